@@ -1,0 +1,22 @@
+"""The shared code of the notebook series. Plots, boards and exercises are imported by name: attn_lib.plots, …"""
+
+from .examples import Steps, self_attention_steps
+from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from .masks import causal_mask, padding_mask
+from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
+from .predict import predict
+
+__all__ = [
+    "AttentionHead",
+    "MultiHeadAttention",
+    "MultiHeadAttentionByHeads",
+    "Steps",
+    "causal_mask",
+    "masked_softmax",
+    "merge_heads",
+    "padding_mask",
+    "predict",
+    "scaled_dot_product_attention",
+    "self_attention_steps",
+    "split_heads",
+]

@@ -1,0 +1,122 @@
+"""Argument checks: every one raises an error that names the argument and both numbers, or returns nothing."""
+
+import torch
+
+
+def check_tensor(name, value):
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(value).__name__}")
+
+
+def check_floating(name, tensor):
+    check_tensor(name, tensor)
+    if not tensor.is_floating_point():
+        raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}: use {name}.float()")
+
+
+def check_count(name, value, *, least=1):
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name}={value} must be at least {least}")
+
+
+def check_probability(name, value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={value} is outside [0, 1]")
+
+
+def check_divisible(name, size, num_heads):
+    check_count(name, size)
+    check_count("num_heads", num_heads)
+    if size % num_heads:
+        raise ValueError(f"{name}={size} is not divisible by num_heads={num_heads}")
+
+
+def check_mask(mask, scores_shape):
+    """A mask is bool, has 2 dimensions or as many as the scores, and broadcasts to them without enlarging them."""
+    if mask is None:
+        return
+    check_tensor("mask", mask)
+    shape, scores_shape = tuple(mask.shape), tuple(scores_shape)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be bool, True = may attend, got {mask.dtype}: write mask == 1 if 1 means attend")
+    if mask.ndim not in (min(2, len(scores_shape)), len(scores_shape)):
+        raise ValueError(
+            f"mask of shape {shape} has {mask.ndim} dimensions: against scores of shape {scores_shape} it needs "
+            f"2, (n_queries, n_keys), or {len(scores_shape)}; write the others as 1, as in mask[:, None]"
+        )
+    sizes = zip(shape, scores_shape[-mask.ndim :], strict=True)
+    if any(size not in (1, wanted) for size, wanted in sizes):
+        raise ValueError(f"mask of shape {shape} does not broadcast to scores of shape {scores_shape}")
+
+
+def check_attention(query, key, value, mask, dropout_p):
+    """query (…, n_q, d_k), key (…, n_k, d_k), value (…, n_k, d_v), mask → (…, n_q, n_k)."""
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        check_floating(name, tensor)
+        if tensor.ndim < 2:
+            raise ValueError(f"{name} must be (…, positions, features), got shape {tuple(tensor.shape)}")
+        if tensor.dtype != query.dtype:
+            raise TypeError(f"query is {query.dtype}, {name} is {tensor.dtype}: convert one to the other")
+        if tensor.shape[:-2] != query.shape[:-2]:
+            raise ValueError(
+                f"leading dimensions differ: query {tuple(query.shape[:-2])}, {name} {tuple(tensor.shape[:-2])}"
+            )
+    if query.size(-1) != key.size(-1):
+        raise ValueError(f"query has {query.size(-1)} features, key has {key.size(-1)}")
+    if query.size(-1) == 0:
+        raise ValueError("query and key have 0 features, they need at least 1")
+    if key.size(-2) != value.size(-2):
+        raise ValueError(f"key has {key.size(-2)} positions, value has {value.size(-2)}")
+    check_mask(mask, (*query.shape[:-1], key.size(-2)))
+    check_probability("dropout_p", dropout_p)
+
+
+def check_scores(scores, mask):
+    check_floating("scores", scores)
+    if scores.ndim < 1:
+        raise ValueError("scores must have at least 1 dimension, got 0")
+    check_mask(mask, scores.shape)
+
+
+def check_lengths(lengths, max_len):
+    """lengths (batch,) of whole numbers within 0..max_len, or only from 0 up where max_len is None."""
+    if lengths.ndim != 1:
+        raise ValueError(f"lengths must be (batch,), one number for each sequence, got shape {tuple(lengths.shape)}")
+    if lengths.numel() and (lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool):
+        raise TypeError(f"lengths must be whole numbers, got {lengths.dtype}")
+    if max_len is not None:
+        check_count("max_len", max_len, least=0)
+    for index, length in enumerate(lengths.tolist()):
+        if length < 0 or (max_len is not None and length > max_len):
+            raise ValueError(f"lengths[{index}]={length} is outside 0..max_len={max_len}")
+
+
+def check_split(x, num_heads):
+    check_tensor("x", x)
+    if x.ndim != 3:
+        raise ValueError(f"x must be (batch, n, d_model), got shape {tuple(x.shape)}")
+    check_divisible("d_model", x.size(-1), num_heads)
+
+
+def check_merge(x):
+    check_tensor("x", x)
+    if x.ndim != 4:
+        raise ValueError(f"x must be (batch, heads, n, head_dim), got shape {tuple(x.shape)}")
+
+
+def check_sequences(query, key, value, features):
+    """query, key, value (batch, n, features): what every module takes, before any head exists."""
+    for (name, tensor), wanted in zip((("query", query), ("key", key), ("value", value)), features, strict=True):
+        check_floating(name, tensor)
+        if tensor.ndim != 3:
+            raise ValueError(f"{name} must be (batch, n, features), got shape {tuple(tensor.shape)}")
+        if tensor.size(0) != query.size(0):
+            raise ValueError(f"query has batch size {query.size(0)}, {name} has {tensor.size(0)}")
+        if tensor.size(-1) != wanted:
+            raise ValueError(f"{name} has {tensor.size(-1)} features, this module was made for {wanted}")
+    if key.size(1) != value.size(1):
+        raise ValueError(f"key has {key.size(1)} positions, value has {value.size(1)}")

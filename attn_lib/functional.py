@@ -1,0 +1,66 @@
+"""Attention as functions: each is built up line by line in a notebook and ends there as its `taught` cell."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from .checks import check_attention, check_merge, check_scores, check_split
+
+
+def masked_softmax(scores, mask=None):
+    """Softmax over the keys in which a masked key gets exactly 0, and so does every key of a fully masked row.
+
+    Shapes: scores (…, n_queries, n_keys); mask bool, True = may attend, (n_queries, n_keys) or as many dimensions
+    as scores, sizes of 1 broadcast; returns weights of the scores' shape. Each row sums to 1, or to 0 if dead.
+    Raises: TypeError for integer scores or a mask that is not bool, ValueError for a mask that does not fit.
+    Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2.3, "masking out (setting to −∞)".
+    """
+    check_scores(scores, mask)
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    dead = ~mask.any(dim=-1, keepdim=True)  # rows with nothing to attend to
+    weights = torch.softmax(scores.masked_fill(~(mask | dead), -math.inf), dim=-1)
+    return weights.masked_fill(dead, 0.0) if dead.any() else weights
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, *, scale=None, dropout_p=0.0):
+    """softmax(query keyᵀ · scale) value: each output is an average of the values, weighted by how well keys match.
+
+    Shapes: query (…, n_queries, d_k), key (…, n_keys, d_k), value (…, n_keys, d_v), mask as in `masked_softmax`;
+    returns output (…, n_queries, d_v) and weights (…, n_queries, n_keys). scale is 1/√d_k unless given.
+    dropout_p is applied to the weights whenever it is not 0; a dead row gives output and weights of exactly 0.
+    Raises: TypeError or ValueError, naming the argument and both numbers, for dtypes or shapes that do not fit.
+    Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, equation 1.
+    """
+    check_attention(query, key, value, mask, dropout_p)
+    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = (query * scale) @ key.transpose(-2, -1)  # (…, n_queries, n_keys)
+    weights = F.dropout(masked_softmax(scores, mask), dropout_p)
+    return weights @ value, weights  # (…, n_queries, d_v)
+
+
+def split_heads(x, num_heads):
+    """Give each head its own slice of the features.
+
+    Shapes: x (batch, n, d_model); returns (batch, heads, n, head_dim), head h holding features
+    h·head_dim to (h+1)·head_dim − 1 of every token; a view of x, no number is copied.
+    Raises: ValueError if d_model is not divisible by num_heads or x is not 3-D, TypeError if it is no tensor.
+    Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2.2.
+    """
+    check_split(x, num_heads)
+    batch, n, d_model = x.shape
+    x = x.view(batch, n, num_heads, d_model // num_heads)  # cut the features, tokens stay whole
+    return x.transpose(1, 2)  # (batch, heads, n, head_dim)
+
+
+def merge_heads(x):
+    """Put the heads' features side by side again: the inverse of `split_heads`.
+
+    Shapes: x (batch, heads, n, head_dim); returns (batch, n, heads · head_dim).
+    Raises: ValueError if x is not 4-D, TypeError if it is no tensor.
+    Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2.2, "Concat".
+    """
+    check_merge(x)
+    batch, heads, n, head_dim = x.shape
+    return x.transpose(1, 2).reshape(batch, n, heads * head_dim)

@@ -1,6 +1,8 @@
-"""Heatmaps of attention: one function, one figure, queries down the side, keys along the bottom, one scale."""
+"""Figures: one function, one figure, which is returned and never drawn twice; queries down the side, keys across."""
 
-import html
+import math
+from base64 import b64encode
+from io import BytesIO
 
 import torch
 from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -10,24 +12,201 @@ from .checks import check_tensor
 from .colours import COLOURS
 
 WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", ["#F7FAFF", "#A9C6F2", COLOURS["weights"], "#0B2E66"])
-PRINTED_UP_TO = 8  # values are printed into the cells of matrices up to 8×8
+PRINTED_UP_TO = 8  # values are written into the cells of matrices up to 8×8
+PAGE_WIDTH = 12.5  # inches; a wider figure would be shrunk by the page, its letters with it
+DESCRIBED_UP_TO = 12  # rows that the description of a grid spells out
+LINES = [("weights", "o", "-"), ("key", "s", "--"), ("output", "^", ":"), ("query", "D", "-."), ("value", "v", "-")]
 
 
 class Figure(MatplotlibFigure):
-    """A figure that describes itself in words: for screen readers, and where no picture is shown."""
+    """A figure with `description`: its alternative text, and what stands where no picture can."""
 
-    description = "A figure"
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        png = self._repr_png_()
-        return {"image/png": png, "text/plain": self.description}, {"image/png": {"alt": self.description}}
-
-    def _repr_png_(self):
-        from io import BytesIO
-
-        buffer = BytesIO()
-        self.savefig(buffer, format="png", bbox_inches="tight", dpi=110, facecolor="white")
-        return buffer.getvalue()
+    description = "A figure."
 
     def __repr__(self):
         return self.description
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        png = BytesIO()
+        self.savefig(png, format="png", dpi=100, bbox_inches="tight", facecolor="white")
+        data = {"image/png": b64encode(png.getvalue()).decode(), "text/plain": self.description}
+        return data, {"image/png": {"alt": self.description}}
+
+
+def heatmap(weights, query_tokens=None, key_tokens=None, *, title="Attention weights", vmin=0.0, vmax=1.0):
+    """Draw one matrix of attention weights, query 0 on top, the numbers written in up to 8×8.
+
+    Shapes: weights (n_queries, n_keys); tokens are words, one for each row and column, numbered if not given;
+    key_tokens are query_tokens unless given. Returns a Figure.
+    Raises: ValueError for numbers outside vmin..vmax, another number of dimensions, or too few or many tokens.
+    """
+    _check_matrices(weights, (2,), vmin, vmax)
+    query_tokens, key_tokens = _tokens(weights, query_tokens, key_tokens)
+    n_queries, n_keys = weights.shape
+    side = 0.72 if _printed(weights) else max(0.2, min(0.5, 7 / max(weights.shape)))
+    figure = Figure(figsize=(2.6 + max(3, n_keys) * side, 1.7 + max(3, n_queries) * side), layout="constrained")
+    axes = figure.subplots()
+    image = _draw(axes, weights, query_tokens, key_tokens, vmin, vmax, font=13)
+    axes.set_title(title, fontsize=15, pad=12)
+    figure.colorbar(image, ax=axes, shrink=0.9).ax.tick_params(labelsize=12)
+    figure.description = _describe(title, weights, query_tokens, key_tokens)
+    return figure
+
+
+def heatmap_grid(
+    weights, query_tokens=None, key_tokens=None, *, titles=None, title="Attention weights", vmin=0.0, vmax=1.0
+):
+    """Draw several matrices of attention weights beside each other on one scale with one colour bar.
+
+    Shapes: weights (panels, n_queries, n_keys), such as heads, or (batch, heads, n_queries, n_keys), a row of panels
+    for each sequence; titles has one word for each panel, "head 0" and so on unless given. Returns a Figure.
+    Raises: ValueError as `heatmap`, and for a wrong number of titles.
+    """
+    _check_matrices(weights, (3, 4), vmin, vmax)
+    side = 0.58 if _printed(weights) else max(0.08, 2.6 / max(weights.shape[-2:]))
+    width, height = 1.3 + max(3, weights.size(-1)) * side, 1.1 + max(3, weights.size(-2)) * side
+    if weights.ndim == 4:
+        rows, columns = weights.shape[:2]
+        names = [f"sequence {b}, head {h}" for b in range(rows) for h in range(columns)]
+    else:
+        columns = min(4, len(weights), max(1, int(PAGE_WIDTH / width)))
+        rows = math.ceil(len(weights) / columns)
+        names = [f"head {h}" for h in range(len(weights))]
+    panels = weights.reshape(-1, *weights.shape[-2:])
+    titles = names if titles is None else list(titles)
+    if len(titles) != len(panels):
+        raise ValueError(f"titles has {len(titles)} entries for {len(panels)} panels")
+    query_tokens, key_tokens = _tokens(panels[0], query_tokens, key_tokens)
+
+    figure = Figure(figsize=(columns * width + 0.8, rows * height + 0.5), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes, panel, name in zip(grid.flat, panels, titles, strict=False):
+        image = _draw(axes, panel, query_tokens, key_tokens, vmin, vmax, font=12)
+        axes.set_title(name, fontsize=13, pad=8)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_axis_off()
+    figure.suptitle(title, fontsize=15)
+    figure.colorbar(image, ax=grid, shrink=0.8).ax.tick_params(labelsize=12)
+    figure.description = f"{title}: {len(panels)} panels on one scale."
+    if _printed(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
+        words = (_describe(name, panel, query_tokens, key_tokens) for name, panel in zip(titles, panels, strict=True))
+        figure.description += " " + " ".join(words)
+    return figure
+
+
+def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False):
+    """Draw named curves over the same x, told apart by marker and line style as well as by colour.
+
+    x is a list of numbers, series a dict of name → list of as many numbers. Returns a Figure.
+    Raises: ValueError if a curve has another length than x, or if there are more than five.
+    """
+    if len(series) > len(LINES):
+        raise ValueError(f"series has {len(series)} curves, at most {len(LINES)} can be told apart")
+    figure = Figure(figsize=(8.2, 4.6), layout="constrained")
+    axes = figure.subplots()
+    x = [float(value) for value in x]
+    parts = []
+    for (name, y), (colour, marker, style) in zip(series.items(), LINES, strict=False):
+        if len(y) != len(x):
+            raise ValueError(f"series {name!r} has {len(y)} numbers, x has {len(x)}")
+        y = [float(value) for value in y]
+        axes.plot(x, y, style, marker=marker, color=COLOURS[colour], label=name, linewidth=2.2, markersize=7)
+        parts.append(f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}")
+    if log_x:
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(x, [f"{value:g}" for value in x])
+        axes.minorticks_off()
+    if log_y:
+        axes.set_yscale("log")
+    axes.set_title(title, fontsize=15, pad=10)
+    axes.set_xlabel(xlabel, fontsize=13)
+    axes.set_ylabel(ylabel, fontsize=13)
+    axes.tick_params(labelsize=12)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=12, framealpha=0.9)
+    figure.description = f"{title}. {ylabel} against {xlabel}, {x[0]:g} to {x[-1]:g}: {'; '.join(parts)}."
+    return figure
+
+
+def _printed(matrix):
+    return max(matrix.shape[-2:]) <= PRINTED_UP_TO
+
+
+def _check_matrices(weights, dimensions, vmin, vmax):
+    check_tensor("weights", weights)
+    if weights.ndim not in dimensions:
+        wanted = " or ".join(map(str, dimensions))
+        raise ValueError(f"weights must have {wanted} dimensions, got shape {tuple(weights.shape)}")
+    if weights.numel() == 0:
+        raise ValueError(f"weights of shape {tuple(weights.shape)} hold no number to draw")
+    finite = weights.detach()[torch.isfinite(weights.detach())]
+    for value in (finite.min().item(), finite.max().item()) if finite.numel() else ():
+        if not vmin - 1e-3 <= value <= vmax + 1e-3:
+            raise ValueError(
+                f"weights hold {value:.4g}, outside the scale {vmin:g} to {vmax:g}: are these scores, before softmax? "
+                "If you mean it, pass vmin and vmax"
+            )
+
+
+def _tokens(weights, query_tokens, key_tokens):
+    n_queries, n_keys = weights.shape
+    if key_tokens is None and n_queries == n_keys:
+        key_tokens = query_tokens
+    named = []
+    for name, tokens, size in (("query_tokens", query_tokens, n_queries), ("key_tokens", key_tokens, n_keys)):
+        tokens = [str(i) for i in range(size)] if tokens is None else [str(token) for token in tokens]
+        if len(tokens) != size:
+            raise ValueError(f"{name} has {len(tokens)} entries, the matrix {size}")
+        named.append(tokens)
+    return named
+
+
+def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
+    values = matrix.detach().float().cpu().numpy()
+    scale = Normalize(vmin, vmax)
+    image = axes.imshow(values, cmap=WEIGHTS_MAP.with_extremes(bad="#E5E7EB"), norm=scale, aspect="equal")
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    for axis, tokens, name in ((axes.xaxis, key_tokens, "key"), (axes.yaxis, query_tokens, "query")):
+        step = math.ceil(len(tokens) / 16)  # a tick for each token would be unreadable
+        axis.set_ticks(range(0, len(tokens), step), tokens[::step], fontsize=font)
+        axis.set_label_text(name, fontsize=font + 1, color=COLOURS[name], weight="bold")
+    axes.tick_params(length=0, pad=5)
+    if max(map(len, key_tokens)) > 4 and len(key_tokens) > 1:
+        axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
+    axes.set_xticks([i - 0.5 for i in range(1, len(key_tokens))], minor=True)
+    axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
+    if _printed(matrix):
+        axes.grid(which="minor", color="white", linewidth=2)
+        for (i, j), value in _entries(values):
+            colour = "white" if scale(value) > 0.5 else "#1A1A1A"
+            axes.text(j, i, _written(value), ha="center", va="center", fontsize=font, color=colour)
+    axes.tick_params(which="minor", length=0)
+    axes.spines[:].set_visible(False)
+    return image
+
+
+def _entries(values):
+    return (((i, j), values[i, j]) for i in range(values.shape[0]) for j in range(values.shape[1]))
+
+
+def _written(value):
+    if not math.isfinite(value):
+        return str(value).replace("-", "−")
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def _describe(name, matrix, query_tokens, key_tokens):
+    text = f"{name}, {len(query_tokens)} queries by {len(key_tokens)} keys"
+    if not _printed(matrix):
+        return f"{text}."
+    rows = []
+    for token, row in zip(query_tokens, matrix.detach().float(), strict=True):
+        if not torch.isfinite(row).all():
+            rows.append(f"{token} holds numbers that are not finite")
+        elif not row.any():
+            rows.append(f"{token} attends to nothing")
+        else:  # equal to two digits counts as equal, so that the words do not hang on the last bit
+            most = [key for key, weight in zip(key_tokens, row, strict=True) if row.max() - weight < 0.005]
+            rows.append(f"{token} attends most to {' and '.join(most)}, {_written(row.max().item())}")
+    return f"{text}: {'; '.join(rows)}."

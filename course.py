@@ -1,0 +1,187 @@
+"""The one entry to the course; needs Python 3.11 or newer and nothing else.
+
+python course.py lab [notebook]       open JupyterLab on the first notebook, or on the one named
+python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest
+python course.py refresh [notebook…]  execute notebooks and save them with their outputs
+python course.py bench [--quick]      measure speed and memory
+
+The first call sets up .venv beside this file, later ones reuse it.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one shall read this and not a traceback
+    sys.exit("This course needs Python 3.11 or newer; this is Python {}.{}.".format(*sys.version_info))
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "course-ready"  # written last: without it the set-up is not finished
+NOTEBOOKS = ROOT / "notebooks"
+CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+
+
+def main(arguments):
+    commands = {"lab": lab, "test": test, "refresh": refresh, "bench": bench}
+    if not arguments or arguments[0] not in commands:
+        sys.exit(__doc__ if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{__doc__}")
+    set_up()
+    return commands[arguments[0]](arguments[1:])
+
+
+# ---------------------------------------------------------------------------------------------------------- set-up
+
+
+def set_up():
+    """Make .venv and install requirements.txt into it, unless that was finished for these same files before."""
+    wanted = fingerprint()
+    if STAMP.is_file() and STAMP.read_text() == wanted and PYTHON.is_file():
+        return
+    print(f"Setting up {VENV} (once; a few minutes, about 1.5 GB) …", flush=True)
+    STAMP.unlink(missing_ok=True)
+    if VENV.exists() and not works(PYTHON):
+        shutil.rmtree(VENV)  # half made, or made by a Python that is gone
+    if not VENV.exists():
+        run([sys.executable, "-m", "venv", str(VENV)])
+    run([PYTHON, "-m", "pip", "install", *torch_index(), "-r", "requirements.txt"])
+    settle_jupyterlab()
+    STAMP.write_text(wanted)
+    print("Set up.", flush=True)
+
+
+def fingerprint():
+    """What the set-up depends on: its inputs, the Python that made it, and where it stands."""
+    files = b"".join((ROOT / name).read_bytes() for name in ("requirements.txt", "pyproject.toml"))
+    return hashlib.sha256(f"{sys.version_info[:2]} {ROOT}".encode() + files).hexdigest()
+
+
+def works(python):
+    command = [str(python), "-m", "pip", "--version"]
+    return python.is_file() and subprocess.run(command, capture_output=True).returncode == 0
+
+
+def torch_index():
+    """PyPI's wheel for Linux x86-64 brings 2.7 GB of CUDA; PyTorch's own index has one without."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return []
+    try:
+        with urllib.request.urlopen(CPU_WHEELS + "/torch/", timeout=5):
+            return ["--extra-index-url", CPU_WHEELS]
+    except (urllib.error.URLError, OSError):
+        print("PyTorch's CPU index does not answer: pip takes torch from its usual place (CUDA, up to 2.7 GB).")
+        return []
+
+
+def settle_jupyterlab():
+    """No question about news on the first start: the learner came for something else."""
+    settings = VENV / "share/jupyter/lab/settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "overrides.json").write_text(
+        '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}\n'
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- commands
+
+
+def lab(arguments):
+    """Open JupyterLab on a notebook; --no-browser, --port and JupyterLab's other options pass through."""
+    notebook = "01_by_hand.ipynb"
+    if arguments and not arguments[0].startswith("-"):
+        notebook = find_notebook(arguments[0]).name
+        arguments = arguments[1:]
+    options = ["--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", f"/lab/tree/notebooks/{notebook}"]
+    if not has_display():
+        options.append("--no-browser")  # JupyterLab prints the address instead
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")  # a container, as a rule
+    return run([PYTHON, "-m", "jupyterlab", *options, *arguments], check=False)
+
+
+def test(arguments):
+    """Every notebook strictly, then the tests, in one pytest."""
+    return run([PYTHON, "-m", "pytest", *arguments], check=False, env=one_thread())
+
+
+def refresh(arguments):
+    """Execute notebooks and save them with outputs; one that fails is left as it was."""
+    if Path(sys.prefix).resolve() != VENV.resolve():  # nbclient lives in .venv
+        return run([PYTHON, Path(__file__), "refresh", *arguments], check=False, env=one_thread())
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    failed = []
+    for path in [find_notebook(name) for name in arguments] or sorted(NOTEBOOKS.glob("*.ipynb")):
+        print(f"{path.name} … ", end="", flush=True)
+        notebook = nbformat.read(path, as_version=4)
+        client = NotebookClient(
+            notebook,
+            timeout=120,
+            kernel_name="python3",
+            record_timing=False,
+            store_widget_state=False,
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            failed.append(path.name)
+            print(f"failed, and was not changed:\n{error}")
+            continue
+        notebook.metadata.get("language_info", {}).pop("version", None)
+        nbformat.validate(notebook)
+        path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+        print("saved", flush=True)
+    return 1 if failed else 0
+
+
+def bench(arguments):
+    """Run every tests/bench_*.py in turn."""
+    benches = sorted((ROOT / "tests").glob("bench_*.py"))
+    return max(run([PYTHON, path, *arguments], check=False) for path in benches)
+
+
+# --------------------------------------------------------------------------------------------------------- helpers
+
+
+def find_notebook(name):
+    """Take notebooks/03_masking.ipynb, 03_masking or 03, from any folder."""
+    matches = sorted(NOTEBOOKS.glob(Path(name).stem + "*.ipynb"))
+    if len(matches) != 1:
+        have = ", ".join(path.stem for path in sorted(NOTEBOOKS.glob("*.ipynb")))
+        sys.exit(f"{name!r} names {len(matches)} notebooks; there are: {have}")
+    return matches[0]
+
+
+def has_display():
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def one_thread():
+    """Several notebooks run at once: more threads in each would only be in the others' way."""
+    return {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def run(command, *, check=True, env=None):
+    """Run in the project's folder; leave with its exit code if it fails and `check` says that this ends it."""
+    code = subprocess.run([str(part) for part in command], cwd=ROOT, env=env).returncode
+    if check and code:
+        sys.exit(f"This step failed; the next call takes it up again: {' '.join(map(str, command))}")
+    return code
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

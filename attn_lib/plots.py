@@ -94,10 +94,11 @@ def heatmap_grid(
     return figure
 
 
-def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False):
+def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, description=None):
     """Draw named curves over the same x, told apart by marker and line style as well as by colour.
 
-    x is a list of numbers, series a dict of name → list of as many numbers. Returns a Figure.
+    x is a list of numbers, series a dict of name → list of as many numbers; description replaces the one made from
+    the numbers, which a measurement needs, because its numbers differ from run to run. Returns a Figure.
     Raises: ValueError if a curve has another length than x, or if there are more than five.
     """
     if len(series) > len(LINES):
@@ -124,7 +125,8 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False):
     axes.tick_params(labelsize=12)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=12, framealpha=0.9)
-    figure.description = f"{title}. {ylabel} against {xlabel}, {x[0]:g} to {x[-1]:g}: {'; '.join(parts)}."
+    spelled_out = f"{title}. {ylabel} against {xlabel}, {x[0]:g} to {x[-1]:g}: {'; '.join(parts)}."
+    figure.description = spelled_out if description is None else description
     return figure
 
 

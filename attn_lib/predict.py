@@ -5,8 +5,10 @@ import math
 
 import torch
 
+EXACT = 0.01  # what a hand-worked number may be off by
 
-def predict(guess, truth, *, within=0.01):
+
+def predict(guess, truth, *, within=EXACT):
     """Show a guess beside the truth, or ask for one while guess is still `...` or None; never raises.
 
     truth is a number, a bool, a word, a shape, or a tensor of numbers; guess is the same, nested lists for a tensor.
@@ -20,15 +22,19 @@ class Prediction:
 
     def __init__(self, guess, truth, within):
         self.guess, self.truth = guess, truth
+        self.digits = 4 if within == EXACT else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
         self.status, self.comment = _compare(guess, truth, within)
 
     def __repr__(self):
         if self.status == "none":
-            return f"No guess entered yet. The answer: {_show(self.truth)}"
-        return f"Your guess: {_show(self.guess)}. The answer: {_show(self.truth)}. {self.comment}"
+            return f"No guess entered yet. The answer: {self._shown(self.truth)}"
+        return f"Your guess: {_show(self.guess)}. The answer: {self._shown(self.truth)}. {self.comment}"
+
+    def _shown(self, value):
+        return _show(value, self.digits)
 
     def _repr_html_(self):
-        truth = f"<b>{html.escape(_show(self.truth))}</b>"
+        truth = f"<b>{html.escape(self._shown(self.truth))}</b>"
         if self.status == "none":
             text = (
                 "No guess entered yet. Put yours in place of <code>...</code> and run both cells again."
@@ -42,7 +48,7 @@ class Prediction:
 
 
 def _compare(guess, truth, within):
-    if guess is None or guess is Ellipsis:
+    if _unfilled(guess):
         return "none", ""
     if isinstance(truth, str | bool):
         right = str(guess).strip().casefold() == str(truth).casefold()
@@ -61,6 +67,10 @@ def _compare(guess, truth, within):
     return "wrong", f"{int(wrong.sum())} of {wrong.numel()} numbers differ."
 
 
+def _unfilled(guess):
+    return guess is None or guess is Ellipsis or (isinstance(guess, list | tuple) and any(map(_unfilled, guess)))
+
+
 def _plain(value):
     return value.detach().tolist() if isinstance(value, torch.Tensor) else value
 
@@ -69,17 +79,17 @@ def _count(tensor):
     return "1 number" if tensor.ndim == 0 else " × ".join(map(str, tensor.shape)) + " numbers"
 
 
-def _number(x):
+def _number(x, digits=4):
     if isinstance(x, bool) or not isinstance(x, int | float):
         return str(x)
     if not math.isfinite(x):
         return str(x)
-    return f"{round(x, 4):g}".replace("-", "−")
+    return f"{round(x, digits):.15g}".replace("-", "−")
 
 
-def _show(value):
+def _show(value, digits=4):
     value = _plain(value)
     if isinstance(value, list | tuple):
-        inner = ", ".join(map(_show, value))
+        inner = ", ".join(_show(part, digits) for part in value)
         return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
-    return _number(value)
+    return _number(value, digits)

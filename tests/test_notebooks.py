@@ -1,0 +1,321 @@
+"""How a notebook is kept and how it teaches, as rules; each rule is shown to catch what it is there for."""
+
+import ast
+import itertools
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+WIDGETS = re.compile(r"(\w+_explorer|mask_painter|Board|progress|tqdm)\(")
+RULES = []
+
+
+def rule(function):
+    """A rule takes a notebook and yields what is wrong with it."""
+    RULES.append(function)
+    return function
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def prose_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def headings(notebook):
+    text = "\n".join(cell.source for cell in prose_cells(notebook))
+    return [(len(marks), title) for marks, title in re.findall(r"^(#+) (.+)$", text, re.M)]
+
+
+# -------------------------------------------------------------------------------------------- as a file
+
+
+@rule
+def counts_run_from_1(notebook):
+    counts = [cell.execution_count for cell in code_cells(notebook)]
+    if counts != list(range(1, len(counts) + 1)):
+        yield f"execution counts are {counts[:5]} …: run `course.py refresh`"
+
+
+@rule
+def no_errors_and_no_stderr(notebook):
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if output.output_type == "error" and "raises-exception" not in tags(cell):
+                yield f"{cell.id} saved an error, {output.ename}"
+            if output.get("name") == "stderr":
+                yield f"{cell.id} saved stderr: {output.text[:60]!r}"
+
+
+@rule
+def no_widget_state_and_no_versions(notebook):
+    if "widgets" in notebook.metadata:
+        yield "widget state is saved"
+    if "version" in notebook.metadata.get("language_info", {}):
+        yield "a Python version is saved"
+
+
+@rule
+def cell_ids_are_unique(notebook):
+    ids = [cell.id for cell in notebook.cells]
+    yield from (f"id {name} twice" for name in set(ids) if ids.count(name) > 1)
+
+
+@rule
+def only_widget_cells_are_excepted_from_comparison(notebook):
+    for cell in code_cells(notebook):
+        excepted = "nbval-ignore-output" in tags(cell)
+        widget = bool(WIDGETS.search(cell.source))
+        if excepted and not widget:
+            yield f"{cell.id} is not a widget, its output must be compared"
+        if widget and not excepted:
+            yield f"{cell.id} shows a widget and lacks nbval-ignore-output"
+        if any("nbval" in tag and tag != "nbval-ignore-output" for tag in tags(cell)) or "NBVAL" in cell.source:
+            yield f"{cell.id} switches nbval off"
+
+
+@rule
+def code_is_plain_python(notebook):
+    forbidden = {
+        r"^\s*[%!]": "a magic or shell line",
+        r"sys\.path": "sys.path",
+        r"import \*": "import *",
+        r"https?://|urllib|requests|download": "the network",
+        r"(/home/|/Users/|/work/|[A-Z]:\\)": "a path of one machine",
+        r"(;|^_)\s*\Z": "a last line that hides its output",
+    }
+    for cell in code_cells(notebook):
+        for pattern, name in forbidden.items():
+            if re.search(pattern, cell.source, re.M):
+                yield f"{cell.id} has {name}"
+
+
+# ------------------------------------------------------------------------------------------- as a lesson
+
+
+@rule
+def one_title_first_and_no_skipped_levels(notebook):
+    levels = [level for level, _ in headings(notebook)]
+    if levels.count(1) != 1 or not notebook.cells[0].source.startswith("# "):
+        yield "the first cell must hold the one title"
+    yield from (f"level {b} follows level {a}" for a, b in itertools.pairwise(levels) if b > a + 1)
+
+
+@rule
+def the_first_cell_says_what_for_and_how_long(notebook):
+    first = notebook.cells[0].source
+    minutes = re.search(r"\*\*(\d+) minutes", first)
+    if not minutes or int(minutes.group(1)) > 30:
+        yield "the first cell must give the minutes, 30 at most"
+    if first.count("\n- ") != 3 or "Before:" not in first:
+        yield "the first cell must name three things to be able to do, and what comes before"
+
+
+@rule
+def imports_stand_in_one_cell_after_the_first(notebook):
+    for i, cell in enumerate(notebook.cells):
+        if cell.cell_type == "code":
+            imports = any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(ast.parse(cell.source)))
+            if imports != (i == 1):
+                yield f"{cell.id}: imports belong in the second cell, and only there"
+
+
+@rule
+def there_is_a_summary_and_exercises_with_answers_to_check(notebook):
+    titles = [title for _, title in headings(notebook)]
+    yield from (f"no section {name!r}" for name in ("Summary", "Exercises") if name not in titles)
+    stubs = sum("exercise" in tags(cell) for cell in code_cells(notebook))
+    checks = sum(cell.source.startswith("check(") for cell in code_cells(notebook))
+    if stubs == 0 or stubs != checks:
+        yield f"{stubs} exercises and {checks} checks"
+
+
+@rule
+def the_learner_predicts_and_breaks(notebook):
+    code = "\n".join(cell.source for cell in code_cells(notebook))
+    asked = len(re.findall(r"^guess = ", code, re.M))
+    shown = len(re.findall(r"^\s*predict\(guess", code, re.M))
+    if asked < 5 or shown < asked:
+        yield f"{asked} guesses are asked for and {shown} compared"
+    if not any(title == "Break it" for _, title in headings(notebook)):
+        yield "there is nothing to break"
+
+
+@rule
+def cells_are_short(notebook):
+    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
+    yield from (f"a code cell of {n} lines" for n in lengths if n > 20)
+    if statistics.median(lengths) > 5:
+        yield f"the median code cell has {statistics.median(lengths)} lines"
+    for cell in prose_cells(notebook):
+        text = re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", " ", cell.source, flags=re.S | re.M)
+        if len(text.split()) > (140 if cell is notebook.cells[0] else 120):
+            yield f"{cell.id} has {len(text.split())} words"
+
+
+@rule
+def functions_fit_on_a_slide(notebook):
+    for cell in code_cells(notebook):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 > 12:
+                yield f"{cell.id}: {node.name} has {node.end_lineno - node.lineno + 1} lines"
+
+
+@rule
+def prose_stands_between_code(notebook):
+    run = 0
+    for cell in notebook.cells:
+        run = run + 1 if cell.cell_type == "code" else 0
+        if run == 6:
+            yield f"six code cells in a row, up to {cell.id}"
+
+
+@rule
+def images_exist_and_say_what_they_show(notebook):
+    for cell in prose_cells(notebook):
+        for alt, path in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", cell.source):
+            if len(alt) < 40:
+                yield f"{path}: alt text too short: {alt!r}"
+            if not (ROOT / "notebooks" / path).is_file():
+                yield f"{path} does not exist"
+        for target in re.findall(r"\]\((\d\d_\w+\.ipynb)\)", cell.source):
+            if not (ROOT / "notebooks" / target).is_file():
+                yield f"{target} does not exist"
+
+
+# ----------------------------------------------------------------------------------------------- the tests
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("check", RULES, ids=lambda check: check.__name__)
+def test_notebook(path, check):
+    assert list(check(nbformat.read(path, as_version=4))) == []
+
+
+def test_notebooks_are_valid_and_there_are_some():
+    assert len(NOTEBOOKS) >= 4
+    for path in NOTEBOOKS:
+        nbformat.validate(nbformat.read(path, as_version=4))
+
+
+def good_notebook():
+    prose, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    title = "# 9. Title\n\nWhy.\n\n- one\n- two\n- three\n\n**20 minutes.** Before: nothing."
+    cells = [prose(title), code("import torch")]
+    for _ in range(5):
+        cells += [prose("**Predict.**"), code("guess = ..."), code("predict(guess, 1)")]
+    cells.append(prose("## Break it\n\n## Summary\n\n## Exercises"))
+    cells += [code("answer = ...", metadata={"tags": ["exercise"]}), code('check("9.1", answer)')]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    for count, cell in enumerate(code_cells(notebook), 1):
+        cell.execution_count = count
+    return notebook
+
+
+def spoil_tags(*names):
+    def spoil(notebook):
+        notebook.cells[1].metadata.update(tags=list(names))
+
+    return spoil
+
+
+def spoil_source(index, source):
+    def spoil(notebook):
+        notebook.cells[index].source = source
+
+    return spoil
+
+
+def spoil_output(**output):
+    def spoil(notebook):
+        notebook.cells[1].outputs = [nbformat.v4.new_output(**output)]
+
+    return spoil
+
+
+def drop(pattern):
+    def spoil(notebook):
+        for cell in notebook.cells:
+            cell.source = re.sub(pattern, "", cell.source)
+
+    return spoil
+
+
+SPOILT = [
+    (counts_run_from_1, lambda nb: nb.cells[1].update(execution_count=None)),
+    (counts_run_from_1, lambda nb: nb.cells[1].update(execution_count=7)),
+    (no_errors_and_no_stderr, spoil_output(output_type="error", ename="E", evalue="", traceback=[])),
+    (no_errors_and_no_stderr, spoil_output(output_type="stream", name="stderr", text="warning")),
+    (no_widget_state_and_no_versions, lambda nb: nb.metadata.update(widgets={})),
+    (no_widget_state_and_no_versions, lambda nb: nb.metadata.update(language_info={"name": "python", "version": "3"})),
+    (cell_ids_are_unique, lambda nb: nb.cells[2].update(id=nb.cells[1].id)),
+    (
+        only_widget_cells_are_excepted_from_comparison,
+        spoil_tags("nbval-ignore-output"),
+    ),
+    (only_widget_cells_are_excepted_from_comparison, spoil_tags("nbval-skip")),
+    (only_widget_cells_are_excepted_from_comparison, spoil_source(3, "softmax_explorer()")),
+    *[(code_is_plain_python, spoil_source(3, line)) for line in ("%time", "!ls", "from torch import *", "x;", "_")],
+    (code_is_plain_python, spoil_source(3, "open('/home/me/x')")),
+    (one_title_first_and_no_skipped_levels, spoil_source(2, "# Second title")),
+    (one_title_first_and_no_skipped_levels, spoil_source(2, "### Skipped")),
+    (the_first_cell_says_what_for_and_how_long, drop(r"20 minutes")),
+    (the_first_cell_says_what_for_and_how_long, drop(r"- two\n")),
+    (imports_stand_in_one_cell_after_the_first, spoil_source(3, "import math")),
+    (there_is_a_summary_and_exercises_with_answers_to_check, drop("## Summary")),
+    (there_is_a_summary_and_exercises_with_answers_to_check, drop(r"check\(.*")),
+    (the_learner_predicts_and_breaks, drop("## Break it")),
+    (the_learner_predicts_and_breaks, drop(r"predict\(guess, 1\)")),
+    (cells_are_short, spoil_source(3, "x = 1\n" * 21)),
+    (cells_are_short, spoil_source(2, "word " * 121)),
+    (functions_fit_on_a_slide, spoil_source(3, "def f():\n" + "    x = 1\n" * 12)),
+    (prose_stands_between_code, lambda nb: nb.cells.__setitem__(slice(None), [nb.cells[1]] * 6)),
+    (images_exist_and_say_what_they_show, spoil_source(2, "![img](../img/masks.svg)")),
+    (images_exist_and_say_what_they_show, spoil_source(2, f"![{'what it shows ' * 4}](../img/none.svg)")),
+    (images_exist_and_say_what_they_show, spoil_source(2, "[next](99_none.ipynb)")),
+]
+
+
+def test_a_good_notebook_breaks_no_rule():
+    assert [found for check in RULES for found in check(good_notebook())] == []
+
+
+@pytest.mark.parametrize("check, spoil", SPOILT, ids=[f"{check.__name__}-{i}" for i, (check, _) in enumerate(SPOILT)])
+def test_a_rule_catches_what_it_is_there_for(check, spoil):
+    notebook = good_notebook()
+    spoil(notebook)
+    assert list(check(notebook)) != []
+
+
+def test_every_rule_is_proven():
+    assert {check for check, _ in SPOILT} == set(RULES)
+
+
+# ------------------------------------------------------------------------------------------ the house itself
+
+
+@pytest.mark.parametrize("arguments", [["check", "."], ["format", "--check", "attn_lib", "tests", "course.py"]])
+def test_ruff(arguments):
+    result = subprocess.run([sys.executable, "-m", "ruff", *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+
+
+def test_importing_attn_lib_brings_in_torch_and_nothing_heavier():
+    code = "import sys, torch; before = set(sys.modules); import attn_lib; print(*(set(sys.modules) - before))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    brought = {name.partition(".")[0] for name in result.stdout.split()}
+    assert "attn_lib" in brought
+    assert not brought & {"matplotlib", "ipywidgets", "anywidget", "IPython", "pandas"}

@@ -1,12 +1,11 @@
 """Attention as modules: one head, a list of heads, and all heads in one product, each equal to the other."""
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from .checks import check_count, check_divisible, check_mask, check_probability, check_sequences
+from .fast import attention_with_weights, attention_without_weights
 from .functional import merge_heads, scaled_dot_product_attention, split_heads
-from .masks import causal_mask
 
 
 def _mask_with_heads(mask, scores_shape):
@@ -110,22 +109,15 @@ class MultiHeadAttention(nn.Module):
         check_sequences(query, key, value, (self.embed_dim, self.kdim, self.vdim))
         if mask is not None and is_causal:
             raise ValueError("mask and is_causal=True were both given: pass mask & causal_mask(n_queries, n_keys)")
-        n_queries, n_keys = query.size(1), key.size(1)
-        mask = _mask_with_heads(mask, (query.size(0), self.num_heads, n_queries, n_keys))
+        mask = _mask_with_heads(mask, (query.size(0), self.num_heads, query.size(1), key.size(1)))
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, n_queries, head_dim)
         key = split_heads(self.k_proj(key), self.num_heads)  # (batch, heads, n_keys, head_dim)
         value = split_heads(self.v_proj(value), self.num_heads)  # (batch, heads, n_keys, head_dim)
-        dropout_p = self.dropout if self.training else 0.0
-
-        fused_causal = is_causal and not need_weights and n_queries == n_keys
-        if is_causal and not fused_causal:
-            mask = causal_mask(n_queries, n_keys).to(query.device)
+        options = {"is_causal": is_causal, "dropout_p": self.dropout if self.training else 0.0}
         if need_weights:
-            output, weights = scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout_p)
+            output, weights = attention_with_weights(query, key, value, mask, **options)
         else:
-            output, weights = F.scaled_dot_product_attention(
-                query, key, value, mask, dropout_p=dropout_p, is_causal=fused_causal
-            ), None
+            output, weights = attention_without_weights(query, key, value, mask, **options), None
         return self.out_proj(merge_heads(output)), weights  # (batch, n_queries, embed_dim)
 
     @classmethod

@@ -1,0 +1,248 @@
+"""Exercises of notebook 5: a mask and weights for PyTorch's own module, and back."""
+
+import torch
+from torch import nn
+
+from ..masks import padding_mask
+from ..modules import MultiHeadAttention
+from .catalogue import Probe, also, exercise, misconception
+
+# ----------------------------------------------------------------------------------------------------------- 5.1
+
+
+def _lengths(*lengths, max_len, edge=False):
+    return Probe(lambda: (torch.tensor(lengths), max_len), edge)
+
+
+def _ignored(tensors):
+    """A float mask of 0 and −∞ does the same in `nn.MultiheadAttention` as a bool one."""
+    return tuple(
+        mask.isinf() if mask.is_floating_point() and ((mask == 0) | (mask == -torch.inf)).all() and mask.any() else mask
+        for mask in tensors
+    )
+
+
+@exercise(
+    "5.1",
+    "A padding mask for PyTorch's module",
+    "to_key_padding_mask(lengths, max_len)",
+    "notebook 5, the part on the two polarities",
+    probes=[
+        _lengths(2, 1, max_len=3),
+        _lengths(3, 1, max_len=4),
+        _lengths(2, 5, 1, 4, max_len=6),
+        _lengths(0, 2, max_len=3, edge=True),
+        _lengths(4, 4, max_len=4, edge=True),
+        _lengths(1, max_len=2, edge=True),
+    ],
+    returns=("the mask",),
+    read=_ignored,
+    hints=[
+        "`key_padding_mask` has the shape (batch, max_len). Whose True does it use, ours or the other one?",
+        "In `nn.MultiheadAttention` True = ignored: the padding, not the tokens.",
+        "`padding_mask(lengths, max_len)` is (batch, 1, max_len) with True = may attend: take out the axis and "
+        "turn it round with `~`.",
+    ],
+)
+def to_key_padding_mask(lengths, max_len):
+    return ~padding_mask(lengths, max_len)[:, 0]  # (batch, max_len), True = ignored
+
+
+@misconception(
+    "5.1",
+    "polarity",
+    "True stands where the tokens are",
+    "That is our convention, and that of `F.scaled_dot_product_attention`. `nn.MultiheadAttention` ignores what "
+    "is True, "
+    "so with this mask it listens to the padding only, and raises nothing.",
+    reread="notebook 3, “True means what?”",
+)
+def _(lengths, max_len):
+    return padding_mask(lengths, max_len)[:, 0]
+
+
+@also("5.1", "polarity")
+def _(lengths, max_len):
+    return padding_mask(lengths, max_len)
+
+
+@misconception(
+    "5.1",
+    "off-by-one",
+    "The first padded position still counts as a token",
+    "Positions count from 0: with length 2 the padding starts at position 2, so `positions >= length` is ignored.",
+)
+def _(lengths, max_len):
+    return torch.arange(max_len) > lengths[:, None]
+
+
+@misconception(
+    "5.1",
+    "query-axis",
+    "The mask still has the axis of the queries",
+    "`key_padding_mask` is (batch, max_len); only `attn_mask` has queries.",
+)
+def _(lengths, max_len):
+    return ~padding_mask(lengths, max_len)
+
+
+@misconception(
+    "5.1",
+    "numbers",
+    "These are 0 and 1, not False and True",
+    "A float mask is *added* to the scores: adding 1 to the padding hides nothing. It has to be bool, or 0 and −∞.",
+    reread="notebook 3, “True means what?”",
+)
+def _(lengths, max_len):
+    return (~padding_mask(lengths, max_len)[:, 0]).float()
+
+
+@also("5.1", "numbers")
+def _(lengths, max_len):
+    return (~padding_mask(lengths, max_len)[:, 0]).long()
+
+
+@also("5.1", "numbers")
+def _(lengths, max_len):
+    return padding_mask(lengths, max_len)[:, 0].float()
+
+
+# ----------------------------------------------------------------------------------------------------------- 5.2
+
+PARTS = tuple(f"{name}.{part}" for name in ("q_proj", "k_proj", "v_proj", "out_proj") for part in ("weight", "bias"))
+
+
+def _modules(embed_dim, num_heads, seed, **options):
+    """Two modules of the same sizes with different numbers; biases too, which PyTorch starts at 0."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        theirs = nn.MultiheadAttention(embed_dim, num_heads, batch_first=True, **options)
+        ours = MultiHeadAttention(embed_dim, num_heads, **options)
+        with torch.no_grad():
+            for parameter in (*theirs.parameters(), *ours.parameters()):
+                parameter.normal_()
+    return ours, theirs
+
+
+def _state_and_independence(ours, theirs, result):
+    """What `ours` holds after the call, and whether training `theirs` a step would move it."""
+    before = {name: parameter.detach().clone() for name, parameter in ours.named_parameters()}
+    with torch.no_grad():
+        originals = [parameter.clone() for parameter in theirs.parameters()]
+        for parameter in theirs.parameters():
+            parameter.add_(1.0)
+        shared = any(not torch.equal(before[name], now) for name, now in ours.named_parameters())
+        for parameter, original in zip(theirs.parameters(), originals, strict=True):
+            parameter.copy_(original)
+    held = [before.get(name, torch.zeros(0)) for name in PARTS]
+    return (*held, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
+
+
+def _carries(embed_dim, num_heads, seed, edge=False, **options):
+    return Probe(lambda: _modules(embed_dim, num_heads, seed, **options), edge)
+
+
+@exercise(
+    "5.2",
+    "Carry the weights over",
+    "load_from_torch(ours, theirs)",
+    "notebook 5, the part on loading weights",
+    probes=[
+        _carries(4, 2, seed=1),
+        _carries(6, 3, seed=2),
+        _carries(8, 2, seed=3),
+        _carries(4, 1, seed=4, bias=False, edge=True),
+        _carries(4, 2, seed=5, kdim=3, vdim=5, edge=True),
+    ],
+    returns=(*(f"ours.{part}" for part in PARTS), "sharing of memory with theirs", "ours.requires_grad"),
+    after=_state_and_independence,
+    may_change=(0,),
+    hints=[
+        "`theirs.in_proj_weight` holds three matrices on top of each other, for query, key and value in this "
+        "order: `.chunk(3)`.",
+        "Both keep a weight as (out, in), so nothing is transposed. `in_proj_bias` is cut the same way, and "
+        "`out_proj` is an `nn.Linear` in both.",
+        "Under `torch.no_grad()`, `ours.q_proj.weight.copy_(…)` copies numbers. Without a bias `in_proj_bias` is None; "
+        "with kdim or vdim `in_proj_weight` is None and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand "
+        "in its place.",
+    ],
+    shows=(MultiHeadAttention.from_torch.__func__,),
+)
+def load_from_torch(ours, theirs):
+    ours.load_state_dict(MultiHeadAttention.from_torch(theirs).state_dict())
+
+
+def _copying(*, order=(0, 1, 2), turn=lambda w: w, biases=True, out=True, share=False):
+    """load_from_torch with one part left out or exchanged."""
+
+    def copy(linear, weight, bias):
+        if share:
+            linear.weight.data = weight.data
+        else:
+            linear.weight.data.copy_(turn(weight.detach()))
+        if linear.bias is not None and biases:
+            linear.bias.data.copy_(bias.detach())
+
+    def mistaken(ours, theirs):
+        if theirs.in_proj_weight is not None:
+            weights = theirs.in_proj_weight.chunk(3)
+        else:
+            weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
+        biases = (None,) * 3 if theirs.in_proj_bias is None else theirs.in_proj_bias.chunk(3)
+        for linear, i in zip((ours.q_proj, ours.k_proj, ours.v_proj), order, strict=True):
+            copy(linear, weights[i], biases[i])
+        if out:
+            copy(ours.out_proj, theirs.out_proj.weight, theirs.out_proj.bias)
+
+    return mistaken
+
+
+misconception(
+    "5.2",
+    "order",
+    "The three weights are not in the order query, key, value",
+    "Some libraries stack key, query, value. All three have the same shape, so nothing complains.",
+)(_copying(order=(1, 0, 2)))
+also("5.2", "order")(_copying(order=(2, 1, 0)))
+also("5.2", "order")(_copying(order=(0, 2, 1)))
+also("5.2", "order")(_copying(order=(1, 2, 0)))
+also("5.2", "order")(_copying(order=(2, 0, 1)))
+misconception(
+    "5.2",
+    "transposed",
+    "The weights are transposed",
+    "A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).",
+)(_copying(turn=lambda w: w.T))
+misconception(
+    "5.2",
+    "no-biases",
+    "The biases were not carried over",
+    "PyTorch starts `in_proj_bias` at 0, so that on a fresh module nothing shows. On a trained one it does.",
+)(_copying(biases=False))
+misconception(
+    "5.2",
+    "no-out-proj",
+    "The output projection was not carried over",
+    "The three input projections agree; the fourth, `out_proj`, is an `nn.Linear` in both.",
+)(_copying(out=False))
+misconception(
+    "5.2",
+    "shared",
+    "The two modules now share their memory",
+    "The numbers are right. But `.data = …` and `nn.Parameter(weight)` hand over the tensor itself: train one "
+    "module and the other "
+    "moves along. `copy_` copies numbers.",
+)(_copying(share=True))
+
+
+@misconception(
+    "5.2",
+    "new-module",
+    "`ours` is still what it was",
+    "Inside the function `ours = …` gives the name to something else; the caller's module never hears of it. "
+    "Write into "
+    "its parameters.",
+)
+def _(ours, theirs):
+    ours = MultiHeadAttention.from_torch(theirs)
+    return ours

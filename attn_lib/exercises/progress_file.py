@@ -1,0 +1,60 @@
+"""Which exercises are done: a small file beside the notebooks, safe under several notebooks at once."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from .catalogue import EXERCISES, sorted_ids
+from .verdict import Overview
+
+NAME = ".progress.json"
+RANKS = {"tried": 1, "done": 2}  # what is done stays done
+
+
+def progress():
+    """Show which exercises are done, as kept in the notebook's folder."""
+    states = load()
+    return Overview([(id, EXERCISES[id].title, states.get(id)) for id in sorted_ids()])
+
+
+def load(folder="."):
+    """Read the states as a dict, id → "tried" or "done"; a file that is missing or damaged counts as empty."""
+    try:
+        states = json.loads((Path(folder) / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {k: v for k, v in states.items() if v in RANKS} if isinstance(states, dict) else {}
+
+
+def store(verdict, folder="."):
+    """Add a verdict to the file; returns False where it cannot be written."""
+    state = "done" if verdict.status == "correct" else "tried"
+    path = Path(folder).absolute() / NAME
+    if RANKS.get(load(folder).get(verdict.exercise), 0) >= RANKS[state]:
+        return True
+    try:
+        with FileLock(str(path) + ".lock", timeout=3):
+            states = load(folder)  # again: another notebook may have written meanwhile
+            before = RANKS.get(states.get(verdict.exercise), 0)
+            states[verdict.exercise] = state if RANKS[state] > before else states[verdict.exercise]
+            _replace(path, json.dumps(states, indent=1, sort_keys=True) + "\n")
+    except (OSError, Timeout):
+        return False
+    return True
+
+
+def _replace(path, text):
+    """Write beside the file and swap: a reader sees the old one or the new one, never half of it."""
+    fresh = path.with_name(f"{NAME}.{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    for attempt in range(20):
+        try:
+            return os.replace(fresh, path)
+        except PermissionError:  # Windows, while another process reads the file
+            if attempt == 19:
+                fresh.unlink(missing_ok=True)
+                raise
+            time.sleep(0.05)

@@ -10,6 +10,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -246,7 +247,7 @@ def _judge_detects(entry, answer):
         for implementation in implementations:
             watched = Watched(implementation() if isinstance(implementation, type) else implementation, calls)
             try:
-                said = run(lambda target=watched.target(): answer(target), deadline, printed)
+                said = run(partial(answer, watched.target()), deadline, printed)
             except OutOfTime:
                 return Verdict(entry.id, "wrong", None, f"`detects` had not come back after {LIMIT_S:g} seconds.")
             except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Run a learner's function so that whatever it does, the notebook goes on: bounded time, nothing raised, nothing printed."""
+"""Run a learner's function so that the notebook goes on whatever it does: bounded time, nothing raised or printed."""
 
 import contextlib
 import ctypes

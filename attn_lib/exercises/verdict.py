@@ -3,6 +3,7 @@
 import html
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 
@@ -164,7 +165,7 @@ class Solution:
 class Overview:
     """What `progress` shows: every exercise with its title and how far the learner is."""
 
-    WORDS = {"done": "✓ done", "tried": "✗ tried", None: "– open"}
+    WORDS: ClassVar = {"done": "✓ done", "tried": "✗ tried", None: "– open"}
 
     def __init__(self, rows):
         self.rows = rows  # (id, title, "done", "tried" or None)

@@ -14,7 +14,7 @@ import traitlets
 from .colours import COLOURS
 
 HERE = Path(__file__).parent
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST = 1e6  # beyond it float32 results would be noise
 
 

@@ -192,9 +192,10 @@ def heads_explorer(weights, tokens=None, key_tokens=None):
     queries = tuple(f"{i}: {word}" for i, word in enumerate(rows))
     panels = [Panel(name, compact=True, **square) for name in names]
     panels.append(Panel("enlarged", title="the head chosen: queries down, keys across", group=1, **square))
+    sharpest = int(weights.max(dim=-1).values.argmax())  # to begin with: the opposite of what the task asks for
     controls = [
-        Control("head", "Enlarge", tuple(names), names[0]),
-        Control("query", "Read out query", queries, queries[-1]),
+        Control("head", "Enlarge", tuple(names), names[sharpest // n_queries]),
+        Control("query", "Read out query", queries, queries[sharpest % n_queries]),
     ]
 
     def compute(head, query):

@@ -101,11 +101,11 @@ def test_mask_painter_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_
 
 def test_heads_explorer_takes_any_weights_and_reads_out_a_query():
     board = heads_explorer(HEADS, ["a", "b"])
-    assert_close(board.results["enlarged"], HEADS[0])
-    choose(board, head="head 1", query="1: b")
     assert_close(board.results["enlarged"], HEADS[1])
+    choose(board, query="1: b")
     assert "b (key 1) 0.80" in board.state["text"]["read"]
     choose(board, head="head 0")
+    assert_close(board.results["enlarged"], HEADS[0])
     assert board.done
     weights = torch.rand(3, 2, 5, requires_grad=True).softmax(-1)
     assert heads_explorer(weights, ["x", "y"], list("abcde")).state["problem"] == ""

@@ -83,12 +83,45 @@ def by_hand_flow():
     page.arrow([(556, 130), (574, 130), (574, 222), (590, 222)])
     page.arrow([(556, 330), (574, 330), (574, 238), (590, 238)])
     top = 230 - 50
-    page.matrix(636, top, steps.scores, INK, rows=TOKENS, columns=TOKENS, title="scores", note="Q @ Kᵀ", followed=0, fill=0, width=42)  # fmt: skip
+    page.matrix(
+        636,
+        top,
+        steps.scores,
+        INK,
+        rows=TOKENS,
+        columns=TOKENS,
+        title="scores",
+        note="Q @ Kᵀ",
+        followed=0,
+        fill=0,
+        width=42,
+    )
     page.arrow([(768, 230), (802, 230)])
-    page.matrix(808, top, steps.weights, COLOURS["weights"], columns=TOKENS, title="weights", note="softmax of each row", followed=0, fill="value", width=54)  # fmt: skip
+    page.matrix(
+        808,
+        top,
+        steps.weights,
+        COLOURS["weights"],
+        columns=TOKENS,
+        title="weights",
+        note="softmax of each row",
+        followed=0,
+        fill="value",
+        width=54,
+    )
     page.arrow([(889, 284), (889, 420)])
     page.arrow([(556, 530), (760, 530)])
-    page.matrix(808, 480, steps.outputs, COLOURS["output"], rows=TOKENS, title="outputs", note="weights @ V", followed=0, width=54)  # fmt: skip
+    page.matrix(
+        808,
+        480,
+        steps.outputs,
+        COLOURS["output"],
+        rows=TOKENS,
+        title="outputs",
+        note="weights @ V",
+        followed=0,
+        width=54,
+    )
 
     page.frame(24, 508, 36, 24)
     page.text(72, 520, f"token {TOKENS[0]}, from", ha="left")
@@ -135,7 +168,7 @@ def one_query():
 
 
 def scaled_dot_product():
-    """Queries and keys are multiplied, scaled, masked if wanted and put through softmax; the weights multiply the values.
+    """Queries and keys are multiplied, scaled, masked if wanted, put through softmax; the weights multiply the values.
 
     The shape stands beside each arrow.
     """

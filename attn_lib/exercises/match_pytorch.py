@@ -17,7 +17,7 @@ def _lengths(*lengths, max_len, edge=False):
 def _ignored(tensors):
     """A float mask of 0 and −∞ does the same in `nn.MultiheadAttention` as a bool one."""
     return tuple(
-        mask.isinf() if mask.is_floating_point() and ((mask == 0) | (mask == -torch.inf)).all() and mask.any() else mask
+        mask.isinf() if mask.is_floating_point() and ((mask == 0) | (mask == -torch.inf)).all() else mask
         for mask in tensors
     )
 

@@ -26,7 +26,9 @@ def load(folder="."):
         states = json.loads((Path(folder) / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in states.items() if v in RANKS} if isinstance(states, dict) else {}
+    if not isinstance(states, dict):
+        return {}
+    return {id: state for id, state in states.items() if isinstance(state, str) and state in RANKS}
 
 
 def store(verdict, folder="."):

@@ -1,0 +1,593 @@
+"""Answers as learners write them: right in unusual styles, known mistakes in a second style, unknown mistakes."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# ---------------------------------------------------------------------------------------------------------- right
+
+
+def self_attention_loop(x, w_q, w_k, w_v):
+    outputs = []
+    for token in x:
+        scores = torch.stack([(token @ w_q) @ (other @ w_k) for other in x])
+        weights = scores.exp() / scores.exp().sum() if scores.max() < 80 else torch.softmax(scores, 0)
+        outputs.append(sum(weight * (other @ w_v) for weight, other in zip(weights, x, strict=True)))
+    return torch.stack(outputs)
+
+
+def self_attention_einsum(x, w_q, w_k, w_v):
+    scores = torch.einsum("id,de,jf,fe->ij", x, w_q, x, w_k)
+    return torch.einsum("ij,jd,de->ie", scores.softmax(-1), x, w_v)
+
+
+def self_attention_double(x, w_q, w_k, w_v):
+    x, w_q, w_k, w_v = (t.double() for t in (x, w_q, w_k, w_v))
+    return F.scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, scale=1.0)
+
+
+def softmax_log(scores):
+    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
+
+
+def softmax_in_place(scores):
+    exps = scores.clone()
+    exps -= exps.max(dim=-1, keepdim=True).values
+    exps = exps.exp_()
+    return exps / exps.sum(-1)[..., None]
+
+
+def softmax_max_detached_double(scores):
+    scores = scores.double()
+    exps = torch.exp(scores - scores.detach().max(-1, keepdim=True)[0])
+    return exps / (exps.sum(-1, keepdim=True) + 1e-12)
+
+
+def attention_einsum(q, k, v):
+    weights = torch.einsum("...id,...jd->...ij", q, k).div(k.shape[-1] ** 0.5).softmax(-1)
+    return [torch.einsum("...ij,...jd->...id", weights, v), weights]
+
+
+def attention_loop(q, k, v):
+    rows = []
+    for i in range(q.size(-2)):
+        scores = torch.stack([(q[..., i, :] * k[..., j, :]).sum(-1) for j in range(k.size(-2))], dim=-1)
+        rows.append(torch.softmax(scores / math.sqrt(q.size(-1)), dim=-1))
+    weights = torch.stack(rows, dim=-2)
+    return weights @ v, weights
+
+
+def attention_in_place(q, k, v):
+    scores = q @ k.mT
+    scores /= math.sqrt(q.size(-1))
+    weights = scores.double().softmax(-1)
+    return weights @ v.double(), weights
+
+
+def padding_mask_loop(lengths, max_len):
+    mask = torch.zeros(len(lengths), 1, max_len, dtype=torch.bool)
+    for i, length in enumerate(lengths):
+        mask[i, :, :length] = True
+    return mask
+
+
+def padding_mask_lists(lengths, max_len):
+    return torch.tensor([[[j < n for j in range(max_len)]] for n in lengths.tolist()])
+
+
+def padding_mask_numbers(lengths, max_len):
+    return torch.ones(len(lengths), 1, max_len).cumsum(-1) <= lengths.view(-1, 1, 1)
+
+
+def causal_mask_loop(n_queries, n_keys):
+    return torch.tensor([[j <= i + n_keys - n_queries for j in range(n_keys)] for i in range(n_queries)])
+
+
+def causal_mask_positions(n_queries, n_keys):
+    queries = torch.arange(n_keys - n_queries, n_keys).unsqueeze(1)
+    return torch.arange(n_keys) <= queries
+
+
+def causal_mask_triu(n_queries, n_keys):
+    return ~torch.ones(n_queries, n_keys).triu(1 + n_keys - n_queries).bool()
+
+
+def masked_softmax_large(scores, mask):
+    return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+
+
+def masked_softmax_where(scores, mask):
+    alive = mask.any(-1, keepdim=True)
+    safe = torch.where(mask, scores, torch.where(alive, -torch.inf, 0.0))
+    return torch.where(alive, safe.softmax(-1), torch.zeros(()))
+
+
+def masked_softmax_by_hand(scores, mask):
+    filled = scores.double().masked_fill(~mask, -1e30)
+    exps = torch.exp(filled - filled.amax(-1, keepdim=True)) * mask
+    return exps / exps.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def masked_softmax_nan_to_num(scores, mask):
+    filled = scores.clone()
+    filled[~mask.expand_as(scores)] = -math.inf
+    return filled.softmax(-1).masked_fill(~mask, 0.0)
+
+
+def split_heads_chunks(x, num_heads):
+    if x.size(-1) % num_heads:
+        raise ValueError("no")
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+def split_heads_unflatten(x, num_heads):
+    return x.double().unflatten(-1, (num_heads, x.size(-1) // num_heads)).permute(0, 2, 1, 3)
+
+
+def split_heads_loop(x, num_heads):
+    assert x.size(2) % num_heads == 0
+    d = x.size(2) // num_heads
+    out = torch.empty(x.size(0), num_heads, x.size(1), d)
+    for h in range(num_heads):
+        out[:, h] = x[..., h * d : (h + 1) * d]
+    return out
+
+
+def merge_heads_cat(x):
+    return torch.cat(list(x.unbind(1)), dim=-1)
+
+
+def merge_heads_einsum(x):
+    return torch.einsum("bhnd->bnhd", x).flatten(2)
+
+
+def merge_heads_contiguous(x):
+    return x.permute(0, 2, 1, 3).contiguous().view(x.shape[0], x.shape[2], -1)
+
+
+def multi_head_loop(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    heads = []
+    for q, k, v in zip(*(w.chunk(num_heads, dim=1) for w in (w_q, w_k, w_v)), strict=True):
+        scores = (x @ q) @ (x @ k).transpose(1, 2) / math.sqrt(q.size(1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e9)
+        weights = scores.softmax(-1)
+        heads.append((weights if mask is None else weights * mask) @ (x @ v))
+    return torch.cat(heads, -1) @ w_o
+
+
+def multi_head_fused(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    batch, n, d = x.shape
+    q, k, v = (x @ torch.cat([w_q, w_k, w_v], 1)).view(batch, n, 3, num_heads, d // num_heads).permute(2, 0, 3, 1, 4)
+    if mask is not None and mask.dim() == 3:
+        mask = mask.unsqueeze(1)
+    return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).reshape(batch, n, d) @ w_o
+
+
+def multi_head_einsum(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    x, w_q, w_k, w_v, w_o = (t.double() for t in (x, w_q, w_k, w_v, w_o))
+    q, k, v = (torch.einsum("bnd,dhe->bhne", x, w.unflatten(1, (num_heads, -1))) for w in (w_q, w_k, w_v))
+    scores = torch.einsum("bhie,bhje->bhij", q, k) / q.size(-1) ** 0.5
+    if mask is None:
+        mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool)
+    weights = masked_softmax_where(scores, mask if mask.ndim == 2 else mask[:, None])
+    return torch.einsum("bhij,bhje,hef->bif", weights, v, w_o.unflatten(0, (num_heads, -1)))
+
+
+def key_padding_compare(lengths, max_len):
+    return torch.arange(max_len).expand(len(lengths), -1) >= lengths.unsqueeze(1)
+
+
+def key_padding_additive(lengths, max_len):
+    return torch.zeros(len(lengths), max_len).masked_fill(key_padding_compare(lengths, max_len), -math.inf)
+
+
+def load_by_data(ours, theirs):
+    d = theirs.embed_dim
+    for i, name in enumerate(("q_proj", "k_proj", "v_proj")):
+        linear = getattr(ours, name)
+        if theirs.in_proj_weight is None:
+            linear.weight.data = getattr(theirs, name + "_weight").detach().clone()
+        else:
+            linear.weight.data = theirs.in_proj_weight[i * d : (i + 1) * d].detach().clone()
+        if theirs.in_proj_bias is not None:
+            linear.bias.data = theirs.in_proj_bias[i * d : (i + 1) * d].detach().clone()
+    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+    return ours
+
+
+def load_by_parameters(ours, theirs):
+    weights = theirs.in_proj_weight
+    weights = (
+        (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight) if weights is None else weights.chunk(3)
+    )
+    for linear, weight in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, strict=True):
+        linear.weight = nn.Parameter(weight.detach().clone())
+    if theirs.in_proj_bias is not None:
+        for linear, bias in zip((ours.q_proj, ours.k_proj, ours.v_proj), theirs.in_proj_bias.chunk(3), strict=True):
+            linear.bias = nn.Parameter(bias.detach().clone())
+        ours.out_proj.bias = nn.Parameter(theirs.out_proj.bias.detach().clone())
+    ours.out_proj.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
+
+
+RIGHT = [
+    *(("1.2", f) for f in (self_attention_loop, self_attention_einsum, self_attention_double)),
+    *(("2.1", f) for f in (softmax_log, softmax_in_place, softmax_max_detached_double)),
+    *(("2.2", f) for f in (attention_einsum, attention_loop, attention_in_place)),
+    *(("3.1", f) for f in (padding_mask_loop, padding_mask_lists, padding_mask_numbers)),
+    *(("3.2", f) for f in (causal_mask_loop, causal_mask_positions, causal_mask_triu)),
+    *(
+        ("3.3", f)
+        for f in (masked_softmax_large, masked_softmax_where, masked_softmax_by_hand, masked_softmax_nan_to_num)
+    ),
+    *(("4.1", f) for f in (split_heads_chunks, split_heads_unflatten, split_heads_loop)),
+    *(("4.2", f) for f in (merge_heads_cat, merge_heads_einsum, merge_heads_contiguous)),
+    *(("4.3", f) for f in (multi_head_loop, multi_head_fused, multi_head_einsum)),
+    *(("5.1", f) for f in (key_padding_compare, key_padding_additive)),
+    *(("5.2", f) for f in (load_by_data, load_by_parameters)),
+]
+
+# ------------------------------------------------------------------------------- known mistakes, in a second style
+
+
+def scores_einsum(q, k):
+    return torch.einsum("...id,...jd->...ij", q, k)
+
+
+def by_rows(weigh, values=lambda x, w_q, w_k, w_v: x @ w_v):
+    """1.2 with einsum and the weights made by `weigh`."""
+
+    def answer(x, w_q, w_k, w_v):
+        scores = torch.einsum("id,de,jf,fe->ij", x, w_q, x, w_k)
+        return torch.einsum("ij,jd->id", weigh(scores), values(x, w_q, w_k, w_v))
+
+    return answer
+
+
+def by_exp(scores, dim=-1):
+    exps = (scores - scores.amax(dim, keepdim=True)).exp()
+    return exps / exps.sum(dim, keepdim=True)
+
+
+def query_loop(x, w_q, w_k, w_v):
+    keys, values = x @ w_k, x @ w_v
+    return torch.stack([torch.softmax((keys @ (row @ w_q)) / math.sqrt(w_q.shape[1]), 0) @ values for row in x])
+
+
+def loop_over_rows(scores):
+    flat = scores.reshape(-1, scores.size(-1))
+    return torch.stack([row.exp() / row.exp().sum() for row in flat]).view_as(scores)
+
+
+def loop_over_rows_shifted(shift):
+    def answer(scores):
+        flat = scores.reshape(-1, scores.size(-1))
+        return torch.stack(
+            [(row - shift(scores, row)).exp() / (row - shift(scores, row)).exp().sum() for row in flat]
+        ).view_as(scores)
+
+    return answer
+
+
+def row_sums_lost(scores):
+    exps = (scores - scores.max(-1, keepdim=True).values).exp()
+    return torch.div(exps, torch.einsum("...j->...", exps))
+
+
+def attend(weigh, *, scale=lambda q, k, v: q.size(-1) ** -0.5, both=lambda output, weights: (output, weights)):
+    """2.2 with einsum."""
+
+    def answer(q, k, v):
+        weights = weigh(scores_einsum(q, k) * scale(q, k, v))
+        return both(torch.einsum("...ij,...jd->...id", weights, v), weights)
+
+    return answer
+
+
+def batched_only(q, k, v):
+    weights = by_exp(q.bmm(k.permute(0, 2, 1)) / math.sqrt(k.size(2)))
+    return weights.bmm(v), weights
+
+
+def from_loop(inside, dtype=torch.bool, shape=lambda batch, max_len: (batch, 1, max_len)):
+    """3.1 written with a loop over sequences and positions."""
+
+    def answer(lengths, max_len):
+        rows = [[inside(j, n, max_len) for j in range(max_len)] for n in lengths.tolist()]
+        return torch.tensor(rows, dtype=dtype).reshape(shape(len(rows), max_len))
+
+    return answer
+
+
+def queries_too(lengths, max_len):
+    mask = torch.zeros(len(lengths), max_len, max_len, dtype=torch.bool)
+    for i, n in enumerate(lengths):
+        mask[i, :n, :n] = True
+    return mask
+
+
+def triangle(inside, dtype=torch.bool):
+    """3.2 written with two loops."""
+
+    def answer(n_queries, n_keys):
+        return torch.tensor(
+            [[inside(i, j, n_keys - n_queries) for j in range(n_keys)] for i in range(n_queries)], dtype=dtype
+        )
+
+    return answer
+
+
+def weighed(weigh):
+    """3.3 with the softmax by hand."""
+    return lambda scores, mask: weigh(scores, mask.expand_as(scores))
+
+
+def repaired_gradient(scores, mask):
+    weights = torch.log(mask.float()).add(scores).softmax(-1)
+    return torch.where(weights.isnan(), torch.zeros_like(weights), weights)
+
+
+def heads_by_loop(cut):
+    def answer(x, num_heads):
+        return torch.stack([cut(x, h, num_heads, x.size(-1) // num_heads) for h in range(num_heads)], dim=1)
+
+    return answer
+
+
+def torn_loop(x, num_heads):
+    if x.size(2) % num_heads:
+        raise ValueError("no")
+    return torch.stack([row.flatten().reshape(num_heads, x.size(1), -1) for row in x])
+
+
+def invented(x, num_heads):
+    d = x.size(2) // num_heads
+    return x.flatten(1).unflatten(1, (-1, num_heads, d)).permute(0, 2, 1, 3)
+
+
+def checked(answer):
+    def with_check(x, num_heads):
+        if x.size(-1) % num_heads:
+            raise ValueError("no")
+        return answer(x, num_heads)
+
+    return with_check
+
+
+def per_head(
+    *,
+    scale=lambda head_dim, d_model: head_dim**-0.5,
+    weigh=None,
+    cut=lambda p, h: p.chunk(h, dim=-1),
+    join=lambda heads: torch.cat(heads, dim=-1),
+    project=lambda merged, w_o: merged @ w_o,
+    turn=lambda w: w,
+    mask_of=lambda mask, scores, h: mask,
+):
+    """4.3 as a loop over heads: another layout than the library's, with one part exchanged."""
+    weigh = weigh or (lambda scores, mask: masked_softmax_where(scores, mask))
+
+    def answer(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        q, k, v = (cut(x @ turn(w), num_heads) for w in (w_q, w_k, w_v))
+        outputs = []
+        for h in range(len(q)):
+            scores = scores_einsum(q[h], k[h]) * scale(q[h].size(-1), x.size(-1))
+            full = (
+                torch.ones_like(scores, dtype=torch.bool)
+                if mask is None
+                else mask_of(mask, scores, h).expand_as(scores)
+            )
+            outputs.append(weigh(scores, full) @ v[h])
+        return project(join(outputs), turn(w_o))
+
+    return answer
+
+
+def interleaved(p, h):
+    return [p[..., i::h] for i in range(h)]
+
+
+def torn_heads(p, h):
+    return [torch.stack([row.flatten().reshape(h, p.size(1), -1)[i] for row in p]) for i in range(h)]
+
+
+def sewn_heads(heads):
+    return torch.stack(heads, 1).flatten(1).reshape(heads[0].size(0), heads[0].size(1), -1)
+
+
+def broadcast_mask(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    q, k, v = (split_heads_unflatten(x @ w, num_heads).float() for w in (w_q, w_k, w_v))
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    return merge_heads_cat(torch.softmax(scores, dim=-1) @ v) @ w_o
+
+
+def loads(parts, *, out=True, clone=True, bias=True):
+    """5.2 with slices; `parts` says which third goes to which projection."""
+
+    @torch.no_grad()
+    def answer(ours, theirs):
+        d = theirs.embed_dim
+        separate = [theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight]
+        for linear, i in zip((ours.q_proj, ours.k_proj, ours.v_proj), parts, strict=True):
+            weight = separate[i] if theirs.in_proj_weight is None else theirs.in_proj_weight[i * d : (i + 1) * d]
+            linear.weight = nn.Parameter(weight.clone() if clone else weight)
+            if bias and linear.bias is not None:
+                linear.bias.copy_(theirs.in_proj_bias[i * d : (i + 1) * d])
+        if out:
+            ours.out_proj.weight.copy_(theirs.out_proj.weight)
+            if bias and ours.out_proj.bias is not None:
+                ours.out_proj.bias.copy_(theirs.out_proj.bias)
+
+    return answer
+
+
+@torch.no_grad()
+def loads_transposed(ours, theirs):
+    loads((0, 1, 2))(ours, theirs)
+    for linear in (ours.q_proj, ours.k_proj, ours.v_proj, ours.out_proj):
+        if linear.weight.size(0) == linear.weight.size(1):
+            linear.weight.copy_(linear.weight.T.clone())
+
+
+def loads_copy(ours, theirs):
+    import copy
+
+    ours = copy.deepcopy(ours)
+    load_by_data(ours, theirs)
+    return ours
+
+
+MISTAKES = [
+    ("1.2", "scaled", query_loop),
+    ("1.2", "wrong-axis", by_rows(lambda s: by_exp(s, 0))),
+    ("1.2", "swapped", by_rows(lambda s: by_exp(s.T))),
+    ("1.2", "raw-scores", by_rows(lambda s: s)),
+    ("1.2", "transposed-weights", by_rows(lambda s: by_exp(s).T)),
+    ("1.2", "inputs-for-values", by_rows(by_exp, lambda x, q, k, v: x)),
+    ("1.2", "keys-for-values", by_rows(by_exp, lambda x, q, k, v: x @ k)),
+    ("1.2", "weights", lambda x, q, k, v: by_exp(scores_einsum(x @ q, x @ k))),
+    ("1.2", "rounded", by_rows(lambda s: (by_exp(s) * 10).round() / 10)),
+    ("2.1", "overflow", loop_over_rows),
+    ("2.1", "global-max", loop_over_rows_shifted(lambda scores, row: scores.max())),
+    ("2.1", "mean", loop_over_rows_shifted(lambda scores, row: row.mean())),
+    ("2.1", "clamp", lambda s: loop_over_rows(torch.where(s.abs() > 80, 80 * s.sign(), s))),
+    ("2.1", "wrong-axis", lambda s: by_exp(s, -2)),
+    ("2.1", "whole-tensor", lambda s: s.flatten().softmax(0).view_as(s)),
+    ("2.1", "keepdim", row_sums_lost),
+    ("2.1", "log", lambda s: s - s.logsumexp(-1, keepdim=True)),
+    ("2.1", "no-exp", lambda s: torch.einsum("...i,...->...i", s, 1 / torch.einsum("...i->...", s))),
+    ("2.1", "not-divided", lambda s: math.e**s),
+    ("2.2", "no-scale", attend(by_exp, scale=lambda q, k, v: 1)),
+    ("2.2", "d-not-root", attend(by_exp, scale=lambda q, k, v: 1 / k.shape[-1])),
+    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: v.shape[-2] ** -0.5)),
+    ("2.2", "multiplied", attend(by_exp, scale=lambda q, k, v: k.shape[-1] ** 0.5)),
+    (
+        "2.2",
+        "scaled-after",
+        lambda q, k, v: (by_exp(q @ k.mT) @ (v / q.size(-1) ** 0.5), by_exp(q @ k.mT) / q.size(-1) ** 0.5),
+    ),
+    ("2.2", "wrong-axis", attend(lambda s: by_exp(s, -2))),
+    ("2.2", "softmax-lost", attend(lambda s: s)),
+    ("2.2", "scores-returned", lambda q, k, v: (attend(by_exp)(q, k, v)[0], scores_einsum(q, k) / q.size(-1) ** 0.5)),
+    ("2.2", "order", attend(by_exp, both=lambda output, weights: [weights, output])),
+    ("2.2", "only-3d", batched_only),
+    ("3.1", "polarity", from_loop(lambda j, n, m: j >= n)),
+    ("3.1", "off-by-one", from_loop(lambda j, n, m: j <= n)),
+    ("3.1", "off-by-one-short", from_loop(lambda j, n, m: j + 1 < n)),
+    ("3.1", "no-query-axis", from_loop(lambda j, n, m: j < n, shape=lambda b, m: (b, m))),
+    ("3.1", "queries-masked", queries_too),
+    ("3.1", "column", from_loop(lambda j, n, m: j < n, shape=lambda b, m: (b, m, 1))),
+    ("3.1", "numbers", from_loop(lambda j, n, m: j < n, dtype=torch.float64)),
+    ("3.1", "left", from_loop(lambda j, n, m: j >= m - n)),
+    ("3.2", "top-left", triangle(lambda i, j, o: j <= i)),
+    ("3.2", "polarity", triangle(lambda i, j, o: j > i + o)),
+    ("3.2", "no-diagonal", triangle(lambda i, j, o: j < i + o)),
+    ("3.2", "one-ahead", triangle(lambda i, j, o: j <= i + o + 1)),
+    ("3.2", "backwards", triangle(lambda i, j, o: j >= i)),
+    ("3.2", "numbers", triangle(lambda i, j, o: j <= i + o, dtype=torch.float64)),
+    ("3.2", "additive", triangle(lambda i, j, o: 0.0 if j <= i + o else -math.inf, dtype=torch.float32)),
+    ("3.2", "sideways", lambda q, k: torch.stack([torch.arange(q) >= j - (k - q) for j in range(k)])),
+    ("3.3", "after-softmax", weighed(lambda s, m: by_exp(s).masked_fill(~m, 0))),
+    ("3.3", "renormalised", weighed(lambda s, m: F.normalize(by_exp(s).where(m, 0.0), p=1, dim=-1, eps=0))),
+    ("3.3", "polarity", weighed(lambda s, m: masked_softmax_where(s, ~m))),
+    ("3.3", "zero-scores", weighed(lambda s, m: by_exp(s.masked_fill(~m, 0)))),
+    ("3.3", "added", weighed(lambda s, m: by_exp(s + m.to(s.dtype)))),
+    ("3.3", "ignored", weighed(lambda s, m: by_exp(s))),
+    ("3.3", "dead-nan", weighed(lambda s, m: by_exp(torch.where(m, s, -torch.inf)))),
+    ("3.3", "dead-uniform", weighed(lambda s, m: by_exp(torch.where(m, s, -1e12)))),
+    ("3.3", "small-fill", weighed(lambda s, m: by_exp(torch.where(m, s, -1e4)))),
+    ("3.3", "wrong-axis", weighed(lambda s, m: by_exp(s.where(m, -1e9), -2))),
+    ("3.3", "nan-gradient", repaired_gradient),
+    ("4.1", "view-alone", torn_loop),
+    ("4.1", "interleaved", checked(heads_by_loop(lambda x, h, n, d: x[..., h::n]))),
+    ("4.1", "not-transposed", checked(lambda x, n: torch.stack(x.chunk(n, -1), dim=2))),
+    ("4.1", "merged-batch", checked(lambda x, n: torch.cat([part for row in x for part in row[None].chunk(n, -1)]))),
+    ("4.1", "invented-tokens", invented),
+    ("4.2", "reshape-alone", lambda x: x.flatten().view(x.size(0), x.size(2), -1)),
+    ("4.2", "view-refused", lambda x: x.permute(0, 2, 1, 3).view(x.size(0), x.size(2), x.size(1) * x.size(3))),
+    ("4.2", "interleaved", lambda x: torch.stack(list(x.unbind(1)), dim=-1).flatten(2)),
+    ("4.2", "averaged", lambda x: torch.einsum("bhnd->bnd", x)),
+    ("4.2", "not-joined", lambda x: torch.einsum("bhnd->bnhd", x)),
+    ("4.3", "scale-d-model", per_head(scale=lambda head_dim, d_model: 1 / math.sqrt(d_model))),
+    ("4.3", "no-scale", per_head(scale=lambda head_dim, d_model: 1)),
+    ("4.3", "d-not-root", per_head(scale=lambda head_dim, d_model: 1 / head_dim)),
+    ("4.3", "view-alone", per_head(cut=torn_heads)),
+    ("4.3", "merge-alone", per_head(join=sewn_heads)),
+    ("4.3", "interleaved", per_head(cut=interleaved)),
+    ("4.3", "one-head", per_head(cut=lambda p, h: [p])),
+    ("4.3", "no-output-projection", per_head(project=lambda merged, w_o: merged)),
+    ("4.3", "transposed-weights", per_head(turn=lambda w: w.T)),
+    ("4.3", "wrong-axis", per_head(weigh=lambda s, m: by_exp(s.masked_fill(~m, -1e9), 1))),
+    ("4.3", "softmax-lost", per_head(weigh=lambda s, m: s)),
+    ("4.3", "mask-ignored", per_head(weigh=lambda s, m: by_exp(s))),
+    (
+        "4.3",
+        "polarity",
+        lambda x, q, k, v, o, h, mask=None: multi_head_fused(x, q, k, v, o, h, None if mask is None else ~mask),
+    ),
+    ("4.3", "after-softmax", per_head(weigh=lambda s, m: by_exp(s).where(m, 0.0))),
+    (
+        "4.3",
+        "added",
+        lambda x, q, k, v, o, h, mask=None: multi_head_fused(x, q, k, v, o, h, None if mask is None else mask.float()),
+    ),
+    ("4.3", "mask-per-head", broadcast_mask),
+    ("4.3", "dead-nan", per_head(weigh=lambda s, m: torch.softmax(s + torch.log(m.float()), -1))),
+    ("4.3", "dead-uniform", per_head(weigh=lambda s, m: by_exp(s - 1e10 * (~m)))),
+    ("5.1", "polarity", from_loop(lambda j, n, m: j < n, shape=lambda b, m: (b, m))),
+    ("5.1", "off-by-one", from_loop(lambda j, n, m: j >= n + 1, shape=lambda b, m: (b, m))),
+    ("5.1", "query-axis", from_loop(lambda j, n, m: j >= n)),
+    ("5.1", "numbers", from_loop(lambda j, n, m: j >= n, dtype=torch.float64, shape=lambda b, m: (b, m))),
+    ("5.2", "order", loads((1, 0, 2))),
+    ("5.2", "transposed", loads_transposed),
+    ("5.2", "no-biases", loads((0, 1, 2), bias=False)),
+    ("5.2", "no-out-proj", loads((0, 1, 2), out=False)),
+    ("5.2", "shared", loads((0, 1, 2), clone=False)),
+    ("5.2", "new-module", loads_copy),
+]
+
+# ------------------------------------------------------------------------------------ mistakes that nobody foresaw
+
+
+def last_key_lost(n_queries, n_keys):
+    mask = causal_mask_loop(n_queries, n_keys)
+    mask[-1, -1] = False
+    return mask
+
+
+def first_key_weighs_more(x, w_q, w_k, w_v):
+    output = self_attention_einsum(x, w_q, w_k, w_v)
+    return output + 0.01 * (x @ w_v)[0]
+
+
+NEAR_MISSES = [
+    ("1.2", first_key_weighs_more),
+    ("1.2", lambda x, w_q, w_k, w_v: self_attention_einsum(x, w_q * 1.01, w_k, w_v)),
+    ("1.2", lambda x, w_q, w_k, w_v: x @ w_v),
+    ("2.1", lambda s: torch.softmax(s / 2, -1)),
+    ("2.1", lambda s: torch.softmax(s, -1) + 1e-3),
+    ("2.1", lambda s: torch.sigmoid(s)),
+    ("2.2", lambda q, k, v: attend(by_exp, scale=lambda q, k, v: (q.size(-1) + 1) ** -0.5)(q, k, v)),
+    ("2.2", lambda q, k, v: (attend(by_exp)(q, k, v)[0].relu(), attend(by_exp)(q, k, v)[1])),
+    ("3.1", from_loop(lambda j, n, m: j < max(n, 2))),
+    ("3.1", from_loop(lambda j, n, m: j % 2 == 0)),
+    ("3.2", last_key_lost),
+    ("3.2", triangle(lambda i, j, o: i + o - 2 <= j <= i + o)),
+    ("3.2", triangle(lambda i, j, o: True)),
+    ("3.3", weighed(lambda s, m: masked_softmax_where(s * 0.9, m))),
+    ("3.3", weighed(lambda s, m: by_exp(s.where(m, -2.0)))),
+    ("4.1", checked(lambda x, n: split_heads_chunks(x, n).flip(1))),
+    ("4.1", checked(lambda x, n: split_heads_chunks(x, n).flip(2))),
+    ("4.2", lambda x: merge_heads_cat(x.flip(1))),
+    ("4.2", lambda x: merge_heads_cat(x) * 0.99),
+    ("4.3", per_head(scale=lambda head_dim, d_model: 0.9 * head_dim**-0.5)),
+    ("4.3", per_head(join=lambda heads: torch.cat(heads[::-1], -1))),
+    ("4.3", lambda x, q, k, v, o, h, mask=None: multi_head_loop(x, q, k, k, o, h, mask)),
+    ("5.1", from_loop(lambda j, n, m: j > n + 1, shape=lambda b, m: (b, m))),
+    ("5.2", loads((0, 1, 1))),
+    ("5.2", loads((0, 0, 0), bias=False, out=False)),
+]

@@ -1,0 +1,488 @@
+"""check names the mistake: right answers of any style pass, known mistakes are called by name, unknown ones are not."""
+
+import contextlib
+import json
+import math
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from other_styles import MISTAKES, NEAR_MISSES, RIGHT
+from torch import nn
+
+import attn_lib
+from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
+from attn_lib.exercises.catalogue import EXERCISES, sorted_ids
+from attn_lib.exercises.clinic import PATIENTS
+
+FUNCTIONS = [id for id in sorted_ids() if EXERCISES[id].probes]
+MISTAKE_CODES = [
+    pytest.param(id, known.id, code, id=f"{id}-{known.id}-{i}")
+    for id in FUNCTIONS
+    for known in EXERCISES[id].misconceptions.values()
+    for i, code in enumerate(known.codes)
+]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Progress goes beside the notebook, which here is nowhere."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    monkeypatch.setattr(runner, "LIMIT_S", 0.5)
+
+
+# ------------------------------------------------------------------------------------------ right answers, any style
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_the_librarys_own_answer_is_correct(id):
+    assert check(id, EXERCISES[id].reference).status == "correct"
+
+
+@pytest.mark.parametrize("id", list(PATIENTS))
+def test_the_librarys_own_test_catches_the_patient(id):
+    verdict = check(id, PATIENTS[id].detects)
+    assert verdict.status == "correct", verdict
+
+
+@pytest.mark.parametrize(("id", "answer"), [pytest.param(i, a, id=f"{i}-{a.__name__}") for i, a in RIGHT])
+def test_a_right_answer_of_another_style_is_correct(id, answer):
+    verdict = check(id, answer)
+    assert verdict.status == "correct", verdict
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [[2.0, 7.964, 0.054], (2, 7.96, 0.05), torch.tensor([2.0, 7.96, 0.06]), [[2.0, 7.97, 0.0541]]],
+    ids=["list", "tuple", "tensor", "nested"],
+)
+def test_three_numbers_may_come_as_they_like(answer):
+    assert check("1.1", answer).status == "correct"
+
+
+# -------------------------------------------------------------------------------------------- mistakes have a name
+
+
+@pytest.mark.parametrize(("id", "name", "code"), MISTAKE_CODES)
+def test_every_mistake_of_the_catalogue_is_named(id, name, code):
+    verdict = check(id, code)
+    assert (verdict.status, verdict.misconception) == ("wrong", name), verdict
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "answer"), [pytest.param(i, n, a, id=f"{i}-{n}-{k}") for k, (i, n, a) in enumerate(MISTAKES)]
+)
+def test_a_mistake_written_in_another_style_is_named(id, name, answer):
+    verdict = check(id, answer)
+    assert (verdict.status, verdict.misconception) == ("wrong", name), verdict
+
+
+def test_every_mistake_is_written_in_two_styles():
+    catalogue = {(id, known) for id in FUNCTIONS for known in EXERCISES[id].misconceptions}
+    assert catalogue == {(id, name) for id, name, _ in MISTAKES}
+
+
+@pytest.mark.parametrize("known", list(EXERCISES["1.1"].misconceptions))
+def test_numbers_that_come_from_a_known_mistake_are_named(known):
+    for code in EXERCISES["1.1"].misconceptions[known].codes:
+        assert check("1.1", [round(x, 3) for x in code().tolist()]).misconception == known
+
+
+@pytest.mark.parametrize("id", sorted_ids())
+def test_every_mistake_says_why_it_tempts_and_what_to_read(id):
+    for known in EXERCISES[id].misconceptions.values():
+        assert known.name and known.why and "notebook" in known.reread
+
+
+@pytest.mark.parametrize(("id", "answer"), [pytest.param(i, a, id=f"{i}-{k}") for k, (i, a) in enumerate(NEAR_MISSES)])
+def test_a_mistake_that_is_not_in_the_catalogue_is_wrong_and_gets_no_name(id, answer):
+    verdict = check(id, answer)
+    assert (verdict.status, verdict.misconception) == ("wrong", None), verdict
+    assert verdict.yours is not None or "shape" in verdict.message or "raises" in verdict.message
+
+
+def test_the_smallest_failing_call_is_shown_with_both_matrices():
+    def answer(n_queries, n_keys):
+        mask = attn_lib.causal_mask(n_queries, n_keys)
+        mask[-1, -2:] = False
+        return mask
+
+    verdict = check("3.2", answer)
+    assert "n_queries=3, n_keys=3" in verdict.message
+    assert verdict.expected[-1].tolist() == [True, True, True]
+    assert verdict.yours[-1].tolist() == [True, False, False]
+
+
+# ------------------------------------------------------------------------------------------ answers that misbehave
+
+
+def test_unattempted_is_said_and_nothing_is_run_or_written(tmp_path):
+    def stub(n_queries, n_keys): ...
+
+    def documented(n_queries, n_keys):
+        """A mask."""
+        pass
+
+    def refusing(n_queries, n_keys):
+        raise NotImplementedError
+
+    for answer in (..., None, stub, documented, refusing, lambda n, k: None):
+        assert check("3.2", answer).status == "unattempted"
+    for answer in (..., None, [..., 2, 3]):
+        assert check("1.1", answer).status == "unattempted"
+    assert check("6.1", lambda attention: None).status == "unattempted"
+    assert list(tmp_path.iterdir()) == []
+
+
+def forgets_return(n_queries, n_keys):
+    torch.ones(n_queries, n_keys).tril()
+
+
+def raises(n_queries, n_keys):
+    raise ZeroDivisionError("no")
+
+
+def leaves(n_queries, n_keys):
+    sys.exit(3)
+
+
+def returns_list(n_queries, n_keys):
+    return attn_lib.causal_mask(n_queries, n_keys).tolist()
+
+
+def wrong_shape(n_queries, n_keys):
+    return attn_lib.causal_mask(n_queries, n_keys)[None]
+
+
+def recurses(n_queries, n_keys):
+    return recurses(n_queries, n_keys)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (forgets_return, "`return` missing"),
+        (raises, "raises `ZeroDivisionError: no`"),
+        (leaves, "raises `SystemExit: 3`"),
+        (returns_list, "a list of"),
+        (wrong_shape, "has shape (1, 3, 3)"),
+        (recurses, "RecursionError"),
+        (lambda: 1, "raises `TypeError"),
+        (42, "is to be a function"),
+        (torch.ones(3, 3), "is to be a function"),
+    ],
+)
+def test_what_an_answer_did_is_said(answer, said):
+    verdict = check("3.2", answer)
+    assert verdict.status == "wrong"
+    assert said in verdict.message
+
+
+def endless(n_queries, n_keys):
+    while True:
+        pass
+
+
+def stubborn(n_queries, n_keys):
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            continue
+
+
+def sleeping(n_queries, n_keys):
+    time.sleep(3)  # in C, where no exception reaches it
+    return attn_lib.causal_mask(n_queries, n_keys)
+
+
+@pytest.mark.parametrize("answer", [endless, stubborn, sleeping])
+def test_an_endless_answer_is_stopped_and_the_notebook_goes_on(answer, hurried):
+    verdict = check("3.2", answer)
+    assert verdict.status == "wrong"
+    assert "had not come back" in verdict.message
+    assert check("3.2", attn_lib.causal_mask).status == "correct"
+
+
+def test_changing_an_argument_is_said():
+    def overwrites(scores, mask):
+        scores[~mask.expand_as(scores)] = -math.inf
+        return torch.softmax(scores, dim=-1).nan_to_num(0.0)
+
+    verdict = check("3.3", overwrites)
+    assert (verdict.status, verdict.misconception) == ("wrong", None)
+    assert "changes its argument `scores`" in verdict.message
+
+
+def test_a_gradient_that_is_cut_off_is_said():
+    def cut(scores):
+        return torch.tensor(torch.softmax(scores.detach(), dim=-1).tolist())
+
+    assert "no gradient flows back" in check("2.1", cut).message
+
+
+def test_printing_is_said_and_not_shown(capsys):
+    def chatty(n_queries, n_keys):
+        print("scores.shape:", n_queries)
+        return attn_lib.causal_mask(n_queries, n_keys)
+
+    verdict = check("3.2", chatty)
+    assert verdict.status == "correct"
+    assert "It prints" in verdict.message
+    assert capsys.readouterr().out == ""
+
+
+def test_check_leaves_the_notebooks_random_numbers_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    check("4.3", lambda *args: torch.rand(2))
+    check("6.1", PATIENTS["6.1"].detects)
+    torch.testing.assert_close(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("call", [check, hint, solution])
+@pytest.mark.parametrize("id", ["9.9", 3.2, None, []])
+def test_an_exercise_that_does_not_exist_is_named_beside_those_that_do(call, id):
+    with pytest.raises(KeyError, match=r"no exercise .*1\.1, 1\.2.*6\.9, 6\.10"):
+        call(id)
+
+
+def test_1_1_says_what_it_could_not_read():
+    assert "could not be read" in check("1.1", "2, 7.96, 0.05").message
+    assert "holds 2" in check("1.1", [2, 8]).message
+    assert check("1.1", [math.nan] * 3).status == "wrong"
+    assert check("1.1", [9.0, 9.0, 9.0]).misconception is None
+
+
+# --------------------------------------------------------------------------------------------------- the bug clinic
+
+
+@pytest.mark.parametrize("id", list(PATIENTS))
+def test_a_test_of_shapes_catches_no_patient(id):
+    def detects(attention):
+        interface = PATIENTS[id].interface
+        q = torch.randn(2, 4, 6)
+        if "w_q" in interface:
+            return attention(q, *(torch.randn(6, 6) for _ in range(4)), 3).shape != q.shape
+        extra = {"attention(q, k, v, lengths)": [torch.tensor([4, 4])]}.get(interface.split(" →")[0], [])
+        extra = [torch.tensor([4, 4]), 2] if "num_heads)" in interface else extra
+        return attention(q, q, q, *extra).shape != q.shape
+
+    assert check(id, detects).misconception in ("shape-only", "same-tensor")
+
+
+@pytest.mark.parametrize("id", list(PATIENTS))
+def test_a_test_that_condemns_all_or_calls_nothing_is_called_that(id):
+    assert check(id, lambda attention: not attention).misconception == "never-called"
+
+    def everything(attention):
+        with contextlib.suppress(TypeError):
+            attention(torch.randn(2, 2, 2))
+        return True
+
+    assert check(id, everything).misconception == "always"
+
+
+def test_constant_inputs_no_mask_no_dead_row_and_square_inputs_are_named():
+    def ones(attention):
+        x = torch.ones(2, 3, 4)
+        return not torch.allclose(attention(x, x, x), F.scaled_dot_product_attention(x, x, x))
+
+    def without_mask(attention):
+        q, k, v = torch.randn(3, 2, 4, 6).unbind()
+        return not torch.allclose(attention(q, k, v), F.scaled_dot_product_attention(q, k, v), atol=1e-5)
+
+    def lively(attention):
+        q, k, v = torch.randn(3, 2, 4, 6).unbind()
+        mask = torch.ones(4, 4, dtype=torch.bool).tril()
+        return not torch.allclose(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, mask), atol=1e-5)
+
+    def square(attention):
+        q, k, v = torch.randn(3, 2, 4, 6).unbind()
+        expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return not torch.allclose(attention(q, k, v), expected, atol=1e-5)
+
+    assert check("6.1", ones).misconception == "constant-input"
+    assert check("6.6", without_mask).misconception == "no-mask"
+    assert check("6.10", lively).misconception == "no-dead-row"
+    assert check("6.14", square).misconception == "square-only"
+
+
+def test_bit_for_bit_comparison_condemns_right_code_and_is_told():
+    def exact(attention):
+        q, k, v = torch.randn(3, 2, 4, 6).unbind()
+        return not torch.equal(attention(q, k, v), attn_lib.scaled_dot_product_attention(q, k, v)[0])
+
+    assert check("6.1", exact).misconception == "condemns-right"
+
+
+def test_a_test_for_one_number_only_is_told():
+    def unscaled_only(attention):
+        q, k, v = torch.randn(3, 2, 4, 6).unbind()
+        return torch.allclose(attention(q, k, v), torch.softmax(q @ k.mT, dim=-1) @ v, atol=1e-5)
+
+    assert check("6.1", unscaled_only).misconception == "only-this-one"
+
+
+def test_a_detector_that_asserts_or_returns_no_bool_is_told(hurried):
+    def asserts(attention):
+        raise AssertionError("differs")
+
+    def forgets(attention):
+        attention(torch.randn(1, 2, 3), torch.randn(1, 2, 3), torch.randn(1, 2, 3)).sum()
+
+    def waits(attention):
+        while True:
+            pass
+
+    assert "catch it" in check("6.1", asserts).message
+    assert "`return` missing" in check("6.1", forgets).message
+    assert "not a bool" in check("6.1", lambda attention: "yes").message
+    assert "had not come back" in check("6.1", waits).message
+
+
+@pytest.mark.parametrize("id", list(PATIENTS))
+def test_a_patient_shows_its_source_and_runs(id):
+    patient = PATIENTS[id]
+    assert callable(patient.buggy) and callable(patient.right)
+    assert "attention(" in patient.interface
+    assert patient.source.strip() and patient.title in patient._repr_html_()
+
+
+# --------------------------------------------------------------------------------------------- what the learner sees
+
+
+@pytest.mark.parametrize("id", ["1.1", "6.15"])
+def test_outputs_that_notebooks_keep_are_the_same_in_every_process(id):
+    code = (
+        "from attn_lib.exercises import check, hint\n"
+        f"for shown in (check({id!r}, None), hint({id!r})):\n    print(shown, shown._repr_html_())"
+    )
+    first = "\n".join(f"{shown} {shown._repr_html_()}" for shown in (check(id, None), _first_hint(id)))
+    again = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        check=True,
+    )
+    assert again.stdout.strip() == first
+
+
+def _first_hint(id):
+    from attn_lib.exercises import checker
+
+    checker._hints_shown.pop(id, None)
+    return hint(id)
+
+
+def test_hints_come_one_by_one_and_only_later_ones_are_open():
+    first = _first_hint("3.2")
+    assert str(first).startswith("Hint 1 of 3") and "Hint 2" not in str(first)
+    assert "<details>" in first._repr_html_() and "<details open>" not in first._repr_html_()
+    second = hint("3.2")
+    assert "Hint 2 of 3" in str(second) and "<details open>" in second._repr_html_()
+    hint("3.2")
+    assert str(hint("3.2")).count("Hint ") == 3
+    assert 'solution("3.2")' in str(hint("3.2"))
+
+
+@pytest.mark.parametrize("id", sorted_ids())
+def test_solution_is_the_librarys_source_folded_and_without_checks(id):
+    shown = solution(id)
+    assert "def " in str(shown) and "check_" not in str(shown) and '"""' not in str(shown)
+    assert "<details><summary>" in shown._repr_html_()
+
+
+def test_solution_of_a_library_function_is_that_function():
+    assert ".tril(n_keys - n_queries)" in str(solution("3.2"))
+    assert "dead = ~mask.any(dim=-1, keepdim=True)  # rows with nothing" in str(solution("3.3"))
+
+
+def test_a_verdict_reads_the_same_in_text_and_in_html():
+    verdict = check("3.2", lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril().bool())
+    page = verdict._repr_html_()
+    assert "The mask starts at the wrong corner" in str(verdict) and "The mask starts at the wrong corner" in page
+    assert page.count("<table") == 2 and page.count("<caption") == 2
+    assert "≠" in page  # colour is never the only cue
+    assert "0x" not in str(verdict) + page
+    assert "<script>" not in check("3.2", lambda n, k: "<script>")._repr_html_()
+
+
+# ---------------------------------------------------------------------------------------------------------- progress
+
+
+def test_progress_keeps_what_was_done():
+    check("3.2", lambda n, k: torch.ones(n, k))
+    assert progress_file.load() == {"3.2": "tried"}
+    check("3.2", attn_lib.causal_mask)
+    check("3.2", lambda n, k: torch.ones(n, k))
+    assert progress_file.load() == {"3.2": "done"}
+    assert "1 of 33" in str(progress()) and "✓ done" in progress()._repr_html_()
+
+
+def _store_all(folder, ids):
+    from attn_lib.exercises.verdict import Verdict
+
+    for id in ids:
+        assert progress_file.store(Verdict(id, "correct"), folder)
+
+
+def test_two_notebooks_at_once_lose_nothing(tmp_path):
+    halves = sorted_ids()[::2], sorted_ids()[1::2]
+    context = multiprocessing.get_context("spawn")
+    notebooks = [context.Process(target=_store_all, args=(str(tmp_path), half)) for half in halves]
+    for notebook in notebooks:
+        notebook.start()
+    for notebook in notebooks:
+        notebook.join()
+    assert [notebook.exitcode for notebook in notebooks] == [0, 0]
+    assert progress_file.load(tmp_path) == dict.fromkeys(sorted_ids(), "done")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}'])
+def test_a_damaged_progress_file_costs_nothing_but_itself(tmp_path, content):
+    (tmp_path / progress_file.NAME).write_text(content)
+    progress()
+    check("3.2", attn_lib.causal_mask)
+    assert progress_file.load()["3.2"] == "done"
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_and_nothing_else_happens(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(progress_file, "_replace", refuse)
+    verdict = check("3.2", attn_lib.causal_mask)
+    assert verdict.status == "correct" and "could not be saved" in verdict.message
+
+
+def test_under_a_grader_verdicts_are_recorded_and_progress_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTN_VERDICTS", str(tmp_path / "record"))
+    check("3.2", ...)
+    check("3.2", lambda n, k: torch.ones(n, k).tril().bool())
+    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert [line["status"] for line in lines] == ["unattempted", "wrong"]
+    assert lines[1]["misconception"] == "top-left"
+    assert not (tmp_path / progress_file.NAME).exists()
+
+
+def test_import_attn_lib_leaves_the_exercises_out():
+    code = "import sys, attn_lib; sys.exit(any(name.startswith('attn_lib.exercises') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_modules_in_the_clinic_are_modules():
+    assert isinstance(PATIENTS["6.15"].buggy, nn.Module)

@@ -357,7 +357,10 @@ def test_a_patient_shows_its_source_and_runs(id):
     patient = PATIENTS[id]
     assert callable(patient.buggy) and callable(patient.right)
     assert "attention(" in patient.interface
-    assert patient.source.strip() and patient.title in patient._repr_html_()
+    shown = str(patient) + patient._repr_html_()
+    assert " attention(" in patient.source
+    assert patient.title not in shown and "@patient" not in shown  # the diagnosis is the learner's to make
+    assert patient.title in str(check(id, patient.detects))
 
 
 # --------------------------------------------------------------------------------------------- what the learner sees

@@ -1,13 +1,14 @@
 """The bug clinic of notebook 6: every fault of the source texts as a patient that runs, with the right shapes.
 
-`PATIENTS["6.3"].buggy` and `.right` are called as `.interface` says. An answer is a test, `detects(attention) -> bool`:
+`PATIENTS["6.3"].buggy` and `.right` are called as `.interface` says; shown, a patient keeps its diagnosis (`.title` and
+`.story`) to itself. An answer is a test, `detects(attention) -> bool`:
 it is tried on the patient, on right code of several styles, and on relatives of the fault; what it calls `attention`
 with is watched, so that a test which cannot see the fault is told why.
 """
 
 import html
-import inspect
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from torch import nn
 from ..functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from ..masks import causal_mask, padding_mask
 from .catalogue import EXERCISES, Exercise, misconception
+from .checker import source_of
 from .judge import describe, kind_of
 from .runner import LIMIT_S, Deadline, OutOfTime, run
 from .verdict import Verdict, framed
@@ -57,14 +59,15 @@ class Patient:
 
     @property
     def source(self):
-        return inspect.getsource(self.make)
+        """The buggy source, under a name that does not give the fault away."""
+        return re.sub(rf"\b{self.make.__name__}\b", "attention", source_of(self.make))
 
     def __repr__(self):
-        return f"{self.id} {self.title}. {self.story}\n{self.interface}\n\n{self.source}"
+        return f"Patient {self.id}: {self.interface}\n\n{self.source}"
 
     def _repr_html_(self):
-        code = f"<pre>{html.escape(self.source, quote=False)}</pre>"
-        return framed(f"<b>{self.id} {self.title}</b><br>{self.story}<br><code>{self.interface}</code>{code}")
+        interface, source = (html.escape(text, quote=False) for text in (self.interface, self.source))
+        return framed(f"<b>Patient {self.id}</b> &nbsp; <code>{interface}</code><pre>{source}</pre>")
 
 
 # ------------------------------------------------------------------------------------------ right code, many styles
@@ -290,7 +293,7 @@ def _weigh(entry, answer, found, calls):
             "correct",
             None,
             f"It catches the patient and {len(relatives)} relatives of the fault, and lets {len(found['right'])} right "
-            "implementations pass.",
+            f"implementations pass.\n\nThe diagnosis: {PATIENTS[entry.id].title}. {PATIENTS[entry.id].story}",
         )
     for known in entry.misconceptions.values():
         if any(code(found, calls, answer) for code in known.codes):
@@ -444,7 +447,7 @@ def patient(id, title, story, interface, section, *, cures, relatives, detects, 
         PATIENTS[id] = Patient(id, title, story, interface, section, make, cures, relatives, detects)
         EXERCISES[id] = Exercise(
             id,
-            title,
+            f"Patient {id}",
             "detects(attention)",
             section,
             detects,

@@ -12,7 +12,7 @@ from .probes import normal
 
 
 def _huge():
-    return (torch.tensor([[1e6, 0.0, -1e6], [-1e6, -1e6 + 64.0, -1e6], [1e6, 1e6, 0.0]]),)
+    return (torch.tensor([[1e6, 0.0, -1e6], [-1e6, -1e6 + 64.0, -1e6]]),)
 
 
 def _far_apart():

@@ -7,11 +7,13 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 import torch
 import torch.nn.functional as F
+from filelock import FileLock
 from other_styles import MISTAKES, NEAR_MISSES, RIGHT
 from torch import nn
 
@@ -120,6 +122,42 @@ def test_the_smallest_failing_call_is_shown_with_both_matrices():
     assert "n_queries=3, n_keys=3" in verdict.message
     assert verdict.expected[-1].tolist() == [True, True, True]
     assert verdict.yours[-1].tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("id", "shape", "said"),
+    [
+        ("1.2", (5, 4), "change places"),
+        ("3.3", (4, 6), "masked still moves"),
+        ("4.3", (2, 4, 6), "future token moves the past"),
+        ("4.3", (2, 5, 6), "change places"),
+    ],
+)
+def test_numbers_right_on_every_probe_do_not_excuse_a_broken_invariant(id, shape, said):
+    def answer(first, *rest):
+        result = EXERCISES[id].reference(first, *rest)
+        if tuple(first.shape) != shape:
+            return result
+        return result + first.sum() * torch.arange(shape[-2])[:, None]
+
+    verdict = check(id, answer)
+    assert verdict.status == "wrong" and said in verdict.message, verdict
+
+
+def test_keys_and_values_must_be_free_to_change_places_together():
+    def first_key_is_special(q, k, v):
+        output, weights = EXERCISES["2.2"].reference(q, k, v)
+        return output + (k[0, 0, 0] if q.shape == (2, 3, 4) else 0), weights
+
+    assert "change places together" in check("2.2", first_key_is_special).message
+
+
+def test_a_broken_invariant_is_a_clue_to_a_mistake_that_has_no_name():
+    def looks_ahead(x, *rest):
+        return EXERCISES["4.3"].reference(x, *rest) + x.mean(dim=1, keepdim=True)
+
+    verdict = check("4.3", looks_ahead)
+    assert verdict.misconception is None and "A clue: a future token moves the past" in verdict.message
 
 
 # ------------------------------------------------------------------------------------------ answers that misbehave
@@ -249,6 +287,16 @@ def test_check_leaves_the_notebooks_random_numbers_alone():
     check("4.3", lambda *args: torch.rand(2))
     check("6.1", PATIENTS["6.1"].detects)
     torch.testing.assert_close(torch.rand(3), expected)
+
+
+def test_an_answer_by_chance_is_judged_alike_whatever_the_seed():
+    def by_chance(n_queries, n_keys):
+        return torch.rand(n_queries, n_keys) < 0.5
+
+    torch.manual_seed(1)
+    first = check("3.2", by_chance)
+    torch.manual_seed(2)
+    assert str(check("3.2", by_chance)) == str(first)
 
 
 @pytest.mark.parametrize("call", [check, hint, solution])
@@ -453,6 +501,16 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path):
         notebook.join()
     assert [notebook.exitcode for notebook in notebooks] == [0, 0]
     assert progress_file.load(tmp_path) == dict.fromkeys(sorted_ids(), "done")
+
+
+def test_a_notebook_waits_while_another_one_writes(tmp_path):
+    with FileLock(str(tmp_path / progress_file.NAME) + ".lock"):
+        other = threading.Thread(target=_store_all, args=(tmp_path, ["1.1"]))
+        other.start()
+        other.join(0.3)
+        progress_file._replace(tmp_path / progress_file.NAME, '{"2.1": "done"}')
+    other.join()
+    assert progress_file.load(tmp_path) == {"1.1": "done", "2.1": "done"}
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}'])

@@ -79,7 +79,7 @@ def _judge(entry, answer):
         return Verdict(entry.id, "wrong", None, f"`{entry.call}` is to be a function; this is {judge.kind_of(answer)}.")
     deadline, printed = Deadline(), []
     trials = judge.trials_of(entry)
-    expected = [judge.outcome_of(entry.reference, trial, entry, Deadline()) for trial in trials]
+    expected = judge.outcomes_of_known(entry.reference, trials, entry)
     outcomes = []
     for trial, truth in zip(trials, expected, strict=True):
         outcomes.append(judge.outcome_of(answer, trial, entry, deadline, printed))
@@ -113,7 +113,7 @@ def _verdict(entry, answer, trials, outcomes, expected):
     if outcome.kind == "raised" and outcome.text.startswith("NotImplementedError"):
         return Verdict(entry.id, "unattempted", None, f"Not attempted yet. Write {_what(entry)}.")
     if len(outcomes) == len(trials):
-        known = judge.diagnose(trials, outcomes, expected, entry, Deadline())
+        known = judge.diagnose(trials, outcomes, expected, entry)
         if known is not None:
             return _named(entry, answer, known, trial, outcome, truth)
     message, drawn = _explain(entry, trial, outcome, truth)

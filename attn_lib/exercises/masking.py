@@ -339,8 +339,8 @@ def _loud_masked():
 
 
 def _masked_scores_silent(answer):
-    scores, mask = normal(4, 5, seed=90), some(4, 5, seed=90)
-    moved = scores + 3 * normal(4, 5, seed=91) * ~mask
+    scores, mask = normal(4, 6, seed=90), some(4, 6, seed=90)
+    moved = scores + 3 * normal(4, 6, seed=91) * ~mask
     return torch.allclose(answer(scores, mask), answer(moved, mask), atol=1e-5)
 
 

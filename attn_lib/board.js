@@ -75,7 +75,7 @@ function render({ model, el }) {
   const state = () => model.get("state");
   const valueAt = (name, row, column) => state().values[name][row][column];
 
-  const root = element("section", { class: "attn-board", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true" });
+  const root = element("div", { class: "attn-board", role: "group", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true" });
   for (const [name, colour] of Object.entries(model.get("colours"))) root.style.setProperty(`--${name}`, colour);
   const bar = element("div", { class: "bar", role: "toolbar", "aria-label": "Board" });
   const task = element("p", { class: "task" });
@@ -152,7 +152,7 @@ function render({ model, el }) {
   const controls = new Map();
   for (const control of model.get("controls")) {
     const id = `c${Math.random().toString(36).slice(2)}`;
-    const label = element("label", { for: id, class: "control" }, `${control.title} `);
+    const holder = element("span", { class: "control" }, element("label", { for: id }, control.title));
     let input;
     const shown = element("output", { for: id });
     if (control.slider) {
@@ -162,14 +162,14 @@ function render({ model, el }) {
         input.setAttribute("aria-valuetext", String(control.values[input.value]));
         ask({ type: "set", control: control.name, value: control.values[input.value], gesture: `slide ${control.name}` });
       });
-      label.append(input, shown);
+      holder.append(input, shown);
     } else {
       input = element("select", { id }, ...control.values.map((v, i) => element("option", { value: i }, String(v))));
       input.addEventListener("change", () => ask({ type: "set", control: control.name, value: control.values[input.value] }));
-      label.append(input);
+      holder.append(input);
     }
     controls.set(control.name, { input, shown, control });
-    bar.append(label);
+    bar.append(holder);
   }
   if (editable) bar.append(code);
 
@@ -236,7 +236,7 @@ function render({ model, el }) {
     const revert = () => ((input.value = shown()), (clean = true));
     input.addEventListener("input", () => (clean = false));
     input.addEventListener("change", commit);
-    input.addEventListener("focus", () => (look(panel.name, i, j), setTimeout(() => document.activeElement === input && input.select())));
+    input.addEventListener("focus", () => (look(panel.name, i, j), input.select()));
     input.addEventListener("blur", () => unlook());
     input.addEventListener("keydown", (event) => {
       const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -289,6 +289,7 @@ function render({ model, el }) {
     const drop = () => ((drag = null), root.classList.remove("dragging"));
     input.addEventListener("pointerup", drop);
     input.addEventListener("pointercancel", drop);
+    input.addEventListener("click", () => clean && input.select()); // a press of the mouse has undone the selection
     input.addEventListener("dragstart", (event) => event.preventDefault());
     const cell = element("td", { class: "number" }, input);
     cell.update = (value, error) => {
@@ -409,7 +410,7 @@ function render({ model, el }) {
       const value = now.settings[control.name];
       if (document.activeElement !== input || asked === null) input.value = String(control.values.indexOf(value));
       shown.textContent = String(value);
-      input.setAttribute("aria-valuetext", String(value));
+      if (control.slider) input.setAttribute("aria-valuetext", String(value));
     }
     undo.disabled = !now.can_undo;
     redo.disabled = !now.can_redo;

@@ -17,7 +17,7 @@ def by_hand_explorer():
     """The 3×4 example with every number of its seven steps: edit X or a weight matrix, and watch the rest move."""
     matrix = {"rows": TOKENS, "columns": TOKENS}
     panels = [
-        Panel("X", "input", "X, inputs", rows=TOKENS, editable=True),
+        Panel("X", "input", rows=TOKENS, editable=True),
         Panel("W_q", "query", editable=True, group=1),
         Panel("W_k", "key", editable=True, group=1),
         Panel("W_v", "value", editable=True, group=1),

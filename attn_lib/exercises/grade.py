@@ -65,7 +65,8 @@ class Report:
 
     def commonest(self):
         """The mistakes of the whole class, the most frequent first: (exercise, misconception, number of students)."""
-        wrong = Counter((row.exercise, row.misconception) for row in self.rows if row.status == "wrong")
+        once = {(row.student, row.exercise, row.misconception) for row in self.rows if row.status == "wrong"}
+        wrong = Counter((exercise, misconception) for _, exercise, misconception in once)
         return [(*key, count) for key, count in sorted(wrong.items(), key=lambda item: (-item[1], item[0]))]
 
 

@@ -4,6 +4,7 @@ python course.py lab [notebook]       open JupyterLab on the first notebook, or 
 python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py bench [--quick]      measure speed and memory
+python course.py grade FOLDER         run handed-in notebooks, write a table of verdicts and mistakes
 
 The first call sets up .venv beside this file, later ones reuse it.
 """
@@ -31,7 +32,7 @@ CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 
 
 def main(arguments):
-    commands = {"lab": lab, "test": test, "refresh": refresh, "bench": bench}
+    commands = {"lab": lab, "test": test, "refresh": refresh, "bench": bench, "grade": grade}
     if not arguments or arguments[0] not in commands:
         sys.exit(__doc__ if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{__doc__}")
     set_up()
@@ -151,6 +152,11 @@ def bench(arguments):
     return max(run([PYTHON, path, *arguments], check=False) for path in benches)
 
 
+def grade(arguments):
+    """Run a folder of handed-in notebooks and write verdicts.csv and verdicts.html; paths are the caller's."""
+    return run([PYTHON, "-m", "attn_lib.exercises.grade", *arguments], check=False, cwd=None)
+
+
 # --------------------------------------------------------------------------------------------------------- helpers
 
 
@@ -172,9 +178,9 @@ def one_thread():
     return {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
-def run(command, *, check=True, env=None):
+def run(command, *, check=True, env=None, cwd=ROOT):
     """Run in the project's folder; leave with its exit code if it fails and `check` says that this ends it."""
-    code = subprocess.run([str(part) for part in command], cwd=ROOT, env=env).returncode
+    code = subprocess.run([str(part) for part in command], cwd=cwd, env=env).returncode
     if check and code:
         sys.exit(f"This step failed; the next call takes it up again: {' '.join(map(str, command))}")
     return code

@@ -324,9 +324,12 @@ function render({ model, el }) {
     cell.addEventListener("mouseenter", () => look(panel.name, i, j));
     cell.addEventListener("mouseleave", () => unlook());
     cell.addEventListener("keydown", (event) => arrows(event, panel.name, i, j));
+    let shown;
     cell.update = (value) => {
-      cell.textContent = panel.compact ? "" : written(value);
       const head = state().values[`${panel.name}:head`]?.[i]?.[j];
+      if (shown === `${value} ${head}`) return; // most cells stay as they are, and touching one costs layout
+      shown = `${value} ${head}`;
+      cell.textContent = panel.compact ? "" : written(value);
       if (head !== undefined) cell.append(element("small", {}, `h${head}`));
       cell.setAttribute("aria-label", `${label(panel, i, j)}: ${written(value)}${head === undefined ? "" : `, head ${head}`}`);
       cell.classList.toggle("broken", typeof value === "string" && value === "nan");
@@ -401,8 +404,9 @@ function render({ model, el }) {
         const cell = cells.get(key(panel.name, i, j));
         const error = now.errors.find((e) => e.panel === panel.name && e.row === i && e.column === j);
         cell.update(value, error);
-        cell.style.setProperty("--share", typeof value === "number" ? Math.min(1, Math.abs(value) / top).toFixed(3) : "0");
-        cell.querySelector(".complaint")?.remove();
+        const share = typeof value === "number" ? Math.min(1, Math.abs(value) / top).toFixed(3) : "0";
+        if (share !== cell.share) cell.style.setProperty("--share", (cell.share = share));
+        if (cell.target !== cell) cell.querySelector(".complaint")?.remove();
         if (error) cell.append(element("span", { class: "complaint" }, error.text));
       }));
     }

@@ -1,5 +1,6 @@
 """A real JupyterLab in a headless Chromium, for the tests that act as a learner does."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -48,10 +49,14 @@ by_hand
 """
 
 
+def find_browser():
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """The browser of this machine; CHROMIUM may name one. Skips where there is none, but never in CI."""
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = find_browser()
     if not path:
         message = f"no browser found: looked for {', '.join(BROWSERS)} and the variable CHROMIUM"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
@@ -71,14 +76,25 @@ def lab(chromium, tmp_path_factory):
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         nbformat.write(notebook, folder / "notebooks" / path.name)
-    cells = [nbformat.v4.new_code_cell(source.strip()) for source in BOARDS.split("---")]
-    boards = nbformat.v4.new_notebook(cells=cells, metadata=notebook.metadata)  # the same kernel
-    nbformat.write(boards, folder / "boards.ipynb")
+    write_notebook(folder / "boards.ipynb", BOARDS)
+    with jupyterlab(folder) as address:
+        yield address
+
+
+def write_notebook(path, text):
+    """A notebook of code cells, which stand in the text with --- between them."""
+    cells = [nbformat.v4.new_code_cell(source.strip()) for source in text.split("---\n")]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+
+
+@contextlib.contextmanager
+def jupyterlab(folder):
+    """A JupyterLab on this folder with settings of its own, on a free port; yields its address."""
     settings = folder / ".settings/@jupyterlab"
     for name, text in SETTINGS.items():
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
-
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -378,6 +378,7 @@ def test_a_board_fits_the_page_in_both_themes(boards, theme, size):
     boards.page.get_by_text("Theme", exact=True).hover()
     boards.page.get_by_text(theme, exact=True).click()
     boards.page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")
+    boards.page.wait_for_selector("#jupyterlab-splash", state="detached")
     Path(ARTEFACTS).mkdir(exist_ok=True)
     for title in ("Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads"):
         board = boards.board(title)

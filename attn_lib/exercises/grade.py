@@ -355,3 +355,7 @@ def _cell(row):
         return "<td></td>"
     what = f"<br>{html.escape(row.misconception)}" if row.misconception else ""
     return f'<td class="{row.status}" title="{row.status}">{SIGNS[row.status]}{what}</td>'
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -261,6 +261,8 @@ def _judge_detects(entry, answer):
                 return _raised(entry, group, error)
             if isinstance(said, torch.Tensor) and said.numel() == 1:
                 said = bool(said)
+            if said is Ellipsis:  # a stub of which only one line is missing
+                return Verdict(entry.id, "unattempted", None, "Not attempted yet. Put your line in place of `...`.")
             if type(said).__name__ not in ("bool", "bool_"):
                 what = (
                     "nothing. Is the line with `return` missing?" if said is None else f"{kind_of(said)}, not a bool."

@@ -26,7 +26,7 @@ def _ignored(tensors):
     "5.1",
     "A padding mask for PyTorch's module",
     "to_key_padding_mask(lengths, max_len)",
-    "notebook 5, the part on the two polarities",
+    "notebook 5, “Trap one: whose True is it?”",
     probes=[
         _lengths(2, 1, max_len=3),
         _lengths(3, 1, max_len=4),
@@ -146,7 +146,7 @@ def _carries(embed_dim, num_heads, seed, edge=False, **options):
     "5.2",
     "Carry the weights over",
     "load_from_torch(ours, theirs)",
-    "notebook 5, the part on loading weights",
+    "notebook 5, “Weights from here to there”",
     probes=[
         _carries(4, 2, seed=1),
         _carries(6, 3, seed=2),

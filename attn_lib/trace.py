@@ -88,8 +88,7 @@ class Comparison:
         self.first = Trace(first, *_copies(args, kwargs))
         torch.set_rng_state(state)
         self.second = Trace(second, *_copies(args, kwargs))
-        ours, theirs = self.first.operations, self.second.operations
-        self.pairs = compare.align(ours, theirs)
+        self.pairs = compare.align(self.first.operations, self.second.operations)
         outputs = [[keep(tensor) for tensor in tensors_in(run.output)] for run in (self.first, self.second)]
         self.difference = compare.first_difference(self.first, self.second, outputs)
 

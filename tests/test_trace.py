@@ -1,185 +1,618 @@
-"""trace: the operations in order, what is odd about them, and where two versions part."""
+"""trace: shows every operation with its shapes, remarks on what surprises, and finds where two versions part."""
 
+import inspect
+import linecache
 import math
+import re
+import textwrap
+import warnings
+import weakref
 
 import pytest
 import torch
 import torch.nn.functional as F
-from strategies import normal
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import normal, seeds
 from torch import nn
 
-import attn_lib
+from attn_lib import (
+    MultiHeadAttention,
+    MultiHeadAttentionByHeads,
+    causal_mask,
+    masked_softmax,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    self_attention_steps,
+    split_heads,
+)
+from attn_lib.exercises.clinic import PATIENTS
 from attn_lib.trace import trace
 
-q, k, v = normal(2, 3, 4, 8), normal(2, 3, 5, 8, seed=1), normal(2, 3, 5, 6, seed=2)
+NEVER_USED = "never used"
+several = st.integers(2, 5)  # an axis of size 1 is a surprise in itself
 
 
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    scores = scores / math.sqrt(query.size(-1))
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value
+def operations(run):
+    return [step.operation for step in run.operations]
 
 
-def notes(run):
-    return [note for step in run.steps for note in step.notes]
+def remarks(run):
+    return [f"{step.operation}: {words}" for step, words in run.surprises]
 
 
-def test_operations_stand_in_order_with_their_lines_and_shapes():
+def in_a_cell(source, name="<ipython-input-1-0a1b2c3d4e5f>", **names):
+    """Define what a notebook cell defines: IPython puts the lines of a cell into linecache, under no file."""
+    source = textwrap.dedent(source).strip()
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    names = {"torch": torch, "F": F, "math": math, "nn": nn, **names}
+    exec(compile(source, name, "exec"), names)
+    return names
+
+
+# ----------------------------------------------------------------------------------------- what an honest trace shows
+
+
+def attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=-1)
+    return weights @ v
+
+
+@given(several, several, several, several, several, seeds)
+def test_operations_come_in_order_with_the_shapes_they_had(batch, n_q, n_k, d_k, d_v, seed):
+    q, k, v = normal(batch, n_q, d_k, seed=seed), normal(batch, n_k, d_k, seed=seed), normal(batch, n_k, d_v, seed=seed)
     run = trace(attention, q, k, v)
-    assert [s.operation for s in run.steps] == ["transpose(-2, -1)", "@", "/ 2.828", "softmax(dim=-1)", "@"]
-    assert [s.line for s in run.steps][2:4] == [
-        "scores = scores / math.sqrt(query.size(-1))",
-        "weights = torch.softmax(scores, dim=-1)",
+    assert operations(run) == ["transpose(-2, -1)", "@", f"/ {math.sqrt(d_k):.4g}", "softmax(dim=-1)", "@"]
+    shapes = [([shape for shape, _ in step.inputs], step.outputs[0][0]) for step in run.operations]
+    scores = (batch, n_q, n_k)
+    assert shapes == [
+        ([(batch, n_k, d_k)], (batch, d_k, n_k)),
+        ([(batch, n_q, d_k), (batch, d_k, n_k)], scores),
+        ([scores], scores),
+        ([scores], scores),
+        ([scores, (batch, n_k, d_v)], (batch, n_q, d_v)),
     ]
-    assert run.steps[1].inputs == [(2, 3, 4, 8), (2, 3, 8, 5)] and run.steps[1].output == [(2, 3, 4, 5)]
-    torch.testing.assert_close(run.output, attention(q, k, v))
-    torch.testing.assert_close(run[4].sum(-1), torch.ones(2, 3, 4, dtype=torch.float64))
-
-
-def test_what_it_shows_is_the_same_every_time_and_holds_no_address():
-    assert repr(trace(attention, q, k, v)) == repr(trace(attention, q, k, v))
-    for text in (repr(trace(attention, q, k, v)), trace(attention, q, k, v)._repr_html_()):
-        assert "0x" not in text and "/tests/" not in text and "test_trace" not in text
-
-
-def test_a_heatmap_of_a_step_and_a_number_outside():
-    run = trace(attention, q, k, v)
-    assert "step 4: softmax(dim=-1), 4 queries by 5 keys" in run.show(4).description
-    with pytest.raises(IndexError, match=r"step 6 is outside 1\.\.5"):
-        run[6]
-
-
-def test_it_takes_something_that_can_be_called():
-    with pytest.raises(TypeError, match="Tensor"):
-        trace(q, k)
-
-
-def test_inner_functions_are_indented_and_argument_checks_left_out():
-    run = trace(attn_lib.scaled_dot_product_attention, q, k, v, torch.ones(4, 5, dtype=torch.bool))
-    assert {step.depth for step in run.steps} == {0, 1}
-    assert next(step.depth for step in run.steps if step.operation.startswith("softmax")) == 1
-    assert not any("check" in step.line for step in run.steps)
-
-
-# ---------------------------------------------------------------------------------------------- surprises
-
-
-def stretched(x):
-    return x[:, None] + x[None]
-
-
-def thrown_away(x):
-    torch.softmax(x, dim=-1)
-    return x @ x.mT
-
-
-def nothing_masked(x):
-    return x.masked_fill(torch.zeros_like(x, dtype=torch.bool), -math.inf)
-
-
-def dead_row(x):
-    mask = torch.zeros_like(x, dtype=torch.bool)
-    mask[0] = True
-    return torch.softmax(x.masked_fill(mask, -math.inf), dim=-1)
+    assert torch.equal(run.output, attention(q, k, v)) and not run.error and not run.surprises
+    assert torch.equal(run[3].value, (q @ k.mT / math.sqrt(d_k)).softmax(-1))
 
 
 @pytest.mark.parametrize(
-    "function, x, note",
+    "written, operation",
     [
-        (stretched, torch.ones(4, 3), "both sides were stretched: (4, 1, 3) and (1, 4, 3) made (4, 4, 3)"),
-        (thrown_away, torch.ones(3, 3), "computed and never used"),
-        (nothing_masked, torch.ones(3, 3), "nothing was masked"),
-        (dead_row, torch.ones(3, 3), "1 rows were filled from end to end"),
-        (dead_row, torch.ones(3, 3), "NaN appears here, in 1 row"),
-        (lambda x: x.transpose(0, 1), torch.ones(1, 1), "this changed nothing"),
-        (lambda x: x.view(3, 3), torch.ones(3, 3), "this changed nothing: the shape was that already"),
-        (lambda x: torch.softmax(x, dim=-1), torch.ones(3, 1), "softmax over an axis of size 1"),
-        (lambda x: x * 300, torch.full((2,), 300.0, dtype=torch.float16), "too large for float16"),
-        (
-            lambda x: x.masked_fill(torch.eye(6, dtype=torch.bool).expand(3, 6, 6), 0.0),
-            torch.ones(3, 3, 6, 6),
-            "the first axis of (3, 6, 6) was matched with axis 1 of (3, 3, 6, 6)",
-        ),
+        ("x @ x.mT", "@"),
+        ("torch.matmul(x, x.mT)", "@"),
+        ("2 * x", "* 2"),
+        ("1 - x", "1 -"),
+        ("2 / x", None),
+        ("x ** 2", "** 2"),
+        ("x + x", "+"),
+        ("-x", "-"),
+        ("~(x > 0)", "~"),
+        ("(x > 0) & (x < 1)", "&"),
+        ("x[:, None]", "[:, None]"),
+        ("x[..., 0:2]", "[..., 0:2]"),
+        ("x.T", ".T"),
+        ("x.softmax(-1)", "softmax(dim=-1)"),
+        ("F.softmax(x, 1)", "softmax(dim=1)"),
+        ("nn.Softmax(dim=-1)(x)", "softmax(dim=-1)"),
+        ("x.sum(dim=-1, keepdim=True)", "sum(dim=-1, keepdim=True)"),
+        ("x.masked_fill(x > 0, -math.inf)", "masked_fill(·, -inf)"),
+        ("torch.einsum('ij,kj->ik', x, x)", "einsum('ij,kj->ik')"),
+        ("torch.cat([x, x], dim=-1)", "cat(dim=-1)"),
+        ("F.dropout(x, 0.0)", "dropout(p=0, training=True)"),
+        ("x.to(torch.float64)", "to(float64)"),
+        ("x.reshape(2, -1)", "reshape(2, -1)"),
     ],
 )
-def test_a_surprise_is_pointed_out(function, x, note):
-    assert any(note in found for found in notes(trace(function, x)))
+def test_operations_read_as_they_are_written(written, operation):
+    fn = in_a_cell(f"def fn(x):\n    return {written}")["fn"]
+    assert operations(trace(fn, normal(4, 4)))[-1] == operation or operation is None
 
 
-@pytest.mark.parametrize("mask", [None, torch.ones(4, 5, dtype=torch.bool).tril(1)])
-def test_right_code_surprises_nobody(mask):
-    assert notes(trace(attn_lib.scaled_dot_product_attention, q, k, v, mask)) == []
-    x = torch.randn(2, 4, 8)
-    for module in (attn_lib.MultiHeadAttention(8, 2), nn.MultiheadAttention(8, 2, batch_first=True)):
-        assert notes(trace(module, x, x, x)) == []
+def test_the_line_is_the_learners_own_also_in_a_notebook_cell():
+    fn = in_a_cell("""
+        import torch
+
+        def fn(x):
+            y = x.relu()  # keep what is positive
+
+            return y @ y.mT
+        """)["fn"]
+    run = trace(fn, normal(3, 3))
+    assert [(step.place.number, step.place.text) for step in run] == [
+        (4, "y = x.relu()  # keep what is positive"),
+        (6, "return y @ y.mT"),
+        (6, "return y @ y.mT"),
+    ]
+    assert "line 4  y = x.relu()  # keep what is positive" in repr(run)
 
 
-# ------------------------------------------------------------------------------------------------- errors
+def test_code_without_a_file_is_traced_without_lines():
+    names = {}
+    exec("def fn(x):\n    return x.relu() + 1", names)
+    run = trace(names["fn"], normal(2, 2))
+    assert operations(run) == ["relu", "+ 1"] and not run[0].place.text
+    assert operations(trace(torch.softmax, normal(2, 2), -1)) == ["softmax(dim=-1)"]
+    assert operations(trace(F.softmax, normal(2, 2), dim=-1)) == ["softmax(dim=-1)"]
 
 
-def test_an_error_ends_the_trace_and_shows_the_shapes_that_met():
-    def broken(query, key):
-        scaled = query / 2
-        return scaled @ key
+def test_a_helper_of_ones_own_is_open_and_a_library_call_is_folded():
+    names = in_a_cell(
+        """
+        def scores_of(q, k):
+            return q @ k.mT
 
-    run = trace(broken, torch.ones(2, 3), torch.ones(2, 3))
-    assert len(run) == 1 and isinstance(run.error, RuntimeError)
-    assert "The shapes that met here: (2, 3) and (2, 3)." in repr(run) and "RuntimeError" in run._repr_html_()
-
-
-def test_tensors_gradients_and_random_numbers_are_left_alone():
-    x = torch.randn(3, 3, requires_grad=True)
-    torch.manual_seed(0)
-    alone = F.dropout(x, 0.5) @ x
-    torch.manual_seed(0)
-    run = trace(lambda t: F.dropout(t, 0.5) @ t, x)
-    assert torch.equal(run.output, alone)
-    run.output.sum().backward()
-    assert x.grad is not None
-
-
-# ------------------------------------------------------------------------------------------- two versions
-
-
-def by_embed_dim(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    scores = scores / math.sqrt(3 * query.size(-1))
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value
+        def fn(x):
+            return masked_softmax(scores_of(x, x))
+        """,
+        masked_softmax=masked_softmax,
+    )
+    run = trace(names["fn"], normal(3, 3))
+    text = repr(run)
+    assert [step.operation for step in run] == ["scores_of", "softmax(dim=-1)"]
+    assert re.search(r"0\.1 +@", text) and "line 2  return q @ k.mT" in text
+    folded = trace(lambda x: masked_softmax(x, causal_mask(3)), normal(3, 3))
+    assert "masked_fill" not in repr(folded) and "inside" in repr(folded)
+    assert "masked_fill(·, -inf)" in folded.as_text(inner=True)
+    assert folded[1].operation == "masked_softmax"
+    assert [shape for shape, _ in folded[1].inputs] == [(3, 3), (3, 3)] and folded[1].outputs[0][0] == (3, 3)
+    assert folded["1.4"].operation == "masked_fill(·, -inf)"
 
 
-def wrong_axis(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    scores = scores / math.sqrt(query.size(-1))
-    weights = torch.softmax(scores, dim=-2)
-    return weights @ value
+def test_argument_checks_are_not_shown():
+    run = trace(padding_mask, torch.tensor([1, 3]), 4)
+    assert operations(run) == ["as_tensor", "arange(4, device=cpu)", "[:, None]", "<", "[:, None]"]
 
 
-def softmax_lost(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    scores = scores / math.sqrt(query.size(-1))
-    torch.softmax(scores, dim=-1)
-    return scores @ value
+def test_inside_of_multi_head_attention_forward():
+    mha, x = nn.MultiheadAttention(8, 2, batch_first=True), normal(2, 3, 8, dtype=torch.float32)
+    run = trace(mha, x, x, x)
+    assert "multi_head_attention_forward" in [step.operation for step in run]
+    inside = operations(run)
+    assert inside.index("bmm") < inside.index("softmax(dim=-1)") < len(inside) - inside[::-1].index("linear")
+    for ours, theirs in zip(run.output, mha(x, x, x), strict=True):
+        assert torch.equal(ours, theirs)
+    named = {step.operation: step for step in run}["multi_head_attention_forward"]
+    assert [shape for shape, _ in named.inputs][:3] == [(3, 2, 8)] * 3
 
 
-@pytest.mark.parametrize("other, step", [(by_embed_dim, 3), (wrong_axis, 4), (softmax_lost, 5)])
-def test_two_versions_part_at_the_wrong_operation(other, step):
-    compared = trace(attention, other, q, k, v)
-    assert compared.first == (step, step) and not compared.same
-    assert f"attention has step {step}" in compared.verdict and f"{other.__name__} has step {step}" in compared.verdict
-    assert compared._repr_html_().count("← they part here") == 2
+def test_a_linear_layer_is_one_operation_without_its_parameters():
+    run = trace(nn.Sequential(nn.Linear(4, 3), nn.ReLU()), torch.randn(2, 4, generator=torch.Generator()))
+    assert operations(run) == ["linear", "relu"]
+    assert [shape for shape, _ in run.operations[0].inputs] == [(2, 4)]
 
 
-def test_another_way_to_the_same_result_is_the_same():
-    compared = trace(attention, attn_lib.scaled_dot_product_attention, q, k, v)
-    assert compared.same and compared.verdict == "Both give the same result."
-    assert "they part" not in compared._repr_html_()
+def test_the_same_call_in_a_loop_is_shown_each_time():
+    names = in_a_cell("""
+        def double(x):
+            return x * 2
+
+        def fn(x):
+            return [double(row) for row in (x, x, x)]
+        """)
+    assert [step.operation for step in trace(names["fn"], normal(2, 2))] == ["double"] * 3
 
 
-def test_view_without_transpose_parts_at_the_view():
-    def alone(x, num_heads):
-        return x.view(x.size(0), num_heads, x.size(1), -1)
+# ---------------------------------------------------------------------------------------------------- surprises
 
-    compared = trace(attn_lib.split_heads, alone, torch.randn(2, 3, 8), 2)
-    assert compared.first == (1, 1) and "view" in compared.verdict
+
+def both(a, b):
+    return a + b
+
+
+def masked(scores, mask):
+    return scores.masked_fill(mask, -math.inf)
+
+
+def mean_of(x):
+    x.softmax(-1)
+    return x.mean()
+
+
+BATCH = padding_mask([1, 4, 2, 3], 4)[:, 0]  # (batch, n) where batch == n
+SURPRISES = {
+    "both sides enlarged": (both, (torch.ones(4, 1, 4), torch.ones(4, 4, 1)), "+", "enlarged both sides: (4, 1, 4) and"),
+    "a column and a row": (lambda a, b: (a - b) ** 2, (torch.ones(3, 1), torch.ones(3)), "-", "became (3, 3)"),
+    "a mask enlarges": (masked, (torch.ones(3, 3), torch.eye(3).bool().expand(2, 3, 3)), "masked_fill", "enlarged"),
+    "(batch, n) onto heads": (masked, (torch.ones(4, 2, 4, 4), ~BATCH), "masked_fill", "became axis 2"),
+    "(batch, 1, n) onto heads": (masked, (torch.ones(2, 2, 3, 3), torch.eye(3).bool()[:2, None]), "masked_fill", "axis 1"),
+    "a float mask": (both, (torch.ones(4, 2, 4, 4), (~BATCH).float() * -1e9), "+", "if it is the batch"),
+    "transpose": (lambda x: x.transpose(1, 2) + 1, (torch.ones(3, 1, 1),), "transpose", "changed nothing"),
+    "transpose of one axis": (lambda x: x.transpose(1, -1) + 1, (torch.ones(3, 2),), "transpose", "changed nothing"),
+    "view": (lambda x: x.view(2, 3) + 1, (torch.ones(2, 3),), "view", "changed nothing: the shape was (2, 3)"),
+    "squeeze": (lambda x: x.squeeze(1) + 1, (torch.ones(2, 3),), "squeeze", "changed nothing"),
+    "softmax of one": (lambda x: x.softmax(1), (torch.ones(3, 1, 4),), "softmax", "every weight is 1"),
+    "nothing masked": (masked, (torch.ones(2, 3), torch.zeros(2, 3).bool()), "masked_fill", "masked nothing"),
+    "a row masked": (masked, (torch.ones(2, 2), torch.eye(2)[:1].bool() | torch.eye(2).bool()), "masked_fill", "1 of 2 rows"),
+    "a row masked by where": (
+        lambda x, m: torch.where(m, x, -1e9), (torch.ones(2, 2), torch.tensor([[True], [False]])), "where", "1 of 2 rows",
+    ),
+    "thrown away": (mean_of, (torch.ones(2, 3),), "softmax", NEVER_USED),
+    "nan from softmax": (
+        lambda x: x.softmax(-1), (torch.tensor([[0.0, 1.0], [-math.inf, -math.inf]]),), "softmax", "in 1 of 2 rows: softmax",
+    ),
+    "nan from inf - inf": (lambda x: x - x, (torch.tensor([math.inf, 1.0]),), "-", "in 1 of 2 numbers"),
+    "float16": (lambda x: x @ x.mT, (torch.full((2, 2), 300.0).half(),), "@", "overflow: 4 of 4 numbers became inf; float16 ends"),
+    "float16 scale": (lambda x: x * -1e9, (torch.ones(2).half(),), "*", "float16 ends at 65504"),
+    "exp": (lambda x: x.exp(), (torch.tensor([1.0, 1000.0]),), "exp", "1 of 2 numbers became inf; float32"),
+    "in place": (lambda x: x.masked_fill_(x > 0, 0.0), (torch.ones(2, 2),), "masked_fill_", "caller's own is changed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fn, args, name, words", SURPRISES.values(), ids=SURPRISES)
+def test_a_surprise_is_named_at_its_operation(fn, args, name, words):
+    run = trace(fn, *args)
+    found = [step for step, said in run.surprises if words in said]
+    assert len(found) == 1 and found[0].operation.startswith(name), remarks(run)
+    assert words in repr(run)
+
+
+def test_nan_is_named_where_it_appears_and_not_again():
+    run = trace(lambda x: (x.softmax(-1) @ x.exp()) * 2, torch.full((2, 2), -math.inf))
+    assert ["nan first" in words for words in remarks(run)] == [True], remarks(run)
+
+
+def test_nan_inside_a_library_call_is_shown_at_that_call():
+    mha, x = nn.MultiheadAttention(8, 2, batch_first=True), normal(2, 3, 8, dtype=torch.float32)
+    run = trace(lambda: mha(x, x, x, key_padding_mask=torch.ones(2, 3).bool()))
+    assert [r for r in remarks(run) if "nan first appears" in r and r.startswith("softmax")], remarks(run)
+    assert "nan first appears" in repr(run)
+
+
+@pytest.mark.parametrize("library", [masked_softmax, split_heads])
+def test_a_library_result_thrown_away_is_a_surprise(library):
+    def fn(x):
+        library(x, None if library is masked_softmax else 2)
+        return x * 2
+
+    assert [words for words in remarks(trace(fn, normal(2, 3, 4))) if NEVER_USED in words]
+
+
+def test_what_is_kept_or_used_in_another_way_is_no_surprise():
+    kept = []
+
+    def fn(x):
+        kept.append(x.softmax(-1))  # kept elsewhere, as modules keep self.weights
+        if (x > 0).any():
+            x = x + 1
+        total = x.sum().item()
+        out = torch.zeros_like(x)
+        out[0] = x[0] * total
+        values, _ = x.max(-1)
+        return out, {"values": values}
+
+    assert not trace(fn, normal(3, 3)).surprises
+
+
+@given(
+    several, several, several, st.integers(2, 3), st.integers(2, 3), st.sampled_from(["no", "causal", "padding"]), seeds
+)
+def test_right_code_has_no_surprises(batch, n, n_k, heads, head_dim, kind, seed):
+    warnings.simplefilter("ignore")
+    x = normal(batch, n, heads * head_dim, seed=seed, dtype=torch.float32)
+    y = x if kind == "causal" else normal(batch, n_k, heads * head_dim, seed=seed + 1, dtype=torch.float32)
+    lengths = [1] + [y.size(1)] * (batch - 1)
+    mask = {"no": None, "causal": causal_mask(n), "padding": padding_mask(lengths)}[kind]
+    torch.manual_seed(seed)
+    ours, by_heads = MultiHeadAttention(heads * head_dim, heads), MultiHeadAttentionByHeads(heads * head_dim, heads)
+    theirs = nn.MultiheadAttention(heads * head_dim, heads, batch_first=True)
+    closed = None if mask is None else ~mask
+    theirs_masks = {"key_padding_mask": closed[:, 0]} if kind == "padding" else {"attn_mask": closed}
+    learners = written_by_a_learner()
+    for fn in (scaled_dot_product_attention, learners["scaled_dot_product_attention"], attention):
+        assert not remarks(trace(fn, x, y, y, mask))
+    for fn in (ours, by_heads):
+        assert not remarks(trace(fn, x, y, y, mask))
+    assert not remarks(trace(theirs, x, y, y, **theirs_masks))
+    assert not remarks(trace(lambda: masked_softmax(x @ y.mT, mask)))
+    assert not remarks(trace(lambda: learners["merge_heads"](learners["split_heads"](x, heads))))
+    assert not remarks(trace(padding_mask, lengths)) and not remarks(trace(causal_mask, n, n_k))
+    assert not remarks(trace(lambda: padding_mask([1] * n) & causal_mask(1, 1)))
+
+
+def written_by_a_learner():
+    """The library's own source in a cell, so that it is judged as the learner's and not as library code."""
+    source = "\n".join(map(inspect.getsource, (masked_softmax, scaled_dot_product_attention, split_heads, merge_heads)))
+    checks = {name: lambda *args: None for name in ("check_scores", "check_attention", "check_split", "check_merge")}
+    return in_a_cell(source, "<ipython-input-2-right>", **checks)
+
+
+def test_axes_added_on_purpose_are_no_surprise():
+    x = normal(3, 3)
+    assert not remarks(trace(lambda: (x[:, :, None] * x[None]).sum(1) + (x[0][:, None] - x[1])))
+    assert remarks(trace(lambda: x.sum(-1, keepdim=True) - x[0]))
+
+
+def test_dead_rows_are_mended_without_a_remark():
+    mask = torch.tensor([[True, False], [False, False]])
+    for fn in (masked_softmax, written_by_a_learner()["masked_softmax"]):
+        assert not remarks(trace(fn, normal(2, 2), mask))
+
+
+# ------------------------------------------------------------------------------------------------------- errors
+
+
+def test_an_error_is_shown_with_the_steps_before_it_and_the_shapes_that_met():
+    run = trace(lambda q, k: (q * 2) @ k, normal(3, 4), normal(3, 4))
+    assert operations(run) == ["* 2", "@"] and run.output is None
+    assert [shape for shape, _ in run[1].inputs] == [(3, 4), (3, 4)]
+    assert "mat1 and mat2 shapes cannot be multiplied" in run.error and run.error in repr(run)
+    assert run.error.startswith("RuntimeError: ") and "✗ RuntimeError" in run._repr_html_()
+
+
+def test_an_error_of_python_is_shown_at_its_line():
+    fn = in_a_cell("""
+        def fn(x):
+            y = x * 2
+            return y.shape[7]
+        """)["fn"]
+    run = trace(fn, normal(2, 2))
+    assert operations(run) == ["* 2"]
+    assert repr(run).endswith("line 3  return y.shape[7]\n      ✗ IndexError: tuple index out of range")
+
+
+def test_an_error_of_a_check_is_shown_at_the_learners_line():
+    fn = in_a_cell("def fn(x):\n    return split(x * 2, 3)", split=split_heads)["fn"]
+    text = repr(trace(fn, normal(2, 2, 4)))
+    assert "d_model=4 is not divisible by num_heads=3" in text and "line 2  return split(x * 2, 3)" in text
+
+
+def test_an_error_deep_in_pytorch_or_before_the_first_line():
+    mha = nn.MultiheadAttention(8, 2, batch_first=True)
+    x = normal(2, 3, 8, dtype=torch.float32)
+    wrong = trace(mha, x, x, x, attn_mask=torch.ones(5, 5).bool())
+    assert "[5, 5]" in wrong.error and wrong.error in repr(wrong)
+    assert "missing 2 required positional arguments" in repr(trace(attention, x))
+
+
+def test_an_interruption_is_not_swallowed_and_leaves_no_mode_behind():
+    def fn(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trace(fn, normal(2))
+    assert torch.overrides._get_current_function_mode() is None
+
+
+@pytest.mark.parametrize("wrong", [torch.ones(2), None, 3])
+def test_what_cannot_be_called_is_refused(wrong):
+    with pytest.raises(TypeError, match="must be a function or a module"):
+        trace(wrong)
+
+
+# ---------------------------------------------------------------------------------------------- where two versions part
+
+
+def multi_head(x, scale=None, axis=-1, split=split_heads, polarity=True, use=True, heads=2):
+    q, k, v = split(x, heads), split(x * 0.5, heads), split(x + 1, heads)
+    mask = causal_mask(x.size(1))
+    scores = q @ k.mT / math.sqrt(scale or q.size(-1))
+    scores = scores.masked_fill(~mask if polarity else mask, -1e4)
+    weights = torch.softmax(scores, dim=axis)
+    out = (weights if use else scores) @ v
+    return out.transpose(1, 2).flatten(2)
+
+
+def wrong_split(x, heads):
+    batch, n, d_model = x.shape
+    return x.view(batch, heads, n, d_model // heads)
+
+
+PAIRS = {
+    "√d_model for √head_dim": ({"scale": 8}, "/ 2", "/ 2.828"),
+    "view without transpose": ({"split": wrong_split}, "view(2, 4, 2, 4)", "view(2, 2, 4, 4)"),
+    "softmax over the queries": ({"axis": -2}, "softmax(dim=-1)", "softmax(dim=-2)"),
+    "softmax thrown away": ({"use": False}, "@", "@"),
+    "mask polarity": ({"polarity": False}, "~", None),
+}
+
+
+@pytest.mark.parametrize("bug, right, wrong", PAIRS.values(), ids=PAIRS)
+def test_the_first_difference_is_the_bug(bug, right, wrong):
+    x = normal(2, 4, 8)
+    found = trace(multi_head, lambda x: multi_head(x, **bug), x)
+    first, second = found.difference.first, found.difference.second
+    assert (first and first.operation, second and second.operation) == (right, wrong), repr(found)
+    assert repr(found).count("← here they part") == 1
+    assert found.verdict in repr(found)
+
+
+def test_the_largest_difference_is_right():
+    a, b = torch.tensor([1.0, 2.0]), torch.tensor([0.0, 0.5])
+    found = trace(lambda x: x + a, lambda x: x + b, torch.zeros(2))
+    assert found.difference.largest == 1.5 and "1.5, in 2 of 2 numbers" in found.verdict
+
+
+def test_a_softmax_thrown_away_is_told_by_what_the_product_takes():
+    found = trace(multi_head, lambda x: multi_head(x, use=False), normal(2, 4, 8))
+    assert "A takes the result of `softmax(dim=-1)` and B that of `masked_fill(·, -1e+04)`" in found.verdict
+    assert NEVER_USED in repr(found)
+
+
+def test_another_way_to_the_same_numbers_is_no_difference():
+    def scaled_query(q, k, v):
+        return ((q / math.sqrt(q.size(-1))) @ k.mT).softmax(-1) @ v
+
+    def looped(q, k, v):
+        return torch.stack([attention(*one) for one in zip(q, k, v, strict=True)])
+
+    q, k, v = (normal(2, 3, 4, seed=i) for i in range(3))
+    for other in (scaled_query, looped, lambda q, k, v: scaled_dot_product_attention(q, k, v)[0]):
+        found = trace(attention, other, q, k, v)
+        assert found.difference is None and "agree" in repr(found)
+        assert torch.allclose(*found.output)
+
+
+def test_the_bug_is_found_behind_another_way_to_the_same_numbers():
+    def wrong(q, k, v):
+        return ((q / math.sqrt(q.size(-1))) @ k.mT).softmax(-2) @ v
+
+    found = trace(attention, wrong, *(normal(2, 3, 4, seed=i) for i in range(3)))
+    assert found.difference.second.operation == "softmax(dim=-2)"
+    assert found.difference.first.operation == "softmax(dim=-1)"
+
+
+def test_an_operation_that_one_side_has_not():
+    found = trace(attention, lambda q, k, v: (q @ k.mT).softmax(-1) @ v, *(normal(2, 3, 4, seed=i) for i in range(3)))
+    assert found.difference.first.operation == "/ 2" and found.difference.second is None
+    assert "A has `/ 2`, B has nothing like it" in found.verdict
+    more = trace(lambda x: x * 2, lambda x: x * 2 + 1, normal(3))
+    assert more.difference.first is None and more.difference.second.operation == "+ 1"
+
+
+def test_one_version_raises():
+    found = trace(lambda x: x @ x.mT, lambda x: x @ x, normal(2, 3))
+    assert "B raises RuntimeError" in found.verdict and "A does not" in found.verdict
+    assert found.difference.second.operation == "@"
+    python = trace(lambda x: x * 2, lambda x: [][0], normal(2, 3))
+    assert "IndexError" in repr(python) and "IndexError" in python._repr_html_()
+
+
+def test_both_versions_get_the_same_arguments_and_random_numbers():
+    x = normal(4, 4)
+    before = x.clone()
+    assert trace(lambda x: F.dropout(x.mul_(2)), lambda x: F.dropout(x.mul_(2)), x).difference is None
+    assert torch.equal(x, before)
+    same = trace(lambda a, b: torch.tensor(a is b), lambda a, b: torch.tensor(a is b), x, x)
+    assert all(same.output)
+
+
+# --------------------------------------------------------------------------------------- leaves everything as it was
+
+
+@given(seeds, st.booleans())
+def test_the_run_is_the_run_of_the_function_itself(seed, grad):
+    module = MultiHeadAttention(8, 2, dropout=0.5)
+    x = normal(2, 3, 8, seed=seed, dtype=torch.float32, grad=grad)
+    before = x.detach().clone()
+    with torch.set_grad_enabled(grad):
+        torch.manual_seed(seed)
+        expected, after = module(x, x, x), torch.get_rng_state()
+        torch.manual_seed(seed)
+        run = trace(module, x, x, x)
+        assert torch.equal(torch.get_rng_state(), after)
+        assert torch.is_grad_enabled() == grad
+    assert torch.equal(x, before) and x._version == 0
+    for ours, theirs in zip(run.output, expected, strict=True):
+        assert torch.equal(ours, theirs) and ours.requires_grad == theirs.requires_grad == grad
+    if grad:
+        gradient, wanted = (torch.autograd.grad(out[0].sum(), x)[0] for out in (run.output, expected))
+        assert torch.equal(gradient, wanted)
+
+
+def test_under_inference_mode_and_with_other_tensors():
+    with torch.inference_mode():
+        assert operations(trace(lambda x: x * 2, normal(2))) == ["* 2"]
+    assert operations(trace(lambda x: x @ x.mT, torch.ones(2, 3, device="meta"))) == [".mT", "@"]
+    assert operations(trace(lambda x: x + 1, torch.empty(0, 3))) == ["+ 1"]
+    assert operations(trace(lambda x: x * 2, torch.ones(2, dtype=torch.complex64))) == ["* 2"]
+    assert operations(trace(lambda: torch.empty(3).fill_(1))) == ["empty(3)", "fill_(1)"]
+
+
+def test_large_results_are_kept_as_a_summary_only():
+    run = trace(lambda x: (x * 2).softmax(-1), normal(400, 400))
+    assert all(step.value is None and step.kept.sample.numel() <= 1024 for step in run.operations)
+    with pytest.raises(ValueError, match="too many numbers to keep"):
+        run.show(0)
+    assert "too large to keep: from" in repr(run[0])
+    long = trace(lambda x: [x := x + 1 for _ in range(2500)][-1], torch.zeros(10_000))
+    assert sum(step.value.numel() for step in long.operations if step.value is not None) <= 2**22
+    assert len(long.operations) == 2000 and long.left_out == 500 and len(repr(long).splitlines()) < 200
+    assert torch.equal(long.output, torch.full((10_000,), 2500.0))
+
+
+def test_no_result_is_held():
+    refs = []
+
+    def fn(x):
+        y = x * 2
+        refs.append(weakref.ref(y))
+        return y.sum()
+
+    run = trace(fn, normal(3, 3))
+    assert refs[0]() is None and run.output.ndim == 0
+
+
+# ---------------------------------------------------------------------------------------------------- how it looks
+
+
+NOISE = f"{object()} in /home/someone/course/file.py and C:\\Users\\me\\file.py"
+
+
+def noisy(x):
+    y = x @ x.mT
+    raise ValueError(NOISE + str(y.shape))
+
+
+def test_text_and_html_are_the_same_in_every_run():
+    shown = []
+    for _ in range(2):
+        runs = trace(noisy, normal(3, 3)), trace(multi_head, noisy, normal(2, 4, 8)), trace(multi_head, normal(2, 4, 8))
+        shown.append([text for run in runs for text in (repr(run), run._repr_html_())])
+        shown[-1] += [text for step in runs[-1].operations for text in (repr(step), step._repr_html_())]
+    assert shown[0] == shown[1]
+    assert "<object object at 0x…> in file.py and file.py" in shown[0][0]
+    assert not re.search(r"0x[0-9a-f]|/home|Users|site-packages|/work|/tmp", "".join(shown[0]))
+
+
+def test_html_says_what_the_text_says_and_escapes_it():
+    run = trace(lambda x: (x < 1).any() & (x > 0).any(), normal(2, 2))
+    html = run._repr_html_()
+    assert "<th scope='col'" in html and "<caption" in html and "&lt;" in html and "<style" not in html
+    assert "http" not in html and "<script" not in html
+    for step in run:
+        assert f">{step.number}</th>" in html
+
+
+def test_steps_by_number():
+    run = trace(attention, *(normal(2, 3, 4, seed=i) for i in range(3)))
+    assert len(run) == 5 and run[3] is run["3"] and run[-1] is run[4] and [s.number for s in run] == list("01234")
+    for missing in (5, -6, "9.9"):
+        with pytest.raises(IndexError, match="there is no step"):
+            run[missing]
+
+
+def test_a_heatmap_on_demand():
+    from attn_lib.plots import Figure
+
+    run = trace(attention, *(normal(2, 3, 4, seed=i) for i in range(3)))
+    weights = run.show(3, (1,), query_tokens=["a", "b", "c"])
+    assert isinstance(weights, Figure) and "Step 3: softmax(dim=-1) [1]" in weights.description
+    scores = run.show(2)
+    assert "step 2: / 2" in repr(scores) and "<table" in scores._repr_html_()
+    assert f"{run[2].value[0, 0, 0]:.3f}".replace("-", "−") in repr(scores)
+    with pytest.raises(IndexError, match="needs 1"):
+        run.show(3, (0, 0))
+
+
+@pytest.mark.parametrize("id", PATIENTS)
+def test_every_patient_of_the_clinic_parts_from_right_code(id):
+    patient, found = PATIENTS[id], []
+    for fn in (patient.buggy, patient.right):
+        calls = []
+        patient.detects(Listening(fn, calls))
+        found += [trace(patient.right, patient.buggy, *args, **kwargs) for args, kwargs in calls]
+    parted = [comparison for comparison in found if comparison.difference]
+    assert parted and all("First difference" in repr(comparison) for comparison in parted)
+
+
+class Listening(nn.Module):
+    """Notes what it is called with."""
+
+    def __init__(self, fn, calls):
+        super().__init__()
+        self.fn, self.calls = fn, calls
+
+    def forward(self, *args, **kwargs):
+        self.calls.append((args, kwargs))
+        return self.fn(*args, **kwargs)
+
+
+def test_the_steps_of_the_example_can_be_traced():
+    x, w = normal(3, 4), normal(4, 3)
+    run = trace(self_attention_steps, x, w, w, w)
+    assert "softmax(dim=-1)" in operations(run) and not run.surprises

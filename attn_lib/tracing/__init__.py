@@ -1,0 +1,1 @@
+"""What `attn_lib.trace` is made of: record, surprises, compare and view."""

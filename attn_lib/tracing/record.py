@@ -1,0 +1,442 @@
+"""Watch a function run: every tensor operation as a Step, in order, nested in the calls that it was made in."""
+
+import linecache
+import math
+import re
+import site
+import sys
+import sysconfig
+import types
+import weakref
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+
+from . import view
+from .readable import is_in_place, name_of, operation_of
+from .surprises import Call, surprises_of
+
+LIBRARY = Path(__file__).resolve().parents[1]
+TORCH = Path(torch.__file__).resolve().parent
+INSTALLED = [*site.getsitepackages(), *(sysconfig.get_path(p) for p in ("stdlib", "platstdlib", "purelib"))]
+NOT_YOURS = tuple({f"{Path(folder)}{sep}" for folder in [*INSTALLED, LIBRARY, TORCH] for sep in "/\\"})
+CHECKS = str(LIBRARY / "checks.py")
+OVERRIDES = str(TORCH / "overrides.py")
+# How PyTorch gets from a call to the code that does it: of no interest to a reader.
+PLUMBING = {str(TORCH / part) for part in ("_tensor.py", "functional.py", "_jit_internal.py", "_VF.py")}
+PLUMBING |= {str(TORCH / "nn/modules/module.py"), str(TORCH / "utils/_contextlib.py")}
+PLUMBING |= {str(TORCH / "autograd/function.py"), __file__}
+INLINE = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}  # part of the function they stand in
+OPENED = {F.multi_head_attention_forward}  # functions of PyTorch worth looking into
+
+KEPT_WHOLE = 2**14  # numbers: a larger tensor is kept as a summary and a sample
+KEPT_TOGETHER = 2**22  # numbers in all values that are kept whole
+SAMPLE = 1024
+MOST_STEPS = 2000
+
+
+@dataclass
+class Kept:
+    """What is kept of a tensor: all of it if it is small, otherwise its range and some of its numbers."""
+
+    shape: tuple
+    dtype: torch.dtype
+    low: float = 0.0  # the smallest number, nan if there is any nan
+    high: float = 0.0
+    sample: torch.Tensor | None = None  # float64; None where there are no numbers to read
+    value: torch.Tensor | None = None
+
+    @property
+    def has_nan(self):
+        return math.isnan(self.low)
+
+    @property
+    def is_finite(self):
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+def keep(tensor, whole=True):
+    """A summary of a tensor, which is neither changed nor held."""
+    kept = Kept(tuple(tensor.shape), tensor.dtype)
+    if tensor.is_complex():
+        return kept
+    try:
+        with torch.no_grad():
+            tensor = tensor.detach()
+            kept.sample = _sample(tensor)
+            if tensor.numel():
+                low, high = tensor.to(torch.uint8).aminmax() if tensor.dtype == torch.bool else tensor.aminmax()
+                kept.low, kept.high = low.item(), high.item()
+            if whole and tensor.numel() <= KEPT_WHOLE:
+                kept.value = tensor.to("cpu", copy=True)
+    except (RuntimeError, NotImplementedError, TypeError):  # meta, nested, sparse: shapes only
+        kept.sample = kept.value = None
+    return kept
+
+
+def _sample(tensor):
+    if tensor.numel() <= SAMPLE:
+        return tensor.reshape(-1).to("cpu", torch.float64, copy=True)
+    places = torch.arange(SAMPLE, device=tensor.device) * (tensor.numel() - 1) // (SAMPLE - 1)
+    return tensor[torch.unravel_index(places, tensor.shape)].to("cpu", torch.float64)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of source; `span` says which characters of it did the operation, own is False in library code."""
+
+    file: str = field(repr=False, default="")
+    number: int = 0
+    text: str = ""
+    span: tuple = ()
+    own: bool = True
+
+
+@dataclass(eq=False)
+class Step:
+    """One tensor operation, or one call of a function with the operations it made as `inner`."""
+
+    operation: str
+    place: Place
+    number: str = ""
+    inputs: list = field(default_factory=list)  # (shape, dtype) of every tensor that goes in
+    outputs: list = field(default_factory=list)
+    kept: Kept | None = None  # of the first result
+    surprises: list = field(default_factory=list)
+    inner: list = field(default_factory=list)
+    own: bool = True
+    error: str = ""
+    name: str = ""
+    sources: list = field(default_factory=list, repr=False)  # the steps whose results go in, None for arguments
+    users: list = field(default_factory=list, repr=False)  # for each use, the calls it was made in
+    within: tuple = field(default=(), repr=False)
+    results: list = field(default_factory=list, repr=False)  # weak references
+    in_place: bool = False
+    returned: bool = False
+
+    def __repr__(self):
+        return view.step_as_text(self)
+
+    def _repr_html_(self):
+        return view.step_as_html(self)
+
+    def show(self, index=None, *, query_tokens=None, key_tokens=None):
+        """A heatmap of the result: `plots.heatmap` for weights, a colour table for other numbers.
+
+        index picks the matrix of a result with more than two dimensions, (0, 0) and so on; the first one unless given.
+        Raises: ValueError for a result that was too large to keep, IndexError for an index that is none.
+        """
+        return view.heatmap_of(self, index, query_tokens, key_tokens)
+
+    @property
+    def value(self):
+        """The result as it was at this step, or None if it was too large to keep."""
+        return self.kept.value if self.kept else None
+
+    def operations(self):
+        """The operations that this step consists of: itself, or all inside the call."""
+        return [leaf for part in self.inner for leaf in part.operations()] if self.inner else [self]
+
+
+class Recorder(TorchFunctionMode):
+    """Records while it is entered; `steps` is the tree, top level first."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps, self.error, self.error_place, self.left_out = [], "", None, 0
+        self._known = {}  # id of a tensor → (weak reference, version, what is kept of it, its step)
+        self._open, self._root_file, self._base = [], None, None
+        self._room, self._count, self._arguments = KEPT_TOGETHER, 0, set()
+
+    def run(self, fn, args, kwargs):
+        """Call fn and return its output, None if it raised; `error` then says what."""
+        self._base = sys._getframe()
+        self._arguments = {_storage(tensor) for tensor in tensors_in((args, kwargs))}
+        output = None
+        try:
+            with self:
+                output = fn(*args, **kwargs)
+        except Exception as error:
+            self.error = describe_error(error)
+            self.error_place = self._place_of_error(error)
+            del error
+        self._open, self._base = [], None
+        for tensor in tensors_in(output):
+            self._use(tensor, (), returned=True)
+        if not self.error:
+            self._find_unused(self.steps)
+        self._known.clear()
+        self.steps = [_unwrapped(step) for step in self.steps]
+        number(self.steps)
+        return output
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = name_of(func)
+        path = None if name in ASKS_FOR_SHAPE or name.startswith("is_") else self._path(sys._getframe(1))
+        if path is None or self._count >= MOST_STEPS:
+            self.left_out += path is not None
+            return func(*args, **kwargs)
+        if func in OPENED:
+            with self:
+                return opened(func)(*args, **kwargs)
+        inputs = tensors_in((args, kwargs))
+        before = [self._look(tensor) for tensor in inputs]
+        shown = [t for t in inputs if not isinstance(t, torch.nn.Parameter)] or inputs
+        step = Step(operation_of(name, args, kwargs), Place(), name=name, in_place=is_in_place(name, kwargs))
+        step.inputs = [(tuple(t.shape), t.dtype) for t in shown]
+        try:
+            result = func(*args, **kwargs)
+        except Exception as error:
+            step.error = describe_error(error)
+            self._add(step, path)
+            raise
+        results = tensors_in(result)
+        if name == "__setitem__" or (step.in_place and not results):
+            results = inputs[:1]
+        if results:
+            step.sources = [self._known[id(tensor)][3] for tensor in shown]
+            self._add(step, path)
+            self._note_results(step, results)
+            call = Call(name, args, kwargs, inputs, before, results, step.kept, step.in_place)
+            call.axis_added = [_adds_axis(self._known[id(tensor)][3]) for tensor in inputs]
+            call.overwrites_argument = step.in_place and _storage(results[0]) in self._arguments
+            step.surprises = surprises_of(call, own=step.own)
+        for tensor in inputs:
+            self._use(tensor, tuple(group for _, group in self._open), besides=step)
+        for tensor in results:
+            self._remember(tensor, step)
+        return result
+
+    # ---------------------------------------------------------------------------------------------- tensors
+
+    def _look(self, tensor):
+        """What is known of a tensor as it stands; an argument or parameter that is new belongs to no step."""
+        reference, version, kept, step = self._known.get(id(tensor), (None,) * 4)
+        known = reference is not None and reference() is tensor
+        if not known or version is None or version != _version(tensor):
+            kept = keep(tensor, whole=False)
+        step = step if known else None
+        self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
+        return kept
+
+    def _note_results(self, step, results):
+        uninitialised = "empty" in step.name
+        for tensor in results:
+            step.outputs.append((tuple(tensor.shape), tensor.dtype))
+            step.results.append(weakref.ref(tensor))
+        if uninitialised:  # whatever was in memory: not to be read, it differs from run to run
+            step.kept = Kept(tuple(results[0].shape), results[0].dtype)
+        else:
+            step.kept = keep(results[0], whole=results[0].numel() <= self._room)
+            self._room -= step.kept.value.numel() if step.kept.value is not None else 0
+
+    def _remember(self, tensor, step):
+        kept = step.kept if tensor is step.results[0]() else keep(tensor, whole=False)
+        self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
+
+    def _use(self, tensor, within, besides=None, returned=False):
+        reference, _, _, step = self._known.get(id(tensor), (None,) * 4)
+        if step is not None and step is not besides and reference() is tensor:
+            step.users.append(within)
+            step.returned |= returned
+
+    # ------------------------------------------------------------------------------------------------ calls
+
+    def _path(self, frame):
+        """The calls from the traced function down to this operation as (frame, frame of the line), or None."""
+        path, line, is_the_operation = [], None, False
+        while frame is not None and frame is not self._base:
+            file = frame.f_code.co_filename
+            if file == CHECKS:
+                return None
+            if is_the_operation:
+                is_the_operation = False
+            elif file == OVERRIDES:
+                is_the_operation = frame.f_code.co_name == "handle_torch_function"
+            elif file not in PLUMBING:
+                line = line or frame
+                if frame.f_code.co_name not in INLINE:
+                    path.append((frame, line))
+                    line = None
+            frame = frame.f_back
+        return path[::-1]
+
+    def _add(self, step, path):
+        """Put a step into the tree, opening the calls that it was made in."""
+        if path and self._root_file is None:
+            self._root_file = path[0][0].f_code.co_filename
+        self._count += 1
+        same = 0
+        while same < min(len(self._open), len(path) - 1) and self._open[same][0] is path[same + 1][0]:
+            same += 1
+        del self._open[same:]
+        for (_, line), (frame, _) in zip(path[same:], path[same + 1 :], strict=False):
+            group = Step(_name_of_call(frame), self._place(line), own=self._is_own(frame))
+            group.inputs = [(tuple(t.shape), t.dtype) for t in tensors_in(_arguments(frame))]
+            group.within = tuple(g for _, g in self._open)
+            self._here().append(group)
+            self._open.append((frame, group))  # the frame is held, so that no later one is taken for it
+        step.within = tuple(group for _, group in self._open)
+        step.place = self._place(path[-1][1]) if path else Place()
+        step.own = all(group.own for group in step.within)
+        self._here().append(step)
+
+    def _here(self):
+        return self._open[-1][1].inner if self._open else self.steps
+
+    def _is_own(self, frame):
+        file = frame.f_code.co_filename
+        return file == self._root_file or not file.startswith(NOT_YOURS)
+
+    def _place(self, frame, number=None, lasti=None):
+        code, number = frame.f_code, number or frame.f_lineno
+        line = linecache.getline(code.co_filename, number, frame.f_globals).rstrip()
+        text = line.strip()
+        start, end, left, right = _position(code, frame.f_lasti if lasti is None else lasti)
+        span = ()
+        if start == end == number and left is not None:
+            indent = len(line) - len(text)
+            left, right = (len(line.encode()[:at].decode(errors="ignore")) - indent for at in (left, right))
+            span = (left, right)
+        own = not code.co_filename.startswith(NOT_YOURS)
+        return Place(code.co_filename, number, text, span, own)
+
+    def _place_of_error(self, error):
+        """The last line of the learner's own code that the error went through."""
+        place, entry, entered = None, error.__traceback__, False
+        while entry is not None:
+            file = entry.tb_frame.f_code.co_filename
+            if file not in PLUMBING and (not entered or self._is_own(entry.tb_frame)):
+                self._root_file = self._root_file or file
+                place = self._place(entry.tb_frame, entry.tb_lineno, entry.tb_lasti)
+                entered = True
+            entry = entry.tb_next
+        return place
+
+    # ----------------------------------------------------------------------------------------------- unused
+
+    def _find_unused(self, steps):
+        for step in steps:
+            if step.inner and step.own:
+                self._find_unused(step.inner)
+            elif _is_unused(step):
+                step.surprises.append("computed and never used: nothing takes this result and it is not returned")
+
+
+ASKS_FOR_SHAPE = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "stride", "layout", "requires_grad"}
+ASKS_FOR_SHAPE |= {"grad_fn", "__len__", "element_size", "get_device", "grad", "_version", "data_ptr", "__hash__"}
+ASKS_FOR_SHAPE |= {"names", "itemsize", "nelement", "ndimension", "storage_offset", "untyped_storage"}
+
+
+def opened(function):
+    """The same function without its hand-over to __torch_function__, so that the mode sees inside."""
+    inside = {name: lambda *tensors: False for name in function.__globals__ if name.startswith("has_torch_function")}
+    code, closure = function.__code__, function.__closure__
+    copy = types.FunctionType(
+        code, {**function.__globals__, **inside}, function.__name__, function.__defaults__, closure
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+def tensors_in(thing):
+    """All tensors, in order, in nested tuples, lists, dicts and dataclasses such as `Steps`."""
+    if isinstance(thing, torch.Tensor):
+        return [thing]
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        thing = [getattr(thing, part.name) for part in fields(thing)]
+    return [tensor for part in thing for tensor in tensors_in(part)] if isinstance(thing, tuple | list) else []
+
+
+def describe_error(error):
+    """Type and message, the same in every run: no addresses, no folders, no trace of the C++ underneath."""
+    text = str(error).split("\nException raised from")[0].strip()
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", text)
+    text = re.sub(r"(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+", "", text)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def number(steps, before=""):
+    for i, step in enumerate(steps):
+        step.number = f"{before}{i}"
+        number(step.inner, f"{step.number}.")
+
+
+def _unwrapped(step):
+    """A library call that made one operation is shown as that operation: `linear` for nn.Linear."""
+    step.inner = [_unwrapped(part) for part in step.inner]
+    if step.own or len(step.inner) != 1:
+        _sum_up(step)
+        return step
+    only = step.inner[0]
+    if only.inner:
+        step.inner = only.inner
+        _sum_up(step)
+        return step
+    only.place = step.place
+    only.surprises = [*only.surprises, *(s for s in step.surprises if s not in only.surprises)]
+    return only
+
+
+def _sum_up(step):
+    """What comes out of a call: the results made in it that are taken elsewhere, or else its last one."""
+    if not step.inner:
+        return
+    leaves = step.operations()
+    passed_on = [leaf for leaf in leaves if any(step not in user for user in leaf.users)] or leaves[-1:]
+    step.outputs = [leaf.outputs[0] for leaf in passed_on if leaf.outputs]
+    step.kept = passed_on[0].kept
+    step.error = leaves[-1].error
+
+
+def _is_unused(step):
+    leaves = step.operations()
+    if any(leaf.in_place for leaf in leaves):
+        return False
+    if any(ref() is not None for leaf in leaves for ref in leaf.results):  # kept somewhere, as self.weights
+        return False
+    return all(step in user for leaf in leaves for user in leaf.users)
+
+
+def _name_of_call(frame):
+    code = frame.f_code
+    if code.co_name in ("forward", "__init__", "__call__") and code.co_varnames[:1] == ("self",):
+        return type(frame.f_locals["self"]).__name__
+    return "lambda" if code.co_name == "<lambda>" else code.co_name
+
+
+def _adds_axis(step):
+    """Whether the author wrote an axis of size 1 on purpose: `[:, None]` or unsqueeze."""
+    return step is not None and (step.name == "unsqueeze" or (step.name == "__getitem__" and "None" in step.operation))
+
+
+def _arguments(frame):
+    """What a call was made with, as long as it has done nothing yet."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    return [frame.f_locals.get(name) for name in code.co_varnames[:count]]
+
+
+def _position(code, lasti):
+    positions = list(code.co_positions()) if lasti >= 0 else []
+    return positions[lasti // 2] if lasti // 2 < len(positions) else (None,) * 4
+
+
+def _version(tensor):
+    try:
+        return tensor._version
+    except RuntimeError:  # tensors of inference_mode have none
+        return None
+
+
+def _storage(tensor):
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError):
+        return id(tensor)

@@ -1,0 +1,387 @@
+"""A run, a step or a comparison as HTML and as the same words in plain text; no colour carries meaning alone."""
+
+import html
+import math
+
+import torch
+
+LINE_UP_TO, SHOWN_UP_TO, ROWS_UP_TO = 88, 8, 150
+RUST, BLUE, GREY = "#C2571A", "#3B7DD8", "rgba(127, 127, 127, 0.4)"  # edges that stand out on white and on black
+LIGHT, BELOW, ABOVE, INK = (247, 250, 255), (233, 168, 124), (141, 179, 236), "#10203A"
+CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: top; border: none; background: none"
+CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); background: none; color: inherit; padding: 0"
+
+
+# --------------------------------------------------------------------------------------------------- one step
+
+
+def shapes_of(step):
+    """`(2, 4, 8), (2, 8, 4) → (2, 4, 4)`."""
+    into = ", ".join(map(_shape, step.inputs))
+    if step.error:
+        return into
+    out = ", ".join(map(_shape, step.outputs))
+    return f"{into} → {out}" if into else f"→ {out}"
+
+
+def _shape(shape_and_dtype):
+    shape, dtype = shape_and_dtype
+    plain = dtype in (torch.float32, torch.float64)
+    text = str(tuple(shape)) if shape else "number"
+    return text if plain else f"{text} {str(dtype).removeprefix('torch.')}"
+
+
+def remarks_of(step):
+    found = [f"⚠ {words}" for words in step.surprises]
+    return [*found, f"✗ {step.error}"] if step.error and not step.inner else found
+
+
+def step_as_text(step):
+    lines = [f"{step.number}  {step.operation}  {shapes_of(step)}", *(f"   {words}" for words in remarks_of(step))]
+    if step.place.text:
+        lines.insert(0, _line(step.place))
+    lines += _matrix_as_text(step) if not step.inner else rows_as_text(step.inner, True)
+    return "\n".join(lines)
+
+
+def step_as_html(step):
+    title = f"<code style='{CODE}'>{html.escape(step.number)} &nbsp; {html.escape(step.operation)}</code>"
+    title += f" &nbsp; {html.escape(shapes_of(step))}"
+    body = _line_as_html(step.place) + f"<div>{title}</div>"
+    body += "".join(f"<div>{html.escape(words)}</div>" for words in remarks_of(step))
+    if step.inner:
+        body += _table(rows_of(step.inner, True), f"Inside {step.operation}")
+    else:
+        body += _matrix_as_html(step)
+    return _framed(body, RUST if step.surprises or step.error else BLUE)
+
+
+# -------------------------------------------------------------------------------------------------- the matrix
+
+
+def heatmap_of(step, index, query_tokens, key_tokens):
+    if step.value is None:
+        what = "raised an error" if step.error else "holds too many numbers to keep, or none that can be read"
+        raise ValueError(f"step {step.number} {what}: there is nothing to draw")
+    matrix = _matrix(step.value, index)
+    if _are_weights(matrix):
+        from ..plots import heatmap
+
+        title = f"Step {step.number}: {step.operation}{_where(step.value, index)}"
+        return heatmap(matrix, query_tokens, key_tokens, title=title)
+    return Numbers(step, index)
+
+
+class Numbers:
+    """A colour table of one matrix of a step's result."""
+
+    def __init__(self, step, index):
+        self.step, self.index = step, index
+
+    def __repr__(self):
+        return "\n".join([f"step {self.step.number}: {self.step.operation}", *_matrix_as_text(self.step, self.index)])
+
+    def _repr_html_(self):
+        title = html.escape(f"Step {self.step.number}: {self.step.operation}")
+        return _framed(f"<div>{title}</div>{_matrix_as_html(self.step, self.index)}", BLUE)
+
+
+def _are_weights(matrix):
+    if not matrix.is_floating_point() or not matrix.numel():
+        return False
+    sums = matrix.double().sum(-1)
+    inside = bool(((matrix >= 0) & (matrix <= 1)).all())
+    one = torch.isclose(sums, torch.ones_like(sums), atol=1e-3)
+    return inside and bool((one | (sums == 0)).all()) and bool(one.any())
+
+
+def _matrix(value, index):
+    if value.ndim <= 2:
+        return value.reshape(1, -1) if value.ndim < 2 else value
+    index = (0,) * (value.ndim - 2) if index is None else index
+    index = index if isinstance(index, tuple) else (index,)
+    if len(index) != value.ndim - 2:
+        raise IndexError(f"index {index} has {len(index)} numbers, a result of shape {tuple(value.shape)} needs "
+                         f"{value.ndim - 2}")  # fmt: skip
+    return value[index] if value.numel() else value.flatten(0, -2)
+
+
+def _where(value, index):
+    if value.ndim <= 2:
+        return ""
+    index = (0,) * (value.ndim - 2) if index is None else index
+    return f" [{', '.join(map(str, index if isinstance(index, tuple) else (index,)))}]"
+
+
+def _corner(step, index):
+    matrix = _matrix(step.value, index)
+    shown = matrix[:SHOWN_UP_TO, :SHOWN_UP_TO]
+    cut = f", the first {shown.size(0)} × {shown.size(1)} numbers" if shown.shape != matrix.shape else ""
+    return shown.tolist(), f"result{_where(step.value, index)}{cut}"
+
+
+def _summary(step):
+    kept = step.kept
+    if kept is None or kept.sample is None:
+        return ""
+    return f"too large to keep: from {number(kept.low)} to {number(kept.high)}"
+
+
+def _matrix_as_text(step, index=None):
+    if step.value is None:
+        return [f"   {_summary(step)}"] if _summary(step) else []
+    rows, title = _corner(step, index)
+    cells = [[number(x) for x in row] for row in rows]
+    width = max((len(text) for row in cells for text in row), default=0)
+    return [f"   {title}", *("   " + "  ".join(text.rjust(width) for text in row) for row in cells)]
+
+
+def _matrix_as_html(step, index=None):
+    if step.value is None:
+        return f"<div>{_summary(step)}</div>"
+    rows, title = _corner(step, index)
+    largest = max((abs(float(x)) for row in rows for x in row if math.isfinite(x)), default=0) or 1.0
+    style = "text-align: right; padding: 0.2em 0.55em; border: 1px solid #C9D3E3"
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{style}; {_ground(x, largest)}">{number(x)}</td>' for x in row) + "</tr>"
+        for row in rows
+    )
+    caption = f'<caption style="caption-side: top; text-align: left; color: inherit">{html.escape(title)}</caption>'
+    table = f'<table style="border-collapse: collapse; margin: 0.4em 0">{caption}<tbody>{body}</tbody></table>'
+    return f'<div style="overflow-x: auto">{table}</div>'
+
+
+def _ground(x, largest):
+    share = min(1.0, abs(float(x)) / largest) if math.isfinite(x) else 1.0
+    end = ABOVE if x > 0 else BELOW
+    colour = ", ".join(str(round(a + (b - a) * share)) for a, b in zip(LIGHT, end, strict=True))
+    return f"background: rgb({colour}); color: {INK}"
+
+
+def number(x):
+    """Three decimals where they say something, otherwise three digits."""
+    if isinstance(x, bool | int):
+        return str(x)
+    if not math.isfinite(x):
+        return str(x).replace("-", "−")
+    text = f"{x:.3f}" if x == 0 or 0.001 <= abs(x) < 1000 else f"{x:.2e}"
+    return "0.000" if text == "-0.000" else text.replace("-", "−")
+
+
+# ------------------------------------------------------------------------------------------------------- a run
+
+
+def rows_of(steps, inner, depth=0):
+    """The tree as rows ("line", depth, place), ("call", depth, step) or ("step", depth, step)."""
+    rows, last = [], None
+    for step in steps:
+        if (step.place.file, step.place.number) != last and step.place.text:
+            rows.append(("line", depth, step.place))
+        last = (step.place.file, step.place.number)
+        opens = step.inner and (step.own or inner)
+        rows.append(("call" if opens else "step", depth, step))
+        if opens:
+            rows += rows_of(step.inner, inner, depth + 1)
+    return rows
+
+
+def rows_as_text(steps, inner=False):
+    rows = rows_of(steps, inner)
+    width = max((len(step.operation) + 6 * depth for kind, depth, step in rows if kind == "step"), default=0)
+    width = min(width, 44)
+    lines = []
+    for kind, depth, thing in rows[:ROWS_UP_TO]:
+        indent = "      " * depth
+        if kind == "line":
+            lines.append(indent + _line(thing))
+        elif kind == "call":
+            lines.append(f"{indent}{thing.number:>4}  {thing.operation}:")
+        else:
+            operation = thing.operation.ljust(max(0, width - 6 * depth))
+            inside = f"   ({_count(thing)} inside)" if thing.inner else ""
+            lines.append(f"{indent}{thing.number:>4}  {operation}  {shapes_of(thing)}{inside}")
+        if kind != "line":
+            lines += [f"{indent}      {words}" for words in remarks_of(thing)]
+            if not inner and kind == "step" and thing.inner:
+                hidden = [(part, words) for part in thing.operations() for words in remarks_of(part)]
+                lines += [f"{indent}      {words} ({part.number}: {part.operation})" for part, words in hidden]
+    if len(rows) > ROWS_UP_TO:
+        lines.append(f"… and {len(rows) - ROWS_UP_TO} more rows")
+    return lines
+
+
+def run_as_text(run, inner=False):
+    lines = [_headline(run), *rows_as_text(run.steps, inner)]
+    if run.error and not any(step.error for step in run.operations):
+        place = run.error_place
+        lines += ([_line(place)] if place and place.text else []) + [f"      ✗ {run.error}"]
+    return "\n".join(lines)
+
+
+def run_as_html(run):
+    body = _table(rows_of(run.steps, False), _headline(run))
+    if run.error and not any(step.error for step in run.operations):
+        place = _line_as_html(run.error_place) if run.error_place else ""
+        body += f"{place}<div style='white-space: pre-wrap'><b>✗ {html.escape(run.error)}</b></div>"
+    return _framed(body, RUST if run.error or run.surprises else BLUE)
+
+
+def _headline(run):
+    parts = [f"{run.name}: {_plural(len(run.operations), 'operation')}"]
+    if run.left_out:
+        parts.append(f"{run.left_out} more not shown")
+    if run.surprises:
+        parts.append(_plural(len(run.surprises), "surprise"))
+    if run.error:
+        parts.append("then an error")
+    return ", ".join(parts)
+
+
+def _plural(count, word):
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _count(step):
+    return _plural(len(step.operations()), "operation")
+
+
+def _line(place):
+    text = place.text if len(place.text) <= LINE_UP_TO else f"{place.text[: LINE_UP_TO - 1]}…"
+    return f"line {place.number}  {text}" if place.own else text
+
+
+def _line_as_html(place):
+    if not place.text:
+        return ""
+    text = place.text if len(place.text) <= LINE_UP_TO else f"{place.text[: LINE_UP_TO - 1]}…"
+    where = f"<span style='opacity: 0.75'>line {place.number}</span> &nbsp;" if place.own else ""
+    return f"<div>{where}<code style='{CODE}; font-weight: bold'>{html.escape(text)}</code></div>"
+
+
+def _table(rows, caption):
+    cells = "".join(map(_row_as_html, rows[:ROWS_UP_TO]))
+    if len(rows) > ROWS_UP_TO:
+        cells += f"<tr><td colspan='3' style='{CELL}'>… and {len(rows) - ROWS_UP_TO} more rows</td></tr>"
+    head = "".join(f"<th scope='col' style='{CELL}; opacity: 0.75'>{name}</th>" for name in HEAD)
+    caption = (
+        f"<caption style='caption-side: top; text-align: left; color: inherit; padding-bottom: 0.3em'><b>"
+        f"{html.escape(caption)}</b></caption>"
+    )
+    table = f"<table style='border-collapse: collapse; margin: 0; font-size: inherit'>{caption}<thead><tr>{head}</tr></thead>"
+    return f"<div style='overflow-x: auto'>{table}<tbody>{cells}</tbody></table></div>"
+
+
+HEAD = ("step", "operation", "shapes in → out")
+
+
+def _row_as_html(row):
+    kind, depth, thing = row
+    indent = f"padding-left: {1.4 * depth:g}em"
+    if kind == "line":
+        style = f"{CELL}; {indent}; padding-top: 0.5em; border-top: 1px solid {GREY}"
+        return f"<tr><th scope='rowgroup' colspan='3' style='{style}'>{_line_as_html(thing)}</th></tr>"
+    remarks = "".join(
+        f"<div style='border-left: 4px solid {RUST}; padding-left: 0.5em; white-space: pre-wrap; max-width: 46em'>"
+        f"{html.escape(words)}</div>"
+        for words in remarks_of(thing)
+    )
+    operation = f"<code style='{CODE}'>{html.escape(thing.operation)}</code>"
+    number = f"<th scope='row' style='{CELL}; {indent}; font-weight: normal; opacity: 0.75'>{thing.number}</th>"
+    if kind == "call":
+        return f"<tr>{number}<td colspan='2' style='{CELL}'>inside {operation}{remarks}</td></tr>"
+    shapes = f"<td style='{CELL}; white-space: normal'>{html.escape(shapes_of(thing))}</td>"
+    rows = f"<tr>{number}<td style='{CELL}'>{operation}</td>{shapes}</tr>"
+    below = remarks
+    if thing.inner:
+        opened = " open" if any(remarks_of(part) for part in thing.operations()) else ""
+        table = _table(rows_of(thing.inner, False), f"Inside {thing.operation}")
+        below += f"<details{opened}><summary>{_count(thing)} inside</summary>{table}</details>"
+    return rows + (f"<tr><td></td><td colspan='2' style='{CELL}; {indent}'>{below}</td></tr>" if below else "")
+
+
+def _framed(body, colour):
+    return f'<div style="border-left: 4px solid {colour}; padding: 0.3em 0.8em; color: inherit">{body}</div>'
+
+
+# ------------------------------------------------------------------------------------------------ a comparison
+
+
+def comparison_as_text(comparison):
+    lines = [_names(comparison), comparison.verdict, ""]
+    rows = [(_cell_text(a), sign, _cell_text(b), note) for a, b, sign, note in _aligned(comparison)]
+    widths = [min(52, max((len(row[i]) for row in [("A", "", "B"), *rows]), default=0)) for i in (0, 2)]
+    lines.append(f"{'A'.ljust(widths[0])}     {'B'.ljust(widths[1])}".rstrip())
+    for a, sign, b, note in rows[:ROWS_UP_TO]:
+        lines.append(f"{a.ljust(widths[0])}  {sign}  {b.ljust(widths[1])}  {note}".rstrip())
+    for name, run in (("A", comparison.first), ("B", comparison.second)):
+        lines += [f"{name} ⚠ step {step.number}, {step.operation}: {words}" for step, words in run.surprises]
+        lines += [f"{name} ✗ {run.error}"] if run.error else []
+    return "\n".join(lines)
+
+
+def comparison_as_html(comparison):
+    head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "", "B", ""))
+    rows = []
+    for a, b, sign, note in _aligned(comparison)[:ROWS_UP_TO]:
+        mark = f"; border-top: 2px solid {RUST}; border-bottom: 2px solid {RUST}" if note else ""
+        words = {"=": "same", "≠": "differs", "·": "on one side only"}[sign]
+        rows.append(
+            f"<tr><td style='{CELL}{mark}'>{_cell_html(a)}</td>"
+            f"<td style='{CELL}{mark}' title='{words}' aria-label='{words}'>{sign}</td>"
+            f"<td style='{CELL}{mark}'>{_cell_html(b)}</td><td style='{CELL}{mark}'><b>{note}</b></td></tr>"
+        )
+    remarks = [
+        f"<div style='border-left: 4px solid {RUST}; padding-left: 0.5em'>{name} ⚠ step {step.number}, "
+        f"{html.escape(f'{step.operation}: {words}')}</div>"
+        for name, run in (("A", comparison.first), ("B", comparison.second))
+        for step, words in run.surprises
+    ]
+    remarks += [
+        f"<div><b>{name} ✗ {html.escape(run.error)}</b></div>"
+        for name, run in (("A", comparison.first), ("B", comparison.second))
+        if run.error
+    ]
+    table = (
+        "<div style='overflow-x: auto'><table style='border-collapse: collapse; margin: 0.5em 0; font-size: inherit'>"
+        f"<caption style='caption-side: top; text-align: left; color: inherit'>{html.escape(_names(comparison))}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+    body = f"<div><b>{_code(comparison.verdict)}</b></div>{table}{''.join(remarks)}"
+    return _framed(body, RUST if comparison.difference else BLUE)
+
+
+def _names(comparison):
+    return f"A is {comparison.first.name}, B is {comparison.second.name}"
+
+
+def _code(text):
+    pieces = html.escape(text).split("`")
+    return "".join(f"<code style='{CODE}'>{p}</code>" if i % 2 else p for i, p in enumerate(pieces))
+
+
+def _aligned(comparison):
+    """Rows (a, b, sign, note); the row of the first difference carries the note."""
+    rows, difference = [], comparison.difference
+    found = (difference.first, difference.second) if difference else (None, None)
+    for a, b, same in comparison.pairs:
+        here = any(step is not None and any(step is f for f in found) for step in (a, b))
+        sign = "=" if same else "≠" if a and b else "·"
+        noted = any(row[3] for row in rows)
+        rows.append((a, b, sign, "← here they part" if here and not noted else ""))
+    return rows
+
+
+def _cell_text(step):
+    if step is None:
+        return ""
+    shapes = _shape(step.outputs[0]) if step.outputs else "✗"
+    return f"{step.number:>4}  {step.operation}  {shapes}"
+
+
+def _cell_html(step):
+    if step is None:
+        return ""
+    shapes = html.escape(_shape(step.outputs[0]) if step.outputs else "✗")
+    line = html.escape(step.place.text[:LINE_UP_TO])
+    number = f"<span style='opacity: 0.75'>{step.number}</span>"
+    return f"{number} &nbsp; <code style='{CODE}' title='{line}'>{html.escape(step.operation)}</code> &nbsp; {shapes}"

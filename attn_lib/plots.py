@@ -13,7 +13,7 @@ from .colours import COLOURS
 
 WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", ["#F7FAFF", "#A9C6F2", COLOURS["weights"], "#0B2E66"])
 PRINTED_UP_TO = 8  # values are written into the cells of matrices up to 8×8
-PAGE_WIDTH = 12.5  # inches; a wider figure would be shrunk by the page, its letters with it
+PAGE_WIDTH = 13.0  # inches; a wider figure would be shrunk by the page, its letters with it
 DESCRIBED_UP_TO = 12  # rows that the description of a grid spells out
 LINES = [("weights", "o", "-"), ("key", "s", "--"), ("output", "^", ":"), ("query", "D", "-."), ("value", "v", "-")]
 

@@ -214,12 +214,20 @@ def mean_of(x):
 
 
 BATCH = padding_mask([1, 4, 2, 3], 4)[:, 0]  # (batch, n) where batch == n
+DEAD = torch.tensor([[0.0, 1.0], [-math.inf, -math.inf]])
+ONE_ROW = torch.tensor([[True, True], [False, True]])
+PER_SEQUENCE = torch.eye(3).bool()[:2, None]  # (batch, 1, n) where batch == heads
 SURPRISES = {
-    "both sides enlarged": (both, (torch.ones(4, 1, 4), torch.ones(4, 4, 1)), "+", "enlarged both sides: (4, 1, 4) and"),
+    "both sides enlarged": (
+        both,
+        (torch.ones(4, 1, 4), torch.ones(4, 4, 1)),
+        "+",
+        "both sides: (4, 1, 4) and (4, 4, 1)",
+    ),
     "a column and a row": (lambda a, b: (a - b) ** 2, (torch.ones(3, 1), torch.ones(3)), "-", "became (3, 3)"),
     "a mask enlarges": (masked, (torch.ones(3, 3), torch.eye(3).bool().expand(2, 3, 3)), "masked_fill", "enlarged"),
     "(batch, n) onto heads": (masked, (torch.ones(4, 2, 4, 4), ~BATCH), "masked_fill", "became axis 2"),
-    "(batch, 1, n) onto heads": (masked, (torch.ones(2, 2, 3, 3), torch.eye(3).bool()[:2, None]), "masked_fill", "axis 1"),
+    "(batch, 1, n) onto heads": (masked, (torch.ones(2, 2, 3, 3), PER_SEQUENCE), "masked_fill", "became axis 1"),
     "a float mask": (both, (torch.ones(4, 2, 4, 4), (~BATCH).float() * -1e9), "+", "if it is the batch"),
     "transpose": (lambda x: x.transpose(1, 2) + 1, (torch.ones(3, 1, 1),), "transpose", "changed nothing"),
     "transpose of one axis": (lambda x: x.transpose(1, -1) + 1, (torch.ones(3, 2),), "transpose", "changed nothing"),
@@ -227,20 +235,26 @@ SURPRISES = {
     "squeeze": (lambda x: x.squeeze(1) + 1, (torch.ones(2, 3),), "squeeze", "changed nothing"),
     "softmax of one": (lambda x: x.softmax(1), (torch.ones(3, 1, 4),), "softmax", "every weight is 1"),
     "nothing masked": (masked, (torch.ones(2, 3), torch.zeros(2, 3).bool()), "masked_fill", "masked nothing"),
-    "a row masked": (masked, (torch.ones(2, 2), torch.eye(2)[:1].bool() | torch.eye(2).bool()), "masked_fill", "1 of 2 rows"),
+    "a row masked": (masked, (torch.ones(2, 2), ONE_ROW), "masked_fill", "1 of 2 rows"),
     "a row masked by where": (
-        lambda x, m: torch.where(m, x, -1e9), (torch.ones(2, 2), torch.tensor([[True], [False]])), "where", "1 of 2 rows",
+        lambda x, m: torch.where(m, -1e9, x),
+        (torch.ones(2, 2), ONE_ROW),
+        "where",
+        "1 of 2 rows",
     ),
     "thrown away": (mean_of, (torch.ones(2, 3),), "softmax", NEVER_USED),
-    "nan from softmax": (
-        lambda x: x.softmax(-1), (torch.tensor([[0.0, 1.0], [-math.inf, -math.inf]]),), "softmax", "in 1 of 2 rows: softmax",
+    "nan from softmax": (lambda x: x.softmax(-1), (DEAD,), "softmax", "in 1 of 2 rows: softmax of a row"),
+    "nan from inf − inf": (lambda x: x - x, (torch.tensor([math.inf, 1.0]),), "-", "in 1 of 2 numbers"),
+    "float16": (
+        lambda x: x @ x.mT,
+        (torch.full((2, 2), 300.0).half(),),
+        "@",
+        "4 of 4 numbers became inf; float16 ends",
     ),
-    "nan from inf - inf": (lambda x: x - x, (torch.tensor([math.inf, 1.0]),), "-", "in 1 of 2 numbers"),
-    "float16": (lambda x: x @ x.mT, (torch.full((2, 2), 300.0).half(),), "@", "overflow: 4 of 4 numbers became inf; float16 ends"),
-    "float16 scale": (lambda x: x * -1e9, (torch.ones(2).half(),), "*", "float16 ends at 65504"),
+    "float16 fill": (lambda x: x * -1e9, (torch.ones(2).half(),), "*", "float16 ends at 65504"),
     "exp": (lambda x: x.exp(), (torch.tensor([1.0, 1000.0]),), "exp", "1 of 2 numbers became inf; float32"),
     "in place": (lambda x: x.masked_fill_(x > 0, 0.0), (torch.ones(2, 2),), "masked_fill_", "caller's own is changed"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fn, args, name, words", SURPRISES.values(), ids=SURPRISES)
@@ -456,10 +470,27 @@ def test_the_bug_is_found_behind_another_way_to_the_same_numbers():
     assert found.difference.first.operation == "softmax(dim=-1)"
 
 
+@pytest.mark.parametrize(
+    "other, times",
+    [
+        (lambda q, k, v: ((q / 4) @ k.mT).softmax(-1) @ v, 0.5),
+        (lambda q, k, v: (q @ (k.mT * 4)).softmax(-1) @ v, 8),
+    ],
+)
+def test_a_wrong_scale_is_named_wherever_it_is_applied(other, times):
+    found = trace(attention, other, *(normal(2, 3, 4, seed=i) for i in range(3)))
+    assert found.difference.first.operation == "/ 2" and found.difference.second.operation == "@"
+    assert f"gives {times} times what `/ 2` gives in A" in found.verdict
+
+
 def test_an_operation_that_one_side_has_not():
-    found = trace(attention, lambda q, k, v: (q @ k.mT).softmax(-1) @ v, *(normal(2, 3, 4, seed=i) for i in range(3)))
-    assert found.difference.first.operation == "/ 2" and found.difference.second is None
-    assert "A has `/ 2`, B has nothing like it" in found.verdict
+    q, k, v = (normal(2, 3, 4, seed=i) for i in range(3))
+    found = trace(attention, lambda q, k, v: (q @ k.mT / 2) @ v, q, k, v)
+    assert found.difference.first.operation == "softmax(dim=-1)" and found.difference.second is None
+    assert "A has `softmax(dim=-1)`, B has nothing like it; then both have `@`" in found.verdict
+    unscaled = trace(attention, lambda q, k, v: (q @ k.mT).softmax(-1) @ v, q, k, v)
+    assert unscaled.difference.first.operation == "/ 2" and unscaled.difference.second is None
+    assert "A has `/ 2`, B has nothing like it; then both have `softmax(dim=-1)`" in unscaled.verdict
     more = trace(lambda x: x * 2, lambda x: x * 2 + 1, normal(3))
     assert more.difference.first is None and more.difference.second.operation == "+ 1"
 

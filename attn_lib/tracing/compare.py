@@ -1,5 +1,6 @@
 """Two recorded runs side by side: operations aligned by their results, and the first one that goes its own way."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -59,20 +60,67 @@ def first_difference(first, second, outputs):
     if _outputs_agree(*outputs):
         return None
     ours, theirs = first.operations, second.operations
+    ours, theirs = first.operations, second.operations
     strays = [_strays(ours, theirs), _strays(theirs, ours)]
-    pairs = [(a, b) for a, b, _ in align(*strays) if a and b and a.name == b.name]
     leading = [stray[0] if stray else None for stray in strays]
     if not any(leading):
         return Difference(None, None, "every operation has a counterpart, only what is returned differs")
-    if all(leading) and (leading[0].name == leading[1].name or not pairs):
-        return _describe(*leading)
+    if all(leading) and leading[0].name == leading[1].name:
+        return _scaled(*strays) or _describe(*leading)
+    return _scaled(*strays) or _one_is_extra(strays, leading, outputs)
+
+
+def _one_is_extra(strays, leading, outputs):
+    """One version has an operation that the other has not; what it comes to is seen in the next that both have."""
+    pairs = [(a, b) for a, b, _ in align(*strays) if a and b and a.name == b.name]
+    pairs = [(a, b) for a, b in pairs if a.kept.shape == b.kept.shape] or pairs
+    if all(leading) and not pairs:
+        a, b = leading
+        words = f"A goes on with {_called(a)}, B with {_called(b)}{_between(outputs)}"
+        return _describe(a, b) if a.kept.shape == b.kept.shape else Difference(a, b, words)
     extra = next(step for step in leading if step and all(step not in pair for pair in pairs))
-    ours = extra is leading[0]
-    words = f"{_name(ours)} has {_called(extra)}, {_name(not ours)} has nothing like it"
-    if pairs:
-        later = _describe(*pairs[0])
-        return Difference(*((extra, None) if ours else (None, extra)), f"{words}; then {later.words}", later.largest)
-    return Difference(*((extra, None) if ours else (None, extra)), words)
+    is_first = extra is leading[0]
+    words = f"{_name(is_first)} has {_called(extra)}, {_name(not is_first)} has nothing like it"
+    steps = (extra, None) if is_first else (None, extra)
+    if not pairs:
+        return Difference(*steps, f"{words}{_between(outputs)}")
+    later = _describe(*pairs[0])
+    return Difference(*steps, f"{words}; then {later.words}", later.largest)
+
+
+def _between(outputs):
+    ours, theirs = (kept[0] for kept in outputs)
+    if ours.shape != theirs.shape or ours.sample is None or theirs.sample is None:
+        return ""
+    return f"; the outputs are up to {largest_difference(ours, theirs)[0]:.3g} apart"
+
+
+def _scaled(ours, theirs):
+    """Whether the scale is all that differs, wherever it is applied: to the query, to the key or to the scores."""
+    for a in ours:
+        for b in reversed(theirs):
+            if factor(a.kept, b.kept):
+                a = next(other for other in reversed(ours) if factor(other.kept, b.kept))
+                times = factor(a.kept, b.kept)
+                largest, _ = largest_difference(a.kept, b.kept)
+                words = (
+                    f"{_called(b)} in B gives {times:.4g} times what {_called(a)} gives in A, the rest is the same: "
+                )
+                return Difference(a, b, f"{words}the scale differs, by up to {largest:.3g}", largest)
+    return None
+
+
+def factor(a, b):
+    """The number by which every entry of b differs from that of a, or None if there is none."""
+    if a.shape != b.shape or a.sample is None or b.sample is None or a.dtype == torch.bool or a.sample.numel() < 2:
+        return None
+    one, two = (x.sample[a.sample.isfinite() & b.sample.isfinite()] for x in (a, b))
+    same = (a.sample == b.sample) | (a.sample.isfinite() & b.sample.isfinite())
+    if not same.all() or not one.numel() or not (one * one).sum() or one.max() == one.min():
+        return None
+    times = ((one * two).sum() / (one * one).sum()).item()
+    close = torch.allclose(one * times, two, rtol=1e-4, atol=1e-5 * two.abs().max().item())
+    return times if close and times > 0 else None
 
 
 def _difference_of_errors(first, second):
@@ -106,10 +154,17 @@ def _describe(a, b):
 
 
 def _other_source(a, b):
-    for one, two in zip(a.sources, b.sources, strict=False):
+    for one, two in zip(map(_origin, a.sources), map(_origin, b.sources), strict=False):
         if one and two and one.operation != two.operation:
             return f", but A takes the result of {_called(one)} and B that of {_called(two)}"
     return ", of other numbers" if a.sources else ""
+
+
+def _origin(step):
+    """The step that made these numbers, not one that passed them on, as dropout with p=0 does."""
+    while step and step.sources and step.sources[0] and equal(step.kept, step.sources[0].kept):
+        step = step.sources[0]
+    return step
 
 
 def _called(step):
@@ -144,4 +199,4 @@ def largest_difference(a, b):
     size = max((x[x.isfinite()].abs().max().item() if x.isfinite().any() else 0.0) for x in (one, two))
     differ = ~torch.isclose(one, two, rtol=1e-4, atol=1e-5 * size, equal_nan=True)
     gap = (one - two).abs()[differ]
-    return gap.nan_to_num(nan=float("inf")).max().item() if gap.numel() else 0.0, int(differ.sum())
+    return gap.nan_to_num(nan=math.inf, posinf=math.inf).max().item() if gap.numel() else 0.0, int(differ.sum())

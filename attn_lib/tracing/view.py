@@ -267,8 +267,9 @@ def _table(rows, caption):
         f"<caption style='caption-side: top; text-align: left; color: inherit; padding-bottom: 0.3em'><b>"
         f"{html.escape(caption)}</b></caption>"
     )
-    table = f"<table style='border-collapse: collapse; margin: 0; font-size: inherit'>{caption}<thead><tr>{head}</tr></thead>"
-    return f"<div style='overflow-x: auto'>{table}<tbody>{cells}</tbody></table></div>"
+    style = "border-collapse: collapse; margin: 0; font-size: inherit"
+    table = f"<table style='{style}'>{caption}<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+    return f"<div style='overflow-x: auto'>{table}</div>"
 
 
 HEAD = ("step", "operation", "shapes in → out")
@@ -341,9 +342,10 @@ def comparison_as_html(comparison):
         for name, run in (("A", comparison.first), ("B", comparison.second))
         if run.error
     ]
+    caption = html.escape(_names(comparison))
     table = (
         "<div style='overflow-x: auto'><table style='border-collapse: collapse; margin: 0.5em 0; font-size: inherit'>"
-        f"<caption style='caption-side: top; text-align: left; color: inherit'>{html.escape(_names(comparison))}</caption>"
+        f"<caption style='caption-side: top; text-align: left; color: inherit'>{caption}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
     body = f"<div><b>{_code(comparison.verdict)}</b></div>{table}{''.join(remarks)}"

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from conftest import FLAGS, find_browser, jupyterlab, write_notebook
+from lab_page import Lab
 from playwright.sync_api import sync_playwright
-from test_browser import Lab
 
 PACE = 0.15  # seconds between presses, as a hand makes them
 BUILD = Path(__file__).resolve().parent.parent / "build"

@@ -1,58 +1,15 @@
-"""In a real JupyterLab: every notebook runs, and on every board a learner sees the numbers that attn_lib computes."""
+"""In a real JupyterLab: on every board a learner sees the numbers that attn_lib computes, moved as a learner would."""
 
 import re
-import urllib.request
 from pathlib import Path
 
 import pytest
 import torch
-from conftest import ARTEFACTS, ROOT
+from conftest import ARTEFACTS
+from lab_page import Lab
 
 from attn_lib import self_attention_steps
 from attn_lib.examples import W_k, W_q, W_v, X
-
-NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-PATIENCE = 30_000  # ms: how long something may take to be seen on a machine that is busy
-
-
-class Lab:
-    """One JupyterLab page on one notebook, and what a person does there."""
-
-    def __init__(self, browser, address, path, size=(1366, 768)):
-        self.address = address
-        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]})
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.complaints = []
-        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.goto(f"{address}/lab/tree/{path}?token=test&reset")
-        self.page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-
-    def run_all(self):
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_text("Run All Cells", exact=True).click()
-        self.page.wait_for_function(
-            """() => [...document.querySelectorAll('.jp-CodeCell')].every(cell =>
-                 /\\[\\d+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent)
-                 || !cell.querySelector('.cm-content').textContent.trim())"""
-        )
-        return self
-
-    def board(self, title, nth=0):
-        board = self.page.get_by_role("group", name=title).nth(nth)
-        board.scroll_into_view_if_needed()
-        return board
-
-    def close(self):
-        self.context.close()
-        with urllib.request.urlopen(f"{self.address}/api/sessions?token=test") as answer:
-            kernels = set(re.findall(r'"kernel": \{"id": "([^"]+)"', answer.read().decode()))
-        for kernel in kernels:
-            request = urllib.request.Request(f"{self.address}/api/kernels/{kernel}?token=test", method="DELETE")
-            urllib.request.urlopen(request).close()
 
 
 @pytest.fixture(scope="module")
@@ -113,34 +70,6 @@ def changed(matrix, row, column, number):
     matrix = matrix.clone()
     matrix[row - 1, column - 1] = number
     return matrix
-
-
-# ------------------------------------------------------------------------------------------- notebooks
-
-
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_every_notebook_runs_in_jupyterlab(browser, lab, name):
-    page = Lab(browser, lab, f"notebooks/{name}.ipynb")
-    try:
-        page.run_all()
-        errors = page.page.locator("[data-mime-type='application/vnd.jupyter.error']")
-        assert errors.count() == 0, errors.first.inner_text()
-        broken = "() => [...document.querySelectorAll('.jp-Notebook img')].filter(i => i.complete && !i.naturalWidth)"
-        assert page.page.evaluate(f"({broken})().map(i => i.src.slice(0, 80))") == []
-        assert page.complaints == []
-    finally:
-        page.close()
-
-
-def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(browser, lab):
-    page = Lab(browser, lab, "notebooks/saved_01_by_hand.ipynb")
-    try:
-        text = page.page.get_by_text("run the cell to move these numbers")
-        text.scroll_into_view_if_needed()
-        assert text.is_visible()
-        assert page.page.get_by_role("caption").filter(has_text="outputs").count() == 1
-    finally:
-        page.close()
 
 
 # -------------------------------------------------------------------------------------- editing a number

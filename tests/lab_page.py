@@ -1,0 +1,46 @@
+"""A page of JupyterLab on one notebook, as the browser tests and the benchmark of boards use it."""
+
+import re
+import urllib.request
+
+PATIENCE = 60_000  # ms: how long something may take to be seen on a machine that is busy
+
+
+class Lab:
+    """One JupyterLab page on one notebook, and what a person does there."""
+
+    def __init__(self, browser, address, path, size=(1366, 768)):
+        self.address = address
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]})
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.complaints = []
+        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(f"{address}/lab/tree/{path}?token=test&reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+
+    def run_all(self):
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_text("Run All Cells", exact=True).click()
+        self.page.wait_for_function(
+            """() => [...document.querySelectorAll('.jp-CodeCell')].every(cell =>
+                 /\\[\\d+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent)
+                 || !cell.querySelector('.cm-content').textContent.trim())"""
+        )
+        return self
+
+    def board(self, title, nth=0):
+        board = self.page.get_by_role("group", name=title).nth(nth)
+        board.scroll_into_view_if_needed()
+        return board
+
+    def close(self):
+        self.context.close()
+        with urllib.request.urlopen(f"{self.address}/api/sessions?token=test") as answer:
+            kernels = set(re.findall(r'"kernel": \{"id": "([^"]+)"', answer.read().decode()))
+        for kernel in kernels:
+            request = urllib.request.Request(f"{self.address}/api/kernels/{kernel}?token=test", method="DELETE")
+            urllib.request.urlopen(request).close()

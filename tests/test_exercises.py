@@ -547,3 +547,14 @@ def test_import_attn_lib_leaves_the_exercises_out():
 
 def test_modules_in_the_clinic_are_modules():
     assert isinstance(PATIENTS["6.15"].buggy, nn.Module)
+
+
+def test_a_wrong_answer_without_a_name_is_shown_the_operation_at_which_it_parts():
+    def attention(q, k, v):
+        scores = q @ k.transpose(-2, -1) / 7.5
+        weights = torch.softmax(scores, dim=-1)
+        return weights @ v, weights
+
+    verdict = check("2.2", attention)
+    assert (verdict.status, verdict.misconception) == ("wrong", None)
+    assert "First difference" in verdict.message and "/ 7.5" in verdict.message

@@ -9,6 +9,7 @@ import textwrap
 
 import torch
 
+from ..trace import trace
 from . import judge, progress_file
 from .catalogue import find
 from .runner import LIMIT_S, Deadline
@@ -117,9 +118,24 @@ def _verdict(entry, answer, trials, outcomes, expected):
         if known is not None:
             return _named(entry, answer, known, trial, outcome, truth)
     message, drawn = _explain(entry, trial, outcome, truth)
+    if drawn is not None:
+        message += _where_they_part(entry, answer, trial)
     if drawn is not None and (broken := _broken_invariant(entry, answer)) is not None:
         message += f"\n\nA clue: {broken}."
     return Verdict(entry.id, "wrong", None, message, *(drawn or ()))
+
+
+def _where_they_part(entry, answer, trial):
+    """The first operation whose result differs from the library's, in a sentence; nothing where none can be named."""
+    try:
+        compared = judge.run(lambda: trace(entry.reference, answer, *trial.make()), Deadline())
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # whatever the answer does when it is run once more, its verdict stands
+        return ""
+    if compared.difference is None:
+        return ""
+    return f"\n\n`trace` of the library's answer (A) and yours (B): {compared.verdict}"
 
 
 def _named(entry, answer, known, trial, outcome, truth):

@@ -86,12 +86,11 @@ def _sample(tensor):
 
 @dataclass(frozen=True)
 class Place:
-    """A line of source; `span` says which characters of it did the operation, own is False in library code."""
+    """A line of source; own is False in library code."""
 
     file: str = field(repr=False, default="")
     number: int = 0
     text: str = ""
-    span: tuple = ()
     own: bool = True
 
 
@@ -276,7 +275,7 @@ class Recorder(TorchFunctionMode):
         del self._open[same:]
         for (_, line), (frame, _) in zip(path[same:], path[same + 1 :], strict=False):
             group = Step(_name_of_call(frame), self._place(line), own=self._is_own(frame))
-            group.inputs = [(tuple(t.shape), t.dtype) for t in tensors_in(_arguments(frame))]
+            group.inputs = [(tuple(t.shape), t.dtype) for t in _arguments(frame)]
             group.within = tuple(g for _, g in self._open)
             self._here().append(group)
             self._open.append((frame, group))  # the frame is held, so that no later one is taken for it
@@ -292,18 +291,10 @@ class Recorder(TorchFunctionMode):
         file = frame.f_code.co_filename
         return file == self._root_file or not file.startswith(NOT_YOURS)
 
-    def _place(self, frame, number=None, lasti=None):
-        code, number = frame.f_code, number or frame.f_lineno
-        line = linecache.getline(code.co_filename, number, frame.f_globals).rstrip()
-        text = line.strip()
-        start, end, left, right = _position(code, frame.f_lasti if lasti is None else lasti)
-        span = ()
-        if start == end == number and left is not None:
-            indent = len(line) - len(text)
-            left, right = (len(line.encode()[:at].decode(errors="ignore")) - indent for at in (left, right))
-            span = (left, right)
-        own = not code.co_filename.startswith(NOT_YOURS)
-        return Place(code.co_filename, number, text, span, own)
+    def _place(self, frame, number=None):
+        file, number = frame.f_code.co_filename, number or frame.f_lineno
+        text = linecache.getline(file, number, frame.f_globals).strip()
+        return Place(file, number, text, own=not file.startswith(NOT_YOURS))
 
     def _place_of_error(self, error):
         """The last line of the learner's own code that the error went through."""
@@ -312,7 +303,7 @@ class Recorder(TorchFunctionMode):
             file = entry.tb_frame.f_code.co_filename
             if file not in PLUMBING and (not entered or self._is_own(entry.tb_frame)):
                 self._root_file = self._root_file or file
-                place = self._place(entry.tb_frame, entry.tb_lineno, entry.tb_lasti)
+                place = self._place(entry.tb_frame, entry.tb_lineno)
                 entered = True
             entry = entry.tb_next
         return place
@@ -420,12 +411,8 @@ def _arguments(frame):
     """What a call was made with, as long as it has done nothing yet."""
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
-    return [frame.f_locals.get(name) for name in code.co_varnames[:count]]
-
-
-def _position(code, lasti):
-    positions = list(code.co_positions()) if lasti >= 0 else []
-    return positions[lasti // 2] if lasti // 2 < len(positions) else (None,) * 4
+    arguments = [frame.f_locals.get(name) for name in code.co_varnames[:count]]
+    return [tensor for tensor in tensors_in(arguments) if not isinstance(tensor, torch.nn.Parameter)]
 
 
 def _version(tensor):

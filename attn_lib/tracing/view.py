@@ -8,7 +8,7 @@ import torch
 LINE_UP_TO, SHOWN_UP_TO, ROWS_UP_TO = 88, 8, 150
 RUST, BLUE, GREY = "#C2571A", "#3B7DD8", "rgba(127, 127, 127, 0.4)"  # edges that stand out on white and on black
 LIGHT, BELOW, ABOVE, INK = (247, 250, 255), (233, 168, 124), (141, 179, 236), "#10203A"
-CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: top; border: none; background: none"
+CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: baseline; border: none; background: none"
 CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); background: none; color: inherit; padding: 0"
 
 
@@ -34,6 +34,12 @@ def _shape(shape_and_dtype):
 def remarks_of(step):
     found = [f"⚠ {words}" for words in step.surprises]
     return [*found, f"✗ {step.error}"] if step.error and not step.inner else found
+
+
+def hidden_remarks(step):
+    """What is to be said about the operations inside a call that is folded."""
+    inside = step.operations() if step.inner else []
+    return [f"{words} ({part.number}: {part.operation})" for part in inside for words in remarks_of(part)]
 
 
 def step_as_text(step):
@@ -202,9 +208,8 @@ def rows_as_text(steps, inner=False):
             lines.append(f"{indent}{thing.number:>4}  {operation}  {shapes_of(thing)}{inside}")
         if kind != "line":
             lines += [f"{indent}      {words}" for words in remarks_of(thing)]
-            if not inner and kind == "step" and thing.inner:
-                hidden = [(part, words) for part in thing.operations() for words in remarks_of(part)]
-                lines += [f"{indent}      {words} ({part.number}: {part.operation})" for part, words in hidden]
+        if kind == "step":
+            lines += [f"{indent}      {words}" for words in hidden_remarks(thing)]
     if len(rows) > ROWS_UP_TO:
         lines.append(f"… and {len(rows) - ROWS_UP_TO} more rows")
     return lines
@@ -279,13 +284,12 @@ def _row_as_html(row):
     kind, depth, thing = row
     indent = f"padding-left: {1.4 * depth:g}em"
     if kind == "line":
-        style = f"{CELL}; {indent}; padding-top: 0.5em; border-top: 1px solid {GREY}"
+        edge = "" if depth else f"; padding-top: 0.5em; border-top: 1px solid {GREY}"
+        style = f"{CELL}; {indent}{edge}"
         return f"<tr><th scope='rowgroup' colspan='3' style='{style}'>{_line_as_html(thing)}</th></tr>"
-    remarks = "".join(
-        f"<div style='border-left: 4px solid {RUST}; padding-left: 0.5em; white-space: pre-wrap; max-width: 46em'>"
-        f"{html.escape(words)}</div>"
-        for words in remarks_of(thing)
-    )
+    words = remarks_of(thing) + (hidden_remarks(thing) if kind == "step" else [])
+    style = f"border-left: 4px solid {RUST}; padding-left: 0.5em; white-space: pre-wrap; max-width: 46em"
+    remarks = "".join(f"<div style='{style}'>{html.escape(text)}</div>" for text in words)
     operation = f"<code style='{CODE}'>{html.escape(thing.operation)}</code>"
     number = f"<th scope='row' style='{CELL}; {indent}; font-weight: normal; opacity: 0.75'>{thing.number}</th>"
     if kind == "call":
@@ -294,9 +298,8 @@ def _row_as_html(row):
     rows = f"<tr>{number}<td style='{CELL}'>{operation}</td>{shapes}</tr>"
     below = remarks
     if thing.inner:
-        opened = " open" if any(remarks_of(part) for part in thing.operations()) else ""
         table = _table(rows_of(thing.inner, False), f"Inside {thing.operation}")
-        below += f"<details{opened}><summary>{_count(thing)} inside</summary>{table}</details>"
+        below += f"<details><summary>{_count(thing)} inside</summary>{table}</details>"
     return rows + (f"<tr><td></td><td colspan='2' style='{CELL}; {indent}'>{below}</td></tr>" if below else "")
 
 
@@ -321,7 +324,7 @@ def comparison_as_text(comparison):
 
 
 def comparison_as_html(comparison):
-    head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "", "B", ""))
+    head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "same?", "B", "where"))
     rows = []
     for a, b, sign, note in _aligned(comparison)[:ROWS_UP_TO]:
         mark = f"; border-top: 2px solid {RUST}; border-bottom: 2px solid {RUST}" if note else ""

@@ -20,6 +20,7 @@ from attn_lib import (
     MultiHeadAttention,
     MultiHeadAttentionByHeads,
     causal_mask,
+    checks,
     masked_softmax,
     merge_heads,
     padding_mask,
@@ -166,6 +167,9 @@ def test_a_helper_of_ones_own_is_open_and_a_library_call_is_folded():
 def test_argument_checks_are_not_shown():
     run = trace(padding_mask, torch.tensor([1, 3]), 4)
     assert operations(run) == ["as_tensor", "arange(4, device=cpu)", "[:, None]", "<", "[:, None]"]
+    names = {}
+    exec(compile("def check(x):\n    assert x.isfinite().all()", checks.__file__, "exec"), names)
+    assert operations(trace(lambda x: names["check"](x) or x * 2, normal(2))) == ["* 2"]
 
 
 def test_inside_of_multi_head_attention_forward():
@@ -229,11 +233,12 @@ SURPRISES = {
     "(batch, n) onto heads": (masked, (torch.ones(4, 2, 4, 4), ~BATCH), "masked_fill", "became axis 2"),
     "(batch, 1, n) onto heads": (masked, (torch.ones(2, 2, 3, 3), PER_SEQUENCE), "masked_fill", "became axis 1"),
     "a float mask": (both, (torch.ones(4, 2, 4, 4), (~BATCH).float() * -1e9), "+", "if it is the batch"),
-    "transpose": (lambda x: x.transpose(1, 2) + 1, (torch.ones(3, 1, 1),), "transpose", "changed nothing"),
+    "transpose": (lambda x: x.transpose(1, 2) + 1, (torch.ones(3, 1, 4)[..., :1],), "transpose", "changed nothing"),
     "transpose of one axis": (lambda x: x.transpose(1, -1) + 1, (torch.ones(3, 2),), "transpose", "changed nothing"),
     "view": (lambda x: x.view(2, 3) + 1, (torch.ones(2, 3),), "view", "changed nothing: the shape was (2, 3)"),
     "squeeze": (lambda x: x.squeeze(1) + 1, (torch.ones(2, 3),), "squeeze", "changed nothing"),
     "softmax of one": (lambda x: x.softmax(1), (torch.ones(3, 1, 4),), "softmax", "every weight is 1"),
+    "F.softmax of one": (lambda x: F.softmax(x, dim=1), (torch.ones(3, 1),), "softmax", "every weight is 1"),
     "nothing masked": (masked, (torch.ones(2, 3), torch.zeros(2, 3).bool()), "masked_fill", "masked nothing"),
     "a row masked": (masked, (torch.ones(2, 2), ONE_ROW), "masked_fill", "1 of 2 rows"),
     "a row masked by where": (
@@ -296,6 +301,7 @@ def test_what_is_kept_or_used_in_another_way_is_no_surprise():
         total = x.sum().item()
         out = torch.zeros_like(x)
         out[0] = x[0] * total
+        out[1].fill_(2.0)  # through a view
         values, _ = x.max(-1)
         return out, {"values": values}
 
@@ -339,6 +345,15 @@ def test_axes_added_on_purpose_are_no_surprise():
     x = normal(3, 3)
     assert not remarks(trace(lambda: (x[:, :, None] * x[None]).sum(1) + (x[0][:, None] - x[1])))
     assert remarks(trace(lambda: x.sum(-1, keepdim=True) - x[0]))
+
+
+def test_positions_added_to_a_batch_of_the_same_size_are_no_surprise():
+    assert not remarks(trace(both, normal(4, 4, 8), normal(4, 8)))
+
+
+def test_what_is_odd_inside_a_library_call_is_not_the_learners():
+    assert not remarks(trace(lambda: masked_softmax(normal(2, 2), torch.ones(2, 2).bool())))
+    assert remarks(trace(written_by_a_learner()["masked_softmax"], normal(2, 2), torch.ones(2, 2).bool()))
 
 
 def test_dead_rows_are_mended_without_a_remark():
@@ -541,7 +556,9 @@ def test_under_inference_mode_and_with_other_tensors():
     assert operations(trace(lambda x: x @ x.mT, torch.ones(2, 3, device="meta"))) == [".mT", "@"]
     assert operations(trace(lambda x: x + 1, torch.empty(0, 3))) == ["+ 1"]
     assert operations(trace(lambda x: x * 2, torch.ones(2, dtype=torch.complex64))) == ["* 2"]
-    assert operations(trace(lambda: torch.empty(3).fill_(1))) == ["empty(3)", "fill_(1)"]
+    unfilled = trace(lambda: torch.empty(3).fill_(1))
+    assert operations(unfilled) == ["empty(3)", "fill_(1)"]
+    assert unfilled[0].value is None and torch.equal(unfilled[1].value, torch.ones(3))  # no memory of others is shown
 
 
 def test_large_results_are_kept_as_a_summary_only():
@@ -594,7 +611,7 @@ def test_html_says_what_the_text_says_and_escapes_it():
     run = trace(lambda x: (x < 1).any() & (x > 0).any(), normal(2, 2))
     html = run._repr_html_()
     assert "<th scope='col'" in html and "<caption" in html and "&lt;" in html and "<style" not in html
-    assert "http" not in html and "<script" not in html
+    assert "<</code>" not in html and "http" not in html and "<script" not in html
     for step in run:
         assert f">{step.number}</th>" in html
 
@@ -620,6 +637,17 @@ def test_a_heatmap_on_demand():
         run.show(3, (0, 0))
 
 
+SAID_OF_PATIENTS = {
+    "6.1": "gives 2.828 times what `@` gives in A",
+    "6.2": "`/ 2.449` in B gives 0.5774 times what `@` gives in A",
+    "6.3": "A has `softmax(dim=-1)`, B has `softmax(dim=-2)`",
+    "6.4": "A takes the result of `softmax(dim=-1)` and B that of `/ 2.828`",
+    "6.5": "A takes the result of `masked_fill(·, -inf)` and B that of `/ 2.828`",
+    "6.10": "then A has `masked_fill(·, 0)`, B has `masked_fill(·, -1e+09)`",
+    "6.16": "makes (2, 3, 5, 2) with `view(2, 3, 5, 2)`",
+}
+
+
 @pytest.mark.parametrize("id", PATIENTS)
 def test_every_patient_of_the_clinic_parts_from_right_code(id):
     patient, found = PATIENTS[id], []
@@ -629,6 +657,7 @@ def test_every_patient_of_the_clinic_parts_from_right_code(id):
         found += [trace(patient.right, patient.buggy, *args, **kwargs) for args, kwargs in calls]
     parted = [comparison for comparison in found if comparison.difference]
     assert parted and all("First difference" in repr(comparison) for comparison in parted)
+    assert any(SAID_OF_PATIENTS.get(id, "") in comparison.verdict for comparison in parted)
 
 
 class Listening(nn.Module):

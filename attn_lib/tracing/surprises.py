@@ -56,9 +56,7 @@ def both_enlarged(call):
     result = call.after.shape
     if call.kind == "masked_fill" and shapes and shapes[0] != result:
         return f"the mask {_shape(shapes[1])} enlarged the tensor it fills, {_shape(shapes[0])}, to {_shape(result)}"
-    if call.kind not in ARITHMETIC or call.after.dtype == torch.bool:
-        return None
-    if len(shapes) < 2 or any(shape == result for shape in shapes):
+    if call.kind not in ARITHMETIC or len(shapes) < 2 or any(shape == result for shape in shapes):
         return None
     added = list(zip(call.axis_added, call.before, strict=True))
     if any(call.axis_added) and all(axis or len(kept.shape) < 2 for axis, kept in added):

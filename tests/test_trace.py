@@ -611,7 +611,7 @@ def test_html_says_what_the_text_says_and_escapes_it():
     run = trace(lambda x: (x < 1).any() & (x > 0).any(), normal(2, 2))
     html = run._repr_html_()
     assert "<th scope='col'" in html and "<caption" in html and "&lt;" in html and "<style" not in html
-    assert "<</code>" not in html and "http" not in html and "<script" not in html
+    assert "&lt; 1</code>" in html and "< 1</code>" not in html and "http" not in html and "<script" not in html
     for step in run:
         assert f">{step.number}</th>" in html
 

@@ -1,10 +1,11 @@
 """Attention with its weights at the speed of the cache: the taught function's numbers, a block of rows at a time.
 
 The plain function writes all scores to memory, reads them for softmax, writes all weights, reads those again; at
-length 1024 moving those numbers takes longer than computing them. Here the scores of some rows of one head are made,
-masked, put through softmax and multiplied while they are still in the processor's cache; only weights are written out.
+length 1024 moving those numbers takes longer than computing them. Here the scores of one head, or of some of its rows,
+are made, masked, put through softmax and multiplied while they are still in the processor's cache.
 """
 
+import itertools
 import math
 
 import torch
@@ -14,8 +15,9 @@ from torch.autograd.function import once_differentiable
 from .functional import scaled_dot_product_attention
 from .masks import causal_mask
 
-ROWS = 256  # rows of scores at a time: 1 MB at 1024 keys in float32
-WORTH_IT = 2**21  # below so many weights everything fits the cache anyway
+BLOCK = 2**20  # scores at a time: 4 MB in float32, one whole head of length 1024
+CAUSAL_ROWS = 256  # with more, too much is computed above the diagonal; with fewer, the cores wait for each other
+WORTH_IT = 2**23  # below so many weights, 32 MB in float32, the plain function is as fast
 
 
 def attention_with_weights(query, key, value, mask=None, *, is_causal=False, dropout_p=0.0):
@@ -51,20 +53,21 @@ def attention_without_weights(query, key, value, mask=None, *, is_causal=False, 
 class _BlockByBlock(torch.autograd.Function):
     @staticmethod
     def forward(query, key, value, mask, is_causal):
-        weights = query.new_zeros(*query.shape[:-1], key.size(-2))
+        weights = query.new_empty(*query.shape[:-1], key.size(-2))
         output = query.new_empty(*query.shape[:-1], value.size(-1))
         closed, dead = _closed_and_dead(mask, weights.shape)
         query = query / math.sqrt(query.size(-1))
-        for head in _heads(query):
-            for rows, keys in _blocks(weights, is_causal):
-                block = (*head, rows)
-                scores = query[block] @ key[head][keys].mT  # (rows, keys)
-                if closed is not None:
-                    scores.masked_fill_(closed[block][:, keys], -math.inf)
-                shares = torch.softmax(scores, dim=-1, out=weights[block][:, keys])
-                if dead is not None:
-                    shares.masked_fill_(dead[block], 0.0)
-                output[block] = shares @ value[head][keys]
+        for head, rows, seen in _blocks(weights.shape, is_causal):
+            block = (*head, rows)
+            shares = weights[block][:, :seen]
+            scores = torch.matmul(query[block], key[head][:seen].mT, out=None if is_causal else shares)
+            if closed is not None:
+                scores.masked_fill_(closed[block][:, :seen], -math.inf)
+            torch.softmax(scores, dim=-1, out=shares)
+            if dead is not None:
+                shares.masked_fill_(dead[block], 0.0)
+            weights[block][:, seen:] = 0.0
+            output[block] = shares @ value[head][:seen]
         return output, weights
 
     @staticmethod
@@ -76,39 +79,38 @@ class _BlockByBlock(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, of_output, of_weights):
+        if of_output is None and of_weights is None:
+            return (None,) * 5
         query, key, value, weights = ctx.saved_tensors
         of_query, of_key, of_value = (torch.zeros_like(t) for t in (query, key, value))
         scale = 1 / math.sqrt(query.size(-1))
-        for head in _heads(query):
-            for rows, keys in _blocks(weights, ctx.is_causal):
-                block = (*head, rows)
-                shares = weights[block][:, keys]
-                of_shares = torch.zeros_like(shares)
-                if of_output is not None:
-                    of_value[head][keys] += shares.mT @ of_output[block]
-                    of_shares = of_output[block] @ value[head][keys].mT
-                if of_weights is not None:
-                    of_shares = of_shares + of_weights[block][:, keys]
-                # softmax: each share falls by what all shares of its row would gain together
-                of_scores = of_shares.sub_((of_shares * shares).sum(-1, keepdim=True)).mul_(shares).mul_(scale)
-                of_query[block] = of_scores @ key[head][keys]
-                of_key[head][keys] += of_scores.mT @ query[block]
-        return of_query, of_key, of_value, None, None
+        query = query * scale
+        for head, rows, seen in _blocks(weights.shape, ctx.is_causal):
+            block = (*head, rows)
+            shares = weights[block][:, :seen]
+            of_shares = 0.0
+            if of_output is not None:
+                of_value[head][:seen] += shares.mT @ of_output[block]
+                of_shares = of_output[block] @ value[head][:seen].mT
+            if of_weights is not None:
+                of_shares = of_shares + of_weights[block][:, :seen]
+            # softmax: each share falls by what all shares of its row would gain together
+            of_scores = (of_shares - (of_shares * shares).sum(-1, keepdim=True)).mul_(shares)
+            of_query[block] = of_scores @ key[head][:seen]
+            of_key[head][:seen] += of_scores.mT @ query[block]
+        return of_query.mul_(scale), of_key, of_value, None, None
 
 
-def _heads(query):
-    return [(b, h) for b in range(query.size(0)) for h in range(query.size(1))]
-
-
-def _blocks(weights, is_causal):
-    """Slices of rows, each with the slice of keys that any of its rows may see."""
-    n_queries, n_keys = weights.shape[-2:]
-    blocks = []
-    for start in range(0, n_queries, ROWS):
-        stop = min(start + ROWS, n_queries)
-        seen = max(0, stop + n_keys - n_queries) if is_causal else n_keys
-        blocks.append((slice(start, stop), slice(0, seen)))
-    return blocks
+def _blocks(shape, is_causal):
+    """For every block of scores: its (batch, head), its rows as a slice, and how many keys any of them may see."""
+    batch, heads, n_queries, n_keys = shape
+    size = max(1, BLOCK // max(1, n_keys))
+    if is_causal:
+        size = min(size, CAUSAL_ROWS)
+    for head in itertools.product(range(batch), range(heads)):
+        for start in range(0, n_queries, size):
+            stop = min(start + size, n_queries)
+            yield head, slice(start, stop), max(0, stop + n_keys - n_queries) if is_causal else n_keys
 
 
 def _closed_and_dead(mask, shape):

@@ -3,6 +3,7 @@
 import base64
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -52,9 +53,13 @@ def cell_html(cell, folder):
     """One cell with its outputs; pictures become part of the page, notebooks become their decks."""
     if cell.cell_type == "markdown":
         return f'<div class="prose">{local(to_html(cell.source), folder)}</div>'
-    exporter = HTMLExporter(template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True)
     alone = nbformat.v4.new_notebook(cells=[cell], metadata={"language_info": {"name": "python"}})
-    return exporter.from_notebook_node(alone)[0]
+    return exporter().from_notebook_node(alone)[0]
+
+
+@cache
+def exporter():
+    return HTMLExporter(template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True)
 
 
 def local(text, folder):

@@ -64,12 +64,35 @@ def index(lessons, others):
     return page.format(lessons="\n".join(listed), pages=pages, others="\n".join(name[:-3] for name in others))
 
 
-def main(arguments):
-    source, target = BUILD / "site-source", BUILD / "site"
+MENDED = (  # what the theme leaves out, and a reader of screens needs
+    ('<aside class="sidebar-drawer"', '<aside class="sidebar-drawer" aria-label="All lessons"'),
+    ('<aside class="toc-drawer', '<aside aria-label="This page" class="toc-drawer'),
+    ('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'),
+    ('<div id="search-results"></div>', '<h1>Search</h1><div id="search-results"></div>'),
+)
+
+
+def mend(target):
+    for path in target.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        for old, new in MENDED:
+            text = text.replace(old, new)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def build(folder, options=()):
+    """Write the site into folder/site; returns Sphinx's exit code, which a warning makes 1."""
+    source, target = folder / "site-source", folder / "site"
     lay_out(source)
     shutil.rmtree(target, ignore_errors=True)
-    code = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-d", str(BUILD / "site-cache"), *arguments, str(source), str(target)])
-    print(f"{(target / 'index.html').as_uri()}" if code == 0 else "The site was not built.", flush=True)
+    code = build_main(["-q", "-W", "--keep-going", "-d", str(source / ".doctrees"), *options, str(source), str(target)])
+    mend(target)
+    return code
+
+
+def main(options):
+    code = build(BUILD, options)
+    print((BUILD / "site/index.html").as_uri() if code == 0 else "The site has faults, see above.", flush=True)
     return code
 
 

@@ -1,5 +1,7 @@
 """Sphinx settings of the web site; attn_lib/publish/site.py lays out what they are applied to."""
 
+from docutils.nodes import SkipNode
+
 from attn_lib.publish.markdown import mathml
 
 project = "Learn attention by moving its numbers"
@@ -20,9 +22,10 @@ exclude_patterns = ["downloads"]  # to be downloaded, not to be read
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("boards.js", {"defer": "defer"})]
+html_js_files = [("boards.js", {"defer": "defer"}), "site.js"]
 html_copy_source = False
 html_show_sphinx = False
+html_use_index = False
 html_math_renderer = "mathml"
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
@@ -39,7 +42,5 @@ def setup(app):
     def block(writer, node):
         writer.body.append(f"<div>{mathml(node.astext(), display=True)}</div>")
         raise SkipNode
-
-    from docutils.nodes import SkipNode
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))

@@ -85,7 +85,7 @@ def main(paths):
     for path in map(Path, paths):
         target = BUILD / f"{path.stem}.html"
         target.write_text(deck(path), encoding="utf-8", newline="\n")
-        print(f"{target}  {target.stat().st_size / 1e6:.1f} MB", flush=True)
+        print(target.as_uri(), flush=True)
     return 0
 
 

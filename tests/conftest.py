@@ -89,16 +89,16 @@ def write_notebook(path, text):
 
 
 @contextlib.contextmanager
-def jupyterlab(folder):
-    """A JupyterLab on this folder with settings of its own, on a free port; yields its address."""
+def jupyterlab(folder, options=()):
+    """A JupyterLab on this folder on a free port; yields its address. Its settings are those in the folder, if any."""
     settings = folder / ".settings/@jupyterlab"
-    for name, text in SETTINGS.items():
+    for name, text in SETTINGS.items() if not settings.exists() else ():
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
     options += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=test", "--ServerApp.port_retries=0"]
     environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
     environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}

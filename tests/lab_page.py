@@ -25,6 +25,9 @@ class Lab:
     def run_all(self):
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_text("Run All Cells", exact=True).click()
+        return self.wait_until_run()
+
+    def wait_until_run(self):
         self.page.wait_for_function(
             """() => [...document.querySelectorAll('.jp-CodeCell')].every(cell =>
                  /\\[\\d+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent)

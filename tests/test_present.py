@@ -1,0 +1,126 @@
+"""`course.py present`: in a JupyterLab set up for a hall every notebook runs, every slide fits, and keys stay in boards."""
+
+import shutil
+
+import nbformat
+import pytest
+from attn_lib.publish import speaker
+from conftest import ROOT, jupyterlab
+from lab_page import Lab
+
+NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+HALL = (1920, 1080)
+
+# Show the slide that ends with this cell, fragments and all; then what of it does not fit, or is too small to read.
+MEASURE = """async (last) => {
+  const notebook = jupyterapp.shell.currentWidget.content;
+  notebook.activeCellIndex = last;
+  for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+  const cells = [...document.querySelectorAll(".jp-deck-mod-onscreen")], small = [];
+  for (const node of cells.flatMap((cell) => [...cell.querySelectorAll("*")])) {
+    const own = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim());
+    if (!own || !node.getClientRects().length || node.closest("mjx-container, math, .jp-Cell-inputCollapser, script")) continue;
+    const size = parseFloat(getComputedStyle(node).fontSize);
+    if (size < 17.9) small.push(`${node.tagName} ${node.className} ${size} ${node.textContent.slice(0, 30)}`);
+  }
+  const boxes = cells.map((cell) => cell.getBoundingClientRect());
+  return { cells: cells.length, top: Math.min(...boxes.map((b) => b.top)), bottom: Math.max(...boxes.map((b) => b.bottom)),
+    right: Math.max(...cells.map((cell) => Math.max(...[...cell.querySelectorAll("pre, img, table, .attn-board, .cm-line")]
+      .map((node) => node.getBoundingClientRect().right), 0))), small };
+}"""
+
+
+@pytest.fixture(scope="module")
+def hall(chromium, tmp_path_factory):
+    """The address of a JupyterLab as `course.py present` starts it, on copies of the notebooks."""
+    folder = tmp_path_factory.mktemp("hall")
+    for name in ("notebooks", "img"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(ROOT / "attn_lib/publish/present/settings", folder / ".settings")
+    shutil.copytree(ROOT / "attn_lib/publish/present/config", folder / ".CONFIG")
+    with jupyterlab(folder, ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"]) as address:
+        yield address
+
+
+@pytest.fixture
+def present(browser, hall):
+    opened = []
+
+    def open_slides(name):
+        opened.append(Lab(browser, hall, f"notebooks/{name}.ipynb", HALL))
+        opened[-1].page.wait_for_selector("[data-jp-deck-mode=presenting] .jp-deck-mod-visible")
+        return opened[-1]
+
+    yield open_slides
+    for page in opened:
+        page.close()
+
+
+def ends_of_slides(name):
+    """For each slide the index of its last cell that is shown."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
+    begins = [cells.index(cell) for cell in speaker.slides(nbformat.from_dict({"cells": cells}))]
+    shown = [i for i, c in enumerate(cells) if c.metadata.get("slideshow", {}).get("slide_type") != "skip"]
+    return [max(i for i in shown if i < end) for end in [*begins[1:], len(cells)]]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_notebook_runs_without_a_complaint_and_every_slide_fits_the_wall(present, name):
+    lab = present(name)
+    page = lab.page
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    lab.wait_until_run()
+    errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
+    assert errors.count() == 0, errors.first.inner_text()
+    broken = "[...document.querySelectorAll('.jp-Notebook img')].filter((i) => i.complete && !i.naturalWidth)"
+    assert page.evaluate(f"{broken}.map((i) => i.src.slice(0, 80))") == []
+    assert lab.complaints == []
+    for last in ends_of_slides(name):
+        found = page.evaluate(MEASURE, last)
+        assert found["cells"] and found["top"] >= 0 and found["bottom"] <= HALL[1] and found["right"] <= HALL[0], (last, found)
+        assert not found["small"], (last, found)
+
+
+def shown(page):
+    return page.locator(".jp-deck-mod-visible").all_inner_texts()
+
+
+def test_slides_begin_at_once_and_keys_turn_them(present):
+    page = present("01_by_hand").page
+    page.get_by_role("heading", name="1. Attention by hand").wait_for()
+    assert not page.get_by_role("heading", name="Four words to talk with").is_visible()
+    page.keyboard.press("Space")
+    page.get_by_role("heading", name="Four words to talk with").wait_for()
+    page.keyboard.press("Shift+Space")
+    page.get_by_role("heading", name="1. Attention by hand").wait_for()
+
+
+def test_shift_enter_runs_a_cell_and_shows_what_comes_next(present):
+    page = present("01_by_hand").page
+    for _ in range(2):  # the title, and the imports below it
+        page.keyboard.press("Shift+Enter")
+    page.get_by_role("heading", name="Four words to talk with").wait_for()
+    page.wait_for_function("document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[0].textContent === '[1]:'")
+
+
+def test_keys_typed_into_a_board_stay_there_even_in_its_first_column(present):
+    lab = present("01_by_hand")
+    page = lab.page
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    lab.wait_until_run()
+    cells = nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", as_version=4).cells
+    board_cell = next(i for i, cell in enumerate(cells) if cell.source == "by_hand_explorer()")
+    page.evaluate("(index) => (jupyterapp.shell.currentWidget.content.activeCellIndex = index)", board_cell)
+    board = page.get_by_role("group", name="Self-attention by hand")
+    first = board.get_by_label("X row 1 column 1", exact=True)
+    first.click()  # in the leftmost strip of the output, where JupyterLab has a fold button over it
+    for key in ("2", "Enter", "ArrowUp", "ArrowRight", "Space", "Escape", "b", "d", "d"):
+        page.keyboard.press(key)
+    board.get_by_text("X row 2 column 1 is now 1.").wait_for()
+    assert first.input_value() == "2"
+    board.get_by_label("outputs row 1 column 1").click()
+    for key in ("ArrowRight", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    assert board.is_visible()
+    assert page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex") == board_cell
+    assert page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length") == len(cells)

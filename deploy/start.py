@@ -56,10 +56,21 @@ def missing():
     closed = [folder for folder in (ROOT, *ROOT.parents) if not folder.stat().st_mode & 0o001]
     if closed:
         yield f"Students cannot enter {closed[0]}: move the course to a folder open to all, such as /srv/attention."
+    elif not students_run_python():
+        real = Path(sys.executable).resolve()
+        yield f"Students cannot run {real}: remove .venv and start again with a Python outside a home, as /usr/bin/python3."
     if not os.environ.get("COURSE_HUB_REPO") and not (ROOT / ".git").is_dir():
         yield "This folder is no git clone for students to pull from: set COURSE_HUB_REPO to the course's address."
     if not roster.load():
         yield "Nobody is in the roster yet: python deploy/roster.py add NAME… prints a password for each."
+
+
+def students_run_python():
+    """Whether an account without rights can: a Python under /root or in a closed home is out of its reach."""
+    try:
+        return subprocess.run([sys.executable, "-c", ""], user="nobody", extra_groups=[], cwd="/").returncode == 0
+    except OSError:
+        return False
 
 
 def complain(lines):

@@ -282,10 +282,10 @@ class Student:
         """Type a 2 into the first cell of W_q and see other numbers move."""
         boards = [id for id, state in self.comms.items() if any(p["name"] == "W_q" for p in state.get("panels", ()))]
         expect(boards, "no board was shown")
-        before, asked = self.comms[boards[0]]["state"]["values"], uuid.uuid4().hex
+        before, asked = self.comms[boards[-1]]["state"]["values"], uuid.uuid4().hex
         edit = {"type": "edit", "panel": "W_q", "cells": [[0, 0, "2"]], "id": asked}
-        await self.send("comm_msg", {"comm_id": boards[0], "data": {"method": "custom", "content": edit}})
-        while (state := self.comms[boards[0]]["state"])["answered"] != asked:
+        await self.send("comm_msg", {"comm_id": boards[-1], "data": {"method": "custom", "content": edit}})
+        while (state := self.comms[boards[-1]]["state"])["answered"] != asked:
             await self.receive()
         expect(state["values"]["W_q"][0][0] == 2, "the number did not arrive", state["errors"])
         moved = [name for name in before if before[name] != state["values"][name]]

@@ -222,7 +222,15 @@ class Student:
         url = f"{self.base}/api/kernels/{self.kernel}/channels?session_id={self.session}"
         protocol = ["v1.kernel.websocket.jupyter.org"]
         self.socket = await self.http.ws_connect(url, protocols=protocol, origin=self.hub.address, max_msg_size=0)
+        self.inbox = asyncio.Queue()
+        self.reader = asyncio.create_task(self.read(self.socket, self.inbox))
         await self.send("kernel_info_request", {})
+
+    @staticmethod
+    async def read(socket, inbox):
+        """Take in frames all the time: that answers the server's pings, without which it hangs up."""
+        while not socket.closed:
+            await inbox.put(await socket.receive())
 
     async def send(self, kind, content, metadata=None):
         """Send a message and take in all that comes until the kernel has answered and is idle again."""
@@ -247,7 +255,7 @@ class Student:
         return said
 
     async def receive(self):
-        frame = await self.socket.receive()
+        frame = await self.inbox.get()
         expect(frame.type is aiohttp.WSMsgType.BINARY, "the websocket was closed:", frame.type, frame.data)
         channel, parts = deserialize_msg_from_ws_v1(frame.data)
         names = ("header", "parent_header", "metadata", "content")

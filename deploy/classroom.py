@@ -17,8 +17,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 import limits
 import roster
 
-GROUP = "attention-students"  # marks the accounts that the hub made
-
 
 class RosterAuthenticator(LocalAuthenticator):
     """Names and password hashes from the roster, and a Unix account for each at the first login."""
@@ -32,22 +30,31 @@ class RosterAuthenticator(LocalAuthenticator):
         if not ours_or_free(name):
             self.log.error("%s is in the roster, but is an account of the system's own: give another name", name)
             return None
-        return {"name": name, "admin": bool(members[name].get("teacher"))}
+        return {"name": name, "groups": groups(members[name])}
+
+    async def refresh_user(self, user, handler=None, **kwargs):
+        """Asked now and then for whoever is logged in: who left the roster is out."""
+        members = roster.load()
+        return {"name": user.name, "groups": groups(members[user.name])} if user.name in members else False
 
     def add_system_user(self, user):
         """Make an account with a home that nobody else can enter."""
         skeleton = roster.STATE / "skeleton"
-        options = ["--create-home", "--skel", str(skeleton), "--shell", "/bin/bash", "--groups", GROUP]
-        subprocess.run(["groupadd", "--force", GROUP], check=True)
+        options = ["--create-home", "--skel", str(skeleton), "--shell", "/bin/bash", "--groups", roster.GROUP]
+        subprocess.run(["groupadd", "--force", roster.GROUP], check=True)
         subprocess.run(["useradd", *options, "--key", "HOME_MODE=0700", user.name], check=True)
         os.chmod(pwd.getpwnam(user.name).pw_dir, 0o700)  # an older useradd does not know HOME_MODE
+
+
+def groups(member):
+    return ["teachers"] if member["teacher"] else []
 
 
 def ours_or_free(name):
     """Whether a student may have this account: there is none yet, or the hub made it."""
     try:
         pwd.getpwnam(name)
-        return name in grp.getgrnam(GROUP).gr_mem
+        return name in grp.getgrnam(roster.GROUP).gr_mem
     except KeyError:
         return not exists(name)
 
@@ -113,7 +120,6 @@ def owner(pid):
         return psutil.Process(pid).username()
     except psutil.Error:
         return None
-
 
 
 def spawner(wanted=""):

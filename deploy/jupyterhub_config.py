@@ -7,9 +7,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import links
-import roster
-from classroom import RosterAuthenticator, SystemdSpawner, spawner
+import links  # noqa: E402
+import roster  # noqa: E402
+from classroom import RosterAuthenticator, SystemdSpawner, spawner  # noqa: E402
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
@@ -40,6 +40,8 @@ c.ConfigurableHTTPProxy.auth_token = os.environ.get("CONFIGPROXY_AUTH_TOKEN", ""
 
 c.JupyterHub.authenticator_class = RosterAuthenticator
 c.Authenticator.allow_all = True  # all that authenticate lets through: whoever has a password from the roster
+c.Authenticator.manage_groups = True  # "teachers", from the roster
+c.Authenticator.auth_refresh_age = 60  # seconds until the hub looks again whether somebody is still in the roster
 c.LocalAuthenticator.create_system_users = True
 c.JupyterHub.spawner_class = spawner(os.environ.get("COURSE_HUB_LIMITS", ""))
 c.Spawner.cmd = [str(Path(sys.executable).parent / "jupyterhub-singleuser")]
@@ -60,14 +62,20 @@ c.SystemdSpawner.disable_user_sudo = True
 if c.JupyterHub.spawner_class is SystemdSpawner:
     c.SystemdSpawner.unit_extra_properties = {"TasksMax": "400", "UMask": "0077"}
 
-# ------------------------------------------------------------------------------------------------------------ culling
+# -------------------------------------------------------------------------------------------------- teachers, culling
 
+c.JupyterHub.load_groups = {"teachers": {"users": []}}
 c.JupyterHub.load_roles = [
+    {
+        "name": "teacher",  # not an admin: those can open every student's server
+        "scopes": ["admin-ui", "list:users", "read:users", "read:servers", "delete:servers"],
+        "groups": ["teachers"],
+    },
     {
         "name": "culler",
         "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"],
         "services": ["culler"],
-    }
+    },
 ]
 c.JupyterHub.services = [
     {"name": "culler", "command": [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={IDLE}"]}

@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 
 STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parent.parent / ".hub")
+GROUP = "attention-students"  # marks the Unix accounts that the hub made
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")  # a student is a Unix account of this name
 COST = {"n": 2**14, "r": 8, "p": 1}
 NOBODY = {"salt": "00", "hash": ""}  # checked for a name that is not there: it takes as long

@@ -1,14 +1,14 @@
 """Start the hub of a class, or stop it; `python course.py hub` calls this in the right Python.
 
-start.py          start proxy and hub; Ctrl-C ends the hub alone: servers and kernels go on, and the next start finds them
+start.py          start proxy and hub; Ctrl-C ends the hub alone: servers and kernels go on for the next start
 start.py stop     end hub, proxy and every student's processes
 """
 
 import contextlib
+import grp
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -58,9 +58,11 @@ def missing():
         yield f"Students cannot enter {closed[0]}: move the course to a folder open to all, such as /srv/attention."
     elif not students_run_python():
         real = Path(sys.executable).resolve()
-        yield f"Students cannot run {real}: remove .venv and start again with a Python outside a home, as /usr/bin/python3."
+        yield f"Students cannot run {real}: remove .venv and start again with a Python of all, as /usr/bin/python3."
     if not os.environ.get("COURSE_HUB_REPO") and not (ROOT / ".git").is_dir():
         yield "This folder is no git clone for students to pull from: set COURSE_HUB_REPO to the course's address."
+    if hub := running(STATE / "hub.pid", "jupyterhub"):
+        yield f"The hub is running already, as process {hub.pid}."
     if not roster.load():
         yield "Nobody is in the roster yet: python deploy/roster.py add NAME… prints a password for each."
 
@@ -92,7 +94,8 @@ def prepare():
         subprocess.run([*command, f"configurable-http-proxy@{PROXY_VERSION}"], check=True)
     allow_pulling()
     make_skeleton()
-    subprocess.run([sys.executable, "-m", "compileall", "-q", ROOT / "attn_lib"], check=True)  # students cannot write it
+    compile_course = [sys.executable, "-m", "compileall", "-q", ROOT / "attn_lib"]  # students cannot write there
+    subprocess.run(compile_course, check=True)
 
 
 def installed():
@@ -129,8 +132,9 @@ def start_proxy():
     """A process of its own, under an account without rights; it outlives the hub, and so do open pages."""
     if proxy_answers():
         return
-    command = ["node", PROXY, "--ip", ADDRESS, "--port", str(PORT), "--api-ip", "127.0.0.1", "--api-port", str(PORT + 1)]
-    command += ["--default-target", f"http://127.0.0.1:{PORT + 2}", "--error-target", f"http://127.0.0.1:{PORT + 2}/hub/error"]
+    hub = f"http://127.0.0.1:{PORT + 2}"
+    command = ["node", PROXY, "--ip", ADDRESS, "--port", PORT, "--api-ip", "127.0.0.1", "--api-port", PORT + 1]
+    command += ["--default-target", hub, "--error-target", f"{hub}/hub/error"]
     with open(STATE / "logs/proxy.log", "ab") as log:
         process = subprocess.Popen(
             [str(part) for part in command],
@@ -156,7 +160,8 @@ def start_proxy():
 
 def proxy_answers():
     token = (STATE / "proxy_token").read_text()
-    request = urllib.request.Request(f"http://127.0.0.1:{PORT + 1}/api/routes", headers={"Authorization": f"token {token}"})
+    address, headers = f"http://127.0.0.1:{PORT + 1}/api/routes", {"Authorization": f"token {token}"}
+    request = urllib.request.Request(address, headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=2):
             return True
@@ -168,7 +173,7 @@ def stop():
     """Hub and proxy by the numbers they left, students by their accounts."""
     for name, sign in (("hub", "jupyterhub"), ("proxy", "configurable-http-proxy")):
         end(STATE / f"{name}.pid", sign)
-    students = set(roster.load())
+    students = set(roster.load()) & accounts_of_students()
     left = [process for process in psutil.process_iter(["username"]) if process.info["username"] in students]
     for process in left:
         with contextlib.suppress(psutil.Error):
@@ -180,14 +185,29 @@ def stop():
     return 0
 
 
-def end(file, sign):
-    """End the process whose number a file holds, if it still is the one that wrote it."""
+def accounts_of_students():
+    """Names of accounts that a hub made: never those of the system, whatever the roster says."""
+    try:
+        return set(grp.getgrnam(roster.GROUP).gr_mem)
+    except KeyError:
+        return set()
+
+
+def running(file, sign):
+    """The process whose number a file holds, if it still is the one that wrote it, else None."""
     with contextlib.suppress(OSError, ValueError, psutil.Error):
         process = psutil.Process(int(file.read_text()))
-        if sign in " ".join(process.cmdline()):
-            process.send_signal(signal.SIGTERM)
-            psutil.wait_procs([process], timeout=20)
-        file.unlink()
+        if process.is_running() and sign in " ".join(process.cmdline()):
+            return process
+    return None
+
+
+def end(file, sign):
+    process = running(file, sign)
+    if process:
+        process.terminate()
+        psutil.wait_procs([process], timeout=20)
+    file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

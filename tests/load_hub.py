@@ -31,9 +31,9 @@ from jupyter_server.services.kernels.connection.base import deserialize_msg_from
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "deploy"))
-import classroom
-import links
-import roster
+import classroom  # noqa: E402
+import links  # noqa: E402
+import roster  # noqa: E402
 
 PATIENCE = 300  # seconds for any one step: a class on two cores is slow, not broken
 NOTEBOOK = "attention/notebooks/01_by_hand.ipynb"
@@ -94,7 +94,7 @@ class Hub:
         }
         run = secrets.token_hex(2)
         self.passwords = roster.add([f"load-{run}-{i:02}" for i in range(students)], self.state)
-        self.had_group = subprocess.run(["getent", "group", classroom.GROUP], capture_output=True).returncode == 0
+        self.had_group = subprocess.run(["getent", "group", roster.GROUP], capture_output=True).returncode == 0
 
     async def start(self):
         with open(self.state / "hub.log", "ab") as log:
@@ -127,9 +127,10 @@ class Hub:
         self.process.wait(60)
         for name in self.passwords:
             if classroom.exists(name):
-                subprocess.run(["userdel", "--remove", name], stderr=subprocess.DEVNULL)  # it says that there is no mail
+                quiet = subprocess.DEVNULL  # it says that there is no mail
+                subprocess.run(["userdel", "--remove", name], stderr=quiet)
         if not self.had_group:
-            subprocess.run(["groupdel", classroom.GROUP])
+            subprocess.run(["groupdel", roster.GROUP])
         shutil.rmtree(self.state)
 
 
@@ -189,7 +190,13 @@ class Student:
     async def start_server(self):
         await self.ask("GET", f"{self.hub.address}/hub/spawn/{self.name}")
         await self.events(f"{self.hub.address}/hub/api/users/{self.name}/server/progress", "ready")
-        await self.ask("GET", f"{self.base}/lab")  # through the hub's consent, which leaves the cookie
+        await self.lands_on_the_course(f"{self.base}/")  # through the hub's consent, which leaves the cookie
+        link = links.pull("02_scaled_dot_product.ipynb")
+        await self.lands_on_the_course(f"{self.hub.address}/hub/user-redirect{link}")
+
+    async def lands_on_the_course(self, url):
+        async with self.http.get(url) as answer:
+            expect(answer.status == 200 and str(answer.url).startswith(f"{self.base}/git-pull?"), url, answer.url)
 
     async def pull(self):
         repository, branch = links.source()
@@ -257,7 +264,7 @@ class Student:
     async def receive(self):
         frame = await self.inbox.get()
         expect(frame.type is aiohttp.WSMsgType.BINARY, "the websocket was closed:", frame.type, frame.data)
-        channel, parts = deserialize_msg_from_ws_v1(frame.data)
+        _, parts = deserialize_msg_from_ws_v1(frame.data)
         names = ("header", "parent_header", "metadata", "content")
         message = {name: json.loads(part) for name, part in zip(names, parts, strict=False)}
         self.remember(message["header"]["msg_type"], message["content"])
@@ -274,9 +281,9 @@ class Student:
 
     async def execute(self, code, fine=True):
         """Run code as a cell; returns its outputs as text."""
-        content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+        cell = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "stop_on_error": True}
         outputs = []
-        for kind, content in await self.send("execute_request", {**content, "stop_on_error": True}):
+        for kind, content in await self.send("execute_request", {**cell, "allow_stdin": False}):
             if kind == "error":
                 expect(not fine, self.name, content["ename"], content["evalue"])
                 outputs.append(content["ename"])
@@ -462,7 +469,7 @@ def usage(students):
             sums[kind]["pss_mb"] += memory.pss / 1e6
             sums[kind]["uss_mb"] += memory.uss / 1e6
             sums[kind]["cpu_seconds"] += cpu.user + cpu.system
-    return {kind: {name: round(total / len(students), 2) for name, total in sum_.items()} for kind, sum_ in sums.items()}
+    return {kind: {name: round(x / len(students), 2) for name, x in totals.items()} for kind, totals in sums.items()}
 
 
 def machine():
@@ -482,13 +489,14 @@ async def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--arrive", type=float, default=30, help="seconds over which they arrive")
-    parser.add_argument("--limits", default="", help="systemd, cgroup v2, cgroup v1 or rlimits; the strongest by itself")
+    parser.add_argument("--limits", default="", help="systemd, cgroup v2, cgroup v1 or rlimits; else the strongest")
     parser.add_argument("--save", action="store_true", help="write deploy/measured.json")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("A hub makes accounts, which only root can: sudo .venv/bin/python tests/load_hub.py")
     times, failures = defaultdict(list), []
-    kind = "systemd" if classroom.spawner(options.limits) is classroom.SystemdSpawner else classroom.LimitedSpawner.kind.name
+    spawner = classroom.spawner(options.limits)
+    kind = "systemd" if spawner is classroom.SystemdSpawner else spawner.kind.name
     hub = Hub(options.students, options.limits)
     started = time.perf_counter()
     try:

@@ -64,7 +64,6 @@ if c.JupyterHub.spawner_class is SystemdSpawner:
 
 # -------------------------------------------------------------------------------------------------- teachers, culling
 
-c.JupyterHub.load_groups = {"teachers": {"users": []}}
 c.JupyterHub.load_roles = [
     {
         "name": "teacher",  # not an admin: those can open every student's server

@@ -233,6 +233,14 @@ class Student:
         self.reader = asyncio.create_task(self.read(self.socket, self.inbox))
         await self.send("kernel_info_request", {})
 
+    async def again(self, attempts=8):
+        """Connect to the kernel that the server starts in place of a killed one; what comes too early gets lost."""
+        for attempt in range(attempts):
+            await self.socket.close()
+            with contextlib.suppress(TimeoutError, KernelKilled):
+                return await asyncio.wait_for(self.connect(), 15)
+        raise Failure(f"{self.name} got no new kernel in {attempt + 1} attempts")
+
     @staticmethod
     async def read(socket, inbox):
         """Take in frames all the time: that answers the server's pings, without which it hangs up."""
@@ -402,8 +410,7 @@ async def too_much(greedy, other):
         expect("Error" in how, "nothing stopped it:", how)
     except KernelKilled:
         how = "kernel killed"
-        await greedy.socket.close()
-        await asyncio.wait_for(greedy.connect(), 60)  # the server has started another
+        await greedy.again()
     expect(greedy.server()[0] == before, "the greedy student's server is gone too")
     expect(other.name in await other.execute("mine"), "the neighbour's kernel forgot")
     return how

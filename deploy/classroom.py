@@ -28,7 +28,7 @@ class RosterAuthenticator(LocalAuthenticator):
         if not known:
             return None
         if not ours_or_free(name):
-            self.log.error("%s is in the roster, but is an account of the system's own: give another name", name)
+            self.log.error("%s is in the roster, but is an account or a group of the system's own: give another name", name)
             return None
         return {"name": name, "groups": groups(members[name])}
 
@@ -51,17 +51,15 @@ def groups(member):
 
 
 def ours_or_free(name):
-    """Whether a student may have this account: there is none yet, or the hub made it."""
-    try:
-        pwd.getpwnam(name)
-        return name in grp.getgrnam(roster.GROUP).gr_mem
-    except KeyError:
-        return not exists(name)
+    """Whether a student may have this account: the hub made it, or there is no account nor group of the name."""
+    if exists(name):
+        return exists(roster.GROUP, grp.getgrnam) and name in grp.getgrnam(roster.GROUP).gr_mem
+    return not exists(name, grp.getgrnam)
 
 
-def exists(name):
+def exists(name, look_up=pwd.getpwnam):
     try:
-        pwd.getpwnam(name)
+        look_up(name)
     except KeyError:
         return False
     return True

@@ -182,6 +182,7 @@ def test_an_account_of_the_system_is_nobodys():
     pytest.importorskip("jupyterhub", reason="python course.py hub has not installed JupyterHub")
     classroom = load("classroom")
     assert not classroom.ours_or_free("root")
+    assert not classroom.ours_or_free("tty")  # a group alone
     assert classroom.ours_or_free("nobody-has-this-name")
 
 

@@ -1,5 +1,7 @@
 """JupyterHub's two parts that know the class: who logs in, and how a student's server is started."""
 
+import asyncio
+import contextlib
 import grp
 import os
 import pwd
@@ -28,7 +30,7 @@ class RosterAuthenticator(LocalAuthenticator):
         if not known:
             return None
         if not ours_or_free(name):
-            self.log.error("%s is in the roster, but is an account or a group of the system's own: give another name", name)
+            self.log.error("%s is in the roster, but is an account or group of the system's: give another name", name)
             return None
         return {"name": name, "groups": groups(members[name])}
 
@@ -103,13 +105,18 @@ class LimitedSpawner(LocalProcessSpawner):
 
     async def stop(self, now=False):
         """The server, and whatever the student left running."""
-        name = self.user.name
         await super().stop(now)
-        left = [process for process in psutil.process_iter() if owner(process.pid) == name]
-        for process in left:
+        await asyncio.to_thread(end_all, self.user.name)  # the hub answers others meanwhile
+        self.kind.remove(self.user.name)
+
+
+def end_all(name):
+    """Kill every process of an account and wait until they are gone."""
+    left = [process for process in psutil.process_iter() if owner(process.pid) == name]
+    for process in left:
+        with contextlib.suppress(psutil.Error):
             process.kill()
-        psutil.wait_procs(left, timeout=2)
-        self.kind.remove(name)
+    psutil.wait_procs(left, timeout=2)
 
 
 def owner(pid):

@@ -2,6 +2,9 @@
 
 python course.py lab [notebook]       open JupyterLab on the first notebook, or on the one named
 python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest
+python course.py present [notebook]   JupyterLab as slides with live boards, in large type, with speaker notes
+python course.py slides [notebook…]   write each notebook as one HTML file of slides, for use without a network
+python course.py site                 write the series as a web site in which the boards still move
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         run handed-in notebooks, write a table of verdicts and mistakes
@@ -33,7 +36,8 @@ CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 
 
 def main(arguments):
-    commands = {"lab": lab, "test": test, "refresh": refresh, "bench": bench, "grade": grade, "hub": hub}
+    commands = {"lab": lab, "test": test, "present": present, "slides": slides, "site": site}
+    commands |= {"refresh": refresh, "bench": bench, "grade": grade, "hub": hub}
     if not arguments or arguments[0] not in commands:
         sys.exit(__doc__ if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{__doc__}")
     set_up()
@@ -97,16 +101,30 @@ def settle_jupyterlab():
 
 def lab(arguments):
     """Open JupyterLab on a notebook; --no-browser, --port and JupyterLab's other options pass through."""
-    notebook = "01_by_hand.ipynb"
-    if arguments and not arguments[0].startswith("-"):
-        notebook = find_notebook(arguments[0]).name
-        arguments = arguments[1:]
-    options = ["--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", f"/lab/tree/notebooks/{notebook}"]
-    if not has_display():
-        options.append("--no-browser")  # JupyterLab prints the address instead
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")  # a container, as a rule
-    return run([PYTHON, "-m", "jupyterlab", *options, *arguments], check=False)
+    return jupyterlab(arguments)
+
+
+def present(arguments):
+    """JupyterLab as slides, with settings of its own; its notes are written, and opened where there is a screen."""
+    home = VENV / "present"
+    shutil.rmtree(home, ignore_errors=True)  # whatever the last lecture changed
+    shutil.copytree(ROOT / "attn_lib/publish/present", home)
+    notebook = find_notebook(arguments[0] if named(arguments) else "01")
+    run([PYTHON, "-m", "attn_lib.publish.notes", notebook, *(["--open"] if has_display() else [])])
+    folders = {"JUPYTER_CONFIG": "config", "JUPYTERLAB_SETTINGS": "settings", "JUPYTERLAB_WORKSPACES": "workspaces"}
+    environment = {f"{variable}_DIR": str(home / name) for variable, name in folders.items()}
+    return jupyterlab(arguments, ["--LabApp.custom_css=True"], {**os.environ, **environment})
+
+
+def slides(arguments):
+    """Write notebooks as decks into build/slides."""
+    notebooks = [find_notebook(name) for name in arguments] or sorted(NOTEBOOKS.glob("*.ipynb"))
+    return run([PYTHON, "-m", "attn_lib.publish.slides", *notebooks], check=False, env=one_thread())
+
+
+def site(arguments):
+    """Write the web site into build/site."""
+    return run([PYTHON, "-m", "attn_lib.publish.site", *arguments], check=False, env=one_thread())
 
 
 def test(arguments):
@@ -178,6 +196,22 @@ def find_notebook(name):
         have = ", ".join(path.stem for path in sorted(NOTEBOOKS.glob("*.ipynb")))
         sys.exit(f"{name!r} names {len(matches)} notebooks; there are: {have}")
     return matches[0]
+
+
+def named(arguments):
+    return bool(arguments) and not arguments[0].startswith("-")
+
+
+def jupyterlab(arguments, options=(), env=None):
+    """Start JupyterLab on the notebook that the arguments begin with, or on the first one."""
+    notebook = find_notebook(arguments[0] if named(arguments) else "01")
+    options = [*options, "--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", f"/lab/tree/notebooks/{notebook.name}"]
+    if not has_display():
+        options.append("--no-browser")  # JupyterLab prints the address instead
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")  # a container, as a rule
+    command = [PYTHON, "-m", "jupyterlab", *options, *arguments[named(arguments) :]]
+    return run(command, check=False, env=env)
 
 
 def has_display():

@@ -201,7 +201,7 @@ def heads_explorer(weights, tokens=None, key_tokens=None):
     def compute(head, query):
         chosen = weights[names.index(head)]
         row = chosen[queries.index(query)]
-        order = row.argsort(descending=True)[:3].tolist()
+        order = row.argsort(descending=True, stable=True)[:3].tolist()
         read = ", ".join(f"{columns[j]} (key {j}) {row[j]:.2f}" for j in order)
         return {**dict(zip(names, weights, strict=True)), "enlarged": chosen, "read": f"{head}, query {query}: {read}"}
 

@@ -1,0 +1,68 @@
+"""Boards in pages without a kernel: their state is saved with the page, and the page computes what Python would."""
+
+import ast
+import contextlib
+import html
+import io
+import json
+from pathlib import Path
+
+import nbformat
+
+from ..board import Board
+
+HERE = Path(__file__).parent
+LIBRARY = HERE.parent
+VIEW = "application/vnd.jupyter.widget-view+json"
+TRAITS = ("title", "panels", "controls", "colours", "state")
+STYLE = (LIBRARY / "board.css").read_text(encoding="utf-8")
+
+
+def script():
+    """One classic script with board.js and without_python.js: a page opened as a file may not load modules."""
+    sources = [LIBRARY / "board.js", HERE / "without_python.js"]
+    board, without_python = (path.read_text(encoding="utf-8") for path in sources)
+    parts = [board.replace("export default { render };", ""), without_python, "window.attnBoards = { wake, modelWithoutPython }; wake();"]
+    return "(() => {\n" + "\n".join(parts) + "\n})();\n"
+
+
+def read_with_boards(path):
+    """A notebook with its saved outputs, in which each board is HTML that lives without a kernel.
+
+    The boards come from running the cells up to the last of them here; nothing is written to the file.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    while code and not shows_board(code[-1]):
+        code.pop()
+    names = {"__name__": "__main__"}
+    for cell in code:
+        value = last_value(cell.source, names)
+        if isinstance(value, Board):
+            cell.outputs = [nbformat.v4.new_output("execute_result", {"text/html": embed(value)}, execution_count=None)]
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(VIEW, None)  # of a progress bar its text stays
+    return notebook
+
+
+def shows_board(cell):
+    """A progress bar is a widget too, but has no tables to be read where there is no kernel."""
+    return any({VIEW, "text/html"} <= set(output.get("data", {})) for output in cell.outputs)
+
+
+def last_value(source, names):
+    """Run a cell in these names; returns the value of its last line, or None if that is no expression."""
+    body = ast.parse(source).body
+    last = ast.Expression(body.pop().value) if body and isinstance(body[-1], ast.Expr) else None
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)
+        return eval(compile(last, "cell", "eval"), names) if last else None
+
+
+def embed(board):
+    """A board for a page: its traits for the script, and its tables until the script runs."""
+    saved = json.dumps({name: getattr(board, name) for name in TRAITS}, ensure_ascii=False).replace("<", "\\u003c")
+    tables = board._repr_mimebundle_()[0]["text/html"].replace(": run the cell to move these numbers.", ".")
+    script = f'<script type="application/json">{saved}</script>'
+    return f'<div class="saved-board" data-title="{html.escape(board.title)}">{script}{tables}</div>'

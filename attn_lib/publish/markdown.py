@@ -1,0 +1,26 @@
+"""Markdown as pages need it: formulas as MathML, which browsers draw without any script."""
+
+import re
+from functools import cache
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+
+def mathml(formula, *, display=False):
+    """LaTeX as a <math> element."""
+    formula = formula.replace("{aligned}", "{split}")  # the same, under the name that latex2mathml knows
+    formula = re.sub(r"\\text{[^}]*}", lambda found: found[0].replace(r"\_", "_"), formula)
+    return convert(formula, display="block" if display else "inline")
+
+
+@cache
+def reader():
+    markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
+    return markdown.use(dollarmath_plugin, renderer=lambda text, options: mathml(text, display=options["display_mode"]))
+
+
+def to_html(text):
+    """Markdown with $formulas$ as HTML."""
+    return reader().render(text)

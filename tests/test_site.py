@@ -1,0 +1,168 @@
+"""The web site: complete, offline, for every screen and reader, and its boards move without Python."""
+
+import contextlib
+import io
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import torch
+from attn_lib.examples import self_attention_steps
+from attn_lib.publish import site
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+
+LESSONS = sorted(path.stem for path in (Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert site.build(folder) == 0, "Sphinx has warnings"
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(built):
+    return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in built.rglob("*.html")}
+
+
+@pytest.fixture
+def reader(browser):
+    """Opens a page of the site as a file, on a given screen; whatever it asks the network for is noted."""
+    contexts = []
+
+    def open_page(path, screen="laptop, light"):
+        size, scheme = SCREENS[screen]
+        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("pageerror", lambda error: page.asked.append(f"error: {error}"))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def test_every_lesson_is_a_page_with_contents_search_and_neighbours(built, pages):
+    for before, name, after in zip([None, *LESSONS], LESSONS, [*LESSONS[1:], None], strict=False):
+        page = pages[built / "notebooks" / f"{name}.html"]
+        contents = [link["href"] for link in page.select(".sidebar-tree a")]
+        assert len([href for href in contents if href == "#" or href.endswith(tuple(f"{n}.html" for n in LESSONS))]) == 6
+        assert page.select_one("form.sidebar-search-container")
+        neighbours = {link["class"][0]: link["href"] for link in page.select(".related-pages a")}
+        assert neighbours.get("prev-page") == (f"{before}.html" if before else "../index.html")
+        assert after is None or neighbours["next-page"] == f"{after}.html"
+
+
+def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pages):
+    for path, page in pages.items():
+        for node in page.select("[href], [src]"):
+            address = node.get("href") or node.get("src")
+            parts = urlsplit(address)
+            if node.name == "a" and parts.scheme in ("https", "http"):
+                continue  # out of the site, for whoever follows it
+            if parts.scheme == "data" or address == "#":
+                continue
+            assert not parts.scheme and not parts.netloc, f"{path.name}: {address} needs a network"
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), f"{path.name}: {address} is not there"
+            if parts.fragment and target in pages:
+                anchors = {tag["id"] for tag in pages[target].select("[id]")}
+                assert unquote(parts.fragment) in anchors, f"{path.name}: {address} has no such anchor"
+
+
+def test_every_picture_is_described_and_every_formula_is_drawn(pages):
+    for path, page in pages.items():
+        for picture in page.select("article img"):
+            assert len(picture.get("alt", "")) > 20, f"{path.name}: {picture}"
+        for formula in page.select("math"):
+            assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_page_fits_its_screen_and_axe_finds_nothing(pages, reader, screen):
+    for path in pages:
+        page = reader(path, screen)
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{path.name} is {wide} px too wide"
+        found = Axe().run(page).response["violations"]
+        assert not found, (path.name, [(v["id"], v["nodes"][0]["html"][:200]) for v in found])
+        assert all(asked.startswith("file:") for asked in page.asked), page.asked
+        page.context.close()
+
+
+def test_numbers_typed_into_a_page_give_what_attn_lib_computes(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html")
+    board = page.get_by_role("group", name="Self-attention by hand")
+    inputs = page.evaluate("document.querySelector('.saved-board').board.get('state').values")
+    inputs = {name: torch.tensor(inputs[name], dtype=torch.float64) for name in ("X", "W_q", "W_k", "W_v")}
+    generator = torch.Generator().manual_seed(5)
+    for name in ("X", "W_q", "W_k", "W_v"):
+        row, column = (int(torch.randint(size, (), generator=generator)) for size in inputs[name].shape)
+        number = round(float(torch.randn((), generator=generator)) * 2, 3)
+        inputs[name][row, column] = number
+        cell = board.get_by_label(f"{name} row {row + 1} column {column + 1}", exact=True)
+        cell.fill(str(number))
+        cell.press("Enter")
+        board.get_by_text(f"{name} row {row + 1} column {column + 1} is now {number}.").wait_for()
+    results = page.evaluate("document.querySelector('.saved-board').board.results()")
+    for name, tensor in self_attention_steps(*inputs.values(), scale=1)._asdict().items():
+        if name in results and name != "weighted_values":
+            torch.testing.assert_close(torch.tensor(results[name], dtype=torch.float64), tensor, atol=1e-6, rtol=1e-6)
+    shown = f"{results['outputs'][1][2]:.2f}".replace("-", "−")
+    assert board.get_by_label(f"outputs row 2 column 3: {shown}", exact=True).count() == 1
+
+
+def test_every_other_board_moves_too(built, reader):
+    page = reader(built / "notebooks" / "02_scaled_dot_product.html")
+    board = page.get_by_role("group", name="Scores, scale and temperature")
+    board.get_by_label("Scale by 1/√d_k").select_option("off")
+    board.get_by_label("d_k", exact=True).press("End")
+    board.get_by_text("Largest weight 0.998").wait_for()
+    page = reader(built / "notebooks" / "03_masking.html")
+    board = page.get_by_role("group", name="Paint a mask")
+    for column in range(1, 5):
+        board.get_by_label(f"mask, ✓ = may attend row 2 column {column}: may attend").click()
+    board.get_by_text("✓ Done.").wait_for()
+    assert board.get_by_label("weights row 2 column 1: nan").count() == 1
+    page = reader(built / "notebooks" / "04_multi_head.html")
+    board = page.get_by_role("group", name="Heads")
+    board.get_by_label("Enlarge").select_option("head 1")
+    board.get_by_text("head 1, query").wait_for()
+    board = page.get_by_role("group", name="From features to heads")
+    board.get_by_label("Tokens").press("Home")
+    board.get_by_text("view alone gives the same.").wait_for()
+
+
+def test_a_mistyped_number_is_refused_and_explained(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html", "phone, dark")
+    board = page.get_by_role("group", name="Self-attention by hand")
+    cell = board.get_by_label("W_q row 1 column 1", exact=True)
+    cell.fill("1,5")
+    cell.press("Enter")
+    board.get_by_role("status").get_by_text("1,5 has a comma: write 1.5. 1 stays.").wait_for()
+    assert cell.input_value() == "1"
+
+
+def test_the_search_finds_a_word_of_a_lesson(built, reader):
+    page = reader(built / "index.html")
+    page.get_by_label("Search").first.fill("saturated")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="1. Attention by hand").nth(1).wait_for()
+
+
+def test_light_and_dark_can_be_chosen(built, reader):
+    page = reader(built / "notebooks" / "03_masking.html")
+    background = "getComputedStyle(document.querySelector('.attn-board')).backgroundColor"
+    light = page.evaluate(background)
+    toggle = page.get_by_role("button", name="Toggle Light / Dark / Auto color theme").first
+    while page.evaluate("document.body.dataset.theme") != "dark":
+        toggle.click()
+    assert page.evaluate(background) != light

@@ -8,6 +8,7 @@ python course.py site                 write the series as a web site in which th
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         run handed-in notebooks, write a table of verdicts and mistakes
+python course.py hub [stop]           serve a class with JupyterHub, see deploy/README.md; needs root and node
 
 The first call sets up .venv beside this file, later ones reuse it.
 """
@@ -36,7 +37,7 @@ CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 
 def main(arguments):
     commands = {"lab": lab, "test": test, "present": present, "slides": slides, "site": site}
-    commands |= {"refresh": refresh, "bench": bench, "grade": grade}
+    commands |= {"refresh": refresh, "bench": bench, "grade": grade, "hub": hub}
     if not arguments or arguments[0] not in commands:
         sys.exit(__doc__ if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{__doc__}")
     set_up()
@@ -173,6 +174,16 @@ def bench(arguments):
 def grade(arguments):
     """Run a folder of handed-in notebooks and write verdicts.csv and verdicts.html; paths are the caller's."""
     return run([PYTHON, "-m", "attn_lib.exercises.grade", *arguments], check=False, cwd=None)
+
+
+def hub(arguments):
+    """Install what a hub needs into .venv, once for each state of its list, and start it or stop it."""
+    wanted, done = ROOT / "deploy/requirements.txt", VENV / "hub/requirements.txt"
+    if not done.is_file() or done.read_bytes() != wanted.read_bytes():
+        run([PYTHON, "-m", "pip", "install", "-q", "-r", wanted])
+        done.parent.mkdir(exist_ok=True)
+        done.write_bytes(wanted.read_bytes())
+    return run([PYTHON, "deploy/start.py", *arguments], check=False)
 
 
 # --------------------------------------------------------------------------------------------------------- helpers

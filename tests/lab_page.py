@@ -3,7 +3,7 @@
 import re
 import urllib.request
 
-PATIENCE = 60_000  # ms: how long something may take to be seen on a machine that is busy
+PATIENCE = 20_000  # ms: how long something may take to be seen on a machine that is busy
 
 
 class Lab:
@@ -19,8 +19,8 @@ class Lab:
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(f"{address}/lab/tree/{path}?token=test&reset")
-        self.page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        self.page.wait_for_selector(".jp-Notebook .jp-CodeCell", state="attached")
+        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="attached")  # slides hide the status bar
 
     def run_all(self):
         self.page.get_by_role("menuitem", name="Run", exact=True).click()

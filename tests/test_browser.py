@@ -335,3 +335,14 @@ def test_when_the_kernel_is_gone_the_board_says_so(browser, lab):
         assert "stale" in board.get_attribute("class")
     finally:
         page.close()
+
+
+def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(browser, lab):
+    page = Lab(browser, lab, "notebooks/saved_01_by_hand.ipynb")
+    try:
+        text = page.page.get_by_text("run the cell to move these numbers")
+        text.scroll_into_view_if_needed()
+        assert text.is_visible()
+        assert page.page.get_by_role("caption").filter(has_text="outputs").count() == 1
+    finally:
+        page.close()

@@ -7,10 +7,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from attn_lib.examples import self_attention_steps
-from attn_lib.publish import site
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+
+from attn_lib.examples import self_attention_steps
+from attn_lib.publish import site
 
 LESSONS = sorted(path.stem for path in (Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
@@ -54,7 +55,9 @@ def test_every_lesson_is_a_page_with_contents_search_and_neighbours(built, pages
     for before, name, after in zip([None, *LESSONS], LESSONS, [*LESSONS[1:], None], strict=False):
         page = pages[built / "notebooks" / f"{name}.html"]
         contents = [link["href"] for link in page.select(".sidebar-tree a")]
-        assert len([href for href in contents if href == "#" or href.endswith(tuple(f"{n}.html" for n in LESSONS))]) == 6
+        assert (
+            len([href for href in contents if href == "#" or href.endswith(tuple(f"{n}.html" for n in LESSONS))]) == 6
+        )
         assert page.select_one("form.sidebar-search-container")
         neighbours = {link["class"][0]: link["href"] for link in page.select(".related-pages a")}
         assert neighbours.get("prev-page") == (f"{before}.html" if before else "../index.html")

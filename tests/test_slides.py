@@ -4,8 +4,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from attn_lib.publish import slides, speaker
 from bs4 import BeautifulSoup
+
+from attn_lib.publish import slides, speaker
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
@@ -19,8 +20,9 @@ MEASURE = """() => {
     const size = parseFloat(getComputedStyle(node).fontSize) * scale;
     if (size < 17.9) small.push(`${node.tagName} ${size} ${node.textContent.slice(0, 30)}`);
   }
-  const wide = [...slide.querySelectorAll(".cell *")].filter((node) => node.scrollWidth > node.clientWidth + 1
-    && ["auto", "scroll", "hidden"].includes(getComputedStyle(node).overflowX)).map((node) => node.textContent.slice(0, 60));
+  const cut = (node) => ["auto", "scroll", "hidden"].includes(getComputedStyle(node).overflowX);
+  const wide = [...slide.querySelectorAll(".cell *")]
+    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node)).map((node) => node.textContent.slice(0, 60));
   return { height: slide.scrollHeight, width: slide.scrollWidth, small, wide, begins: slide.innerText.slice(0, 60) };
 }"""
 
@@ -80,7 +82,9 @@ def test_keys_turn_the_pages_but_not_while_a_number_is_edited(decks, show):
     page = show(decks / "01_by_hand.html")
     page.keyboard.press("Space")
     assert page.evaluate("Reveal.getIndices().h + Reveal.getIndices().v") == 1
-    page.evaluate("Reveal.slide(...Object.values(Reveal.getIndices(document.querySelector('.saved-board').closest('section'))))")
+    page.evaluate(
+        "Reveal.slide(...Object.values(Reveal.getIndices(document.querySelector('.saved-board').closest('section'))))"
+    )
     there = page.evaluate("Reveal.getIndices()")
     board = page.get_by_role("group", name="Self-attention by hand")
     board.get_by_label("W_k row 1 column 3", exact=True).click()
@@ -97,7 +101,9 @@ def test_keys_turn_the_pages_but_not_while_a_number_is_edited(decks, show):
 def test_what_answers_a_prediction_comes_only_when_asked_for(decks, show):
     page = show(decks / "01_by_hand.html")
     answer = page.locator(".fragment", has_text="predict(guess, queries[1])").first
-    page.evaluate("(node) => Reveal.slide(...Object.values(Reveal.getIndices(node.closest('section'))))", answer.element_handle())
+    page.evaluate(
+        "(node) => Reveal.slide(...Object.values(Reveal.getIndices(node.closest('section'))))", answer.element_handle()
+    )
     assert "visible" not in answer.get_attribute("class")
     page.keyboard.press("Space")
     assert "visible" in answer.get_attribute("class")

@@ -1,4 +1,4 @@
-"""A board in a page without a kernel answers as Python does, message for message, and computes what attn_lib computes."""
+"""A board in a page without a kernel answers as Python does, and computes what attn_lib computes."""
 
 import json
 import math
@@ -6,10 +6,11 @@ import re
 
 import pytest
 import torch
-from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
-from attn_lib.publish import boards
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
+from attn_lib.publish import boards
 
 WORDS = ("the", "cat", "sat")
 
@@ -28,7 +29,9 @@ EXPLORERS = {
     "reshape": reshape_explorer,
 }
 NUMBERS = st.one_of(
-    st.integers(-12, 12).map(str), st.floats(-99, 99).map("{:.3f}".format), st.sampled_from(["1e6", "−2", "+.5", "3.", " 4 "])
+    st.integers(-12, 12).map(str),
+    st.floats(-99, 99).map("{:.3f}".format),
+    st.sampled_from(["1e6", "−2", "+.5", "3.", " 4 "]),
 )
 BAD = st.sampled_from(["", "  ", "1,5", "abc", "nan", "0x10", "1e400", "1e7", "--1", "1 2", "<b>1</b>", "１"])
 
@@ -49,7 +52,9 @@ def messages(draw, board):
     choices = [st.sampled_from(["undo", "redo", "reset"]).map(lambda kind: {"type": kind})]
     for control in board.controls:
         choices.append(
-            st.sampled_from(control["values"]).map(lambda v, c=control: {"type": "set", "control": c["name"], "value": v})
+            st.sampled_from(control["values"]).map(
+                lambda v, c=control: {"type": "set", "control": c["name"], "value": v}
+            )
         )
     for panel in editable:
         rows, columns = board.inputs[panel["name"]].shape
@@ -142,7 +147,11 @@ def test_the_page_computes_what_attn_lib_computes_in_float64(page, name, data):
     finally:
         torch.set_default_dtype(torch.float32)
     asked = [
-        {"type": "edit", "panel": panel, "cells": [[i, j, str(x)] for i, row in enumerate(matrix) for j, x in enumerate(row)]}
+        {
+            "type": "edit",
+            "panel": panel,
+            "cells": [[i, j, str(x)] for i, row in enumerate(matrix) for j, x in enumerate(row)],
+        }
         for panel, matrix in inputs.items()
     ] + [{"type": "set", "control": control, "value": value} for control, value in chosen.items()]
     traits = json.dumps({trait: getattr(board, trait) for trait in boards.TRAITS})
@@ -168,7 +177,7 @@ def test_random_numbers_come_from_their_seed_and_can_be_undone(page):
     first, again, undone = page.evaluate(
         """(traits) => {
             const values = (board) => structuredClone(board.get("state"));
-            const one = attnBoards.modelWithoutPython(JSON.parse(traits)), two = attnBoards.modelWithoutPython(JSON.parse(traits));
+            const [one, two] = [1, 2].map(() => attnBoards.modelWithoutPython(JSON.parse(traits)));
             one.handle({ type: "random" }); two.handle({ type: "random" });
             const drawn = values(one);
             one.handle({ type: "undo" });
@@ -177,7 +186,8 @@ def test_random_numbers_come_from_their_seed_and_can_be_undone(page):
         traits,
     )
     assert first["values"] == again["values"] != board.state["values"]
-    assert {name: undone["values"][name] for name in board.inputs} == {n: board.state["values"][n] for n in board.inputs}
+    assert {name: undone["values"][name] for name in board.inputs} == {
+        n: board.state["values"][n] for n in board.inputs
+    }
     assert first["said"] == "Random numbers, seed 1."
     assert {x for row in first["values"]["X"] for x in row} <= set(range(-3, 4))
-

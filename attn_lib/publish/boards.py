@@ -22,7 +22,11 @@ def script():
     """One classic script with board.js and without_python.js: a page opened as a file may not load modules."""
     sources = [LIBRARY / "board.js", HERE / "without_python.js"]
     board, without_python = (path.read_text(encoding="utf-8") for path in sources)
-    parts = [board.replace("export default { render };", ""), without_python, "window.attnBoards = { wake, modelWithoutPython }; wake();"]
+    parts = [
+        board.replace("export default { render };", ""),
+        without_python,
+        "window.attnBoards = { wake, modelWithoutPython }; wake();",
+    ]
     return "(() => {\n" + "\n".join(parts) + "\n})();\n"
 
 

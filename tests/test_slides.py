@@ -22,7 +22,8 @@ MEASURE = """() => {
   }
   const cut = (node) => ["auto", "scroll", "hidden"].includes(getComputedStyle(node).overflowX);
   const wide = [...slide.querySelectorAll(".cell *")]
-    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node)).map((node) => node.textContent.slice(0, 60));
+    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node))
+    .map((node) => node.textContent.slice(0, 60));
   return { height: slide.scrollHeight, width: slide.scrollWidth, small, wide, begins: slide.innerText.slice(0, 60) };
 }"""
 

@@ -205,13 +205,8 @@ def named(arguments):
 def jupyterlab(arguments, options=(), env=None):
     """Start JupyterLab on the notebook that the arguments begin with, or on the first one."""
     notebook = find_notebook(arguments[0] if named(arguments) else "01")
-    options = [
-        *options,
-        "--ServerApp.root_dir",
-        str(ROOT),
-        "--LabApp.default_url",
-        f"/lab/tree/notebooks/{notebook.name}",
-    ]
+    address = f"/lab/tree/notebooks/{notebook.name}"
+    options = [*options, "--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", address]
     if not has_display():
         options.append("--no-browser")  # JupyterLab prints the address instead
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
-from attn_lib.publish import boards
+from attn_lib.publish import pages
 
 WORDS = ("the", "cat", "sat")
 
@@ -40,7 +40,7 @@ BAD = st.sampled_from(["", "  ", "1,5", "abc", "nan", "0x10", "1e400", "1e7", "-
 def page(browser):
     page = browser.new_page()
     page.set_content("<p>A page without a kernel.</p>")
-    page.add_script_tag(content=boards.script())
+    page.add_script_tag(content=pages.script())
     yield page
     page.close()
 
@@ -82,7 +82,7 @@ def pasted(panel, row, column, text):
 def test_the_page_answers_as_python_does(page, name, data):
     board = EXPLORERS[name]()
     asked = data.draw(messages(board))
-    traits = json.dumps({trait: getattr(board, trait) for trait in boards.TRAITS})
+    traits = json.dumps({trait: getattr(board, trait) for trait in pages.TRAITS})
     answers = page.evaluate(
         """([traits, asked]) => {
             const board = attnBoards.modelWithoutPython(JSON.parse(traits));
@@ -154,7 +154,7 @@ def test_the_page_computes_what_attn_lib_computes_in_float64(page, name, data):
         }
         for panel, matrix in inputs.items()
     ] + [{"type": "set", "control": control, "value": value} for control, value in chosen.items()]
-    traits = json.dumps({trait: getattr(board, trait) for trait in boards.TRAITS})
+    traits = json.dumps({trait: getattr(board, trait) for trait in pages.TRAITS})
     results = page.evaluate(
         """([traits, asked]) => {
             const board = attnBoards.modelWithoutPython(JSON.parse(traits));
@@ -173,7 +173,7 @@ def test_the_page_computes_what_attn_lib_computes_in_float64(page, name, data):
 
 def test_random_numbers_come_from_their_seed_and_can_be_undone(page):
     board = by_hand_explorer()
-    traits = json.dumps({trait: getattr(board, trait) for trait in boards.TRAITS})
+    traits = json.dumps({trait: getattr(board, trait) for trait in pages.TRAITS})
     first, again, undone = page.evaluate(
         """(traits) => {
             const values = (board) => structuredClone(board.get("state"));

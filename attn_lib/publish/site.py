@@ -1,5 +1,6 @@
 """The series as a web site that needs no server, no network and no kernel: `python course.py site`."""
 
+import os
 import re
 import shutil
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import build_main
 
-from . import boards
+from . import pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -23,8 +24,8 @@ def lay_out(source):
     shutil.copy(HERE / "website" / "conf.py", source)
     shutil.copytree(ROOT / "img", source / "img")
     shutil.copytree(HERE / "website" / "_static", source / "_static")
-    (source / "_static" / "boards.js").write_text(boards.script(), encoding="utf-8")
-    style = boards.STYLE + (HERE / "website" / "_static" / "site.css").read_text(encoding="utf-8")
+    (source / "_static" / "boards.js").write_text(pages.script(), encoding="utf-8")
+    style = pages.STYLE + (HERE / "website" / "_static" / "site.css").read_text(encoding="utf-8")
     (source / "_static" / "site.css").write_text(style, encoding="utf-8")
     lessons = sorted((ROOT / "notebooks").glob("*.ipynb"))
     for path in lessons:
@@ -34,13 +35,24 @@ def lay_out(source):
     others = [name for name in OTHERS if (ROOT / name).is_file()]
     for name in others:
         (source / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, source / name)
+        (source / name).write_text(without_dead_links(name, [*others, "notebooks/"]), encoding="utf-8")
     (source / "index.md").write_text(index(lessons, others), encoding="utf-8")
+
+
+def without_dead_links(name, shown):
+    """A Markdown file of this repository in which links to files that the site does not show are only words."""
+
+    def link(found):
+        words, target = found.groups()
+        place = os.path.normpath(os.path.join(os.path.dirname(name), target)).replace(os.sep, "/")
+        return found[0] if target.startswith("https://") or place.startswith(tuple(shown)) else words
+
+    return re.sub(r"\[([^\]]+)\]\(([^)]+)\)", link, (ROOT / name).read_text(encoding="utf-8"))
 
 
 def lesson(path):
     """A notebook for the page: boards that live there, and pictures that carry their descriptions."""
-    notebook = boards.read_with_boards(path)
+    notebook = pages.without_kernel(path)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             alt = output.get("metadata", {}).get("image/png", {}).get("alt")

@@ -12,7 +12,7 @@ import sphinx_revealjs
 from nbconvert import HTMLExporter
 from pygments.formatters import HtmlFormatter
 
-from . import boards
+from . import pages
 from .markdown import to_html
 from .speaker import clock, minutes_before, notes_of
 
@@ -23,14 +23,14 @@ REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
 
 def deck(path):
     """A notebook as the text of a stand-alone HTML page."""
-    notebook = boards.read_with_boards(path)
+    notebook = pages.without_kernel(path)
     template = jinja2.Template((HERE / "slides.html.j2").read_text(encoding="utf-8"))
     return template.render(
         clock=clock,
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
         columns=columns(notebook, Path(path).parent),
-        styles=[read(REVEAL / "dist" / "reveal.css"), pygments(), boards.STYLE, read(HERE / "slides.css")],
-        scripts=[read(REVEAL / "dist" / "reveal.js"), read(REVEAL / "plugin" / "notes" / "notes.js"), boards.script()],
+        styles=[read(REVEAL / "dist" / "reveal.css"), pygments(), pages.STYLE, read(HERE / "slides.css")],
+        scripts=[read(REVEAL / "dist" / "reveal.js"), read(REVEAL / "plugin" / "notes" / "notes.js"), pages.script()],
     )
 
 

@@ -1,4 +1,4 @@
-"""Boards in pages without a kernel: their state is saved with the page, and the page computes what Python would."""
+"""A notebook for a page without a kernel: its boards live there, and nobody is told to run a cell."""
 
 import ast
 import contextlib
@@ -15,6 +15,14 @@ HERE = Path(__file__).parent
 LIBRARY = HERE.parent
 VIEW = "application/vnd.jupyter.widget-view+json"
 TRAITS = ("title", "panels", "controls", "colours", "state")
+SAID = (  # what a learner reads in Jupyter, and what there is to say where no cell can be run
+    (
+        "No guess entered yet. Put yours in place of <code>...</code> and run both cells again.",
+        "Guess first, then look.",
+    ),
+    (", then run both cells again.", ". In Jupyter it is checked."),
+    ("Run this cell again for the next one.", "The next ones come in Jupyter."),
+)
 STYLE = (LIBRARY / "board.css").read_text(encoding="utf-8")
 
 
@@ -30,8 +38,8 @@ def script():
     return "(() => {\n" + "\n".join(parts) + "\n})();\n"
 
 
-def read_with_boards(path):
-    """A notebook with its saved outputs, in which each board is HTML that lives without a kernel.
+def without_kernel(path):
+    """A notebook with its saved outputs, in which each board is HTML that computes what Python would.
 
     The boards come from running the cells up to the last of them here; nothing is written to the file.
     """
@@ -46,7 +54,10 @@ def read_with_boards(path):
             cell.outputs = [nbformat.v4.new_output("execute_result", {"text/html": embed(value)}, execution_count=None)]
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop(VIEW, None)  # of a progress bar its text stays
+            data = output.get("data", {})
+            data.pop(VIEW, None)  # of a progress bar its text stays
+            for said, instead in SAID:
+                data |= {"text/html": data["text/html"].replace(said, instead)} if "text/html" in data else {}
     return notebook
 
 

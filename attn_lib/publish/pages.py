@@ -5,6 +5,7 @@ import contextlib
 import html
 import io
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -16,12 +17,9 @@ LIBRARY = HERE.parent
 VIEW = "application/vnd.jupyter.widget-view+json"
 TRAITS = ("title", "panels", "controls", "colours", "state")
 SAID = (  # what a learner reads in Jupyter, and what there is to say where no cell can be run
-    (
-        "No guess entered yet. Put yours in place of <code>...</code> and run both cells again.",
-        "Guess first, then look.",
-    ),
-    (", then run both cells again.", ". In Jupyter it is checked."),
-    ("Run this cell again for the next one.", "The next ones come in Jupyter."),
+    (r"No guess entered yet\..*? cells again\.", "Guess first, then look."),
+    (r", then run both cells again\.", ". In Jupyter it is checked."),
+    (r"Run this cell again for the next one\.", "The next ones come in Jupyter."),
 )
 STYLE = (LIBRARY / "board.css").read_text(encoding="utf-8")
 
@@ -57,7 +55,7 @@ def without_kernel(path):
             data = output.get("data", {})
             data.pop(VIEW, None)  # of a progress bar its text stays
             for said, instead in SAID:
-                data |= {"text/html": data["text/html"].replace(said, instead)} if "text/html" in data else {}
+                data |= {"text/html": re.sub(said, instead, data["text/html"])} if "text/html" in data else {}
     return notebook
 
 

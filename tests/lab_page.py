@@ -6,6 +6,15 @@ import urllib.request
 PATIENCE = 20_000  # ms: how long something may take to be seen on a machine that is busy
 
 
+# JavaScript: those of the nodes whose own text is shown in less than 18 px, which nobody reads from the last row.
+TOO_SMALL = """const tooSmall = (nodes, scale = 1) => nodes.filter((node) =>
+  [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
+  && node.getClientRects().length && !node.closest("aside, mjx-container, math, script")
+  && parseFloat(getComputedStyle(node).fontSize) * scale < 17.9
+).map((node) => `${node.tagName} ${node.className} ${getComputedStyle(node).fontSize} ${node.textContent.slice(0, 30)}`);
+"""
+
+
 class Lab:
     """One JupyterLab page on one notebook, and what a person does there."""
 

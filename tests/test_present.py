@@ -5,7 +5,7 @@ import shutil
 import nbformat
 import pytest
 from conftest import ROOT, jupyterlab
-from lab_page import Lab
+from lab_page import TOO_SMALL, Lab
 
 from attn_lib.publish import speaker
 
@@ -13,26 +13,21 @@ NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 HALL = (1920, 1080)
 
 # Show the slide that ends with this cell, fragments and all; then what of it does not fit, or is too small to read.
-MEASURE = """async (last) => {
-  const notebook = jupyterapp.shell.currentWidget.content;
-  notebook.activeCellIndex = last;
+MEASURE = f"""async (last) => {{
+  {TOO_SMALL}
+  jupyterapp.shell.currentWidget.content.activeCellIndex = last;
   for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
-  const cells = [...document.querySelectorAll(".jp-deck-mod-onscreen")], small = [];
-  for (const node of cells.flatMap((cell) => [...cell.querySelectorAll("*")])) {
-    const own = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim());
-    if (!own || !node.getClientRects().length || node.closest("mjx-container, math, script")) continue;
-    const size = parseFloat(getComputedStyle(node).fontSize);
-    if (size < 17.9) small.push(`${node.tagName} ${node.className} ${size} ${node.textContent.slice(0, 30)}`);
-  }
+  const cells = [...document.querySelectorAll(".jp-deck-mod-onscreen")];
   const boxes = cells.map((cell) => cell.getBoundingClientRect());
   const wide = cells.flatMap((cell) => [...cell.querySelectorAll("pre, img, table, .attn-board, .cm-line")]);
-  return {
-    cells: cells.length, small,
+  return {{
+    cells: cells.length,
+    small: tooSmall(cells.flatMap((cell) => [...cell.querySelectorAll("*")])),
     top: Math.min(...boxes.map((box) => box.top)),
     bottom: Math.max(...boxes.map((box) => box.bottom)),
     right: Math.max(0, ...wide.map((node) => node.getBoundingClientRect().right)),
-  };
-}"""
+  }};
+}}"""
 
 
 @pytest.fixture(scope="module")

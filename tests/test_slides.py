@@ -5,27 +5,23 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from lab_page import TOO_SMALL
 
 from attn_lib.publish import slides, speaker
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
-# What is on the slide shown, with all its fragments: its size, and the elements whose own text is under 18 px.
-MEASURE = """() => {
-  const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale(), small = [];
+# What is on the slide shown, with all its fragments: its size, what is too small to read, and what is cut off.
+MEASURE = f"""() => {{
+  {TOO_SMALL}
+  const slide = Reveal.getCurrentSlide();
   slide.querySelectorAll(".fragment").forEach((part) => part.classList.add("visible"));
-  for (const node of slide.querySelectorAll("*")) {
-    const own = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim());
-    if (!own || !node.getClientRects().length || node.closest("aside, script, math")) continue;
-    const size = parseFloat(getComputedStyle(node).fontSize) * scale;
-    if (size < 17.9) small.push(`${node.tagName} ${size} ${node.textContent.slice(0, 30)}`);
-  }
   const cut = (node) => ["auto", "scroll", "hidden"].includes(getComputedStyle(node).overflowX);
   const wide = [...slide.querySelectorAll(".cell *")]
-    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node))
-    .map((node) => node.textContent.slice(0, 60));
-  return { height: slide.scrollHeight, width: slide.scrollWidth, small, wide, begins: slide.innerText.slice(0, 60) };
-}"""
+    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node)).map((node) => node.textContent.slice(0, 60));
+  const small = tooSmall([...slide.querySelectorAll("*")], Reveal.getScale());
+  return {{ height: slide.scrollHeight, width: slide.scrollWidth, small, wide, begins: slide.innerText.slice(0, 60) }};
+}}"""
 
 
 @pytest.fixture(scope="module")

@@ -48,8 +48,8 @@ c.Spawner.cmd = [str(Path(sys.executable).parent / "jupyterhub-singleuser")]
 c.Spawner.mem_limit = MEMORY
 c.Spawner.cpu_limit = CPUS
 c.Spawner.default_url = links.pull("01_by_hand.ipynb")  # the course is there before the page opens
-c.Spawner.start_timeout = 180  # a whole class starts at once on few cores
-c.Spawner.http_timeout = 180
+c.Spawner.start_timeout = 300  # a whole class starts at once on few cores; 160 were seen on two busy ones
+c.Spawner.http_timeout = 300
 c.Spawner.args = ["--MappingKernelManager.cull_idle_timeout=7200"]  # forgotten notebooks; never one with a page open
 c.Spawner.environment = {
     "OMP_NUM_THREADS": str(max(1, round(CPUS))),  # torch would start a thread for each core of the machine

@@ -11,7 +11,7 @@ TOO_SMALL = """const tooSmall = (nodes, scale = 1) => nodes.filter((node) =>
   [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
   && node.getClientRects().length && !node.closest("aside, mjx-container, math, script")
   && parseFloat(getComputedStyle(node).fontSize) * scale < 17.9
-).map((node) => `${node.tagName} ${node.className} ${getComputedStyle(node).fontSize} ${node.textContent.slice(0, 30)}`);
+).map((node) => `${node.className} ${getComputedStyle(node).fontSize}: ${node.textContent.slice(0, 20)}`);
 """
 
 

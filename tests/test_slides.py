@@ -18,7 +18,7 @@ MEASURE = f"""() => {{
   slide.querySelectorAll(".fragment").forEach((part) => part.classList.add("visible"));
   const cut = (node) => ["auto", "scroll", "hidden"].includes(getComputedStyle(node).overflowX);
   const wide = [...slide.querySelectorAll(".cell *")]
-    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node)).map((node) => node.textContent.slice(0, 60));
+    .filter((node) => node.scrollWidth > node.clientWidth + 1 && cut(node)).map((node) => node.textContent);
   const small = tooSmall([...slide.querySelectorAll("*")], Reveal.getScale());
   return {{ height: slide.scrollHeight, width: slide.scrollWidth, small, wide, begins: slide.innerText.slice(0, 60) }};
 }}"""

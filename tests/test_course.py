@@ -1,7 +1,9 @@
 """course.py: what can be checked without installing anything, and that the two lists of versions agree."""
 
 import importlib.util
+import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -118,3 +120,16 @@ def test_conda_and_pip_users_get_the_same_versions():
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("python")
     assert conda == pinned
+
+
+def test_presenting_writes_the_notes_and_begins_each_time_with_the_same_settings(course, monkeypatch):
+    shutil.copytree(ROOT / "attn_lib/publish/present", course.ROOT / "attn_lib/publish/present")
+    monkeypatch.setattr(course, "has_display", lambda: False)
+    changed = course.VENV / "present/settings/jupyterlab-slideshow/plugin.jupyterlab-settings"
+    changed.parent.mkdir(parents=True)
+    changed.write_text('{"active": false}')  # the last lecture was left in the middle
+    course.present(["03", "--port=9999"])
+    notes, lab = course.commands
+    assert notes[1:3] == ["-m", "attn_lib.publish.notes"] and notes[3].endswith("03_masking.ipynb")
+    assert "/lab/tree/notebooks/03_masking.ipynb" in lab and lab[-1] == "--port=9999" and "03" not in lab
+    assert json.loads(changed.read_text()) == {"active": True}

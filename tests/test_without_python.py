@@ -81,7 +81,15 @@ def pasted(panel, row, column, text):
 @given(st.data())
 def test_the_page_answers_as_python_does(page, name, data):
     board = EXPLORERS[name]()
-    asked = data.draw(messages(board))
+    assert_same_answers(page, board, data.draw(messages(board)))
+
+
+def test_a_drag_is_undone_at_once_in_the_page_too(page):
+    drag = [{"type": "edit", "panel": "W_q", "cells": [[0, 0, str(n)]], "gesture": "drag"} for n in (2, 3, 4)]
+    assert_same_answers(page, by_hand_explorer(), [*drag, {"type": "undo"}, {"type": "undo"}, {"type": "redo"}])
+
+
+def assert_same_answers(page, board, asked):
     traits = json.dumps({trait: getattr(board, trait) for trait in pages.TRAITS})
     answers = page.evaluate(
         """([traits, asked]) => {

@@ -26,12 +26,6 @@ function maskedSoftmax(scores, allowed) {
   return map(weights, (x, i) => (allowed[i].some(Boolean) ? x : 0));
 }
 
-function halfToEven(x) {
-  const low = Math.floor(x);
-  if (x - low !== 0.5) return Math.round(x);
-  return low % 2 === 0 ? low : low + 1;
-}
-
 // ------------------------------------------------------------------------- one entry for each board, named by its title
 
 const EXPLORERS = {
@@ -42,7 +36,7 @@ const EXPLORERS = {
       const scale = arithmetic.startsWith("scaled") ? 1 / Math.sqrt(keys[0].length) : 1;
       const scaled = map(scores, (x) => x * scale);
       const weights = softmax(scaled);
-      const used = arithmetic.startsWith("rounded") ? map(weights, (x) => halfToEven(x * 10) / 10) : weights;
+      const used = arithmetic.startsWith("rounded") ? map(weights, (x) => Math.round(x * 10) / 10) : weights;
       const chosen = used[panels.find((p) => p.name === "X").rows.indexOf(query)];
       const weighted_values = map(values, (x, key) => chosen[key] * x);
       return { queries, keys, values, scores, scaled, weights, used, weighted_values, outputs: product(used, values) };

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import math
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -414,15 +413,20 @@ def test_a_patient_shows_its_source_and_runs(id):
 # --------------------------------------------------------------------------------------------- what the learner sees
 
 
-@pytest.mark.parametrize("id", ["1.1", "6.15"])
-def test_outputs_that_notebooks_keep_are_the_same_in_every_process(id):
-    code = (
-        "from attn_lib.exercises import check, hint\n"
-        f"for shown in (check({id!r}, None), hint({id!r})):\n    print(shown, shown._repr_html_())"
-    )
-    first = "\n".join(f"{shown} {shown._repr_html_()}" for shown in (check(id, None), _first_hint(id)))
+SHOW = """
+import sys
+from attn_lib.exercises import check, hint
+for id in sys.argv[1:]:
+    for shown in (check(id, None), hint(id)):
+        print(shown, shown._repr_html_())
+"""
+
+
+def test_outputs_that_notebooks_keep_are_the_same_in_every_process():
+    ids = ["1.1", "6.15"]
+    first = "\n".join(f"{shown} {shown._repr_html_()}" for id in ids for shown in (check(id, None), _first_hint(id)))
     again = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", SHOW, *ids],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -484,23 +488,35 @@ def test_progress_keeps_what_was_done():
     assert "1 of 33" in str(progress()) and "✓ done" in progress()._repr_html_()
 
 
+STORE = """
+import sys
+from attn_lib.exercises.progress_file import store
+from attn_lib.exercises.verdict import Verdict
+print("ready", flush=True)
+sys.stdin.readline()
+assert all([store(Verdict(id, "correct"), sys.argv[1]) for id in sys.argv[2:]])
+"""
+
+
+def test_two_notebooks_at_once_lose_nothing(tmp_path):
+    halves = sorted_ids()[::2], sorted_ids()[1::2]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    notebooks = [subprocess.Popen([sys.executable, "-c", STORE, str(tmp_path), *half], **pipes) for half in halves]
+    assert [notebook.stdout.readline() for notebook in notebooks] == ["ready\n", "ready\n"]
+    for notebook in notebooks:
+        notebook.stdin.write("go\n")
+        notebook.stdin.flush()
+    for notebook in notebooks:
+        notebook.communicate()
+    assert [notebook.returncode for notebook in notebooks] == [0, 0]
+    assert progress_file.load(tmp_path) == dict.fromkeys(sorted_ids(), "done")
+
+
 def _store_all(folder, ids):
     from attn_lib.exercises.verdict import Verdict
 
     for id in ids:
         assert progress_file.store(Verdict(id, "correct"), folder)
-
-
-def test_two_notebooks_at_once_lose_nothing(tmp_path):
-    halves = sorted_ids()[::2], sorted_ids()[1::2]
-    context = multiprocessing.get_context("spawn")
-    notebooks = [context.Process(target=_store_all, args=(str(tmp_path), half)) for half in halves]
-    for notebook in notebooks:
-        notebook.start()
-    for notebook in notebooks:
-        notebook.join()
-    assert [notebook.exitcode for notebook in notebooks] == [0, 0]
-    assert progress_file.load(tmp_path) == dict.fromkeys(sorted_ids(), "done")
 
 
 def test_a_notebook_waits_while_another_one_writes(tmp_path):

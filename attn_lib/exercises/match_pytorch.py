@@ -115,7 +115,7 @@ PARTS = tuple(f"{name}.{part}" for name in ("q_proj", "k_proj", "v_proj", "out_p
 def _modules(embed_dim, num_heads, seed, **options):
     """Two modules of the same sizes with different numbers; biases too, which PyTorch starts at 0."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         theirs = nn.MultiheadAttention(embed_dim, num_heads, batch_first=True, **options)
         ours = MultiHeadAttention(embed_dim, num_heads, **options)
         with torch.no_grad():

@@ -1,10 +1,13 @@
 """`course.py present`: in a JupyterLab set up for a hall notebooks run, slides fit, and keys stay in boards."""
 
+import json
 import shutil
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from conftest import ROOT, jupyterlab
+from fill_in import fill_in
 from lab_page import TOO_SMALL, Lab
 
 from attn_lib.publish import speaker
@@ -30,16 +33,21 @@ MEASURE = f"""async (last) => {{
 }}"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hall(chromium, tmp_path_factory):
-    """The address of a JupyterLab as `course.py present` starts it, on copies of the notebooks."""
+    """The address of a JupyterLab as `course.py present` starts it, on copies of the notebooks with all solutions."""
     folder = tmp_path_factory.mktemp("hall")
     for name in ("notebooks", "img"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".*"))
+    for path in (folder / "notebooks").glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        fill_in(notebook)
+        nbformat.write(notebook, path)
     shutil.copytree(ROOT / "attn_lib/publish/present/settings", folder / ".settings")
     shutil.copytree(ROOT / "attn_lib/publish/present/config", folder / ".CONFIG")
-    with jupyterlab(folder, ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"]) as address:
-        yield address
+    options, record = ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"], folder / "verdicts.jsonl"
+    with jupyterlab(folder, options, ATTN_VERDICTS=str(record)) as address:  # verdicts go there, and not into progress
+        yield SimpleNamespace(address=address, record=record)
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def present(browser, hall):
     opened = []
 
     def open_slides(name):
-        opened.append(Lab(browser, hall, f"notebooks/{name}.ipynb", HALL))
+        opened.append(Lab(browser, hall.address, f"notebooks/{name}.ipynb", HALL))
         opened[-1].page.wait_for_selector("[data-jp-deck-mode=presenting] .jp-deck-mod-visible")
         return opened[-1]
 
@@ -65,7 +73,7 @@ def ends_of_slides(name):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_every_notebook_runs_without_a_complaint_and_every_slide_fits_the_wall(present, name):
+def test_with_all_solutions_a_notebook_runs_without_a_complaint_and_every_slide_fits(present, hall, name):
     lab = present(name)
     page = lab.page
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
@@ -75,6 +83,12 @@ def test_every_notebook_runs_without_a_complaint_and_every_slide_fits_the_wall(p
     broken = "[...document.querySelectorAll('.jp-Notebook img')].filter((i) => i.complete && !i.naturalWidth)"
     assert page.evaluate(f"{broken}.map((i) => i.src.slice(0, 80))") == []
     assert lab.complaints == []
+    verdicts = [json.loads(line) for line in hall.record.read_text(encoding="utf-8").splitlines()]
+    exercises = fill_in(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4))
+    status = {verdict["exercise"]: verdict["status"] for verdict in verdicts}
+    assert exercises and {exercise: status.get(exercise) for exercise in exercises} == dict.fromkeys(
+        exercises, "correct"
+    )
     for last in ends_of_slides(name):
         found = page.evaluate(MEASURE, last)
         assert found["cells"] and found["top"] >= 0 and found["bottom"] <= HALL[1] and found["right"] <= HALL[0], (

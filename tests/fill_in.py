@@ -1,15 +1,8 @@
-"""Every exercise can be solved where it stands: with all solutions filled in, the series runs green."""
+"""Notebooks with the library's answers in their exercise cells."""
 
 import ast
 import itertools
-import json
-from pathlib import Path
 
-import nbformat
-import pytest
-from nbclient import NotebookClient
-
-NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 SOLUTION = """\
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import PATIENTS
@@ -36,16 +29,3 @@ def fill_in(notebook):
             cell.source = SOLUTION.format(name=name, reference=reference(exercise))
             filled.append(exercise)
     return filled
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_with_every_solution_filled_in_a_notebook_runs_and_all_is_correct(path, tmp_path, monkeypatch):
-    record = tmp_path / "verdicts.jsonl"
-    monkeypatch.setenv("ATTN_VERDICTS", str(record))  # and so no progress is written
-    notebook = nbformat.read(path, as_version=4)
-    filled = fill_in(notebook)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
-    verdicts = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-    assert filled and {verdict["exercise"]: verdict["status"] for verdict in verdicts} == dict.fromkeys(
-        filled, "correct"
-    )

@@ -15,7 +15,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from filelock import FileLock
-from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
@@ -53,7 +52,7 @@ by_hand
 
 
 # The longest first, so that no worker is left with them at the end, and into how many groups each is cut.
-LONG = {"test_present": 3, "test_site": 3, "test_browser": 1, "test_grade": 1, "test_exercises": 4, "test_slides": 2}
+LONG = {"test_present": 2, "test_site": 3, "test_browser": 1, "test_grade": 1, "test_exercises": 4, "test_slides": 2}
 
 
 def pytest_collection_modifyitems(items):
@@ -61,29 +60,30 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: order.index(item.path.stem) if item.path.stem in order else len(order))
 
 
-class InGroups(LoadScopeScheduling):
-    """A group runs on one worker, one test after the other: a notebook, a file of tests, or a part of a long one."""
-
-    groups, counted = {}, Counter()
-
-    def _split_scope(self, nodeid):
-        file = nodeid.partition("::")[0]
-        if nodeid not in self.groups:
-            self.groups[nodeid] = f"{file} {self.counted[file] % LONG.get(Path(file).stem, 1)}"
-            self.counted[file] += 1
-        return self.groups[nodeid]
-
-
+@pytest.hookimpl(optionalhook=True)  # there is none without xdist
 def pytest_xdist_make_scheduler(config, log):
+    """A group runs on one worker, one test after the other: a notebook, a file of tests, or a part of a long one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class InGroups(LoadScopeScheduling):
+        groups, counted = {}, Counter()
+
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            if nodeid not in self.groups:
+                self.groups[nodeid] = f"{file} {self.counted[file] % LONG.get(Path(file).stem, 1)}"
+                self.counted[file] += 1
+            return self.groups[nodeid]
+
     return InGroups(config, log)
 
 
 @pytest.fixture(scope="session")
-def built_once(tmp_path_factory, worker_id):
+def built_once(tmp_path_factory):
     """built_once(name, build): a folder that build(folder) fills, once for all workers."""
 
     def make(name, build):
-        if worker_id == "master":  # no workers: pytest alone
+        if "PYTEST_XDIST_WORKER" not in os.environ:
             folder = tmp_path_factory.mktemp(name)
             build(folder)
             return folder

@@ -48,6 +48,26 @@ reshape_explorer()
 by_hand
 """
 
+# What takes longest begins first, so that no worker is left alone with it at the end.
+LONGEST = ["test_present", "test_site", "test_browser", "test_grade", "test_solutions", "test_slides", "test_exercises"]
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)  # there is none without xdist
+def pytest_xdist_make_scheduler(config, log):
+    """A module or a notebook stays on one worker; of test_present, which is too long for that, a function does."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid.split("[")[0] if "test_present.py" in nodeid else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadscope" else None
+
 
 def find_browser():
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)

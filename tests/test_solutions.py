@@ -3,11 +3,15 @@
 import ast
 import itertools
 import json
+import os
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
+
+from attn_lib.exercises.checker import RECORD
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 SOLUTION = """\
@@ -15,6 +19,12 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import PATIENTS
 
 {name} = {reference}
+"""
+BEGIN = """\
+%reset -f
+import os
+os.chdir({folder!r})
+del os
 """
 
 
@@ -38,13 +48,24 @@ def fill_in(notebook):
     return filled
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """One kernel for all notebooks, each of which begins with an emptied namespace; and where it records verdicts."""
+    record = tmp_path_factory.mktemp("verdicts") / "verdicts.jsonl"
+    manager, client = start_new_kernel(env={**os.environ, RECORD: str(record)})  # and so no progress is written
+    client.stop_channels()
+    yield manager, record
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_with_every_solution_filled_in_a_notebook_runs_and_all_is_correct(path, tmp_path, monkeypatch):
-    record = tmp_path / "verdicts.jsonl"
-    monkeypatch.setenv("ATTN_VERDICTS", str(record))  # and so no progress is written
+def test_with_every_solution_filled_in_a_notebook_runs_and_all_is_correct(path, kernel):
+    manager, record = kernel
+    record.write_text("")
     notebook = nbformat.read(path, as_version=4)
     filled = fill_in(notebook)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(BEGIN.format(folder=str(path.parent))))
+    NotebookClient(notebook, km=manager, timeout=120).execute()
     verdicts = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
     assert filled and {verdict["exercise"]: verdict["status"] for verdict in verdicts} == dict.fromkeys(
         filled, "correct"

@@ -2,17 +2,19 @@
 
 import contextlib
 import os
+import random
 import shutil
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 
 import nbformat
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
@@ -48,25 +50,52 @@ reshape_explorer()
 by_hand
 """
 
-# What takes longest begins first, so that no worker is left alone with it at the end.
-LONGEST = ["test_present", "test_site", "test_browser", "test_grade", "test_solutions", "test_slides", "test_exercises"]
+
+# The longest first, so that no worker is left with them at the end, and into how many groups each is cut.
+LONG = {"test_present": 2, "test_site": 3, "test_browser": 1, "test_grade": 1, "test_exercises": 4, "test_slides": 2}
 
 
 def pytest_collection_modifyitems(items):
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+    order = list(LONG)
+    items.sort(key=lambda item: order.index(item.path.stem) if item.path.stem in order else len(order))
 
 
 @pytest.hookimpl(optionalhook=True)  # there is none without xdist
 def pytest_xdist_make_scheduler(config, log):
-    """A module or a notebook stays on one worker; of test_present, which is too long for that, a function does."""
+    """A group runs on one worker, one test after the other: a notebook, a file of tests, or a part of a long one."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class Scheduling(LoadScopeScheduling):
-        def _split_scope(self, nodeid):
-            return nodeid.split("[")[0] if "test_present.py" in nodeid else super()._split_scope(nodeid)
+    class InGroups(LoadScopeScheduling):
+        groups, counted = {}, Counter()
 
-    return Scheduling(config, log) if config.getvalue("dist") == "loadscope" else None
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            if nodeid not in self.groups:
+                self.groups[nodeid] = f"{file} {self.counted[file] % LONG.get(Path(file).stem, 1)}"
+                self.counted[file] += 1
+            return self.groups[nodeid]
+
+    return InGroups(config, log)
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory):
+    """built_once(name, build): a folder that build(folder) fills, once for all workers."""
+
+    def make(name, build):
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            folder = tmp_path_factory.mktemp(name)
+            build(folder)
+            return folder
+        folder = tmp_path_factory.getbasetemp().parent / name
+        with FileLock(f"{folder}.lock"):
+            if not (folder / "built").exists():
+                folder.mkdir(exist_ok=True)
+                build(folder)
+                (folder / "built").touch()
+        return folder
+
+    return make
 
 
 def find_browser():
@@ -109,18 +138,16 @@ def write_notebook(path, text):
 
 
 @contextlib.contextmanager
-def jupyterlab(folder, options=()):
+def jupyterlab(folder, options=(), **variables):
     """A JupyterLab on this folder on a free port; yields its address. Its settings are those in the folder, if any."""
     settings = folder / ".settings/@jupyterlab"
     for name, text in SETTINGS.items() if not settings.exists() else ():
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = random.SystemRandom().randrange(10_000, 30_000)  # the next free one would be that of another worker too
     options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
     options += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=test", "--ServerApp.port_retries=0"]
-    environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
+    environment = {**os.environ, **variables, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
     environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}
     environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".workspaces")
     with open(folder / "lab.log", "w") as log:

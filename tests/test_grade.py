@@ -44,9 +44,9 @@ def graded(tmp_path_factory):
     (folder / ".ipynb_checkpoints").mkdir()
     save(folder / ".ipynb_checkpoints" / "03_masking.ipynb", TOP_LEFT, CHECK)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    limits = {"cell_seconds": 8, "notebook_seconds": 40, "memory_mb": 1024}
-    with ThreadPoolExecutor() as elsewhere:  # the browser tests keep this thread's event loop
-        report = elsewhere.submit(grade, folder, out, **limits, show_progress=False).result()
+    options = {"cell_seconds": 8, "notebook_seconds": 40, "memory_mb": 1024, "show_progress": False}
+    with ThreadPoolExecutor(1) as elsewhere:  # away from the event loop that a browser test may have left running here
+        report = elsewhere.submit(grade, folder, out, **options).result()
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before  # left as they were
     return report, {row.student: row for row in report.rows if row.exercise == "3.2"}
 

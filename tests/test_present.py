@@ -1,10 +1,13 @@
 """`course.py present`: in a JupyterLab set up for a hall notebooks run, slides fit, and keys stay in boards."""
 
+import json
 import shutil
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from conftest import ROOT, jupyterlab
+from fill_in import fill_in
 from lab_page import TOO_SMALL, Lab
 
 from attn_lib.publish import speaker
@@ -30,16 +33,21 @@ MEASURE = f"""async (last) => {{
 }}"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hall(chromium, tmp_path_factory):
-    """The address of a JupyterLab as `course.py present` starts it, on copies of the notebooks."""
+    """The address of a JupyterLab as `course.py present` starts it, on copies of the notebooks with all solutions."""
     folder = tmp_path_factory.mktemp("hall")
     for name in ("notebooks", "img"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".*"))
+    for path in (folder / "notebooks").glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        fill_in(notebook)
+        nbformat.write(notebook, path)
     shutil.copytree(ROOT / "attn_lib/publish/present/settings", folder / ".settings")
     shutil.copytree(ROOT / "attn_lib/publish/present/config", folder / ".CONFIG")
-    with jupyterlab(folder, ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"]) as address:
-        yield address
+    options, record = ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"], folder / "verdicts.jsonl"
+    with jupyterlab(folder, options, ATTN_VERDICTS=str(record)) as address:  # verdicts go there, and not into progress
+        yield SimpleNamespace(address=address, record=record)
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def present(browser, hall):
     opened = []
 
     def open_slides(name):
-        opened.append(Lab(browser, hall, f"notebooks/{name}.ipynb", HALL))
+        opened.append(Lab(browser, hall.address, f"notebooks/{name}.ipynb", HALL))
         opened[-1].page.wait_for_selector("[data-jp-deck-mode=presenting] .jp-deck-mod-visible")
         return opened[-1]
 
@@ -65,7 +73,7 @@ def ends_of_slides(name):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_every_notebook_runs_without_a_complaint_and_every_slide_fits_the_wall(present, name):
+def test_with_all_solutions_a_notebook_runs_without_a_complaint_and_every_slide_fits(present, hall, name):
     lab = present(name)
     page = lab.page
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
@@ -75,6 +83,12 @@ def test_every_notebook_runs_without_a_complaint_and_every_slide_fits_the_wall(p
     broken = "[...document.querySelectorAll('.jp-Notebook img')].filter((i) => i.complete && !i.naturalWidth)"
     assert page.evaluate(f"{broken}.map((i) => i.src.slice(0, 80))") == []
     assert lab.complaints == []
+    verdicts = [json.loads(line) for line in hall.record.read_text(encoding="utf-8").splitlines()]
+    exercises = fill_in(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4))
+    status = {verdict["exercise"]: verdict["status"] for verdict in verdicts}
+    assert exercises and {exercise: status.get(exercise) for exercise in exercises} == dict.fromkeys(
+        exercises, "correct"
+    )
     for last in ends_of_slides(name):
         found = page.evaluate(MEASURE, last)
         assert found["cells"] and found["top"] >= 0 and found["bottom"] <= HALL[1] and found["right"] <= HALL[0], (
@@ -84,20 +98,17 @@ def test_every_notebook_runs_without_a_complaint_and_every_slide_fits_the_wall(p
         assert not found["small"], (last, found)
 
 
-def test_slides_begin_at_once_and_keys_turn_them(present):
+def test_slides_begin_at_once_and_keys_turn_them_and_run_cells(present):
     page = present("01_by_hand").page
     page.get_by_role("heading", name="1. Attention by hand").wait_for()
     assert not page.get_by_role("heading", name="Four words to talk with").is_visible()
     for _ in range(2):  # to the imports below the title, and on
         page.keyboard.press("Space")
     page.get_by_role("heading", name="Four words to talk with").wait_for()
-    page.keyboard.press("Shift+Space")
+    for _ in range(2):
+        page.keyboard.press("Shift+Space")
     page.get_by_role("heading", name="1. Attention by hand").wait_for()
-
-
-def test_shift_enter_runs_a_cell_and_shows_what_comes_next(present):
-    page = present("01_by_hand").page
-    for _ in range(2):  # the title, and the imports below it
+    for _ in range(2):
         page.keyboard.press("Shift+Enter")
     page.get_by_role("heading", name="Four words to talk with").wait_for()
     page.wait_for_function("document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[0].textContent === '[1]:'")

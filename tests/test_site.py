@@ -17,15 +17,17 @@ LESSONS = sorted(path.stem for path in (Path(__file__).parent.parent / "notebook
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
+def build(folder):
     with contextlib.redirect_stdout(io.StringIO()):
         assert site.build(folder) == 0, "Sphinx has warnings"
-    return folder / "site"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def built(built_once):
+    return built_once("site", build) / "site"
+
+
+@pytest.fixture(scope="session")
 def pages(built):
     return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in built.rglob("*.html")}
 

@@ -24,12 +24,14 @@ MEASURE = f"""() => {{
 }}"""
 
 
-@pytest.fixture(scope="module")
-def decks(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("slides")
+def build(folder):
     for path in NOTEBOOKS:
         (folder / f"{path.stem}.html").write_text(slides.deck(path), encoding="utf-8")
-    return folder
+
+
+@pytest.fixture(scope="session")
+def decks(built_once):
+    return built_once("slides", build)
 
 
 @pytest.fixture

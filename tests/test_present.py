@@ -114,7 +114,7 @@ def test_slides_begin_at_once_and_keys_turn_them_and_run_cells(present):
     page.wait_for_function("document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[0].textContent === '[1]:'")
 
 
-def test_keys_typed_into_a_board_stay_there_even_in_its_first_column(present):
+def test_keys_typed_into_a_board_stay_there_and_its_left_edge_takes_clicks(present):
     lab = present("01_by_hand")
     page = lab.page
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
@@ -124,11 +124,14 @@ def test_keys_typed_into_a_board_stay_there_even_in_its_first_column(present):
     page.evaluate("(index) => (jupyterapp.shell.currentWidget.content.activeCellIndex = index)", board_cell)
     board = page.get_by_role("group", name="Self-attention by hand")
     first = board.get_by_label("X row 1 column 1", exact=True)
-    first.click()  # in the leftmost strip of the output, where JupyterLab has a fold button over it
+    first.click()
     for key in ("2", "Enter", "ArrowUp", "ArrowRight", "Space", "Escape", "b", "d", "d"):
         page.keyboard.press(key)
     board.get_by_text("X row 2 column 1 is now 1.").wait_for()
     assert first.input_value() == "2"
+    # JupyterLab lays a fold button over the leftmost strip of an output, where this button is
+    board.get_by_role("button", name="Undo").click(position={"x": 5, "y": 5})
+    board.get_by_text("Undone.").wait_for()
     board.get_by_label("outputs row 1 column 1").click()
     for key in ("ArrowRight", "ArrowDown", "Space"):
         page.keyboard.press(key)

@@ -58,7 +58,9 @@ def test_the_page_of_notes_lights_the_slide_that_is_due(browser, tmp_path):
     page.clock.install(time=0)
     page.goto(target.as_uri())
     beginnings = speaker.slides(nbformat.read(path, as_version=4))
-    assert page.get_by_role("listitem").count() == len(beginnings)
+    minutes = [speaker.notes_of(cell)["minutes"] for cell in beginnings]
+    planned = page.get_by_role("listitem").evaluate_all("(rows) => rows.map((row) => Number(row.dataset.from))")
+    assert planned == [sum(minutes[:i]) for i in range(len(minutes))]
     page.get_by_role("button", name="Start the clock").click()
     page.clock.run_for(1000)
     assert page.locator("li.now").count() == 1

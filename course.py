@@ -108,9 +108,9 @@ def present(arguments):
     """JupyterLab as slides, with settings of its own; its notes are written, and opened where there is a screen."""
     home = VENV / "present"
     shutil.rmtree(home, ignore_errors=True)  # whatever the last lecture changed
-    shutil.copytree(ROOT / "attn_lib/publish/present", home)
+    shutil.copytree(ROOT / "authors/present", home)
     notebook = find_notebook(arguments[0] if named(arguments) else "01")
-    run([PYTHON, "-m", "attn_lib.publish.notes", notebook, *(["--open"] if has_display() else [])])
+    run([PYTHON, "-m", "authors.notes", notebook, *(["--open"] if has_display() else [])])
     folders = {"JUPYTER_CONFIG": "config", "JUPYTERLAB_SETTINGS": "settings", "JUPYTERLAB_WORKSPACES": "workspaces"}
     environment = {f"{variable}_DIR": str(home / name) for variable, name in folders.items()}
     return jupyterlab(arguments, ["--LabApp.custom_css=True"], {**os.environ, **environment})
@@ -119,12 +119,12 @@ def present(arguments):
 def slides(arguments):
     """Write notebooks as decks into build/slides."""
     notebooks = [find_notebook(name) for name in arguments] or sorted(NOTEBOOKS.glob("*.ipynb"))
-    return run([PYTHON, "-m", "attn_lib.publish.slides", *notebooks], check=False, env=one_thread())
+    return run([PYTHON, "-m", "authors.slides", *notebooks], check=False, env=one_thread())
 
 
 def site(arguments):
     """Write the web site into build/site."""
-    return run([PYTHON, "-m", "attn_lib.publish.site", *arguments], check=False, env=one_thread())
+    return run([PYTHON, "-m", "authors.site", *arguments], check=False, env=one_thread())
 
 
 def test(arguments):
@@ -173,7 +173,7 @@ def bench(arguments):
 
 def grade(arguments):
     """Run a folder of handed-in notebooks and write verdicts.csv and verdicts.html; paths are the caller's."""
-    return run([PYTHON, "-m", "attn_lib.exercises.grade", *arguments], check=False, cwd=None)
+    return run([PYTHON, "-m", "authors.grade", *arguments], check=False, cwd=None, env=with_authors())
 
 
 def hub(arguments):
@@ -217,6 +217,11 @@ def jupyterlab(arguments, options=(), env=None):
 
 def has_display():
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def with_authors():
+    """The authors' tools are not installed: a command that stays in the caller's folder finds them by path."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
 
 
 def one_thread():

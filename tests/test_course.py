@@ -123,13 +123,13 @@ def test_conda_and_pip_users_get_the_same_versions():
 
 
 def test_presenting_writes_the_notes_and_begins_each_time_with_the_same_settings(course, monkeypatch):
-    shutil.copytree(ROOT / "attn_lib/publish/present", course.ROOT / "attn_lib/publish/present")
+    shutil.copytree(ROOT / "authors/present", course.ROOT / "authors/present")
     monkeypatch.setattr(course, "has_display", lambda: False)
     changed = course.VENV / "present/settings/jupyterlab-slideshow/plugin.jupyterlab-settings"
     changed.parent.mkdir(parents=True)
     changed.write_text('{"active": false}')  # the last lecture was left in the middle
     course.present(["03", "--port=9999"])
     notes, lab = course.commands
-    assert notes[1:3] == ["-m", "attn_lib.publish.notes"] and notes[3].endswith("03_masking.ipynb")
+    assert notes[1:3] == ["-m", "authors.notes"] and notes[3].endswith("03_masking.ipynb")
     assert "/lab/tree/notebooks/03_masking.ipynb" in lab and lab[-1] == "--port=9999" and "03" not in lab
     assert json.loads(changed.read_text()) == {"active": True}

@@ -1,4 +1,4 @@
-"""img/ holds what attn_lib/diagrams.py draws, nothing else, in the course's colours and in letters of a fair size."""
+"""img/ holds what authors/diagrams.py draws, nothing else, in the course's colours and in letters of a fair size."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from attn_lib.colours import COLOURS
-from attn_lib.diagrams import DIAGRAMS, SMALL, alt_text, svg
+from authors.diagrams import DIAGRAMS, SMALL, alt_text, svg
 
 IMG = Path(__file__).resolve().parent.parent / "img"
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
@@ -27,7 +27,7 @@ def test_img_holds_every_diagram_and_no_other():
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_the_stored_picture_is_what_the_code_draws(name):
     stored = (IMG / f"{name}.svg").read_text(encoding="utf-8")
-    assert not differs(svg(name), stored), f"run `python -m attn_lib.diagrams`: {name}.svg is not what the code draws"
+    assert not differs(svg(name), stored), f"run `python -m authors.diagrams`: {name}.svg is not what the code draws"
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

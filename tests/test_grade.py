@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from attn_lib.exercises.grade import grade, main
+from authors.grade import grade, main
 
 IMPORTS = "import os, torch\nfrom attn_lib.exercises import check"
 RIGHT = "def causal_mask(n_queries, n_keys):\n    return torch.ones(n_queries, n_keys).tril(n_keys - n_queries).bool()"

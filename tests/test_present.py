@@ -10,7 +10,7 @@ from conftest import ROOT, jupyterlab
 from fill_in import fill_in
 from lab_page import TOO_SMALL, Lab
 
-from attn_lib.publish import speaker
+from authors import speaker
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 HALL = (1920, 1080)
@@ -43,8 +43,8 @@ def hall(chromium, tmp_path_factory):
         notebook = nbformat.read(path, as_version=4)
         fill_in(notebook)
         nbformat.write(notebook, path)
-    shutil.copytree(ROOT / "attn_lib/publish/present/settings", folder / ".settings")
-    shutil.copytree(ROOT / "attn_lib/publish/present/config", folder / ".CONFIG")
+    shutil.copytree(ROOT / "authors/present/settings", folder / ".settings")
+    shutil.copytree(ROOT / "authors/present/config", folder / ".CONFIG")
     options, record = ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"], folder / "verdicts.jsonl"
     with jupyterlab(folder, options, ATTN_VERDICTS=str(record)) as address:  # verdicts go there, and not into progress
         yield SimpleNamespace(address=address, record=record)

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 
 from attn_lib.examples import self_attention_steps
-from attn_lib.publish import site
+from authors import site
 
 LESSONS = sorted(path.stem for path in (Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}

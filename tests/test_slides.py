@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from lab_page import TOO_SMALL
 
-from attn_lib.publish import slides, speaker
+from authors import slides, speaker
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from attn_lib.publish import notes, speaker
+from authors import notes, speaker
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 

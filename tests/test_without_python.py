@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
-from attn_lib.publish import pages
+from authors import pages
 
 WORDS = ("the", "cat", "sat")
 

@@ -9,8 +9,8 @@ trace(mine, theirs, q, k, v)       # side by side, and the first operation whose
 import torch
 from torch.utils._pytree import tree_map
 
-from .tracing import compare, view
-from .tracing.record import Recorder, keep, tensors_in
+from . import compare, view
+from .record import Recorder, keep, tensors_in
 
 __all__ = ["Comparison", "Trace", "trace"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import nbformat
 
-from ..board import Board
+from attn_lib.board import Board
 
 HERE = Path(__file__).parent
-LIBRARY = HERE.parent
+LIBRARY = HERE.parent / "attn_lib"
 VIEW = "application/vnd.jupyter.widget-view+json"
 TRAITS = ("title", "panels", "controls", "colours", "state")
 SAID = (  # what a learner reads in Jupyter, and what there is to say where no cell can be run

@@ -12,7 +12,7 @@ from sphinx.cmd.build import build_main
 from . import pages
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
+ROOT = HERE.parent
 BUILD = ROOT / "build"
 OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 

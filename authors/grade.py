@@ -20,8 +20,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .catalogue import EXERCISES, sorted_ids
-from .checker import RECORD
+from attn_lib.exercises.catalogue import EXERCISES, sorted_ids
+from attn_lib.exercises.checker import RECORD
 
 CELL_SECONDS, NOTEBOOK_SECONDS, MEMORY_MB = 60, 600, 2048
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}

@@ -13,7 +13,7 @@ from .markdown import to_html
 from .speaker import clock, minutes_before, notes_of, slides
 
 HERE = Path(__file__).parent
-BUILD = HERE.parent.parent / "build" / "notes"
+BUILD = HERE.parent / "build" / "notes"
 
 
 def page(path):

@@ -1,4 +1,4 @@
-"""Draws every file of img/: `python -m attn_lib.diagrams`. Numbers in a picture come from running attn_lib.
+"""Draws every file of img/: `python -m authors.diagrams`. Numbers in a picture come from running attn_lib.
 
 One unit is one pixel of a picture 1000 pixels wide, y pointing down. Tinted boxes hold data, white ones parameters;
 colours are those of `attn_lib.colours`, and a label always stands beside a colour.
@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 
-from .colours import COLOURS
-from .examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
-from .functional import merge_heads, split_heads
-from .masks import causal_mask, padding_mask
+from attn_lib.colours import COLOURS
+from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
+from attn_lib.functional import merge_heads, split_heads
+from attn_lib.masks import causal_mask, padding_mask
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
 WIDTH = 1000

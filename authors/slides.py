@@ -17,7 +17,7 @@ from .markdown import to_html
 from .speaker import clock, minutes_before, notes_of
 
 HERE = Path(__file__).parent
-BUILD = HERE.parent.parent / "build" / "slides"
+BUILD = HERE.parent / "build" / "slides"
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
 
 

@@ -1,8 +1,8 @@
-"""Sphinx settings of the web site; attn_lib/publish/site.py lays out what they are applied to."""
+"""Sphinx settings of the web site; authors/site.py lays out what they are applied to."""
 
 from docutils.nodes import SkipNode
 
-from attn_lib.publish.markdown import mathml
+from authors.markdown import mathml
 
 project = "Learn attention by moving its numbers"
 author = "the course's authors"

@@ -1,1 +1,0 @@
-"""What `attn_lib.trace` is made of: record, surprises, compare and view."""

@@ -1,0 +1,1 @@
+"""What authors and instructors run and no notebook imports: diagrams, slides, the web site, grading. Not installed."""

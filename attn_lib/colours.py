@@ -1,5 +1,6 @@
-"""One colour for each thing, in prose, diagrams, heatmaps and boards alike; each ≥ 4.5:1 on white."""
+"""One place for colours: of things in prose, diagrams, heatmaps and boards alike, of frames and of cells."""
 
+# What a thing is; each ≥ 4.5:1 on white, so that it can be the colour of a word.
 COLOURS = {
     "input": "#475569",
     "query": "#B0125B",
@@ -8,3 +9,10 @@ COLOURS = {
     "weights": "#1F5FBF",
     "output": "#146C3A",
 }
+
+# The edge of a frame says what is in it; each ≥ 3:1 on white and on a dark page.
+FRAMES = {"plain": "#3B7DD8", "right": "#2A8653", "wrong": "#C2571A", "open": "#737F90"}
+
+# A cell goes from LIGHT to ABOVE as its number grows and to BELOW as it falls; INK is read on all of them at ≥ 7:1.
+LIGHT, ABOVE, BELOW, NO_NUMBER = "#F7FAFF", "#8DB3EC", "#E9A87C", "#D5DAE1"
+INK, LINE = "#10203A", "#C9D3E3"

@@ -4,7 +4,6 @@ from .examples import Steps, self_attention_steps
 from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from .masks import causal_mask, padding_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
-from .predict import predict
 
 __all__ = [
     "AttentionHead",
@@ -15,7 +14,6 @@ __all__ = [
     "masked_softmax",
     "merge_heads",
     "padding_mask",
-    "predict",
     "scaled_dot_product_attention",
     "self_attention_steps",
     "split_heads",

@@ -37,7 +37,7 @@ class Prediction:
         truth = f"<b>{html.escape(self._shown(self.truth))}</b>"
         if self.status == "none":
             text = (
-                "No guess entered yet. Put yours in place of <code>...</code> and run both cells again."
+                "No guess entered yet. Put yours in place of <code>...</code> and run this cell again."
                 f"<details><summary>Show me the answer</summary>{truth}</details>"
             )
         else:

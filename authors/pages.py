@@ -17,7 +17,7 @@ LIBRARY = HERE.parent / "attn_lib"
 VIEW = "application/vnd.jupyter.widget-view+json"
 TRAITS = ("title", "panels", "controls", "colours", "state")
 SAID = (  # what a learner reads in Jupyter, and what there is to say where no cell can be run
-    (r"No guess entered yet\..*? cells again\.", "Guess first, then look."),
+    (r"No guess entered yet\..*? cell again\.", "Guess first, then look."),
     (r", then run both cells again\.", ". In Jupyter it is checked."),
     (r"Run this cell again for the next one\.", "The next ones come in Jupyter."),
 )

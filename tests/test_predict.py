@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attn_lib import predict
+from attn_lib.predict import predict
 
 
 @pytest.mark.parametrize("guess", [..., None, [...], [1, ...], [[..., 2]]])

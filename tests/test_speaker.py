@@ -45,9 +45,12 @@ def test_every_prediction_is_put_to_the_hall(notebook):
             assert asked, cell.source[:80]
 
 
-def test_the_slides_take_the_minutes_that_the_notebook_names(notebook):
-    minutes = int(re.search(r"\*\*(\d+) minutes", notebook.cells[0].source)[1])
-    assert sum(speaker.notes_of(cell)["minutes"] for cell in speaker.slides(notebook)) == minutes
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_slides_take_the_minutes_that_instructors_are_told(path):
+    told = (path.parent / "INSTRUCTORS.md").read_text(encoding="utf-8")
+    minutes = int(re.search(rf"\]\({path.name}\), (\d+) minutes", told)[1])
+    slides = speaker.slides(nbformat.read(path, as_version=4))
+    assert sum(speaker.notes_of(cell)["minutes"] for cell in slides) == minutes
 
 
 def test_the_page_of_notes_lights_the_slide_that_is_due(browser, tmp_path):

@@ -1,95 +1,432 @@
-"""predict: the learner's guess beside the truth; the truth stays folded away while nothing was entered."""
+"""predict and blank: the learner's guess, or own line of code, beside the truth; a known slip is told by its name.
 
-import html
+In the learner's copy a guess binds: without one nothing is revealed and Run All stops; after a wrong one there is a
+second try, and only then the truth. In the tested edition of the notebooks, and on slides, every cell runs through
+and the truth is folded away.
+"""
+
+import linecache
 import math
+import numbers
+import os
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
 
 import torch
 
-EXACT = 0.01  # what a hand-worked number may be off by
+from . import show
+
+MARKER = ".copy.json"  # stands in the folder of a learner's copy; course.py's copies keep their books in it
+VARIABLE = "ATTENTION_COPY"  # says the same where there is no such folder, as on Colab
+GIVEN_UP = "show"
+
+# What a learner did who arrives at a slip's value. A sentence says where to look, never the answer itself.
+SLIPS = {
+    # which numbers
+    "column": "You read a column; it is a row that is asked for.",
+    "row": "You read a row; it is a column that is asked for.",
+    "transposed": "Rows and columns have changed places: that is the transposed matrix.",
+    "query": "Those are numbers of a *query*; look again at which of the three is asked for.",
+    "key": "Those are numbers of a *key*; look again at which of the three is asked for.",
+    "value": "Those are numbers of a *value*; look again at which of the three is asked for.",
+    "input": "Those are the token's own numbers, before any of the three matrices.",
+    "swapped": "Query and key have changed places: the pair the other way round has another score.",
+    "neighbour": "That is the row or entry next to it. Counting starts at 0.",
+    "off_by_one": "One off: count again from 0, and ask whether the last one belongs to it.",
+    "first": "That is the first one; look again at which is asked for.",
+    "last": "That is the last one; look again at which is asked for.",
+    "smallest": "That is the smallest; the largest is asked for.",
+    "largest": "That is the largest; the smallest is asked for.",
+    "unchanged": "That is what it was before; something has changed it.",
+    # what was done with them
+    "unscaled": "That is without the scale: the scores still have to be divided.",
+    "d_k": "You divided by d_k; it is its square root that scores are divided by.",
+    "d_model": "That is scaled by the width of the whole token; each head has only its own share of the features.",
+    "scaled": "That has been scaled; here nothing is divided.",
+    "multiplied": "You multiplied where scores are divided.",
+    "scores": "Those are scores; softmax has still to make weights of them.",
+    "weights": "Those are weights; the scores before softmax are asked for.",
+    "exponentials": "Those are the exponentials; they still have to be divided by their sum.",
+    "unnormalised": "The sum has not been divided out: the weights of a query add up to 1.",
+    "linear": "You divided the scores themselves by their sum; softmax takes their exponentials first.",
+    "argmax": "You gave everything to the largest; softmax leaves something to each of the others.",
+    "uniform": "That treats all alike, whatever their scores are.",
+    "before_softmax": "That is what comes out if it is done *before* softmax.",
+    "after_softmax": "That is what comes out if it is done *after* softmax.",
+    "wrong_axis": "The right operation along the other axis: ask over what softmax or the sum goes.",
+    "sum": "You added them up and did not divide by how many there are.",
+    "mean": "You took the plain mean: here each one counts as much as its weight says.",
+    "unweighted": "You added up the values as they are; each has to be multiplied by its weight first.",
+    "product": "You multiplied entry by entry; a dot product then adds the products up.",
+    "incomplete": "One term of the sum is missing.",
+    "rounded": "You went on with rounded numbers, and the rounding has grown.",
+    "negated": "The size is right, the sign is not.",
+    "variance": "That is the variance; the standard deviation is its square root.",
+    "deviation": "That is the standard deviation; the variance is its square.",
+    "logarithm": "The right number of bits: the entropy here is taken with the natural logarithm.",
+    # masks
+    "polarity": "The mask is read the wrong way round. Here True means *may attend*.",
+    "unmasked": "That is without the mask.",
+    "blocked": "You counted those that are hidden; those that may be attended to are asked for.",
+    "allowed": "You counted those that may be attended to; those that are hidden are asked for.",
+    "strict": "You left out the token itself: the diagonal counts too.",
+    "upper_left": "You aligned the mask at the upper left corner; the last query sees every key.",
+    "renormalised": "You divided the rest by its sum again; nothing here does that.",
+    "zero": "Zero is not what arithmetic makes of it: follow the numbers through softmax.",
+    "one": "You expected the whole weight to go there.",
+    "nan": "You expected a division of zero by zero; look at what softmax does with these numbers.",
+    "finite": "You expected the arithmetic to survive; follow the infinities through softmax.",
+    # shapes and heads
+    "n_k": "You took the number of keys where the number of queries belongs.",
+    "n_q": "You took the number of queries where the number of keys belongs.",
+    "d_v": "You took the width of a value where another size belongs.",
+    "features": "You counted features where tokens or heads belong.",
+    "tokens": "You counted tokens where features or heads belong.",
+    "heads": "You counted heads where another size belongs.",
+    "unbatched": "The batch is missing: every leading dimension stays.",
+    "merged": "That is after the heads have been put together again.",
+    "per_head": "That is for one head; all of them are asked for.",
+    "all_heads": "That is for all heads together; one of them is asked for.",
+    "head_order": "Heads and tokens have changed places.",
+    "interleaved": "You dealt the features out in turn; a head gets a block of neighbours.",
+    "view_alone": "That is what `view` alone does: it cuts the row of numbers without asking whose they are.",
+    "tiled": "You repeated the whole list; each entry has to be repeated where it stands.",
+    "averaged": "That is averaged over the heads.",
+    "unaveraged": "That is for each head by itself; they have been averaged.",
+    # answers in words
+    "both": "Not both: one of the two is different.",
+    "neither": "Not neither: one of the two does it.",
+    "other": "It is the other way round. Try it on one number before you guess again.",
+    "yes": "It sounds as if it should. Try it on one number before you guess again.",
+    "no": "It looks as if it did not matter. Try it on one number before you guess again.",
+}
 
 
-def predict(guess, truth, *, within=EXACT):
-    """Show a guess beside the truth, or ask for one while guess is still `...` or None; never raises.
+def predict(guess, truth, *, within=show.BY_HAND, **slips):
+    """Compare a guess with the truth; `...` and None ask for one, "show" gives up. Never raises for a guess.
 
-    truth is a number, a bool, a word, a shape, or a tensor of numbers; guess is the same, nested lists for a tensor.
-    Numbers count as right when no further than `within` from the truth, words whatever their case.
+    truth is a number, a bool, a word, a shape, or a tensor of numbers; guess is the same, in any way of writing it.
+    Numbers count as right when no further than `within` from the truth, words whatever their case or plural.
+    Each of slips is a name in `SLIPS` and what a learner guesses who makes that slip.
+    In a learner's copy a guess that is missing raises `NotYet`, which shows one line and stops Run All.
     """
-    return Prediction(guess, truth, within)
+    return _judge(Prediction, guess, truth, within, slips)
+
+
+def blank(mine, truth, **slips):
+    """Compare what the learner's own line gives with what the course's gives, to float32's precision; as `predict`."""
+    return _judge(Blank, mine, truth, show.RTOL, slips)
+
+
+class NotYet(Exception):
+    """There is no guess yet; IPython shows its one line and no traceback."""
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+def in_a_copy():
+    """Whether this kernel works in a learner's copy of the notebooks."""
+    return Path(MARKER).is_file() or bool(os.environ.get(VARIABLE))
+
+
+# ------------------------------------------------------------------------------------------------------- judging
+
+_wrong = defaultdict(list)  # question → the wrong guesses so far, each once
+
+
+def _judge(kind, guess, truth, within, slips):
+    unknown = sorted(set(slips) - set(SLIPS))
+    if unknown:
+        raise TypeError(f"no slip is called {unknown[0]!r}; attn_lib.predict.SLIPS has the names and their sentences")
+    found = kind(guess, truth, within, slips)
+    if found.status == "none" and in_a_copy():
+        raise NotYet(found.asking)
+    if found.status == "wrong":
+        tries = _wrong[_question()]
+        if found.key not in tries:
+            tries.append(found.key)
+        found.tries = tries.index(found.key) + 1
+    return found
+
+
+def _question():
+    """Which question is asked: its cell, where the front end names it, and the call as it is written there."""
+    frame = sys._getframe(3)
+    first, last, *_ = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    call = linecache.getlines(frame.f_code.co_filename)[(first or 1) - 1 : last]
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    parent = getattr(shell, "get_parent", dict)() or {}
+    return parent.get("metadata", {}).get("cellId"), "".join(call).strip()
 
 
 class Prediction:
-    """What `predict` shows: `status` is "none", "right", "wrong" or "unlike" (not comparable with the truth)."""
+    """What `predict` shows: `status` is "none", "right", "wrong", "unreadable" or "shown"; `slip` a name, or None."""
 
-    def __init__(self, guess, truth, within):
-        self.guess, self.truth = guess, truth
-        self.digits = 4 if within == EXACT else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
-        self.status, self.comment = _compare(guess, truth, within)
+    asking = f'Your guess first: write it in place of ... and run this cell again; guess = "{GIVEN_UP}" gives up.'
+    called = "Your guess"
+    again = "Change your guess and run this cell again: you have another try."
+
+    def __init__(self, guess, truth, within, slips):
+        self.guess, self.truth, self.tries, self.slip, self.comment = guess, truth, 0, None, ""
+        exact = within == show.BY_HAND or within == show.RTOL
+        self.digits = 4 if exact else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
+        self.reveals_at_once = not in_a_copy()
+        self.key = None  # the same for every way of writing one guess
+        self.status = self._compared(within, slips)
+        self.mine = _text(guess)
+
+    def _compared(self, within, slips):
+        if _unfilled(self.guess):
+            return "none"
+        if isinstance(self.guess, str) and _word(self.guess) == GIVEN_UP:
+            return "shown"
+        try:
+            wanted = _read(self.truth)
+            mine = _read(self.guess, like=wanted)
+            self.key = repr(mine) if isinstance(mine, list | float) else _word(mine)
+        except Exception:  # whatever was entered
+            self.comment = _wanted_as(self.truth)
+            return "unreadable"
+        if _same(mine, wanted, within):
+            self.comment = "Right."
+            return "right"
+        for name, value in slips.items():
+            slip = _read(value, like=wanted)
+            if _same(mine, slip, within) and not _same(slip, wanted, within):
+                self.slip, self.comment = name, SLIPS[name]
+                return "wrong"
+        self.comment = _difference(mine, wanted, within)
+        return "wrong"
+
+    @property
+    def is_revealed(self):
+        """Whether the truth stands in the open: once it is known, given up, or missed twice."""
+        return self.status in ("right", "shown") or (self.status == "wrong" and self.tries > 1)
 
     def __repr__(self):
         if self.status == "none":
-            return f"No guess entered yet. The answer: {self._shown(self.truth)}"
-        return f"Your guess: {_show(self.guess)}. The answer: {self._shown(self.truth)}. {self.comment}"
+            return f"No guess entered yet. The answer: {self._answer()}"
+        answer = f" The answer: {self._answer()}." if self.is_revealed or self.reveals_at_once else ""
+        if self.status == "shown":
+            return answer.strip()
+        again = "" if self.is_revealed else f" {self.again}"
+        return f"{self.called}: {self.mine}.{answer} {show.plain(self.comment)}{again}"
 
-    def _shown(self, value):
-        return _show(value, self.digits)
+    def _answer(self):
+        return show.value(self.truth, self.digits)
+
+    def _answer_as_html(self):
+        return f"<b>{show.marked(self._answer())}</b>"
 
     def _repr_html_(self):
-        truth = f"<b>{html.escape(self._shown(self.truth))}</b>"
         if self.status == "none":
-            text = (
-                "No guess entered yet. Put yours in place of <code>...</code> and run this cell again."
-                f"<details><summary>Show me the answer</summary>{truth}</details>"
-            )
-        else:
-            sign = "✓" if self.status == "right" else "✗"
-            guess = html.escape(_show(self.guess))
-            text = f"Your guess: <b>{guess}</b> &nbsp; The answer: {truth}<br>{sign} {html.escape(self.comment)}"
-        return f'<div style="border-left: 4px solid #1F5FBF; padding: 0.3em 0.8em">{text}</div>'
+            text = "No guess entered yet. Put yours in place of `...` and run this cell again."
+            return show.framed(show.marked(text) + show.folded("Show me the answer", self._answer_as_html()), "open")
+        if self.status == "shown":
+            return show.framed(f"The answer: {self._answer_as_html()}", "open")
+        sign = {"right": "✓", "wrong": "✗", "unreadable": "…"}[self.status]
+        body = f"{self.called}: <b>{_escaped(self.mine)}</b>"
+        if self.is_revealed:
+            body += f" &nbsp; The answer: {self._answer_as_html()}"
+        body += f"<br>{sign} {show.marked(self.comment)}"
+        if not self.is_revealed:
+            body += f" {self.again}"
+            if self.reveals_at_once:
+                body += show.folded("Show me the answer", self._answer_as_html())
+        return show.framed(body, {"unreadable": "open"}.get(self.status, self.status))
 
 
-def _compare(guess, truth, within):
-    if _unfilled(guess):
-        return "none", ""
-    if isinstance(truth, str | bool):
-        right = str(guess).strip().casefold() == str(truth).casefold()
-        return ("right", "Right.") if right else ("wrong", "Not what happens. Can you say why?")
-    try:
-        mine, theirs = (torch.as_tensor(_plain(side), dtype=torch.float64) for side in (guess, truth))
-    except (TypeError, ValueError, RuntimeError):
-        return "unlike", "The guess could not be read as numbers."
-    if mine.shape != theirs.shape:
-        return "unlike", f"The guess holds {_count(mine)}, the answer {_count(theirs)}."
-    wrong = ~torch.isclose(mine, theirs, rtol=0.0, atol=within, equal_nan=True)
-    if not wrong.any():
-        return "right", "Right."
-    if theirs.ndim == 0:
-        return "wrong", f"Off by {_number(float(mine - theirs))}."
-    return "wrong", f"{int(wrong.sum())} of {wrong.numel()} numbers differ."
+class Blank(Prediction):
+    """What `blank` shows, as `Prediction`."""
+
+    asking = (
+        "Your own line first: write it in the cell above in place of ... and run both cells. "
+        f'To go on without, write "{GIVEN_UP}" there; the course\'s line is hidden in this cell.'
+    )
+    called = "Yours"
+    again = "Mend your line and run both cells again, or open this cell to see the course's."
+
+    def __repr__(self):
+        if self.status == "none":
+            return "Nothing written yet in the cell above. This cell has the course's own line."
+        if self.status == "right":
+            return "Right: your line gives what the course's gives."
+        return super().__repr__()
+
+    def _repr_html_(self):
+        if self.status == "none":
+            return show.framed(repr(self), "open")
+        if self.status == "right":
+            return show.framed(f"✓ {self!r}", "right")
+        return super()._repr_html_()
+
+
+# --------------------------------------------------------------------------------- what was entered, and what it means
+
+YES, NO = {"yes", "y", "true", "yeah", "ja"}, {"no", "n", "false", "nope", "nein"}
+LONGEST = 10_000  # numbers in a row
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:/\d+)?%?|[+-]?(?:nan|inf(?:inity)?)", re.I)
+SIGNS = str.maketrans({"−": "-", "–": "-", "∞": "inf", "×": ",", ";": ",", "½": "0.5"})
 
 
 def _unfilled(guess):
-    return guess is None or guess is Ellipsis or (isinstance(guess, list | tuple) and any(map(_unfilled, guess)))
+    if isinstance(guess, list | tuple):
+        return any(part is Ellipsis or part is None or (part is not guess and _unfilled(part)) for part in guess[:64])
+    return guess is None or guess is Ellipsis
 
 
-def _plain(value):
-    return value.detach().tolist() if isinstance(value, torch.Tensor) else value
+def _read(thing, like=None, depth=0):
+    """A number, a word, a bool or nested lists of them; `like` is the truth as it was read. Raises if it cannot be."""
+    if depth > 8:
+        raise ValueError("nested too deep")
+    if isinstance(thing, str):
+        return _read_text(thing, like)
+    if hasattr(thing, "tolist"):  # of torch and of numpy
+        thing = thing.detach().tolist() if isinstance(thing, torch.Tensor) else thing.tolist()
+    if isinstance(thing, list | tuple | range) and len(thing) < LONGEST:
+        parts = like if isinstance(like, list) else [like] * len(thing)
+        inner = [_read(part, parts[0] if parts else None, depth + 1) for part in thing]
+        return inner[0] if len(inner) == 1 and depth == 0 else inner  # one number in brackets is that number
+    if isinstance(thing, bool):
+        return thing
+    if isinstance(thing, numbers.Real) or hasattr(thing, "__float__"):
+        return float(thing)
+    raise TypeError(f"{type(thing).__name__} is neither a number nor a word")
 
 
-def _count(tensor):
-    return "1 number" if tensor.ndim == 0 else " × ".join(map(str, tensor.shape)) + " numbers"
+def _read_text(text, like):
+    if like is None:
+        return text
+    if isinstance(like, list):
+        return [_read_text(part, like[0]) for part in re.split(r"[,\s]+", _bare(text)) if part]
+    if isinstance(like, str | bool):
+        return text
+    bare = _bare(text).replace(" ", "")
+    if re.fullmatch(r"[+-]?\d+,\d+%?", bare):  # 0,47 as much of the world writes it
+        bare = bare.replace(",", ".")
+    if not NUMBER.fullmatch(bare):
+        raise ValueError(f"{text!r} is no number")
+    over, _, under = bare.rstrip("%").partition("/")
+    return float(over) / float(under or 1) / (100 if bare.endswith("%") else 1)
 
 
-def _number(x, digits=4):
-    if isinstance(x, bool) or not isinstance(x, int | float):
-        return str(x)
-    if not math.isfinite(x):
-        return str(x)
-    return f"{round(x, digits):.15g}".replace("-", "−")
+def _bare(text):
+    """Text without brackets; ×, x and ; part numbers as commas do."""
+    text = re.sub(r"(?<=\d)\s*x\s*(?=\d)", ",", text.translate(SIGNS))
+    return re.sub(r"torch\.size|[\[\](){}]", " ", text, flags=re.I).strip(" ,")
 
 
-def _show(value, digits=4):
-    value = _plain(value)
-    if isinstance(value, list | tuple):
-        inner = ", ".join(_show(part, digits) for part in value)
-        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
-    return _number(value, digits)
+def _word(thing):
+    """A word as it is compared: lower case, without signs, articles and plural."""
+    if isinstance(thing, bool):
+        return "yes" if thing else "no"
+    if isinstance(thing, float):
+        return show.short(thing)
+    words = re.sub(r"[^\w~.√∞+−-]+", " ", thing.casefold().replace("-", "−")).strip(" .").split()
+    words = [word for word in words if word not in ("the", "a", "an")]
+    words = [word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words]
+    text = " ".join(words)
+    return "yes" if text in YES else "no" if text in NO else text
+
+
+def _same(mine, wanted, within):
+    if isinstance(wanted, list):
+        alike = isinstance(mine, list) and len(mine) == len(wanted)
+        return alike and all(_same(a, b, within) for a, b in zip(mine, wanted, strict=True))
+    if isinstance(mine, list):
+        return False
+    if isinstance(wanted, float):
+        return not isinstance(mine, str) and _near(float(mine), wanted, within)
+    return _word(mine) == _word(wanted)
+
+
+def _near(a, b, within):
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return abs(a - b) <= within + 1e-9 * abs(b)
+
+
+def _flat(thing):
+    return [leaf for part in thing for leaf in _flat(part)] if isinstance(thing, list) else [thing]
+
+
+def _form(thing):
+    """The sizes of nested lists, () for one number; raises if they are ragged."""
+    if not isinstance(thing, list):
+        return ()
+    inner = {_form(part) for part in thing}
+    if len(inner) > 1:
+        raise ValueError("ragged")
+    return (len(thing), *(inner.pop() if inner else ()))
+
+
+# ------------------------------------------------------------------------------------------- in what a guess differs
+
+
+def _difference(mine, wanted, within):
+    """What can be said of a wrong guess without saying the answer."""
+    if not all(isinstance(leaf, float) for leaf in _flat(wanted)):
+        return "That is not what happens. Can you say why?"
+    try:
+        here, there = _form(mine), _form(wanted)
+    except ValueError:
+        return "Its rows have different lengths."
+    if here != there:
+        return f"It has {_how_many(here)}, the answer {_how_many(there)}."
+    mine, wanted = [float(x) for x in _flat(mine)], _flat(wanted)
+    if all(_near(-a, b, within) for a, b in zip(mine, wanted, strict=True)):
+        return SLIPS["negated"]
+    if not here:
+        return _which_way(mine[0], wanted[0], within)
+    if all(_near(a, b, within) for a, b in zip(sorted(mine), sorted(wanted), strict=True)):
+        return "The right numbers, in another order."
+    wrong = [i for i, (a, b) in enumerate(zip(mine, wanted, strict=True)) if not _near(a, b, within)]
+    if len(wrong) == len(wanted):
+        return "None of the numbers is right yet." if len(wanted) > 2 else "Neither of the two numbers is right yet."
+    return f"{len(wrong)} of {len(wanted)} numbers {'is' if len(wrong) == 1 else 'are'} not right yet."
+
+
+def _which_way(mine, wanted, within):
+    if _near(mine / 100, wanted, within) and mine > 1:
+        return f'Right if you mean per cent, but then write it as "{show.short(mine)} %".'
+    if math.isnan(wanted):
+        return "It is not a number that comes out."
+    if math.isnan(mine):
+        return "A number does come out."
+    return "That is too large." if mine > wanted else "That is too small."
+
+
+def _how_many(form):
+    if len(form) < 2:
+        return show.count(form[0] if form else 1, "number")
+    return " × ".join(map(str, form)) + " numbers"
+
+
+def _wanted_as(truth):
+    return (
+        "That could not be read as a word." if isinstance(truth, str | bool) else "That could not be read as numbers."
+    )
+
+
+def _text(guess):
+    """What was entered, in one line, however strange it is."""
+    try:
+        text = guess.strip() if isinstance(guess, str) else show.value(_read(guess) if _sized(guess) else guess)
+    except Exception:
+        try:
+            text = str(guess)
+        except Exception:
+            text = type(guess).__name__
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _sized(guess):
+    return hasattr(guess, "tolist") and not isinstance(guess, torch.Tensor)
+
+
+def _escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,9 +1,37 @@
-"""predict: shows guess and truth, hides the truth until there is a guess, and never raises."""
+"""predict and blank: what counts as the same answer, what a wrong one is told, and what a learner's copy keeps back."""
 
+import fractions
+import math
+
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from attn_lib.predict import predict
+from attn_lib import predict as module
+from attn_lib.predict import SLIPS, NotYet, blank, predict
+
+NUMBERS = torch.tensor([1.0, 5.0, 2.0])
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """The kernel works in a learner's copy."""
+    (tmp_path / module.MARKER).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def no_tries_yet(monkeypatch):
+    module._wrong.clear()
+
+
+def texts(shown):
+    return repr(shown), shown._repr_html_()
+
+
+# ----------------------------------------------------------------------------------------- the tested edition
 
 
 @pytest.mark.parametrize("guess", [..., None, [...], [1, ...], [[..., 2]]])
@@ -15,51 +43,229 @@ def test_without_a_guess_the_answer_is_folded_away(guess):
     assert html.count("[1.5, 2]") == 1
 
 
+def test_the_answer_to_a_wrong_guess_is_folded_too():
+    html = predict(3, 12)._repr_html_()
+    assert html.count("12") == 1 and html.index("<details>") < html.index("12") < html.index("</details>")
+
+
+# ------------------------------------------------------------------------------------------ the same answer
+
+
 @pytest.mark.parametrize(
     "guess, truth",
     [
         (2, 2),
+        ([2], 2),
         (0.47, torch.tensor(0.4683)),
+        ("0.47", torch.tensor(0.4683)),
+        ("47 %", torch.tensor(0.4683)),
+        ("47%", torch.tensor(0.4683)),
+        ("0,47", torch.tensor(0.4683)),
+        (fractions.Fraction(1, 2), 0.5),
+        ("1/2", 0.5),
+        (np.float32(0.5), 0.5),
+        ("−∞", -math.inf),
         ([1, 0, 2], torch.tensor([1.0, 0.0, 2.0])),
+        ("1, 0, 2", torch.tensor([1.0, 0.0, 2.0])),
+        ("[1 0 2]", torch.tensor([1.0, 0.0, 2.0])),
+        (np.array([1, 0, 2]), torch.tensor([1.0, 0.0, 2.0])),
+        (range(3), torch.arange(3)),
         (torch.tensor([1, 0]), torch.tensor([1.0, 0.0], requires_grad=True)),
         ((2, 3, 4), torch.Size([2, 3, 4])),
         ([2, 3, 4], (2, 3, 4)),
+        ("2 x 3 x 4", torch.Size([2, 3, 4])),
+        ("2×3×4", torch.Size([2, 3, 4])),
+        ("torch.Size([2, 3, 4])", torch.Size([2, 3, 4])),
         (" Yes ", "yes"),
-        (float("nan"), "nan"),
-        (True, True),
+        ("y", "yes"),
+        (True, "yes"),
+        (False, "no"),
         ("true", True),
+        ("no", False),
+        (torch.tensor(True), True),
+        ("column", "columns"),
+        ("the Columns.", "column"),
+        ("1 heads", "1 head"),
+        (float("nan"), "nan"),
+        ("NaN", torch.tensor(math.nan)),
+        (["yes", "no"], ["yes", "no"]),
+        ("yes, no", ["yes", "no"]),
     ],
 )
-def test_a_right_guess(guess, truth):
+def test_a_right_guess_in_any_way_of_writing(guess, truth):
     shown = predict(guess, truth)
     assert shown.status == "right" and "✓" in shown._repr_html_() and "Right" in repr(shown)
 
 
-@pytest.mark.parametrize(
-    "guess, truth, status, words",
-    [
-        (10, torch.tensor(12.0), "wrong", "Off by −2"),
-        ([1, 2, 3], torch.tensor([1.0, 5.0, 3.0]), "wrong", "1 of 3 numbers differ"),
-        ((2, 3), torch.Size([3, 2]), "wrong", "2 of 2"),
-        ([1, 2], torch.tensor([1.0, 2.0, 3.0]), "unlike", "2 numbers, the answer 3 numbers"),
-        (1, torch.ones(2, 2), "unlike", "1 number, the answer 2 × 2"),
-        ("many", torch.tensor(3.0), "unlike", "could not be read"),
-        (object(), 3, "unlike", "could not be read"),
-        ([[1], [1, 2]], torch.ones(2, 2), "unlike", "could not be read"),
-        ("no", "yes", "wrong", "why"),
-    ],
-)
-def test_another_guess_says_how_it_differs(guess, truth, status, words):
-    shown = predict(guess, truth)
-    assert shown.status == status and words in repr(shown) and words in shown._repr_html_()
+@given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=6), st.sampled_from([list, tuple, torch.tensor, np.array]))
+def test_what_is_the_truth_is_right(numbers, make):
+    assert predict(make(numbers), torch.tensor(numbers, dtype=torch.float64)).status == "right"
 
 
-def test_within_is_how_far_off_a_guess_may_be_and_how_many_digits_are_shown():
+@given(st.lists(st.integers(0, 99), min_size=1, max_size=4), st.sampled_from([", ", " ", "x", " × ", ";"]))
+def test_numbers_in_words_are_numbers(numbers, between):
+    assert predict(between.join(map(str, numbers)), tuple(numbers)).status == "right"
+
+
+@given(st.floats(-100, 100), st.floats(-100, 100))
+def test_a_number_is_right_as_far_as_within_says(guess, truth):
+    expected = "right" if abs(guess - truth) <= 0.5 + 1e-9 * abs(truth) else "wrong"
+    assert predict(guess, truth, within=0.5).status == expected
+
+
+def test_within_says_how_many_digits_are_shown():
     assert predict(0.7, torch.tensor(0.7634), within=0.1).status == "right"
     assert predict(0.7, torch.tensor(0.7634)).status == "wrong"
     assert "0.8" in repr(predict(..., torch.tensor(0.7634), within=0.1))
     assert "251" in repr(predict(..., torch.tensor(250.9381), within=20))
 
 
+# ------------------------------------------------------------------------------------------- a wrong answer
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_known_slip_is_told_in_words(name):
+    shown = predict([1, 2, 3], NUMBERS, **{"off_by_one": [9, 9, 9], name: [1, 2, 3]})
+    assert shown.status == "wrong" and shown.slip == name
+    assert module.show.plain(SLIPS[name]) in repr(shown) and module.show.marked(SLIPS[name]) in shown._repr_html_()
+
+
+def test_a_slip_that_is_the_truth_is_none():
+    assert predict([1, 5, 2], NUMBERS, column=NUMBERS + 0.001).status == "right"
+    assert predict([1, 5, 3], NUMBERS, column=NUMBERS).slip is None
+
+
+def test_a_slip_without_a_sentence_is_an_error_of_the_lesson():
+    with pytest.raises(TypeError, match=r"'sideways'.*SLIPS"):
+        predict(..., 1, sideways=2)
+
+
+@pytest.mark.parametrize(
+    "guess, truth, words",
+    [
+        (10, torch.tensor(12.0), "too small"),
+        (13, torch.tensor(12.0), "too large"),
+        (-12, torch.tensor(12.0), "sign"),
+        (47, torch.tensor(0.4683), "per cent"),
+        ([1, 2, 2], NUMBERS, "1 of 3 numbers is not right"),
+        ([1, 2, 3], NUMBERS, "2 of 3 numbers are not right"),
+        ([7, 2, 3], NUMBERS, "None of the numbers"),
+        ([5, 1, 2], NUMBERS, "another order"),
+        ([1, 2], NUMBERS, "2 numbers, the answer 3 numbers"),
+        (1, torch.ones(2, 2), "1 number, the answer 2 × 2"),
+        ([[1], [1, 2]], torch.ones(2, 2), "different lengths"),
+        (3, math.nan, "not a number"),
+        (math.nan, 3, "A number does"),
+        ("no", "yes", "why"),
+        (3, "yes", "why"),
+    ],
+)
+def test_another_wrong_guess_says_in_what_it_differs(guess, truth, words):
+    shown = predict(guess, truth)
+    assert shown.status == "wrong" and all(words in text for text in texts(shown))
+
+
+@pytest.mark.parametrize("guess", ["many", object(), {}, {1}, print, 1j, [object()], "1 or 2"])
+def test_what_is_no_number_can_be_tried_again(guess):
+    for _ in range(3):
+        shown = predict(guess, torch.tensor(3.0))
+        assert shown.status == "unreadable" and "could not be read" in repr(shown) and not shown.is_revealed
+
+
+class Spiteful:
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __float__ = __str__
+    __hash__ = object.__hash__
+
+
+LOOP = []
+LOOP.append(LOOP)
+STRANGE = st.one_of(
+    st.none(),
+    st.text(),
+    st.binary(),
+    st.complex_numbers(),
+    st.integers(),
+    st.floats(),
+    st.dictionaries(st.text(), st.text()),
+    st.sampled_from([LOOP, Spiteful(), [Spiteful()], 10**400, [10**400], type, torch.nn.Linear, range(10**9)]),
+    st.sampled_from([torch.ones(2).to_sparse(), torch.ones(2, device="meta"), torch.ones(0), torch.ones(2) * 1j]),
+)
+
+
+@given(st.recursive(STRANGE, lambda inner: st.lists(inner, max_size=4)), st.sampled_from([3.0, NUMBERS, "yes", True]))
+def test_no_guess_raises(guess, truth):
+    texts(predict(guess, truth, column=1, row=[1, 2]))
+
+
 def test_what_is_shown_is_text_and_never_markup():
     assert "<script>" not in predict("<script>", "yes")._repr_html_()
+
+
+# -------------------------------------------------------------------------------------- in the learner's copy
+
+
+@pytest.mark.parametrize("guess", [..., None, [1, ...]])
+def test_in_a_copy_nothing_is_revealed_without_a_guess(copy, guess):
+    with pytest.raises(NotYet) as stop:
+        predict(guess, 1234, column=5678)
+    (line,) = stop.value._render_traceback_()
+    assert "\n" not in line and 'guess = "show"' in line and "..." in line
+    assert "1234" not in line and "5678" not in line
+
+
+def ask(*guesses, truth=1234, **slips):
+    """The same question answered with each of these guesses in turn."""
+    return [predict(guess, truth, **slips) for guess in guesses]
+
+
+def test_in_a_copy_the_truth_comes_after_the_second_wrong_guess(copy):
+    once, again, twice, back, right = ask(1, "1", 2, 1, 1234)
+    for shown in (once, again, back):
+        assert not any("1234" in text for text in texts(shown))
+        assert all("another try" in text for text in texts(shown))
+    assert all("1234" in text and "another try" not in text for text in texts(twice))
+    assert right.status == "right"
+
+
+def test_in_a_copy_each_question_has_tries_of_its_own(copy):
+    first = predict(1, 1234)
+    other = predict(2, 1234, within=0.02)
+    assert not first.is_revealed and not other.is_revealed
+
+
+def test_giving_up_shows_the_truth(copy):
+    for guess in ("show", " Show "):
+        assert all("1234" in text for text in texts(predict(guess, 1234)))
+
+
+def test_a_slip_is_told_without_the_truth(copy):
+    shown = predict(7, 1234, unscaled=7)
+    assert not any("1234" in text for text in texts(shown)) and "scale" in repr(shown)
+
+
+def test_the_copy_can_be_said_by_a_variable(monkeypatch):
+    monkeypatch.setenv(module.VARIABLE, "1")
+    with pytest.raises(NotYet):
+        predict(..., 1)
+
+
+# ------------------------------------------------------------------------------------------------------ blank
+
+
+def test_a_blank_is_compared_to_the_precision_of_float32():
+    truth = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert blank(truth + 5e-5, truth).status == "right"
+    assert blank(truth + 5e-3, truth).status == "wrong"
+    shown = blank(truth.T, truth, transposed=truth.T)
+    assert shown.slip == "transposed" and "[[1, 2], [3, 4]]" not in repr(shown).replace("answer: [[1, 2]", "")
+
+
+def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
+    assert "Nothing written yet" in repr(blank(..., torch.ones(2)))
+    monkeypatch.setenv(module.VARIABLE, "1")
+    with pytest.raises(NotYet, match="cell above"):
+        blank(None, torch.ones(2))
+    assert blank("show", torch.ones(2)).status == "shown"

@@ -11,8 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from conftest import FLAGS, find_browser, jupyterlab, write_notebook
-from lab_page import Lab
+from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
 PACE = 0.15  # seconds between presses, as a hand makes them

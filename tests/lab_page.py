@@ -1,10 +1,36 @@
-"""A page of JupyterLab on one notebook, as the browser tests and the benchmark of boards use it."""
+"""JupyterLab for the browser's tests and the benchmark of boards: a server on a folder, and a page on a notebook."""
 
 import contextlib
+import os
+import random
 import re
+import shutil
+import subprocess
+import sys
 import threading
+import time
+import urllib.error
 import urllib.request
+from pathlib import Path
 
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ARTEFACTS = ROOT / "test-artefacts"
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SETTINGS = {
+    "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+    "notebook-extension/tracker": '{"windowingMode": "none"}',  # every cell is on the page, not only those in view
+}
 PATIENCE = 20_000  # ms: how long something may take to be seen on a machine that is busy
 
 
@@ -62,3 +88,51 @@ class Lab:
             request = urllib.request.Request(f"{self.address}/api/kernels/{kernel}?token=test", method="DELETE")
             with contextlib.suppress(OSError):  # the server is gone, and its kernels with it
                 urllib.request.urlopen(request).close()
+
+
+def find_browser():
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def write_notebook(path, text):
+    """A notebook of code cells, which stand in the text with --- between them."""
+    cells = [nbformat.v4.new_code_cell(source.strip()) for source in text.split("---\n")]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+
+
+@contextlib.contextmanager
+def jupyterlab(folder, options=(), **variables):
+    """A JupyterLab on this folder on a free port; yields its address. Its settings are those in the folder, if any."""
+    settings = folder / ".settings/@jupyterlab"
+    for name, text in SETTINGS.items() if not settings.exists() else ():
+        (settings / name).parent.mkdir(parents=True, exist_ok=True)
+        (settings / f"{name}.jupyterlab-settings").write_text(text)
+    port = random.SystemRandom().randrange(10_000, 30_000)  # the next free one would be that of another worker too
+    options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    options += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=test", "--ServerApp.port_retries=0"]
+    environment = {**os.environ, **variables, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
+    environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}
+    environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".workspaces")
+    with open(folder / "lab.log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options], env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(address, server, folder / "lab.log")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def wait_for(address, server, log):
+    for _ in range(240):
+        if server.poll() is not None:
+            break
+        try:
+            return urllib.request.urlopen(f"{address}/api?token=test", timeout=2).close()
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.25)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import ARTEFACTS
-from lab_page import Lab
+from lab_page import ARTEFACTS, Lab
 
 from attn_lib import self_attention_steps
 from attn_lib.examples import W_k, W_q, W_v, X

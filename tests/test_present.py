@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from conftest import ROOT, jupyterlab
 from fill_in import fill_in
-from lab_page import TOO_SMALL, Lab
+from lab_page import ROOT, TOO_SMALL, Lab, jupyterlab
 
 from authors import speaker
 

@@ -1,0 +1,142 @@
+"""What all tests share: one run of each notebook, one JupyterLab, one browser, what is built once."""
+
+import ast
+import copy
+import itertools
+import os
+import shutil
+from collections import defaultdict
+
+import nbformat
+import pytest
+from filelock import FileLock
+from fill_in import fill_in
+from hypothesis import settings
+from lab_page import BROWSERS, FLAGS, ROOT, find_browser, jupyterlab, write_notebook
+from nbval.plugin import IPyNbCell
+from saved_outputs import differences
+
+# The same examples in every run: a red run can be repeated. No deadline: these machines are shared.
+settings.register_profile("course", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("course")
+
+# Files that take long begin first, so that no worker is left with one at the end.
+LONG = ["test_present", "test_site", "test_browser", "test_exercises", "test_slides", "test_grade"]
+
+
+def pytest_collection_modifyitems(items):
+    last = {item.parent: item for item in items if isinstance(item, IPyNbCell)}
+    for notebook, cell in last.items():
+        items.insert(items.index(cell) + 1, with_solutions(notebook))
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+
+
+# ---------------------------------------------------------------------------------------------------------- notebooks
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A cell that nbval is content with is looked at again, for what nbval does not compare."""
+    result = yield
+    if isinstance(item, IPyNbCell) and (found := differences(item.cell, item.test_outputs)):
+        item.raise_cell_error("Cell outputs differ from the saved ones", "\n".join(found))
+    return result
+
+
+def with_solutions(notebook):
+    """One more cell for the kernel that ran a notebook: the library's answer to each exercise, and `check` of it."""
+    filled = copy.deepcopy(notebook.nb)
+    fill_in(filled)
+    lines = ["import os", "os.environ['ATTN_VERDICTS'] = os.devnull  # nobody's progress"]
+    for cell, following in itertools.pairwise(cell for cell in filled.cells if cell.cell_type == "code"):
+        if "exercise" in cell.metadata.get("tags", []):
+            verdict = ast.unparse(ast.parse(following.source).body[-1])
+            lines += [cell.source, f"assert {verdict}.status == 'correct', {verdict}"]
+    cell = nbformat.v4.new_code_cell("\n".join(lines), execution_count=1)
+    return IPyNbCell.from_parent(
+        notebook, name="Solutions", cell_num=len(filled.cells), cell=cell, options=defaultdict(bool)
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- built once
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory):
+    """built_once(name, build): a folder that build(folder) fills, once for all workers."""
+
+    def make(name, build):
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            folder = tmp_path_factory.mktemp(name)
+            build(folder)
+            return folder
+        folder = tmp_path_factory.getbasetemp().parent / name
+        with FileLock(f"{folder}.lock"):
+            if not (folder / "built").exists():
+                folder.mkdir(exist_ok=True)
+                build(folder)
+                (folder / "built").touch()
+        return folder
+
+    return make
+
+
+# ------------------------------------------------------------------------------------------------------- in a browser
+
+
+BOARDS = """\
+import torch
+from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
+heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
+---
+by_hand = by_hand_explorer()
+by_hand
+---
+softmax_explorer()
+---
+mask_painter()
+---
+heads_explorer(heads, ["a", "b"])
+---
+reshape_explorer()
+---
+by_hand
+"""
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The browser of this machine; CHROMIUM may name one. Skips where there is none, but never in CI."""
+    path = find_browser()
+    if not path:
+        message = f"no browser found: looked for {', '.join(BROWSERS)} and the variable CHROMIUM"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
+    return path
+
+
+@pytest.fixture(scope="session")
+def lab(chromium, tmp_path_factory):
+    """The address of a JupyterLab that serves copies of the notebooks, unexecuted, and one with all boards."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "img", folder / "img")
+    (folder / "notebooks").mkdir()
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        shutil.copy(path, folder / "notebooks" / f"saved_{path.name}")
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        nbformat.write(notebook, folder / "notebooks" / path.name)
+    write_notebook(folder / "boards.ipynb", BOARDS)
+    with jupyterlab(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()

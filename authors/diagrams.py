@@ -59,69 +59,68 @@ def main():
 # -------------------------------------------------------------------------------------------------------- diagrams
 
 
-def by_hand_flow():
-    """Three tokens of four numbers become queries, keys and values, then scores, weights and three outputs.
+BY_HAND = ("inputs", "parameters", "queries", "keys", "values", "scores", "weights", "outputs")  # as they are earned
+
+
+def by_hand_map():
+    """The boxes of the example, still empty: inputs, parameters, queries, keys and values, scores, weights, outputs.
 
     The row of the first token is outlined from its input to its output.
     """
+    return _by_hand(filled=0)
+
+
+def by_hand_scores():
+    """The same boxes, filled up to the scores; weights and outputs are still empty."""
+    return _by_hand(filled=BY_HAND.index("scores") + 1)
+
+
+def by_hand_flow():
+    """Every box is filled: three tokens of four numbers have become queries, keys, values, scores, weights and outputs.
+
+    The row of the first token is outlined from its input to its output.
+    """
+    return _by_hand(filled=len(BY_HAND))
+
+
+def _by_hand(filled):
+    """The example as a map, with numbers in the first so many of its boxes."""
     steps = self_attention_steps(X, W_q, W_k, W_v, scale=1)
     page = Page(620)
+
+    def matrix(box, x, y, values, colour, **look):
+        empty = box not in BY_HAND[:filled]
+        if empty:  # nor how it will be filled
+            look |= {"note": "", "fill": 0 if look.get("fill") == "value" else look.get("fill", DATA)}
+        page.matrix(x, y, values, colour, empty=empty, **look)
+
     middle = {"query": 130, "key": 330, "value": 530}
-    page.matrix(56, middle["key"] - 66, X, COLOURS["input"], rows=TOKENS, title="inputs X", note="3 tokens", followed=0)
+    inputs = {"rows": TOKENS, "title": "inputs X", "note": "3 tokens", "followed": 0}
+    matrix("inputs", 56, middle["key"] - 66, X, COLOURS["input"], **inputs)
     products = {"query": (W_q, steps.queries), "key": (W_k, steps.keys), "value": (W_v, steps.values)}
     page.line([(204, 330), (226, 330)])
     for kind, (parameters, product) in products.items():
         y, letter = middle[kind], kind[0]
         page.arrow([(226, 330), (226, y), (258, y)])
-        page.matrix(262, y - 66, parameters, COLOURS[kind], title=f"W_{letter}", fill=0)
+        matrix("parameters", 262, y - 66, parameters, COLOURS[kind], title=f"W_{letter}", fill=0)
         page.arrow([(374, y), (402, y)])
-        names = {"query": "queries Q", "key": "keys K", "value": "values V"}
-        followed = 0 if kind == "query" else None
-        note = f"X @ W_{letter}"
-        page.matrix(444, y - 50, product, COLOURS[kind], rows=TOKENS, title=names[kind], note=note, followed=followed)
+        names = {"query": "queries", "key": "keys", "value": "values"}
+        look = {"rows": TOKENS, "title": f"{names[kind]} {letter.upper()}", "note": f"X @ W_{letter}"}
+        look["followed"] = 0 if kind == "query" else None
+        matrix(names[kind], 444, y - 50, product, COLOURS[kind], **look)
 
     page.arrow([(556, 130), (574, 130), (574, 222), (590, 222)])
     page.arrow([(556, 330), (574, 330), (574, 238), (590, 238)])
     top = 230 - 50
-    page.matrix(
-        636,
-        top,
-        steps.scores,
-        INK,
-        rows=TOKENS,
-        columns=TOKENS,
-        title="scores",
-        note="Q @ Kᵀ",
-        followed=0,
-        fill=0,
-        width=42,
-    )
+    look = {"rows": TOKENS, "columns": TOKENS, "title": "scores", "note": "Q @ Kᵀ", "followed": 0}
+    matrix("scores", 636, top, steps.scores, INK, fill=0, width=42, **look)
     page.arrow([(768, 230), (802, 230)])
-    page.matrix(
-        808,
-        top,
-        steps.weights,
-        COLOURS["weights"],
-        columns=TOKENS,
-        title="weights",
-        note="softmax of each row",
-        followed=0,
-        fill="value",
-        width=54,
-    )
+    look = {"columns": TOKENS, "title": "weights", "note": "softmax of each row", "followed": 0}
+    matrix("weights", 808, top, steps.weights, COLOURS["weights"], fill="value", width=54, **look)
     page.arrow([(889, 284), (889, 420)])
     page.arrow([(556, 530), (760, 530)])
-    page.matrix(
-        808,
-        480,
-        steps.outputs,
-        COLOURS["output"],
-        rows=TOKENS,
-        title="outputs",
-        note="weights @ V",
-        followed=0,
-        width=54,
-    )
+    look = {"rows": TOKENS, "title": "outputs", "note": "weights @ V", "followed": 0}
+    matrix("outputs", 808, 480, steps.outputs, COLOURS["output"], width=54, **look)
 
     page.frame(24, 508, 36, 24)
     page.text(72, 520, f"token {TOKENS[0]}, from", ha="left")
@@ -333,7 +332,16 @@ def split_merge():
 
 DIAGRAMS = {
     function.__name__: function
-    for function in (by_hand_flow, one_query, scaled_dot_product, masks, multi_head, split_merge)
+    for function in (
+        by_hand_map,
+        by_hand_scores,
+        by_hand_flow,
+        one_query,
+        scaled_dot_product,
+        masks,
+        multi_head,
+        split_merge,
+    )
 }
 
 
@@ -411,23 +419,39 @@ class Page:
             )
         )
 
-    def cells(self, x, y, values, colour, *, width=36, height=33, fill=DATA):
+    def cells(self, x, y, values, colour, *, width=36, height=33, fill=DATA, empty=False):
         """A matrix of numbers; fill is how much of the colour the cells hold, or "value" for as much as they say."""
         digits = 0 if torch.equal(values, values.round()) else 2
         for i, row in enumerate(values.tolist()):
             for j, value in enumerate(row):
                 amount = value if fill == "value" else fill
-                self.cell(x + j * width, y + i * height, width, height, f"{value:.{digits}f}", colour, amount)
+                words = "" if empty else f"{value:.{digits}f}"
+                self.cell(x + j * width, y + i * height, width, height, words, colour, amount)
 
     def cell(self, x, y, width, height, words, colour, fill, *, mono=False):
         face = tint(colour, fill)
         self.axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=colour, linewidth=0.8))
         self.text(x + width / 2, y + height / 2, words, colour=WHITE if fill > 0.6 else INK, mono=mono)
 
-    def matrix(self, x, y, values, colour, *, title, note="", rows=(), columns=(), followed=None, width=36, fill=DATA):
+    def matrix(
+        self,
+        x,
+        y,
+        values,
+        colour,
+        *,
+        title,
+        note="",
+        rows=(),
+        columns=(),
+        followed=None,
+        width=36,
+        fill=DATA,
+        empty=False,
+    ):
         """Cells with a title above, tokens beside the rows and above the columns, and one row outlined."""
         height = 33
-        self.cells(x, y, values, colour, width=width, height=height, fill=fill)
+        self.cells(x, y, values, colour, width=width, height=height, fill=fill, empty=empty)
         for i, token in enumerate(rows):
             self.text(x - 8, y + (i + 0.5) * height, token, ha="right")
         for j, token in enumerate(columns):

@@ -8,6 +8,7 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure as MatplotlibFigure
 
+from . import show
 from .checks import check_tensor
 from .colours import COLOURS
 
@@ -127,6 +128,48 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
     axes.legend(fontsize=12, framealpha=0.9)
     spelled_out = f"{title}. {ylabel} against {xlabel}, {x[0]:g} to {x[-1]:g}: {'; '.join(parts)}."
     figure.description = spelled_out if description is None else description
+    return figure
+
+
+def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
+    """Draw queries and keys of two numbers each as arrows in a plane: queries solid, keys dashed, a name at each tip.
+
+    Shapes: queries (n_queries, 2), keys (n_keys, 2); tokens are a word for each row; xlabel and ylabel say what the
+    two numbers mean. The description gives every arrow and every dot product. Returns a Figure.
+    Raises: ValueError for vectors of another length than 2, or too few or many tokens.
+    """
+    named = {"query": (queries, query_tokens, "-"), "key": (keys, key_tokens, (0, (4, 2)))}
+    figure = Figure(figsize=(7.4, 4.6), layout="constrained")
+    axes = figure.subplots()
+    said = []
+    for kind, (vectors, tokens, style) in named.items():
+        if vectors.ndim != 2 or vectors.size(1) != 2:
+            raise ValueError(f"a {kind} must be 2 numbers to be drawn in a plane, got shape {tuple(vectors.shape)}")
+        if len(tokens) != len(vectors):
+            raise ValueError(f"{kind}_tokens has {len(tokens)} entries for {len(vectors)} vectors")
+        for token, tip in zip(tokens, vectors, strict=True):
+            (x, y), side = tip.tolist(), "left" if tip[0] >= 0 else "right"
+            shape = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "shrinkA": 0, "shrinkB": 0}
+            look = {"color": COLOURS[kind], "linewidth": 2.4, "linestyle": style, "mutation_scale": 18}
+            axes.annotate("", (x, y), (0, 0), arrowprops={**shape, **look})
+            words = f"{kind} of {token}, {show.value((x, y), 2)}"
+            place = {"xytext": (6 if side == "left" else -6, 7), "textcoords": "offset points", "ha": side}
+            axes.annotate(words, (x, y), **place, fontsize=13, color=COLOURS[kind])
+            said.append(words)
+    products = zip(query_tokens, (queries @ keys.T).tolist(), strict=True)
+    said += [
+        f"{q} · {k} = {show.short(score, 2)}" for q, row in products for k, score in zip(key_tokens, row, strict=True)
+    ]
+    tips = torch.cat([queries, keys, torch.zeros(1, 2)])
+    (left, low), (right, high) = tips.amin(dim=0).tolist(), tips.amax(dim=0).tolist()
+    beside = 0.9 * max(right - left, high - low)  # a name stands beside its tip, on the outer side
+    axes.set(xlim=(left - (beside if left else 0.1), right + beside), ylim=(low - 0.2, high + 0.5), aspect="equal")
+    axes.set_title(title, fontsize=15, pad=10)
+    axes.set_xlabel(xlabel, fontsize=13)
+    axes.set_ylabel(ylabel, fontsize=13)
+    axes.tick_params(labelsize=12)
+    axes.grid(alpha=0.3)
+    figure.description = f"{title}: {'; '.join(said)}."
     return figure
 
 

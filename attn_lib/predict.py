@@ -40,6 +40,8 @@ SLIPS = {
     "smallest": "That is the smallest; the largest is asked for.",
     "largest": "That is the largest; the smallest is asked for.",
     "unchanged": "That is what it was before; something has changed it.",
+    "other_token": "Those belong to another token; look again at whose are asked for.",
+    "order": "The right numbers in another order: ask which stands for what.",
     # what was done with them
     "unscaled": "That is without the scale: the scores still have to be divided.",
     "d_k": "You divided by d_k; it is its square root that scores are divided by.",
@@ -61,6 +63,8 @@ SLIPS = {
     "unweighted": "You added up the values as they are; each has to be multiplied by its weight first.",
     "product": "You multiplied entry by entry; a dot product then adds the products up.",
     "incomplete": "One term of the sum is missing.",
+    "added": "You added all the numbers up; first they are multiplied in pairs.",
+    "untransposed": "The keys are not transposed: the product ran along their columns, and a key is a row.",
     "rounded": "You went on with rounded numbers, and the rounding has grown.",
     "negated": "The size is right, the sign is not.",
     "variance": "That is the variance; the standard deviation is its square root.",

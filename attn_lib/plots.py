@@ -163,7 +163,9 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     tips = torch.cat([queries, keys, torch.zeros(1, 2)])
     (left, low), (right, high) = tips.amin(dim=0).tolist(), tips.amax(dim=0).tolist()
     beside = 0.9 * max(right - left, high - low)  # a name stands beside its tip, on the outer side
-    axes.set(xlim=(left - (beside if left else 0.1), right + beside), ylim=(low - 0.2, high + 0.5), aspect="equal")
+    axes.set(
+        xlim=(left - (1.2 * beside if left else 0.1), right + beside), ylim=(low - 0.2, high + 0.5), aspect="equal"
+    )
     axes.set_title(title, fontsize=15, pad=10)
     axes.set_xlabel(xlabel, fontsize=13)
     axes.set_ylabel(ylabel, fontsize=13)

@@ -20,14 +20,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attn_lib.exercises.catalogue import EXERCISES, sorted_ids
+from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import RECORD
 
 CELL_SECONDS, NOTEBOOK_SECONDS, MEMORY_MB = 60, 600, 2048
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
 QUIET = logging.Logger("grade", logging.CRITICAL)  # what goes wrong stands in the table, not between progress bars
-LESSONS = "by_hand|scaled_dot_product|masking|multi_head|match_pytorch|bug_clinic"
-NAME = re.compile(rf"(?P<before>.*?)[-_ ]*0(?P<number>[1-6])_(?:{LESSONS})[-_ ]*(?P<after>.*)")
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+LESSONS = "|".join(path.stem.partition("_")[2] for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
+NAME = re.compile(rf"(?P<before>.*?)[-_ ]*0*(?P<number>[1-9][0-9]*)_(?:{LESSONS})[-_ ]*(?P<after>.*)")
 
 # Runs first in every kernel. torch's own libraries are mapped before the limit is counted from there.
 LIMIT_MEMORY = """
@@ -166,12 +167,12 @@ def _read(path):
 def _number_of(notebook):
     """The N of the first heading, `# N. Title`, for files that were renamed."""
     text = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
-    match = re.match(r"#\s*([1-6])\.", text)
+    match = re.match(r"#\s*(\d+)\.", text)
     return match[1] if match else None
 
 
 def _fill(verdicts, student, name, number, note):
-    expected = [id for id in sorted_ids() if id.split(".")[0] == number]
+    expected = [id for id in EXERCISES if id.split(".")[0] == number]
     rows = []
     for id in [*expected, *(id for id in verdicts if id not in expected)]:
         status, misconception = verdicts.get(id, ("missing", None))
@@ -312,7 +313,7 @@ th, td { border: 1px solid #C9D3E3; padding: 0.3rem 0.6rem; text-align: left; ve
 
 
 def _page(report):
-    ids = [id for id in sorted_ids() if any(row.exercise == id for row in report.rows)]
+    ids = [id for id in EXERCISES if any(row.exercise == id for row in report.rows)]
     students = defaultdict(dict)
     notes = defaultdict(dict)
     for row in report.rows:
@@ -331,7 +332,7 @@ def _page(report):
 def _class_table(report, total):
     rows = ""
     for id, misconception, count in report.commonest():
-        known = EXERCISES[id].misconceptions.get(misconception)
+        known = EXERCISES[id].mistakes.get(misconception)
         name = known.name if known else "wrong in a way that is not in the catalogue"
         rows += f"<tr><td>{id}</td><td>{html.escape(name)}</td><td>{count} of {total}</td></tr>"
     head = "<tr><th scope='col'>exercise</th><th scope='col'>mistake</th><th scope='col'>students</th></tr>"

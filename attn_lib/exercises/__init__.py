@@ -1,8 +1,18 @@
-"""Exercises that diagnose: check an answer, ask for a hint, see the solution, look at your progress."""
+"""Exercises that diagnose: check an answer, ask for a hint, see the solution, look at your progress.
 
-from . import by_hand, clinic, masking, match_pytorch, multi_head, scaled_dot_product  # noqa: F401 - they register
+A notebook's exercises are a file of their own beside this one; whatever stands here is found, nothing is listed.
+"""
+
+import importlib
+import pkgutil
+
 from .checker import check, hint, solution
 from .progress_file import progress
+from .runner import as_when_torch_starts
 from .verdict import Verdict
 
 __all__ = ["Verdict", "check", "hint", "progress", "solution"]
+
+with as_when_torch_starts():  # probes are made here, once, and must not depend on what a notebook has set
+    for _module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,83 +1,126 @@
-"""The catalogue: exercises, their probes and the mistakes known for each. Adding a mistake is adding one function."""
+"""How exercises are written, whatever is asked for; what is asked for is in numbers.py, function.py and clinic.
 
+An exercise is its reference, which is the library's own function wherever there is one, and its hints. A mistake that
+is known is a function of its own, written under the exercise with `@that_exercise.mistake(…)`: its name is the
+mistake's id, the first line of its docstring is what the learner is told, and the rest is why it is tempting.
+"""
+
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .verdict import Verdict
+
 EXERCISES = {}  # id → Exercise, in the order of the notebooks
 
 
-@dataclass(frozen=True)
-class Probe:
-    """One call of an answer: `make()` gives fresh arguments, the same each time; an edge probe is a corner case."""
-
-    make: Callable
-    edge: bool = False
-
-
-@dataclass
-class Misconception:
-    """A mistake that is known: code that makes it, its name, why it is tempting, and where to read again."""
+@dataclass(eq=False)
+class Known:
+    """What is told of a mistake: its name, why it is tempting, and where to read again."""
 
     id: str
     name: str
     why: str
     reread: str
-    codes: list = field(default_factory=list)  # the same mistake written out in each way that gives other numbers
-    telltale: Callable | None = None  # arguments on which it shows best; the smallest failing probe unless given
 
 
-@dataclass
+@dataclass(eq=False)
+class Mistake(Known):
+    """A mistake as code: an answer that comes to what one of the forms comes to has made it."""
+
+    forms: list = field(default_factory=list)  # called as an answer is; each comes to other numbers
+    telltale: tuple | None = None  # arguments on which it shows best; the smallest failing probe unless given
+
+
+@dataclass(eq=False, kw_only=True)
 class Exercise:
-    """What `check` needs to know about one exercise."""
+    """What every exercise has; each kind of exercise adds its own `judge`."""
 
     id: str
-    title: str
-    call: str  # how the answer is called: "causal_mask(n_queries, n_keys)"
-    section: str  # where it is taught
     reference: Callable
-    probes: list
+    title: str
+    section: str  # where it is taught
+    asks: str  # what the learner writes: "my_causal_mask(n_queries, n_keys)", "three numbers"
     hints: list
-    returns: tuple = ("result",)  # a name for each tensor that comes back
     shows: tuple = ()  # whose source is the solution; the reference unless given
-    gradients: bool = False
-    read: Callable = lambda tensors: tensors  # brings equally right answers to one form
-    may_change: tuple = ()  # positions of arguments that the answer is there to change
-    after: Callable | None = None  # takes the arguments after the call, where they are what counts
-    raises: tuple = ()  # what a right answer raises, on the probes for which the reference raises
-    invariants: list = field(default_factory=list)  # (what must hold, test(answer, …) -> bool)
-    judge: Callable | None = None  # replaces the comparison with the reference
-    misconceptions: dict = field(default_factory=dict)
+    mistakes: dict = field(default_factory=dict)  # id → Known, in the order in which they are tried
 
+    def judge(self, answer):
+        """Return the `Verdict` on an answer; never raises for an answer."""
+        raise NotImplementedError
 
-def exercise(id, title, call, section, **settings):
-    """Register the decorated reference as an exercise; its misconceptions follow."""
+    def mistake(self, *, reread=None, forms=(), telltale=None):
+        """Add the decorated function as a known mistake; `forms` are other ways to make it that come to other numbers.
 
-    def register(reference):
-        EXERCISES[id] = Exercise(id, title, call, section, reference, **settings)
-        return reference
+        reread names a section of a notebook, that of the exercise unless given.
+        Raises: ValueError for a function without a docstring of two paragraphs, or a name that is taken.
+        """
 
-    return register
+        def add(code):
+            return self.add(Mistake(*told_by(code), reread or self.section, [code, *forms], telltale), code)
 
+        return add
 
-def misconception(exercise_id, id, name, why, *, reread=None, telltale=None):
-    """Register the decorated function as a known mistake."""
-    entry = find(exercise_id)
-    known = entry.misconceptions.setdefault(id, Misconception(id, name, why, reread or entry.section, [], telltale))
-    return _adding(known)
-
-
-def also(exercise_id, id):
-    """Register the decorated function as another form of a known mistake, one that gives other numbers."""
-    return _adding(find(exercise_id).misconceptions[id])
-
-
-def _adding(known):
-    def register(code):
-        known.codes.append(code)
+    def add(self, known, code=None):
+        """Keep a known mistake; returns the code that it came from."""
+        if known.id in self.mistakes:
+            raise ValueError(f"exercise {self.id} has two mistakes named {known.id!r}")
+        self.mistakes[known.id] = known
         return code
 
-    return register
+    @property
+    def answer(self):
+        """What a learner who is right would hand in."""
+        return self.reference
+
+    def asked(self):
+        """What the learner writes, as it stands in a sentence."""
+        return f"`{self.asks}`" if "(" in self.asks else self.asks
+
+    # -------------------------------------------------------------------------------------------------- verdicts
+
+    def correct(self, message):
+        return Verdict(self.id, "correct", None, message)
+
+    def unattempted(self, then=""):
+        return Verdict(self.id, "unattempted", None, f"Not attempted yet. Write {self.asked()}{then}.")
+
+    def wrong(self, message, drawn=None):
+        """`drawn` are two matrices to show beside it, the learner's and the expected one."""
+        return Verdict(self.id, "wrong", None, message, *(drawn or ()))
+
+    def named(self, known, seen="", drawn=None):
+        """The verdict on an answer that made a known mistake; `seen` says where it shows."""
+        parts = [f"{known.name}.", known.why, seen, f"Read again: {known.reread}."]
+        return Verdict(self.id, "wrong", known.id, "\n\n".join(filter(None, parts)), *(drawn or ()))
+
+
+def register(exercise):
+    """Put an exercise into the catalogue, which stays in the order of the notebooks; returns it."""
+    if exercise.id in EXERCISES:
+        raise ValueError(f"there are two exercises {exercise.id}")
+    EXERCISES[exercise.id] = exercise
+    for id in sorted(EXERCISES, key=_place):
+        EXERCISES[id] = EXERCISES.pop(id)
+    return exercise
+
+
+def _place(id):
+    return [int(part) for part in re.findall(r"\d+", id)]
+
+
+def told_by(code):
+    """What a function says of the mistake that it makes: (id, name, why)."""
+    name, _, why = inspect.cleandoc(code.__doc__ or "").partition("\n\n")
+    if not why or "\n" in name:
+        raise ValueError(f"the docstring of {code.__name__} is to be one line, the name of the mistake, and then why")
+    return code.__name__.strip("_").replace("_", "-"), name.rstrip("."), _unfolded(why)
+
+
+def _unfolded(text):
+    """Paragraphs without the line breaks that the width of the source asks for."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def find(id):
@@ -85,13 +128,9 @@ def find(id):
     try:
         return EXERCISES[id]
     except (KeyError, TypeError):
-        raise _UnknownExercise(f"there is no exercise {id!r}; there are {', '.join(sorted_ids())}") from None
+        raise _UnknownExercise(f"there is no exercise {id!r}; there are {', '.join(EXERCISES)}") from None
 
 
 class _UnknownExercise(KeyError):
     def __str__(self):  # KeyError would show the message in quotes
         return self.args[0]
-
-
-def sorted_ids():
-    return sorted(EXERCISES, key=lambda id: [int(part) for part in re.findall(r"\d+", id)])

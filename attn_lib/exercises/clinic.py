@@ -19,11 +19,12 @@ from torch import nn
 
 from ..functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from ..masks import causal_mask, padding_mask
-from .catalogue import EXERCISES, Exercise, misconception
-from .checker import source_of
-from .judge import describe, kind_of
-from .runner import LIMIT_S, Deadline, OutOfTime, run
-from .verdict import Verdict, framed
+from ..show import error as in_words
+from ..show import framed
+from .catalogue import Exercise, Known, register
+from .outcomes import kind_of
+from .runner import LIMIT_S, OutOfTime, Raised, Worker
+from .source import source_of
 
 PLAIN = "attention(q, k, v, mask=None) → output; mask bool, True = may attend"
 HEADS = "attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None) → output; mask (n, n), (batch, 1, n) or (batch, n, n)"
@@ -239,73 +240,83 @@ class Watched:
         return attention
 
 
-def _judge_detects(entry, answer):
+@dataclass(eq=False)
+class Sign(Known):
+    """A mistake in a test, known by `shows(found, calls, answer)`: what it said of whom, and what it called."""
+
+    shows: Callable
+
+
+class Detector(Exercise):
+    """An exercise whose answer is a test; right if it catches the patient and its relatives, and no right code."""
+
+    def judge(self, answer):
+        with Worker() as worker:
+            return _judge_detects(self, answer, worker)
+
+
+def _judge_detects(entry, answer, worker):
     patient = PATIENTS[entry.id]
     if not callable(answer):
-        return Verdict(entry.id, "wrong", None, f"`detects` is to be a function; this is {kind_of(answer)}.")
-    deadline, calls, printed = Deadline(), [], []
+        return entry.wrong(f"`detects` is to be a function; this is {kind_of(answer)}.")
+    calls = []
     groups = {"patient": [patient.make], "right": patient.cures, "relatives": patient.relatives}
     found = {}
     for group, implementations in groups.items():
         for implementation in implementations:
             watched = Watched(implementation() if isinstance(implementation, type) else implementation, calls)
             try:
-                said = run(partial(answer, watched.target()), deadline, printed)
+                said = worker.run(partial(answer, watched.target()))
             except OutOfTime:
-                return Verdict(entry.id, "wrong", None, f"`detects` had not come back after {LIMIT_S:g} seconds.")
-            except KeyboardInterrupt:
-                raise
-            except NotImplementedError:
-                return Verdict(entry.id, "unattempted", None, "Not attempted yet.")
-            except BaseException as error:
-                return _raised(entry, group, error)
+                return entry.wrong(f"`detects` had not come back after {LIMIT_S:g} seconds.")
+            except Raised as raised:
+                if isinstance(raised.error, NotImplementedError):
+                    return entry.unattempted()
+                return _raised(entry, group, raised.error)
             if isinstance(said, torch.Tensor) and said.numel() == 1:
                 said = bool(said)
             if said is Ellipsis:  # a stub of which only one line is missing
-                return Verdict(entry.id, "unattempted", None, "Not attempted yet. Put your line in place of `...`.")
+                return entry.unattempted(" in place of `...`")
             if type(said).__name__ not in ("bool", "bool_"):
                 what = (
                     "nothing. Is the line with `return` missing?" if said is None else f"{kind_of(said)}, not a bool."
                 )
-                return Verdict(entry.id, "wrong", None, f"`detects` returns {what}")
+                return entry.wrong(f"`detects` returns {what}")
             found.setdefault(group, []).append(bool(said))
     verdict = _weigh(entry, answer, found, calls)
-    if printed:
+    if worker.printed().strip():
         verdict.message += "\n\nIt prints; a test says what it found by what it returns."
     return verdict
 
 
 def _raised(entry, group, error):
-    text = describe(error)
+    text = in_words(error)
     where = {"patient": "on the patient", "right": "on right code", "relatives": "on a relative of the fault"}[group]
     advice = ""
     if isinstance(error, AssertionError):
         advice = (
             " An assertion that fails has found something: catch it, or compare with `torch.allclose`, and return True."
         )
-    return Verdict(entry.id, "wrong", None, f"{where[0].upper()}{where[1:]} `detects` raises `{text}`.{advice}")
+    return entry.wrong(f"{where[0].upper()}{where[1:]} `detects` raises `{text}`.{advice}")
 
 
 def _weigh(entry, answer, found, calls):
     caught = found["patient"][0]
     condemned, relatives = sum(found["right"]), found["relatives"]
     if caught and not condemned and all(relatives):
-        return Verdict(
-            entry.id,
-            "correct",
-            None,
+        return entry.correct(
             f"It catches the patient and {len(relatives)} relatives of the fault, and lets {len(found['right'])} right "
             f"implementations pass.\n\nThe diagnosis: {PATIENTS[entry.id].title}. {PATIENTS[entry.id].story}",
         )
-    for known in entry.misconceptions.values():
-        if any(code(found, calls, answer) for code in known.codes):
-            return Verdict(entry.id, "wrong", known.id, f"{known.name}.\n\n{known.why}\n\nRead again: {known.reread}.")
+    for known in entry.mistakes.values():
+        if known.shows(found, calls, answer):
+            return entry.named(known)
     parts = [
         "It catches the patient" if caught else "It lets the patient pass",
         f"condemns {condemned} of {len(found['right'])} right implementations",
         f"catches {sum(relatives)} of {len(relatives)} relatives of the fault",
     ]
-    return Verdict(entry.id, "wrong", None, f"Not yet. {parts[0]}, {parts[1]} and {parts[2]}.")
+    return entry.wrong(f"Not yet. {parts[0]}, {parts[1]} and {parts[2]}.")
 
 
 def _tensors_in(calls):
@@ -326,10 +337,8 @@ def _lets_pass(found):
 
 def _say(answer, implementation):
     try:
-        return bool(run(lambda: answer(implementation), Deadline(2.0)))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
+        return bool(answer(implementation))
+    except Exception:
         return None
 
 
@@ -445,16 +454,14 @@ NARROW = (
 def patient(id, title, story, interface, section, *, cures, relatives, detects, special=()):
     """Register the decorated buggy function as a patient and as the exercise of its id."""
 
-    def register(make):
+    def admit(make):
         PATIENTS[id] = Patient(id, title, story, interface, section, make, cures, relatives, detects)
-        EXERCISES[id] = Exercise(
-            id,
-            f"Patient {id}",
-            "detects(attention)",
-            section,
-            detects,
-            probes=[],
-            judge=_judge_detects,
+        exercise = Detector(
+            id=id,
+            reference=detects,
+            title=f"Patient {id}",
+            section=section,
+            asks="detects(attention)",
             hints=[
                 f"What would right code return here, and how do you know? The patient is called as "
                 f"`{interface.split(' → ')[0]}`.",
@@ -465,10 +472,11 @@ def patient(id, title, story, interface, section, *, cures, relatives, detects, 
             ],
         )
         for code, known_id, name, why in (*GENERAL, *special, CLOSE, NARROW):
-            misconception(id, known_id, name, why)(code)
+            exercise.add(Sign(known_id, name, why, section, code))
+        register(exercise)
         return make
 
-    return register
+    return admit
 
 
 def _hint(special):

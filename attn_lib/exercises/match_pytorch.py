@@ -1,17 +1,19 @@
 """Exercises of notebook 5: a mask and weights for PyTorch's own module, and back."""
 
+from functools import partial
+
 import torch
 from torch import nn
 
 from ..masks import padding_mask
 from ..modules import MultiHeadAttention
-from .catalogue import Probe, also, exercise, misconception
+from .function import function
 
 # ----------------------------------------------------------------------------------------------------------- 5.1
 
 
-def _lengths(*lengths, max_len, edge=False):
-    return Probe(lambda: (torch.tensor(lengths), max_len), edge)
+def _lengths(*lengths, max_len):
+    return torch.tensor(lengths), max_len
 
 
 def _ignored(tensors):
@@ -22,19 +24,18 @@ def _ignored(tensors):
     )
 
 
-@exercise(
+def to_key_padding_mask(lengths, max_len):
+    return ~padding_mask(lengths, max_len)[:, 0]  # (batch, max_len), True = ignored
+
+
+key_padding = function(
     "5.1",
-    "A padding mask for PyTorch's module",
-    "to_key_padding_mask(lengths, max_len)",
-    "notebook 5, “Trap one: whose True is it?”",
-    probes=[
-        _lengths(2, 1, max_len=3),
-        _lengths(3, 1, max_len=4),
-        _lengths(2, 5, 1, 4, max_len=6),
-        _lengths(0, 2, max_len=3, edge=True),
-        _lengths(4, 4, max_len=4, edge=True),
-        _lengths(1, max_len=2, edge=True),
-    ],
+    to_key_padding_mask,
+    as_="my_to_key_padding_mask(lengths, max_len)",
+    title="A padding mask for PyTorch's module",
+    section="notebook 5, “Trap one: whose True is it?”",
+    probes=[_lengths(2, 1, max_len=3), _lengths(3, 1, max_len=4), _lengths(2, 5, 1, 4, max_len=6)],
+    corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=2)],
     returns=("the mask",),
     read=_ignored,
     hints=[
@@ -44,70 +45,53 @@ def _ignored(tensors):
         "turn it round with `~`.",
     ],
 )
-def to_key_padding_mask(lengths, max_len):
-    return ~padding_mask(lengths, max_len)[:, 0]  # (batch, max_len), True = ignored
 
 
-@misconception(
-    "5.1",
-    "polarity",
-    "True stands where the tokens are",
-    "That is our convention, and that of `F.scaled_dot_product_attention`. `nn.MultiheadAttention` ignores what "
-    "is True, "
-    "so with this mask it listens to the padding only, and raises nothing.",
-    reread="notebook 3, “True means what?”",
-)
-def _(lengths, max_len):
+@key_padding.mistake(reread="notebook 3, “True means what?”", forms=[padding_mask])
+def polarity(lengths, max_len):
+    """True stands where the tokens are.
+
+    That is our convention, and that of `F.scaled_dot_product_attention`. `nn.MultiheadAttention` ignores what is
+    True, so with this mask it listens to the padding only, and raises nothing.
+    """
     return padding_mask(lengths, max_len)[:, 0]
 
 
-@also("5.1", "polarity")
-def _(lengths, max_len):
-    return padding_mask(lengths, max_len)
+@key_padding.mistake()
+def off_by_one(lengths, max_len):
+    """The first padded position still counts as a token.
 
-
-@misconception(
-    "5.1",
-    "off-by-one",
-    "The first padded position still counts as a token",
-    "Positions count from 0: with length 2 the padding starts at position 2, so `positions >= length` is ignored.",
-)
-def _(lengths, max_len):
+    Positions count from 0: with length 2 the padding starts at position 2, so `positions >= length` is ignored.
+    """
     return torch.arange(max_len) > lengths[:, None]
 
 
-@misconception(
-    "5.1",
-    "query-axis",
-    "The mask still has the axis of the queries",
-    "`key_padding_mask` is (batch, max_len); only `attn_mask` has queries.",
-)
-def _(lengths, max_len):
+@key_padding.mistake()
+def query_axis(lengths, max_len):
+    """The mask still has the axis of the queries.
+
+    `key_padding_mask` is (batch, max_len); only `attn_mask` has queries.
+    """
     return ~padding_mask(lengths, max_len)
 
 
-@misconception(
-    "5.1",
-    "numbers",
-    "These are 0 and 1, not False and True",
-    "A float mask is *added* to the scores: adding 1 to the padding hides nothing. It has to be bool, or 0 and −∞.",
+@key_padding.mistake(
     reread="notebook 3, “True means what?”",
+    forms=[
+        lambda lengths, max_len: (~padding_mask(lengths, max_len)[:, 0]).long(),
+        lambda lengths, max_len: padding_mask(lengths, max_len)[:, 0].float(),
+    ],
 )
-def _(lengths, max_len):
+def numbers(lengths, max_len):
+    """These are 0 and 1, not False and True.
+
+    A float mask is *added* to the scores: adding 1 to the padding hides nothing. It has to be bool, or 0 and −∞.
+    """
     return (~padding_mask(lengths, max_len)[:, 0]).float()
 
 
-@also("5.1", "numbers")
-def _(lengths, max_len):
-    return (~padding_mask(lengths, max_len)[:, 0]).long()
-
-
-@also("5.1", "numbers")
-def _(lengths, max_len):
-    return padding_mask(lengths, max_len)[:, 0].float()
-
-
 # ----------------------------------------------------------------------------------------------------------- 5.2
+
 
 PARTS = tuple(f"{name}.{part}" for name in ("q_proj", "k_proj", "v_proj", "out_proj") for part in ("weight", "bias"))
 
@@ -138,22 +122,28 @@ def _state_and_independence(ours, theirs, result):
     return (*held, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
 
 
-def _carries(embed_dim, num_heads, seed, edge=False, **options):
-    return Probe(lambda: _modules(embed_dim, num_heads, seed, **options), edge)
+@torch.no_grad()
+def load_from_torch(ours, theirs):
+    if theirs.in_proj_weight is None:  # keys or values have a width of their own
+        weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
+    else:
+        weights = theirs.in_proj_weight.chunk(3)  # stacked, each (embed_dim, embed_dim)
+    for linear, weight in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, strict=True):
+        linear.weight.copy_(weight)
+    if theirs.in_proj_bias is not None:
+        for linear, bias in zip((ours.q_proj, ours.k_proj, ours.v_proj), theirs.in_proj_bias.chunk(3), strict=True):
+            linear.bias.copy_(bias)
+    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
 
 
-@exercise(
+carry_over = function(
     "5.2",
-    "Carry the weights over",
-    "load_from_torch(ours, theirs)",
-    "notebook 5, “Weights from here to there”",
-    probes=[
-        _carries(4, 2, seed=1),
-        _carries(6, 3, seed=2),
-        _carries(8, 2, seed=3),
-        _carries(4, 1, seed=4, bias=False, edge=True),
-        _carries(4, 2, seed=5, kdim=3, vdim=5, edge=True),
-    ],
+    load_from_torch,
+    as_="my_load_from_torch(ours, theirs)",
+    title="Carry the weights over",
+    section="notebook 5, “Weights from here to there”",
+    probes=[_modules(4, 2, seed=1), _modules(6, 3, seed=2), _modules(8, 2, seed=3)],
+    corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
     returns=(*(f"ours.{part}" for part in PARTS), "sharing of memory with theirs", "ours.requires_grad"),
     after=_state_and_independence,
     may_change=(0,),
@@ -166,83 +156,80 @@ def _carries(embed_dim, num_heads, seed, edge=False, **options):
         "with kdim or vdim `in_proj_weight` is None and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand "
         "in its place.",
     ],
-    shows=(MultiHeadAttention.from_torch.__func__,),
 )
-def load_from_torch(ours, theirs):
-    ours.load_state_dict(MultiHeadAttention.from_torch(theirs).state_dict())
 
 
-def _copying(*, order=(0, 1, 2), turn=lambda w: w, biases=True, out=True, share=False):
+@torch.no_grad()
+def _copying(ours, theirs, *, order=(0, 1, 2), turn=lambda w: w, biases=True, out=True, share=False):
     """load_from_torch with one part left out or exchanged."""
-
-    def copy(linear, weight, bias):
+    weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
+    weights = weights if theirs.in_proj_weight is None else theirs.in_proj_weight.chunk(3)
+    in_biases = (None,) * 3 if theirs.in_proj_bias is None else theirs.in_proj_bias.chunk(3)
+    pairs = [
+        (linear, weights[i], in_biases[i])
+        for linear, i in zip((ours.q_proj, ours.k_proj, ours.v_proj), order, strict=True)
+    ]
+    pairs += [(ours.out_proj, theirs.out_proj.weight, theirs.out_proj.bias)] * out
+    for linear, weight, bias in pairs:
         if share:
             linear.weight.data = weight.data
         else:
-            linear.weight.data.copy_(turn(weight.detach()))
+            linear.weight.copy_(turn(weight))
         if linear.bias is not None and biases:
-            linear.bias.data.copy_(bias.detach())
-
-    def mistaken(ours, theirs):
-        if theirs.in_proj_weight is not None:
-            weights = theirs.in_proj_weight.chunk(3)
-        else:
-            weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
-        biases = (None,) * 3 if theirs.in_proj_bias is None else theirs.in_proj_bias.chunk(3)
-        for linear, i in zip((ours.q_proj, ours.k_proj, ours.v_proj), order, strict=True):
-            copy(linear, weights[i], biases[i])
-        if out:
-            copy(ours.out_proj, theirs.out_proj.weight, theirs.out_proj.bias)
-
-    return mistaken
+            linear.bias.copy_(bias)
 
 
-misconception(
-    "5.2",
-    "order",
-    "The three weights are not in the order query, key, value",
-    "Some libraries stack key, query, value. All three have the same shape, so nothing complains.",
-)(_copying(order=(1, 0, 2)))
-also("5.2", "order")(_copying(order=(2, 1, 0)))
-also("5.2", "order")(_copying(order=(0, 2, 1)))
-also("5.2", "order")(_copying(order=(1, 2, 0)))
-also("5.2", "order")(_copying(order=(2, 0, 1)))
-misconception(
-    "5.2",
-    "transposed",
-    "The weights are transposed",
-    "A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).",
-)(_copying(turn=lambda w: w.T))
-misconception(
-    "5.2",
-    "no-biases",
-    "The biases were not carried over",
-    "PyTorch starts `in_proj_bias` at 0, so that on a fresh module nothing shows. On a trained one it does.",
-)(_copying(biases=False))
-misconception(
-    "5.2",
-    "no-out-proj",
-    "The output projection was not carried over",
-    "The three input projections agree; the fourth, `out_proj`, is an `nn.Linear` in both.",
-)(_copying(out=False))
-misconception(
-    "5.2",
-    "shared",
-    "The two modules now share their memory",
-    "The numbers are right. But `.data = …` and `nn.Parameter(weight)` hand over the tensor itself: train one "
-    "module and the other "
-    "moves along. `copy_` copies numbers.",
-)(_copying(share=True))
+@carry_over.mistake(forms=[partial(_copying, order=order) for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1))])
+def order(ours, theirs):
+    """The three weights are not in the order query, key, value.
+
+    Some libraries stack key, query, value. All three have the same shape, so nothing complains.
+    """
+    _copying(ours, theirs, order=(1, 0, 2))
 
 
-@misconception(
-    "5.2",
-    "new-module",
-    "`ours` is still what it was",
-    "Inside the function `ours = …` gives the name to something else; the caller's module never hears of it. "
-    "Write into "
-    "its parameters.",
-)
-def _(ours, theirs):
-    ours = MultiHeadAttention.from_torch(theirs)
-    return ours
+@carry_over.mistake()
+def transposed(ours, theirs):
+    """The weights are transposed.
+
+    A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).
+    """
+    _copying(ours, theirs, turn=lambda w: w.T)
+
+
+@carry_over.mistake()
+def no_biases(ours, theirs):
+    """The biases were not carried over.
+
+    PyTorch starts `in_proj_bias` at 0, so that on a fresh module nothing shows. On a trained one it does.
+    """
+    _copying(ours, theirs, biases=False)
+
+
+@carry_over.mistake()
+def no_out_proj(ours, theirs):
+    """The output projection was not carried over.
+
+    The three input projections agree; the fourth, `out_proj`, is an `nn.Linear` in both.
+    """
+    _copying(ours, theirs, out=False)
+
+
+@carry_over.mistake()
+def shared(ours, theirs):
+    """The two modules now share their memory.
+
+    The numbers are right. But `.data = …` and `nn.Parameter(weight)` hand over the tensor itself: train one module
+    and the other moves along. `copy_` copies numbers.
+    """
+    _copying(ours, theirs, share=True)
+
+
+@carry_over.mistake()
+def new_module(ours, theirs):
+    """`ours` is still what it was.
+
+    Inside the function `ours = …` gives the name to something else; the caller's module never hears of it. Write
+    into its parameters.
+    """
+    return MultiHeadAttention.from_torch(theirs)

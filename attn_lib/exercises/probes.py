@@ -2,13 +2,11 @@
 
 import torch
 
-from .catalogue import Probe
-
 
 def normal(*shape, seed=0):
-    """Random numbers with mean 0 and variance 1, the same each time, whatever the notebook's own seed."""
+    """Random numbers with mean 0 and variance 1, the same each time, whatever the notebook's own seed and dtype."""
     generator = torch.Generator().manual_seed(1000 * seed + sum(shape))
-    return torch.randn(shape, generator=generator)
+    return torch.randn(shape, generator=generator, dtype=torch.float32)
 
 
 def some(*shape, seed=0):
@@ -17,8 +15,3 @@ def some(*shape, seed=0):
     ranks = torch.rand(shape, generator=generator).argsort(dim=-1).argsort(dim=-1)
     attended = 1 + torch.randint(max(1, shape[-1] - 1), (*shape[:-1], 1), generator=generator)
     return ranks < attended
-
-
-def fixed(*args, edge=False):
-    """A probe with these numbers and lists as its arguments."""
-    return Probe(lambda: args, edge)

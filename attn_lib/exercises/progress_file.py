@@ -7,7 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from .catalogue import EXERCISES, sorted_ids
+from .catalogue import EXERCISES
 from .verdict import Overview
 
 NAME = ".progress.json"
@@ -17,7 +17,7 @@ RANKS = {"tried": 1, "done": 2}  # what is done stays done
 def progress():
     """Show which exercises are done, as kept in the notebook's folder."""
     states = load()
-    return Overview([(id, EXERCISES[id].title, states.get(id)) for id in sorted_ids()])
+    return Overview([(id, exercise.title, states.get(id)) for id, exercise in EXERCISES.items()])
 
 
 def load(folder="."):
@@ -34,10 +34,10 @@ def load(folder="."):
 def store(verdict, folder="."):
     """Add a verdict to the file; returns False where it cannot be written."""
     state = "done" if verdict.status == "correct" else "tried"
-    path = Path(folder).absolute() / NAME
     if RANKS.get(load(folder).get(verdict.exercise), 0) >= RANKS[state]:
         return True
     try:
+        path = Path(folder).absolute() / NAME  # raises where the folder is gone
         with FileLock(str(path) + ".lock", timeout=3):
             states = load(folder)  # again: another notebook may have written meanwhile
             before = RANKS.get(states.get(verdict.exercise), 0)

@@ -1,8 +1,9 @@
-"""Run a learner's function so that the notebook goes on whatever it does: bounded time, nothing raised or printed."""
+"""Run a learner's code so that the notebook goes on whatever it does: bounded time, nothing printed, nothing left."""
 
 import contextlib
 import ctypes
 import io
+import queue
 import threading
 import time
 
@@ -10,6 +11,8 @@ import torch
 
 LIMIT_S = 10.0  # for all calls of one check together
 GRACE_S = 0.5  # how long a stopped call may take to unwind before its thread is left behind
+
+_one_at_a_time = threading.Lock()  # what is printed, random numbers and the default dtype belong to the whole process
 
 
 class _TimeUp(BaseException):
@@ -20,54 +23,118 @@ class OutOfTime(Exception):
     """The call did not come back in time."""
 
 
-class Deadline:
-    """The moment by which all calls of one check must be back."""
+class Raised(Exception):
+    """The learner's code raised `error`, whatever that is: SystemExit and KeyboardInterrupt too."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+
+class Worker:
+    """A thread in which a learner's code runs, one for a whole check: `with Worker() as worker: worker.run(work)`.
+
+    Works alike on every system and inside a kernel: signals would not. While it is open what is printed goes to
+    `printed()`, and the notebook's random numbers and default dtype are put aside and come back afterwards.
+    """
 
     def __init__(self, seconds=None):
-        self.seconds = LIMIT_S if seconds is None else seconds
-        self.end = time.monotonic() + self.seconds
+        self.left = LIMIT_S if seconds is None else seconds
+        self._inside = isinstance(threading.current_thread(), _Thread)  # a learner's function that calls check itself
+        self._out = io.StringIO()
 
-    def left(self):
-        return max(0.0, self.end - time.monotonic())
+    def __enter__(self):
+        if not self._inside:
+            self._open = contextlib.ExitStack()
+            self._open.enter_context(_one_at_a_time)
+            self._open.enter_context(contextlib.redirect_stdout(self._out))
+            self._open.enter_context(contextlib.redirect_stderr(io.StringIO()))  # warnings are not the learner's words
+            self._open.enter_context(torch.random.fork_rng(devices=[]))
+            self._open.enter_context(as_when_torch_starts())
+            self._thread = _Thread()
+            self._thread.start()
+        return self
 
+    def __exit__(self, *error):
+        if not self._inside:
+            self._thread.tasks.put(None)
+            self._open.close()
 
-def run(work, deadline, printed=None):
-    """Call `work()` in a thread of its own; return its result, raise its exception, or raise OutOfTime.
+    def printed(self):
+        return self._out.getvalue()
 
-    Works alike on every system and inside a kernel: signals would not. What is printed is appended to the list
-    `printed`, and the random numbers that the call draws are the same each time and do not disturb the notebook's.
-    """
-    result, error = [], []
+    def run(self, work, *, timed=True):
+        """Call `work()` and return its result; raises `Raised` if it raises, and OutOfTime once the time is up.
 
-    def target():
+        Random numbers that it draws are the same each time. The library's own code is not `timed`.
+        """
+        if self._inside:
+            return _result_of(_fresh(work))
+        if self.left <= 0:
+            raise OutOfTime
+        started = time.monotonic()
+        self._thread.tasks.put(work)
         try:
-            result.append(work())
-        except BaseException as raised:  # SystemExit and _TimeUp too: they are the learner's, not ours
-            error.append(raised)
-
-    out = io.StringIO()
-    thread = threading.Thread(target=target, daemon=True)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(0)  # torch.manual_seed writes down a stack trace for every absent device
-        thread.start()
-        try:
-            thread.join(deadline.left())
-        finally:  # also when the learner presses stop, which raises KeyboardInterrupt here
-            stopped = thread.is_alive()
-            if stopped:
-                _stop(thread)
-    if printed is not None and out.getvalue().strip():
-        printed.append(out.getvalue())
-    if stopped:
-        raise OutOfTime
-    if error:
-        raise error[0]
-    return result[0]
+            done = self._thread.results.get(timeout=self.left if timed else None)
+        except queue.Empty:
+            self.left = 0
+            self._thread.stop()
+            raise OutOfTime from None
+        except BaseException:  # the learner presses stop, which raises KeyboardInterrupt here
+            self._thread.stop()
+            raise
+        self.left -= (time.monotonic() - started) if timed else 0
+        return _result_of(done)
 
 
-def _stop(thread):
-    """Raise _TimeUp in the thread until it ends; one that hangs in C code is left behind, a daemon."""
-    end = time.monotonic() + GRACE_S
-    while thread.is_alive() and time.monotonic() < end:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_TimeUp))
-        thread.join(0.05)
+class _Thread(threading.Thread):
+    """Does one piece of work after the other until it is handed None."""
+
+    def __init__(self):
+        super().__init__(daemon=True, name="check")
+        self.tasks, self.results = queue.SimpleQueue(), queue.SimpleQueue()
+
+    def run(self):
+        with contextlib.suppress(_TimeUp):
+            while (work := self.tasks.get()) is not None:
+                self.results.put(_fresh(work))
+
+    def stop(self):
+        """Raise _TimeUp in it until it ends; one that hangs in C code is left behind, a daemon."""
+        self.tasks.put(None)
+        end = time.monotonic() + GRACE_S
+        while self.is_alive() and time.monotonic() < end:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(_TimeUp))
+            self.join(0.05)
+
+
+def _fresh(work):
+    """(result, error) of work done as if it were the first thing that torch does, whatever calls before it have set."""
+    torch.default_generator.manual_seed(0)  # torch.manual_seed writes down a stack trace for every absent device
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            return work(), None
+    except _TimeUp:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+def _result_of(done):
+    result, error = done
+    if error is not None:
+        raise Raised(error)
+    return result
+
+
+@contextlib.contextmanager
+def as_when_torch_starts():
+    """float32 by default and gradients on, as torch is when it is imported."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(before)

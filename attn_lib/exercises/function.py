@@ -1,0 +1,318 @@
+"""Exercises whose answer is a function: `function(…)`, and how they are judged, call by call."""
+
+import functools
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ..trace import trace
+from .catalogue import Exercise, register
+from .outcomes import close, kind_of, outcome_of, right, same, sort_of
+from .runner import LIMIT_S, OutOfTime, Raised, Worker
+
+NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
+
+
+def function(id, reference, *, as_, **settings):
+    """An exercise that asks for what `reference` does, as a function of the learner's own.
+
+    as_ is how an answer is called, "my_causal_mask(n_queries, n_keys)"; each probe is a tuple of arguments for it.
+    Settings are the fields of `Function`: title, section, probes and hints are always needed.
+    """
+    return register(Function(id=id, reference=reference, asks=as_, **settings))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One call of an answer, with or without gradients."""
+
+    args: tuple
+    stage: int
+
+
+@dataclass(eq=False, kw_only=True)
+class Function(Exercise):
+    """Right if it comes to what the reference comes to on every probe; a mistake is known by what its forms come to."""
+
+    probes: list  # tuples of arguments
+    corner_cases: list = field(default_factory=list)  # probes where two mistakes may meet
+    returns: tuple = ("result",)  # a name for each tensor that comes back
+    gradients: bool = False
+    invariants: list = field(default_factory=list)  # (what is wrong where it does not hold, test(answer) → bool)
+    without: dict = field(default_factory=dict)  # torch's name of an operation that would do it all → how to call it
+    read: Callable = lambda tensors: tensors  # brings equally right answers to one form
+    may_change: tuple = ()  # positions of arguments that the answer is there to change
+    after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
+    shown: Callable = lambda arg: None  # an argument in words, where its shape does not say enough
+
+    def __post_init__(self):
+        trials = [Trial(args, NUMBERS) for args in self.probes] + [Trial(args, CORNERS) for args in self.corner_cases]
+        trials += [Trial(trial.args, GRADIENTS) for trial in trials if self.gradients]
+        self.trials = sorted(trials, key=lambda trial: (trial.stage, sum(map(_size, trial.args))))
+        self._known = {}  # the reference or a form of a mistake → what it comes to on the first trials
+
+    def argument_names(self):
+        inside = self.asks[self.asks.index("(") + 1 : self.asks.rindex(")")]
+        return [part.split("=")[0].strip() for part in inside.split(",")]
+
+    def outcome(self, answer, trial, run):
+        return outcome_of(answer, trial.args, self, run, gradients=trial.stage == GRADIENTS)
+
+    def known_outcomes(self, code, how_many, worker):
+        """What the reference or a known mistake comes to on the first trials, computed once in a session."""
+        known = self._known.setdefault(code, [])
+        run = functools.partial(worker.run, timed=False)
+        known += [self.outcome(code, trial, run) for trial in self.trials[len(known) : how_many]]
+        return known[:how_many]
+
+    def judge(self, answer):
+        if not callable(answer):
+            return self.wrong(f"{self.asked()} is to be a function; this is {kind_of(answer)}.")
+        with Worker() as worker:
+            verdict = Judgement(self, answer, worker).verdict()
+            printed = worker.printed().strip()
+        if printed:
+            first = printed.splitlines()[0][:60]
+            verdict.message += (
+                f'\n\nIt prints ("{first}"): a function returns its result and leaves it to the caller what to show.'
+            )
+        return verdict
+
+
+class Judgement:
+    """One answer before the judge: called no more often than it takes to know what is wrong with it."""
+
+    def __init__(self, exercise, answer, worker):
+        self.exercise, self.answer, self.worker = exercise, answer, worker
+        self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
+        self.outcomes = []  # of the first trials, as many as were needed
+
+    def verdict(self):
+        exercise = self.exercise
+        for stage, _ in itertools.groupby(exercise.trials, key=lambda trial: trial.stage):
+            finished = self._run(stage)
+            wrong = [i for i in range(len(self.outcomes)) if not right(self.outcomes[i], self.expected[i])]
+            if wrong:
+                return self._wrong(wrong[0], stage, finished)
+        complaint = self._used_what_it_must_not() or self._changes_when_called_again() or self._broken_invariant()
+        if complaint is not None:
+            return exercise.wrong(f"The numbers agree with the library's, but {complaint}.")
+        return exercise.correct("Right, in numbers and gradients." if exercise.gradients else "Right, in numbers.")
+
+    def _run(self, stage):
+        """Call the answer on every trial of a stage; False where no further call could teach anything."""
+        for trial, truth in zip(self.exercise.trials, self.expected, strict=True):
+            if trial.stage == stage:
+                outcome = self.exercise.outcome(self.answer, trial, self.worker.run)
+                self.outcomes.append(outcome)
+                unreadable = outcome.kind == "unreadable" and truth.kind == "value"
+                if unreadable or outcome.kind in ("late", "none", "changed"):
+                    return False
+        return True
+
+    # ---------------------------------------------------------------------------------------------- a wrong answer
+
+    def _wrong(self, first, stage, finished):
+        exercise = self.exercise
+        trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
+        if outcome.kind == "raised" and outcome.text.startswith("NotImplementedError"):
+            return exercise.unattempted()
+        known = self._diagnosis(stage) if finished else None
+        if known is not None:
+            if known.telltale is not None:
+                trial = Trial(known.telltale, NUMBERS)
+                truth = exercise.outcome(exercise.reference, trial, self.worker.run)
+                outcome = exercise.outcome(self.answer, trial, self.worker.run)
+            return exercise.named(known, *explain(exercise, trial, outcome, truth))
+        message, drawn = explain(exercise, trial, outcome, truth)
+        clues = [self._where_they_part(trial) if drawn else "", self._what_explains_the_rest(stage, finished)]
+        if drawn and (broken := self._broken_invariant()) is not None:
+            clues.append(f"A clue: {broken}.")
+        clues.append(_globals_clue(self.answer))
+        return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
+
+    def _diagnosis(self, stage, *, values_only=False):
+        """Return the known mistake whose code comes to what the answer came to, or None.
+
+        Both must first go wrong at the same stage and agree on everything up to there. In corner cases, where two
+        mistakes may meet, they need to agree only where this mistake shows.
+        """
+        best, most = None, 0
+        for known in self.exercise.mistakes.values():
+            for form in known.forms:
+                agreed = self._agreement(form, stage, values_only)
+                if agreed > most:
+                    best, most = known, agreed
+        return best
+
+    def _agreement(self, form, stage, values_only):
+        """The number of trials on which the answer and a mistake agree, or 0 if the answer is not this mistake."""
+        trials = self.exercise.trials[: len(self.outcomes)]
+        before = sum(trial.stage < stage for trial in trials)
+        theirs = self.exercise.known_outcomes(form, before, self.worker)
+        if not all(map(right, theirs, self.expected)):
+            return 0
+        theirs = self.exercise.known_outcomes(form, len(trials), self.worker)[before:]
+        computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, not in what words
+        agreed, shows = 0, 0
+        for mine, its, truth in zip(self.outcomes[before:], theirs, self.expected[before:], strict=False):
+            if values_only and mine.kind == "raised":
+                continue
+            mistaken = not right(its, truth)
+            equal = same(mine, its, any_complaint=computes) or (right(mine, truth) and not mistaken)
+            if not equal and (mistaken or stage == NUMBERS):
+                return 0
+            shows += mistaken
+            agreed += equal
+        return agreed if shows > values_only else 0
+
+    def _what_explains_the_rest(self, stage, finished):
+        """Two mistakes at once, one of which raises: the other is known by the calls that come back."""
+        kinds = {outcome.kind for outcome in self.outcomes}
+        known = self._diagnosis(stage, values_only=True) if finished and kinds == {"value", "raised"} else None
+        return known and f"And where it comes back: {known.name[0].lower()}{known.name[1:]}. {known.why}"
+
+    def _where_they_part(self, trial):
+        """The first operation whose result differs from the library's, in a sentence; "" where none can be named."""
+        if self.exercise.after is not None:  # what counts is left behind, not computed
+            return ""
+        try:
+            compared = self.worker.run(lambda: trace(self.exercise.reference, self.answer, *trial.args))
+        except (OutOfTime, Raised):  # whatever the answer does when it is run once more, its verdict stands
+            return ""
+        if compared.difference is None:
+            return ""
+        return f"`trace` of the library's answer (A) and yours (B): {compared.verdict}"
+
+    # ----------------------------------------------------------------------------- an answer whose numbers are right
+
+    def _broken_invariant(self):
+        for what, holds in self.exercise.invariants:
+            try:
+                if not self.worker.run(lambda holds=holds: holds(self.answer)):
+                    return what
+            except (OutOfTime, Raised):
+                return what
+        return None
+
+    def _changes_when_called_again(self):
+        for trial, before in reversed(list(zip(self.exercise.trials, self.outcomes, strict=True))):
+            if trial.stage != GRADIENTS and not same(
+                self.exercise.outcome(self.answer, trial, self.worker.run), before
+            ):
+                return f"`{called(self.exercise, trial)}` comes to something else when it is called again"
+        return None
+
+    def _used_what_it_must_not(self):
+        if not self.exercise.without:
+            return None
+        watching = _Watching()  # one thread's: it has to be entered where the answer runs
+
+        def run(work):
+            return self.worker.run(lambda: watching.during(work))
+
+        self.exercise.outcome(self.answer, self.exercise.trials[0], run)
+        used = [words for name, words in self.exercise.without.items() if name in watching.seen]
+        return f"{used[0]} does the work: here it is to be yours" if used else None
+
+
+class _Watching(TorchDispatchMode):
+    """Keeps the names of torch's operations, as torch calls them inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    def during(self, work):
+        with self:
+            return work()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.add(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def _globals_clue(answer):
+    """Names the notebook's own tensors that a function reads: they stay as they are, whatever it is called with."""
+    if not isinstance(answer, FunctionType):
+        return ""
+    used = [name for name in answer.__code__.co_names if isinstance(answer.__globals__.get(name), torch.Tensor)]
+    if not used:
+        return ""
+    names = " and ".join(f"`{name}`" for name in used)
+    return f"A clue: it reads {names} of the notebook, which stays the same whatever the function is called with."
+
+
+# ---------------------------------------------------------------------------------------- what a call came to, in words
+
+
+def explain(exercise, trial, outcome, truth):
+    """Say in words what one call came to; with it the two matrices to draw, or None."""
+    call = f"`{called(exercise, trial)}`"
+    if outcome.kind == "late":
+        return f"{call} had not come back after {LIMIT_S:g} seconds and was stopped. Does a loop never end?", None
+    if outcome.kind == "raised":
+        return f"{call} raises `{outcome.text}`.", None
+    if truth.kind == "raised":
+        return f"{call} returns something, where it has to raise an error: the library raises `{truth.text}`.", None
+    if outcome.kind == "none":
+        return f"{call} returns nothing. Is the line with `return` missing?", None
+    if outcome.kind == "changed":
+        return f"{call} changes its argument `{outcome.text}`, which the caller still needs. Work on a copy.", None
+    if outcome.kind == "unreadable":
+        return f"{call}: {outcome.text}.", None
+    if outcome.kind == "detached":
+        return (
+            f"{call}: the numbers are right, but no gradient flows back. What cuts it: `.detach()`, `.item()`, "
+            f"`.tolist()`, numpy, or `torch.tensor(…)` around results?",
+            None,
+        )
+    return _explain_values(exercise, trial, outcome, truth, call)
+
+
+def _explain_values(exercise, trial, outcome, truth, call):
+    with_gradients = trial.stage == GRADIENTS
+    names = [f"the gradient of {name}" for name in _differentiable(exercise, trial)]
+    for name, yours, expected in zip(
+        names if with_gradients else exercise.returns, outcome.tensors, truth.tensors, strict=True
+    ):
+        if sort_of(yours) != sort_of(expected):
+            return f"{call}: {name} is {yours.dtype}, where {expected.dtype} was expected.", (yours, expected)
+        if yours.shape != expected.shape:
+            sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
+            return f"{call}: {name} has shape {sizes}.", None
+        if not close(yours, expected):
+            what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else "differs"
+            return f"The smallest call that shows it is {call}: {name} {what}.", (yours, expected)
+    return f"{call} is right.", None  # only where a mistake does not show on its own telltale
+
+
+def _differentiable(exercise, trial):
+    pairs = zip(exercise.argument_names(), trial.args, strict=False)
+    return [name for name, arg in pairs if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
+
+
+def called(exercise, trial):
+    """The call in words: numbers as they are, small integer and bool tensors written out, others by shape."""
+    args = zip(exercise.argument_names(), trial.args, strict=False)
+    return f"{exercise.asks.split('(')[0]}({', '.join(_shown(name, arg, exercise) for name, arg in args)})"
+
+
+def _shown(name, arg, exercise):
+    if (words := exercise.shown(arg)) is not None:
+        return f"{name}={words}"
+    if not isinstance(arg, torch.Tensor):
+        return f"{name}={arg}" if isinstance(arg, int | list) or arg is None else name
+    if arg.ndim == 1 and not arg.is_floating_point() and arg.numel() <= 8:
+        return f"{name}={arg.tolist()}"
+    return f"{name} {tuple(arg.shape)}"
+
+
+def _size(arg):
+    if isinstance(arg, torch.Tensor):
+        return arg.numel()
+    return arg if isinstance(arg, int) else 1

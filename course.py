@@ -1,7 +1,8 @@
 """The one entry to the course; needs Python 3.11 or newer and nothing else.
 
 python course.py lab [notebook]       open JupyterLab on the first notebook, or on the one named
-python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest
+python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest, but for
+                                      --thorough: the notebooks once more, as another processor would compute them
 python course.py present [notebook]   JupyterLab as slides with live boards, in large type, with speaker notes
 python course.py slides [notebook…]   write each notebook as one HTML file of slides, for use without a network
 python course.py site                 write the series as a web site in which the boards still move
@@ -10,7 +11,7 @@ python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         run handed-in notebooks, write a table of verdicts and mistakes
 python course.py hub [stop]           serve a class with JupyterHub, see deploy/README.md; needs root and node
 
-The first call sets up .venv beside this file, later ones reuse it.
+The first call sets up .venv beside this file, with uv where there is one; later ones reuse it.
 """
 
 import sys
@@ -18,6 +19,7 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one shall read this and not a traceback
     sys.exit("This course needs Python 3.11 or newer; this is Python {}.{}.".format(*sys.version_info))
 
+import ast
 import hashlib
 import os
 import platform
@@ -30,9 +32,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-STAMP = VENV / "course-ready"  # written last: without it the set-up is not finished
 NOTEBOOKS = ROOT / "notebooks"
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+# What is installed for whom; each part is added by the first command that needs it.
+PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", "hub": "deploy/requirements.txt"}
 
 
 def main(arguments):
@@ -40,39 +43,70 @@ def main(arguments):
     commands |= {"refresh": refresh, "bench": bench, "grade": grade, "hub": hub}
     if not arguments or arguments[0] not in commands:
         sys.exit(__doc__ if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{__doc__}")
-    set_up()
+    set_up(*{"lab": (), "hub": ("hub",)}.get(arguments[0], ("authors",)))
     return commands[arguments[0]](arguments[1:])
 
 
 # ---------------------------------------------------------------------------------------------------------- set-up
 
 
-def set_up():
-    """Make .venv and install requirements.txt into it, unless that was finished for these same files before."""
-    wanted = fingerprint()
-    if STAMP.is_file() and STAMP.read_text() == wanted and PYTHON.is_file():
-        return
-    print(f"Setting up {VENV} (once; a few minutes, about 1.5 GB) …", flush=True)
-    STAMP.unlink(missing_ok=True)
-    if VENV.exists() and not works(PYTHON):
-        shutil.rmtree(VENV)  # half made, or made by a Python that is gone
-    if not VENV.exists():
-        run([sys.executable, "-m", "venv", str(VENV)])
-    run([PYTHON, "-m", "pip", "install", *torch_index(), "-r", "requirements.txt"])
-    settle_jupyterlab()
-    STAMP.write_text(wanted)
-    print("Set up.", flush=True)
+def set_up(*parts):
+    """Make .venv, install what learners need and these parts; what was finished for the same files before is left."""
+    for part in ("learners", *parts):
+        stamp, wanted = VENV / f"{part}-ready", fingerprint(part)  # written last: without it the part is not finished
+        if stamp.is_file() and stamp.read_text() == wanted and PYTHON.is_file():
+            continue
+        size = "a few minutes, about 1.5 GB" if part == "learners" else "a minute"
+        print(f"Setting up {VENV} for {part} (once; {size}) …", flush=True)
+        stamp.unlink(missing_ok=True)
+        if VENV.exists() and not works(PYTHON):
+            shutil.rmtree(VENV)  # half made, or made by a Python that is gone
+        if not VENV.exists():
+            run([sys.executable, "-m", "venv", VENV])
+        install(PARTS[part])
+        settle_jupyterlab()
+        stamp.write_text(wanted)
+        print("Set up.", flush=True)
 
 
-def fingerprint():
-    """What the set-up depends on: its inputs, the Python that made it, and where it stands."""
-    files = b"".join((ROOT / name).read_bytes() for name in ("requirements.txt", "pyproject.toml"))
+def fingerprint(part):
+    """What a part's set-up depends on: its inputs, the Python that made it, and where it stands."""
+    names = [PARTS[part], "pyproject.toml"] if part == "learners" else [PARTS[part]]
+    files = b"".join((ROOT / name).read_bytes() for name in names)
     return hashlib.sha256(f"{sys.version_info[:2]} {ROOT}".encode() + files).hexdigest()
 
 
 def works(python):
     command = [str(python), "-m", "pip", "--version"]
     return python.is_file() and subprocess.run(command, capture_output=True).returncode == 0
+
+
+def install(requirements):
+    """With uv where there is one and it can, which takes a tenth of the time; otherwise with pip."""
+    index, uv = torch_index(), shutil.which("uv")
+    if uv:
+        command = [uv, "pip", "install", "--python", PYTHON, *as_pip_is_told(), *index, "-r", requirements]
+        if run(command, check=False) == 0:
+            return
+        print("uv could not do it, pip will.", flush=True)
+    run([PYTHON, "-m", "pip", "install", *index, "-r", requirements])
+
+
+def as_pip_is_told():
+    """uv's options for what this user's pip is configured to: uv reads no settings of pip's.
+
+    And pip takes the best version that any of its indexes has, uv that of the first index that knows the name.
+    """
+    listed = subprocess.run([PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
+    settings = {}
+    for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):  # the environment counts most
+        name, _, value = line.partition("=")
+        settings[name.rpartition(".")[2]] = ast.literal_eval(value).split()
+    options = ["--index-strategy", "unsafe-best-match"]
+    names = {"index-url": "--default-index", "extra-index-url": "--extra-index-url", "find-links": "--find-links"}
+    for name, option in (names | {"trusted-host": "--allow-insecure-host"}).items():
+        options += [part for value in settings.get(name, ()) for part in (option, value)]
+    return options
 
 
 def torch_index():
@@ -128,8 +162,14 @@ def site(arguments):
 
 
 def test(arguments):
-    """Every notebook strictly, then the tests, in one pytest."""
-    return run([PYTHON, "-m", "pytest", *arguments], check=False, env=one_thread())
+    """Every notebook strictly and the tests, in one pytest; with --thorough the notebooks on a lesser processor too."""
+    thorough = "--thorough" in arguments
+    arguments = [argument for argument in arguments if argument != "--thorough"]
+    code = run([PYTHON, "-m", "pytest", *arguments], check=False, env=one_thread())
+    if thorough:
+        other = {**os.environ, "ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "2"}  # no vector instructions
+        code = run([PYTHON, "-m", "pytest", "notebooks"], check=False, env=other) or code
+    return code
 
 
 def refresh(arguments):
@@ -177,12 +217,7 @@ def grade(arguments):
 
 
 def hub(arguments):
-    """Install what a hub needs into .venv, once for each state of its list, and start it or stop it."""
-    wanted, done = ROOT / "deploy/requirements.txt", VENV / "hub/requirements.txt"
-    if not done.is_file() or done.read_bytes() != wanted.read_bytes():
-        run([PYTHON, "-m", "pip", "install", "-q", "-r", wanted])
-        done.parent.mkdir(exist_ok=True)
-        done.write_bytes(wanted.read_bytes())
+    """Start JupyterHub for a class, or stop it."""
     return run([PYTHON, "deploy/start.py", *arguments], check=False)
 
 

@@ -56,7 +56,7 @@ def set_up(*parts):
         stamp, wanted = VENV / f"{part}-ready", fingerprint(part)  # written last: without it the part is not finished
         if stamp.is_file() and stamp.read_text() == wanted and PYTHON.is_file():
             continue
-        size = "a few minutes, about 1.5 GB" if part == "learners" else "a minute"
+        size = "a few minutes, about 1.1 GB" if part == "learners" else "a minute"
         print(f"Setting up {VENV} for {part} (once; {size}) …", flush=True)
         stamp.unlink(missing_ok=True)
         if VENV.exists() and not works(PYTHON):

@@ -11,6 +11,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 import urllib.error
 import urllib.request
@@ -94,8 +95,8 @@ def prepare():
         subprocess.run([*command, f"configurable-http-proxy@{PROXY_VERSION}"], check=True)
     allow_pulling()
     make_skeleton()
-    compile_course = [sys.executable, "-m", "compileall", "-q", ROOT / "attn_lib"]  # students cannot write there
-    subprocess.run(compile_course, check=True)
+    folders = [ROOT / "attn_lib", sysconfig.get_path("purelib")]  # students cannot write there, and uv leaves it open
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", *folders], stdout=subprocess.DEVNULL)
 
 
 def installed():

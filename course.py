@@ -1,6 +1,7 @@
 """The one entry to the course; needs Python 3.11 or newer and nothing else.
 
-python course.py lab [notebook]       open JupyterLab on the first notebook, or on the one named
+python course.py lab [notebook]       open JupyterLab on your own copy of the first notebook, or of the one named;
+                                      --fresh 03 begins a copy again, --edit 03 opens the edition that is tested
 python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest, but for
                                       --thorough: the notebooks once more, as another processor would compute them
 python course.py present [notebook]   JupyterLab as slides with live boards, in large type, with speaker notes
@@ -134,8 +135,17 @@ def settle_jupyterlab():
 
 
 def lab(arguments):
-    """Open JupyterLab on a notebook; --no-browser, --port and JupyterLab's other options pass through."""
-    return jupyterlab(arguments)
+    """Open JupyterLab on the learner's copy; --no-browser, --port and JupyterLab's other options pass through."""
+    ours = [argument for argument in arguments if argument in ("--edit", "--fresh")]
+    arguments = [argument for argument in arguments if argument not in ours]
+    arguments.sort(key=lambda argument: argument.startswith("-"))  # the notebook's name first
+    if "--edit" in ours:
+        return jupyterlab(arguments)
+    if "--fresh" in ours and not named(arguments):
+        sys.exit("Which one? python course.py lab --fresh 03 begins your copy of the third notebook again.")
+    notebook = find_notebook(arguments[0] if named(arguments) else "01")
+    make_copies("--fresh", notebook.stem) if "--fresh" in ours else make_copies()
+    return jupyterlab(arguments, folder="my")
 
 
 def present(arguments):
@@ -237,10 +247,15 @@ def named(arguments):
     return bool(arguments) and not arguments[0].startswith("-")
 
 
-def jupyterlab(arguments, options=(), env=None):
+def make_copies(*options):
+    """The learner's own notebooks in my/: made, or brought up to date."""
+    run([PYTHON, ROOT / "copies.py", *options])
+
+
+def jupyterlab(arguments, options=(), env=None, folder="notebooks"):
     """Start JupyterLab on the notebook that the arguments begin with, or on the first one."""
     notebook = find_notebook(arguments[0] if named(arguments) else "01")
-    address = f"/lab/tree/notebooks/{notebook.name}"
+    address = f"/lab/tree/{folder}/{notebook.name}"
     options = [*options, "--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", address]
     if not has_display():
         options.append("--no-browser")  # JupyterLab prints the address instead

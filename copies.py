@@ -1,0 +1,411 @@
+"""The learner's own copies of the notebooks, in my/: made on first use, then brought up to date cell by cell.
+
+python copies.py              make what is missing, bring the rest up to date
+python copies.py --fresh 03   the same, and begin the third notebook again; the old one is kept
+
+What a learner wrote, added, moved or deleted stays as it is. Where both the learner and the course have changed a
+cell, the course's new version stands beside it. Before a file changes, it is kept in my/kept/DATE. `course.py lab`
+calls this.
+"""
+
+import argparse
+import ast
+import bisect
+import difflib
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import uuid
+from pathlib import Path
+
+from filelock import FileLock
+
+ROOT = Path(__file__).resolve().parent
+COURSE, MINE = "notebooks", "my"
+BOOKS = ".copy.json"  # what the course's cells were at each update; attn_lib.predict looks whether it is there
+PROGRESS = ".progress.json"
+KEPT = "kept"
+KINDS = ("code", "markdown", "raw")
+AFTER = "After your guess"
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--fresh", metavar="NOTEBOOK", help="begin this notebook again; the old one is kept")
+    asked = parser.parse_args(arguments)
+    try:
+        for line in bring_up_to_date(ROOT, fresh=asked.fresh):
+            print(line, flush=True)
+    except OSError as error:
+        sys.exit(f"Your copies in {MINE}/ could not be written: {error}")
+
+
+def bring_up_to_date(root, fresh=None):
+    """Every notebook of root/notebooks has its copy in root/my afterwards; returns what was done, in lines."""
+    mine = Path(root) / MINE
+    mine.mkdir(exist_ok=True)
+    with FileLock(mine / ".copy.lock", timeout=60):  # two that start at once do it one after the other
+        return Copies(Path(root)).update_all(fresh)
+
+
+# --------------------------------------------------------------------------------------------------- files
+
+
+class Copies:
+    """The folder my/ and its books: for each notebook, the cells of every version of the course that it was given."""
+
+    def __init__(self, root):
+        self.course, self.mine = root / COURSE, root / MINE
+        self.kept = self.mine / KEPT / time.strftime("%Y-%m-%d %H.%M.%S")
+        self.said = []
+        self.books = self._read_books()
+
+    def update_all(self, fresh=None):
+        first = not (self.mine / BOOKS).exists()
+        names = sorted(path.name for path in self.course.glob("*.ipynb"))
+        again = [name for name in names if fresh and name.startswith(Path(fresh).stem)]
+        if fresh and len(again) != 1:
+            return [f"{fresh!r} names {len(again)} notebooks; there are: {', '.join(names)}"]
+        self._move_progress()
+        for name in names:
+            lesson = lesson_of(read(self.course / name))
+            self._follow_a_new_name(name, lesson, names)
+            self._update(name, lesson, again=name in again)
+        return [f"Your own copies of the notebooks are in {MINE}/.", *self.said] if first else self.said
+
+    def _update(self, name, lesson, again):
+        path, version = self.mine / name, version_of(lesson)
+        old = read(path) if path.exists() else None
+        if path.exists() and (old is None or again):
+            self._keep(path)
+            self._say(f"{name} begins again" if again else f"{name} could not be read as a notebook and begins again")
+            old = None
+        versions = self.books.setdefault(name, {"versions": {}})["versions"]
+        had = (old or {}).get("metadata", {}).get("course", {}).get("version", self.books[name].get("latest"))
+        if old is not None and had == version:
+            if version not in versions:  # the books were lost
+                versions[version], self.books[name]["latest"] = lesson["cells"], version
+                write(self.mine / BOOKS, self.books)
+            return
+        notebook = lesson if old is None else {**old, "cells": update(old["cells"], versions.get(had), lesson["cells"])}
+        notebook["metadata"] = {**lesson["metadata"], **notebook.get("metadata", {}), "course": {"version": version}}
+        notebook |= {"nbformat": lesson["nbformat"], "nbformat_minor": lesson["nbformat_minor"]}
+        versions[version], self.books[name]["latest"] = lesson["cells"], version
+        if old is not None:
+            self._keep(path, move=False)
+            self._say(f"{name} is up to date with the course")
+        write(self.mine / BOOKS, self.books)  # first: a copy's version is always in the books
+        write(path, notebook)
+
+    def _keep(self, path, move=True):
+        self.kept.mkdir(parents=True, exist_ok=True)
+        place = self.kept / path.name
+        while place.exists():  # within one second
+            place = place.with_name(f"{uuid.uuid4().hex[:4]} {path.name}")
+        shutil.move(path, place) if move else shutil.copy2(path, place)
+
+    def _say(self, what):
+        self.said.append(f"{MINE}/{what}; as it was: {self.kept.relative_to(self.mine.parent)}")
+
+    def _read_books(self):
+        path = self.mine / BOOKS
+        if not path.exists():
+            return {}
+        try:
+            books = json.loads(path.read_text(encoding="utf-8"))
+            if all(isinstance(book["versions"], dict) for book in books.values()):
+                return books
+        except (ValueError, KeyError, TypeError, AttributeError):
+            pass
+        self._keep(path)  # without them every difference counts as the learner's
+        return {}
+
+    def _follow_a_new_name(self, name, lesson, names):
+        """The course has renamed a notebook: its copy is renamed too. Most of its cells are the same."""
+        if name in self.books:
+            return
+        ids = {cell["id"] for cell in lesson["cells"]}
+        for old in [old for old in self.books if old not in names]:
+            had = {cell["id"] for cell in self.books[old]["versions"].get(self.books[old].get("latest"), [])}
+            if len(ids & had) > len(had) / 2 and (self.mine / old).exists() and not (self.mine / name).exists():
+                self.books[name] = self.books.pop(old)
+                self._keep(self.mine / old, move=False)
+                os.replace(self.mine / old, self.mine / name)
+                return
+
+    def _move_progress(self):
+        """Progress of the time before there were copies, or of who works in notebooks/, is where the copies look."""
+        if (self.course / PROGRESS).is_file() and not (self.mine / PROGRESS).exists():
+            shutil.copy2(self.course / PROGRESS, self.mine / PROGRESS)
+
+
+def read(path):
+    """A notebook with each source as one text, or None if the file is none."""
+    try:
+        notebook, known = json.loads(path.read_text(encoding="utf-8-sig")), True
+        for cell in notebook["cells"]:
+            source = cell["source"]
+            cell["source"] = source if isinstance(source, str) else "".join(source)
+            cell["metadata"] = dict(cell.get("metadata", {}))
+            known &= cell["cell_type"] in KINDS
+        return {**notebook, "metadata": dict(notebook.get("metadata", {}))} if known else None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def write(path, content):
+    """Write beside the file and swap: whoever reads sees the old one or the new one, never half of it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(beside, "w", encoding="utf-8", newline="\n") as file:
+        file.write(json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def version_of(lesson):
+    return hashlib.sha256(json.dumps(lesson["cells"], sort_keys=True).encode()).hexdigest()[:16]
+
+
+# ------------------------------------------------------------------------------------- from the course's edition
+
+
+def lesson_of(notebook):
+    """The course's notebook as a learner begins it: no outputs, answers folded, the course's lines hidden."""
+    cells, question = [], False
+    for cell in notebook["cells"]:
+        cells.append(begun(cell, follows_a_question=question))
+        question = "predict" in tags(cell) or (question and is_answer(cell, question))
+    return {**notebook, "cells": cells}
+
+
+def begun(cell, follows_a_question):
+    metadata = {key: value for key, value in cell["metadata"].items() if key not in ("speaker", "slideshow")}
+    new = {"id": cell["id"], "cell_type": cell["cell_type"], "metadata": metadata, "source": cell["source"]}
+    if "attachments" in cell:
+        new["attachments"] = cell["attachments"]
+    if cell["cell_type"] == "code":
+        new |= {"outputs": [], "execution_count": None}
+        if "filled" in tags(cell):
+            metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
+            metadata["cellView"] = "form"  # the same on Colab
+    elif is_answer(cell, follows_a_question):
+        new["source"] = folded(AFTER, cell["source"])
+    return new
+
+
+def is_answer(cell, follows_a_question):
+    """Whether a paragraph answers a prediction: it says so, or comes on a slide only when asked for."""
+    if cell["cell_type"] != "markdown" or re.search(r"^#", cell["source"], re.M):
+        return False
+    fragment = cell["metadata"].get("slideshow", {}).get("slide_type") == "fragment"
+    return "answer" in tags(cell) or (follows_a_question and fragment)
+
+
+def folded(summary, text):
+    return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
+
+
+def tags(cell):
+    return cell["metadata"].get("tags", [])
+
+
+# ----------------------------------------------------------------------------------- course and learner together
+
+
+def update(mine, base, fresh):
+    """The cells of a copy: the learner's `mine`, begun from the course's `base`, brought up to the course's `fresh`.
+
+    base is None where it is not known: every difference then counts as the learner's.
+    """
+    was, new = by_id(base or []), by_id(fresh)
+    mine = recognised(mine, base or fresh)
+    have, moved = {cell["id"] for cell in mine}, moved_by_learner(mine, base or fresh)
+    drop = {cell["id"] for cell in mine if is_superseded(cell, mine, was, new)}
+    result = [
+        cell["id"] for cell in fresh if (cell["id"] in have and cell["id"] not in moved) or is_new(cell, have, was)
+    ]
+    content = {cell["id"]: [cell] for cell in fresh if is_new(cell, have, was)}
+    placed, after = set(result), 0
+    for cell in mine:
+        name = cell["id"]
+        if name in drop:
+            continue
+        content[name] = both(cell, was.get(name), new[name]) if name in new else [cell]
+        if name not in placed:
+            result.insert(after, name)
+        after = result.index(name) + 1
+    return distinct([cell for name in result for cell in content[name]])
+
+
+def by_id(cells):
+    return {cell["id"]: cell for cell in cells}
+
+
+def is_new(cell, have, was):
+    """In the course now and not before; what was there and is gone, the learner has deleted."""
+    return cell["id"] not in have and cell["id"] not in was
+
+
+def is_superseded(cell, mine, was, new):
+    """Whether this is a cell of the course's, untouched, that has gone, or a new version that was adopted or is old."""
+    name = cell["id"]
+    if name in was and name not in new:
+        return same(cell, was[name])
+    partner = cell["metadata"].get("course", {}).get("new_version_of")
+    if partner not in was or name in new:
+        return False
+    theirs = by_id(mine).get(partner)
+    if theirs is None or not same(cell, beside(theirs, was[partner])):
+        return False
+    return same(theirs, was[partner]) or not same(was[partner], new.get(partner, was[partner]))
+
+
+def both(mine, was, new):
+    """One cell of the course's as the copy has it: current, or the learner's with the new version beside it."""
+    if same(mine, new) or (was is not None and same(was, new)):
+        return [{**mine, "metadata": merged_metadata(mine, was, new)}]
+    if was is not None and same(mine, was):
+        return [new]
+    if was is not None and (carried := with_guess(mine, was, new)):
+        return [carried]
+    return [mine, beside(mine, new)]
+
+
+def merged_metadata(mine, was, new):
+    return new["metadata"] if was is not None and mine["metadata"] == was["metadata"] else mine["metadata"]
+
+
+def same(one, other):
+    return one["cell_type"] == other["cell_type"] and one["source"].rstrip() == other["source"].rstrip()
+
+
+def with_guess(mine, was, new):
+    """The new question with the learner's guess, where the guess is all that the learner has entered."""
+    (guess, rest), (_, rest_was), (asked, rest_new) = map(parts, (mine, was, new))
+    if guess and asked and rest.rstrip() == rest_was.rstrip():
+        return {**new, "source": guess + rest_new}
+    return None
+
+
+def parts(cell):
+    """`guess = …` at the beginning of a cell, and the rest."""
+    lines = cell["source"].splitlines(keepends=True)
+    try:
+        first = ast.parse(cell["source"]).body[0]
+    except (SyntaxError, ValueError, IndexError):
+        return "", cell["source"]
+    is_guess = isinstance(first, ast.Assign) and ast.unparse(first.targets[0]) == "guess" and first.lineno == 1
+    end = first.end_lineno if is_guess and len(lines) > first.end_lineno else 0
+    return "".join(lines[:end]), "".join(lines[end:])
+
+
+def beside(mine, new):
+    """The course's new version of a cell that the learner has changed too; of what a learner writes, as text."""
+    text, kind = new["source"], new["cell_type"]
+    if kind == "code" and {"exercise", "blank"} & set(tags(new)):
+        text = folded("The course has changed the cell above. Its new version", f"````python\n{text}\n````")
+        kind = "markdown"  # running it would undo the learner's own
+    elif kind == "code":
+        guess, rest = parts(mine)[0], parts(new)[1]
+        text = guess + rest if guess and rest != text else text
+        text = f"# The course has changed this cell; yours stands above.\n{text}"
+    else:
+        text = f"*The course has changed this paragraph; yours stands above.*\n\n{text}"
+    metadata = {key: value for key, value in new["metadata"].items() if kind == new["cell_type"] or key != "tags"}
+    cell = {**new, "id": fresh_id(), "cell_type": kind, "source": text}
+    cell["metadata"] = {**metadata, "course": {"new_version_of": new["id"]}}
+    if kind != "code":
+        cell.pop("outputs", None), cell.pop("execution_count", None)
+    return cell
+
+
+def fresh_id():
+    return uuid.uuid4().hex[:8]
+
+
+def moved_by_learner(mine, base):
+    """The ids that no longer follow each other as the course had them: all but the longest run that does."""
+    place = {cell["id"]: i for i, cell in enumerate(base)}
+    order = [cell["id"] for cell in mine if cell["id"] in place]
+    ends, at, before = [], [], {}  # of the best run of each length: its last place and id; who came before whom
+    for name in order:
+        length = bisect.bisect_left(ends, place[name])
+        before[name] = at[length - 1] if length else None
+        ends[length : length + 1], at[length : length + 1] = [place[name]], [name]
+    name, stay = (at[-1] if at else None), set()
+    while name is not None:
+        stay.add(name)
+        name = before[name]
+    return set(order) - stay
+
+
+def recognised(mine, base):
+    """The learner's cells, each of the course's under the course's id, also where an editor has given it another."""
+    ids, names = {cell["id"] for cell in base}, [cell.get("id") for cell in mine]
+    names = [name if name in ids and name not in names[:i] else None for i, name in enumerate(names)]
+    by_content(mine, names, base)
+    by_likeness(mine, names, base)
+    kept = [
+        {**cell, "id": name or (cell.get("id") if is_free(cell.get("id"), ids) else fresh_id())}
+        for cell, name in zip(mine, names, strict=True)
+    ]
+    return distinct(kept)
+
+
+def is_free(name, ids):
+    return isinstance(name, str) and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) and name not in ids
+
+
+def distinct(cells):
+    """No id twice: of a cell that was doubled, the second one is the learner's own."""
+    seen = set()
+    for i, cell in enumerate(cells):
+        if cell["id"] in seen:
+            cells[i] = cell = {**cell, "id": fresh_id()}
+        seen.add(cell["id"])
+    return cells
+
+
+def by_content(mine, names, base):
+    """Name the cells that have lost their id and nothing else."""
+    left = [cell for cell in base if cell["id"] not in names]
+    lost = [i for i, name in enumerate(names) if name is None]
+    texts = [
+        [(cell["cell_type"], cell["source"].rstrip()) for cell in cells] for cells in ([mine[i] for i in lost], left)
+    ]
+    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+    for a, b, size in matcher.get_matching_blocks():
+        for k in range(size):
+            names[lost[a + k]] = left[b + k]["id"]
+    for i, text in zip(lost, texts[0], strict=True):  # what was moved as well
+        same_text = [cell["id"] for cell, other in zip(left, texts[1], strict=True) if other == text]
+        if names[i] is None and text[1] and len(same_text) == 1 and same_text[0] not in names:
+            names[i] = same_text[0]
+
+
+def by_likeness(mine, names, base):
+    """Name the cells that have lost their id and were edited: alike, and between the same neighbours."""
+    place = {cell["id"]: i for i, cell in enumerate(base)}
+    for i, cell in enumerate(mine):
+        if names[i] is not None:
+            continue
+        above = next((place[name] for name in reversed(names[:i]) if name), -1)
+        below = next((place[name] for name in names[i + 1 :] if name), len(base))
+        near = [c for c in base[above + 1 : below] if c["id"] not in names and c["cell_type"] == cell["cell_type"]]
+        alike = {c["id"]: likeness(cell["source"], c["source"]) for c in near}
+        best = max(alike, key=alike.get, default=None)
+        if best and alike[best] > 0.6:
+            names[i] = best
+
+
+def likeness(one, other):
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,507 @@
+"""The learner's own copies: how they begin and are brought up to date, and that nothing of theirs is ever lost."""
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from attn_lib import predict
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+import copies  # noqa: E402
+
+NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+# ---------------------------------------------------------------------------------- a course, and a learner's hands
+
+
+def cell(name, source, kind="code", **metadata):
+    extra = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    return {"id": name, "cell_type": kind, "source": source, "metadata": metadata, **extra}
+
+
+def prose(name, source, **metadata):
+    return cell(name, source, "markdown", **metadata)
+
+
+def ids(cells):
+    return [c["id"] for c in cells]
+
+
+def sources(cells):
+    return [c["source"] for c in cells]
+
+
+LESSON = [
+    prose("title", "# 1. Title"),
+    cell("imports", "import torch"),
+    prose("ask", "**Predict.** What is it?"),
+    cell("question", "guess = ...  # a number\nx = 2 * 3\npredict(guess, x)", tags=["predict"]),
+    cell("stub", "def my_f(x):\n    ...", tags=["exercise"]),
+    cell("check", 'check("1.1", my_f)'),
+]
+
+
+def lesson(**changes):
+    """The course's cells, with some changed, or removed where the change is None."""
+    new = [{**c, "source": changes.get(c["id"], c["source"])} for c in copy.deepcopy(LESSON)]
+    return [c for c in new if c["source"] is not None]
+
+
+def test_what_nobody_touched_becomes_what_the_course_has():
+    new = lesson(ask="**Predict.** And now?", imports=None)
+    new.insert(1, prose("extra", "More."))
+    assert copies.update(lesson(), lesson(), new) == new
+
+
+def test_what_the_learner_ran_keeps_its_outputs_while_the_course_leaves_it_alone():
+    mine = lesson()
+    for c in mine:
+        if c["cell_type"] == "code":
+            c.update(outputs=["seen"], execution_count=3)
+    new = copies.update(mine, lesson(), lesson(check='check("1.1", my_f)  # now'))
+    outputs = {c["id"]: c.get("outputs") for c in new}
+    assert outputs["imports"] == outputs["stub"] == ["seen"] and outputs["check"] == []
+
+
+def test_a_cell_that_only_the_learner_changed_stays():
+    mine = lesson(stub="def my_f(x):\n    return x", ask="my own words")
+    assert sources(copies.update(mine, lesson(), lesson(title="# 1. New"))) == sources(
+        lesson(stub="def my_f(x):\n    return x", ask="my own words", title="# 1. New")
+    )
+
+
+def test_of_a_cell_that_both_changed_the_new_version_stands_below():
+    mine = lesson(imports="import torch, math", ask="my own words")
+    new = copies.update(mine, lesson(), lesson(imports="import numpy", ask="And now?"))
+    assert sources(new)[1:5] == [
+        "import torch, math",
+        "# The course has changed this cell; yours stands above.\nimport numpy",
+        "my own words",
+        "*The course has changed this paragraph; yours stands above.*\n\nAnd now?",
+    ]
+
+
+def test_of_an_answer_the_new_stub_is_shown_and_never_run():
+    mine = lesson(stub="def my_f(x):\n    return x")
+    new = copies.update(mine, lesson(), lesson(stub='def my_f(x):\n    """Better."""'))
+    at = ids(new).index("stub")
+    assert new[at]["source"].endswith("return x")
+    assert new[at + 1]["cell_type"] == "markdown" and '"""Better."""' in new[at + 1]["source"]
+
+
+def test_a_guess_goes_into_the_new_version_of_its_question():
+    mine = lesson(question="guess = [\n  6]  # mine\nx = 2 * 3\npredict(guess, x)")
+    new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x, sum=5)"))
+    assert copies.by_id(new)["question"]["source"] == "guess = [\n  6]  # mine\nx = 3 * 2\npredict(guess, x, sum=5)"
+    assert len(new) == len(LESSON)
+
+
+def test_a_question_that_was_rewritten_keeps_its_guess_beside_too():
+    mine = lesson(question="guess = 6\nx = 2 * 3\nprint(x)\npredict(guess, x)")
+    new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x)"))
+    at = ids(new).index("question")
+    assert new[at]["source"] == mine[3]["source"]
+    assert new[at + 1]["source"].endswith("yours stands above.\nguess = 6\nx = 3 * 2\npredict(guess, x)")
+
+
+def test_a_newer_version_replaces_the_one_beside_and_an_adopted_one_goes():
+    mine, versions = lesson(imports="mine"), [lesson(), lesson(imports="two"), lesson(imports="three")]
+    second = copies.update(mine, versions[0], versions[1])
+    third = copies.update(second, versions[1], versions[2])
+    assert sources(third)[1:3] == ["mine", "# The course has changed this cell; yours stands above.\nthree"]
+    third[1]["source"] = "three"
+    assert sources(copies.update(third, versions[2], lesson(imports="three"))) == sources(versions[2])
+
+
+def test_a_version_beside_that_the_learner_worked_in_stays():
+    second = copies.update(lesson(imports="mine"), lesson(), lesson(imports="two"))
+    second[2]["source"] += "\nworked"
+    third = copies.update(second, lesson(imports="two"), lesson(imports="three"))
+    assert "mine" in sources(third) and second[2]["source"] in sources(third)
+    assert any(source.endswith("three") for source in sources(third))
+
+
+def test_what_the_learner_deleted_stays_away():
+    mine = [c for c in lesson() if c["id"] != "imports"]
+    new = copies.update(mine, lesson(), lesson(imports="import numpy", title="# 1. New"))
+    assert ids(new) == ids(mine)
+
+
+def test_what_the_learner_wrote_into_a_cell_that_the_course_removed_stays():
+    mine = lesson(ask="my own words")
+    assert "my own words" in sources(copies.update(mine, lesson(), lesson(ask=None)))
+
+
+def test_notes_stay_below_what_they_were_written_below():
+    mine = lesson()
+    mine.insert(4, prose("note", "why 6?"))
+    mine.insert(0, prose("top", "my name"))
+    new = lesson(ask=None)
+    new.insert(3, cell("more", "y = 1"))
+    assert ids(copies.update(mine, lesson(), new)) == [
+        "top",
+        "title",
+        "imports",
+        "question",
+        "note",
+        "more",
+        "stub",
+        "check",
+    ]
+
+
+def test_the_courses_new_order_holds_and_so_does_a_move_by_the_learner():
+    mine = lesson()
+    mine.append(mine.pop(1))  # imports to the end
+    new = lesson()
+    new.insert(0, new.pop(2))  # ask before the title
+    assert ids(copies.update(mine, lesson(), new)) == ["ask", "title", "question", "stub", "check", "imports"]
+
+
+@pytest.mark.parametrize("edited", [{}, {"stub": "def my_f(x):\n    return x"}])
+def test_cells_that_lost_their_ids_are_known_by_what_is_in_them(edited):
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(**edited))]
+    mine.insert(2, {key: value for key, value in prose("note", "mine alone").items() if key != "id"})
+    new = copies.update(mine, lesson(), lesson(title="# 1. New", **edited))
+    assert [name for name in ids(new) if name in ids(LESSON)] == ids(LESSON)
+    assert "mine alone" in sources(new) and new[0]["source"] == "# 1. New" and len(new) == len(LESSON) + 1
+
+
+def test_a_doubled_cell_is_the_learners_own():
+    mine = lesson()
+    mine.insert(2, dict(mine[1]))
+    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
+    assert sources(new)[1:3] == ["import numpy", "import torch"] and len(set(ids(new))) == len(new)
+
+
+def test_without_the_books_every_difference_is_the_learners():
+    mine = lesson(stub="def my_f(x):\n    return x")
+    new = copies.update(mine, None, lesson(title="# 1. New"))
+    assert set(sources(mine)) <= set(sources(new)) and any("# 1. New" in source for source in sources(new))
+
+
+# ------------------------------------------------------------------------ any edits of both, one after the other
+
+words = st.sampled_from(["a = 1", "b = 2", "a = 1\nb = 2", "Read *this*.", "guess = 3\npredict(guess, 3)", ""])
+actions = st.lists(
+    st.tuples(
+        st.sampled_from(["edit", "add", "delete", "move", "run", "reid"]), st.randoms(use_true_random=False), words
+    ),
+    max_size=6,
+)
+
+
+def worked(cells, actions, own=None):
+    """Cells after these actions; with `own`, a dict, each text that the learner wrote is noted there under its cell."""
+    cells = copy.deepcopy(cells)
+    for action, chance, words in actions:
+        at = chance.randrange(len(cells) + 1)
+        some = cells[at] if at < len(cells) else None
+        if action == "add":
+            name = f"{chance.getrandbits(32):08x}"
+            kind = chance.choice(["code", "markdown"])
+            text = f"{words} # {name}"
+            cells.insert(at, cell(name, text, kind))
+            if own is not None:
+                own[name] = text
+        elif some is None:
+            continue
+        elif action == "edit":
+            some["source"] = f"{words} # {chance.getrandbits(32):08x}"
+            if own is not None:
+                own[some["id"]] = some["source"]
+        elif action == "delete":
+            cells.remove(some)
+            if own is not None:
+                own.pop(some["id"], None)
+        elif action == "move":
+            cells.insert(chance.randrange(len(cells)), cells.pop(at))
+        elif action == "run" and some["cell_type"] == "code":
+            some["outputs"] = ["ran"]
+        elif action == "reid" and own is not None:
+            new = f"{chance.getrandbits(32):08x}"
+            if some["id"] in own:
+                own[new] = own.pop(some["id"])
+            some["id"] = new
+    return cells
+
+
+def unique(cells):
+    """A lesson has no two cells alike: they could not be told apart once their ids are lost."""
+    return [{**c, "source": f"{c['source']} # {i}"} for i, c in enumerate(cells)]
+
+
+START = unique(LESSON)
+
+
+@given(st.lists(st.tuples(actions, actions), min_size=1, max_size=3))
+@example([([], [])])
+def test_nothing_of_the_learners_is_lost_and_the_rest_is_the_courses(rounds):
+    course, mine = START, copy.deepcopy(START)
+    for by_learner, by_course in rounds:
+        own = {}
+        mine = worked(mine, by_learner, own)
+        old, course = course, worked(course, by_course)
+        known = copies.recognised(copy.deepcopy(mine), old)
+        result = copies.update(copy.deepcopy(mine), old, course)
+        texts = sources(result)
+        for text in own.values():  # what they wrote, in this round
+            assert any(text in source for source in texts), text
+        was, new, now = copies.by_id(old), copies.by_id(course), copies.by_id(result)
+        for c in known:
+            name = c["id"]
+            if name in was and copies.same(c, was[name]):  # untouched
+                assert (name in now) == (name in new)
+                if name in new:
+                    assert now[name]["source"].rstrip() == new[name]["source"].rstrip()
+        for name in set(new) - set(was):
+            assert name in now  # what is new has come
+        for name in set(was) - set(copies.by_id(known)):
+            assert name not in now  # what was deleted stays away
+        assert len(set(ids(result))) == len(result)
+        assert copies.update(copy.deepcopy(result), course, course) == result  # nothing more to do
+        mine = result
+
+
+@given(actions, actions)
+def test_order_is_the_courses_where_the_learner_moved_nothing(by_learner, by_course):
+    by_learner = [a for a in by_learner if a[0] not in ("move", "reid")]
+    mine, course = worked(START, by_learner, {}), worked(START, by_course)
+    result = copies.update(mine, START, course)
+    untouched = [c["id"] for c in result if c["id"] in copies.by_id(course)]
+    touched = {
+        c["id"] for c in mine if c["id"] in copies.by_id(START) and not copies.same(c, copies.by_id(START)[c["id"]])
+    }
+    stay = [name for name in untouched if name not in touched]
+    assert stay == [name for name in ids(course) if name in stay]
+
+
+# --------------------------------------------------------------------------------------------- how a copy begins
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A small course of two notebooks."""
+    (tmp_path / "notebooks").mkdir()
+    for name in ("01_first.ipynb", "02_second.ipynb"):
+        save(tmp_path / "notebooks" / name, lesson())
+    return tmp_path
+
+
+def save(path, cells, **metadata):
+    content = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def learner(root, name="01_first.ipynb"):
+    return root / "my" / name
+
+
+def kept(root):
+    return sorted((root / "my/kept").rglob("*.ipynb"))
+
+
+def test_a_copy_begins_without_outputs_and_without_what_is_only_for_lectures(root):
+    cells = lesson()
+    cells[1].update(outputs=[{"output_type": "stream", "name": "stdout", "text": "6"}], execution_count=1)
+    cells[1]["metadata"] = {"speaker": {"say": "It is 6."}, "slideshow": {"slide_type": "slide"}, "tags": ["x"]}
+    save(root / "notebooks/01_first.ipynb", cells)
+    copies.bring_up_to_date(root)
+    begun = load(learner(root))["cells"][1]
+    assert begun["outputs"] == [] and begun["execution_count"] is None and begun["metadata"] == {"tags": ["x"]}
+
+
+def test_what_answers_a_prediction_is_folded(root):
+    fragment = {"slideshow": {"slide_type": "fragment"}}
+    cells = lesson()
+    cells[4:4] = [
+        prose("answer", "It is 6.", **fragment),
+        prose("more", "So it is.", **fragment),
+        prose("later", "Something else."),
+        prose("tagged", "Six.", tags=["answer"]),
+        prose("title2", "## Next\n\nText.", **fragment),
+        prose("apart", "A fragment of its own.", **fragment),
+    ]
+    begun = {c["id"]: c["source"] for c in copies.lesson_of({"cells": cells})["cells"]}
+    closed = {
+        name for name, text in begun.items() if text.startswith("<details>\n<summary>After your guess</summary>\n\n")
+    }
+    assert closed == {"answer", "more", "tagged"} and "It is 6." in begun["answer"]
+
+
+def test_the_courses_own_lines_are_hidden(root):
+    cells = lesson()
+    cells[5]["metadata"] = {"tags": ["filled"]}
+    metadata = copies.lesson_of({"cells": cells})["cells"][5]["metadata"]
+    assert metadata["jupyter"]["source_hidden"] is True and metadata["cellView"] == "form"
+
+
+def test_predict_knows_a_copy_by_its_books():
+    assert predict.MARKER == copies.BOOKS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_notebook_of_the_course_has_a_copy_that_jupyter_takes(name, tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / name).write_bytes((ROOT / "notebooks" / name).read_bytes())
+    copies.bring_up_to_date(tmp_path)
+    mine = nbformat.read(learner(tmp_path, name), as_version=4)
+    nbformat.validate(mine)
+    assert not any(c.get("outputs") for c in mine.cells)
+    assert ids(mine.cells) == ids(nbformat.read(ROOT / "notebooks" / name, as_version=4).cells)
+
+
+# -------------------------------------------------------------------------------------------------- files
+
+
+def test_all_notebooks_get_a_copy_so_that_links_hold(root):
+    copies.bring_up_to_date(root)
+    assert learner(root).exists() and learner(root, "02_second.ipynb").exists() and not kept(root)
+
+
+def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root):
+    copies.bring_up_to_date(root)
+    edited = load(learner(root))
+    edited["cells"][4]["source"] = "mine"
+    learner(root).write_text(json.dumps(edited))
+    before = learner(root).read_bytes()
+    assert copies.bring_up_to_date(root) == [] and learner(root).read_bytes() == before and not kept(root)
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
+    (line,) = copies.bring_up_to_date(root)
+    assert "my/01_first.ipynb" in line and "my/kept/" in line.replace("\\", "/")
+    assert [path.read_bytes() for path in kept(root)] == [before]
+    assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
+
+
+def test_beginning_again_keeps_the_old_one_and_leaves_the_others(root):
+    copies.bring_up_to_date(root)
+    for name in ("01_first.ipynb", "02_second.ipynb"):
+        save(learner(root, name), lesson(stub="mine"))
+    copies.bring_up_to_date(root, fresh="02")
+    assert sources(load(learner(root, "02_second.ipynb"))["cells"]) == sources(LESSON)
+    assert "mine" in sources(load(learner(root))["cells"])
+    assert any("mine" in path.read_text() for path in kept(root))
+    copies.bring_up_to_date(root, fresh="02")
+    assert len(list((root / "my/kept").rglob("*02_second.ipynb"))) == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": [{"cell_type": "code"}]}'])
+def test_a_copy_that_is_no_notebook_is_kept_and_begins_again(root, content):
+    copies.bring_up_to_date(root)
+    learner(root).write_text(content)
+    (line,) = copies.bring_up_to_date(root)
+    assert "could not be read" in line and [path.read_text() for path in kept(root)] == [content]
+    assert sources(load(learner(root))["cells"]) == sources(LESSON)
+
+
+def test_a_copy_that_was_deleted_is_made_anew(root):
+    copies.bring_up_to_date(root)
+    learner(root).unlink()
+    copies.bring_up_to_date(root)
+    assert learner(root).exists()
+
+
+def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
+    copies.bring_up_to_date(root)
+    save(learner(root), lesson(stub="mine"))
+    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
+    copies.bring_up_to_date(root)
+    assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) and not learner(root).exists()
+
+
+def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
+    copies.bring_up_to_date(root)
+    stale = load(learner(root))
+    stale["cells"][4]["source"] = "mine"
+    new = lesson(title="# 1. New")
+    new.insert(2, cell("extra", "y = 1"))
+    save(root / "notebooks/01_first.ipynb", new)
+    copies.bring_up_to_date(root)
+    learner(root).write_text(json.dumps(stale))  # JupyterLab had the old one open
+    copies.bring_up_to_date(root)
+    wanted = [{**c, "source": "mine"} if c["id"] == "stub" else c for c in new]
+    assert sources(load(learner(root))["cells"]) == sources(wanted)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"01_first.ipynb": 3}'])
+def test_damaged_books_cost_nothing_of_the_learners(root, content):
+    copies.bring_up_to_date(root)
+    edited = load(learner(root))
+    edited["cells"][4]["source"] = "mine"
+    learner(root).write_text(json.dumps(edited))
+    (root / "my" / copies.BOOKS).write_text(content)
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine"))
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+@pytest.mark.parametrize("which", [1, 2])
+def test_an_interrupted_update_leaves_a_whole_file_and_the_next_one_ends_it(root, monkeypatch, call, which):
+    copies.bring_up_to_date(root)
+    edited = load(learner(root))
+    edited["cells"][4]["source"] = "mine"
+    learner(root).write_text(json.dumps(edited))
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
+    calls = []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == which:
+            raise KeyboardInterrupt
+        return whole(*arguments)
+
+    whole = getattr(copies.os, call)
+    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
+        context.setattr(copies.os, call, interrupted)
+        copies.bring_up_to_date(root)
+    assert "mine" in sources(load(learner(root))["cells"])
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
+
+
+def test_two_at_once_do_no_harm(root):
+    copies.bring_up_to_date(root)
+    for name in ("01_first.ipynb", "02_second.ipynb"):
+        edited = load(learner(root, name))
+        edited["cells"][4]["source"] = "mine"
+        learner(root, name).write_text(json.dumps(edited))
+        save(root / "notebooks" / name, lesson(title="# 1. New"))
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import copies; copies.bring_up_to_date(sys.argv[1])"
+    started = [subprocess.Popen([sys.executable, "-c", code, str(root)]) for _ in range(4)]
+    assert [process.wait(60) for process in started] == [0] * 4
+    for name in ("01_first.ipynb", "02_second.ipynb"):
+        assert sources(load(learner(root, name))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
+    assert len(kept(root)) == 2
+
+
+def test_progress_moves_along_once(root):
+    (root / "notebooks" / copies.PROGRESS).write_text('{"1.1": "done"}')
+    copies.bring_up_to_date(root)
+    assert (root / "my" / copies.PROGRESS).read_text() == '{"1.1": "done"}'
+    (root / "my" / copies.PROGRESS).write_text('{"1.2": "done"}')
+    copies.bring_up_to_date(root)
+    assert (root / "my" / copies.PROGRESS).read_text() == '{"1.2": "done"}'
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_one_line(root):
+    (root / "my").write_text("a file")
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import copies, pathlib\n"
+    code += "copies.ROOT = pathlib.Path(sys.argv[1]); copies.main([])"
+    result = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True)
+    assert result.returncode == 1 and result.stderr.startswith("Your copies in my/ could not be written")

@@ -21,11 +21,13 @@ if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one shall r
     sys.exit("This course needs Python 3.11 or newer; this is Python {}.{}.".format(*sys.version_info))
 
 import ast
+import contextlib
 import hashlib
 import os
 import platform
 import shutil
 import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -138,7 +140,6 @@ def lab(arguments):
     """Open JupyterLab on the learner's copy; --no-browser, --port and JupyterLab's other options pass through."""
     ours = [argument for argument in arguments if argument in ("--edit", "--fresh")]
     arguments = [argument for argument in arguments if argument not in ours]
-    arguments.sort(key=lambda argument: argument.startswith("-"))  # the notebook's name first
     if "--edit" in ours:
         return jupyterlab(arguments)
     if "--fresh" in ours and not named(arguments):
@@ -203,7 +204,8 @@ def refresh(arguments):
             resources={"metadata": {"path": str(path.parent)}},
         )
         try:
-            client.execute()
+            with own_progress():
+                client.execute()
         except CellExecutionError as error:
             failed.append(path.name)
             print(f"failed, and was not changed:\n{error}")
@@ -272,6 +274,17 @@ def has_display():
 def with_authors():
     """The authors' tools are not installed: a command that stays in the caller's folder finds them by path."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+
+
+@contextlib.contextmanager
+def own_progress():
+    """Inside, exercises that are done count nowhere else: what `progress` shows is the same whoever saves it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ATTENTION_PROGRESS"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["ATTENTION_PROGRESS"]
 
 
 def one_thread():

@@ -223,26 +223,49 @@ def test_presenting_writes_the_notes_and_begins_each_time_with_the_same_settings
 
 
 def lab_options(terminal, *arguments, **variables):
-    (call,) = terminal.type("lab", *arguments, **variables)
+    *before, call = terminal.type("lab", *arguments, **variables)
     assert call.command[:2] == ["-m", "jupyterlab"]
-    return call.command[2:]
+    copies = [made.command for made in before]
+    assert all(Path(command[0]) == terminal.root / "copies.py" for command in copies)
+    return call.command[2:], [command[1:] for command in copies]
 
 
-def test_lab_opens_the_first_notebook_or_the_one_named_and_passes_options_on(terminal):
-    options = lab_options(terminal)
-    assert any(option.endswith("/01_by_hand.ipynb") for option in options)
-    options = lab_options(terminal, "--port=9999")
-    assert any(option.endswith("/01_by_hand.ipynb") for option in options) and options[-1] == "--port=9999"
-    options = lab_options(terminal, "04", "--port=9999")
-    assert any(option.endswith("/04_multi_head.ipynb") for option in options)
-    assert options[-1] == "--port=9999" and "04" not in options
+@pytest.mark.parametrize(
+    "arguments, page, copies",
+    [
+        ([], "my/01_by_hand", [[]]),
+        (["04"], "my/04_multi_head", [[]]),
+        (["my/04_multi_head.ipynb"], "my/04_multi_head", [[]]),
+        (["--fresh", "03"], "my/03_masking", [["--fresh", "03_masking"]]),
+        (["03", "--fresh"], "my/03_masking", [["--fresh", "03_masking"]]),
+        (["--edit", "03"], "notebooks/03_masking", []),
+        (["--edit"], "notebooks/01_by_hand", []),
+    ],
+)
+def test_lab_opens_the_learners_copy_or_the_tested_edition(terminal, arguments, page, copies):
+    options, made = lab_options(terminal, *arguments)
+    assert f"/lab/tree/{page}.ipynb" in options and made == copies
+    assert not {"--edit", "--fresh", *arguments} & set(options)
+
+
+def test_lab_passes_options_on(terminal):
+    assert lab_options(terminal, "--port=9999")[0][-1] == "--port=9999"
+    options, _ = lab_options(terminal, "04", "--port", "9999")
+    assert options[-2:] == ["--port", "9999"] and "04" not in options
+
+
+def test_a_copy_that_cannot_be_made_or_begun_again_opens_nothing(terminal):
+    assert terminal.type("lab", "--fresh") == [] and terminal.code == 1 and "--fresh 03" in terminal.printed
+    terminal.answers("exit 3")
+    (call,) = terminal.type("lab")
+    assert call.command[0].endswith("copies.py") and terminal.code != 0
 
 
 def test_lab_opens_a_browser_where_there_is_a_screen(terminal):
-    assert "--no-browser" in lab_options(terminal)
+    assert "--no-browser" in lab_options(terminal)[0]
     if sys.platform == "linux":
-        assert "--no-browser" not in lab_options(terminal, DISPLAY=":0")
-        assert "--no-browser" not in lab_options(terminal, WAYLAND_DISPLAY="wayland-0")
+        assert "--no-browser" not in lab_options(terminal, DISPLAY=":0")[0]
+        assert "--no-browser" not in lab_options(terminal, WAYLAND_DISPLAY="wayland-0")[0]
 
 
 @pytest.mark.parametrize("user", [0, 1000])
@@ -274,8 +297,9 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(course, monkeypatch, tmp_
     write_notebook(folder / "01_good.ipynb", "from pathlib import Path\n---\nprint(Path.cwd().name)\n---\n6 * 7")
     write_notebook(folder / "02_bad.ipynb", "1\n---\n1 / 0")
     write_notebook(folder / "03_other.ipynb", "1")
+    write_notebook(folder / "04_progress.ipynb", "import os\n---\nlen(os.listdir(os.environ['ATTENTION_PROGRESS']))")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert course.refresh(["02", "01"]) == 1
+    assert course.refresh(["02", "01", "04"]) == 1
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert after["02_bad.ipynb"] == before["02_bad.ipynb"] and after["03_other.ipynb"] == before["03_other.ipynb"]
     printed = capsys.readouterr().out
@@ -284,6 +308,8 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(course, monkeypatch, tmp_
     assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3]
     assert notebook.cells[1].outputs[0].text == "lessons\n"  # it ran where it lies
     assert notebook.cells[2].outputs[0].data["text/plain"] == "42"
+    progress = nbformat.read(folder / "04_progress.ipynb", as_version=4)
+    assert progress.cells[1].outputs[0].data["text/plain"] == "0" and "ATTENTION_PROGRESS" not in os.environ
     assert "version" not in notebook.metadata.language_info and "widgets" not in notebook.metadata
     assert not any("execution" in cell.metadata for cell in notebook.cells)  # no times
     assert after["01_good.ipynb"].endswith(b"}\n") and b"\r" not in after["01_good.ipynb"]

@@ -11,19 +11,25 @@ from .catalogue import EXERCISES
 from .verdict import Overview
 
 NAME = ".progress.json"
+VARIABLE = "ATTENTION_PROGRESS"  # another folder: the tested edition shows everybody the same, whoever runs it
 RANKS = {"tried": 1, "done": 2}  # what is done stays done
 
 
 def progress():
-    """Show which exercises are done, as kept in the notebook's folder."""
+    """Show which exercises are done, as kept in the folder of the learner's copies."""
     states = load()
     return Overview([(id, exercise.title, states.get(id)) for id, exercise in EXERCISES.items()])
 
 
-def load(folder="."):
+def place(folder=None):
+    """Where the file is: in this folder, or the one that a variable names, or the one that the kernel works in."""
+    return Path(folder or os.environ.get(VARIABLE) or ".") / NAME
+
+
+def load(folder=None):
     """Read the states as a dict, id → "tried" or "done"; a file that is missing or damaged counts as empty."""
     try:
-        states = json.loads((Path(folder) / NAME).read_text(encoding="utf-8"))
+        states = json.loads(place(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     if not isinstance(states, dict):
@@ -31,13 +37,13 @@ def load(folder="."):
     return {id: state for id, state in states.items() if isinstance(state, str) and state in RANKS}
 
 
-def store(verdict, folder="."):
+def store(verdict, folder=None):
     """Add a verdict to the file; returns False where it cannot be written."""
     state = "done" if verdict.status == "correct" else "tried"
     if RANKS.get(load(folder).get(verdict.exercise), 0) >= RANKS[state]:
         return True
     try:
-        path = Path(folder).absolute() / NAME  # raises where the folder is gone
+        path = place(folder).absolute()  # raises where the folder is gone
         with FileLock(str(path) + ".lock", timeout=3):
             states = load(folder)  # again: another notebook may have written meanwhile
             before = RANKS.get(states.get(verdict.exercise), 0)

@@ -128,7 +128,7 @@ COMMANDS = ["lab", "test", "present", "slides", "site", "refresh", "bench", "gra
 def test_what_a_command_runs_decides_its_exit_code(terminal, command):
     terminal.type(command)
     assert terminal.code == 0, terminal.printed
-    terminal.answers("exit 3")
+    terminal.answers('case "$1" in *copies.py) exit 0;; esac; exit 3')
     terminal.type(command)
     assert terminal.code == (1 if command == "present" else 3), terminal.printed  # present cannot write its notes
     assert "Traceback" not in terminal.printed

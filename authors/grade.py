@@ -7,6 +7,7 @@ verdicts. Grade the work of people you do not know in a container or on a machin
 
 import argparse
 import asyncio
+import contextlib
 import csv
 import html
 import json
@@ -138,13 +139,14 @@ def _is_hidden(path):
 
 def _rows(path, relative, limits):
     student, number = _student_and_number(relative)
+    name = relative.relative_to(student).as_posix() if len(relative.parts) > 1 else path.name
     try:
         notebook = _read(path)
     except Exception as error:  # not JSON, not a notebook, not UTF-8: whatever it is, the others go on
-        return _fill({}, student, path.name, number, f"could not be read ({type(error).__name__})")
+        return _fill({}, student, name, number, f"could not be read ({type(error).__name__})")
     number = number or _number_of(notebook)
     verdicts, note = _run(notebook, limits)
-    return _fill(verdicts, student, path.name, number, note)
+    return _fill(verdicts, student, name, number, note)
 
 
 def _student_and_number(relative):
@@ -209,19 +211,21 @@ async def _execute(notebook, folder, record, limits):
     )
     env = {**os.environ, RECORD: str(record), "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
     watch = Watch(client, limits.memory)
+    note, deadline = "", asyncio.timeout(limits.notebook_seconds)
     try:
         watch.start()
-        await asyncio.wait_for(client.async_execute(env=env), limits.notebook_seconds)
-    except TimeoutError:
-        return f"stopped after {limits.notebook_seconds} seconds"
+        async with deadline:
+            await client.async_execute(env=env)
     except DeadKernelError:
-        return "used too much memory" if watch.killed else "the kernel died"
+        note = "the kernel died"
     except Exception as error:
-        return "used too much memory" if watch.killed else f"could not be run ({type(error).__name__})"
+        note = f"could not be run ({type(error).__name__})"
     finally:
         watch.done.set()
         await _end(client)
-    return "used too much memory" if watch.killed else ""
+    if deadline.expired():  # whatever nbclient made of being stopped
+        note = f"stopped after {limits.notebook_seconds} seconds"
+    return "used too much memory" if watch.killed else note
 
 
 async def _end(client):
@@ -247,21 +251,22 @@ class Watch(threading.Thread):
         self.done, self.killed = threading.Event(), False
 
     def run(self):
+        while not self.done.wait(0.2):
+            self.look()
+
+    def look(self):
         import psutil
 
-        while not self.done.wait(0.2):
-            pid = getattr(getattr(self.client.km, "provisioner", None), "pid", None)
-            if pid is None:
-                continue
-            try:
-                kernel = psutil.Process(pid)
-                family = [kernel, *kernel.children(recursive=True)]
-                if sum(process.memory_info().rss for process in family) > self.memory + 2**29:  # torch's own half GB
-                    self.killed = True
-                    for process in family:
-                        process.kill()
-            except psutil.Error:
-                continue
+        pid = getattr(getattr(self.client.km, "provisioner", None), "pid", None)
+        if pid is None:
+            return
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            kernel = psutil.Process(pid)
+            family = [kernel, *kernel.children(recursive=True)]
+            if sum(process.memory_info().rss for process in family) > self.memory + 2**29:  # torch's own half GB
+                self.killed = True
+                for process in family:
+                    process.kill()
 
 
 def _last_verdicts(record):
@@ -303,7 +308,7 @@ def _write(report, out):
 
 def _harmless(text):
     """A file name that begins like a formula would be run as one by a spreadsheet."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem; color: #10203A; background: white }

@@ -190,7 +190,7 @@ def begun(cell, follows_a_question):
         new["attachments"] = cell["attachments"]
     if cell["cell_type"] == "code":
         new |= {"outputs": [], "execution_count": None}
-        if "filled" in tags(cell):
+        if {"filled", "answer"} & set(tags(cell)):
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
     elif is_answer(cell, follows_a_question):

@@ -389,8 +389,8 @@ def _difference(mine, wanted, within):
         return "The right numbers, in another order."
     wrong = [i for i, (a, b) in enumerate(zip(mine, wanted, strict=True)) if not _near(a, b, within)]
     if len(wrong) == len(wanted):
-        return "None of the numbers is right yet." if len(wanted) > 2 else "Neither of the two numbers is right yet."
-    return f"{len(wrong)} of {len(wanted)} numbers {'is' if len(wrong) == 1 else 'are'} not right yet."
+        return "None of the numbers is right." if len(wanted) > 2 else "Neither of the two numbers is right."
+    return f"{len(wrong)} of {len(wanted)} numbers {'is' if len(wrong) == 1 else 'are'} not right."
 
 
 def _which_way(mine, wanted, within):

@@ -2,7 +2,8 @@
 
 python deploy/links.py https://hub.example.org     print one link for each notebook
 
-nbgitpuller merges: what a student wrote stays, what is new arrives.
+nbgitpuller pulls, and git then calls copies.py (see start.py): the student's own copies in my/ are
+made or brought up to date, and what a student wrote stays.
 """
 
 import os
@@ -33,7 +34,7 @@ def branch():
 def pull(notebook):
     """The path below a student's server that pulls the course and goes on to a notebook."""
     repository, branch = source()
-    goal = f"lab/tree/{FOLDER}/notebooks/{notebook}"
+    goal = f"lab/tree/{FOLDER}/my/{notebook}"
     return "/git-pull?" + urlencode({"repo": repository, "branch": branch, "targetpath": FOLDER, "urlpath": goal})
 
 

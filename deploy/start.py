@@ -8,6 +8,7 @@ import contextlib
 import grp
 import os
 import secrets
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STATE = roster.STATE
 PROXY_VERSION = "5.3.0"
 NODE = Path(sys.prefix) / "hub"  # where npm puts the proxy
+HOOKS = NODE / "hooks"
 PROXY = NODE / "node_modules/configurable-http-proxy/bin/configurable-http-proxy"
 ADDRESS = os.environ.get("COURSE_HUB_ADDRESS", "127.0.0.1")
 PORT = int(os.environ.get("COURSE_HUB_PORT", "8000"))
@@ -94,6 +96,7 @@ def prepare():
         command = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", NODE]
         subprocess.run([*command, f"configurable-http-proxy@{PROXY_VERSION}"], check=True)
     allow_pulling()
+    copy_after_pulling()
     make_skeleton()
     folders = [ROOT / "attn_lib", sysconfig.get_path("purelib")]  # students cannot write there, and uv leaves it open
     subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", *folders], stdout=subprocess.DEVNULL)
@@ -107,8 +110,18 @@ def installed():
 def allow_pulling():
     """Git refuses to pull from a folder that belongs to somebody else, unless its settings name that folder."""
     folders = "".join(f"\tdirectory = {folder}\n" for folder in (ROOT, ROOT / ".git"))
-    (NODE / "gitconfig").write_text(f"[include]\n\tpath = /etc/gitconfig\n[safe]\n{folders}")
+    (NODE / "gitconfig").write_text(
+        f"[include]\n\tpath = /etc/gitconfig\n[core]\n\thooksPath = {HOOKS}\n[safe]\n{folders}"
+    )
     (NODE / "gitconfig").chmod(0o644)
+
+
+def copy_after_pulling():
+    """Git calls these as the student, after a clone and a merge: the student's own copies of the notebooks follow."""
+    HOOKS.mkdir(exist_ok=True)
+    for name in ("post-checkout", "post-merge"):
+        (HOOKS / name).write_text(f"#!/bin/sh\n[ ! -f copies.py ] || {shlex.quote(sys.executable)} copies.py || true\n")
+        (HOOKS / name).chmod(0o755)
 
 
 def make_skeleton():

@@ -342,9 +342,10 @@ def test_what_answers_a_prediction_is_folded(root):
     assert closed == {"answer", "more", "tagged"} and "It is 6." in begun["answer"]
 
 
-def test_the_courses_own_lines_are_hidden(root):
+@pytest.mark.parametrize("tag", ["filled", "answer"])
+def test_the_courses_own_lines_and_answers_in_code_are_hidden(tag):
     cells = lesson()
-    cells[5]["metadata"] = {"tags": ["filled"]}
+    cells[5]["metadata"] = {"tags": [tag]}
     metadata = copies.lesson_of({"cells": cells})["cells"][5]["metadata"]
     assert metadata["jupyter"]["source_hidden"] is True and metadata["cellView"] == "form"
 

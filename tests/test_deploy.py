@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -191,7 +192,12 @@ def test_links_open_every_notebook():
         [sys.executable, DEPLOY / "links.py", "https://hub.example.org/"], capture_output=True, text=True
     ).stdout.splitlines()
     assert len(out) == len(list((ROOT / "notebooks").glob("*.ipynb")))
-    assert all(re.match(r"https://hub\.example\.org/hub/user-redirect/git-pull\?repo=.+&urlpath=lab", x) for x in out)
+    assert all(
+        re.match(
+            r"https://hub\.example\.org/hub/user-redirect/git-pull\?repo=.+&urlpath=lab%2Ftree%2Fattention%2Fmy%2F\d", x
+        )
+        for x in out
+    )
 
 
 # -------------------------------------------------------------------------------------------------- tables and files
@@ -224,5 +230,45 @@ def test_binder_has_the_versions_of_requirements():
 
 def test_the_dev_container_opens_what_there_is():
     container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
-    assert all((ROOT / file).is_file() for file in container["customizations"]["codespaces"]["openFiles"])
-    assert "course.set_up()" in container["postCreateCommand"]
+    copies = [f"my/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")]
+    assert set(container["customizations"]["codespaces"]["openFiles"]) <= set(copies)
+    assert "course.set_up(); course.make_copies()" in container["postCreateCommand"]
+    assert callable(importlib.import_module("course").make_copies)
+
+
+def test_binder_and_kubernetes_make_the_learners_copies_before_they_open_one():
+    values = (DEPLOY / "values.yaml").read_text()
+    assert "python copies.py" in (ROOT / "binder/postBuild").read_text() and "python copies.py" in values
+    name = "my/01_by_hand.ipynb"
+    assert f"lab/tree/{name}" in (ROOT / "README.md").read_text() and f"/lab/tree/attention/{name}" in values
+    assert (ROOT / "notebooks" / Path(name).name).is_file()
+
+
+def test_a_student_who_pulls_gets_copies_and_keeps_what_they_wrote(tmp_path, monkeypatch):
+    start = load("start")
+    monkeypatch.setattr(start, "NODE", tmp_path)
+    monkeypatch.setattr(start, "HOOKS", tmp_path / "hooks with a space")
+    start.allow_pulling()
+    start.copy_after_pulling()
+    course, home = tmp_path / "course", tmp_path / "home"
+    (course / "notebooks").mkdir(parents=True)
+    for name in ("copies.py", "notebooks/01_by_hand.ipynb", ".gitignore"):
+        shutil.copy(ROOT / name, course / name)
+    environment = {**os.environ, "GIT_CONFIG_SYSTEM": str(tmp_path / "gitconfig"), "HOME": str(tmp_path)}
+    environment |= {f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def git(*arguments, cwd=course):
+        result = subprocess.run(["git", *arguments], cwd=cwd, env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    git("clone", "-q", str(course), str(home), cwd=tmp_path)
+    mine = home / "my/01_by_hand.ipynb"
+    mine.write_text(mine.read_text().replace("# 1. ", "# One. "))
+    lesson = course / "notebooks/01_by_hand.ipynb"
+    lesson.write_text(lesson.read_text().replace("import torch", "import  torch"))
+    git("commit", "-qam", "two")
+    git("pull", "-q", cwd=home)
+    assert "# One. " in mine.read_text() and "import  torch" in mine.read_text()

@@ -15,6 +15,9 @@ W_q = torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0
 W_k = torch.tensor([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
 W_v = torch.tensor([[0.0, 2.0, 0.0], [0.0, 3.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 0.0]])
 
+OTHER_TOKENS = ("We", "drink", "coffee")  # of exercise 1.1: through the same matrices, worked out nowhere
+OTHER_X = torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
+
 
 class Steps(NamedTuple):
     """Every intermediate of self-attention, in the order in which it is computed.

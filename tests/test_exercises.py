@@ -64,7 +64,7 @@ def test_a_right_answer_of_another_style_is_correct(id, answer):
 
 @pytest.mark.parametrize(
     "answer",
-    [[2.0, 7.964, 0.054], (2, 7.96, 0.05), torch.tensor([2.0, 7.96, 0.06]), [[2.0, 7.97, 0.0541]]],
+    [[1.5105, 3.3094, 2.2658], (1.51, 3.31, 2.27), torch.tensor([1.51, 3.31, 2.26]), [[1.505, 3.3, 2.27]]],
     ids=["list", "tuple", "tensor", "nested"],
 )
 def test_three_numbers_may_come_as_they_like(answer):

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-WIDGETS = re.compile(r"(\w+_explorer|mask_painter|Board|progress|tqdm)\(")
+WIDGETS = re.compile(r"(\w+_explorer|mask_painter|Board|tqdm)\(")
 RULES = []
 
 

@@ -100,16 +100,16 @@ def test_with_all_solutions_a_notebook_runs_without_a_complaint_and_every_slide_
 def test_slides_begin_at_once_and_keys_turn_them_and_run_cells(present):
     page = present("01_by_hand").page
     page.get_by_role("heading", name="1. Attention by hand").wait_for()
-    assert not page.get_by_role("heading", name="Four words to talk with").is_visible()
+    assert not page.get_by_role("heading", name="One word, two meanings").is_visible()
     for _ in range(2):  # to the imports below the title, and on
         page.keyboard.press("Space")
-    page.get_by_role("heading", name="Four words to talk with").wait_for()
+    page.get_by_role("heading", name="One word, two meanings").wait_for()
     for _ in range(2):
         page.keyboard.press("Shift+Space")
     page.get_by_role("heading", name="1. Attention by hand").wait_for()
     for _ in range(2):
         page.keyboard.press("Shift+Enter")
-    page.get_by_role("heading", name="Four words to talk with").wait_for()
+    page.get_by_role("heading", name="One word, two meanings").wait_for()
     page.wait_for_function("document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[0].textContent === '[1]:'")
 
 

@@ -99,7 +99,7 @@ def test_keys_turn_the_pages_but_not_while_a_number_is_edited(decks, show):
 
 def test_what_answers_a_prediction_comes_only_when_asked_for(decks, show):
     page = show(decks / "01_by_hand.html")
-    answer = page.locator(".fragment", has_text="predict(guess, queries[1])").first
+    answer = page.locator(".fragment", has_text="predict(guess, queries[1],").first
     page.evaluate(
         "(node) => Reveal.slide(...Object.values(Reveal.getIndices(node.closest('section'))))", answer.element_handle()
     )

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..examples import W_k, W_q, W_v, X, self_attention_steps
+from ..examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
 from .function import function
 from .numbers import numbers
 from .probes import normal
@@ -10,35 +10,40 @@ from .probes import normal
 # ----------------------------------------------------------------------------------------------------------- 1.1
 
 
-def _steps(**settings):
-    return self_attention_steps(X.double(), W_q.double(), W_k.double(), W_v.double(), **{"scale": 1, **settings})
+def _steps(x=OTHER_X, scale=1):
+    return self_attention_steps(x.double(), W_q.double(), W_k.double(), W_v.double(), scale=scale)
 
 
 second_output = numbers(
     "1.1",
     lambda: _steps().outputs[1],
     asks="three numbers",
-    title="The second output",
+    title="Another sentence",
     section="notebook 1, “Step 5: from scores to weights” to “Step 7: the output is their sum”",
     hints=[
-        "Three numbers say how much *like* takes from each token: the softmax of its scores (4, 16, 12).",
-        "Softmax: e⁴, e¹⁶ and e¹², each divided by the sum of the three. Subtracting 16 from all three scores first "
-        "changes nothing and keeps the numbers small: e⁻¹², e⁰, e⁻⁴.",
-        "The output is weight₁ · (1, 2, 3) + weight₂ · (2, 8, 0) + weight₃ · (2, 6, 3), with all digits of the "
-        "weights.",
+        "First the query of *drink* and the three keys: rows of the inputs times `W_q` and `W_k`. Their dot products "
+        "are its three scores, a whole number each.",
+        "Softmax turns the scores into three weights: e to each score, divided by the sum of the three. They sum to 1.",
+        "Each token's value is its row times `W_v`. Multiply each value by its weight, with all digits, and add up.",
     ],
     shows=(self_attention_steps,),
 )
 
 
-@second_output.mistake(reread="notebook 1, “What rounding does”")
+def _with_weights_to(decimals):
+    return _steps().weights[1].round(decimals=decimals) @ _steps().values
+
+
+@second_output.mistake(
+    reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(0), lambda: _with_weights_to(2)]
+)
 def rounded():
     """These are the numbers that come out of rounded weights.
 
-    Rounded to (0, 1, 0) the weights look tidy, and the output becomes simply the second value. But softmax gives no
-    key exactly 0 or exactly 1: the third token gets 0.018, and that moves the second number by 0.036.
+    Rounded weights look tidy, but what was cut off one token went to another, whose value is not the same. Keep all
+    digits until the end.
     """
-    return _steps().weights[1].round() @ _steps().values
+    return _with_weights_to(1)
 
 
 @second_output.mistake()
@@ -54,10 +59,19 @@ def scaled():
 def other_row():
     """This is the output of another token.
 
-    Row 1 in Python is the second token, since counting starts at 0. Each token has its own scores: those of *like*
-    are (4, 16, 12).
+    Row 1 in Python is the second token, since counting starts at 0. Each token has a query of its own: that of *drink*
+    is its row of the inputs times `W_q`.
     """
     return _steps().outputs[0]
+
+
+@second_output.mistake(forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]])
+def other_sentence():
+    """This is an output of *I like tea*.
+
+    The sentence here is *We drink coffee*. The three matrices are the same, the inputs are not.
+    """
+    return _steps(X).outputs[1]
 
 
 @second_output.mistake()
@@ -101,7 +115,7 @@ def weights():
 def uniform():
     """This is the plain average of the three values.
 
-    Equal weights would be right if all scores were equal. They are 4, 16 and 12.
+    Equal weights would be right if all scores were equal, and they are not.
     """
     return _steps().values.mean(dim=0)
 

@@ -50,8 +50,9 @@ class AttentionHead(nn.Module):
 class MultiHeadAttentionByHeads(nn.Module):
     """Multi-head attention as a list of heads: slow, and the easiest one to read.
 
-    Shapes: as `MultiHeadAttention`; head_dim is embed_dim / num_heads.
-    Raises: ValueError if embed_dim is not divisible by num_heads, and as `MultiHeadAttention` for shapes.
+    Shapes: as `MultiHeadAttention`, but one mask for all heads: (n_queries, n_keys) or (batch, 1 or n_queries, n_keys);
+    head_dim is embed_dim / num_heads.
+    Raises: ValueError if embed_dim is not divisible by num_heads, and as `AttentionHead` for shapes.
     Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2.2.
     """
 
@@ -59,23 +60,15 @@ class MultiHeadAttentionByHeads(nn.Module):
         super().__init__()
         check_divisible("embed_dim", embed_dim, num_heads)
         self.embed_dim, self.num_heads = embed_dim, num_heads
-        self.heads = nn.ModuleList(
-            AttentionHead(embed_dim, embed_dim // num_heads, bias=bias) for _ in range(num_heads)
-        )
+        head_dim = embed_dim // num_heads
+        self.heads = nn.ModuleList(AttentionHead(embed_dim, head_dim, bias=bias) for _ in range(num_heads))
         self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
 
     def forward(self, query, key, value, mask=None):
         check_sequences(query, key, value, (self.embed_dim,) * 3)
-        masks = self._mask_of_each_head(mask, (query.size(0), self.num_heads, query.size(1), key.size(1)))
-        results = [head(query, key, value, m) for head, m in zip(self.heads, masks, strict=True)]
-        outputs, weights = zip(*results, strict=True)
+        results = [head(query, key, value, mask) for head in self.heads]
+        outputs, weights = zip(*results, strict=True)  # each output (batch, n_queries, head_dim)
         return self.out_proj(torch.cat(outputs, dim=-1)), torch.stack(weights, dim=1)
-
-    def _mask_of_each_head(self, mask, scores_shape):
-        mask = _mask_with_heads(mask, scores_shape)
-        if mask is None or mask.ndim == 2:
-            return [mask] * self.num_heads
-        return mask.expand(-1, self.num_heads, -1, -1).unbind(1)
 
 
 class MultiHeadAttention(nn.Module):

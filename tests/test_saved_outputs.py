@@ -129,9 +129,12 @@ def test_a_measured_curve_may_run_elsewhere_but_not_be_painted_over():
         return shown(*curves([1, 2, 4, 8], {"ours": times}, title="t", xlabel="x", ylabel="ms")._repr_mimebundle_())
 
     before, after = draw([1.0, 2, 4, 9]), draw([3.0, 1, 6, 7])
-    after.metadata = before.metadata
+    assert before.metadata != after.metadata
     assert differences(cell([before]), [after])
     assert differences(cell([before], "measured"), [after]) == []
+    renamed = copy.deepcopy(after)
+    renamed.metadata["image/png"]["alt"] = after.metadata["image/png"]["alt"].replace("ours", "theirs")
+    assert differences(cell([before], "measured"), [renamed])
     assert differences(cell([edited(before, rectangle(100, 100, 50))], "measured"), [after])
 
 

@@ -1,17 +1,17 @@
-"""`course.py present`: in a JupyterLab set up for a hall notebooks run, slides fit, and keys stay in boards."""
+"""`course.py present`: in a JupyterLab set up for a hall a notebook runs, slides fit, and keys stay in boards.
 
-import json
+One page on notebook 1 stands for all: every slide of every notebook is measured as a stand-alone deck (test_slides.py).
+"""
+
 import shutil
-from types import SimpleNamespace
 
 import nbformat
 import pytest
-from fill_in import fill_in
 from lab_page import ROOT, TOO_SMALL, Lab, jupyterlab
 
 from authors import speaker
 
-NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+NAME = "01_by_hand"
 HALL = (1920, 1080)
 
 # Show the slide that ends with this cell, fragments and all; then what of it does not fit, or is too small to read.
@@ -32,73 +32,43 @@ MEASURE = f"""async (last) => {{
 }}"""
 
 
-@pytest.fixture(scope="session")
-def hall(chromium, tmp_path_factory):
-    """The address of a JupyterLab as `course.py present` starts it, on copies of the notebooks with all solutions."""
+@pytest.fixture(scope="module")
+def cells():
+    return nbformat.read(ROOT / "notebooks" / f"{NAME}.ipynb", as_version=4).cells
+
+
+@pytest.fixture(scope="module")
+def hall(browser, tmp_path_factory):
+    """A page of JupyterLab as `course.py present` starts it; tests act on it one after the other, as in a lecture."""
     folder = tmp_path_factory.mktemp("hall")
-    for name in ("notebooks", "img"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".*"))
-    for path in (folder / "notebooks").glob("*.ipynb"):
-        notebook = nbformat.read(path, as_version=4)
-        fill_in(notebook)
-        nbformat.write(notebook, path)
+    shutil.copytree(ROOT / "img", folder / "img")
+    (folder / "notebooks").mkdir()
+    shutil.copy(ROOT / "notebooks" / f"{NAME}.ipynb", folder / "notebooks")
     shutil.copytree(ROOT / "authors/present/settings", folder / ".settings")
     shutil.copytree(ROOT / "authors/present/config", folder / ".CONFIG")
-    options, record = ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"], folder / "verdicts.jsonl"
-    with jupyterlab(folder, options, ATTN_VERDICTS=str(record)) as address:  # verdicts go there, and not into progress
-        yield SimpleNamespace(address=address, record=record)
+    with jupyterlab(folder, ["--LabApp.custom_css=True", "--LabApp.expose_app_in_browser=True"]) as address:
+        lab = Lab(browser, address, f"notebooks/{NAME}.ipynb", HALL)
+        lab.page.wait_for_selector("[data-jp-deck-mode=presenting] .jp-deck-mod-visible")
+        yield lab
+        lab.close()
 
 
-@pytest.fixture
-def present(browser, hall):
-    opened = []
-
-    def open_slides(name):
-        opened.append(Lab(browser, hall.address, f"notebooks/{name}.ipynb", HALL))
-        opened[-1].page.wait_for_selector("[data-jp-deck-mode=presenting] .jp-deck-mod-visible")
-        return opened[-1]
-
-    yield open_slides
-    for page in opened:
-        page.close()
+@pytest.fixture(scope="module")
+def run(hall):
+    """The same page with every cell run."""
+    hall.page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    return hall.wait_until_run()
 
 
-def ends_of_slides(name):
+def ends_of_slides(cells):
     """For each slide the index of its last cell that is shown."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
     begins = [cells.index(cell) for cell in speaker.slides(nbformat.from_dict({"cells": cells}))]
     shown = [i for i, c in enumerate(cells) if c.metadata.get("slideshow", {}).get("slide_type") != "skip"]
     return [max(i for i in shown if i < end) for end in [*begins[1:], len(cells)]]
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_with_all_solutions_a_notebook_runs_without_a_complaint_and_every_slide_fits(present, hall, name):
-    lab = present(name)
-    page = lab.page
-    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-    lab.wait_until_run()
-    errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
-    assert errors.count() == 0, errors.first.inner_text()
-    broken = "[...document.querySelectorAll('.jp-Notebook img')].filter((i) => i.complete && !i.naturalWidth)"
-    assert page.evaluate(f"{broken}.map((i) => i.src.slice(0, 80))") == []
-    assert lab.complaints == []
-    verdicts = [json.loads(line) for line in hall.record.read_text(encoding="utf-8").splitlines()]
-    exercises = fill_in(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4))
-    status = {verdict["exercise"]: verdict["status"] for verdict in verdicts}
-    assert exercises and {exercise: status.get(exercise) for exercise in exercises} == dict.fromkeys(
-        exercises, "correct"
-    )
-    for last in ends_of_slides(name):
-        found = page.evaluate(MEASURE, last)
-        assert found["cells"] and found["top"] >= 0 and found["bottom"] <= HALL[1] and found["right"] <= HALL[0], (
-            last,
-            found,
-        )
-        assert not found["small"], (last, found)
-
-
-def test_slides_begin_at_once_and_keys_turn_them_and_run_cells(present):
-    page = present("01_by_hand").page
+def test_slides_begin_at_once_and_keys_turn_them_and_run_cells(hall):
+    page = hall.page
     page.get_by_role("heading", name="1. Attention by hand").wait_for()
     assert not page.get_by_role("heading", name="One word, two meanings").is_visible()
     for _ in range(2):  # to the imports below the title, and on
@@ -113,12 +83,21 @@ def test_slides_begin_at_once_and_keys_turn_them_and_run_cells(present):
     page.wait_for_function("document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[0].textContent === '[1]:'")
 
 
-def test_keys_typed_into_a_board_stay_there_and_its_left_edge_takes_clicks(present):
-    lab = present("01_by_hand")
-    page = lab.page
-    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-    lab.wait_until_run()
-    cells = nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", as_version=4).cells
+def test_a_notebook_runs_without_a_complaint_and_every_slide_fits(run, cells):
+    page = run.page
+    errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
+    assert errors.count() == 0, errors.first.inner_text()
+    broken = "[...document.querySelectorAll('.jp-Notebook img')].filter((i) => i.complete && !i.naturalWidth)"
+    assert page.evaluate(f"{broken}.map((i) => i.src.slice(0, 80))") == []
+    assert run.complaints == []
+    for last in ends_of_slides(cells):
+        found = page.evaluate(MEASURE, last)
+        fits = found["top"] >= 0 and found["bottom"] <= HALL[1] and found["right"] <= HALL[0]
+        assert found["cells"] and fits and not found["small"], (last, found)
+
+
+def test_keys_typed_into_a_board_stay_there_and_its_left_edge_takes_clicks(run, cells):
+    page = run.page
     board_cell = next(i for i, cell in enumerate(cells) if cell.source == "by_hand_explorer()")
     page.evaluate("(index) => (jupyterapp.shell.currentWidget.content.activeCellIndex = index)", board_cell)
     board = page.get_by_role("group", name="Self-attention by hand")

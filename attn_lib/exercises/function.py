@@ -10,9 +10,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ..trace import trace
+from . import runner
 from .catalogue import Exercise, register
 from .outcomes import close, kind_of, outcome_of, right, same, sort_of
-from .runner import LIMIT_S, OutOfTime, Raised, Worker
+from .runner import OutOfTime, Raised, Worker
 
 NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
 
@@ -155,7 +156,7 @@ class Judgement:
         return [(known, form) for known in self.exercise.mistakes.values() for form in known.forms]
 
     def _agreement(self, form, stage):
-        """The number of trials on which the answer and a mistake agree, or 0 if the answer is not this mistake."""
+        """How well the answer and a mistake agree, or 0 if the answer is not this mistake."""
         trials = self.exercise.trials[: len(self.outcomes)]
         before = sum(trial.stage < stage for trial in trials)
         theirs = self.exercise.known_outcomes(form, before, self.worker)
@@ -170,7 +171,7 @@ class Judgement:
             if not equal and (mistaken or stage == NUMBERS):
                 return 0
             shows = shows or mistaken
-            agreed += equal
+            agreed += equal + same(mine, its)  # in the words of a complaint too
         return agreed if shows else 0
 
     def _half_the_truth(self):
@@ -281,7 +282,10 @@ def explain(exercise, trial, outcome, truth):
     """Say in words what one call came to; with it the two matrices to draw, or None."""
     call = f"`{called(exercise, trial)}`"
     if outcome.kind == "late":
-        return f"{call} had not come back after {LIMIT_S:g} seconds and was stopped. Does a loop never end?", None
+        return (
+            f"{call} had not come back after {runner.LIMIT_S:g} seconds and was stopped. Does a loop never end?",
+            None,
+        )
     if outcome.kind == "raised":
         return f"{call} raises `{outcome.text}`.", None
     if truth.kind == "raised":

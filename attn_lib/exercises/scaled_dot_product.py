@@ -326,7 +326,7 @@ def all_axes(q, k, v):
     Of a matrix that is what is wanted. With a batch in front the batch comes out last: `k.transpose(-2, -1)`, or
     `k.mT`, swaps the last two axes and leaves the others alone.
     """
-    return _attend(q @ k.T, v)
+    return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
 
 
 @attention.mistake(reread="notebook 2, “Any leading dimensions”")

@@ -17,7 +17,8 @@ from nbclient.exceptions import CellExecutionError
 import copies
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+UNFINISHED = ("02", "06")  # being rewritten
+NOTEBOOKS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if not path.name.startswith(UNFINISHED)]
 YES_OR_NO = ("yes", "no", "true", "false")
 
 

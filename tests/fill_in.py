@@ -6,7 +6,7 @@ import itertools
 SOLUTION = """\
 from attn_lib.exercises.catalogue import EXERCISES
 
-{name} = EXERCISES["{exercise}"].answer
+{names} = EXERCISES["{exercise}"].answer
 """
 
 
@@ -16,8 +16,8 @@ def fill_in(notebook):
     filled = []
     for cell, following in itertools.pairwise(code):
         if "exercise" in cell.metadata.get("tags", []):
-            call = ast.parse(following.source).body[-1].value  # check("3.2", causal_mask)
-            exercise, name = call.args[0].value, call.args[1].id
-            cell.source = SOLUTION.format(name=name, exercise=exercise)
-            filled.append(exercise)
+            exercise, *parts = ast.parse(following.source).body[-1].value.args  # check("3.2", my_causal_mask)
+            names = ", ".join(part.id for part in parts)
+            cell.source = SOLUTION.format(names=names, exercise=exercise.value)
+            filled.append(exercise.value)
     return filled

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .source import source_of
 from .verdict import Verdict
 
 EXERCISES = {}  # id → Exercise, in the order of the notebooks
@@ -46,6 +47,8 @@ class Exercise:
     shows: tuple = ()  # whose source is the solution; the reference unless given
     mistakes: dict = field(default_factory=dict)  # id → Known, in the order in which they are tried
 
+    in_parts = False  # whether the answer has parts, of which each may still be open
+
     def judge(self, answer):
         """Return the `Verdict` on an answer; never raises for an answer."""
         raise NotImplementedError
@@ -77,6 +80,10 @@ class Exercise:
     def asked(self):
         """What the learner writes, as it stands in a sentence."""
         return f"`{self.asks}`" if "(" in self.asks else self.asks
+
+    def solution(self):
+        """The answer as source."""
+        return "\n\n".join(source_of(function) for function in self.shows or (self.reference,))
 
     # -------------------------------------------------------------------------------------------------- verdicts
 

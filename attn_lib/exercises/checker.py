@@ -6,19 +6,20 @@ import os
 
 from . import progress_file
 from .catalogue import find
-from .source import source_of
 from .verdict import Hint, Solution
 
 RECORD = "ATTN_VERDICTS"  # names the file to which a grader's kernel writes every verdict
 _hints_shown = {}
 
 
-def check(id, answer=None):
+def check(id, *answer):
     """Judge an answer and say what is wrong with it; returns a `Verdict`, which displays itself.
 
+    Where an exercise asks for several things they follow one another: check("6.1", line, fault, mended, detects).
     Never raises for an answer, whatever it does; raises KeyError for an exercise that does not exist.
     """
-    exercise, stub = find(id), is_unattempted(answer)
+    exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
+    stub = is_unattempted(answer) and not exercise.in_parts
     verdict = exercise.unattempted(", then run both cells again") if stub else exercise.judge(answer)
     _record(verdict)
     return verdict
@@ -33,8 +34,7 @@ def hint(id):
 
 def solution(id):
     """Show the library's own source of what the exercise asks for, argument checks left out, folded away."""
-    exercise = find(id)
-    return Solution(id, "\n\n".join(source_of(function) for function in exercise.shows or (exercise.reference,)))
+    return Solution(id, find(id).solution())
 
 
 def is_unattempted(answer):

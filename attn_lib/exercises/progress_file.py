@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from .verdict import Overview
 
 NAME = ".progress.json"
 VARIABLE = "ATTENTION_PROGRESS"  # another folder: the tested edition shows everybody the same, whoever runs it
-RANKS = {"tried": 1, "done": 2}  # what is done stays done
+STATE = re.compile(r"tried|done|(\d+) of (\d+)")  # of several parts some may be right
 
 
 def progress():
@@ -27,27 +28,34 @@ def place(folder=None):
 
 
 def load(folder=None):
-    """Read the states as a dict, id → "tried" or "done"; a file that is missing or damaged counts as empty."""
+    """Read the states as a dict, id → "tried", "2 of 3" or "done"; a damaged file or none counts as empty."""
     try:
         states = json.loads(place(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     if not isinstance(states, dict):
         return {}
-    return {id: state for id, state in states.items() if isinstance(state, str) and state in RANKS}
+    return {id: state for id, state in states.items() if _rank(state) > 0}
+
+
+def _rank(state):
+    """How far a state is, from 0 for none at all to 3 for done; what was reached is never lost."""
+    parts = STATE.fullmatch(state) if isinstance(state, str) else None
+    if parts is None:
+        return 0
+    return {"tried": 1, "done": 3}.get(state) or 1 + int(parts[1]) / max(1, int(parts[2]))
 
 
 def store(verdict, folder=None):
     """Add a verdict to the file; returns False where it cannot be written."""
-    state = "done" if verdict.status == "correct" else "tried"
-    if RANKS.get(load(folder).get(verdict.exercise), 0) >= RANKS[state]:
+    state = "done" if verdict.status == "correct" else verdict.right_parts or "tried"
+    if _rank(load(folder).get(verdict.exercise)) >= _rank(state):
         return True
     try:
         path = place(folder).absolute()  # raises where the folder is gone
         with FileLock(str(path) + ".lock", timeout=3):
             states = load(folder)  # again: another notebook may have written meanwhile
-            before = RANKS.get(states.get(verdict.exercise), 0)
-            states[verdict.exercise] = state if RANKS[state] > before else states[verdict.exercise]
+            states[verdict.exercise] = max(states.get(verdict.exercise), state, key=_rank)
             _replace(path, json.dumps(states, indent=1, sort_keys=True) + "\n")
     except (OSError, Timeout):
         return False

@@ -22,31 +22,25 @@ class Verdict:
     message: str = ""
     yours: torch.Tensor | None = field(default=None, repr=False)
     expected: torch.Tensor | None = field(default=None, repr=False)
+    right_parts: str = field(default="", repr=False)  # "2 of 3" where an answer has parts
 
     def __repr__(self):
         said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
         if self.yours is None:
             return said
-        return "\n\n".join([said, *(matrix_as_text(**table) for table in self._tables())])
+        yours, expected, where = matrices(self.yours, self.expected)
+        tables = [("yours", yours, expected), ("expected", expected, yours)]
+        return "\n\n".join([said, *(matrix_as_text(one, name + where, other=other) for name, one, other in tables)])
 
     def _repr_html_(self):
         body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {marked(self.message)}"
         if self.yours is not None:
-            drawn = "".join(matrix_as_html(**table) for table in self._tables(in_colour=True))
-            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{drawn}</div>'
+            yours, expected, where = matrices(self.yours, self.expected)
+            largest = size_of(yours, expected)
+            tables = [("yours", yours, expected), ("expected", expected, yours)]
+            drawn = (matrix_as_html(one, name + where, other=other, largest=largest) for name, one, other in tables)
+            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{"".join(drawn)}</div>'
         return framed(body, FRAME[self.status])
-
-    def _tables(self, *, in_colour=False):
-        """The learner's matrix and the expected one, with as many decimals as it takes to tell them apart."""
-        yours, expected, where = matrices(self.yours, self.expected)
-        enough = [d for d in (3, 5, 7) if "≠" in matrix_as_text(yours, other=expected, decimals=d)]
-        both = {"decimals": min(enough, default=3)}
-        if in_colour:
-            both["largest"] = size_of(yours, expected)
-        return [
-            {"matrix": yours, "other": expected, "title": f"yours{where}", **both},
-            {"matrix": expected, "other": yours, "title": f"expected{where}", **both},
-        ]
 
 
 def matrices(yours, expected):
@@ -117,22 +111,22 @@ class Solution:
 class Overview:
     """What `progress` shows: every exercise with its title and how far the learner is."""
 
-    WORDS: ClassVar = {"done": "✓ done", "tried": "✗ tried", None: "– open"}
+    WORDS: ClassVar = {"done": "✓ done", "tried": "✗ tried", None: "– open"}  # anything else is "2 of 3", parts right
 
     def __init__(self, rows):
-        self.rows = rows  # (id, title, "done", "tried" or None)
+        self.rows = [(id, title, state, self.WORDS.get(state, f"✗ {state}")) for id, title, state in rows]
 
     def _summary(self):
-        return f"{sum(state == 'done' for *_, state in self.rows)} of {len(self.rows)} exercises done"
+        return f"{sum(state == 'done' for *_, state, _ in self.rows)} of {len(self.rows)} exercises done"
 
     def __repr__(self):
-        lines = [f"{id:>5}  {self.WORDS[state]:<8} {title}" for id, title, state in self.rows]
+        lines = [f"{id:>5}  {words:<8} {title}" for id, title, _, words in self.rows]
         return "\n".join([self._summary(), *lines])
 
     def _repr_html_(self):
         rows = "".join(
             f"<tr><th scope='row'>{id}</th><td style='text-align: left'>{html.escape(title)}</td>"
-            f"<td style='text-align: left'>{self.WORDS[state]}</td></tr>"
-            for id, title, state in self.rows
+            f"<td style='text-align: left'>{words}</td></tr>"
+            for id, title, _, words in self.rows
         )
         return framed(f"<b>{self._summary()}</b><table><tbody>{rows}</tbody></table>")

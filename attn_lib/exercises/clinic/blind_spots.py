@@ -1,0 +1,59 @@
+"""Why a test lets its patient pass: what it calls `attention` with cannot show the fault.
+
+A blind spot is a function of the calls that a test made, each a dict of arguments by name. Its name is the mistake's
+id, its docstring says what the learner is told; it is tried only where the patient got away.
+"""
+
+import torch
+
+
+def inputs(calls):
+    """Every tensor of floating-point numbers that `attention` was called with."""
+    return [arg for call in calls for arg in call.values() if _is_tensor(arg) and arg.is_floating_point()]
+
+
+def masks(calls):
+    return [arg for call in calls for arg in call.values() if _is_tensor(arg) and arg.dtype == torch.bool]
+
+
+def given(calls, name):
+    """What was given for an argument in each call, left out where nothing was."""
+    return [call[name] for call in calls if call.get(name) is not None]
+
+
+def _is_tensor(arg):
+    return isinstance(arg, torch.Tensor)
+
+
+def constant_input(calls):
+    """All inputs are constant.
+
+    If all keys are alike, all scores are, and every way of weighing them comes to the same: with ones for inputs almost
+    every fault is invisible. Take random numbers.
+    """
+    several = [tensor for tensor in inputs(calls) if tensor.numel() > 1]
+    return bool(several) and all(float(tensor.min()) == float(tensor.max()) for tensor in several)
+
+
+def no_mask(calls):
+    """The test never passes a mask.
+
+    Without a mask this patient is in perfect health.
+    """
+    return not masks(calls)
+
+
+def no_dead_row(calls):
+    """No row of the mask is empty.
+
+    The fault shows only where a query may attend to nothing at all. Set one row of the mask to False.
+    """
+    return bool(masks(calls)) and all(bool(mask.any(dim=-1).all()) for mask in masks(calls))
+
+
+def square_only(calls):
+    """There are as many queries as keys.
+
+    With equal numbers both corners are the same. Take fewer queries than keys.
+    """
+    return all(call["q"].shape[-2] == call["k"].shape[-2] for call in calls)

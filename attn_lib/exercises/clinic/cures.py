@@ -1,0 +1,161 @@
+"""Right code for every interface, in several styles: what no test may condemn, and what relatives of a fault vary."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from ...masks import padding_mask
+
+
+def by_library(q, k, v, mask=None):
+    return scaled_dot_product_attention(q, k, v, mask)[0]
+
+
+def by_torch(q, k, v, mask=None):
+    return F.scaled_dot_product_attention(q, k, v, mask)
+
+
+def by_einsum(q, k, v, mask=None):
+    weights = masked_softmax(torch.einsum("...qd,...kd->...qk", q, k) / math.sqrt(q.size(-1)), mask)
+    return torch.einsum("...qk,...kd->...qd", weights, v)
+
+
+def by_loop(q, k, v, mask=None):
+    shape = (*q.shape[:-1], k.size(-2))
+    mask = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
+    rows = [by_library(q[..., i : i + 1, :], k, v, mask[..., i : i + 1, :]) for i in range(q.size(-2))]
+    return torch.cat(rows, dim=-2)
+
+
+def in_double(q, k, v, mask=None):
+    return by_library(q.double(), k.double(), v.double(), mask).to(q.dtype)
+
+
+CORES = [by_library, by_torch, by_einsum, by_loop, in_double]
+
+
+# ------------------------------------------------------------------------- around a core: the other interfaces
+
+
+def heads_of(core=by_library, *, split=split_heads, merge=merge_heads, project=True, head_axis=True):
+    """Multi-head attention around a core, with each part exchangeable."""
+
+    def attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        q, k, v = (split(x @ w, num_heads) for w in (w_q, w_k, w_v))
+        if mask is not None and mask.ndim == 3 and head_axis:
+            mask = mask[:, None]
+        merged = merge(core(q, k, v, mask))
+        return merged @ w_o if project else merged
+
+    return attention
+
+
+def list_of_heads(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    if x.size(-1) % num_heads:
+        raise ValueError(f"d_model={x.size(-1)} is not divisible by num_heads={num_heads}")
+    parts = zip(*(w.chunk(num_heads, dim=1) for w in (w_q, w_k, w_v)), strict=True)
+    return torch.cat([by_library(x @ q, x @ k, x @ v, mask) for q, k, v in parts], dim=-1) @ w_o
+
+
+def with_lengths(core=by_library):
+    def attention(q, k, v, lengths):
+        return core(q, k, v, padding_mask(lengths, k.size(1)))
+
+    return attention
+
+
+def with_both(core=by_library):
+    def attention(q, k, v, lengths=None, mask=None):
+        mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool) if mask is None else mask
+        both = mask if lengths is None else mask & padding_mask(lengths, k.size(1))
+        return core(q, k, v, both.expand(q.size(0), -1, -1))
+
+    return attention
+
+
+def causal_of(core=by_library, offset=lambda n_q, n_k: n_k - n_q):
+    def attention(q, k, v):
+        n_q, n_k = q.size(-2), k.size(-2)
+        return core(q, k, v, torch.ones(n_q, n_k, dtype=torch.bool).tril(offset(n_q, n_k)))
+
+    return attention
+
+
+def merged_heads(core=by_library, spread=lambda lengths, heads: lengths.repeat_interleave(heads)):
+    def attention(q, k, v, lengths, num_heads):
+        heads = [split_heads(x, num_heads).flatten(0, 1) for x in (q, k, v)]  # (batch · heads, n, head_dim)
+        output = core(*heads, padding_mask(spread(lengths, num_heads), k.size(1)))
+        return merge_heads(output.unflatten(0, (-1, num_heads)))
+
+    return attention
+
+
+def lengths_per_head(q, k, v, lengths, num_heads):
+    q, k, v = (split_heads(x, num_heads) for x in (q, k, v))
+    return merge_heads(by_library(q, k, v, padding_mask(lengths, k.size(2))[:, None]))
+
+
+class DropoutInTraining(nn.Module):
+    def __init__(self, p=0.5):
+        super().__init__()
+        self.p = p
+
+    def forward(self, q, k, v):
+        return scaled_dot_product_attention(q, k, v, dropout_p=self.p if self.training else 0.0)[0]
+
+
+class DropoutModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.3)
+
+    def forward(self, q, k, v):
+        _, weights = scaled_dot_product_attention(q, k, v)
+        return self.dropout(weights) @ v
+
+
+class WithoutDropout(nn.Module):
+    def forward(self, q, k, v):
+        return by_einsum(q, k, v)
+
+
+def module_of(core):
+    """A class of modules that use a core, and no dropout."""
+
+    class Attention(nn.Module):
+        def forward(self, q, k, v):
+            return core(q, k, v)
+
+    return Attention
+
+
+# ------------------------------------------------------------------------------------------ parts of relatives
+
+
+def scores_of(q, k):
+    return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+
+
+def plain(weigh):
+    """Attention with its own way from scores and mask to weights."""
+
+    def attention(q, k, v, mask=None):
+        return weigh(scores_of(q, k), mask) @ v
+
+    return attention
+
+
+def scaled_by(scale):
+    """Attention whose scores are multiplied by `scale(q, k, v)` in place of 1/√d_k."""
+
+    def attention(q, k, v, mask=None):
+        return masked_softmax(q @ k.transpose(-2, -1) * scale(q, k, v), mask) @ v
+
+    return attention
+
+
+def filled(scores, mask, number):
+    return scores if mask is None else scores.masked_fill(~mask, number)

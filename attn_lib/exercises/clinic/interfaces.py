@@ -1,0 +1,119 @@
+"""The ways in which patients are called, and for each what right code is, what it is tried on, and who else is ill."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+
+from ...masks import causal_mask, padding_mask
+from ..probes import normal, some
+from . import cures
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """How an attention is called: `call`, and in words what goes in and out."""
+
+    call: str
+    meaning: str
+    cures: list  # right code of several styles; classes where the patient is a module
+    probes: list  # arguments on which mended code has to be right
+    dressed: Callable | None = None  # puts a core, attention(q, k, v, mask), into this interface
+    borrowed: tuple = ()  # whose cores, so dressed, stand in for neighbours with another fault
+    parameters: tuple = field(init=False)
+
+    def __post_init__(self):
+        inside = self.call.partition("(")[2].rpartition(")")[0]
+        object.__setattr__(self, "parameters", tuple(part.strip() for part in inside.split(",")))
+
+    def __str__(self):
+        return f"{self.call} → output; {self.meaning}"
+
+    def named(self, args, kwargs):
+        """The arguments of a call by name, or None where the call does not fit."""
+        names = [parameter.partition("=")[0] for parameter in self.parameters]
+        needed = {name for name, parameter in zip(names, self.parameters, strict=True) if "=" not in parameter}
+        given = dict(zip(names, args, strict=False)) | kwargs
+        fits = len(args) + len(kwargs) == len(given) and needed <= set(given) <= set(names)
+        return given if fits else None
+
+
+def qkv(n_q=3, n_k=5, d_k=8, d_v=4, batch=2, seed=0):
+    sizes = (batch, n_q, d_k), (batch, n_k, d_k), (batch, n_k, d_v)
+    return tuple(normal(*size, seed=seed + i) for i, size in enumerate(sizes))
+
+
+def projected(batch=2, n=5, d_model=6, num_heads=3, seed=0):
+    return normal(batch, n, d_model, seed=seed), *normal(4, d_model, d_model, seed=seed + 1).unbind(), num_heads
+
+
+PLAIN = Interface(
+    "attention(q, k, v, mask=None)",
+    "mask bool, True = may attend",
+    cures.CORES,
+    [qkv(), qkv(seed=3), qkv(n_q=4, n_k=4, d_v=8), (*qkv(), some(3, 5)), (*qkv(seed=5), some(2, 3, 5))],
+)
+HEADS = Interface(
+    "attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None)",
+    "mask (n, n), (batch, 1, n) or (batch, n, n)",
+    [cures.heads_of(core) for core in (cures.by_library, cures.by_torch, cures.by_einsum, cures.in_double)]
+    + [cures.list_of_heads],
+    [
+        projected(),
+        (*projected(num_heads=2, seed=2), causal_mask(5)),
+        (*projected(seed=4), padding_mask([5, 3])),
+        (*projected(seed=6), padding_mask([5, 3]) & causal_mask(5)),
+        (*projected(batch=3, seed=8), padding_mask([2, 5, 3]) & causal_mask(5)),
+    ],
+)
+LENGTHS = Interface(
+    "attention(q, k, v, lengths)",
+    "q, k, v (batch, n, d), the first lengths[b] tokens are real",
+    [cures.with_lengths(core) for core in cures.CORES],
+    [(*qkv(n_q=5), torch.tensor([5, 2])), (*qkv(n_q=4, n_k=4, batch=3, seed=3), torch.tensor([1, 4, 3]))],
+    cures.with_lengths,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
+BOTH = Interface(
+    "attention(q, k, v, lengths=None, mask=None)",
+    "lengths of the keys, mask (n_q, n_k)",
+    [cures.with_both(core) for core in cures.CORES],
+    [
+        qkv(),
+        (*qkv(seed=3), torch.tensor([5, 2])),
+        (*qkv(n_q=4, n_k=4), None, causal_mask(4)),
+        (*qkv(n_q=4, n_k=4, seed=3), torch.tensor([2, 4]), causal_mask(4)),
+    ],
+    cures.with_both,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
+CAUSAL = Interface(
+    "attention(q, k, v)",
+    "causal, the last query stands at the last key",
+    [cures.causal_of(core) for core in cures.CORES],
+    [qkv(n_q=4, n_k=4), qkv(n_q=2), qkv(n_q=1, seed=3), qkv(n_q=5, seed=6)],
+    cures.causal_of,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
+MODULE = Interface(
+    "attention(q, k, v)",
+    "a module, with attention.train() and attention.eval()",
+    [cures.DropoutInTraining, cures.DropoutModule, cures.WithoutDropout],
+    [qkv(), qkv(n_q=4, n_k=4, seed=3)],
+    cures.module_of,
+    ("6.1", "6.3", "6.4"),
+)
+MERGED = Interface(
+    "attention(q, k, v, lengths, num_heads)",
+    "q, k, v (batch, n, d_model), no projections",
+    [
+        *(cures.merged_heads(core) for core in (cures.by_library, cures.by_torch, cures.by_einsum)),
+        cures.lengths_per_head,
+    ],
+    [
+        (*qkv(n_q=5, d_k=6, d_v=6), torch.tensor([2, 5]), 3),
+        (*qkv(n_q=5, d_k=4, d_v=4, batch=3, seed=3), torch.tensor([1, 5, 3]), 2),
+    ],
+    cures.merged_heads,
+    ("6.1", "6.4", "6.5", "6.8"),
+)

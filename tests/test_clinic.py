@@ -1,0 +1,791 @@
+"""The bug clinic: three parts judged one by one, no diagnosis given away, and a test passes its own patient only."""
+
+import ast
+import contextlib
+import inspect
+import itertools
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import attn_lib
+from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
+from attn_lib.exercises.catalogue import EXERCISES
+from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces
+from attn_lib.exercises.clinic.patient import Case
+from attn_lib.exercises.clinic.trial import FIRST, LAST
+from attn_lib.exercises.clinic.under_a_cloth import fresh
+from attn_lib.trace import trace
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+CASES = {id: EXERCISES[id] for id in PATIENTS}
+each_patient = pytest.mark.parametrize("id", PATIENTS)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Progress goes beside the notebook, which here is nowhere; and nobody has been diagnosed yet."""
+    monkeypatch.chdir(tmp_path)
+    for case in CASES.values():
+        monkeypatch.setattr(case, "solved", False)
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    return nbformat.read(NOTEBOOKS / "06_bug_clinic.ipynb", as_version=4)
+
+
+@pytest.fixture
+def names(notebook):
+    """What a learner has at hand after the first cells of the notebook."""
+    names = {}
+    (cell,) = (cell for cell in notebook.cells if cell.id == "imports")
+    exec(cell.source, names)
+    return names
+
+
+def source_of_cell(notebook, id):
+    (cell,) = (cell for cell in notebook.cells if cell.id == id)
+    return cell.source
+
+
+def part(verdict, name):
+    """What a verdict says of one part, with its sign: "✓ Mended: right on 5 calls."."""
+    (found,) = re.findall(rf"^. {name}: .*$", str(verdict), re.M)
+    return found
+
+
+def test_every_patient_is_an_exercise_and_every_case_a_patient():
+    assert set(PATIENTS) == {id for id, exercise in EXERCISES.items() if isinstance(exercise, Case)}
+    assert set(PATIENTS) == {id for id in EXERCISES if id.startswith("6.")}
+
+
+# ------------------------------------------------------------------------------------------- three parts, each told
+
+
+@each_patient
+def test_the_right_diagnosis_cure_and_test_are_right_together(id):
+    verdict = check(id, *CASES[id].answer)
+    assert verdict.status == "correct", verdict
+    assert verdict.misconception is None
+    assert CASES[id].name in verdict.message and CASES[id].story in verdict.message
+    assert f"Read again: {CASES[id].section}" in verdict.message
+
+
+@each_patient
+def test_each_part_that_is_wrong_alone_is_told_and_the_others_stand(id):
+    line, fault, mended, detects = CASES[id].answer
+    elsewhere = next(n for n in range(1, 9) if n not in CASES[id].lines)
+    another = next(name for name in FAULTS if name not in CASES[id].faults)
+
+    wrong_line = check(id, elsewhere, fault, mended, detects)
+    assert (wrong_line.status, wrong_line.misconception) == ("wrong", "wrong-line")
+    assert (
+        part(wrong_line, "Diagnosis")
+        == f"✗ Diagnosis: Line {elsewhere} is not where it goes wrong. “{fault}” is what ails it."
+    )
+    wrong_name = check(id, line, another, mended, detects)
+    assert (wrong_name.status, wrong_name.misconception) == ("wrong", "wrong-name")
+    assert (
+        part(wrong_name, "Diagnosis")
+        == f"✗ Diagnosis: Line {line} is where it goes wrong. “{another}” is not what ails it."
+    )
+    for verdict in (wrong_line, wrong_name):
+        assert "2 of 3 right" in str(verdict)
+        assert part(verdict, "Mended").startswith("✓") and part(verdict, "Test").startswith("✓")
+
+    ill = CASES[id].relatives[0]
+    verdict = check(id, line, fault, ill, detects)
+    assert verdict.status == "wrong"
+    assert [part(verdict, name)[0] for name in ("Diagnosis", "Mended", "Test")] == ["✓", "✗", "✓"]
+    verdict = check(id, line, fault, mended, lambda attention: True)
+    assert (verdict.status, verdict.misconception) == ("wrong", "never-called")
+    assert [part(verdict, name)[0] for name in ("Diagnosis", "Mended", "Test")] == ["✓", "✓", "✗"]
+
+
+@each_patient
+def test_what_is_still_open_is_told_and_what_is_right_so_far_counts(id):
+    line, fault, mended, detects = CASES[id].answer
+    for answer, signs in [
+        ((line, fault), "✓……"),
+        ((line, ...), "………"),
+        ((..., fault), "………"),
+        ((..., fault, mended), "…✓…"),
+        ((line, fault, CASES[id].buggy, ...), "✓……"),
+        ((..., ..., ..., detects), "……✓"),
+    ]:
+        verdict = check(id, *answer)
+        assert verdict.status == "wrong", verdict
+        assert "".join(part(verdict, name)[0] for name in ("Diagnosis", "Mended", "Test")) == signs
+        assert CASES[id].story not in str(verdict)
+    assert str(check(id, detects)) == str(check(id, ..., ..., ..., detects))
+
+
+@each_patient
+def test_every_other_line_and_name_that_is_true_is_taken(id):
+    _, _, mended, detects = CASES[id].answer
+    for line in CASES[id].lines:
+        for fault in CASES[id].faults:
+            assert check(id, line, f" {fault.upper()} ", mended, detects).status == "correct"
+
+
+def test_a_line_or_a_name_that_there_is_not_is_told_what_there_is():
+    for line in (0, 7, True, "4", 4.0):
+        assert "from 1 to 5" in part(check("6.7", line, "too weak"), "Diagnosis")
+    for fault in ("axis", 3, ["wrong axis"]):
+        assert all(name in part(check("6.7", 4, fault), "Diagnosis") for name in FAULTS)
+    assert (
+        part(check("6.7", 4, ...), "Diagnosis")
+        == "… Diagnosis: Line 4 is where it goes wrong. Which of the names in `FAULTS`?"
+    )
+
+
+def test_unattempted_says_what_is_wanted_and_writes_nothing(tmp_path, notebook, names):
+    for stub in ("exercise-6-1", "exercise-6-15", "exercise-6-16"):
+        exec(source_of_cell(notebook, stub), names)
+        number = stub.split("-")[-1]
+        parts = [names[f"{name}_{number}"] for name in ("line", "fault", "mended", "detects")]
+        verdict = check(f"6.{number}", *parts)
+        assert (verdict.status, verdict.misconception) == ("unattempted", None), verdict
+        assert "`FAULTS`" in verdict.message and "`detects(attention)`" in verdict.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_how_many_parts_are_right_is_kept_and_never_lost():
+    line, fault, mended, detects = CASES["6.7"].answer
+    reached = []
+    for answer in [(1, fault), (line, fault), (line, fault, mended), (1,), (line, fault, mended, detects), (1,)]:
+        check("6.7", *answer)
+        reached.append(progress_file.load()["6.7"])
+    assert reached == ["tried", "1 of 3", "2 of 3", "2 of 3", "done", "done"]
+    check("6.8", CASES["6.8"].answer[3])
+    shown = str(progress()), progress()._repr_html_()
+    assert all("✓ done" in text and "✗ 1 of 3" in text for text in shown)
+    assert "1 of" in str(progress()).splitlines()[0]  # only what is done counts as done
+
+
+# ------------------------------------------------------------------------------------------------------- the cure
+
+
+@each_patient
+def test_relatives_of_the_fault_do_not_pass_for_mended(id):
+    case = CASES[id]
+    for code in case.relatives:
+        verdict = check(id, ..., ..., code)
+        assert part(verdict, "Mended").startswith("✗"), verdict
+    assert check(id, ..., ..., case.buggy).status == "unattempted"
+
+
+def test_a_cure_that_comes_to_the_same_as_the_fault_is_told_that():
+    def reworded(q, k, v, mask=None):
+        scores = torch.matmul(q, k.mT) * q.size(-1) ** -0.5
+        return torch.softmax(scores, dim=1) @ v
+
+    verdict = check("6.3", ..., ..., reworded)
+    assert verdict.misconception == "still-ill" and "what the fault comes to" in part(verdict, "Mended")
+
+
+def test_a_cure_that_goes_wrong_elsewhere_is_shown_the_call_and_both_matrices():
+    def halved(q, k, v, mask=None):
+        return attn_lib.scaled_dot_product_attention(q, k, v, mask)[0] / 2
+
+    verdict = check("6.3", ..., ..., halved)
+    assert verdict.misconception is None
+    assert "mended(q (2, 3, 8), k (2, 5, 8), v (2, 5, 4))" in verdict.message
+    torch.testing.assert_close(verdict.yours * 2, verdict.expected)
+
+
+def test_a_cure_that_raises_or_is_no_function_or_returns_nothing_is_told():
+    def raises(q, k, v, mask=None):
+        raise ZeroDivisionError("no")
+
+    def forgets(q, k, v, mask=None):
+        scores = q @ k.mT
+        torch.softmax(scores, dim=-1) @ v
+
+    assert "raises `ZeroDivisionError: no`" in part(check("6.3", ..., ..., raises), "Mended")
+    assert "of type int" in part(check("6.3", ..., ..., 3), "Mended")
+    assert check("6.3", ..., ..., forgets).status == "unattempted"
+
+
+def test_any_right_code_is_a_cure():
+    def by_hand(query, key, value, mask=None):
+        scores = torch.einsum("bqd,bkd->bqk", query, key) / query.size(-1) ** 0.5
+        if mask is not None:
+            scores = torch.where(mask, scores, -torch.inf)
+        return torch.softmax(scores, dim=-1) @ value
+
+    for id in ("6.1", "6.3", "6.5", "6.6", "6.7", "6.8", "6.20"):
+        assert part(check(id, ..., ..., by_hand), "Mended").startswith("✓"), id
+    for id in ("6.10", "6.11"):  # here a dead row is what counts
+        assert part(check(id, ..., ..., by_hand), "Mended").startswith("✗"), id
+    assert part(check("6.20", ..., ..., F.scaled_dot_product_attention), "Mended").startswith("✓")
+
+
+def test_nan_to_num_mends_the_outputs_of_a_dead_row_and_not_its_gradients():
+    def patched(q, k, v, mask=None):
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        scores = scores if mask is None else scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+        return torch.softmax(scores, dim=-1).nan_to_num() @ v
+
+    assert "the gradient of q is not finite" in part(check("6.11", ..., ..., patched), "Mended")
+
+
+def test_padded_queries_may_come_to_anything_finite_once_mended():
+    def zeros(q, k, v, lengths):
+        real = attn_lib.padding_mask(lengths, k.size(1))
+        return attn_lib.scaled_dot_product_attention(q, k, v, real.mT & real)[0]
+
+    assert part(check("6.12", ..., ..., zeros), "Mended").startswith("✓")
+
+
+def test_a_module_that_drops_nothing_any_more_is_cured_of_too_much():
+    verdict = check("6.15", ..., ..., cures.WithoutDropout)
+    assert verdict.misconception == "amputated" and "in training nothing is dropped" in part(verdict, "Mended")
+    assert part(check("6.15", ..., ..., cures.DropoutInTraining), "Mended").startswith("✓")
+
+
+def test_an_endless_cure_or_test_is_stopped(monkeypatch):
+    monkeypatch.setattr(runner, "LIMIT_S", 0.5)
+
+    def endless(*args):
+        while True:
+            pass
+
+    assert "had not come back" in part(check("6.1", ..., ..., endless), "Mended")
+    assert "had not come back" in part(check("6.1", endless), "Test")
+
+
+# ------------------------------------------------------------------------------------------- the test, on trial
+
+
+def catches_by_comparing(id, *, error):
+    """A recipe for all patients: whatever differs from right code anywhere is caught; `error` is said of exceptions."""
+    case, right = CASES[id], fresh(CASES[id].interface.cures[0])
+    right = right.eval() if isinstance(right, nn.Module) else right
+
+    def detects(attention):
+        if isinstance(attention, nn.Module):
+            attention.eval()
+        for args in (*case.interface.probes, *case.probes):
+            try:
+                if not torch.allclose(attention(*args), right(*args), atol=1e-4):
+                    return True
+            except (RuntimeError, ValueError, TypeError):
+                if error:
+                    return True
+        return False
+
+    return detects
+
+
+def raises_anywhere(id):
+    case = CASES[id]
+
+    def detects(attention):
+        for args in (*case.interface.probes, *case.probes):
+            try:
+                attention(*args)
+            except Exception:
+                return True
+        return False
+
+    return detects
+
+
+def has_another_shape(id):
+    args = CASES[id].interface.probes[0]
+    return lambda attention: attention(*args).shape != CASES[id].called(CASES[id].cured)(*args).shape
+
+
+@each_patient
+def test_no_recipe_passes_a_patient(id):
+    recipes = {
+        "compare": catches_by_comparing(id, error=True),
+        "compare, errors left out": catches_by_comparing(id, error=False),
+        "any error": raises_anywhere(id),
+        "shape": has_another_shape(id),
+        "always": lambda attention: attention is not None,
+        "never": lambda attention: attention is None,
+        "the first": iter([True] + [False] * 99).__next__,
+    }
+    for name, recipe in recipes.items():
+        verdict = check(id, recipe if name != "the first" else lambda attention, first=recipe: first())
+        assert verdict.status == "wrong" and part(verdict, "Test").startswith("✗"), (name, verdict)
+
+
+@pytest.mark.parametrize("id", [id for id in PATIENTS if id != "6.17"])  # there, what right code does is to refuse
+def test_merely_comparing_is_told_whom_it_condemns_as_well(id):
+    verdict = check(id, catches_by_comparing(id, error=False))
+    if id not in ("6.15", "6.20"):  # one is right where it can be compared at all, and the other raises
+        assert verdict.misconception == "condemns-others", verdict
+        neighbours = [name for name, _ in CASES[id].neighbours]
+        assert any(name in part(verdict, "Test") for name in neighbours)
+
+
+@each_patient
+def test_a_test_passes_its_own_patient_only(id):
+    for other in PATIENTS:
+        if other != id:
+            verdict = check(id, CASES[other].answer[3])
+            assert verdict.status == "wrong" and not part(verdict, "Test").startswith("✓"), (other, verdict)
+
+
+@each_patient
+def test_there_are_right_ones_relatives_and_neighbours_for_every_patient(id):
+    case = CASES[id]
+    assert len(case.interface.cures) >= 3 and len(case.relatives) >= 2 and len(case.neighbours) >= 3
+    assert all(name.startswith("patient 6.") and name != f"patient {id}" for name, _ in case.neighbours)
+
+
+def test_a_test_of_shapes_is_told_that_it_would_miss_zeros():
+    verdict = check("6.1", has_another_shape("6.1"))
+    assert verdict.misconception == "sees-nothing" and "returns zeros" in verdict.message
+
+
+@each_patient
+def test_a_test_that_condemns_all_or_calls_nothing_is_called_that(id):
+    assert check(id, lambda attention: not attention).misconception == "never-called"
+
+    def everything(attention):
+        with contextlib.suppress(TypeError):  # a call that fits nobody is still a call, and nothing breaks
+            attention(torch.randn(2, 2, 2))
+        return True
+
+    assert check(id, everything).misconception == "always"
+
+
+@each_patient
+def test_calls_that_fit_nobody_are_no_excuse_and_no_crash(id):
+    def careless(attention):
+        for args in ([], [torch.randn(2, 3, 4)], [torch.randn(2, 3, 4)] * 9):
+            with contextlib.suppress(TypeError, RuntimeError, ValueError):
+                attention(*args)
+        return False
+
+    assert check(id, careless).misconception == "sees-nothing"
+
+
+def test_arguments_by_name_are_as_good():
+    def by_name(attention):
+        x, w = torch.randn(1, 4, 10), torch.randn(10, 10)
+        try:
+            attention(x=x, w_q=w, w_k=w, w_v=w, w_o=w, num_heads=4)
+        except (ValueError, RuntimeError):
+            return False
+        return True
+
+    def divides(attention):
+        x, w = torch.randn(1, 4, 10), torch.randn(10, 10)
+        return bool(attention(num_heads=5, w_o=w, w_v=w, w_k=w, w_q=w, x=x).isnan().any())
+
+    assert part(check("6.17", by_name), "Test").startswith("✓")
+    assert check("6.17", divides).misconception == "sees-nothing"  # it would let zeros pass
+    assert interfaces.HEADS.named((1, 2), {"x": 3}) is None
+
+
+def test_a_module_may_be_called_by_its_forward():
+    def by_forward(attention):
+        q, k, v = torch.randn(3, 2, 5, 8)
+        attention.eval()
+        return not torch.equal(attention.forward(q, k, v), attention.forward(q, k, v))
+
+    assert part(check("6.15", by_forward), "Test").startswith("✓")
+
+
+def test_a_module_that_is_never_put_into_eval_is_told():
+    def in_training(attention):
+        q, k, v = torch.randn(3, 2, 5, 8)
+        return not bool(attention(q, k, v).isfinite().all()) or bool((attention(q, k, v) == 0).all())
+
+    verdict = check("6.15", in_training)
+    assert verdict.misconception == "only-in-training"
+
+
+def test_an_exception_within_attention_is_no_catch_and_no_condemnation():
+    def exchange(attention):  # raises on 6.20, whose fault is another one
+        q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+        other = torch.cat([q[:1, :1].expand(2, 1, 8), torch.randn(2, 2, 8)], dim=1)
+        return not torch.allclose(attention(q, k, v)[0, 0], attention(other, k, v)[0, 0], atol=1e-4)
+
+    def not_square(attention):
+        q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+        return attention(q, k, v).shape != (2, 3, 4)
+
+    assert part(check("6.3", exchange), "Test").startswith("✓")
+    assert "On the patient `detects` raises" in part(check("6.20", not_square), "Test")
+
+
+def test_an_error_of_the_tests_own_is_told_with_where_it_comes_from():
+    def misspelt(attention):
+        return attention(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)).summ() > 0
+
+    def expects_no_error(attention):
+        w = torch.randn(10, 10)
+        attention(torch.randn(1, 4, 10), w, w, w, w, 4)
+        return True
+
+    assert "AttributeError" in part(check("6.1", misspelt), "Test")
+    said = part(check("6.17", expects_no_error), "Test")
+    assert "On right code `detects` raises" in said and "where a test expects it, it catches it" in said
+
+
+def test_what_a_test_returns_has_to_be_a_bool():
+    def forgets(attention):
+        attention(torch.randn(1, 2, 3), torch.randn(1, 2, 3), torch.randn(1, 2, 3)).sum()
+
+    def asserts(attention):
+        raise AssertionError("differs")
+
+    def one_line_missing(attention):
+        attention(torch.randn(1, 2, 3), torch.randn(1, 2, 3), torch.randn(1, 2, 3))
+        return ...
+
+    def a_tensor(attention):
+        q, k, v = torch.randn(1, 1, 8), torch.randn(1, 1, 8), torch.randn(1, 1, 4)
+        return ((attention(q, k, v) - v).abs() > 1e-4).any()
+
+    assert "`return` missing" in part(check("6.1", forgets), "Test")
+    assert "use `torch.allclose`" in part(check("6.1", asserts), "Test")
+    assert "not a bool" in part(check("6.1", lambda attention: "yes"), "Test")
+    assert "is to be a function; this is of type int" in part(check("6.1", 3), "Test")
+    assert check("6.1", one_line_missing).status == "unattempted"
+    assert part(check("6.4", a_tensor), "Test").startswith("✓")
+
+
+def test_what_it_prints_is_told_and_not_shown(capsys):
+    def chatty(attention):
+        print("hello")
+        return CASES["6.5"].answer[3](attention)
+
+    verdict = check("6.5", chatty)
+    assert part(verdict, "Test").startswith("✓") and 'It prints ("hello")' in verdict.message
+    assert capsys.readouterr().out == ""
+
+
+def test_the_blind_spots_of_a_test_have_names():
+    def ones(attention):
+        x = torch.ones(2, 3, 4)
+        return not torch.allclose(attention(x, x, x), x)
+
+    def no_mask(attention):
+        q, k, v = torch.randn(3, 2, 4, 6)
+        return not torch.allclose(attention(q, k, v), F.scaled_dot_product_attention(q, k, v), atol=1e-5)
+
+    def lively(attention):
+        q, k, v = torch.randn(3, 2, 4, 6)
+        mask = torch.ones(4, 4, dtype=torch.bool).tril()
+        return not torch.allclose(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, mask), atol=1e-5)
+
+    def square(attention):
+        q, k, v = torch.randn(3, 2, 4, 6)
+        return not torch.allclose(
+            attention(q, k, v), F.scaled_dot_product_attention(q, k, v, is_causal=True), atol=1e-5
+        )
+
+    def in_one_sentence(attention):
+        x, w, mask = torch.randn(1, 4, 6), torch.randn(4, 6, 6), attn_lib.causal_mask(4)[None]
+        return bool((attention(x, *w, 3, mask) - cures.list_of_heads(x, *w, 3, mask)).abs().max() > 1e-4)
+
+    def same_lengths(attention):
+        q, lengths = torch.randn(2, 4, 6), torch.tensor([4, 4])
+        return not torch.allclose(
+            attention(q, q, q, lengths, 2), cures.lengths_per_head(q, q, q, lengths, 2), atol=1e-5
+        )
+
+    def one_head(attention):
+        q, lengths = torch.randn(2, 4, 6), torch.tensor([3, 4])
+        return not torch.allclose(
+            attention(q, q, q, lengths, 1), cures.lengths_per_head(q, q, q, lengths, 1), atol=1e-5
+        )
+
+    def lengths_alone(attention):
+        q = torch.randn(2, 4, 6)
+        right = cures.with_lengths()(q, q, q, torch.tensor([2, 4]))
+        return not torch.allclose(attention(q, q, q, torch.tensor([2, 4])), right, atol=1e-5)
+
+    def real_ones(attention):
+        q, lengths = torch.randn(2, 4, 6), torch.tensor([2, 4])
+        return not torch.allclose(attention(q, q, q, lengths)[0, :2], cures.with_lengths()(q, q, q, lengths)[0, :2])
+
+    def divides(attention):
+        x, w = torch.randn(1, 4, 8), torch.randn(4, 8, 8)
+        return bool((attention(x, *w, 4) - cures.list_of_heads(x, *w, 4)).abs().max() > 1e-3)
+
+    told = {
+        ("6.9", lively): "tame-scores",
+        ("6.10", lively): "no-dead-row",
+        ("6.11", lively): "no-dead-row",
+        ("6.12", real_ones): "real-tokens-only",
+        ("6.13", lengths_alone): "never-both",
+        ("6.14", square): "square-only",
+        ("6.17", divides): "sizes-divide",
+        ("6.18", one_head): "one-head",
+        ("6.18", same_lengths): "equal-lengths",
+        ("6.19", in_one_sentence): "one-sequence",
+    }
+    told |= {(id, no_mask): "no-mask" for id in ("6.5", "6.6", "6.7", "6.8", "6.9", "6.10", "6.11")}
+    told |= {(id, ones): "constant-input" for id in ("6.1", "6.5", "6.9", "6.11")}
+    for (id, detects), name in told.items():
+        verdict = check(id, detects)
+        assert verdict.misconception == name, (id, name, verdict)
+        assert CASES[id].mistakes[name].why in verdict.message
+
+
+def test_exactness_narrowness_and_a_missing_not_have_names():
+    def exact(attention):
+        q, k, v = torch.randn(3, 2, 4, 6)
+        return not torch.equal(attention(q, k, v), attn_lib.scaled_dot_product_attention(q, k, v)[0])
+
+    def unscaled_only(attention):
+        q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+        return torch.allclose(attention(q, k, v), torch.softmax(q @ k.mT, dim=-1) @ v, atol=1e-5)
+
+    assert check("6.1", exact).misconception == "condemns-right"
+    assert check("6.1", unscaled_only).misconception == "only-this-one"
+    assert check("6.5", lambda attention: not CASES["6.5"].answer[3](attention)).misconception == "upside-down"
+
+
+@each_patient
+def test_every_mistake_of_a_test_says_why_and_what_to_read(id, notebook):
+    for known in (*FIRST, *CASES[id].mistakes.values(), *LAST):
+        assert known.name and known.why
+        heading = re.fullmatch("notebook 6, “(.+)”", known.reread)[1]
+        assert any(cell.source.startswith(f"## {heading}") for cell in notebook.cells)
+
+
+def test_check_leaves_the_notebooks_random_numbers_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    check("6.1", *CASES["6.1"].answer)
+    torch.testing.assert_close(torch.rand(3), expected)
+
+
+# ------------------------------------------------------------------------------------ nothing gives it away
+
+
+def everything_shown(id):
+    """All that a learner gets to see of a patient before it is diagnosed, and what Python tells of it."""
+    patient, (line, fault, mended, detects) = PATIENTS[id], CASES[id].answer
+    buggy = patient.buggy
+    function = type(buggy).forward if isinstance(buggy, nn.Module) else buggy
+    run = trace(buggy, *CASES[id].interface.probes[0])
+    texts = [repr(patient), patient._repr_html_(), repr(run), run._repr_html_(), repr(buggy), run.name]
+    texts += [
+        type(buggy).__name__,
+        function.__name__,
+        function.__qualname__,
+        function.__module__,
+        str(function.__doc__),
+    ]
+    texts += [function.__code__.co_name, function.__code__.co_filename, *map(str, function.__code__.co_consts)]
+    texts += [inspect.getsource(function), str(vars(patient)["source"]), str(dir(patient))]
+    for answer in [
+        (),
+        (9, "no"),
+        (1, fault),
+        (line, "wrong order"),
+        (..., ..., mended),
+        (detects,),
+        (lambda a: 1 / 0,),
+    ]:
+        verdict = check(id, *answer)
+        texts += [repr(verdict), verdict._repr_html_()] if verdict.status != "correct" else []
+    texts += [repr(hint(id)) for _ in range(3)][-1:]
+    return "\n".join(texts)
+
+
+@each_patient
+def test_no_name_trace_or_message_gives_the_diagnosis_away(id):
+    case, shown = CASES[id], everything_shown(id)
+    assert case.code.__name__ not in shown
+    assert case.name not in shown and case.story not in shown and case.section not in shown
+    assert "noqa" not in shown and "attn_lib/exercises" not in shown
+
+
+@each_patient
+def test_a_wrong_cure_is_not_told_the_right_one(id):
+    """Where the two part would say what to change."""
+    broken = CASES[id].called(CASES[id].relatives[0])
+    verdict = check(id, ..., ..., lambda *args: broken(*args) * 1.5)
+    assert part(verdict, "Mended").startswith("✗") and "trace" not in verdict.message
+
+
+@each_patient
+def test_the_right_code_is_to_be_had_once_the_diagnosis_stands(id):
+    line, fault, mended, detects = CASES[id].answer
+    check(id, line, fault, mended)
+    with pytest.raises(AttributeError, match=f"{id} is shown in health once"):
+        _ = PATIENTS[id].right
+    check(id, line, fault, mended, detects)
+    args = CASES[id].interface.probes[0]
+    right = PATIENTS[id].right
+    right = right.eval() if isinstance(right, nn.Module) else right
+    expected = CASES[id].called(CASES[id].interface.cures[0])(*args)
+    real = slice(None, 2) if id == "6.12" else slice(None)  # what padded queries get is nobody's business
+    torch.testing.assert_close(right(*args)[:, real], expected[:, real])
+
+
+@each_patient
+def test_the_names_of_faults_give_nothing_away(id):
+    assert set(CASES[id].faults) <= set(FAULTS)
+    assert sum(CASES[id].faults[0] in case.faults for case in CASES.values()) >= 2
+    assert str(FAULTS).count("\n") == len(FAULTS) - 1
+    assert all(f"<code>{name}</code>" in FAULTS._repr_html_() for name in FAULTS)
+
+
+@each_patient
+def test_a_patient_shows_its_source_line_by_line_and_how_it_is_called(id):
+    patient = PATIENTS[id]
+    shown, page = str(patient), patient._repr_html_()
+    for number, line in enumerate(patient.source.splitlines(), start=1):
+        assert f"{number:>2}  {line}".rstrip() in [text.rstrip() for text in shown.splitlines()]
+    assert patient.interface in shown and page.count("user-select: none") == len(patient.source.splitlines())
+    assert "→ output; " in page and f"<code>{CASES[id].interface.call}</code>" in page
+    with pytest.raises(AttributeError):
+        _ = patient.detects
+
+
+@each_patient
+def test_the_fault_lies_in_the_line_that_is_named(id):
+    case = CASES[id]
+    lines, mended = case.source.splitlines(), case.source.replace(*case.mend).splitlines()
+    assert all(1 < line <= len(lines) for line in case.lines)
+    changed = [i for i, line in enumerate(lines, start=1) if line not in mended]
+    added = case.source[: case.source.index(case.mend[0])].count("\n") + 1
+    near = {*changed, added, added + 1}
+    assert near & set(case.lines), (changed, added, case.lines)
+
+
+@each_patient
+def test_where_to_read_again_is_a_section_that_there_is(id):
+    number, title = re.fullmatch("notebook ([1-5]), “(.+)”", CASES[id].section).groups()
+    (path,) = NOTEBOOKS.glob(f"0{number}_*.ipynb")
+    headings = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    assert any(re.search(rf"^#+ {re.escape(title)}$", source, re.M) for source in headings), CASES[id].section
+
+
+# ------------------------------------------------------------------------------------------------- the notebook
+
+
+@each_patient
+def test_a_patient_pasted_into_the_notebook_runs_and_can_be_mended(id, names):
+    case = CASES[id]
+    exec(PATIENTS[id].source, names)
+    pasted = case.called(names["attention"])
+    outputs = []
+    for code in (pasted, case.called(case.buggy)):
+        torch.manual_seed(0)  # one of them drops, whenever it is called
+        outputs.append(
+            code(*next(args for args in case.interface.probes if id != "6.20" or args[0].shape == args[1].shape))
+        )
+    torch.testing.assert_close(*outputs, equal_nan=True)
+    exec(PATIENTS[id].source.replace(*case.mend), names)
+    assert part(check(id, ..., ..., names["attention"]), "Mended").startswith("✓")
+
+
+@each_patient
+def test_the_solution_runs_in_the_notebook_and_is_right(id, names):
+    exec(str(solution(id)), names)
+    number = id.partition(".")[2]
+    answer = [names[f"{name}_{number}"] for name in ("line", "fault", "mended", "detects")]
+    verdict = check(id, *answer)
+    assert verdict.status == "correct", verdict
+    assert "<details><summary>" in solution(id)._repr_html_() and "@" not in str(solution(id)).splitlines()[0]
+
+
+def exercises_in(notebook):
+    """(number, the exercise's source, the source of the cell that checks it) of every patient with cells."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell, following in itertools.pairwise(code):
+        if "exercise" in cell.metadata.get("tags", []):
+            yield cell.id.removeprefix("exercise-6-"), cell.source, following.source
+
+
+def test_every_patient_has_its_cells_and_its_name_stands_in_one_place(notebook):
+    assert {f"6.{number}" for number, *_ in exercises_in(notebook)} == set(PATIENTS)
+    shown = "\n".join(cell.source for cell in notebook.cells)
+    for number, source, check_cell in exercises_in(notebook):
+        answer = ", ".join(f"{name}_{number}" for name in ("line", "fault", "mended", "detects"))
+        assert check_cell == f'check("6.{number}", {answer})'
+        assert len(re.findall(rf"^def detects_{number}\(", shown, re.M)) == 1
+        assert f'PATIENTS["6.{number}"]' in shown
+        if number != "3":  # the one that is worked in the lesson
+            lies_ready = next(n for n in ast.parse(source).body if getattr(n, "name", "") == f"mended_{number}")
+            patient = ast.parse(PATIENTS[f"6.{number}"].source.replace("attention(", f"mended_{number}(", 1)).body[0]
+            assert ast.unparse(lies_ready) == ast.unparse(patient)
+            assert source.startswith(f"line_{number}, fault_{number} = ..., ...")
+
+
+def test_the_worked_patient_is_right_up_to_the_line_that_is_missing(notebook, names):
+    for id in ("patient-first", "examine", "my-line-filled", "mended", "first-try", "exercise-6-3"):
+        exec(re.sub(r"^(blank|predict)\(.*$", "", source_of_cell(notebook, id), flags=re.M), names)
+    assert "patient 6.4" in part(names["first_try"], "Test") and "2 of 3 right" in str(names["first_try"])
+    assert names["first_try"].misconception == "condemns-others"
+    stub = check("6.3", names["line_3"], names["fault_3"], names["mended_3"], names["detects_3"])
+    assert part(stub, "Test").startswith("…")
+    filled = source_of_cell(notebook, "exercise-6-3").replace(
+        "return ...", "return not torch.allclose(before, after, atol=1e-4)"
+    )
+    exec(filled, names)
+    answer = [names[f"{name}_3"] for name in ("line", "fault", "mended", "detects")]
+    verdict = check("6.3", *answer)
+    assert verdict.status == "correct", verdict
+
+
+def test_the_second_patients_test_needs_the_one_line_that_is_asked_for(notebook, names):
+    for id in ("examine", "mask-effect"):
+        source = re.sub(r"^predict\(.*$", "", source_of_cell(notebook, id), flags=re.M)
+        exec(source.replace("patient.buggy", 'PATIENTS["6.3"].buggy'), names)
+    filled = source_of_cell(notebook, "exercise-6-5").replace(
+        "return ...  #", "return torch.allclose(with_mask, without)  #"
+    )
+    exec(filled, names)
+    assert part(check("6.5", names["detects_5"]), "Test").startswith("✓")
+
+
+def test_only_two_patients_ever_raise_and_the_notebook_says_on_what(notebook):
+    raising = {}
+    for id, case in CASES.items():
+        for args in case.interface.probes:
+            try:
+                case.called(case.buggy)(*args)
+            except (ValueError, RuntimeError):
+                raising.setdefault(id, []).append(args)
+    assert set(raising) == {"6.19", "6.20"}
+    assert all(q.size(1) != k.size(1) for q, k, *_ in raising["6.20"])
+    assert all(x.size(0) != heads and mask.ndim == 3 for x, *_, heads, mask in raising["6.19"])
+    said = notebook.cells[0].source
+    assert "Only two ever raise an error" in said and "6.20" in said and "6.19" in said
+
+
+def test_the_matrix_has_every_patient_of_its_interface_and_no_empty_column(notebook):
+    (cell,) = (cell for cell in notebook.cells if cell.id == "matrix")
+    head, *rows = cell.outputs[0].text.rstrip().splitlines()
+    assert head.split() == [id for id in PATIENTS if CASES[id].interface is interfaces.PLAIN]
+    outcomes = [row.split()[1:] for row in rows]
+    assert len(outcomes) == 7 and all(len(row) == len(head.split()) for row in outcomes)
+    assert all(set(column) - {"·"} for column in zip(*outcomes, strict=True))
+    assert set(outcomes[0]) == {"·", "raises"}  # the test of shapes catches nobody
+
+
+def test_right_code_of_every_style_passes_all_seven_tests(notebook, names):
+    for id in (
+        "patient-first",
+        "examine",
+        "mask-effect",
+        "tests-shape",
+        "tests-numbers",
+        "tests-invariants",
+        "tests-edges",
+    ):
+        exec(re.sub(r"^predict\(.*$", "", source_of_cell(notebook, id), flags=re.M), names)
+    exec(source_of_cell(notebook, "my-saboteur"), names)
+    for right in (*cures.CORES, names["my_saboteur"]):
+        assert [test.__name__ for test in names["tests"] if test(right)] == []

@@ -176,14 +176,18 @@ def version_of(lesson):
 
 def lesson_of(notebook):
     """The course's notebook as a learner begins it: no outputs, answers folded, the course's lines hidden."""
-    cells, question = [], False
+    cells, since = [], None  # the kinds of cells since the last question, None where no answer can follow
     for cell in notebook["cells"]:
-        cells.append(begun(cell, follows_a_question=question))
-        question = "predict" in tags(cell) or (question and is_answer(cell, question))
+        answers = since is not None and is_answer(cell, since)
+        cells.append(begun(cell, answers))
+        if cell["cell_type"] == "code" and {"predict", "filled"} & set(tags(cell)):
+            since = []
+        elif since is not None:
+            since = [*since, cell["cell_type"]] if answers or cell["cell_type"] == "code" else None
     return {**notebook, "cells": cells}
 
 
-def begun(cell, follows_a_question):
+def begun(cell, answers):
     metadata = {key: value for key, value in cell["metadata"].items() if key not in ("speaker", "slideshow")}
     new = {"id": cell["id"], "cell_type": cell["cell_type"], "metadata": metadata, "source": cell["source"]}
     if "attachments" in cell:
@@ -193,17 +197,20 @@ def begun(cell, follows_a_question):
         if {"filled", "answer"} & set(tags(cell)):
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
-    elif is_answer(cell, follows_a_question):
+    elif answers:
         new["source"] = folded(AFTER, cell["source"])
     return new
 
 
-def is_answer(cell, follows_a_question):
-    """Whether a paragraph answers a prediction: it says so, or comes on a slide only when asked for."""
-    if cell["cell_type"] != "markdown" or re.search(r"^#", cell["source"], re.M):
+def is_answer(cell, since):
+    """Whether a paragraph answers the question above it, and does not only go on from there.
+
+    It is tagged so, or comes on a slide when asked for. It follows its question, with a picture between them at most.
+    """
+    if cell["cell_type"] != "markdown" or re.search(r"^#|\*\*(Predict|Your line)", cell["source"], re.M):
         return False
-    fragment = cell["metadata"].get("slideshow", {}).get("slide_type") == "fragment"
-    return "answer" in tags(cell) or (follows_a_question and fragment)
+    marked = "answer" in tags(cell) or cell["metadata"].get("slideshow", {}).get("slide_type") == "fragment"
+    return marked and ("code" not in since or since == ["code"])
 
 
 def folded(summary, text):

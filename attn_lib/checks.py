@@ -1,6 +1,10 @@
 """Argument checks: every one raises an error that names the argument and both numbers, or returns nothing."""
 
+from numbers import Integral
+
 import torch
+
+WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def check_tensor(name, value):
@@ -15,7 +19,10 @@ def check_floating(name, tensor):
 
 
 def check_count(name, value, *, least=1):
-    if isinstance(value, bool) or not isinstance(value, int):
+    """A whole number: Python's, NumPy's, that of a tensor, or what stands for a size while torch.export looks on."""
+    if isinstance(value, torch.Tensor) and value.ndim == 0 and value.dtype in WHOLE:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | Integral | torch.SymInt):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}")
@@ -53,8 +60,8 @@ def check_mask(mask, scores_shape):
         raise ValueError(f"mask of shape {shape} does not broadcast to scores of shape {scores_shape}")
 
 
-def check_attention(query, key, value, mask, dropout_p):
-    """query (…, n_q, d_k), key (…, n_k, d_k), value (…, n_k, d_v), mask → (…, n_q, n_k)."""
+def check_attention(query, key, value, dropout_p):
+    """query (…, n_queries, d_k), key (…, n_keys, d_k), value (…, n_keys, d_v); softmax checks the mask."""
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         check_floating(name, tensor)
         if tensor.ndim < 2:
@@ -71,7 +78,6 @@ def check_attention(query, key, value, mask, dropout_p):
         raise ValueError("query and key have 0 features, they need at least 1")
     if key.size(-2) != value.size(-2):
         raise ValueError(f"key has {key.size(-2)} positions, value has {value.size(-2)}")
-    check_mask(mask, (*query.shape[:-1], key.size(-2)))
     check_probability("dropout_p", dropout_p)
 
 
@@ -90,6 +96,7 @@ def check_lengths(lengths, max_len):
         raise TypeError(f"lengths must be whole numbers, got {lengths.dtype}")
     if max_len is not None:
         check_count("max_len", max_len, least=0)
+        max_len = int(max_len)
     for index, length in enumerate(lengths.tolist()):
         if length < 0 or (max_len is not None and length > max_len):
             raise ValueError(f"lengths[{index}]={length} is outside 0..max_len={max_len}")
@@ -98,8 +105,8 @@ def check_lengths(lengths, max_len):
 def check_split(x, num_heads):
     check_tensor("x", x)
     if x.ndim != 3:
-        raise ValueError(f"x must be (batch, n, d_model), got shape {tuple(x.shape)}")
-    check_divisible("d_model", x.size(-1), num_heads)
+        raise ValueError(f"x must be (batch, n, embed_dim), got shape {tuple(x.shape)}")
+    check_divisible("embed_dim", x.size(-1), num_heads)
 
 
 def check_merge(x):
@@ -108,10 +115,12 @@ def check_merge(x):
         raise ValueError(f"x must be (batch, heads, n, head_dim), got shape {tuple(x.shape)}")
 
 
-def check_sequences(query, key, value, features):
-    """query, key, value (batch, n, features): what every module takes, before any head exists."""
+def check_sequences(query, key, value, features, dtype):
+    """query, key, value (batch, n, features): what every module takes, before any head exists; dtype None is any."""
     for (name, tensor), wanted in zip((("query", query), ("key", key), ("value", value)), features, strict=True):
         check_floating(name, tensor)
+        if dtype not in (None, tensor.dtype):
+            raise TypeError(f"{name} is {tensor.dtype}, the module's weights are {dtype}: convert one to the other")
         if tensor.ndim != 3:
             raise ValueError(f"{name} must be (batch, n, features), got shape {tuple(tensor.shape)}")
         if tensor.size(0) != query.size(0):

@@ -20,8 +20,9 @@ def masked_softmax(scores, mask=None):
     if mask is None:
         return torch.softmax(scores, dim=-1)
     dead = ~mask.any(dim=-1, keepdim=True)  # rows with nothing to attend to
-    weights = torch.softmax(scores.masked_fill(~(mask | dead), -math.inf), dim=-1)
-    return weights.masked_fill(dead, 0.0) if dead.any() else weights
+    fill = torch.where(dead, 0.0, -math.inf).to(scores.dtype)  # a row of −∞ would become nan
+    weights = torch.softmax(torch.where(mask, scores, fill), dim=-1)
+    return weights.masked_fill(dead, 0.0)
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, *, scale=None, dropout_p=0.0):
@@ -33,7 +34,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, *, scale=None, dr
     Raises: TypeError or ValueError, naming the argument and both numbers, for dtypes or shapes that do not fit.
     Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, equation 1.
     """
-    check_attention(query, key, value, mask, dropout_p)
+    check_attention(query, key, value, dropout_p)
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)  # (…, n_queries, n_keys)
     weights = F.dropout(masked_softmax(scores, mask), dropout_p)
@@ -43,14 +44,14 @@ def scaled_dot_product_attention(query, key, value, mask=None, *, scale=None, dr
 def split_heads(x, num_heads):
     """Give each head its own slice of the features.
 
-    Shapes: x (batch, n, d_model); returns (batch, heads, n, head_dim), head h holding features
+    Shapes: x (batch, n, embed_dim); returns (batch, heads, n, head_dim), head h holding features
     h·head_dim to (h+1)·head_dim − 1 of every token; a view of x, no number is copied.
-    Raises: ValueError if d_model is not divisible by num_heads or x is not 3-D, TypeError if it is no tensor.
+    Raises: ValueError if embed_dim is not divisible by num_heads or x is not 3-D, TypeError if it is no tensor.
     Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2.2.
     """
     check_split(x, num_heads)
-    batch, n, d_model = x.shape
-    x = x.view(batch, n, num_heads, d_model // num_heads)  # cut the features, tokens stay whole
+    batch, n, embed_dim = x.shape
+    x = x.view(batch, n, num_heads, embed_dim // num_heads)  # cut the features, tokens stay whole
     return x.transpose(1, 2)  # (batch, heads, n, head_dim)
 
 

@@ -9,7 +9,7 @@ from .functional import merge_heads, scaled_dot_product_attention, split_heads
 
 
 def _mask_with_heads(mask, scores_shape):
-    """Bring a mask to 2 or 4 dimensions: a 3-D one is (batch, 1 or n_q, n_k) and holds for every head."""
+    """Bring a mask to 2 or 4 dimensions: a 3-D one is (batch, 1 or n_queries, n_keys) and holds for every head."""
     batch, heads, n_queries, n_keys = scores_shape
     if isinstance(mask, torch.Tensor) and mask.ndim == 3:
         check_mask(mask, (batch, n_queries, n_keys))
@@ -24,11 +24,20 @@ def _mask_with_heads(mask, scores_shape):
     return mask
 
 
+def _dtype_of(projection):
+    """What a module's inputs must be, or None where autocast or another kind of layer sees to that."""
+    weight = getattr(projection, "weight", None)
+    if not isinstance(weight, torch.Tensor) or torch.is_autocast_enabled(weight.device.type):
+        return None
+    return weight.dtype
+
+
 class AttentionHead(nn.Module):
     """One attention head with its own query, key and value projections.
 
     Shapes: query (batch, n_queries, embed_dim), key and value (batch, n_keys, embed_dim), mask (n_queries, n_keys)
-    or (batch, 1 or n_queries, n_keys); returns output (batch, n_queries, head_dim) and weights (batch, n_q, n_k).
+    or (batch, 1 or n_queries, n_keys); returns output (batch, n_queries, head_dim) and weights (batch, n_queries,
+    n_keys).
     Raises: TypeError or ValueError, naming the argument and both numbers, for sizes or shapes that do not fit.
     Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2.2, "head_i".
     """
@@ -43,7 +52,7 @@ class AttentionHead(nn.Module):
         self.v_proj = nn.Linear(embed_dim, head_dim, bias=bias)
 
     def forward(self, query, key, value, mask=None):
-        check_sequences(query, key, value, (self.embed_dim,) * 3)
+        check_sequences(query, key, value, (self.embed_dim,) * 3, _dtype_of(self.q_proj))
         return scaled_dot_product_attention(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask)
 
 
@@ -65,7 +74,7 @@ class MultiHeadAttentionByHeads(nn.Module):
         self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
 
     def forward(self, query, key, value, mask=None):
-        check_sequences(query, key, value, (self.embed_dim,) * 3)
+        check_sequences(query, key, value, (self.embed_dim,) * 3, _dtype_of(self.out_proj))
         results = [head(query, key, value, mask) for head in self.heads]
         outputs, weights = zip(*results, strict=True)  # each output (batch, n_queries, head_dim)
         return self.out_proj(torch.cat(outputs, dim=-1)), torch.stack(weights, dim=1)
@@ -99,7 +108,7 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
 
     def forward(self, query, key, value, mask=None, *, need_weights=True, is_causal=False):
-        check_sequences(query, key, value, (self.embed_dim, self.kdim, self.vdim))
+        check_sequences(query, key, value, (self.embed_dim, self.kdim, self.vdim), _dtype_of(self.q_proj))
         if mask is not None and is_causal:
             raise ValueError("mask and is_causal=True were both given: pass mask & causal_mask(n_queries, n_keys)")
         mask = _mask_with_heads(mask, (query.size(0), self.num_heads, query.size(1), key.size(1)))
@@ -117,7 +126,7 @@ class MultiHeadAttention(nn.Module):
     def from_torch(cls, theirs):
         """Make a module with the weights of an `nn.MultiheadAttention`; ours always takes the batch first.
 
-        Raises: TypeError for another class, ValueError for bias_k, bias_v or add_zero_attn, which ours has not.
+        Raises: TypeError for another class, ValueError for bias_k, bias_v or add_zero_attn, which ours does not have.
         Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
         """
         if not isinstance(theirs, nn.MultiheadAttention):
@@ -133,10 +142,15 @@ class MultiHeadAttention(nn.Module):
         else:  # kept apart because kdim or vdim differs from embed_dim
             weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
         biases = theirs.in_proj_bias.chunk(3) if bias else (None,) * 3
-        with torch.no_grad():
-            for ours_proj, weight, b in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, biases, strict=True):
-                ours_proj.weight.copy_(weight)
-                if bias:
-                    ours_proj.bias.copy_(b)
-        ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+        for projection, weight, b in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, biases, strict=True):
+            _fill(projection, weight, b)
+        _fill(ours.out_proj, theirs.out_proj.weight, theirs.out_proj.bias)
         return ours.train(theirs.training)
+
+
+def _fill(projection, weight, bias):
+    """Copy numbers into a linear layer; what was frozen stays frozen."""
+    for own, other in ((projection.weight, weight), (projection.bias, bias)):
+        if own is not None:
+            own.detach().copy_(other.detach())
+            own.requires_grad_(other.requires_grad)

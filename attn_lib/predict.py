@@ -71,6 +71,7 @@ SLIPS = {
     "deviation": "That is the standard deviation; the variance is its square.",
     "logarithm": "The right number of bits: the entropy here is taken with the natural logarithm.",
     "exact": "In exact arithmetic, yes. Follow the numbers through float32.",
+    "cubed": "Queries and keys are twice as many, the features of each are as many as before.",
     "doubles": "So grows a tensor with one row for each token; scores have a row *and* a column for each.",
     "half": "The questions do not get equal parts: each key that matches gets one.",
     "one_row": "That is one row of the gradient; each of its entries is a sum over all the tokens.",

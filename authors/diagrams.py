@@ -301,9 +301,16 @@ def split_merge():
         for head, left in zip(range(heads), (788, 890), strict=True):
             page.heading(left + 42, top, f"head {head}", "", COLOURS["query"])
             numbers(left, top, split[0, head])
-        held = split[0, 0].flatten()
-        parts = [", ".join(map(str, part.unique().tolist())) for part in (held % 10, held // 10)]
-        return f"head 0 holds features {parts[0]} of tokens {parts[1]}"
+        held = {}  # tokens of which head 0 holds the same features, together
+        for token in range(tokens):
+            of_token = [number % 10 for number in split[0, 0].flatten().tolist() if number // 10 == token]
+            held.setdefault(", ".join(map(str, of_token)), []).append(str(token))
+        parts = [
+            f"{features} of token{'s' * (len(whose) > 1)} {', '.join(whose)}"
+            for features, whose in held.items()
+            if features
+        ]
+        return "head 0 holds features " + " and ".join(parts)
 
     top = 124
     page.text(24, 34, "right: view, then transpose", size=LARGE, bold=True, ha="left")

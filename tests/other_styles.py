@@ -405,7 +405,7 @@ def broadcast_mask(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return merge_heads_cat(torch.softmax(scores, dim=-1) @ v) @ w_o
 
 
-def loads(parts, *, out=True, clone=True, bias=True):
+def loads(parts, *, out=True, clone=True, bias=True, in_bias=True, out_bias=True, ask=True):
     """5.2 with slices; `parts` says which third goes to which projection."""
 
     @torch.no_grad()
@@ -415,14 +415,24 @@ def loads(parts, *, out=True, clone=True, bias=True):
         for linear, i in zip((ours.q_proj, ours.k_proj, ours.v_proj), parts, strict=True):
             weight = separate[i] if theirs.in_proj_weight is None else theirs.in_proj_weight[i * d : (i + 1) * d]
             linear.weight = nn.Parameter(weight.clone() if clone else weight)
-            if bias and linear.bias is not None:
+            if bias and in_bias and (linear.bias is not None or not ask):
                 linear.bias.copy_(theirs.in_proj_bias[i * d : (i + 1) * d])
         if out:
             ours.out_proj.weight.copy_(theirs.out_proj.weight)
-            if bias and ours.out_proj.bias is not None:
+            if bias and out_bias and ours.out_proj.bias is not None:
                 ours.out_proj.bias.copy_(theirs.out_proj.bias)
 
     return answer
+
+
+@torch.no_grad()
+def loads_stacked(ours, theirs):
+    d = theirs.embed_dim
+    for i, linear in enumerate((ours.q_proj, ours.k_proj, ours.v_proj)):
+        linear.weight.copy_(theirs.in_proj_weight[i * d : (i + 1) * d])
+        if linear.bias is not None:
+            linear.bias.copy_(theirs.in_proj_bias[i * d : (i + 1) * d])
+    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
 
 
 @torch.no_grad()
@@ -451,6 +461,7 @@ MISTAKES = [
     ("1.2", "keys-for-values", by_rows(by_exp, lambda x, q, k, v: x @ k)),
     ("1.2", "weights", lambda x, q, k, v: by_exp(scores_einsum(x @ q, x @ k))),
     ("1.2", "rounded", by_rows(lambda s: (by_exp(s) * 10).round() / 10)),
+    ("2.1", "max-and-place", lambda s: (s - torch.max(s, -1, True)).exp()),
     ("2.1", "overflow", loop_over_rows),
     ("2.1", "global-max", loop_over_rows_shifted(lambda scores, row: scores.max())),
     ("2.1", "mean", loop_over_rows_shifted(lambda scores, row: row.mean())),
@@ -474,6 +485,7 @@ MISTAKES = [
     ("2.2", "softmax-lost", attend(lambda s: s)),
     ("2.2", "scores-returned", lambda q, k, v: (attend(by_exp)(q, k, v)[0], scores_einsum(q, k) / q.size(-1) ** 0.5)),
     ("2.2", "order", attend(by_exp, both=lambda output, weights: [weights, output])),
+    ("2.2", "all-axes", lambda q, k, v: (by_exp(torch.matmul(q, k.T) / 3) @ v, q)),
     ("2.2", "only-3d", batched_only),
     ("3.1", "polarity", from_loop(lambda j, n, m: j >= n)),
     ("3.1", "off-by-one", from_loop(lambda j, n, m: j <= n)),
@@ -536,6 +548,7 @@ MISTAKES = [
         lambda x, q, k, v, o, h, mask=None: multi_head_fused(x, q, k, v, o, h, None if mask is None else mask.float()),
     ),
     ("4.3", "mask-per-head", broadcast_mask),
+    ("4.3", "mask-squeezed", per_head(mask_of=lambda mask, scores, h: mask[:, 0] if mask.ndim == 3 else mask)),
     ("4.3", "dead-nan", per_head(weigh=lambda s, m: torch.softmax(s + torch.log(m.float()), -1))),
     ("4.3", "dead-uniform", per_head(weigh=lambda s, m: by_exp(s - 1e10 * (~m)))),
     ("5.1", "polarity", from_loop(lambda j, n, m: j < n, shape=lambda b, m: (b, m))),
@@ -546,6 +559,10 @@ MISTAKES = [
     ("5.2", "transposed", loads_transposed),
     ("5.2", "no-biases", loads((0, 1, 2), bias=False)),
     ("5.2", "no-out-proj", loads((0, 1, 2), out=False)),
+    ("5.2", "no-biases", loads((0, 1, 2), in_bias=False)),
+    ("5.2", "no-biases", loads((0, 1, 2), out_bias=False)),
+    ("5.2", "biases-expected", loads((0, 1, 2), ask=False)),
+    ("5.2", "one-width", loads_stacked),
     ("5.2", "shared", loads((0, 1, 2), clone=False)),
     ("5.2", "new-module", loads_copy),
 ]

@@ -330,6 +330,8 @@ def test_what_answers_a_prediction_is_folded(root):
     cells[4:4] = [
         prose("answer", "It is 6.", **fragment),
         prose("more", "So it is.", **fragment),
+        cell("drawn", "plot()"),
+        prose("goes on", "Said of the plot.", tags=["answer"]),
         prose("later", "Something else."),
         prose("tagged", "Six.", tags=["answer"]),
         prose("title2", "## Next\n\nText.", **fragment),
@@ -339,7 +341,25 @@ def test_what_answers_a_prediction_is_folded(root):
     closed = {
         name for name, text in begun.items() if text.startswith("<details>\n<summary>After your guess</summary>\n\n")
     }
-    assert closed == {"answer", "more", "tagged"} and "It is 6." in begun["answer"]
+    assert closed == {"answer", "more"} and "It is 6." in begun["answer"]
+
+
+@pytest.mark.parametrize(
+    "between, text, closed",
+    [
+        ([], "Six.", True),
+        ([cell("drawn", "plot()")], "Six.", True),
+        ([cell("drawn", "plot()"), cell("other", "x")], "Six.", False),
+        ([prose("apart", "Something else.")], "Six.", False),
+        ([], "## Next\n\nSix.", False),
+        ([], "**Predict.** And what is this?", False),
+        ([], "**Your line.** Write it.", False),
+    ],
+)
+def test_only_what_answers_the_question_right_above_is_folded(between, text, closed):
+    cells = [*lesson()[:4], *between, prose("tagged", text, tags=["answer"])]
+    begun = copies.lesson_of({"cells": cells})["cells"][-1]["source"]
+    assert begun.startswith("<details>") == closed
 
 
 @pytest.mark.parametrize("tag", ["filled", "answer"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import attention_inputs, masks, normal, seeds, sizes
 from torch.testing import assert_close
 
-from attn_lib import causal_mask, masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib import causal_mask, checks, masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 
 LOOSE = {
     torch.float64: {"atol": 1e-10, "rtol": 1e-10},
@@ -89,6 +89,15 @@ def test_a_row_is_a_share_or_nothing_and_all_gradients_are_finite(inputs):
         gradients = torch.autograd.grad((output.sum() + weights.square().sum()), (query, key, value))
     assert all(gradient.isfinite().all() for gradient in gradients)
     assert (gradients[0][dead] == 0).all()
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_whatever_stands_in_a_dead_row_or_behind_a_mask_reaches_neither_weights_nor_gradient(odd):
+    scores = torch.tensor([[odd, 1.0, odd], [2.0, odd, 3.0]], requires_grad=True)
+    weights = masked_softmax(scores, torch.tensor([[False, False, False], [True, False, True]]))
+    assert (weights[0] == 0).all() and weights[1, 1] == 0 and weights[1].sum() == 1
+    (weights * torch.arange(6.0).view(2, 3)).sum().backward()
+    assert scores.grad.isfinite().all() and (scores.grad[0] == 0).all() and scores.grad[1, 0] != 0
 
 
 def test_a_genuine_score_below_any_fill_value_still_wins():
@@ -190,6 +199,48 @@ def test_head_h_holds_its_slice_of_every_tokens_features(batch, n, heads, head_d
 def test_splitting_takes_a_tensor_in_any_memory_order():
     x = torch.randn(4, 3, 2).transpose(0, 2)  # (2, 3, 4)
     assert torch.equal(merge_heads(split_heads(x, 2)), x)
+
+
+# ------------------------------------------------------------------------ under what PyTorch can do to a function
+
+
+def graph_only(graph, inputs):
+    """In place of a compiler, which a machine may not have: torch.compile then takes the function to one graph."""
+    return graph
+
+
+@pytest.mark.parametrize("mask", [None, torch.tensor([[True, False, True], [False, False, False]])])
+def test_compile_and_export_take_attention_as_one_graph(mask):
+    inputs = torch.randn(2, 2, 3), torch.randn(2, 3, 3), torch.randn(2, 3, 4), mask
+    expected = scaled_dot_product_attention(*inputs)
+    torch._dynamo.reset()
+    compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend=graph_only)
+    assert_close(compiled(*inputs), expected)
+
+    class Module(torch.nn.Module):
+        def forward(self, *inputs):
+            return scaled_dot_product_attention(*inputs)
+
+    assert_close(torch.export.export(Module(), inputs).module()(*inputs), expected)
+
+
+def test_vmap_over_scores_and_masks_is_a_batch():
+    scores, masks = normal(4, 2, 3), torch.rand(4, 2, 3) < 0.5
+    masks[0, 0] = False
+    assert_close(torch.vmap(masked_softmax)(scores, masks), masked_softmax(scores, masks))
+
+
+def test_meta_tensors_give_shapes():
+    q, k, v = (torch.empty(2, n, 4, device="meta") for n in (3, 5, 5))
+    output, weights = scaled_dot_product_attention(q, k, v, torch.empty(3, 5, dtype=torch.bool, device="meta"))
+    assert output.shape == (2, 3, 4) and weights.shape == (2, 3, 5)
+
+
+def test_a_mask_is_checked_once(monkeypatch):
+    seen = []
+    monkeypatch.setattr(checks, "check_mask", lambda *args: seen.append(args))
+    scaled_dot_product_attention(q, k, v, mask)
+    assert [(mask, tuple(shape)) for mask, shape in seen] == [(mask, (2, 3, 5))]
 
 
 # ------------------------------------------------------------------------------------------- bad input

@@ -1,5 +1,6 @@
 """padding_mask and causal_mask: True = may attend."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -39,7 +40,29 @@ def test_masks_combine():
     assert both.int().tolist() == [[[1, 0, 0], [1, 1, 0], [1, 1, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 0]]]
 
 
+def test_a_whole_number_may_be_numpys_or_a_tensors():
+    lengths = torch.tensor([1, 3])
+    assert torch.equal(causal_mask(np.int64(3), torch.tensor(4)), causal_mask(3, 4))
+    assert torch.equal(padding_mask(lengths, lengths.max()), padding_mask([1, 3]))
+    assert torch.equal(padding_mask(np.array([1, 3]), np.int32(4)), padding_mask([1, 3], 4))
+
+
+def test_sizes_may_be_those_that_an_export_leaves_open():
+    class Causal(torch.nn.Module):
+        def forward(self, x):
+            return causal_mask(x.size(0), x.size(1))
+
+    sizes = {"x": {0: torch.export.Dim("n"), 1: torch.export.Dim("m")}}
+    exported = torch.export.export(Causal(), (torch.zeros(3, 4),), dynamic_shapes=sizes).module()
+    assert torch.equal(exported(torch.zeros(2, 5)), causal_mask(2, 5))
+
+
 BAD = {
+    "max_len of a tensor": (lambda: padding_mask([7], torch.tensor(5)), ValueError, ["lengths[0]=7", "max_len=5"]),
+    "a true tensor": (lambda: causal_mask(torch.tensor(True)), TypeError, ["n_queries", "tensor(True)"]),
+    "a tensor of 2.5": (lambda: causal_mask(torch.tensor(2.5)), TypeError, ["n_queries", "2.5"]),
+    "two numbers": (lambda: causal_mask(torch.tensor([2, 3])), TypeError, ["n_queries", "[2, 3]"]),
+    "numpy's true": (lambda: causal_mask(np.bool_(True)), TypeError, ["n_queries", "True"]),
     "too long": (lambda: padding_mask([2, 7], 5), ValueError, ["lengths[1]=7", "max_len=5"]),
     "negative": (lambda: padding_mask([-1]), ValueError, ["lengths[0]=-1", "0.."]),
     "floats": (lambda: padding_mask([1.5, 2.0]), TypeError, ["lengths", "float32"]),

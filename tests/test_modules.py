@@ -134,6 +134,14 @@ def test_from_torch_copies_and_keeps_dtype_dropout_and_mode():
     assert (ours.q_proj.weight != 0).any()
 
 
+def test_what_was_frozen_stays_frozen():
+    theirs = nn.MultiheadAttention(4, 2)
+    theirs.in_proj_weight.requires_grad_(False)
+    theirs.out_proj.bias.requires_grad_(False)
+    frozen = {name for name, p in MultiHeadAttention.from_torch(theirs).named_parameters() if not p.requires_grad}
+    assert frozen == {"q_proj.weight", "k_proj.weight", "v_proj.weight", "out_proj.bias"}
+
+
 @pytest.mark.parametrize(
     "theirs, exception, word",
     [
@@ -142,7 +150,7 @@ def test_from_torch_copies_and_keeps_dtype_dropout_and_mode():
         (nn.MultiheadAttention(4, 2, add_zero_attn=True), ValueError, "add_zero_attn"),
     ],
 )
-def test_from_torch_refuses_what_ours_has_not(theirs, exception, word):
+def test_from_torch_refuses_what_ours_does_not_have(theirs, exception, word):
     with pytest.raises(exception, match=word):
         MultiHeadAttention.from_torch(theirs)
 
@@ -221,10 +229,23 @@ def test_empty_input_passes_through(shape, need_weights):
     assert MultiHeadAttention(8, 2)(x, x, x, need_weights=need_weights)[0].shape == shape
 
 
+@pytest.mark.parametrize("make", [MultiHeadAttention, MultiHeadAttentionByHeads])
+def test_under_autocast_inputs_may_have_another_dtype_than_the_weights(make):
+    with torch.autocast("cpu", torch.bfloat16):
+        assert make(8, 2)(*[torch.randn(2, 3, 8).bfloat16()] * 3)[0].dtype == torch.bfloat16
+
+
+def test_a_projection_may_be_replaced_by_another_kind_of_layer():
+    module = MultiHeadAttention(8, 2)
+    module.q_proj = nn.Sequential(nn.Linear(8, 8), nn.Tanh())
+    assert module(*[torch.randn(2, 3, 8)] * 3)[0].shape == (2, 3, 8)
+
+
 # --------------------------------------------------------------------------------------------- bad input
 
 x, y = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
 mha, heads = MultiHeadAttention(8, 2), MultiHeadAttentionByHeads(8, 2)
+half = MultiHeadAttentionByHeads(8, 2).half()
 true = torch.ones(2, 3, 5, dtype=torch.bool)
 
 BAD = {
@@ -247,6 +268,9 @@ BAD = {
     "(batch, n) mask": (lambda: mha(x, y, y, true[:, 0]), ValueError, ["(2, 5)", "(3, 5)", "(2, 1 or 3, 5)"]),
     "mask of another batch": (lambda: mha(x, y, y, true[:1].expand(3, 3, 5)), ValueError, ["(3, 3, 5)", "(2, 3, 5)"]),
     "mask of heads": (lambda: heads(x, y, y, true[:, None].expand(2, 3, 3, 5)), ValueError, ["(2, 3, 3, 5)"]),
+    "half weights": (lambda: half(x, x, x), TypeError, ["query is torch.float32", "weights are torch.float16"]),
+    "half head": (lambda: half.heads[0](x, x, x), TypeError, ["query is torch.float32", "torch.float16"]),
+    "double key": (lambda: mha(x, y.double(), y), TypeError, ["key is torch.float64", "torch.float32"]),
     "both": (lambda: mha(x, x, x, causal_mask(3), is_causal=True), ValueError, ["mask", "is_causal"]),
 }
 

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from attn_lib import functional, masks, modules
+from attn_lib.exercises.source import without_checks
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 LIBRARY = {
@@ -19,23 +20,8 @@ LIBRARY = {
 
 
 def bare(source):
-    """A function or class without docstrings and argument checks."""
-    (definition,) = ast.parse(source).body
-    for node in ast.walk(definition):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            node.body = [s for s in node.body if not is_docstring(s) and not is_check(s)]
-    return ast.unparse(definition)
-
-
-def is_docstring(statement):
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def is_check(statement):
-    call = getattr(statement, "value", None)
-    if not (isinstance(statement, ast.Expr) and isinstance(call, ast.Call)):
-        return False
-    return isinstance(call.func, ast.Name) and call.func.id.startswith("check_")
+    """A definition as `solution` shows it, whatever its comments and line breaks."""
+    return ast.unparse(ast.parse(without_checks(source)))
 
 
 def taught_cells():

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 from ..trace import trace
+from . import runner
 from .catalogue import Exercise, register
 from .outcomes import close, kind_of, outcome_of, right, same, sort_of
-from .runner import LIMIT_S, OutOfTime, Raised, Worker
+from .runner import OutOfTime, Raised, Worker
 
 NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
 
@@ -40,10 +41,10 @@ class Function(Exercise):
 
     probes: list  # tuples of arguments
     corner_cases: list = field(default_factory=list)  # probes where two mistakes may meet
-    returns: tuple = ("result",)  # a name for each tensor that comes back
+    returns: tuple = ("the result",)  # a name for each tensor that comes back
     gradients: bool = False
     invariants: list = field(default_factory=list)  # (what is wrong where it does not hold, test(answer) → bool)
-    without: dict = field(default_factory=dict)  # torch's name of an operation that would do it all → how to call it
+    without: tuple = ()  # torch's functions that would do it all
     read: Callable = lambda tensors: tensors  # brings equally right answers to one form
     may_change: tuple = ()  # positions of arguments that the answer is there to change
     after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
@@ -128,29 +129,34 @@ class Judgement:
                 truth = exercise.outcome(exercise.reference, trial, self.worker.run)
                 outcome = exercise.outcome(self.answer, trial, self.worker.run)
             return exercise.named(known, *explain(exercise, trial, outcome, truth))
+        known, agreed = self._half_the_truth() if finished else (None, [])
+        if known is not None:
+            return self._two_mistakes(known, agreed)
         message, drawn = explain(exercise, trial, outcome, truth)
-        clues = [self._where_they_part(trial) if drawn else "", self._what_explains_the_rest(stage, finished)]
+        clues = [self._where_they_part(trial) if drawn else ""]
         if drawn and (broken := self._broken_invariant()) is not None:
             clues.append(f"A clue: {broken}.")
         clues.append(_globals_clue(self.answer))
         return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
 
-    def _diagnosis(self, stage, *, values_only=False):
+    def _diagnosis(self, stage):
         """Return the known mistake whose code comes to what the answer came to, or None.
 
         Both must first go wrong at the same stage and agree on everything up to there. In corner cases, where two
         mistakes may meet, they need to agree only where this mistake shows.
         """
         best, most = None, 0
-        for known in self.exercise.mistakes.values():
-            for form in known.forms:
-                agreed = self._agreement(form, stage, values_only)
-                if agreed > most:
-                    best, most = known, agreed
+        for known, form in self._forms():
+            agreed = self._agreement(form, stage)
+            if agreed > most:
+                best, most = known, agreed
         return best
 
-    def _agreement(self, form, stage, values_only):
-        """The number of trials on which the answer and a mistake agree, or 0 if the answer is not this mistake."""
+    def _forms(self):
+        return [(known, form) for known in self.exercise.mistakes.values() for form in known.forms]
+
+    def _agreement(self, form, stage):
+        """How well the answer and a mistake agree, or 0 if the answer is not this mistake."""
         trials = self.exercise.trials[: len(self.outcomes)]
         before = sum(trial.stage < stage for trial in trials)
         theirs = self.exercise.known_outcomes(form, before, self.worker)
@@ -158,23 +164,41 @@ class Judgement:
             return 0
         theirs = self.exercise.known_outcomes(form, len(trials), self.worker)[before:]
         computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, not in what words
-        agreed, shows = 0, 0
+        agreed, shows = 0, False
         for mine, its, truth in zip(self.outcomes[before:], theirs, self.expected[before:], strict=False):
-            if values_only and mine.kind == "raised":
-                continue
             mistaken = not right(its, truth)
             equal = same(mine, its, any_complaint=computes) or (right(mine, truth) and not mistaken)
             if not equal and (mistaken or stage == NUMBERS):
                 return 0
-            shows += mistaken
-            agreed += equal
-        return agreed if shows > values_only else 0
+            shows = shows or mistaken
+            agreed += equal + same(mine, its)  # in the words of a complaint too
+        return agreed if shows else 0
 
-    def _what_explains_the_rest(self, stage, finished):
-        """Two mistakes at once, one of which raises: the other is known by the calls that come back."""
-        kinds = {outcome.kind for outcome in self.outcomes}
-        known = self._diagnosis(stage, values_only=True) if finished and kinds == {"value", "raised"} else None
-        return known and f"And where it comes back: {known.name[0].lower()}{known.name[1:]}. {known.why}"
+    def _half_the_truth(self):
+        """A known mistake that comes to the same numbers in most calls, and in which: the rest is a second mistake.
+
+        Only real numbers count, which do not agree by chance, and the mistake must not show where the answer is right.
+        """
+        best, most = None, []
+        for known, form in self._forms():
+            theirs = self.exercise.known_outcomes(form, len(self.outcomes), self.worker)
+            mistaken = [not right(its, truth) for its, truth in zip(theirs, self.expected, strict=False)]
+            agreed = [i for i, its in enumerate(theirs) if mistaken[i] and _same_reals(self.outcomes[i], its)]
+            excused = any(
+                bad and right(*pair) for bad, *pair in zip(mistaken, self.outcomes, self.expected, strict=False)
+            )
+            if not excused and len(agreed) > max(len(most), len(theirs) / 2):
+                best, most = known, agreed
+        return best, most
+
+    def _two_mistakes(self, known, agreed):
+        exercise = self.exercise
+        triples = list(zip(exercise.trials, self.outcomes, self.expected, strict=False))
+        seen, drawn = explain(exercise, *triples[agreed[0]])
+        others = [i for i, (_, mine, truth) in enumerate(triples) if i not in agreed and not right(mine, truth)]
+        rest, _ = explain(exercise, *triples[others[0]])
+        rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"
+        return exercise.named(known, f"{seen}\n\n{rest}", drawn)
 
     def _where_they_part(self, trial):
         """The first operation whose result differs from the library's, in a sentence; "" where none can be named."""
@@ -216,12 +240,16 @@ class Judgement:
             return self.worker.run(lambda: watching.during(work))
 
         self.exercise.outcome(self.answer, self.exercise.trials[0], run)
-        used = [words for name, words in self.exercise.without.items() if name in watching.seen]
-        return f"{used[0]} does the work: here it is to be yours" if used else None
+        used = [name for name in self.exercise.without if name in watching.seen]
+        return f"it is torch's own `{used[0]}` that does the work: write it with simpler operations" if used else None
 
 
-class _Watching(TorchDispatchMode):
-    """Keeps the names of torch's operations, as torch calls them inside."""
+def _same_reals(one, other):
+    return one.kind == "value" and one.tensors[0].is_floating_point() and same(one, other)
+
+
+class _Watching(TorchFunctionMode):
+    """Keeps the names of torch's functions and methods that are called."""
 
     def __init__(self):
         super().__init__()
@@ -231,8 +259,8 @@ class _Watching(TorchDispatchMode):
         with self:
             return work()
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.seen.add(func.overloadpacket.__name__)
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
 
 
@@ -254,7 +282,10 @@ def explain(exercise, trial, outcome, truth):
     """Say in words what one call came to; with it the two matrices to draw, or None."""
     call = f"`{called(exercise, trial)}`"
     if outcome.kind == "late":
-        return f"{call} had not come back after {LIMIT_S:g} seconds and was stopped. Does a loop never end?", None
+        return (
+            f"{call} had not come back after {runner.LIMIT_S:g} seconds and was stopped. Does a loop never end?",
+            None,
+        )
     if outcome.kind == "raised":
         return f"{call} raises `{outcome.text}`.", None
     if truth.kind == "raised":
@@ -281,13 +312,14 @@ def _explain_values(exercise, trial, outcome, truth, call):
         names if with_gradients else exercise.returns, outcome.tensors, truth.tensors, strict=True
     ):
         if sort_of(yours) != sort_of(expected):
-            return f"{call}: {name} is {yours.dtype}, where {expected.dtype} was expected.", (yours, expected)
+            drawn = None if yours.is_complex() else (yours, expected)
+            return f"{call}: {name} is {yours.dtype}, where {expected.dtype} was expected.", drawn
         if yours.shape != expected.shape:
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
             return f"{call}: {name} has shape {sizes}.", None
-        if not close(yours, expected):
+        if not close(yours, expected, outcome.rounding):
             what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else "differs"
-            return f"The smallest call that shows it is {call}: {name} {what}.", (yours, expected)
+            return f"It shows in {call}: {name} {what}.", (yours, expected)
     return f"{call} is right.", None  # only where a mistake does not show on its own telltale
 
 

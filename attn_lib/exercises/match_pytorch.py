@@ -105,6 +105,9 @@ def _modules(embed_dim, num_heads, seed, **options):
         with torch.no_grad():
             for parameter in (*theirs.parameters(), *ours.parameters()):
                 parameter.normal_()
+    for module in (ours, theirs):
+        sizes = [str(embed_dim), str(num_heads), *(f"{name}={value}" for name, value in options.items())]
+        module.in_words = f"{type(module).__name__}({', '.join(sizes)})"
     return ours, theirs
 
 
@@ -146,6 +149,7 @@ carry_over = function(
     corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
     returns=(*(f"ours.{part}" for part in PARTS), "sharing of memory with theirs", "ours.requires_grad"),
     after=_state_and_independence,
+    shown=lambda module: module.in_words,
     may_change=(0,),
     hints=[
         "`theirs.in_proj_weight` holds three matrices on top of each other, for query, key and value in this "
@@ -159,24 +163,36 @@ carry_over = function(
 )
 
 
+LINEARS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
 @torch.no_grad()
-def _copying(ours, theirs, *, order=(0, 1, 2), turn=lambda w: w, biases=True, out=True, share=False):
-    """load_from_torch with one part left out or exchanged."""
-    weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
-    weights = weights if theirs.in_proj_weight is None else theirs.in_proj_weight.chunk(3)
+def _copying(ours, theirs, *, order=(0, 1, 2), turned=(), weights=LINEARS, biases=LINEARS, share=False):
+    """load_from_torch with one part exchanged, transposed (`turned`) or left out of `weights` or `biases`."""
+    stacked = theirs.in_proj_weight
+    in_proj = (
+        (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight) if stacked is None else stacked.chunk(3)
+    )
     in_biases = (None,) * 3 if theirs.in_proj_bias is None else theirs.in_proj_bias.chunk(3)
-    pairs = [
-        (linear, weights[i], in_biases[i])
-        for linear, i in zip((ours.q_proj, ours.k_proj, ours.v_proj), order, strict=True)
-    ]
-    pairs += [(ours.out_proj, theirs.out_proj.weight, theirs.out_proj.bias)] * out
-    for linear, weight, bias in pairs:
+    pairs = [(in_proj[i], in_biases[i]) for i in order] + [(theirs.out_proj.weight, theirs.out_proj.bias)]
+    for name, (weight, bias) in zip(LINEARS, pairs, strict=True):
+        linear = getattr(ours, name)
         if share:
             linear.weight.data = weight.data
-        else:
-            linear.weight.copy_(turn(weight))
-        if linear.bias is not None and biases:
+        elif name in weights:
+            linear.weight.copy_(weight.T if name in turned else weight)
+        if linear.bias is not None and name in biases:
             linear.bias.copy_(bias)
+
+
+def _biases_expected(ours, theirs, cut=lambda bias: bias.chunk(3)):
+    cut(theirs.in_proj_bias)
+    _copying(ours, theirs)
+
+
+def _stack_expected(ours, theirs, cut=lambda weight: weight.chunk(3)):
+    cut(theirs.in_proj_weight)
+    _copying(ours, theirs)
 
 
 @carry_over.mistake(forms=[partial(_copying, order=order) for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1))])
@@ -188,31 +204,51 @@ def order(ours, theirs):
     _copying(ours, theirs, order=(1, 0, 2))
 
 
-@carry_over.mistake()
+@carry_over.mistake(forms=[partial(_copying, turned=LINEARS[:3]), partial(_copying, turned=LINEARS[3:])])
 def transposed(ours, theirs):
-    """The weights are transposed.
+    """The weights are transposed, all or some of them.
 
     A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).
     """
-    _copying(ours, theirs, turn=lambda w: w.T)
+    _copying(ours, theirs, turned=LINEARS)
 
 
-@carry_over.mistake()
+@carry_over.mistake(forms=[partial(_copying, biases=LINEARS[:3]), partial(_copying, biases=LINEARS[3:])])
 def no_biases(ours, theirs):
-    """The biases were not carried over.
+    """The biases were not carried over, all or some of them.
 
-    PyTorch starts `in_proj_bias` at 0, so that on a fresh module nothing shows. On a trained one it does.
+    There are `in_proj_bias` and `out_proj.bias`. PyTorch starts both at 0, so that on a fresh module nothing shows. On
+    a trained one it does.
     """
-    _copying(ours, theirs, biases=False)
+    _copying(ours, theirs, biases=())
 
 
-@carry_over.mistake()
+@carry_over.mistake(forms=[partial(_copying, weights=LINEARS[:3])])
 def no_out_proj(ours, theirs):
     """The output projection was not carried over.
 
     The three input projections agree; the fourth, `out_proj`, is an `nn.Linear` in both.
     """
-    _copying(ours, theirs, out=False)
+    _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
+
+
+@carry_over.mistake(forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
+def biases_expected(ours, theirs):
+    """A module without biases has none to carry over.
+
+    With `bias=False` PyTorch's `in_proj_bias` is None, and so is `bias` of every `nn.Linear`: ask before you copy.
+    """
+    _biases_expected(ours, theirs)
+
+
+@carry_over.mistake(forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
+def one_width(ours, theirs):
+    """The three weights do not always come in one piece.
+
+    Where keys or values have a width of their own (`kdim`, `vdim`) they cannot be stacked: `in_proj_weight` is None
+    and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand in its place.
+    """
+    _stack_expected(ours, theirs)
 
 
 @carry_over.mistake()

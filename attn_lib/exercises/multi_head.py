@@ -446,6 +446,16 @@ def mask_per_head(*args):
     return _variant(*args, mask_for_scores=lambda mask: mask)
 
 
+@multi_head.mistake(forms=[partial(_variant, mask_for_scores=torch.squeeze)])
+def mask_squeezed(*args):
+    """The mask has lost its axis of the queries.
+
+    (batch, 1, n) without its 1 is (batch, n), which lines up the sequences with the queries. Nothing has to be taken
+    out; an axis for the heads has to come in: `mask[:, None]`.
+    """
+    return _variant(*args, mask_for_scores=torch.squeeze, weigh=partial(_masked, fill=-math.inf))
+
+
 @multi_head.mistake(reread="notebook 3, “The row with nothing left”")
 def dead_nan(*args):
     """Rows with nothing left are NaN.

@@ -19,6 +19,7 @@ class Outcome:
     kind: str
     tensors: tuple = ()
     text: str = ""
+    rounding: float = 0.0  # what the precision of the result costs: half precision is no mistake
 
 
 def outcome_of(answer, args, exercise, run, *, gradients=False):
@@ -42,7 +43,9 @@ def outcome_of(answer, args, exercise, run, *, gradients=False):
             tensors = exercise.read(_tensors(result, exercise.returns))
         except Unreadable as error:
             return Outcome("unreadable", text=str(error))
-        return _gradients(tensors, args) if gradients else Outcome("value", _kept(tensors))
+        outcome = _gradients(tensors, args) if gradients else Outcome("value", _kept(tensors))
+        outcome.rounding = max((4 * torch.finfo(t.dtype).eps for t in tensors if t.is_floating_point()), default=0.0)
+        return outcome
 
     try:
         return run(work)
@@ -71,7 +74,7 @@ def _tensors(result, names):
 def _plain(name, part):
     """The tensor itself, not what a subclass makes of it, and its numbers in memory."""
     if not isinstance(part, torch.Tensor):
-        raise Unreadable(f"its {name} is {kind_of(part)}, where a tensor was expected")
+        raise Unreadable(f"{name} is {kind_of(part)}, where a tensor was expected")
     try:
         with torch._C.DisableTorchFunctionSubclass():
             tensor = torch.Tensor.as_subclass(part, torch.Tensor)
@@ -80,15 +83,16 @@ def _plain(name, part):
     except Exception:
         ordinary = False
     if not ordinary:
-        raise Unreadable(f"its {name} is {_sort_of_tensor(part)}, where an ordinary one was expected")
+        raise Unreadable(f"{name} is {_sort_of_tensor(part)}, where an ordinary tensor was expected")
     return tensor
 
 
 def _sort_of_tensor(tensor):
     if type(tensor) not in (torch.Tensor, nn.Parameter):
-        return f"a tensor of type {type(tensor).__name__}"
-    layout = str(tensor.layout).removeprefix("torch.")
-    return f"a tensor on {tensor.device}, {layout}, {str(tensor.dtype).removeprefix('torch.')}"
+        return f"of type {type(tensor).__name__}"
+    if tensor.is_nested or tensor.is_quantized:
+        return "a nested tensor" if tensor.is_nested else "a quantised tensor"
+    return "a sparse tensor" if tensor.layout != torch.strided else f"a tensor on the device {tensor.device}"
 
 
 def kind_of(value):
@@ -116,6 +120,8 @@ def _gradients(tensors, args):
     if not total.requires_grad:
         return Outcome("detached")
     gradients = torch.autograd.grad(total, leaves, allow_unused=True)
+    if all(gradient is None for gradient in gradients):
+        return Outcome("detached")
     found = [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True)]
     return Outcome("value", _kept(found))
 
@@ -148,7 +154,8 @@ def same(one, other, *, any_complaint=False):
         return re.sub(r"\d+", "#", one.text) == re.sub(r"\d+", "#", other.text)
     if one.kind != "value":
         return one.text == other.text
-    return len(one.tensors) == len(other.tensors) and all(map(close, one.tensors, other.tensors))
+    rounding = max(one.rounding, other.rounding)
+    return all(close(mine, its, rounding) for mine, its in zip(one.tensors, other.tensors, strict=True))
 
 
 def right(outcome, expected):
@@ -158,12 +165,13 @@ def right(outcome, expected):
     return same(outcome, expected)
 
 
-def close(one, other):
+def close(one, other, rounding=0.0):
     """Whether two tensors hold the same numbers, whatever their precision."""
     if one.shape != other.shape or sort_of(one) != sort_of(other):
         return False
     if sort_of(one) == "floating point":
-        return torch.allclose(one.double(), other.double(), rtol=RTOL, atol=ATOL, equal_nan=True)
+        within = {"rtol": max(RTOL, rounding), "atol": ATOL if rounding < RTOL else rounding}
+        return torch.allclose(one.double(), other.double(), **within, equal_nan=True)
     return torch.equal(one, other) if one.dtype == other.dtype else torch.equal(one.long(), other.long())
 
 

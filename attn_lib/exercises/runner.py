@@ -130,11 +130,11 @@ def _result_of(done):
 
 @contextlib.contextmanager
 def as_when_torch_starts():
-    """float32 by default and gradients on, as torch is when it is imported."""
+    """float32 on the processor by default and gradients on, as torch is when it is imported."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
-        with torch.inference_mode(False), torch.enable_grad():
+        with torch.inference_mode(False), torch.enable_grad(), torch.device("cpu"):
             yield
     finally:
         torch.set_default_dtype(before)

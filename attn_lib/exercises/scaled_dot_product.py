@@ -41,7 +41,7 @@ stable_softmax = function(
         (normal(3, 4, seed=5).masked_fill(torch.eye(3, 4, dtype=torch.bool), -math.inf),),
     ],
     gradients=True,
-    without={"_softmax": "`torch.softmax`", "_log_softmax": "`torch.log_softmax`"},
+    without=("softmax", "log_softmax", "softmin"),
     hints=[
         "Softmax is `exp` divided by the sum of `exp`, along the last axis.",
         "What breaks is exp(1 000 000). Subtracting the same number from every score of a row leaves the result "
@@ -50,6 +50,18 @@ stable_softmax = function(
         "subtracted.",
     ],
 )
+
+
+@stable_softmax.mistake(
+    forms=[lambda scores: torch.sub(scores, torch.max(scores, dim=-1)), lambda scores: torch.exp(scores.max(dim=-1))]
+)
+def max_and_place(scores):
+    """`max` with a dim returns two things.
+
+    `scores.max(dim=-1)` finds the largest of each row *and* where it stands, and nothing can be subtracted from such
+    a pair. `.values` is the first of the two; `scores.amax(dim=-1, keepdim=True)` returns it alone.
+    """
+    return torch.exp(scores - scores.max(dim=-1, keepdim=True))
 
 
 @stable_softmax.mistake(telltale=HUGE)
@@ -305,6 +317,16 @@ def order(q, k, v):
     The output comes first, then the weights, as everywhere in this series.
     """
     return scaled_dot_product_attention(q, k, v)[::-1]
+
+
+@attention.mistake(reread="notebook 2, “Any leading dimensions”")
+def all_axes(q, k, v):
+    """`.T` turns round all axes.
+
+    Of a matrix that is what is wanted. With a batch in front the batch comes out last: `k.transpose(-2, -1)`, or
+    `k.mT`, swaps the last two axes and leaves the others alone.
+    """
+    return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
 
 
 @attention.mistake(reread="notebook 2, “Any leading dimensions”")

@@ -28,19 +28,26 @@ class Verdict:
         said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
         if self.yours is None:
             return said
-        yours, expected, where = matrices(self.yours, self.expected)
-        tables = [("yours", yours, expected), ("expected", expected, yours)]
-        return "\n\n".join([said, *(matrix_as_text(one, name + where, other=other) for name, one, other in tables)])
+        return "\n\n".join([said, *(matrix_as_text(**table) for table in self._tables())])
 
     def _repr_html_(self):
         body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {marked(self.message)}"
         if self.yours is not None:
-            yours, expected, where = matrices(self.yours, self.expected)
-            largest = size_of(yours, expected)
-            tables = [("yours", yours, expected), ("expected", expected, yours)]
-            drawn = (matrix_as_html(one, name + where, other=other, largest=largest) for name, one, other in tables)
-            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{"".join(drawn)}</div>'
+            drawn = "".join(matrix_as_html(**table) for table in self._tables(in_colour=True))
+            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{drawn}</div>'
         return framed(body, FRAME[self.status])
+
+    def _tables(self, *, in_colour=False):
+        """The learner's matrix and the expected one, with as many decimals as it takes to tell them apart."""
+        yours, expected, where = matrices(self.yours, self.expected)
+        enough = [d for d in (3, 5, 7) if "≠" in matrix_as_text(yours, other=expected, decimals=d)]
+        both = {"decimals": min(enough, default=3)}
+        if in_colour:
+            both["largest"] = size_of(yours, expected)
+        return [
+            {"matrix": yours, "other": expected, "title": f"yours{where}", **both},
+            {"matrix": expected, "other": yours, "title": f"expected{where}", **both},
+        ]
 
 
 def matrices(yours, expected):

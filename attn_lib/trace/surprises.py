@@ -74,7 +74,7 @@ def mask_on_other_axis(call):
     axis = len(onto) - len(shape)
     if len(shape) < 2 or axis < 1 or shape[0] == 1 or not shape[0] == onto[axis] == onto[0]:
         return None
-    if not _is_mask(call.inputs[small]) or _is_triangle(call.inputs[small]):
+    if not _is_mask(call.inputs[small]) or _is_triangle(call.inputs[small]) or _is_of_rows(shape):
         return None
     ones = ", ".join(["None"] * axis)
     return (
@@ -110,7 +110,7 @@ def softmax_of_one(call):
 
 
 def masked_nothing(call):
-    if call.kind != "masked_fill" or len(call.before) < 2:
+    if call.kind != "masked_fill" or len(call.before) < 2 or _is_of_rows(call.before[1].shape):
         return None
     return "masked nothing: the mask is False everywhere" if call.before[1].high == 0 else None
 
@@ -118,7 +118,13 @@ def masked_nothing(call):
 def rows_closed(call):
     """Every key of a row closed, which softmax turns into nan (−inf) or into equal weights (a large number)."""
     result = call.results[0]
-    if call.kind not in MASKING or result.ndim < 2 or not result.is_floating_point() or not result.numel():
+    if (
+        call.kind not in MASKING
+        or result.ndim < 2
+        or result.size(-1) < 2
+        or not result.is_floating_point()
+        or not result.numel()
+    ):
         return None
     if not (call.after.low <= CLOSED or call.after.has_nan) or any(_closed_rows(t) for t in _untouched(call)):
         return None
@@ -200,6 +206,11 @@ def _is_mask(tensor):
         return False
     open_, closed = tensor == 0, (tensor == 1) | (tensor <= CLOSED)
     return bool((open_ | closed).all())
+
+
+def _is_of_rows(shape):
+    """Whether a mask says the same of a whole row, as one does that erases rows with nothing to attend to."""
+    return shape[-1:] == (1,)
 
 
 def _is_triangle(tensor):

@@ -1,0 +1,694 @@
+"""check as such: how often it calls an answer, what it survives, what it leaves behind; how exercises are written."""
+
+import contextlib
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+import attn_lib
+from attn_lib.exercises import check, runner
+from attn_lib.exercises.catalogue import EXERCISES, Exercise, Mistake, find, told_by
+from attn_lib.exercises.function import Function
+from attn_lib.exercises.numbers import Numbers
+from attn_lib.exercises.outcomes import close
+
+ROOT = Path(__file__).resolve().parent.parent
+FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
+SECONDS = 0.3  # a limit for tests in which an answer never comes back
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def counted(function):
+    """The function, with the number of its calls so far."""
+
+    def counting(*args, **kwargs):
+        counting.calls += 1
+        return function(*args, **kwargs)
+
+    counting.calls = 0
+    return counting
+
+
+def small(reference=lambda x: x * 2, **settings):
+    """An exercise of its own, outside the catalogue: doubling, unless told otherwise."""
+    settings = {"probes": [(torch.ones(2),), (torch.tensor([[1.0, 2.0], [3.0, 5.0]]),)], **settings}
+    return Function(
+        id="0.1", reference=reference, title="Twice", section="notebook 0", asks="my_double(x)", hints=[], **settings
+    )
+
+
+# --------------------------------------------------------------------------------------------- how often it is called
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    started = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: (started.append(thread), start(thread))[1])
+    return started
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_a_check_starts_one_thread_and_leaves_none(id, threads):
+    check(id, EXERCISES[id].answer)
+    check(id, lambda *args: torch.rand(3))
+    assert len(threads) == 2
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_a_named_mistake_is_called_once_for_each_probe_of_the_stage_at_which_it_shows(id):
+    exercise = EXERCISES[id]
+    for known in exercise.mistakes.values():
+        answer = counted(known.forms[0])
+        assert check(id, answer).misconception == known.id
+        up_to = [len([trial for trial in exercise.trials if trial.stage <= stage]) for stage in range(3)]
+        assert answer.calls - (known.telltale is not None) in up_to
+
+
+def test_a_wrong_4_3_without_a_name_is_called_a_dozen_times_at_most():
+    answer = counted(lambda *args: EXERCISES["4.3"].reference(*args) * 1.1)
+    assert check("4.3", answer).misconception is None
+    assert answer.calls <= 14
+
+
+def test_the_reference_and_the_known_mistakes_run_once_in_a_session():
+    reference, mistake = counted(lambda x: x * 2), counted(lambda x: x * 3)
+    exercise = small(reference)
+    exercise.add(Mistake("thrice", "Thrice", "It tempts.", "notebook 0", [mistake]))
+    for _ in range(3):
+        assert exercise.judge(lambda x: x + x + x).misconception == "thrice"
+        assert exercise.judge(lambda x: x + x).status == "correct"
+    assert (reference.calls, mistake.calls) == (2, 2)
+
+
+def test_corner_cases_and_gradients_wait_until_the_numbers_are_right():
+    exercise = small(gradients=True, corner_cases=[(torch.zeros(0),)])
+    wrong, right = counted(lambda x: x * 4), counted(lambda x: x + x)
+    exercise.judge(wrong)
+    exercise.judge(right)
+    assert wrong.calls == 3  # two probes, and once more beside the library's to see where they part
+    assert right.calls == 3 + 3 + 3  # numbers, gradients, and numbers once more
+
+
+# --------------------------------------------------------------------------------------------- whatever was set before
+
+
+@contextlib.contextmanager
+def double_by_default():
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+SETTINGS = {"float64": double_by_default, "inference": torch.inference_mode, "no grad": torch.no_grad}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_a_right_answer_is_right_whatever_the_notebook_has_set(id, setting):
+    EXERCISES[id]._known.clear()  # as in a new session
+    with SETTINGS[setting]():
+        assert check(id, EXERCISES[id].answer).status == "correct"
+    assert check(id, EXERCISES[id].answer).status == "correct"  # and nothing of it stays
+
+
+def test_what_the_notebook_has_set_is_as_it_was():
+    def meddles(n_queries, n_keys):
+        torch.set_default_dtype(torch.float16)
+        torch.manual_seed(3)
+        torch.set_grad_enabled(False)
+        return attn_lib.causal_mask(n_queries, n_keys)
+
+    with double_by_default():
+        torch.manual_seed(5)
+        expected = torch.rand(3)
+        torch.manual_seed(5)
+        assert check("3.2", meddles).status == "correct"
+        assert torch.get_default_dtype() == torch.float64 and torch.is_grad_enabled()
+        torch.testing.assert_close(torch.rand(3), expected)
+
+
+def test_exercises_imported_after_a_change_of_the_default_dtype_are_the_same():
+    code = "import torch; torch.set_default_dtype(torch.float64)\nfrom attn_lib.exercises.catalogue import EXERCISES\n"
+    code += "assert torch.get_default_dtype() == torch.float64\n"
+    code += "print([a.dtype for a in EXERCISES['4.3'].probes[0] if isinstance(a, torch.Tensor)])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "float32" in done.stdout and "float64" not in done.stdout
+
+
+# --------------------------------------------------------------------------------------------------- odd answers
+
+
+class WithoutDetach(torch.Tensor):
+    def detach(self):
+        raise ValueError("no")
+
+
+class Agreeable(torch.Tensor):
+    """Says yes to every question."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func in (torch.allclose, torch.equal, torch.isclose):
+            return True
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError("this error has no words")
+
+
+def raising(error):
+    def answer(*args):
+        raise error
+
+    return answer
+
+
+def fake(n_queries, n_keys):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        return torch.ones(n_queries, n_keys)
+
+
+def masked(n_queries, n_keys):
+    return torch.masked.masked_tensor(torch.ones(n_queries, n_keys), attn_lib.causal_mask(n_queries, n_keys))
+
+
+def nested(n_queries, n_keys):
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+
+
+ODD = {
+    "sparse": (lambda n, k: torch.ones(n, k).to_sparse(), "is a sparse tensor"),
+    "meta": (lambda n, k: torch.ones(n, k, device="meta"), "on the device meta"),
+    "masked": (masked, "of type MaskedTensor"),
+    "nested": (nested, "is a nested tensor"),
+    "fake": (fake, "of type FakeTensor"),
+    "quantised": (lambda n, k: torch.quantize_per_tensor(torch.ones(n, k), 0.1, 0, torch.quint8), "a quantised tensor"),
+    "complex": (lambda n, k: torch.ones(n, k, dtype=torch.complex64), "is torch.complex64"),
+    "uint16": (lambda n, k: attn_lib.causal_mask(n, k).to(torch.uint16), "These are 0 and 1"),
+    "ndarray": (lambda n, k: attn_lib.causal_mask(n, k).numpy(), "the mask is of type ndarray"),
+    "agreeable": (lambda n, k: (~attn_lib.causal_mask(n, k)).as_subclass(Agreeable), "have changed places"),
+    "speechless": (raising(Speechless()), "raises `Speechless"),
+    "interrupt": (raising(KeyboardInterrupt()), "raises `KeyboardInterrupt`"),
+    "exit": (raising(SystemExit(2)), "raises `SystemExit: 2`"),
+    "empty": (lambda n, k: torch.zeros(0), "torch.float32, where torch.bool"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name):
+    answer, said = ODD[name]
+    verdict = check("3.2", answer)
+    assert verdict.status == "wrong"
+    assert said in verdict.message
+    assert said in str(verdict) and "<div" in verdict._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["a subclass", "an inference tensor", "a parameter"])
+def test_a_right_result_in_an_odd_coat_is_right(name):
+    coats = {
+        "a subclass": lambda mask: mask.as_subclass(WithoutDetach),
+        "an inference tensor": torch.inference_mode()(lambda mask: mask & True),
+        "a parameter": lambda mask: nn.Parameter(mask, requires_grad=False),
+    }
+    assert check("3.2", lambda n, k: coats[name](attn_lib.causal_mask(n, k))).status == "correct"
+
+
+def itself():
+    numbers = [1.0, 2.0]
+    numbers.append(numbers)
+    return numbers
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [[10**400, 1, 2], itself(), [1j, 2, 3], {}, object(), torch.ones(3, device="meta"), "abc", [[1, 2], [3]]],
+    ids=["too large", "holds itself", "complex", "dict", "object", "meta", "words", "ragged"],
+)
+def test_what_is_no_list_of_numbers_is_told_so(answer):
+    verdict = check("1.1", answer)
+    assert verdict.status == "wrong" and "could not be read" in verdict.message and verdict._repr_html_()
+
+
+@pytest.mark.parametrize("kind", [np.array, torch.tensor, np.float32, lambda x: [x]])
+def test_numbers_may_stand_in_arrays_of_their_own(kind):
+    assert check("1.1", [kind(x) for x in EXERCISES["1.1"].answer]).status == "correct"
+
+
+def test_a_folder_that_is_gone_costs_only_the_progress(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    verdict = check("3.2", attn_lib.causal_mask)
+    assert verdict.status == "correct" and "could not be saved" in verdict.message
+
+
+def test_three_checks_at_once_are_right_and_leave_the_output_where_it_was():
+    before = sys.stdout, sys.stderr
+    verdicts = []
+
+    def answer(*args):
+        print("busy")
+        return EXERCISES["4.3"].reference(*args)
+
+    notebooks = [threading.Thread(target=lambda: verdicts.append(check("4.3", answer))) for _ in range(3)]
+    for notebook in notebooks:
+        notebook.start()
+    for notebook in notebooks:
+        notebook.join()
+    assert [verdict.status for verdict in verdicts] == ["correct"] * 3
+    assert all(verdict.message.count("busy") == 1 for verdict in verdicts)
+    assert (sys.stdout, sys.stderr) == before
+
+
+def test_an_answer_may_check_another_one():
+    def curious(n_queries, n_keys):
+        assert check("3.2", attn_lib.causal_mask).status == "correct"
+        return attn_lib.causal_mask(n_queries, n_keys)
+
+    assert check("3.2", curious).status == "correct"
+
+
+def test_stop_stops_the_check_and_its_thread(monkeypatch, threads):
+    class Pressed(queue.SimpleQueue):
+        def get(self, *args, **kwargs):
+            raise KeyboardInterrupt
+
+    def endless(n_queries, n_keys):
+        while True:
+            pass
+
+    before = sys.stdout
+    original = runner._Thread.__init__
+
+    def pressed(thread):
+        original(thread)
+        thread.results = Pressed()
+
+    EXERCISES["3.2"]._known[EXERCISES["3.2"].reference] = ["kept"] * len(EXERCISES["3.2"].trials)
+    try:
+        monkeypatch.setattr(runner._Thread, "__init__", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            check("3.2", endless)
+    finally:
+        EXERCISES["3.2"]._known.clear()
+    assert sys.stdout is before
+    threads[0].join(10)
+    assert not threads[0].is_alive()
+
+
+def test_an_endless_answer_is_stopped_in_its_time_and_its_thread_ends(monkeypatch, threads):
+    monkeypatch.setattr(runner, "LIMIT_S", SECONDS)
+
+    def endless(n_queries, n_keys):
+        while True:
+            pass
+
+    verdict = check("3.2", endless)
+    assert f"had not come back after {SECONDS:g} seconds" in verdict.message
+    threads[0].join(10)
+    assert not threads[0].is_alive()
+
+
+def test_all_calls_of_a_check_share_one_limit(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
+
+    def slow(n_queries, n_keys):
+        now[0] += 0.4 * runner.LIMIT_S
+        return attn_lib.causal_mask(n_queries, n_keys)
+
+    answer = counted(slow)
+    assert "had not come back" in check("3.2", answer).message
+    assert answer.calls == 3
+
+
+def test_a_learner_waits_for_seconds_not_minutes():
+    assert 5 <= runner.LIMIT_S <= 15
+
+
+def test_the_librarys_own_time_is_not_the_learners(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
+
+    def reference(x):
+        now[0] += 100.0
+        return x * 2
+
+    assert small(reference).judge(lambda x: x + x).status == "correct"
+
+
+# ------------------------------------------------------------------------------------------- right, and only just not
+
+
+SHAPES = st.sampled_from([(2, 2), (3, 5), (2, 3, 4)])
+
+
+@given(seed=st.integers(0, 1000), shape=SHAPES, off=st.floats(3e-4, 1), right=st.floats(0, 5e-5))
+def test_numbers_count_as_right_within_rounding_and_no_further(seed, shape, off, right):
+    expected = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).sign() * 3
+    assert close(expected * (1 + right), expected) and close(expected.double(), expected)
+    assert not close(expected * (1 + off), expected) and not close(expected * (1 - off), expected)
+    one_off = expected.clone()
+    one_off.view(-1)[seed % expected.numel()] += 3 * off
+    assert not close(one_off, expected)
+
+
+@given(off=st.floats(2e-5, 1))
+def test_what_is_to_be_0_may_be_off_by_next_to_nothing(off):
+    assert close(torch.full((2,), 5e-6), torch.zeros(2))
+    assert not close(torch.full((2,), off), torch.zeros(2))
+
+
+def test_nan_is_right_only_where_nan_is_expected():
+    nan = torch.tensor([float("nan"), 1.0])
+    assert close(nan, nan.clone()) and not close(torch.ones(2), nan) and not close(nan, torch.ones(2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_a_right_answer_of_another_precision_is_right_with_its_gradients(dtype):
+    assert small(torch.exp, gradients=True).judge(lambda x: torch.exp(x).to(dtype)).status == "correct"
+    assert small(torch.exp, gradients=True).judge(lambda x: torch.exp(1.1 * x).to(dtype)).status == "wrong"
+
+
+@pytest.mark.parametrize("id", ["1.2", "2.1", "2.2", "3.3", "4.1", "4.2", "4.3"])
+@given(by=st.floats(5e-4, 0.5))
+def test_an_answer_that_is_off_by_a_little_is_wrong(id, by):
+    def off(*args):
+        result = EXERCISES[id].reference(*args)
+        first = result[0] * (1 + by) if isinstance(result, tuple) else result * (1 + by)
+        return (first, *result[1:]) if isinstance(result, tuple) else first
+
+    assert EXERCISES[id].judge(off).status == "wrong"
+
+
+def assigns_double(x):
+    x.data = x.data.double()
+
+
+def transposes(x):
+    if x.ndim == 2:
+        x.t_()
+
+
+def fills_nan(x):
+    x[0] = float("nan")
+
+
+@pytest.mark.parametrize("change", [lambda x: x.add_(1), lambda x: x.zero_(), assigns_double, transposes, fills_nan])
+def test_an_answer_that_changes_its_argument_is_told(change):
+    def answer(x):
+        result = x * 2
+        change(x)
+        return result
+
+    verdict = small().judge(answer)
+    assert verdict.status == "wrong" and "changes its argument `x`" in verdict.message
+
+
+def test_an_argument_that_holds_nan_and_stays_is_not_called_changed():
+    exercise = small(probes=[(torch.tensor([float("nan"), 1.0, float("-inf")]),)])
+    assert exercise.judge(lambda x: x + x).status == "correct"
+
+
+def test_a_list_that_is_changed_is_noticed_too():
+    exercise = small(lambda x: torch.tensor(x), probes=[([1, 2],)])
+    assert "changes its argument" in exercise.judge(lambda x: torch.tensor([x.pop(0), x.pop(0)])).message
+
+
+def test_what_is_right_for_the_first_calls_only_is_wrong():
+    for limit in (7, 8):
+        answer = counted(attn_lib.causal_mask)
+        verdict = check("3.2", lambda n, k, a=answer, m=limit: a(n, k) if a.calls < m else ~a(n, k))
+        assert verdict.status == "wrong" and "when it is called again" in verdict.message
+
+
+def test_1_2_wrong_only_where_the_outputs_are_as_wide_as_the_inputs():
+    def answer(x, w_q, w_k, w_v):
+        values = x if w_v.size(0) == w_v.size(1) else x @ w_v
+        return torch.softmax((x @ w_q) @ (x @ w_k).T, -1) @ values
+
+    assert check("1.2", answer).status == "wrong"
+
+
+@pytest.mark.parametrize(
+    "softmax",
+    [
+        lambda s: torch.softmax(s, -1),
+        lambda s: F.softmax(s, dim=-1),
+        lambda s: s.softmax(-1),
+        lambda s: nn.Softmax(-1)(s),
+        lambda s: torch.log_softmax(s, -1).exp(),
+    ],
+)
+def test_2_1_asks_for_a_softmax_of_ones_own(softmax):
+    verdict = check("2.1", softmax)
+    assert verdict.status == "wrong" and "torch's own" in verdict.message
+
+
+# --------------------------------------------------------------------------------------------- telling what is wrong
+
+
+def test_a_global_of_the_notebook_is_a_clue():
+    X = torch.randn(3, 4)
+    scope = {"torch": torch, "X": X}
+    exec("def answer(x, w_q, w_k, w_v): return torch.softmax(X @ w_q @ (X @ w_k).T, -1) @ (X @ w_v)", scope)
+    assert "it reads `X` of the notebook" in check("1.2", scope["answer"]).message
+    assert "of the notebook" not in check("1.2", lambda x, q, k, v: x).message
+
+
+def test_a_warning_is_not_taken_for_printing():
+    def transposing(q, k, v):
+        warnings.warn("deprecated", stacklevel=1)
+        print("seen", file=sys.stderr)
+        return EXERCISES["2.2"].reference(q, k, v)
+
+    assert "prints" not in check("2.2", transposing).message
+
+
+def test_what_is_printed_is_quoted_up_to_its_first_line():
+    exercise = small()
+
+    def chatty(x):
+        print("first\nsecond")
+        return x * 2
+
+    assert 'It prints ("first")' in exercise.judge(chatty).message
+
+
+def with_both_mistakes(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    batch, n, d_model = x.shape
+    q, k, v = ((x @ w).view(batch, n, num_heads, -1).transpose(1, 2) for w in (w_q, w_k, w_v))
+    scores = q @ k.mT / d_model**0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, n, d_model) @ w_o
+
+
+def test_two_mistakes_at_once_are_told_as_two():
+    verdict = check("4.3", with_both_mistakes)
+    assert verdict.misconception == "scale-d-model"
+    assert "This explains 4 of 6 calls. Something else is wrong too." in verdict.message
+    assert "mask (2, 1, 5)" in verdict.message and "0.7071" not in verdict.message
+
+
+def test_a_squeezed_mask_is_not_called_a_mask_per_head():
+    def squeezing(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        return EXERCISES["4.3"].reference(x, w_q, w_k, w_v, w_o, num_heads, None if mask is None else mask.squeeze())
+
+    assert check("4.3", squeezing).misconception == "mask-squeezed"
+
+
+def test_5_2_says_on_which_modules_it_failed_and_compares_no_operations():
+    def unguarded(ours, theirs):
+        ours.load_state_dict({name: torch.zeros_like(p) for name, p in ours.state_dict().items()})
+
+    message = check("5.2", unguarded).message
+    assert "ours=MultiHeadAttention(4, 2), theirs=MultiheadAttention(4, 2)" in message
+    assert "ours.q_proj.weight differs" in message and "trace" not in message
+
+
+def test_where_a_mistake_shows_best_is_where_it_is_shown():
+    verdict = check("3.2", lambda n, k: torch.ones(n, k, dtype=torch.bool).tril())
+    assert "n_queries=2, n_keys=5" in verdict.message and verdict.yours.shape == (2, 5)
+
+
+def test_a_mistake_must_not_be_named_for_what_it_gets_right():
+    exercise = small(corner_cases=[(torch.zeros(3),)])
+    exercise.add(Mistake("plus-one", "Plus one", "It tempts.", "notebook 0", [lambda x: x * 2 + (x.sum() == 0)]))
+    both = exercise.judge(lambda x: x * 3 + (x.sum() == 0))
+    assert both.misconception is None
+    assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
+
+
+# ------------------------------------------------------------------------------------------- how exercises are written
+
+
+def test_a_mistake_is_told_by_its_function():
+    def half_of_it(x):
+        """Only half of it comes back.
+
+        It is tempting
+        to stop here.
+
+        A second reason.
+        """
+
+    assert told_by(half_of_it) == (
+        "half-of-it",
+        "Only half of it comes back",
+        "It is tempting to stop here.\n\nA second reason.",
+    )
+
+
+@pytest.mark.parametrize("text", [None, "", "Only a name.", "A name\nin two lines.\n\nAnd why."])
+def test_a_mistake_without_a_name_or_a_why_is_refused(text):
+    def nameless(x):
+        return x
+
+    nameless.__doc__ = text
+    with pytest.raises(ValueError, match="nameless"):
+        small().mistake()(nameless)
+
+
+def test_a_mistake_comes_with_its_other_forms_and_is_read_again_where_it_says():
+    exercise = small()
+
+    @exercise.mistake(reread="notebook 9", forms=[lambda x: x * 4])
+    def thrice(x):
+        """Three times.
+
+        It tempts.
+        """
+        return x * 3
+
+    for factor in (3, 4):
+        verdict = exercise.judge(lambda x, factor=factor: x * factor)
+        assert verdict.misconception == "thrice" and verdict.message.startswith("Three times.\n\nIt tempts.")
+        assert verdict.message.endswith("Read again: notebook 9.")
+    with pytest.raises(ValueError, match="two mistakes named 'thrice'"):
+        exercise.mistake()(thrice)
+
+
+def test_every_mistake_holds_one_kind_of_thing():
+    for exercise in EXERCISES.values():
+        for id, known in exercise.mistakes.items():
+            assert id == known.id and known.name and known.why and not known.name.endswith(".")
+            if isinstance(exercise, Function | Numbers):
+                assert isinstance(known, Mistake) and all(map(callable, known.forms))
+
+
+def test_an_exercise_says_what_it_is_and_has_three_hints():
+    for id, exercise in EXERCISES.items():
+        assert isinstance(exercise, Exercise) and exercise.id == id
+        assert exercise.title and exercise.section.startswith("notebook") and len(exercise.hints) == 3
+    assert all(EXERCISES[id].asks.startswith("my_") for id in FUNCTIONS)
+
+
+LESSON = """
+from ..functional import softmax_like_reference
+from .function import function
+"""
+SEVENTH = '''"""Exercises of a notebook that somebody has added."""
+
+import torch
+
+from .function import function
+
+twice = function(
+    "{id}",
+    lambda x: x * 2,
+    as_="my_double(x)",
+    title="Twice",
+    section="notebook 7, “Twice”",
+    probes=[(torch.ones(2, 3),)],
+    hints=["one", "two", "three"],
+)
+
+
+@twice.mistake()
+def thrice(x):
+    """Three times.
+
+    It tempts.
+    """
+    return x * 3
+'''
+USED = """
+from pathlib import Path
+import torch
+from attn_lib.exercises import check, hint, progress
+from attn_lib.exercises.catalogue import EXERCISES
+from authors import grade
+
+assert list(EXERCISES)[-2:] == ["7.1", "10.1"], list(EXERCISES)
+assert check("7.1", lambda x: x + x).status == "correct"
+assert check("7.1", lambda x: x * 3).misconception == "thrice"
+assert "Hint 1 of 3" in str(hint("7.1")) and "✓ done   Twice" in str(progress())
+assert grade._student_and_number(Path("anna_07_how_it_learns.ipynb")) == ("anna", "7")
+import nbformat
+seventh = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 7. How it learns")])
+assert grade._number_of(seventh) == "7"
+assert [row.exercise for row in grade._fill({}, "anna", "x", "7", "")] == ["7.1"]
+"""
+
+
+def test_a_seventh_notebook_needs_its_exercises_and_nothing_else(tmp_path):
+    for folder in ("attn_lib", "authors", "notebooks"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    exercises = tmp_path / "attn_lib" / "exercises"
+    (exercises / "how_it_learns.py").write_text(SEVENTH.format(id="7.1"), encoding="utf-8")
+    (exercises / "a_tenth.py").write_text(SEVENTH.format(id="10.1"), encoding="utf-8")
+    (tmp_path / "notebooks" / "07_how_it_learns.ipynb").write_text("{}", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", USED], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_exercises_of_one_name_are_refused():
+    from attn_lib.exercises.function import function
+
+    kept = dict(EXERCISES)
+    with pytest.raises(ValueError, match=r"two exercises 3\.2"):
+        function("3.2", abs, as_="f(x)", title="", section="", probes=[], hints=[])
+    assert kept == EXERCISES and find("3.2").title == "A causal mask"
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_no_probe_is_changed_by_what_answers_do(id):
+    exercise = EXERCISES[id]
+    before = [str(args) for args in exercise.probes]
+
+    def vandal(*args):
+        for arg in args:
+            if isinstance(arg, torch.Tensor):
+                arg.zero_()
+        return torch.zeros(2)
+
+    check(id, vandal)
+    assert [str(args) for args in exercise.probes] == before

@@ -1,0 +1,78 @@
+"""Work through a learner's copy as its kernel would, without a guess and with one; prints what came of it as JSON.
+
+python tests/work_through.py my/03_masking.ipynb     in a process of its own, whose state is the notebook's alone
+"""
+
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from attn_lib import predict, show
+
+
+class Kernel:
+    """A shell that notes what `predict` and `blank` are told."""
+
+    def __init__(self):
+        self.shell, self.asked = InteractiveShell.instance(colors="nocolor"), []
+        whole = predict._judge
+        self.shell.showtraceback = lambda *_, **__: None
+
+        def noted(kind, guess, truth, within, slips):
+            wanted = predict._read(truth)
+            apart = [name for name, x in slips.items() if not predict._same(predict._read(x, wanted), wanted, within)]
+            self.asked.append({"truth": show.value(truth, 6), "slips": apart, "word": str(truth).lower()})
+            return whole(kind, guess, truth, within, slips)
+
+        predict._judge = noted
+
+    def run(self, source, name):
+        """What came of a cell: its error, or None, what it printed and showed, and what it asked."""
+        self.asked.clear()
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            result = self.shell.run_cell(source, store_history=True, cell_id=name)
+        error = result.error_before_exec or result.error_in_exec
+        shown = repr(result.result) + str(getattr(result.result, "_repr_html_", str)())
+        return error, out.getvalue() + (shown if error is None else str(error)), list(self.asked)
+
+
+def given_up(source):
+    return re.sub(r"^(guess|my_\w+) = .*\.\.\.[\]\)]*", r'\1 = "show"', source, count=1, flags=re.M)
+
+
+def work_through(path):
+    kernel, questions, errors = Kernel(), [], []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
+        if cell["cell_type"] != "code":
+            continue
+        error, shown, asked = kernel.run(source, cell["id"])
+        if {"predict", "filled"} & set(tags):
+            question = {"id": cell["id"], "tags": tags, "stopped": type(error).__name__, "said": shown, "asked": asked}
+            question["source"] = given_up(source)
+            if "predict" in tags:
+                error, question["given_up"], question["asked"] = kernel.run(question["source"], cell["id"])
+                errors += [f"{cell['id']}: {error!r}"] if error else []
+            questions.append(question)
+        elif error and "raises-exception" not in tags:
+            errors.append(f"{cell['id']}: {error!r}")
+    again = [question for question in questions if "predict" in question["tags"]]
+    for order in (again, again[::-1]):
+        for question in order:
+            error, _, asked = kernel.run(question["source"], question["id"])
+            question.setdefault("again", []).append(repr(error) if error else [q["truth"] for q in asked])
+    return {"questions": questions, "errors": errors}
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1]).resolve()
+    os.chdir(path.parent)
+    result = work_through(path)
+    print("\n" + json.dumps(result))

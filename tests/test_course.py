@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -87,6 +88,7 @@ class Terminal:
             env={**environment, **variables},
             capture_output=True,
             text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # Ctrl-C counts in a background job too
         )
         self.code, self.printed = result.returncode, result.stdout + result.stderr
         calls = self.root / "calls"

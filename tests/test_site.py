@@ -13,7 +13,8 @@ from bs4 import BeautifulSoup
 from attn_lib.examples import self_attention_steps
 from authors import site
 
-LESSONS = sorted(path.stem for path in (Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
 
 
@@ -80,6 +81,18 @@ def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pag
             if parts.fragment and target in pages:
                 anchors = {tag["id"] for tag in pages[target].select("[id]")}
                 assert unquote(parts.fragment) in anchors, f"{path.name}: {address} has no such anchor"
+
+
+def test_the_first_page_has_the_question_of_each_lesson_and_its_notebook_to_download(built, pages):
+    first = pages[built / "index.html"].select_one("article")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in LESSONS:
+        row = next(line for line in readme.splitlines() if f"(notebooks/{name}.ipynb)" in line)
+        _, _, question, _, minutes, _ = (cell.strip() for cell in row.split("|"))
+        (listed,) = [part for part in first.select("p") if part.select_one(f'a[href$="notebooks/{name}.html"]')]
+        assert question in listed.get_text() and f"{minutes} minutes" in listed.get_text()
+        (download,) = [link["href"] for link in listed.select("a[download]")]
+        assert (built / unquote(download)).read_bytes() == (ROOT / "notebooks" / f"{name}.ipynb").read_bytes()
 
 
 def test_nobody_is_told_to_run_a_cell(pages):

@@ -94,6 +94,7 @@ SLIPS = {
     "features": "You counted features where tokens or heads belong.",
     "tokens": "You counted tokens where features or heads belong.",
     "heads": "You counted heads where another size belongs.",
+    "all_axes": "Every axis has been turned round, the batch too; only the last two change places.",
     "unbatched": "The batch is missing: every leading dimension stays.",
     "merged": "That is after the heads have been put together again.",
     "per_head": "That is for one head; all of them are asked for.",
@@ -114,6 +115,7 @@ SLIPS = {
     "training": "While it is trained, yes; in use, other code runs.",
     "weights_only": "Those are the weights alone; the biases count too.",
     # answers in words
+    "worse": "That is so too, but something worse has happened.",
     "both": "Not both: one of the two is different.",
     "neither": "Not neither: one of the two does it.",
     "other": "It is the other way round. Try it on one number before you guess again.",

@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WIDGETS = re.compile(r"(\w+_explorer|mask_painter|Board|tqdm)\(")
+WORKED_OUT = range(1, 5)  # the notebooks whose predictions are worked out, so that slips can be known
+CLINIC = 6  # where the learner's own lines are its exercises
 RULES = []
 
 
@@ -33,6 +35,11 @@ def prose_cells(notebook):
 
 def tags(cell):
     return cell.metadata.get("tags", [])
+
+
+def number(notebook):
+    """The number that the title gives: 3 for `# 3. Masking`."""
+    return int(re.match(r"# (\d+)\.", notebook.cells[0].source)[1])
 
 
 def headings(notebook):
@@ -125,7 +132,7 @@ def only_widget_cells_are_excepted_from_comparison(notebook):
     for cell in code_cells(notebook):
         excepted = "nbval-ignore-output" in tags(cell)
         widget = bool(WIDGETS.search(cell.source))
-        if excepted and not widget:
+        if excepted and not widget and cell.source != "progress()":
             yield f"{cell.id} is not a widget, its output must be compared"
         if widget and not excepted:
             yield f"{cell.id} shows a widget and lacks nbval-ignore-output"
@@ -210,6 +217,39 @@ def the_learner_predicts_and_breaks(notebook):
 
 
 @rule
+def predictions_compute_their_answer_and_know_slips(notebook):
+    for cell in code_cells(notebook):
+        if "predict" in tags(cell):
+            calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+            (call,) = [call for call in calls if ast.unparse(call.func) == "predict"]
+            slips = {keyword.arg for keyword in call.keywords} - {"within"}
+            if len(slips) < 2 and number(notebook) in WORKED_OUT:
+                yield f"{cell.id} knows {len(slips)} slips, two at least"
+            if isinstance(call.args[1], ast.Constant) and number(notebook) != CLINIC:
+                yield f"{cell.id} has its answer typed, not computed"
+
+
+@rule
+def some_lines_are_the_learners_own(notebook):
+    code = code_cells(notebook)
+    blanks = [cell for cell in code if "blank" in tags(cell)]
+    if len(blanks) < 3 and number(notebook) != CLINIC:
+        yield f"{len(blanks)} blanks, three at least"
+    for cell in blanks:
+        following = code[code.index(cell) + 1]
+        if "filled" not in tags(following) or "blank(my_" not in following.source:
+            yield f"{cell.id} is not compared in the cell after it"
+
+
+@rule
+def a_question_is_never_folded_away(notebook):
+    for cell in prose_cells(notebook):
+        folded = "answer" in tags(cell) or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment"
+        if folded and re.search(r"\*\*(Predict|Your)\b", cell.source) and number(notebook) != CLINIC:
+            yield f"{cell.id} asks something and is folded away as an answer"
+
+
+@rule
 def cells_are_short(notebook):
     lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
     yield from (f"a code cell of {n} lines" for n in lengths if n > 20)
@@ -269,11 +309,15 @@ def test_notebooks_are_valid_and_there_are_some():
 def good_notebook():
     prose, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
     title = (
-        "# 9. Title\n\nWhy.\n\n- one\n- two\n- three\n\n**5 minutes, and 10 more for the exercises.** Before: nothing."
+        "# 4. Title\n\nWhy.\n\n- one\n- two\n- three\n\n**10 minutes, and 10 more for the exercises.** Before: nothing."
     )
     cells = [prose(title), code("import torch")]
     for _ in range(5):
-        cells += [prose("**Predict.**"), code("guess = ..."), code("predict(guess, 1)")]
+        source = "guess = ...\npredict(guess, x, unchanged=1, sum=2)"
+        cells += [prose("**Predict.**"), code(source, metadata={"tags": ["predict"]})]
+    for _ in range(3):
+        filled = code("blank(my_line, x)", metadata={"tags": ["filled"]})
+        cells += [prose("**Your line.**"), code("my_line = ...", metadata={"tags": ["blank"]}), filled]
     cells.append(prose("## Break it\n\n## Summary\n\n## Exercises"))
     cells += [code("answer = ...", metadata={"tags": ["exercise"]}), code('check("9.1", answer)')]
     notebook = nbformat.v4.new_notebook(cells=cells)
@@ -304,9 +348,13 @@ def spoil_output(**output):
 
 
 def drop(pattern):
+    return replace(pattern, "")
+
+
+def replace(pattern, by):
     def spoil(notebook):
         for cell in notebook.cells:
-            cell.source = re.sub(pattern, "", cell.source)
+            cell.source = re.sub(pattern, by, cell.source)
 
     return spoil
 
@@ -336,15 +384,21 @@ SPOILT = [
     (code_is_plain_python, spoil_source(3, "open('/home/me/x')")),
     (one_title_first_and_no_skipped_levels, spoil_source(2, "# Second title")),
     (one_title_first_and_no_skipped_levels, spoil_source(2, "### Skipped")),
-    (the_first_cell_says_what_for_and_how_long, drop(r"5 minutes")),
+    (the_first_cell_says_what_for_and_how_long, drop(r"10 minutes")),
     (the_first_cell_says_what_for_and_how_long, drop(r"- two\n")),
     (the_lesson_takes_a_student_the_minutes_it_names, add_guesses(5)),
-    (the_lesson_takes_a_student_the_minutes_it_names, lambda nb: (drop(r"\*\*5.*")(nb), add_guesses(40)(nb))),
+    (the_lesson_takes_a_student_the_minutes_it_names, lambda nb: (drop(r"\*\*10.*")(nb), add_guesses(40)(nb))),
     (imports_stand_in_one_cell_after_the_first, spoil_source(3, "import math")),
     (there_is_a_summary_and_exercises_with_answers_to_check, drop("## Summary")),
     (there_is_a_summary_and_exercises_with_answers_to_check, drop(r"check\(.*")),
     (the_learner_predicts_and_breaks, drop("## Break it")),
-    (the_learner_predicts_and_breaks, drop(r"predict\(guess, 1\)")),
+    (the_learner_predicts_and_breaks, drop(r"predict\(guess, x.*")),
+    (predictions_compute_their_answer_and_know_slips, drop(r", sum=2")),
+    (predictions_compute_their_answer_and_know_slips, replace(r"\(guess, x", "(guess, 3")),
+    (some_lines_are_the_learners_own, lambda nb: nb.cells[-5].metadata.update(tags=[])),
+    (some_lines_are_the_learners_own, drop(r"blank\(my_line, x\)")),
+    (a_question_is_never_folded_away, lambda nb: nb.cells[2].metadata.update(tags=["answer"])),
+    (a_question_is_never_folded_away, lambda nb: nb.cells[2].metadata.update(slideshow={"slide_type": "fragment"})),
     (cells_are_short, spoil_source(3, "x = 1\n" * 21)),
     (cells_are_short, spoil_source(2, "word " * 121)),
     (functions_fit_on_a_slide, spoil_source(3, "def f():\n" + "    x = 1\n" * 12)),

@@ -377,7 +377,19 @@ def test_progress_keeps_what_was_done():
     check("3.2", attn_lib.causal_mask)
     check("3.2", lambda n, k: torch.ones(n, k))
     assert progress_file.load() == {"3.2": "done"}
-    assert "1 of 33" in str(progress()) and "✓ done" in progress()._repr_html_()
+    of_this_notebook = [id for id in EXERCISES if id.startswith("3.")]
+    elsewhere = len(EXERCISES) - len(of_this_notebook)
+    lines = str(progress()).splitlines()
+    assert lines[0] == f"1 of {len(of_this_notebook)} exercises done, {elsewhere} more in notebooks not begun"
+    assert [line.split()[0] for line in lines[1:]] == of_this_notebook
+    assert "✓ done" in progress()._repr_html_()
+
+
+def test_before_the_first_check_progress_says_nothing_that_a_new_notebook_would_change(monkeypatch):
+    fresh = str(progress())
+    assert "No exercise attempted yet" in fresh and not any(digit in fresh for digit in "0123456789")
+    monkeypatch.setitem(EXERCISES, "7.1", EXERCISES["3.2"])
+    assert str(progress()) == fresh
 
 
 STORE = """

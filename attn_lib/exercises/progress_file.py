@@ -17,9 +17,15 @@ STATE = re.compile(r"tried|done|(\d+) of (\d+)")  # of several parts some may be
 
 
 def progress():
-    """Show which exercises are done, as kept in the folder of the learner's copies."""
+    """Show which exercises are done of the notebooks that were begun, as kept in the folder of the learner's copies."""
     states = load()
-    return Overview([(id, exercise.title, states.get(id)) for id, exercise in EXERCISES.items()])
+    begun = {_notebook(id) for id in states}
+    rows = [(id, exercise.title, states.get(id)) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
+    return Overview(rows, elsewhere=len(EXERCISES) - len(rows))
+
+
+def _notebook(id):
+    return id.split(".")[0]
 
 
 def place(folder=None):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import torch
 
-from ..show import ATOL, RTOL, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
+from ..show import ATOL, RTOL, count, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
 
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…"}
 FRAME = {"correct": "right", "wrong": "wrong", "unattempted": "open"}
@@ -116,15 +116,20 @@ class Solution:
 
 
 class Overview:
-    """What `progress` shows: every exercise with its title and how far the learner is."""
+    """What `progress` shows: the exercises of every notebook that was begun, and how far the learner is."""
 
     WORDS: ClassVar = {"done": "✓ done", "tried": "✗ tried", None: "– open"}  # anything else is "2 of 3", parts right
 
-    def __init__(self, rows):
+    def __init__(self, rows, elsewhere=0):
         self.rows = [(id, title, state, self.WORDS.get(state, f"✗ {state}")) for id, title, state in rows]
+        self.elsewhere = elsewhere  # how many stand in notebooks that were not begun
 
     def _summary(self):
-        return f"{sum(state == 'done' for *_, state, _ in self.rows)} of {len(self.rows)} exercises done"
+        if not self.rows:  # says no number, so that a new notebook changes no saved output
+            return "No exercise attempted yet. Those of a notebook are listed here from its first check on."
+        done = sum(state == "done" for *_, state, _ in self.rows)
+        others = f", {self.elsewhere} more in notebooks not begun" * bool(self.elsewhere)
+        return f"{done} of {count(len(self.rows), 'exercise')} done{others}"
 
     def __repr__(self):
         lines = [f"{id:>5}  {words:<8} {title}" for id, title, _, words in self.rows]
@@ -136,4 +141,4 @@ class Overview:
             f"<td style='text-align: left'>{words}</td></tr>"
             for id, title, _, words in self.rows
         )
-        return framed(f"<b>{self._summary()}</b><table><tbody>{rows}</tbody></table>")
+        return framed(f"<b>{self._summary()}</b>" + f"<table><tbody>{rows}</tbody></table>" * bool(rows))

@@ -31,6 +31,7 @@ PROGRESS = ".progress.json"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER = "After your guess"
+COVER = "# The course's own code: open it when you have written yours."  # a hidden cell shows its first line
 
 
 def main(arguments):
@@ -195,6 +196,7 @@ def begun(cell, answers):
     if cell["cell_type"] == "code":
         new |= {"outputs": [], "execution_count": None}
         if {"filled", "answer"} & set(tags(cell)):
+            new["source"] = f"{COVER}\n{cell['source']}"
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
     elif answers:

@@ -263,8 +263,7 @@ class Blank(Prediction):
     """What `blank` shows, as `Prediction`."""
 
     asking = (
-        "Your own line first: write it in the cell above in place of ... and run both cells. "
-        f'To go on without, write "{GIVEN_UP}" there; the course\'s line is hidden in this cell.'
+        f'Your own line first: write it above in place of ... and run both cells; "{GIVEN_UP}" there goes on without.'
     )
     called = "Yours"
     again = "Mend your line and run both cells again, or open this cell to see the course's."

@@ -366,7 +366,10 @@ def test_only_what_answers_the_question_right_above_is_folded(between, text, clo
 def test_the_courses_own_lines_and_answers_in_code_are_hidden(tag):
     cells = lesson()
     cells[5]["metadata"] = {"tags": [tag]}
-    metadata = copies.lesson_of({"cells": cells})["cells"][5]["metadata"]
+    begun = copies.lesson_of({"cells": cells})["cells"][5]
+    metadata = begun["metadata"]
+    assert "my_f" not in begun["source"].splitlines()[0]  # which JupyterLab shows of a hidden cell
+    assert begun["source"].endswith(cells[5]["source"])
     assert metadata["jupyter"]["source_hidden"] is True and metadata["cellView"] == "form"
 
 

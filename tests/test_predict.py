@@ -266,6 +266,6 @@ def test_a_blank_is_compared_to_the_precision_of_float32():
 def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     assert "Nothing written yet" in repr(blank(..., torch.ones(2)))
     monkeypatch.setenv(module.VARIABLE, "1")
-    with pytest.raises(NotYet, match="cell above"):
+    with pytest.raises(NotYet, match="both cells"):
         blank(None, torch.ones(2))
     assert blank("show", torch.ones(2)).status == "shown"

@@ -5,7 +5,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.nn.attention.bias import causal_lower_right
 
 from attn_lib import causal_mask, padding_mask
 
@@ -32,6 +31,8 @@ def test_the_last_query_sees_every_key(n_queries, n_keys):
 
 @given(st.integers(1, 6), st.integers(1, 6))
 def test_causal_is_pytorchs_lower_right(n_queries, n_keys):
+    from torch.nn.attention.bias import causal_lower_right  # seconds, which others that collect this need not wait
+
     assert torch.equal(causal_mask(n_queries, n_keys), causal_lower_right(n_queries, n_keys)._materialize())
 
 

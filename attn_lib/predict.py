@@ -268,6 +268,10 @@ class Blank(Prediction):
     called = "Yours"
     again = "Mend your line and run both cells again, or open this cell to see the course's."
 
+    def _answer(self):
+        answer = super()._answer()
+        return answer if len(answer) <= 80 else "many numbers; this cell has the line that gives them, open it"
+
     def __repr__(self):
         if self.status == "none":
             return "Nothing written yet in the cell above. This cell has the course's own line."

@@ -269,3 +269,9 @@ def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     with pytest.raises(NotYet, match="both cells"):
         blank(None, torch.ones(2))
     assert blank("show", torch.ones(2)).status == "shown"
+
+
+def test_many_numbers_are_not_poured_out_the_line_that_gives_them_stands_there():
+    few, many = blank("show", torch.ones(2)), blank("show", torch.ones(36, 12))
+    assert "[1, 1]" in repr(few) and "1, 1" not in repr(many)
+    assert "this cell has the line" in repr(many) and "this cell has the line" in many._repr_html_()

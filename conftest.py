@@ -101,6 +101,8 @@ heads_explorer(heads, ["a", "b"])
 reshape_explorer()
 ---
 by_hand
+---
+print(by_hand.inputs["W_k"][2, 2].item(), by_hand.done, f"{by_hand.results['weights'][0, 2]:.3f}")
 """
 
 
@@ -127,7 +129,8 @@ def lab(chromium, tmp_path_factory):
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         nbformat.write(notebook, folder / "notebooks" / path.name)
-    write_notebook(folder / "boards.ipynb", BOARDS)
+    for name in ("boards", "restart"):
+        write_notebook(folder / f"{name}.ipynb", BOARDS)
     with jupyterlab(folder) as address:
         yield address
 

@@ -1,259 +1,310 @@
-"""One function per board that a notebook shows: its panels, and what Python computes from them."""
+"""One entry for each board that a notebook shows: its matrices, its steps, where they stand, and its task."""
 
 import math
 
 import torch
 
-from .board import Board, Control, Panel, Task
+from .board import Board, Control, Input, Step, Task
+from .board import operations as op
 from .checks import check_floating
-from .examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
-from .functional import masked_softmax, split_heads
-from .masks import causal_mask, padding_mask
+from .examples import TOKENS, W_k, W_q, W_v, X
 
 # ---------------------------------------------------------------------------------------------- notebook 1
 
+ARITHMETIC = ("as they are", "rounded to one digit", "scaled by 1/√d_k")
+BY_HAND = (  # in the order of the lesson; a small board ends with one of them
+    Step("queries", op.product("X", "W_q"), at=(3, 1), note="X @ W_q"),
+    Step("keys", op.product("X", "W_k"), at=(3, 2), note="X @ W_k"),
+    Step("values", op.product("X", "W_v"), at=(3, 3), note="X @ W_v"),
+    Step("scores", op.product("queries", "keys", transpose="b"), at=(4, 1, 2), note="queries @ keysᵀ"),
+    Step(
+        "scaled",
+        op.scale("scores", by=1 / math.sqrt(3)),
+        title="scores / √d_k",
+        at=(4, 1, 2),
+        when=("arithmetic", ARITHMETIC[2]),
+    ),
+    Step("for softmax", op.choose("scores", "scores", "scaled", chosen="arithmetic"), hidden=True),
+    Step("weights", op.softmax("for softmax"), at=(5, 1, 2), note="softmax of each row"),
+    Step(
+        "rounded",
+        op.rounded("weights"),
+        title="rounded weights",
+        at=(5, 1, 2),
+        when=("arithmetic", ARITHMETIC[1]),
+    ),
+    Step("used", op.choose("weights", "rounded", "weights", chosen="arithmetic"), hidden=True),
+    Step("of one query", op.row("used", chosen="query"), hidden=True),
+    Step(
+        "weighted_values",
+        op.weigh("of one query", "values"),
+        title="weighted values",
+        at=(4, 3),
+        note="weight · value",
+        when=("query", *TOKENS),
+    ),
+    Step("outputs", op.product("used", "values"), at=(5, 3), note="weights @ values"),
+)
+ENDS = [step.name for step in BY_HAND if not step.hidden and step.name not in ("scaled", "rounded")]
 
-def by_hand_explorer():
-    """The 3×4 example with every number of its seven steps: edit X or a weight matrix, and watch the rest move."""
-    matrix = {"rows": TOKENS, "columns": TOKENS}
-    panels = [
-        Panel("X", "input", rows=TOKENS, editable=True),
-        Panel("W_q", "query", editable=True, group=1),
-        Panel("W_k", "key", editable=True, group=1),
-        Panel("W_v", "value", editable=True, group=1),
-        Panel("queries", "query", rows=TOKENS, group=2, how=("product", "X", "W_q")),
-        Panel("keys", "key", rows=TOKENS, group=2, how=("product", "X", "W_k")),
-        Panel("values", "value", rows=TOKENS, group=2, how=("product", "X", "W_v")),
-        Panel("scores", "scores", **matrix, group=3, how=("match", "queries", "keys")),
-        Panel("scaled", "scores", "scores × scale", **matrix, group=3, how=("times", "scores")),
-        Panel("weights", "weights", **matrix, share=True, group=4, how=("softmax", "scaled")),
-        Panel("used", "weights", "weights used", **matrix, share=True, group=4, how=("times", "weights")),
-        Panel(
-            "weighted_values",
-            "value",
-            "weighted values",
-            rows=TOKENS,
-            group=5,
-            how=("weigh", "used", "values", "query"),
-        ),
-        Panel("outputs", "output", rows=TOKENS, group=5, how=("product", "used", "values")),
-    ]
-    controls = [
-        Control("arithmetic", "Weights", ("true", "rounded to one digit", "scaled by 1/√d_k"), "true"),
-        Control("query", "Weighted values of", TOKENS, TOKENS[0]),
-    ]
 
-    def compute(X, W_q, W_k, W_v, arithmetic, query):
-        steps = self_attention_steps(X, W_q, W_k, W_v, scale=None if arithmetic.startswith("scaled") else 1)
-        used = steps.weights.mul(10).round().div(10) if arithmetic.startswith("rounded") else steps.weights
-        return {
-            **{name: getattr(steps, name) for name in ("queries", "keys", "values", "scores", "scaled", "weights")},
-            "used": used,
-            "weighted_values": used[TOKENS.index(query), :, None] * steps.values,
-            "outputs": used @ steps.values,
-        }
+def by_hand_explorer(upto="outputs"):
+    """The 3×4 example, every number of it: edit X or a weight matrix, and watch the rest move.
 
-    def one_entry_of_w_k(board):
-        changed = {name: int((board.inputs[name] != board.start[name]).sum()) for name in board.inputs}
-        return board.results["weights"][0, 2] > 0.6 and changed == {"X": 0, "W_q": 0, "W_k": 1, "W_v": 0}
+    upto: the step with which a small board ends, one of queries, keys, values, scores, weights, weighted_values.
+    Raises: ValueError for another step.
+    """
+    if upto not in ENDS:
+        raise ValueError(f"upto must be one of {', '.join(ENDS)}, got {upto!r}")
+    steps = BY_HAND[: [step.name for step in BY_HAND].index(upto) + 1]
+    inputs = {"X": Input(X, rows=TOKENS, at=(1, 2) if len(steps) > 1 else (1, 1), title="inputs X")}
+    for row, (kind, matrix) in enumerate((("query", W_q), ("key", W_k), ("value", W_v))[: len(steps)], 1):
+        inputs[f"W_{kind[0]}"] = Input(matrix, kind, at=(2, row))
+    whose = ("nobody", *TOKENS) if upto == "outputs" else TOKENS
+    query = Control("query", "Weighted values of", whose, numbers=(0, 0, 1, 2)[-len(whose) :])
+    arithmetic = Control("arithmetic", "Weights", ARITHMETIC if upto == "outputs" else ARITHMETIC[:1])
+    uses = {option for step in steps for option in step.operation.options.values() if isinstance(option, str)}
+    controls = [control for control in (arithmetic, query) if control.name in uses]
+    if upto == "outputs":
+        return Board(inputs, steps, controls, ONE_ENTRY, "Self-attention by hand")
+    return Board(inputs, steps, controls, title=f"Self-attention by hand, up to the {upto.replace('_', ' ')}")
 
-    task = Task(
-        "Make I listen mostly to tea, with a weight above 0.6, by changing one single entry of W_k.", one_entry_of_w_k
-    )
-    start = {"X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v}
-    return Board(panels, compute, start, controls=controls, task=task, title="Self-attention by hand")
+
+ONE_ENTRY = Task(
+    "Make I give tea more than 0.6, while like keeps more than 0.95 for itself, by changing one single entry of W_k.",
+    (("above", "weights", 0, 2, 0.6), ("above", "weights", 1, 1, 0.95), ("changed", {"W_k": 1})),
+    why="Why must it be the third column?",
+    answers=(
+        "For I it counts double, the first only once",
+        "It has the largest numbers",
+        "There the key of tea is largest",
+    ),
+    because="A step d there adds 2·d to what I thinks of tea; in column 1 only d, though 2·d for like.",
+)
 
 
 # ---------------------------------------------------------------------------------------------- notebook 2
 
 
 def softmax_explorer():
-    """Eight scores of a size that grows with d_k, with and without scaling, at any temperature."""
+    """Eight scores of a size that grows with d_k; divided by 1, by √d_k and by d_k, at any temperature."""
     keys = tuple(f"key {j}" for j in range(8))
-    panels = [
-        Panel("match", "query", "how well each key matches, × √d_k = score", columns=keys, editable=True),
-        Panel("scores", "scores", "scores", columns=keys, group=1, how=("times", "match")),
-        Panel("scaled", "scores", "scores after scale and temperature", columns=keys, group=1, how=("times", "scores")),
-        Panel("weights", "weights", columns=keys, share=True, group=1, how=("softmax", "scaled")),
-    ]
-    sizes = tuple(2**i for i in range(11))
-    temperatures = (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32)
+    match = torch.tensor([[0.4, -0.3, 1.2, 0.0, -1.1, 0.7, 1.0, -0.6]])
+    inputs = {"match": Input(match, "query", "how well each key matches", columns=keys, note="scores = this × √d_k")}
+    steps = [Step("scores", op.scale("match", powers={"d_k": 0.5}), kind="scores", at=(1, 2), hidden=True)]
+    for row, (name, power, words) in enumerate((("1", 0, "1"), ("root", -0.5, "√d_k"), ("d", -1, "d_k")), 1):
+        scaled, weights = f"scores / {words}", f"weights, / {words}"
+        powers = {"d_k": power, "temperature": -1}
+        steps += [
+            Step(scaled, op.scale("scores", powers=powers), at=(1, row + 1), note="and / temperature"),
+            Step(weights, op.softmax(scaled), at=(2, row + 1)),
+            Step(
+                f"entropy {name}",
+                op.entropy(weights),
+                title="entropy",
+                at=(3, row + 1),
+                note="at most ln 8 = 2.08",
+            ),
+        ]
     controls = [
-        Control("scaling", "Scale by 1/√d_k", ("on", "off"), "on"),
-        Control("d_k", "d_k", sizes, 16, slider=True),
-        Control("temperature", "Temperature", temperatures, 1, slider=True),
+        Control("d_k", "d_k", tuple(2**i for i in range(11)), 16, slider=True),
+        Control("temperature", "Temperature", (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32), 1, slider=True),
     ]
-
-    def compute(match, scaling, d_k, temperature):
-        scores = match * math.sqrt(d_k)
-        scaled = scores / (math.sqrt(d_k) if scaling == "on" else 1) / temperature
-        weights = masked_softmax(scaled)
-        entropy = torch.special.entr(weights).sum().item()
-        largest = weights.max().item()
-        numbers = f"Entropy {entropy:.2f} of at most {math.log(8):.2f}.  Largest weight {largest:.3f}."
-        return {"scores": scores, "scaled": scaled, "weights": weights, "numbers": numbers}
-
-    def spread_again(board):
-        set_to, weights = board.settings, board.results["weights"]
-        entropy = torch.special.entr(weights).sum()
-        return set_to["scaling"] == "off" and set_to["d_k"] == 256 and entropy > 1.5
-
-    task = Task("With the scaling off and d_k at 256, bring the entropy above 1.5 again.", spread_again)
-    start = {"match": torch.tensor([[0.4, -0.3, 1.2, 0.0, -1.1, 0.7, 1.0, -0.6]])}
-    return Board(panels, compute, start, controls=controls, task=task, title="Scores, scale and temperature")
+    task = Task(
+        "Set d_k to 256. Then bring the entropy of the undivided scores above 1.5 again, without touching a match.",
+        (("set", "d_k", 256), ("above", "entropy 1", 0, 0, 1.5), ("changed", {})),
+        why="Which temperature gives the undivided row just the weights of / √d_k at temperature 1?",
+        answers=("256, which is d_k", "16, which is √d_k", "8, the number of keys"),
+        right=1,
+        because="Dividing by √d_k is a temperature of √d_k: 16 for 256.",
+    )
+    return Board(inputs, steps, controls, task, "Scores, scale and temperature")
 
 
 # ---------------------------------------------------------------------------------------------- notebook 3
 
-PRESETS = {
-    "everything open": lambda: torch.ones(4, 4, dtype=torch.bool),
-    "padding, length 3": lambda: padding_mask([3], 4)[0].expand(4, 4),
-    "causal": lambda: causal_mask(4),
-    "padding and causal": lambda: padding_mask([3], 4)[0] & causal_mask(4),
-}
+PRESETS = ("everything open", "padding, length 3", "causal", "padding and causal")
 FILLS = ("−∞ before softmax", "−1e9 before softmax", "0 after softmax", "masked_softmax of attn_lib")
 
 
 def mask_painter():
-    """A mask to click on, four ways of applying it, and the weights and gradients that come of each."""
+    """A mask to click on, four ways of applying it, and the weights, outputs and gradients that come of each."""
     square = {"rows": ("q0", "q1", "q2", "q3"), "columns": ("k0", "k1", "k2", "k3")}
-    panels = [
-        Panel("scores", "scores", **square, editable=True),
-        Panel("mask", "input", "mask, ✓ = may attend", **square, editable=True, toggle=True),
-        Panel("allowed", "input", "mask and preset together", **square, group=1),
-        Panel("filled", "scores", "scores, filled", **square, group=1, how=("fill", "scores", "allowed")),
-        Panel("weights", "weights", **square, share=True, group=2),
-        Panel(
-            "row_sums", "weights", "sum of each row", rows=square["rows"], share=True, group=2, how=("total", "weights")
-        ),
-        Panel("gradient", "value", "gradient of W_v", group=3),
-    ]
-    controls = [
-        Control("preset", "Preset", tuple(PRESETS), "everything open"),
-        Control("fill", "Apply as", FILLS, FILLS[0]),
-    ]
+    scores = torch.tensor([[2.0, 1.0, 0.0, 1.0], [0.0, 3.0, 1.0, 1.0], [1.0, 1.0, 2.0, 0.0], [1.0, 0.0, 1.0, 2.0]])
     tokens = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-
-    def compute(scores, mask, preset, fill):
-        allowed = mask.bool() & PRESETS[preset]()
-        filled, weigh = scores, torch.softmax
-        if fill.startswith("−"):
-            filled = scores.masked_fill(~allowed, -math.inf if "∞" in fill else -1e9)
-        weights = weigh(filled, dim=-1)
-        if fill == FILLS[2]:
-            weights = weights * allowed
-        if fill == FILLS[3]:
-            weights = masked_softmax(scores, allowed)
-        with torch.enable_grad():  # the loss looks only at rows that may attend to something
-            w_v = torch.eye(2, requires_grad=True)
-            outputs = weights @ (tokens @ w_v)
-            loss = outputs[allowed.any(dim=-1)].square().sum()
-            gradient = torch.autograd.grad(loss, w_v)[0]
-        return {
-            "allowed": allowed.float(),
-            "filled": filled,
-            "weights": weights,
-            "row_sums": weights.sum(dim=-1, keepdim=True),
-            "gradient": gradient,
-            "loss": f"The loss looks at rows with an open door only: {loss.item():.3f}.",
-        }
-
+    inputs = {
+        "scores": Input(scores, "scores", **square, at=(1, 1)),
+        "mask": Input(torch.ones(4, 4), "mask", **square, at=(1, 2), toggle=True, note="✓ = may attend"),
+        "values": Input(tokens, "value", rows=square["columns"], at=(3, 2), note="X @ W_v", editable=False),
+    }
+    before = {"title": "scores, filled", "at": (2, 1)}
+    steps = [
+        Step("preset", op.preset(which="given", queries=4, keys=4, length=3), hidden=True),
+        Step("allowed", op.both("mask", "preset"), "mask and preset", at=(2, 2), when=("given", *PRESETS[1:])),
+        Step("with −∞", op.fill("scores", "allowed"), **before, when=("fill", FILLS[0])),
+        Step("with −1e9", op.fill("scores", "allowed", value=-1e9), **before, when=("fill", FILLS[1])),
+        Step("of all", op.softmax("scores"), "softmax of all", at=(2, 1), when=("fill", FILLS[2])),
+        Step("from −∞", op.softmax("with −∞"), hidden=True),
+        Step("from −1e9", op.softmax("with −1e9"), hidden=True),
+        Step("zeroed", op.multiply("of all", "allowed"), hidden=True),
+        Step("masked", op.masked("scores", "allowed"), hidden=True),
+        Step("weights", op.choose("from −∞", "from −1e9", "zeroed", "masked", chosen="fill"), at=(3, 1)),
+        Step("sums", op.total("weights"), "sum of each row", at=(4, 1)),
+        Step("outputs", op.product("weights", "values"), at=(4, 2), note="weights @ values"),
+        Step("alive", op.any_open("allowed"), hidden=True),
+        Step("doubled", op.scale("outputs", by=2.0), hidden=True),
+        Step("of the loss", op.fill("doubled", "alive", value=0.0), hidden=True),
+        Step(
+            "gradient",
+            op.product("outputs", "of the loss", transpose="a"),
+            "gradient of W_v",
+            kind="gradient",
+            at=(5, 2),
+            note="loss: squares of live rows",
+            wires=("outputs",),
+        ),
+    ]
+    controls = [Control("given", "Preset", PRESETS), Control("fill", "Apply as", FILLS)]
     task = Task(
         "Make one row of the weights NaN, with as few clicks as you can, and see what it does to the gradient.",
-        lambda board: bool(board.results["weights"].isnan().any()),
+        (("has_nan", "weights"),),
     )
-    start = {
-        "scores": torch.tensor(
-            [[2.0, 1.0, 0.0, 1.0], [0.0, 3.0, 1.0, 1.0], [1.0, 1.0, 2.0, 0.0], [1.0, 0.0, 1.0, 2.0]]
-        ),
-        "mask": torch.ones(4, 4),
-    }
-    return Board(panels, compute, start, controls=controls, task=task, title="Paint a mask")
+    return Board(inputs, steps, controls, task, "Paint a mask")
 
 
 # ---------------------------------------------------------------------------------------------- notebook 4
 
 
 def heads_explorer(weights, tokens=None, key_tokens=None):
-    """Heads side by side, one enlarged with its numbers.
+    """Heads side by side; a click on one enlarges it.
 
-    Shapes: weights (heads, n_queries, n_keys); tokens are words for the queries, and for the keys unless key_tokens.
+    Shapes: weights (heads, n_queries, n_keys), at most 16 × 256 × 256 numbers; tokens are words for the queries, and
+    for the keys unless key_tokens.
     Raises: TypeError or ValueError if weights are not such a tensor or the number of tokens does not fit.
     """
     check_floating("weights", weights)
     if weights.ndim != 3 or 0 in weights.shape:
         raise ValueError(f"weights must be (heads, n_queries, n_keys) and not empty, got shape {tuple(weights.shape)}")
-    weights = weights.detach().float().cpu()
     heads, n_queries, n_keys = weights.shape
+    tokens, key_tokens = (None if words is None else tuple(map(str, words)) for words in (tokens, key_tokens))
     rows = _words("tokens", tokens, n_queries)
     columns = _words("key_tokens", tokens if key_tokens is None and n_queries == n_keys else key_tokens, n_keys)
-    square = {"rows": rows, "columns": columns, "kind": "weights", "share": True, "how": ("share",)}
-    names = [f"head {h}" for h in range(heads)]
-    queries = tuple(f"{i}: {word}" for i, word in enumerate(rows))
-    panels = [Panel(name, compact=True, **square) for name in names]
-    panels.append(Panel("enlarged", title="the head chosen: queries down, keys across", group=1, **square))
+    if weights.dtype != torch.float64:
+        weights = weights.float()
     sharpest = int(weights.max(dim=-1).values.argmax())  # to begin with: the opposite of what the task asks for
-    controls = [
-        Control("head", "Enlarge", tuple(names), names[sharpest // n_queries]),
-        Control("query", "Read out query", queries, queries[sharpest % n_queries]),
+    names, queries = [f"head {h}" for h in range(heads)], tuple(f"{i}: {word}" for i, word in enumerate(rows))
+    inputs = {"heads": Input(weights, "weights", rows=rows, columns=columns, title="heads, click one")}
+    steps = [
+        Step("chosen", op.film("heads", chosen="head"), "the head chosen", at=(2, 1), note="queries down, keys across"),
+        Step("row", op.row("chosen", chosen="query"), "what this query gives", at=(2, 2)),
+        Step("arcs", op.arcs("chosen"), "who listens to whom", at=(3, 1), when=("curves", "shown")),
     ]
-
-    def compute(head, query):
-        chosen = weights[names.index(head)]
-        row = chosen[queries.index(query)]
-        order = row.argsort(descending=True, stable=True)[:3].tolist()
-        read = ", ".join(f"{columns[j]} (key {j}) {row[j]:.2f}" for j in order)
-        return {**dict(zip(names, weights, strict=True)), "enlarged": chosen, "read": f"{head}, query {query}: {read}"}
-
-    def most_even(board):
-        chosen = weights[names.index(board.settings["head"]), queries.index(board.settings["query"])]
-        return chosen.max() - weights.max(dim=-1).values.min() < 1e-4
-
-    task = Task("Which query in which head spreads its attention most evenly? Choose both.", most_even)
-    return Board(panels, compute, controls=controls, task=task, title="Heads")
+    controls = [
+        Control("head", "Head", tuple(names), names[sharpest // n_queries]),
+        Control("query", "Query", queries, queries[sharpest % n_queries]),
+    ]
+    if max(n_queries, n_keys) <= 24:
+        controls.append(Control("curves", "Curves", ("hidden", "shown")))
+    else:
+        steps = steps[:1]
+    task = Task(
+        "Which query in which head spreads its attention most evenly? Choose both.",
+        (("most_even", "heads", "head", "query"),),
+    )
+    return Board(inputs, steps, controls, task, "Heads")
 
 
 def _words(name, tokens, size):
-    words = tuple(map(str, range(size))) if tokens is None else tuple(map(str, tokens))
+    words = tuple(map(str, range(size))) if tokens is None else tokens
     if len(words) != size:
         raise ValueError(f"{name} has {len(words)} entries, weights have {size}")
     return words
 
 
+def two_heads_explorer():
+    """Two heads that can be moved: where the features are cut, which head is on, and what W_o makes of both."""
+    matrix = {
+        "queries": [[1.0, 0, 2, 0], [0, 2, 1, 1], [1, 1, 0, 2]],
+        "keys": [[1.0, 0, 0, 1], [2, 1, 1, 0], [0, 1, 2, 0]],
+        "values": [[1.0, 2, 0, 1], [0, 3, 1, 0], [2, 0, 1, 3]],
+    }
+    inputs = {
+        f"{kind}s" if kind != "query" else "queries": Input(rows, kind, rows=TOKENS, at=(1, place), gap="cut_at")
+        for place, (kind, rows) in enumerate(zip(("query", "key", "value"), matrix.values(), strict=True), 1)
+    }
+    inputs["W_o"] = Input(torch.eye(4), "output", at=(4, 3), note="a row for each feature")
+    steps = []
+    for h in (0, 1):
+        steps += [Step(f"{n} {h}", op.cut(n, at="cut_at", part=h), hidden=True) for n in matrix]
+        steps += [
+            Step(
+                f"scores {h}",
+                op.product(f"queries {h}", f"keys {h}", transpose="b"),
+                f"scores, head {h}",
+                at=(2, h + 1),
+            ),
+            Step(f"weights {h}", op.softmax(f"scores {h}"), f"weights, head {h}", at=(3, h + 1)),
+            Step(f"heard {h}", op.product(f"weights {h}", f"values {h}"), hidden=True),
+            Step(f"output {h}", op.scale(f"heard {h}", powers={f"head_{h}": 1}), hidden=True),
+        ]
+    steps += [
+        Step(
+            "both", op.beside("output 0", "output 1"), "outputs side by side", rows=TOKENS, at=(4, 1, 2), gap="cut_at"
+        ),
+        Step("output", op.product("both", "W_o"), at=(5, 1, 3), kind="output", note="@ W_o"),
+        Step("silent", op.scale("output 0", by=0.0), hidden=True),
+        Step("one", op.beside("silent", "output 1"), hidden=True),
+        Step("without head 0", op.product("one", "W_o"), hidden=True),
+        Step("nothing", op.scale("output", by=0.0), hidden=True),
+    ]
+    switch = ("on", "off")
+    controls = [
+        Control("cut_at", "Cut after feature", (1, 2, 3), 2, slider=True),
+        Control("head_0", "Head 0", switch, numbers=(1, 0)),
+        Control("head_1", "Head 1", switch, numbers=(1, 0)),
+    ]
+    task = Task(
+        "Leave both heads on and change W_o so that head 0 is not heard: the output is as with head 0 off, and not 0.",
+        (
+            ("set", "head_0", 1),
+            ("set", "head_1", 1),
+            ("equal", "output", "without head 0"),
+            ("differ", "output", "nothing", 0.5),
+        ),
+        why="Which part of W_o hears head 0?",
+        answers=("its first columns", "its first rows, one for each feature of head 0", "its diagonal"),
+        right=1,
+        because="Feature f of the outputs side by side meets row f of W_o, and no other.",
+    )
+    return Board(inputs, steps, controls, task, "Two heads")
+
+
 def reshape_explorer():
     """Every feature of every token followed into its head, by view and transpose, and by a wrong view alone.
 
-    A cell reads 10 · token + feature; small letters say which head the feature belongs to.
+    A cell reads 10 · token + feature; point at one to see where it goes, and where it came from.
     """
-    panels = [Panel("x", "input", "x: a row for each token"), Panel("cut", "input", "view: each token cut", group=1)]
-    panels += [Panel(f"right {h}", "output", f"head {h}: view, then transpose", group=2) for h in range(3)]
-    panels += [Panel(f"wrong {h}", "query", f"head {h}: view alone", group=3) for h in range(3)]
+    inputs = {}
+    steps = [
+        Step(
+            "x",
+            op.numbered(tokens="tokens", features=("heads", "head_dim")),
+            "x: a row for each token",
+            at=(1, 1, 2),
+            gap="head_dim",
+        ),
+    ]
+    for h in (0, 1, 2):
+        right, wrong = (cut("x", heads="heads", which=h) for cut in (op.head, op.view_alone))
+        steps.append(Step(f"right {h}", right, f"head {h}", "output", at=(2 + h, 1), note="view, then transpose"))
+        steps.append(Step(f"wrong {h}", wrong, f"head {h}?", "key", at=(2 + h, 2), note="view alone"))
     controls = [
         Control("tokens", "Tokens", (1, 2, 3, 4), 3, slider=True),
         Control("heads", "Heads", (1, 2, 3), 2, slider=True),
         Control("head_dim", "head_dim", (1, 2, 3), 2, slider=True),
     ]
-
-    def compute(tokens, heads, head_dim):
-        x = 10.0 * torch.arange(tokens)[:, None] + torch.arange(heads * head_dim)
-        belongs = (torch.arange(heads * head_dim) // head_dim).expand(tokens, -1).float()
-
-        def followed(move):
-            return move(x[None])[0], move(belongs[None])[0]
-
-        right, right_heads = followed(lambda t: split_heads(t, heads))
-        wrong, wrong_heads = followed(lambda t: t.reshape(1, heads, tokens, head_dim))
-        made = {"x": x, "x:head": belongs, "cut": x, "cut:head": belongs}
-        for h in range(3):
-            for name, moved, heads_of in (("right", right, right_heads), ("wrong", wrong, wrong_heads)):
-                made[f"{name} {h}"] = moved[h] if h < heads else torch.empty(0, 0)
-                made[f"{name} {h}:head"] = heads_of[h] if h < heads else torch.empty(0, 0)
-        same = torch.equal(right, wrong)
-        return made | {"verdict": f"view alone gives {'the same' if same else 'something else'}."}
-
-    def same_by_accident(board):
-        made, heads = board.results, board.settings["heads"]
-        return heads > 1 and all(torch.equal(made[f"right {h}"], made[f"wrong {h}"]) for h in range(heads))
-
-    task = Task("Find sizes, with at least two heads, for which view alone gives the right answer.", same_by_accident)
-    return Board(panels, compute, controls=controls, task=task, title="From features to heads")
+    task = Task(
+        "Find sizes, with at least two heads, for which view alone gives the right answer.",
+        (("at_least", "heads", 2), *(("equal", f"right {h}", f"wrong {h}") for h in (0, 1, 2))),
+    )
+    return Board(inputs, steps, controls, task, "From features to heads")

@@ -1,39 +1,46 @@
 """A notebook for a page without a kernel: its boards live there, and nobody is told to run a cell."""
 
 import ast
+import base64
 import contextlib
 import html
 import io
 import json
 import re
-from pathlib import Path
 
 import nbformat
 
 from attn_lib.board import Board
+from attn_lib.board.board import PAGE
+from attn_lib.board.board import script as board_script
 
-HERE = Path(__file__).parent
-LIBRARY = HERE.parent / "attn_lib"
 VIEW = "application/vnd.jupyter.widget-view+json"
-TRAITS = ("title", "panels", "controls", "colours", "state")
 SAID = (  # what a learner reads in Jupyter, and what there is to say where no cell can be run
     (r"No guess entered yet\..*? cell again\.", "Guess first, then look."),
     (r", then run both cells again\.", ". In Jupyter it is checked."),
     (r"Run this cell again for the next one\.", "The next ones come in Jupyter."),
 )
-STYLE = (LIBRARY / "board.css").read_text(encoding="utf-8")
+STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
+# Bring the boards of a page to life: each stands as its saved tables, with its traits in a script beside them.
+WAKE = """
+const widget = BOARD;
+for (const place of document.querySelectorAll(".saved-board")) {
+  const traits = JSON.parse(place.querySelector("script").textContent);
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  traits.films = Object.fromEntries(Object.entries(traits.films).map(([name, text]) => [name, bytes(text)]));
+  const set = (name, value) => (traits[name] = value);
+  const model = { alone: true, get: (name) => traits[name], set, on() {}, off() {}, save_changes() {} };
+  const holder = document.createElement("div");
+  place.replaceChildren(holder);
+  place.model = model;
+  widget().render({ model, el: holder });
+}
+"""
 
 
 def script():
-    """One classic script with board.js and without_python.js: a page opened as a file may not load modules."""
-    sources = [LIBRARY / "board.js", HERE / "without_python.js"]
-    board, without_python = (path.read_text(encoding="utf-8") for path in sources)
-    parts = [
-        board.replace("export default { render };", ""),
-        without_python,
-        "window.attnBoards = { wake, modelWithoutPython }; wake();",
-    ]
-    return "(() => {\n" + "\n".join(parts) + "\n})();\n"
+    """One classic script: a page opened as a file may not load modules."""
+    return "(() => {\n" + board_script().replace("export default ", "const BOARD = ") + WAKE + "})();\n"
 
 
 def without_kernel(path):
@@ -73,9 +80,10 @@ def last_value(source, names):
         return eval(compile(last, "cell", "eval"), names) if last else None
 
 
-def embed(board):
+def embed(shown):
     """A board for a page: its traits for the script, and its tables until the script runs."""
-    saved = json.dumps({name: getattr(board, name) for name in TRAITS}, ensure_ascii=False).replace("<", "\\u003c")
-    tables = board._repr_mimebundle_()[0]["text/html"].replace(": run the cell to move these numbers.", ".")
+    films = {name: base64.b64encode(data).decode() for name, data in shown.films.items()}
+    traits = {"spec": shown.spec, "films": films, "now": shown.now, "heard": shown.heard}
+    saved = json.dumps(traits, ensure_ascii=False).replace("<", "\\u003c")
     script = f'<script type="application/json">{saved}</script>'
-    return f'<div class="saved-board" data-title="{html.escape(board.title)}">{script}{tables}</div>'
+    return f'<div class="saved-board" data-title="{html.escape(shown.title)}">{script}{shown.tables("")}</div>'

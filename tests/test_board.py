@@ -1,182 +1,213 @@
-"""Board in the kernel: what the page asks for is done, bad input is refused, and everything can be read back."""
+"""Board in the kernel: it computes what it is told, refuses what it cannot read, and everything can be read back."""
+
+import math
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from attn_lib.board import Board, Control, Panel, Task
+from attn_lib.board import Board, Control, Input, Step, Task
+from attn_lib.board import operations as op
+
+START = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 
 @pytest.fixture
 def board():
     """Two numbers a and b, and their products with a factor."""
-    panels = [
-        Panel("a", editable=True),
-        Panel("b", editable=True),
-        Panel("c", "output", how=("product", "a", "b")),
-    ]
+    steps = [("c", op.product("a", "b")), ("d", op.scale("c", powers={"factor": 1}))]
+    task = Task("Make d larger than 9.", (("above", "d", 1, 1, 9),))
+    return Board({"a": START, "b": torch.eye(2)}, steps, [Control("factor", "Factor", (1, 10))], task)
 
-    def compute(a, b, factor):
+
+def said(board, **more):
+    """A message as the page sends it."""
+    now = {"revision": 5, "inputs": {n: t.tolist() for n, t in board.inputs.items()}, "settings": board.settings}
+    return {**now, "proof": None, "answer": None, "fresh": True, **more}
+
+
+def test_what_the_page_says_reaches_inputs_settings_and_results(board):
+    inputs = {"a": [[1, 5.5], [3, 4]], "b": [[1, 0], [0, 1]]}
+    board.set_state({"now": said(board, inputs=inputs, settings={"factor": 10})})
+    assert board.inputs["a"].tolist() == [[1, 5.5], [3, 4]] and board.settings == {"factor": 10}
+    assert board.results["d"].tolist() == [[10, 55], [30, 40]]
+    assert board.heard == {"revision": 5, "problem": "", "made": {}}
+    assert board.done
+
+
+HUGE = []
+for _ in range(200):
+    HUGE = [HUGE]
+MALFORMED = [
+    None, 0, "now", [], {}, True, 1.5, HUGE,
+    {"revision": 1}, {"inputs": {}}, {"revision": "x"}, {"revision": None, "inputs": None, "settings": None},
+]  # fmt: skip
+WRONG_INPUTS = [
+    None, [], "a", {}, {"a": None}, {"a": 5}, {"a": []}, {"a": [[]]}, {"a": [[1, 2]]}, {"a": [[1, 2], [3]]},
+    {"a": [[1, 2], [3, 4], [5, 6]]}, {"a": [[1, 2], [3, "4"]]}, {"a": [[1, 2], [3, None]]}, {"a": [[1, 2], [3, True]]},
+    {"a": [[1, 2], [3, math.nan]]}, {"a": [[1, 2], [3, math.inf]]}, {"a": [[1, 2], [3, 1e7]]},
+    {"a": [[1, 2], [3, -1e7]]},
+    {"a": [[1, 2], [3, [4]]]}, {"a": [[1, 2], [3, {}]]}, {"a": "1234"}, {"a": {"0": [1, 2]}},
+    {"a": [[1, 2], [3, 10**400]]},
+    {"a": ["12", "34"]}, {"a": [[1, 2], HUGE]},
+]  # fmt: skip
+WRONG_SETTINGS = [
+    None,
+    [],
+    "x",
+    {},
+    {"factor": None},
+    {"factor": 2},
+    {"factor": "10"},
+    {"factor": [1]},
+    {"factor": True},
+]
+
+
+def test_no_malformed_message_raises_or_changes_anything(board):
+    before = board.inputs
+    messages = [*MALFORMED]
+    messages += [
+        said(board, inputs=inputs and isinstance(inputs, dict) and {"b": [[1, 0], [0, 1]], **inputs})
+        for inputs in WRONG_INPUTS
+    ]
+    messages += [said(board, settings=settings) for settings in WRONG_SETTINGS]
+    messages += [said(board, proof=proof) for proof in (5, {"inputs": {}}, "x")]
+    assert len(messages) >= 44
+    for message in messages:
+        board.set_state({"now": message})
+        assert "could not read" in board.heard["problem"], message
+        assert torch.equal(board.inputs["a"], before["a"]) and board.settings == {"factor": 1}
+        assert board.now["inputs"]["a"] == before["a"].tolist()  # what a page that is loaded anew starts from
+    board.set_state({"now": said(board)})
+    assert board.heard["problem"] == ""
+
+
+def test_it_computes_in_float64():
+    board = Board({"a": torch.tensor([[1e4, 1e4 + 4e-4]])}, [("w", op.softmax("a"))])
+    expected = torch.tensor([[1e4, 1e4 + 4e-4]], dtype=torch.float64)
+    board.change(a=[[1e4, 1e4 + 4.0]])
+    assert_close(board.results["w"], torch.softmax(torch.tensor([[0.0, 4.0]], dtype=torch.float64), -1))
+    assert expected.dtype == board.results["w"].dtype == board.inputs["a"].dtype == torch.float64
+
+
+def test_a_float32_number_is_the_decimal_that_was_written():
+    assert Board({"a": torch.tensor([[0.4]])}, []).inputs["a"].item() == 0.4
+
+
+def test_the_task_is_judged_here_and_what_was_done_stays_done(board):
+    moved = {"a": [[1, 2], [3, 10]], "b": [[1, 0], [0, 1]]}
+    proof = {"inputs": moved, "settings": {"factor": 1}}
+    board.set_state({"now": said(board, proof=proof)})  # the page was ahead: done, and moved on since
+    assert board.done and board.inputs["a"][1, 1] == 4
+    board.set_state({"now": said(board, proof=None, fresh=True)})  # Reset
+    assert not board.done
+    board.set_state({"now": said(board, proof={**proof, "inputs": said(board)["inputs"]})})  # not so
+    assert not board.done
+
+
+def test_a_task_with_a_question_is_done_with_its_right_answer():
+    task = Task("Make a large.", (("above", "a", 0, 0, 5),), why="Why?", answers=("no", "yes"), right=1)
+    board = Board({"a": torch.zeros(1, 1)}, [], task=task)
+    for answer, done in ((None, False), (0, False), (True, False), ("1", False), (1, True)):
+        board.set_state({"now": said(board, inputs={"a": [[6]]}, answer=answer, fresh=False)})
+        assert board.done is done
+
+
+def test_what_cannot_be_computed_is_said_and_the_old_results_stay():
+    def unlucky(a):
         if a[0, 0] == 13:
             raise RuntimeError("unlucky")
-        return {"c": factor * a @ b, "line": f"factor {factor}"}
+        return a * 2
 
-    start = {"a": torch.tensor([[1.0, 2.0], [3.0, 4.0]]), "b": torch.eye(2)}
-    task = Task("Make c larger than 9.", lambda board: bool(board.results["c"].max() > 9))
-    return Board(panels, compute, start, controls=[Control("factor", "Factor", (1, 10), 1)], task=task)
-
-
-def edit(board, *cells, panel="a", **more):
-    board.handle({"type": "edit", "panel": panel, "cells": [list(cell) for cell in cells], **more})
+    board = Board({"a": torch.ones(1, 1)}, [("b", op.python(unlucky, "a"))])
+    board.set_state({"now": said(board, inputs={"a": [[13]]})})
+    assert "unlucky" in board.heard["problem"] and board.results["b"].item() == 2
+    board.set_state({"now": said(board, inputs={"a": [[4]]})})
+    assert board.heard == {"revision": 5, "problem": "", "made": {"b": [[8.0]]}}
 
 
-def test_an_edit_reaches_inputs_results_and_page(board):
-    edit(board, (0, 1, "5.5"), id="7")
-    assert board.inputs["a"].tolist() == [[1, 5.5], [3, 4]]
-    assert_close(board.results["c"], board.inputs["a"])
-    assert board.state["values"]["c"] == [[1, 5.5], [3, 4]]
-    assert board.state["answered"] == "7"
-    assert board.state["said"] == "a row 1 column 2 is now 5.5."
-
-
-@pytest.mark.parametrize(
-    "text, word",
-    [
-        ("abc", "not a number"),
-        ("", "empty"),
-        ("   ", "empty"),
-        ("nan", "not a number"),
-        ("inf", "not a number"),
-        ("1e400", "too large"),
-        ("-1e308", "too large"),
-        ("0x10", "not a number"),
-        ("1_000", "not a number"),
-        ("1,5", "write 1.5"),
-        ("1 2", "not a number"),
-        ("--1", "not a number"),
-        ("٣", "not a number"),
-    ],
-)
-def test_bad_input_is_answered_at_its_cell_and_changes_nothing(board, text, word):
-    before = board.state
-    edit(board, (1, 0, text))
-    (error,) = board.state["errors"]
-    assert (error["panel"], error["row"], error["column"]) == ("a", 1, 0)
-    assert word in error["text"] and "3 stays" in error["text"]
-    assert board.state["values"] == before["values"] and not board.state["can_undo"]
-    edit(board, (0, 0, "2"))
-    assert board.state["errors"] == []
-
-
-@pytest.mark.parametrize(
-    "text, value", [("2", 2), (" 2.5 ", 2.5), ("-1", -1), ("−1", -1), ("1e-3", 0.001), (".5", 0.5)]
-)
-def test_numbers_are_read_as_people_write_them(board, text, value):
-    edit(board, (0, 0, text))
-    assert board.inputs["a"][0, 0] == torch.tensor(value, dtype=torch.float32)
-
-
-def test_a_block_is_pasted_whole_or_not_at_all(board):
-    edit(board, (0, 0, "5"), (0, 1, "6"), (1, 0, "7"), (1, 1, "8"))
-    assert board.inputs["a"].tolist() == [[5, 6], [7, 8]]
-    edit(board, (0, 0, "1"), (0, 1, "x"))
-    assert board.inputs["a"].tolist() == [[5, 6], [7, 8]] and "“x”" in board.state["said"]
-    edit(board, *[(1, j, "1") for j in range(3)])
-    assert board.inputs["a"].tolist() == [[5, 6], [7, 8]]
-    assert "1 × 3" in board.state["said"] and "1 × 2" in board.state["said"]
-
-
-def test_undo_redo_reset_and_what_they_say_when_there_is_nothing(board):
-    start = board.inputs["a"]
-    board.handle({"type": "undo"})
-    assert "nothing to undo" in board.state["said"]
-    edit(board, (0, 0, "5"))
-    board.handle({"type": "set", "control": "factor", "value": 10})
-    board.handle({"type": "undo"})
-    assert board.settings == {"factor": 1} and board.inputs["a"][0, 0] == 5
-    board.handle({"type": "undo"})
-    assert_close(board.inputs["a"], start)
-    board.handle({"type": "redo"})
-    assert board.inputs["a"][0, 0] == 5
-    edit(board, (0, 0, "6"))
-    assert not board.state["can_redo"]
-    board.handle({"type": "reset"})
-    assert_close(board.inputs["a"], start)
-    board.handle({"type": "undo"})
-    assert board.inputs["a"][0, 0] == 6
-
-
-def test_one_drag_is_undone_at_once(board):
-    for value in ("2", "3", "4"):
-        edit(board, (0, 0, value), gesture="drag 1")
-    edit(board, (0, 0, "9"), gesture="drag 2")
-    board.handle({"type": "undo"})
-    assert board.inputs["a"][0, 0] == 4
-    board.handle({"type": "undo"})
-    assert board.inputs["a"][0, 0] == 1
-
-
-def test_random_numbers_have_a_seed_that_is_shown(board):
-    board.handle({"type": "random"})
-    first = board.inputs
-    assert board.state["seed"] == 1 and "seed 1" in board.state["said"]
-    board.handle({"type": "random"})
-    assert not torch.equal(first["a"], board.inputs["a"])
-
-
-def test_a_control_takes_its_own_values_only(board):
-    board.handle({"type": "set", "control": "factor", "value": 10})
-    assert board.results["c"][1, 1] == 40 and board.state["text"] == {"line": "factor 10"}
-    board.handle({"type": "set", "control": "factor", "value": 11})
-    assert board.settings == {"factor": 10}
-
-
-def test_the_task_is_done_when_it_is_done(board):
-    assert not board.done and board.state["task"] == "Make c larger than 9."
-    edit(board, (1, 1, "10"))
-    assert board.done and board.state["done"]
-
-
-def test_what_cannot_be_computed_is_said_and_the_old_results_stay(board):
-    edit(board, (0, 0, "13"))
-    assert "unlucky" in board.state["problem"] and board.results["c"][0, 0] == 1
-    board.handle({"type": "undo"})
-    assert board.state["problem"] == ""
-
-
-def test_what_is_read_back_is_a_copy_and_the_code_makes_the_same_tensors(board):
+def test_what_is_read_back_and_what_was_given_are_copies(board):
     board.inputs["a"].zero_()
-    assert board.inputs["a"][0, 0] == 1
-    edit(board, (0, 0, "0.1"))
-    made = {}
-    exec(board.copy_as_code(), made)
-    assert_close(made["a"], board.inputs["a"])
-    assert_close(made["b"], torch.eye(2).long())
-
-
-def test_two_boards_do_not_share_anything():
-    panels, start = [Panel("a", editable=True)], {"a": torch.zeros(1, 1)}
-    one, two = Board(panels, lambda a: {}, start), Board(panels, lambda a: {}, start)
-    edit(one, (0, 0, "5"))
-    assert two.inputs["a"].item() == 0 and start["a"].item() == 0
+    board.results["c"].zero_()
+    board.start["a"].zero_()
+    assert torch.equal(board.inputs["a"], START.double()) and board.results["c"][0, 0] == 1
+    given = torch.ones(1, 1, dtype=torch.float64)
+    frames = torch.ones(2, 1, 1)
+    one = Board({"a": given, "f": frames}, [("g", op.film("f", chosen=1))])
+    two = Board({"a": given}, [])
+    given.fill_(7)
+    frames.fill_(7)
+    one.change(a=[[5.0]])
+    assert (one.inputs["a"].item(), two.inputs["a"].item(), one.results["g"].item()) == (5, 1, 1)
 
 
 def test_nan_and_infinity_reach_the_page_as_words():
-    def compute(a):
-        return {"b": torch.tensor([[float("nan"), float("inf"), -float("inf")]])}
+    board = Board(
+        {"a": torch.zeros(1, 1)}, [("b", op.python(lambda a: torch.tensor([[math.nan, math.inf, -math.inf]]), "a"))]
+    )
+    assert board.heard["made"]["b"] == [["nan", "inf", "-inf"]]
 
-    board = Board([Panel("a", editable=True), Panel("b")], compute, {"a": torch.zeros(1, 1)})
-    assert board.state["values"]["b"] == [["nan", "inf", "-inf"]]
 
-
-def test_without_a_kernel_there_is_a_plain_table_and_no_address(board):
-    edit(board, (0, 0, "0.25"))
+def test_without_a_kernel_there_are_plain_tables_and_no_address(board):
+    board.change(a=[[1, 0.25], [3, 4]])
     data, _ = board._repr_mimebundle_()
-    assert "<table>" in data["text/html"] and "<td>0.25</td>" in data["text/html"]
-    assert data["text/plain"] == repr(board) == "Board: a, b, c"
+    assert "<table" in data["text/html"] and ">0.25<" in data["text/html"]
+    assert data["text/plain"] == repr(board) == "Board: a, b, c, d"
     assert "application/vnd.jupyter.widget-view+json" in data
 
 
-def test_a_panel_without_a_start_is_an_error():
-    with pytest.raises(ValueError, match=r"\['a'\].*\['b'\]"):
-        Board([Panel("a", editable=True)], lambda: {}, {"b": torch.zeros(1, 1)})
+def test_words_and_colours_follow_from_what_a_step_is_computed_from():
+    x = Input(torch.ones(2, 3), rows=("cat", "sat"))
+    steps = [
+        ("queries", op.product("X", "W")),
+        ("scores", op.product("queries", "queries", transpose="b")),
+        ("weights", op.softmax("scores")),
+        ("out", op.product("weights", "queries")),
+        ("back", op.transposed("weights")),
+    ]
+    board = Board({"X": x, "W": Input(torch.ones(3, 2), "query", columns=("f0", "f1"))}, steps)
+    panels = {panel["name"]: panel for panel in board.spec["panels"]}
+    assert (panels["queries"]["kind"], panels["queries"]["rows"], panels["queries"]["columns"]) == (
+        "query",
+        ["cat", "sat"],
+        ["f0", "f1"],
+    )
+    assert (panels["scores"]["kind"], panels["scores"]["columns"]) == ("scores", ["cat", "sat"])
+    assert (panels["weights"]["kind"], panels["out"]["kind"], panels["out"]["columns"]) == (
+        "weights",
+        "output",
+        ["f0", "f1"],
+    )
+
+
+@pytest.mark.parametrize(
+    "make, exception, word",
+    [
+        (lambda: Board({"a": START}, [("b", op.exp("c"))]), ValueError, r"step 'b' needs 'c'.*\['a'\]"),
+        (lambda: Board({"a": START}, [("a", op.exp("a"))]), ValueError, "twice.*a"),
+        (lambda: Board({"a": START}, [], [Control("a", "A", (1,))]), ValueError, "twice.*a"),
+        (lambda: Board({"a": START}, [], [Control("n", "N", (1, 2), 3)]), ValueError, r"3.*\(1, 2\)"),
+        (lambda: Board({"a": torch.ones(40, 40)}, []), ValueError, "40 × 40 = 1,600.*1,024"),
+        (lambda: Board({"a": torch.ones(4)}, []), TypeError, r"\(4,\)"),
+        (lambda: Board({"a": START}, [("b", op.product("a", "c"))]), ValueError, "'c'"),
+        (lambda: Board({"a": START, "c": torch.ones(3, 3)}, [("b", op.product("a", "c"))]), ValueError, "cannot be"),
+        (lambda: op.product("a"), TypeError, "b"),
+        (lambda: op.softmax("a", axis=1), TypeError, "axis"),
+        (lambda: Board({"a": START}, []).change(b=1), ValueError, r"'b'.*\['a'\]"),
+        (lambda: Board({"a": START}, []).change(a=[[1.0]]), ValueError, "2 × 2"),
+    ],
+)  # fmt: skip
+def test_a_board_that_cannot_be_says_why(make, exception, word):
+    with pytest.raises(exception, match=word):
+        make()
+
+
+def test_a_step_with_conditions_is_not_among_the_plain_tables():
+    board = Board(
+        {"a": START},
+        [Step("b", op.exp("a"), when=("n", 2)), Step("c", op.exp("a"), hidden=True)],
+        [Control("n", "N", (1, 2))],
+    )
+    assert "b" not in repr(board).split(": ")[1] or "c" not in repr(board)
+    assert ">c<" not in board.tables() and ">b<" not in board.tables()

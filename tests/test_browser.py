@@ -8,7 +8,10 @@ import torch
 from lab_page import ARTEFACTS, Lab
 
 from attn_lib import self_attention_steps
-from attn_lib.examples import W_k, W_q, W_v, X
+from attn_lib.board import random_matrix
+from attn_lib.examples import TOKENS, W_k, W_q, W_v, X
+
+TITLES = ("Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads")
 
 
 @pytest.fixture(scope="module")
@@ -22,44 +25,56 @@ def boards(browser, lab):
 
 @pytest.fixture
 def by_hand(boards):
-    board = boards.board("Self-attention by hand")
-    reset(board)
+    return start_again(boards.board("Self-attention by hand"))
+
+
+def start_again(board):
+    board.get_by_role("button", name="Reset").click()
+    see(board, "Back to the example.")
     return board
 
 
-def reset(board):
-    board.get_by_role("button", name="Reset").click()
-    board.get_by_text("Back to the example.").wait_for()
+def cell(board, label):
+    return board.get_by_label(re.compile(rf"^{re.escape(label)}(:|$)"))
 
 
-def cell(board, name, row, column):
-    return board.get_by_label(re.compile(rf"^{re.escape(name)} row {row} column {column}(:|$)"))
-
-
-def value(board, name, row, column):
-    text = cell(board, name, row, column).get_attribute("aria-label").split(": ")[1]
-    return float(text.replace("−", "-").replace("∞", "inf"))
+def number(board, label):
+    text = cell(board, label).get_attribute("aria-label").split(": ")[1]
+    return float(text.replace("−", "-").replace("∞", "inf").replace("≈", ""))
 
 
 def see(board, text):
     board.get_by_text(text).first.wait_for()
 
 
+def focused(board):
+    return board.page.evaluate("document.activeElement.getAttribute('aria-label')") or ""
+
+
+def keys(board, *presses):
+    for key in presses:
+        board.page.keyboard.press(key)
+
+
 def see_results(board, **changed):
     """Wait until the board shows the weights and outputs of the example with these matrices changed."""
     inputs = {"X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v} | changed
-    steps = self_attention_steps(*inputs.values(), scale=1)
+    steps = self_attention_steps(*(matrix.double() for matrix in inputs.values()), scale=1)
     wanted = [
-        [f"{name} row {i} column {j}: ", number]
-        for name in ("weights", "outputs")
-        for i, row in enumerate(getattr(steps, name).tolist(), 1)
-        for j, number in enumerate(row, 1)
+        [f"weights {TOKENS[i]} → {TOKENS[j]}: ", number]
+        for i, row in enumerate(steps.weights.tolist())
+        for j, number in enumerate(row)
+    ] + [
+        [f"outputs {TOKENS[i]}, column {j + 1}: ", number]
+        for i, row in enumerate(steps.outputs.tolist())
+        for j, number in enumerate(row)
     ]
     board.page.wait_for_function(
         """([board, wanted]) => wanted.every(([label, number]) => {
              const cell = board.querySelector(`[aria-label^="${label}"]`);
-             const shown = Number(cell.ariaLabel.slice(label.length).replaceAll('−', '-'));
-             return Math.abs(shown - number) <= Math.max(0.0051, 0.06 * Math.abs(number));
+             const shown = Number(cell.ariaLabel.slice(label.length).replaceAll('−', '-').replace('≈', ''));
+             return cell.textContent === cell.ariaLabel.slice(label.length)
+               && Math.abs(shown - number) <= Math.max(0.00501, 0.006 * Math.abs(number));
            })""",
         arg=[board.element_handle(), wanted],
     )
@@ -74,100 +89,153 @@ def changed(matrix, row, column, number):
 # -------------------------------------------------------------------------------------- editing a number
 
 
-def test_typing_moves_every_result_and_does_the_task(by_hand):
+def test_typing_moves_every_result_and_the_task_asks_why(by_hand):
     see_results(by_hand)
-    cell(by_hand, "W_k", 3, 3).click()
-    by_hand.page.keyboard.type("1")
-    by_hand.page.keyboard.press("Enter")
+    cell(by_hand, "W_k row 3 column 3").click()
+    by_hand.page.keyboard.type("0.5")
+    keys(by_hand, "Enter")
+    see(by_hand, "✓ Now say why.")
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5))
+    reasons = by_hand.get_by_role("combobox", name="Why must it be the third column?")
+    reasons.select_option("It has the largest numbers")
+    see(by_hand, "That is not the reason.")
+    reasons.select_option("For I it counts double, the first only once")
     see(by_hand, "✓ Done.")
-    see_results(by_hand, W_k=changed(W_k, 3, 3, 1.0))
+    cell(by_hand, "W_q row 1 column 1").fill("5")
+    keys(by_hand, "Enter")
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5), W_q=changed(W_q, 1, 1, 5.0))
+    assert by_hand.get_by_text("✓ Done.").is_visible()  # what was done stays done
 
 
-def test_enter_moves_down_alt_arrows_anywhere_and_escape_takes_back(by_hand):
-    keyboard = by_hand.page.keyboard
-    cell(by_hand, "W_q", 1, 1).click()
-    keyboard.type("4")
-    keyboard.press("Enter")
+def test_python_holds_what_the_page_shows_and_judges_the_task(boards, by_hand):
+    cell(by_hand, "W_k row 3 column 3").click()
+    by_hand.page.keyboard.type("0.5")
+    keys(by_hand, "Enter")
+    by_hand.get_by_role("combobox", name="Why").select_option(index=1)
+    see(by_hand, "✓ Done.")
+    last = boards.page.locator(".jp-CodeCell").last
+    last.locator(".cm-content").click()
+    keys(by_hand, "Control+Enter")
+    last.get_by_text("0.5 True 0.665").wait_for()
+
+
+def test_a_typed_digit_replaces_what_stands_there(by_hand):
+    box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
+    box.click()
+    box.click()  # again, into the cell that has the focus
+    by_hand.page.keyboard.type("7")
+    assert box.input_value() == "7"
+    keys(by_hand, "Escape")
+    assert box.input_value() == "1"
+    keys(by_hand, "ArrowUp")
+    by_hand.page.keyboard.type("3")
+    assert box.input_value() == "3"
+    by_hand.page.keyboard.type("5")  # but a second one stands behind the first
+    keys(by_hand, "Enter")
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 35.0))
+
+
+def test_enter_moves_down_shift_enter_up_alt_arrows_anywhere_and_escape_takes_back(by_hand):
+    cell(by_hand, "W_q row 1 column 1").click()
+    by_hand.page.keyboard.type("4")
+    keys(by_hand, "Enter")
     assert focused(by_hand) == "W_q row 2 column 1"
-    keyboard.press("Alt+ArrowRight")
+    keys(by_hand, "Alt+ArrowRight", "Alt+ArrowDown")
+    assert focused(by_hand) == "W_q row 3 column 2"
+    keys(by_hand, "Shift+Enter")
     assert focused(by_hand) == "W_q row 2 column 2"
-    keyboard.type("99")
-    keyboard.press("Escape")
-    assert cell(by_hand, "W_q", 2, 2).input_value() == "0"
+    by_hand.page.keyboard.type("99")
+    keys(by_hand, "Escape")
+    assert cell(by_hand, "W_q row 2 column 2").input_value() == "0"
     see_results(by_hand, W_q=changed(W_q, 1, 1, 4.0))
 
 
-def focused(board):
-    return board.page.evaluate("document.activeElement.getAttribute('aria-label')") or ""
-
-
 def test_arrow_keys_step_and_one_undo_takes_back_a_press(by_hand):
-    keyboard = by_hand.page.keyboard
-    cell(by_hand, "W_v", 1, 1).click()
-    keyboard.press("ArrowUp")
+    cell(by_hand, "W_v row 1 column 1").click()
+    keys(by_hand, "ArrowUp")
     see(by_hand, "W_v row 1 column 1 is now 1.")
-    keyboard.press("Shift+ArrowDown")
-    see(by_hand, "W_v row 1 column 1 is now -9.")
+    keys(by_hand, "Shift+ArrowDown")
+    see(by_hand, "W_v row 1 column 1 is now −9.")
     see_results(by_hand, W_v=changed(W_v, 1, 1, -9.0))
-    keyboard.press("Control+z")
+    keys(by_hand, "Control+z")
     see(by_hand, "Undone.")
     see_results(by_hand, W_v=changed(W_v, 1, 1, 1.0))
-    keyboard.press("Control+y")
-    see(by_hand, "Done again.")
+    keys(by_hand, "Control+y")
+    see(by_hand, "Redone.")
     see_results(by_hand, W_v=changed(W_v, 1, 1, -9.0))
 
 
-def test_dragging_sideways_changes_a_number_and_is_undone_at_once(by_hand):
-    box = cell(by_hand, "X", 1, 1).bounding_box()
+def test_a_held_key_and_a_drag_are_each_undone_at_once_and_a_right_click_drags_nothing(by_hand):
+    keyboard, mouse = by_hand.page.keyboard, by_hand.page.mouse
+    cell(by_hand, "inputs X I, column 2").click()
+    for _ in range(5):
+        keyboard.down("ArrowUp")
+    keyboard.up("ArrowUp")
+    see(by_hand, "inputs X I, column 2 is now 5.")
+    box = cell(by_hand, "inputs X I, column 1").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    mouse = by_hand.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    for step in range(1, 7):
-        mouse.move(x + 6 * step, y)
-    mouse.up()
-    see(by_hand, "X row 1 column 1 is now 4.")
-    see_results(by_hand, X=changed(X, 1, 1, 4.0))
+    for button, shift in (("left", 36), ("right", 36)):
+        mouse.move(x, y)
+        mouse.down(button=button)
+        for step in range(1, 7):
+            mouse.move(x + shift * step / 6, y)
+        mouse.up(button=button)
+    keys(by_hand, "Escape")
+    both = changed(changed(X, 1, 2, 5.0), 1, 1, 4.0)
+    see_results(by_hand, X=both)
     by_hand.get_by_role("button", name="Undo").click()
-    see(by_hand, "Undone.")
+    see_results(by_hand, X=changed(X, 1, 2, 5.0))
+    by_hand.get_by_role("button", name="Undo").click()
     see_results(by_hand)
 
 
 def test_the_wheel_changes_the_focused_cell_only(by_hand):
-    cell(by_hand, "W_q", 4, 1).hover()
+    cell(by_hand, "W_q row 4 column 1").hover()
     by_hand.page.mouse.wheel(0, -1)
-    cell(by_hand, "W_q", 4, 1).click()
+    cell(by_hand, "W_q row 4 column 1").click()
     by_hand.page.mouse.wheel(0, -1)
     see(by_hand, "W_q row 4 column 1 is now 1.")
 
 
 @pytest.mark.parametrize(
-    "text, complaint", [("abc", "is not a number"), ("1e400", "is too large"), ("1,5", "write 1.5")]
+    "text, complaint",
+    [("abc", "is not a number"), ("1e400", "is too large"), ("1,5", "write 1.5"), ("0x10", "is not a number")],
 )
 def test_bad_input_is_answered_at_the_cell_and_the_old_number_stays(by_hand, text, complaint):
-    cell(by_hand, "X", 2, 2).click()
+    box = cell(by_hand, "inputs X like, column 2")
+    box.click()
     by_hand.page.keyboard.type(text)
-    by_hand.page.keyboard.press("Tab")
+    keys(by_hand, "Enter")
     see(by_hand.locator(".complaint"), complaint)
-    assert cell(by_hand, "X", 2, 2).input_value() == "2"
-    assert focused(by_hand) == "X row 2 column 3"  # no trap
+    assert box.input_value() == "2" and box.get_attribute("aria-invalid") == "true"
+    keys(by_hand, "Tab")  # no trap
+    assert not focused(by_hand).startswith("inputs X")
     see_results(by_hand)
 
 
 def test_an_emptied_cell_keeps_its_number(by_hand):
-    cell(by_hand, "X", 2, 2).click()
-    by_hand.page.keyboard.press("Delete")
-    by_hand.page.keyboard.press("Enter")
+    cell(by_hand, "inputs X like, column 2").click()
+    keys(by_hand, "Delete", "Enter")
     see(by_hand.locator(".complaint"), "The cell was empty. 2 stays.")
 
 
+def test_pythons_answer_never_wipes_what_is_being_typed(by_hand):
+    cell(by_hand, "W_q row 1 column 1").click()
+    by_hand.page.keyboard.type("3")
+    keys(by_hand, "Enter")
+    by_hand.page.keyboard.type("12")  # while Python answers
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 3.0))
+    assert cell(by_hand, "W_q row 2 column 1").input_value() == "12"
+    keys(by_hand, "Escape")
+
+
 def test_a_block_from_a_spreadsheet_is_pasted_or_refused_whole(by_hand):
-    paste(by_hand, cell(by_hand, "W_v", 1, 1), "1\t2\t3\r\n4\t5\t6\r\n")
+    paste(by_hand, cell(by_hand, "W_v row 1 column 1"), "1\t2\t3\r\n4\t5\t6\r\n")
     see(by_hand, "6 cells of W_v changed.")
     pasted = W_v.clone()
     pasted[:2] = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
     see_results(by_hand, W_v=pasted)
-    paste(by_hand, cell(by_hand, "W_v", 4, 2), "1\t2\t3\n4\t5\t6")
+    paste(by_hand, cell(by_hand, "W_v row 4 column 2"), "1\t2\t3\n4\t5\t6")
     see(by_hand, "A block of 2 × 3 does not fit here, where 1 × 2 cells are left.")
     see_results(by_hand, W_v=pasted)
 
@@ -175,116 +243,185 @@ def test_a_block_from_a_spreadsheet_is_pasted_or_refused_whole(by_hand):
 def paste(board, target, text):
     board.page.evaluate("text => navigator.clipboard.writeText(text)", text)
     target.click()
-    board.page.keyboard.press("Control+v")
+    keys(board, "Control+v")
 
 
-def test_random_shows_its_seed_and_as_code_gives_the_matrices(by_hand):
+def test_random_is_what_its_seed_means_in_python_and_as_code_can_be_copied(by_hand):
     by_hand.get_by_role("button", name=re.compile("Random")).click()
-    by_hand.get_by_role("button", name=re.compile(r"Random \(seed \d+\)")).wait_for()
+    text = by_hand.get_by_role("button", name=re.compile(r"Random \d+")).inner_text()
+    seed = int(re.search(r"\d+", text).group())
+    drawn = [random_matrix(matrix.shape, seed, place) for place, matrix in enumerate((X, W_q, W_k, W_v))]
+    see_results(by_hand, **dict(zip(("X", "W_q", "W_k", "W_v"), drawn, strict=True)))
     by_hand.get_by_text("As code").click()
+    by_hand.get_by_role("button", name="Copy").click()
+    see(by_hand, "Copied.")
     made = {}
-    exec(by_hand.get_by_label("The matrices as Python code").input_value(), made)
-    assert made["W_q"][0, 0] == float(cell(by_hand, "W_q", 1, 1).input_value())
+    exec(by_hand.page.evaluate("navigator.clipboard.readText()"), made)
+    for name, matrix in zip(("X", "W_q", "W_k", "W_v"), drawn, strict=True):
+        assert torch.equal(made[name], matrix)
     by_hand.get_by_text("As code").click()
+
+
+def test_large_type_is_larger(boards, by_hand):
+    boards.page.set_viewport_size({"width": 1920, "height": 1080})
+    size = "board => parseFloat(getComputedStyle(board.querySelector('td.cell')).fontSize)"
+    before = by_hand.evaluate(size)
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.evaluate(size) > 1.2 * before
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.evaluate(size) == before
+    boards.page.set_viewport_size({"width": 1366, "height": 768})
 
 
 # ---------------------------------------------------------------------------- asking where a number came from
 
 
-def test_with_the_keyboard_alone_a_result_says_where_it_came_from(by_hand):
-    keyboard = by_hand.page.keyboard
+def test_with_the_keyboard_alone_a_result_says_where_it_came_from_and_is_heard(by_hand):
     by_hand.get_by_role("button", name="Reset").focus()
-    for _ in range(80):
-        keyboard.press("Tab")
-        if focused(by_hand).startswith("scores row 1 column 1"):
+    stops = []
+    for _ in range(30):
+        keys(by_hand, "Tab")
+        stops.append(focused(by_hand))
+        if stops[-1].startswith("scores I → I"):
             break
-    keyboard.press("ArrowRight")
-    see(by_hand, "scores row 1 column 2:  1·4 + 0·4 + 2·0 = 4")
+    assert len(stops) < 20 and sum(stop.startswith("W_q") for stop in stops) == 1  # one stop for each panel
+    keys(by_hand, "ArrowDown", "ArrowDown", "ArrowRight")
+    line = by_hand.locator(".why")
+    line.get_by_text("scores tea → like").wait_for()
+    assert line.inner_text().split("\n")[1] == "2·4 + 1·4 + 3·0 = 12"
+    assert by_hand.locator(".spoken").inner_text() == "scores tea → like: 2·4 + 1·4 + 3·0 = 12"
     assert by_hand.locator("td.lit").count() == 6
-    keyboard.press("Tab")
-    keyboard.press("Tab")
-    see(by_hand, "weights row 1 column 1:  e^2 / (e^2 + e^4 + e^4) = 0.06")
+    keys(by_hand, "Enter")  # back to where it came from
+    assert focused(by_hand) == "queries tea, column 1: 2"
+
+
+def test_an_operand_is_a_way_back_to_its_cell(by_hand):
+    cell(by_hand, "scores tea → like").click()
+    by_hand.locator(".why .leaf").nth(1).click()
+    assert focused(by_hand) == "keys like, column 1: 4"
+    by_hand.locator(".why .leaf").nth(2).click()  # 0·0 + 2·1 + 0·0 + 2·1: the second 2 of X
+    assert focused(by_hand) == "inputs X like, column 2"
 
 
 @pytest.mark.parametrize(
-    "name, row, column, text",
+    "label, text",
     [
-        ("queries", 1, 3, "1·1 + 0·0 + 1·1 + 0·1 = 2"),
-        ("scores × scale", 1, 1, "2 · 1 = 2"),
-        ("weighted values", 2, 2, "0.47 · 8 = 3.75"),
-        ("outputs", 1, 1, "0.06·1 + 0.47·2 + 0.47·2 = 1.94"),
+        ("queries I, column 3", "1·1 + 0·0 + 1·1 + 0·1 = 2"),
+        ("weights I → I", "e^2 / (e^2 + e^4 + e^4) ≈ 0.063"),
+        ("outputs I, column 1", "0.06·1 + 0.47·2 + 0.47·2 = 1.94"),
     ],
 )
-def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, name, row, column, text):
-    cell(by_hand, name, row, column).hover()
-    see(by_hand, f"{name} row {row} column {column}:  {text}")
+def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
+    cell(by_hand, label).hover()
+    by_hand.locator(".why").get_by_text(label).wait_for()
+    assert by_hand.locator(".why").inner_text().split("\n")[1] == text
 
 
-def test_jupyterlabs_keys_do_not_fire_on_a_board(by_hand):
+def test_an_entry_of_w_k_shows_what_it_will_move(by_hand):
+    cell(by_hand, "W_k row 3 column 3").click()
+    see(by_hand, "W_k row 3 column 3 moves 2 of keys, 6 of scores, 9 of weights, 9 of outputs.")
+    moved = by_hand.locator("td.moved")
+    assert {label.split(" ")[0] for label in moved.evaluate_all("cells => cells.map(c => c.ariaLabel)")} == {
+        "keys",
+        "scores",
+        "weights",
+        "outputs",
+    }
+
+
+def test_jupyterlabs_commands_do_not_fire_on_a_board_and_ctrl_s_saves(boards, by_hand):
     count = by_hand.page.locator(".jp-Notebook .jp-Cell").count()
-    cell(by_hand, "outputs", 1, 1).click()
-    for key in ("b", "a", "x", "d", "d"):
-        by_hand.page.keyboard.press(key)
-    see(by_hand, "outputs row 1 column 1:")
+    cell(by_hand, "outputs I, column 1").click()
+    keys(by_hand, "b", "a", "x", "d", "d")
     assert by_hand.page.locator(".jp-Notebook .jp-Cell").count() == count
+    for label in ("outputs I, column 1", "W_q row 1 column 1"):
+        cell(by_hand, label).click()
+        with by_hand.page.expect_response(lambda r: r.request.method == "PUT" and "contents/boards.ipynb" in r.url):
+            keys(by_hand, "Control+s")
 
 
 def test_one_board_shown_twice_stays_in_step(boards, by_hand):
-    cell(by_hand, "X", 1, 1).fill("3")
-    by_hand.page.keyboard.press("Enter")
+    cell(by_hand, "inputs X I, column 1").fill("3")
+    keys(by_hand, "Enter")
     twin = boards.board("Self-attention by hand", nth=1)
-    see(twin, "X row 1 column 1 is now 3.")
-    assert cell(twin, "X", 1, 1).input_value() == "3"
+    see_results(twin, X=changed(X, 1, 1, 3.0))
+    assert cell(twin, "inputs X I, column 1").input_value() == "3"
+    twin.get_by_role("button", name="Undo").click()
+    see_results(by_hand)
+
+
+def test_the_steps_can_be_played_one_by_one(by_hand):
+    by_hand.get_by_role("button", name="Step on").click()
+    see(by_hand, "queries: inputs X times W_q")
+    assert cell(by_hand, "weights I → I").get_attribute("aria-label").endswith("not yet")
+    keys(by_hand, "PageDown", "PageDown", "PageDown", "PageDown")
+    see(by_hand, "weights: Softmax of each row of")
+    assert number(by_hand, "weights I → I") == 0.06
+    assert cell(by_hand, "outputs I, column 1").get_attribute("aria-label").endswith("not yet")
+    by_hand.get_by_role("slider", name="Steps").press("End")
+    see_results(by_hand)
+
+
+def test_nothing_moves_a_board_up_or_down(by_hand):
+    height = "board => board.getBoundingClientRect().height"
+    before = by_hand.evaluate(height)
+    for label in ("outputs I, column 1", "W_k row 3 column 3", "scores tea → like"):
+        cell(by_hand, label).hover()
+        assert by_hand.evaluate(height) == before
+    cell(by_hand, "W_k row 3 column 3").click()
+    by_hand.page.keyboard.type("0.5x")
+    keys(by_hand, "Enter")
+    by_hand.page.keyboard.type("0.5")
+    keys(by_hand, "Shift+Enter")
+    by_hand.get_by_role("button", name="Random").click()
+    assert by_hand.evaluate(height) == before
 
 
 # -------------------------------------------------------------------------------------- the other boards
 
 
 def test_softmax_explorer_by_keyboard(boards):
-    board = boards.board("Scores, scale and temperature")
-    reset(board)
-    board.get_by_role("combobox", name="Scale by 1/√d_k").select_option("off")
-    d_k = board.get_by_role("slider", name=re.compile("d_k"))
-    d_k.focus()
-    for _ in range(4):
-        boards.page.keyboard.press("ArrowRight")
+    board = start_again(boards.board("Scores, scale and temperature"))
+    board.get_by_role("slider", name=re.compile("d_k")).focus()
+    keys(board, *["ArrowRight"] * 4)
     see(board, "d_k is now 256.")
-    assert value(board, "weights", 1, 3) == pytest.approx(0.96, abs=0.006)
+    assert number(board, "weights, / 1 key 2") == pytest.approx(0.96, abs=0.006)
+    assert number(board, "weights, / √d_k key 2") == pytest.approx(0.27, abs=0.006)
     board.get_by_role("slider", name=re.compile("Temperature")).focus()
-    boards.page.keyboard.press("End")
-    see(board, "✓ Done.")
+    keys(board, *["ArrowRight"] * 4)
+    see(board, "✓ Now say why.")
 
 
 def test_mask_painter_shows_the_nan_and_its_gradient(boards):
-    board = boards.board("Paint a mask")
-    reset(board)
+    board = start_again(boards.board("Paint a mask"))
     board.get_by_role("combobox", name="Preset").select_option("causal")
-    see(board, "Preset is now causal.")
-    board.get_by_label("mask, ✓ = may attend row 1 column 1").click()
+    cell(board, "mask q0 → k0").click()
     see(board, "✓ Done.")
-    assert board.locator('[aria-label="weights row 1 column 1: nan"]').count() == 1
+    nan = board.locator('[aria-label="weights q0 → k0: nan"]')
+    assert "repeating-linear-gradient" in nan.evaluate("cell => getComputedStyle(cell).backgroundImage")
     assert board.locator('[aria-label="gradient of W_v row 1 column 1: nan"]').count() == 1
     board.get_by_role("combobox", name="Apply as").select_option("masked_softmax of attn_lib")
-    board.locator('[aria-label="weights row 1 column 1: 0"]').wait_for()
+    board.locator('[aria-label="weights q0 → k0: 0"]').wait_for()
+    assert board.get_by_text("✓ Done.").is_visible()
 
 
-def test_heads_explorer_reads_out_a_query(boards):
-    board = boards.board("Heads")
-    board.get_by_role("combobox", name="Enlarge").select_option("head 0")
-    see(board, "Enlarge is now head 0.")
-    cell(board, "the head chosen: queries down, keys across", 1, 1).hover()
-    see(board, "query a gives a 0.90, b 0.10")
-    board.get_by_role("combobox", name="Read out query").select_option("1: b")
+def test_a_head_is_chosen_by_clicking_it(boards):
+    board = start_again(boards.board("Heads"))
+    board.get_by_role("button", name="head 0", exact=True).click()
+    board.locator('[aria-label="the head chosen a → a: 0.90"]').wait_for()
+    board.get_by_role("combobox", name="Query").select_option("1: b")
     see(board, "✓ Done.")
+    board.get_by_role("combobox", name="Curves").select_option("shown")
+    board.get_by_role("img", name="Who listens to whom: a most to a, b most to a.").wait_for()
 
 
-def test_reshape_explorer_follows_the_features(boards):
-    board = boards.board("From features to heads")
-    reset(board)
-    assert cell(board, "head 0: view, then transpose", 2, 1).inner_text().split() == ["10", "h0"]
-    assert cell(board, "head 0: view alone", 2, 1).inner_text().split() == ["2", "h1"]
+def test_reshape_explorer_follows_a_feature(boards):
+    board = start_again(boards.board("From features to heads"))
+    cell(board, "x: a row for each token row 2 column 1").hover()
+    board.page.wait_for_function("board => board.querySelectorAll('td.moved').length === 2", arg=board.element_handle())
+    assert board.locator("td.moved").all_inner_texts() == ["10", "10"]
     board.get_by_role("slider", name=re.compile("Tokens")).focus()
-    boards.page.keyboard.press("Home")
+    keys(board, "Home")
     see(board, "✓ Done.")
 
 
@@ -298,9 +435,9 @@ def test_axe_finds_no_violation_in_any_board(boards):
     assert results.violations_count == 0, results.generate_report()
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
-def test_a_board_fits_the_page_in_both_themes(boards, theme, size):
+def test_a_board_fits_beside_the_file_list_in_both_themes(boards, theme, size):
     boards.page.set_viewport_size({"width": size[0], "height": size[1]})
     boards.page.get_by_role("menuitem", name="Settings", exact=True).click()
     boards.page.get_by_text("Theme", exact=True).hover()
@@ -308,30 +445,27 @@ def test_a_board_fits_the_page_in_both_themes(boards, theme, size):
     boards.page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")
     boards.page.wait_for_selector("#jupyterlab-splash", state="detached")
     Path(ARTEFACTS).mkdir(exist_ok=True)
-    for title in ("Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads"):
+    room = boards.page.locator(".jp-WindowedPanel-outer").first.bounding_box()["height"]
+    assert boards.page.locator(".jp-DirListing").is_visible()
+    for title in TITLES:
         board = boards.board(title)
         assert board.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), f"{title} is cut off at {size}"
+        assert board.bounding_box()["height"] <= room, f"{title} is higher than what is seen at {size}"
         board.screenshot(path=ARTEFACTS / f"{title.lower().replace(' ', '_')}-{size[0]}-{theme.split()[1].lower()}.png")
 
 
-def test_when_the_kernel_is_gone_the_board_says_so(browser, lab):
-    page = Lab(browser, lab, "boards.ipynb").run_all()
+def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was_not_told(browser, lab):
+    page = Lab(browser, lab, "restart.ipynb").run_all()
     try:
+        page.page.get_by_role("menuitem", name="Kernel", exact=True).click()
+        page.page.get_by_text("Restart Kernel…", exact=True).click()
+        page.page.locator(".jp-Dialog").get_by_text("Restart", exact=True).click()
+        page.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="attached")
         board = page.board("Self-attention by hand")
-        page.page.evaluate(
-            """async address => {
-                 const get = await fetch(address + '/api/sessions?token=test');
-                 const here = (await get.json()).find(s => s.path === 'boards.ipynb');
-                 const xsrf = document.cookie.match(/_xsrf=([^;]+)/)?.[1] ?? '';
-                 await fetch(`${address}/api/kernels/${here.kernel.id}/restart?token=test`,
-                             {method: 'POST', headers: {'X-XSRFToken': xsrf}});
-               }""",
-            lab,
-        )
-        cell(board, "X", 1, 1).fill("3")
-        page.page.keyboard.press("Enter")
-        see(board, "Python does not answer")
-        assert "stale" in board.get_attribute("class")
+        cell(board, "inputs X I, column 1").fill("3")
+        keys(board, "Enter")
+        see_results(board, X=changed(X, 1, 1, 3.0))
+        see(board, "Python has not been told")
     finally:
         page.close()
 
@@ -340,8 +474,7 @@ def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(browser
     page = Lab(browser, lab, "notebooks/saved_01_by_hand.ipynb")
     try:
         text = page.page.get_by_text("run the cell to move these numbers")
-        text.scroll_into_view_if_needed()
-        assert text.is_visible()
+        text.first.scroll_into_view_if_needed()
         assert page.page.get_by_role("caption").filter(has_text="outputs").count() == 1
     finally:
         page.close()

@@ -1,115 +1,149 @@
-"""Every explorer computes what attn_lib computes, and its task can be done by the edit that it asks for."""
+"""Every explorer computes what attn_lib computes, and its task can be done by what it asks for."""
+
+import math
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from attn_lib import masked_softmax, self_attention_steps
-from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
-
-
-def edit(board, panel, row, column, text):
-    board.handle({"type": "edit", "panel": panel, "cells": [[row, column, text]]})
-
-
-def choose(board, **settings):
-    for control, value in settings.items():
-        board.handle({"type": "set", "control": control, "value": value})
-
+from attn_lib import causal_mask, masked_softmax, self_attention_steps, split_heads
+from attn_lib.explorers import (
+    ENDS,
+    by_hand_explorer,
+    heads_explorer,
+    mask_painter,
+    reshape_explorer,
+    softmax_explorer,
+    two_heads_explorer,
+)
 
 HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 ALL = {
     "by_hand": by_hand_explorer,
+    **{f"by_hand, {end}": lambda end=end: by_hand_explorer(end) for end in ENDS[:-1]},
     "softmax": softmax_explorer,
     "mask": mask_painter,
     "heads": lambda: heads_explorer(HEADS, ["a", "b"]),
+    "two_heads": two_heads_explorer,
     "reshape": reshape_explorer,
 }
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_it_starts_without_a_problem_and_with_its_task_undone(name):
-    board = ALL[name]()
-    assert board.state["problem"] == "" and board.state["task"] and not board.done
-    for panel in board.panels:
-        for source in panel["how"][1:3]:
-            assert source in board.state["values"]
+def entry(matrix, row, column, number):
+    matrix = matrix.clone()
+    matrix[row, column] = number
+    return matrix
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_setting_and_random_numbers_can_be_computed(name):
+def test_it_starts_with_its_task_undone_and_every_setting_can_be_computed(name):
     board = ALL[name]()
-    for control in board.controls:
+    assert not board.done
+    for control in board.spec["controls"]:
         for value in control["values"]:
-            choose(board, **{control["name"]: value})
-            assert board.state["problem"] == ""
-    for _ in range(5):
-        board.handle({"type": "random"})
-        assert board.state["problem"] == ""
+            board.change(**{control["name"]: value})
+            assert board.heard["problem"] == ""
 
 
-@pytest.mark.parametrize("arithmetic, scale", [("true", 1), ("scaled by 1/√d_k", None)])
+@pytest.mark.parametrize("arithmetic, scale", [("as they are", 1), ("scaled by 1/√d_k", None)])
 def test_by_hand_is_self_attention_steps(arithmetic, scale):
     board = by_hand_explorer()
-    choose(board, arithmetic=arithmetic, query="tea")
-    edit(board, "W_q", 0, 0, "-2")
-    edit(board, "X", 2, 3, "0.5")
+    w_q, x = entry(board.inputs["W_q"], 0, 0, -2), entry(board.inputs["X"], 2, 3, 0.5)
+    board.change(arithmetic=arithmetic, query="tea", W_q=w_q, X=x)
     steps = self_attention_steps(*board.inputs.values(), scale=scale)
-    for name in ("queries", "keys", "values", "scores", "scaled", "weights", "outputs"):
+    for name in ("queries", "keys", "values", "scores", "weights", "outputs"):
         assert_close(board.results[name], getattr(steps, name))
     assert_close(board.results["weighted_values"], steps.weighted_values[2])
 
 
 def test_by_hand_shows_what_rounding_does():
-    board = by_hand_explorer()
-    choose(board, arithmetic="rounded to one digit")
-    assert_close(board.results["outputs"][1:], torch.tensor([[2.0, 8.0, 0.0], [2.0, 7.8, 0.3]]))
+    board = by_hand_explorer().change(arithmetic="rounded to one digit")
+    wanted = torch.tensor([[2.0, 8.0, 0.0], [2.0, 7.8, 0.3]], dtype=torch.float64)
+    assert_close(board.results["outputs"][1:], wanted)
 
 
-def test_by_hand_task_is_done_by_row_3_column_3_of_w_k_and_not_by_two_edits():
+def test_by_hand_task_wants_half_a_step_in_the_third_column_and_the_reason():
     board = by_hand_explorer()
-    edit(board, "W_k", 2, 2, "1")
-    assert board.done
-    edit(board, "W_q", 0, 0, "2")
+    w_k = board.inputs["W_k"]
+    for row in range(4):
+        for column in range(3):
+            for step in (-1, 1):  # what an arrow key does: no such step solves it
+                board.change(W_k=entry(w_k, row, column, w_k[row, column] + step))
+                assert not board._reached
+    board.change(W_k=entry(w_k, 2, 2, 0.5))
+    assert board._reached and not board.done
+    state = {**board.now, "answer": 1, "revision": 99}
+    board.set_state({"now": state})
     assert not board.done
-
-
-def test_softmax_explorer_task():
-    board = softmax_explorer()
-    choose(board, scaling="off", d_k=256)
-    assert board.results["weights"].max() > 0.9 and not board.done
-    choose(board, temperature=16)
+    board.set_state({"now": {**state, "answer": 0}})
     assert board.done
-    assert_close(board.results["weights"], masked_softmax(board.inputs["match"]))
+    board.change(W_q=torch.zeros(4, 3))
+    assert board.done  # what was done stays done
+
+
+def test_a_small_board_ends_where_it_is_told_and_another_end_is_refused():
+    assert list(by_hand_explorer("queries").results) == ["queries"]
+    assert list(by_hand_explorer("queries").inputs) == ["X", "W_q"]
+    assert "outputs" not in by_hand_explorer("weighted_values").results
+    with pytest.raises(ValueError, match=r"queries.*'loss'"):
+        by_hand_explorer("loss")
+
+
+def test_softmax_explorer_divides_by_three_numbers_and_its_task_is_a_temperature_of_the_root():
+    board = softmax_explorer().change(d_k=256)
+    match = board.inputs["match"]
+    for words, divisor in (("1", 1), ("√d_k", 16), ("d_k", 256)):
+        assert_close(board.results[f"weights, / {words}"], masked_softmax(match * 16 / divisor))
+    assert board.results["weights, / 1"].max() > 0.9 and not board.done
+    board.change(temperature=16)
+    assert board._reached
+    assert_close(board.results["weights, / 1"], masked_softmax(match))
+    assert_close(board.results["entropy 1"][0, 0], torch.special.entr(masked_softmax(match)).sum())
 
 
 def test_mask_painter_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_or_heals_it():
-    board = mask_painter()
-    choose(board, preset="causal")
-    edit(board, "mask", 0, 0, "0")  # one click: the first query has nothing left
+    board = mask_painter().change(given="causal")
+    assert_close(board.results["weights"], masked_softmax(board.inputs["scores"], causal_mask(4)))
+    board.change(mask=entry(board.inputs["mask"], 0, 0, 0))  # one click: the first query has nothing left
     assert board.done
     assert board.results["weights"][0].isnan().all() and not board.results["weights"][1:].isnan().any()
     assert board.results["gradient"].isnan().all()
-    choose(board, fill="−1e9 before softmax")
-    assert_close(board.results["weights"][0].sum(), torch.tensor(1.0))  # an average of what nobody may see
-    choose(board, fill="0 after softmax")
-    assert board.results["row_sums"][1] < 0.99
-    choose(board, fill="masked_softmax of attn_lib")
+    board.change(fill="−1e9 before softmax")
+    assert board.results["weights"][0].sum() == 1  # an average of what nobody may see
+    board.change(fill="0 after softmax")
+    assert board.results["sums"][1] < 0.99
+    board.change(fill="masked_softmax of attn_lib")
     assert (board.results["weights"][0] == 0).all() and board.results["gradient"].isfinite().all()
-    assert not board.done
+    assert board.done  # its second half, looking at the gradient, does not take it back
 
 
-def test_heads_explorer_takes_any_weights_and_reads_out_a_query():
-    board = heads_explorer(HEADS, ["a", "b"])
-    assert_close(board.results["enlarged"], HEADS[1])
-    choose(board, query="1: b")
-    assert "b (key 1) 0.80" in board.state["text"]["read"]
-    choose(board, head="head 0")
-    assert_close(board.results["enlarged"], HEADS[0])
+@pytest.mark.parametrize("fill", ["−∞ before softmax", "masked_softmax of attn_lib", "0 after softmax"])
+@pytest.mark.parametrize("given", ["everything open", "padding and causal"])
+def test_mask_painters_gradient_is_autograds(fill, given):
+    board = mask_painter().change(fill=fill, given=given, mask=torch.tensor([[1.0, 1, 0, 1]] * 3 + [[0.0, 1, 1, 1]]))
+    w_v = torch.eye(2, dtype=torch.float64, requires_grad=True)
+    tokens = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], dtype=torch.float64)
+    outputs = board.results["weights"] @ (tokens @ w_v)
+    alive = board.results["allowed"].bool().any(dim=-1)
+    assert_close(board.results["gradient"], torch.autograd.grad(outputs[alive].square().sum(), w_v)[0])
+
+
+def test_heads_explorer_takes_any_weights_and_its_task_is_the_most_even_row():
+    board = heads_explorer(HEADS, (word for word in "ab"))
+    assert_close(board.results["chosen"], HEADS[1].double())
+    board.change(query="1: b", head="head 0")
+    assert_close(board.results["row"], HEADS[0, 1:].double())
     assert board.done
     weights = torch.rand(3, 2, 5, requires_grad=True).softmax(-1)
-    assert heads_explorer(weights, ["x", "y"], list("abcde")).state["problem"] == ""
-    assert heads_explorer(weights).state["problem"] == ""
+    assert heads_explorer(weights, ["x", "y"], list("abcde")).settings["head"]
+    assert heads_explorer(weights).settings["query"]
+
+
+def test_heads_explorer_keeps_a_copy():
+    weights = HEADS.clone()
+    board = heads_explorer(weights)
+    weights.fill_(0)
+    assert_close(board.change(head="head 0").results["chosen"], HEADS[0].double())
 
 
 @pytest.mark.parametrize(
@@ -120,6 +154,7 @@ def test_heads_explorer_takes_any_weights_and_reads_out_a_query():
         ((torch.ones(0, 2, 2),), ValueError, "empty"),
         ((HEADS, ["a"]), ValueError, "tokens has 1 entries, weights have 2"),
         ((torch.ones(1, 2, 3), ["a", "b"], ["a"]), ValueError, "key_tokens has 1 entries, weights have 3"),
+        ((torch.ones(17, 256, 256),), ValueError, "17 × 256 × 256 = 1,114,112 numbers.*at most 1,048,576"),
     ],
 )
 def test_heads_explorer_says_what_does_not_fit(arguments, exception, word):
@@ -127,12 +162,27 @@ def test_heads_explorer_says_what_does_not_fit(arguments, exception, word):
         heads_explorer(*arguments)
 
 
+def test_two_heads_are_multi_head_attention_with_a_movable_cut():
+    board = two_heads_explorer().change(cut_at=1, head_1="off")
+    q, k, v = (board.inputs[name] for name in ("queries", "keys", "values"))
+    weights = torch.softmax(q[:, :1] @ k[:, :1].T, dim=-1)
+    assert_close(board.results["both"], torch.cat([weights @ v[:, :1], torch.zeros(3, 3).double()], dim=1))
+    board.change(head_1="on", cut_at=2)
+    w_o = board.inputs["W_o"]
+    board.change(W_o=torch.diag(torch.tensor([0.0, 0, 1, 1])))  # the rows of head 0 say nothing any more
+    assert board._reached
+    other = two_heads_explorer().change(W_o=w_o * 0)
+    assert not other._reached  # silence is not the answer
+
+
 def test_reshape_explorer_follows_every_feature_and_its_task_is_a_single_token():
     board = reshape_explorer()
-    assert board.results["right 0"].tolist() == [[0, 1], [10, 11], [20, 21]]
-    assert board.results["wrong 0"].tolist() == [[0, 1], [2, 3], [10, 11]]
-    assert board.results["wrong 0:head"].tolist() == [[0, 0], [1, 1], [0, 0]]
-    choose(board, heads=1)
+    x = board.results["x"]
+    for h in (0, 1):
+        assert_close(board.results[f"right {h}"], split_heads(x[None], 2)[0, h])
+        assert_close(board.results[f"wrong {h}"], x.view(2, 3, 2)[h])
+    board.change(heads=1)
     assert not board.done
-    choose(board, heads=3, tokens=1)
+    board.change(heads=3, tokens=1)
     assert board.done
+    assert math.prod(board.results["right 2"].shape) == 2

@@ -40,7 +40,7 @@ def test_a_board_is_html_that_holds_its_traits_and_its_tables(path, capsys):
     page = BeautifulSoup(output.data["text/html"], "html.parser")
     board = page.select_one(".saved-board")
     saved = json.loads(board.script.string)
-    assert board["data-title"] == saved["title"] and set(saved) == set(pages.TRAITS)
+    assert board["data-title"] == saved["spec"]["heading"] and set(saved) == {"spec", "films", "now", "heard"}
     assert "</script>" in json.dumps(saved) and len(page.select("script")) == 1  # its words do not end it
     assert board.select("table") and "run the cell" not in board.get_text()
     assert path.read_bytes() == before
@@ -56,7 +56,7 @@ def test_what_cannot_be_done_there_is_not_asked_for(path):
 def test_the_script_of_boards_is_a_classic_one_and_wakes_them():
     script = pages.script()
     assert "export default" not in script and "import " not in script.split("function", 1)[0]
-    assert script.startswith("(() => {") and "wake();" in script
+    assert script.startswith("(() => {") and ".saved-board" in script and "const BOARD = () =>" in script
 
 
 def test_a_picture_takes_its_description_to_the_page(path):

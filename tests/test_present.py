@@ -100,18 +100,18 @@ def test_keys_typed_into_a_board_stay_there_and_its_left_edge_takes_clicks(run, 
     page = run.page
     board_cell = next(i for i, cell in enumerate(cells) if cell.source == "by_hand_explorer()")
     page.evaluate("(index) => (jupyterapp.shell.currentWidget.content.activeCellIndex = index)", board_cell)
-    board = page.get_by_role("group", name="Self-attention by hand")
-    first = board.get_by_label("X row 1 column 1", exact=True)
+    board = page.get_by_role("group", name="Self-attention by hand", exact=True)
+    first = board.get_by_label("inputs X I, column 1", exact=True)
     first.click()
     for key in ("2", "Enter", "ArrowUp", "ArrowRight", "Space", "Escape", "b", "d", "d"):
         page.keyboard.press(key)
-    board.get_by_text("X row 2 column 1 is now 1.").wait_for()
+    board.get_by_text("inputs X like, column 1 is now 1.").wait_for()
     assert first.input_value() == "2"
     # JupyterLab lays a fold button over the leftmost strip of an output, where this button is
     board.get_by_role("button", name="Undo").click(position={"x": 5, "y": 5})
     board.get_by_text("Undone.").wait_for()
-    board.get_by_label("outputs row 1 column 1").click()
-    for key in ("ArrowRight", "ArrowDown", "Space"):
+    board.get_by_label("outputs I, column 1:").click()
+    for key in ("ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
     assert board.is_visible()
     assert page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex") == board_cell

@@ -171,7 +171,7 @@ def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others(tmp_path):
     for board in cells[5:]:
         board.metadata.tags = ["nbval-ignore-output"]
     tables = cells[6].outputs[0].data["text/html"]
-    cells[6].outputs[0].data["text/html"] = re.sub(r">1<", ">7<", tables, count=1)
+    cells[6].outputs[0].data["text/html"] = re.sub(r">1.00<", ">7.00<", tables, count=1)
     assert cells[6].outputs[0].data["text/html"] != tables
     nbformat.write(notebook, path)
     options = ["-n", "0", "-p", "conftest", "-c", ROOT / "pyproject.toml", f"--rootdir={tmp_path}", "-rf", "--color=no"]

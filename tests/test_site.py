@@ -10,7 +10,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 
-from attn_lib.examples import self_attention_steps
+from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors import site
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -179,50 +179,52 @@ def test_a_pale_text_or_an_image_without_words_would_be_found(built, reader, spo
 
 def test_numbers_typed_into_a_page_give_what_attn_lib_computes(built, reader):
     page = reader(built / "notebooks" / "01_by_hand.html")
-    board = page.get_by_role("group", name="Self-attention by hand")
-    inputs = page.evaluate("document.querySelector('.saved-board').board.get('state').values")
-    inputs = {name: torch.tensor(inputs[name], dtype=torch.float64) for name in ("X", "W_q", "W_k", "W_v")}
+    board = page.get_by_role("group", name="Self-attention by hand", exact=True)
+    inputs = {"X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v}
     generator = torch.Generator().manual_seed(5)
-    for name in ("X", "W_q", "W_k", "W_v"):
-        row, column = (int(torch.randint(size, (), generator=generator)) for size in inputs[name].shape)
-        number = round(float(torch.randn((), generator=generator)) * 2, 3)
-        inputs[name][row, column] = number
-        cell = board.get_by_label(f"{name} row {row + 1} column {column + 1}", exact=True)
+    for name in inputs:
+        matrix = inputs[name] = inputs[name].double()
+        row, column = (int(torch.randint(size, (), generator=generator)) for size in matrix.shape)
+        matrix[row, column] = number = round(float(torch.randn((), generator=generator)) * 2, 3)
+        place = (
+            f"inputs X {TOKENS[row]}, column {column + 1}"
+            if name == "X"
+            else f"{name} row {row + 1} column {column + 1}"
+        )
+        cell = board.get_by_label(place, exact=True)
         cell.fill(str(number))
         cell.press("Enter")
-        board.get_by_text(f"{name} row {row + 1} column {column + 1} is now {number}.").wait_for()
-    results = page.evaluate("document.querySelector('.saved-board').board.results()")
-    for name, tensor in self_attention_steps(*inputs.values(), scale=1)._asdict().items():
-        if name in results and name != "weighted_values":
-            torch.testing.assert_close(torch.tensor(results[name], dtype=torch.float64), tensor, atol=1e-6, rtol=1e-6)
-    shown = f"{results['outputs'][1][2]:.2f}".replace("-", "−")
-    assert board.get_by_label(f"outputs row 2 column 3: {shown}", exact=True).count() == 1
+        board.get_by_text(f"{place} is now {number}.".replace("-", "−")).wait_for()
+    steps = self_attention_steps(*inputs.values(), scale=1)
+    for i, row in enumerate(steps.outputs.tolist()):
+        for j, number in enumerate(row):
+            label = board.get_by_label(f"outputs {TOKENS[i]}, column {j + 1}: ").get_attribute("aria-label")
+            assert abs(float(label.split(": ")[1].replace("−", "-").replace("≈", "")) - number) < 0.0051
 
 
 def test_every_other_board_moves_too(built, reader):
     page = reader(built / "notebooks" / "02_scaled_dot_product.html")
     board = page.get_by_role("group", name="Scores, scale and temperature")
-    board.get_by_label("Scale by 1/√d_k").select_option("off")
     board.get_by_label("d_k", exact=True).press("End")
-    board.get_by_text("Largest weight 0.998").wait_for()
+    board.get_by_label("weights, / 1 key 2: 1.00").wait_for()
     page = reader(built / "notebooks" / "03_masking.html")
     board = page.get_by_role("group", name="Paint a mask")
-    for column in range(1, 5):
-        board.get_by_label(f"mask, ✓ = may attend row 2 column {column}: may attend").click()
+    for column in range(4):
+        board.get_by_label(f"mask q1 → k{column}").click()
     board.get_by_text("✓ Done.").wait_for()
-    assert board.get_by_label("weights row 2 column 1: nan").count() == 1
+    assert board.get_by_label("weights q1 → k0: nan").count() == 1
     page = reader(built / "notebooks" / "04_multi_head.html")
     board = page.get_by_role("group", name="Heads")
-    board.get_by_label("Enlarge").select_option("head 1")
-    board.get_by_text("head 1, query").wait_for()
+    board.get_by_role("button", name="head 1", exact=True).click()
+    board.get_by_text("Head is now head 1.").wait_for()
     board = page.get_by_role("group", name="From features to heads")
     board.get_by_label("Tokens").press("Home")
-    board.get_by_text("view alone gives the same.").wait_for()
+    board.get_by_text("✓ Done.").wait_for()
 
 
 def test_a_mistyped_number_is_refused_and_explained(built, reader):
     page = reader(built / "notebooks" / "01_by_hand.html", "phone, dark")
-    board = page.get_by_role("group", name="Self-attention by hand")
+    board = page.get_by_role("group", name="Self-attention by hand", exact=True)
     cell = board.get_by_label("W_q row 1 column 1", exact=True)
     cell.fill("1,5")
     cell.press("Enter")

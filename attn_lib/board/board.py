@@ -1,0 +1,445 @@
+"""Board: named matrices and a list of steps. The page computes and draws them; Python is told, and is the judge."""
+
+import html
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import anywidget
+import torch
+import traitlets
+
+from .. import show
+from ..colours import COLOURS
+from .operations import Operation
+
+PAGE = Path(__file__).parent / "page"
+PARTS = ("numbers", "operations", "engine", "panels", "explain", "page")  # JavaScript, joined in this order
+LARGEST = 1e6  # of a number that may be typed
+MOST = 16 * 256 * 256  # numbers in a film: what a page can hold
+EDITABLE = 32 * 32
+
+
+def script():
+    """The JavaScript of every board, one module without imports."""
+    return "\n".join((PAGE / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A matrix to start from, or a film (frames, rows, columns), which cannot be edited.
+
+    kind names its colour; rows and columns are words beside it and are handed on to the steps; toggle: cells are
+    switches, 1 or 0; draw: lowest and highest number and step that *Random* draws from.
+    """
+
+    tensor: object
+    kind: str = "input"
+    title: str = ""
+    rows: tuple = ()
+    columns: tuple = ()
+    at: tuple = ()
+    note: str = ""
+    editable: bool = True
+    toggle: bool = False
+    draw: tuple = (-1, 1, 0.5)
+    gap: object = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """A matrix that is computed. What is left out follows from the operation: colour, words, place.
+
+    at: column, row and number of rows of the drawing's grid; when: a control and the values for which the step is
+    shown; gap: after how many columns there is a gap, a number or a control's name; hidden steps are never drawn;
+    wires: the names from which connectors are drawn, if not from all that it is computed from.
+    """
+
+    name: str
+    operation: Operation
+    title: str = ""
+    kind: str = ""
+    rows: tuple | None = None
+    columns: tuple | None = None
+    at: tuple = ()
+    note: str = ""
+    when: tuple = ()
+    hidden: bool = False
+    gap: object = 0
+    wires: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Control:
+    """A choice among a few values. Its number is the value, or its place among the values, unless given."""
+
+    name: str
+    title: str
+    values: tuple
+    start: object = None
+    slider: bool = False
+    numbers: tuple = ()
+
+    def number(self, value):
+        counts = all(isinstance(v, int | float) for v in self.values)
+        numbers = self.numbers or (self.values if counts else tuple(range(len(self.values))))
+        return numbers[self.values.index(value)]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to bring about. Each condition is a tuple, its kind first, as in `CONDITIONS`; all must hold at once.
+
+    why: a question that is asked as well, with its answers; `right` is the place of the right one.
+    """
+
+    text: str
+    conditions: tuple
+    why: str = ""
+    answers: tuple = ()
+    right: int = 0
+    because: str = ""
+
+
+CONDITIONS: dict[str, Callable] = {  # (board's values, numbers of the controls, start) → whether it holds
+    "above": lambda values, _, start, name, i, j, least: bool(values[name][i, j] > least),
+    "below": lambda values, _, start, name, i, j, most: bool(values[name][i, j] < most),
+    "changed": lambda values, _, start, counts: all(
+        int((values[name] != matrix).sum()) == counts.get(name, 0) for name, matrix in start.items()
+    ),
+    "set": lambda values, numbers, start, control, number: numbers[control] == number,
+    "at_least": lambda values, numbers, start, control, number: numbers[control] >= number,
+    "has_nan": lambda values, _, start, name: bool(values[name].isnan().any()),
+    "equal": lambda values, _, start, a, b: (
+        values[a].shape == values[b].shape and bool(((values[a] - values[b]).abs() < 1e-9).all())
+    ),
+    "differ": lambda values, _, start, a, b, least: bool((values[a] - values[b]).abs().max() > least),
+    "most_even": lambda values, numbers, start, film, frame, row: bool(
+        values[film][numbers[frame], numbers[row]].max() - values[film].max(dim=2).values.min() < 1e-4
+    ),
+}
+
+
+class Board(anywidget.AnyWidget):
+    """A page of matrices: some can be edited, the steps follow from them.
+
+    inputs: name → tensor or `Input`; steps: (name, operation) or `Step`, each on earlier names. Read back what stands
+    there with `inputs`, `results`, `settings` and `done`.
+    Raises: ValueError for a name that is used twice or not there yet, for a film or matrix that is too large, for a
+    control without its start among its values; TypeError for an input that holds no numbers.
+    """
+
+    _esm = script()
+    _css = PAGE / "board.css"
+
+    spec = traitlets.Dict().tag(sync=True)  # all that never changes
+    films = traitlets.Dict().tag(sync=True)  # name → bytes
+    now = traitlets.Any().tag(sync=True, echo_update=False)  # what the page says: inputs and settings
+    heard = traitlets.Dict().tag(sync=True)  # what Python answers
+
+    def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False):
+        self.title, self._task = title, task
+        self._steps = [step if isinstance(step, Step) else Step(*step) for step in steps]
+        self._controls = {control.name: control for control in controls}
+        self._given = {name: _given(name, value) for name, value in inputs.items()}
+        self._start = {name: given.tensor for name, given in self._given.items() if given.editable}
+        self._check_names()
+        self._settings = {c.name: c.values[0] if c.start is None else c.start for c in controls}
+        self._now, self._values, self._reached, self._answer = dict(self._start), {}, False, None
+        self._listens, self._revision = False, 0
+        problem = self._compute()
+        if problem:
+            raise ValueError(problem)
+        self._start_settings = dict(self._settings)
+        super().__init__(
+            spec=self._describe(large),
+            films={name: _bytes(given.tensor) for name, given in self._given.items() if given.tensor.ndim == 3},
+            now=self._state(0),
+            heard={"revision": 0, "problem": "", "made": self._made()},
+        )
+        self._listens = True
+
+    def _check_names(self):
+        seen = list(self._given)
+        for step in self._steps:
+            for name in step.operation.of:
+                if name not in seen:
+                    raise ValueError(f"step {step.name!r} needs {name!r}, before it there are {seen}")
+            seen.append(step.name)
+        seen += self._controls
+        twice = {name for name in seen if seen.count(name) > 1}
+        if twice:
+            raise ValueError(f"names are used twice: {sorted(twice)}")
+        for c in self._controls.values():
+            if c.start is not None and c.start not in c.values:
+                raise ValueError(f"control {c.name!r} starts at {c.start!r}, its values are {c.values}")
+
+    # ------------------------------------------------------------------------------------------------- read back
+
+    @property
+    def inputs(self):
+        """The matrices as they stand, name → float64 tensor: copies, nothing done to them reaches the board."""
+        return {name: tensor.clone() for name, tensor in self._now.items()}
+
+    @property
+    def results(self):
+        """Every step's matrix, name → float64 tensor."""
+        return {step.name: self._values[step.name].clone() for step in self._steps}
+
+    @property
+    def settings(self):
+        """What the controls are set to, name → value."""
+        return dict(self._settings)
+
+    @property
+    def start(self):
+        """The matrices that the reset button brings back."""
+        return {name: tensor.clone() for name, tensor in self._start.items()}
+
+    @property
+    def done(self):
+        """Whether the task was done, as Python judges; a board without one is never done."""
+        return self._reached and (not self._task.why or self._answer == self._task.right)
+
+    def change(self, **values):
+        """Set inputs (tensors) and controls (values) by name, as a hand on the page would; returns the board.
+
+        Raises: ValueError for a name or value that the page would refuse.
+        """
+        state = self._state(self._revision + 1)
+        for name, value in values.items():
+            if name in self._start:
+                state["inputs"][name] = torch.as_tensor(value).tolist()
+            elif name in self._controls:
+                state["settings"][name] = value
+            else:
+                raise ValueError(f"{name!r} is no input or control; there are {[*self._start, *self._controls]}")
+        self._read(state)
+        self.now = state
+        return self
+
+    # -------------------------------------------------------------------------------------------- hear and judge
+
+    @traitlets.observe("now")
+    def _hear(self, change):
+        """Take what the page says, all or nothing. Nothing that it says raises: nobody would see it."""
+        if not self._listens:
+            return
+        problem, revision = "", None
+        try:
+            revision = self._revision = int(self.now["revision"])
+            problem = self._take(self.now)
+        except Exception as error:  # whatever a page may send, down to a list that nests too deep
+            problem = f"Python could not read what this page said ({show.error(error, 100)})."
+            self._listens, self.now = False, self._state(self._revision)  # a page that is loaded anew starts there
+            self._listens = True
+        self.heard = {"revision": revision, "problem": problem, "made": self._made()}
+
+    def _take(self, said):
+        inputs, settings = self._read(said)
+        proof = said.get("proof")
+        if proof is not None:  # the moment when the page saw the task done: seen again here
+            self._now, self._settings = self._read(proof)
+            self._compute()
+        elif said.get("fresh"):
+            self._reached = False
+        answer = said.get("answer")
+        self._answer = answer if isinstance(answer, int) and not isinstance(answer, bool) else None
+        self._now, self._settings = inputs, settings
+        return self._compute()
+
+    def _read(self, said):
+        inputs = {}
+        for name, start in self._start.items():
+            rows = said["inputs"][name]
+            if [len(row) for row in rows] != [start.size(1)] * start.size(0):
+                raise ValueError(f"{name} is not {start.size(0)} × {start.size(1)}")
+            for x in (x for row in rows for x in row):
+                fits = x in (0, 1) if self._given[name].toggle else abs(x) <= LARGEST  # nan is not
+                if isinstance(x, bool) or not isinstance(x, int | float) or not fits:
+                    raise ValueError(f"{name} cannot hold {str(x)[:20]}")
+            inputs[name] = torch.tensor(rows, dtype=torch.float64)
+        settings = {}
+        for name, control in self._controls.items():
+            value = said["settings"][name]
+            if isinstance(value, bool) or value not in control.values:
+                raise ValueError(f"{control.title} cannot be {str(value)[:20]}")
+            settings[name] = value
+        return inputs, settings
+
+    def _compute(self):
+        """Compute every step; returns "" or why it cannot be done, and then the values are those from before."""
+        numbers = {name: self._controls[name].number(value) for name, value in self._settings.items()}
+        values = {name: given.tensor for name, given in self._given.items()} | self._now
+        try:
+            with torch.no_grad():
+                for step in self._steps:
+                    values[step.name] = torch.as_tensor(step.operation.compute(values, numbers)).double()
+            holds = self._task and all(
+                CONDITIONS[kind](values, numbers, self._start, *rest) for kind, *rest in self._task.conditions
+            )
+        except Exception as error:
+            return f"This cannot be computed ({show.error(error)})."
+        self._values, self._reached = values, self._reached or bool(holds)
+        return ""
+
+    def _made(self):
+        """What only Python can compute, for the page."""
+        return {s.name: _for_json(self._values[s.name]) for s in self._steps if s.operation.does == "python"}
+
+    def _state(self, revision):
+        inputs = {name: tensor.tolist() for name, tensor in self._now.items()}
+        return {"revision": revision, "inputs": inputs, "settings": dict(self._settings), "answer": self._answer}
+
+    # ------------------------------------------------------------------------------------------------- describe
+
+    def _describe(self, large):
+        panels = {}
+        for name, given in self._given.items():
+            shape = list(given.tensor.shape)
+            panels[name] = _panel(given, name) | {
+                **{"editable": given.editable, "toggle": given.toggle, "draw": given.draw, "shape": shape},
+                "values": [] if given.tensor.ndim == 3 else _for_json(given.tensor),
+            }
+            panels[name]["single"] = given.tensor.dtype == torch.float32
+        for step in self._steps:
+            panels[step.name] = _step_panel(step, panels)
+        task = None
+        if self._task:
+            task = {k: getattr(self._task, k) for k in ("text", "conditions", "why", "answers", "right", "because")}
+        controls = [
+            {"name": c.name, "title": c.title, "values": c.values, "slider": c.slider}
+            | {"numbers": [c.number(v) for v in c.values]}
+            for c in self._controls.values()
+        ]
+        start = {"inputs": {n: t.tolist() for n, t in self._start.items()}, "settings": dict(self._start_settings)}
+        colours = dict(COLOURS)
+        described = {"heading": self.title, "panels": list(panels.values()), "controls": controls, "task": task}
+        return json.loads(json.dumps(described | {"start": start, "colours": colours, "large": large}))
+
+    def __repr__(self):
+        return f"{self.title}: {', '.join(panel['name'] for panel in self.spec['panels'] if not panel['hidden'])}"
+
+    def _repr_mimebundle_(self, **options):
+        """The live board where there is a kernel, and the matrices as plain tables where there is none."""
+        bundle = super()._repr_mimebundle_(**options)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        return {**data, "text/plain": repr(self), "text/html": self.tables()}, metadata
+
+    def tables(self, words="run the cell to move these numbers."):
+        """The shown matrices as plain tables side by side, of a film only its size."""
+        made = []
+        for panel in self.spec["panels"]:
+            matrix = self._values[panel["name"]]
+            if panel["hidden"] or panel["when"] or 0 in matrix.shape:
+                continue
+            if matrix.ndim == 3:
+                made.append(f"<p>{html.escape(panel['title'])}: {' × '.join(map(str, matrix.shape))} numbers.</p>")
+                continue
+            table = show.matrix_as_html(
+                matrix, panel["title"], row_names=panel["rows"], column_names=panel["columns"], decimals=2
+            )
+            made.append(f'<div style="display: inline-block; vertical-align: middle; margin: 0 1em 0 0">{table}</div>')
+        return f"<div><p>{html.escape(self.title)}: {words}</p>{''.join(made)}</div>"
+
+
+def random_matrix(shape, seed, place=0, draw=(-1, 1, 0.5)):
+    """The matrix that *Random* with this seed puts into the board's input number `place`: the same on every page.
+
+    draw is lowest, highest, step. Each number comes from a 32-bit hash of seed, place and its own place in reading
+    order ("lowbias32", https://nullprogram.com/blog/2018/07/31/).
+    """
+    lowest, highest, step = draw
+    count = round((highest - lowest) / step) + 1
+    rows, columns = shape
+    hashes = [_mix(_mix(_mix(seed) ^ place) ^ k) for k in range(rows * columns)]
+    return torch.tensor([lowest + step * (h * count >> 32) for h in hashes], dtype=torch.float64).reshape(rows, columns)
+
+
+def _mix(x):
+    x = (x + 0x9E3779B9) & 0xFFFFFFFF
+    x = ((x ^ x >> 16) * 0x7FEB352D) & 0xFFFFFFFF
+    x = ((x ^ x >> 15) * 0x846CA68B) & 0xFFFFFFFF
+    return x ^ x >> 16
+
+
+def _given(name, value):
+    """An Input with a tensor of its own: of float64, or as it is if it is a film."""
+    given = value if isinstance(value, Input) else Input(value)
+    tensor = given.tensor if isinstance(given.tensor, torch.Tensor) else torch.as_tensor(given.tensor)
+    if tensor.is_complex() or tensor.ndim not in (2, 3):
+        raise TypeError(f"{name} must hold real numbers in two dimensions or three, got shape {tuple(tensor.shape)}")
+    most = MOST if tensor.ndim == 3 else EDITABLE if given.editable else MOST
+    if tensor.numel() > most:
+        size = " × ".join(map(str, tensor.shape))
+        raise ValueError(f"{name} is {size} = {tensor.numel():,} numbers, a board holds at most {most:,}")
+    tensor = tensor.detach().cpu()
+    if tensor.ndim == 3:
+        tensor = tensor.to(tensor.dtype if tensor.dtype == torch.float64 else torch.float32, copy=True).contiguous()
+    elif tensor.dtype == torch.float32:  # 0.4 stays 0.4, and does not become 0.4000000059604645
+        tensor = torch.tensor([[float(str(x)) for x in row] for row in tensor.numpy()], dtype=torch.float64)
+    else:
+        tensor = tensor.to(torch.float64, copy=True)
+    parts = {k: v for k, v in vars(given).items() if k not in ("tensor", "editable")}
+    return Input(tensor, editable=given.editable and tensor.ndim == 2, **parts)
+
+
+def _panel(thing, name):
+    parts = ("kind", "rows", "columns", "at", "note", "gap")
+    panel = {part: getattr(thing, part) for part in parts} | {"name": name, "title": thing.title or name}
+    panel |= {"rows": list(map(str, thing.rows or ())), "columns": list(map(str, thing.columns or ()))}
+    return panel | {"hidden": False, "when": (), "does": "", "of": (), "options": {}}
+
+
+def _step_panel(step, panels):
+    """A step for the page; colour and words come from what it is computed from, unless they are given."""
+    does, of, options = step.operation.does, step.operation.of, dict(step.operation.options)
+    first, second = ([panels[name] for name in of] + [None, None])[:2]
+    if does == "python":
+        options = {}
+    elif does == "film":
+        options["frames"] = first["shape"][0]
+    panel = _panel(step, step.name) | {"hidden": step.hidden, "when": step.when, "does": does, "of": of}
+    panel["wires"] = step.wires
+    rows, columns = _words(does, first, second, options)
+    panel["rows"] = rows if step.rows is None else panel["rows"]
+    panel["columns"] = columns if step.columns is None else panel["columns"]
+    panel["kind"] = step.kind or _kind(does, first, second, options)
+    panel["at"] = step.at or (1 + max([(panels[name]["at"] or (1,))[0] for name in of], default=0), 1)
+    return panel | {"options": {k: str(v) if v in (math.inf, -math.inf) else v for k, v in options.items()}}
+
+
+def _words(does, first, second, options):
+    """The words beside a result's rows and columns."""
+    if first is None:
+        return [], []
+    rows, columns = first["rows"], first["columns"]
+    if does == "product":
+        transpose = options["transpose"]
+        return columns if transpose == "a" else rows, second["rows" if transpose == "b" else "columns"]
+    if does == "transposed":
+        return columns, rows
+    if does == "weigh":
+        return second["rows"], second["columns"]
+    if does in ("total", "entropy", "largest", "any_open", "cut", "head", "view_alone"):
+        return ([], columns) if options.get("over") == "column" else (rows, [])
+    return ([], columns) if does == "row" else (rows, columns)
+
+
+def _kind(does, first, second, options):
+    if does in ("softmax", "masked") or first is None:
+        return "weights" if first else "input"
+    if does == "product":
+        return "scores" if options["transpose"] == "b" else "output" if first["kind"] == "weights" else second["kind"]
+    return second["kind"] if does == "weigh" else first["kind"]
+
+
+def _for_json(matrix):
+    """Rows of numbers in which nan and infinities, which JSON has not, are words."""
+    return [[x if math.isfinite(x) else str(x) for x in row] for row in matrix.tolist()]
+
+
+def _bytes(tensor):
+    return tensor.numpy().tobytes()

@@ -1,0 +1,276 @@
+"""The vocabulary of boards: each function is what a step computes in torch; page/operations.js has the same names.
+
+A step's operation names earlier matrices, `product("X", "W_q")`. An option that is the name of a control stands for
+its number, `row("weights", chosen="query")`. All matrices have two dimensions but a film, which has frames.
+"""
+
+import functools
+import inspect
+import math
+from dataclasses import dataclass, field
+
+import torch
+
+from ..functional import masked_softmax, split_heads
+from ..masks import causal_mask, padding_mask
+
+OPERATIONS = {}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a step does: a function of this file, the earlier names it works on, and its options."""
+
+    does: str
+    of: tuple
+    options: dict = field(default_factory=dict)
+
+    def compute(self, values, numbers):
+        """The matrix of this step; values: name → tensor, numbers: control → number."""
+        options = {name: resolved(option, numbers) for name, option in self.options.items()}
+        return OPERATIONS[self.does](*(values[name] for name in self.of), **options)
+
+
+def resolved(option, numbers):
+    """An option's number: that of the control it names, the product of several, or control → power multiplied."""
+    if isinstance(option, dict):
+        return math.prod(numbers[name] ** power for name, power in option.items())
+    if isinstance(option, tuple):
+        return math.prod(resolved(part, numbers) for part in option)
+    return numbers.get(option, option) if isinstance(option, str) else option
+
+
+def operation(compute):
+    """Let a torch function be named in a step: its positional arguments are names, its keywords options."""
+    signature = inspect.signature(compute)
+    OPERATIONS[compute.__name__] = compute
+
+    @functools.wraps(compute)
+    def step(*of, **options):
+        defaults = {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+        signature.bind(*of, **options)  # TypeError for what does not fit
+        return Operation(compute.__name__, of, {**defaults, **options})
+
+    return step
+
+
+# --------------------------------------------------------------------------------------------- products and sums
+
+
+@operation
+def product(a, b, *, transpose=""):
+    """Rows of a times columns of b; transpose="b": times rows of b; transpose="a": columns of a times columns of b."""
+    return (a.mT if transpose == "a" else a) @ (b.mT if transpose == "b" else b)
+
+
+@operation
+def scale(a, *, by=1.0, powers=1.0):
+    """a times a number; powers={"d_k": -0.5} multiplies by controls' numbers to these powers."""
+    return a * by * powers
+
+
+@operation
+def add(a, b):
+    """a + b; a single row or column is used for all."""
+    return a + b
+
+
+@operation
+def subtract(a, b):
+    """a − b; a single row or column is used for all."""
+    return a - b
+
+
+@operation
+def multiply(a, b):
+    """a · b, entry by entry; a single row or column is used for all."""
+    return a * b
+
+
+@operation
+def divide(a, b):
+    """a / b, entry by entry; a single row or column is used for all."""
+    return a / b
+
+
+@operation
+def exp(a):
+    """e to the power of each entry."""
+    return a.exp()
+
+
+@operation
+def outer(a, b):
+    """Every entry of a times every entry of b."""
+    return a.reshape(-1, 1) * b.reshape(1, -1)
+
+
+@operation
+def weigh(weights, values):
+    """Each row of values times its entry of the one row of weights."""
+    return weights.mT * values
+
+
+@operation
+def total(a, *, over="row"):
+    """The sum of each row, or of each column."""
+    return a.sum(dim=1 if over == "row" else 0, keepdim=True)
+
+
+@operation
+def largest(a):
+    """The largest entry of each row."""
+    return a.max(dim=1, keepdim=True).values
+
+
+@operation
+def running_maximum(a):
+    """The largest entry of each row so far, from left to right."""
+    return a.cummax(dim=1).values
+
+
+@operation
+def rounded(a, *, digits=1):
+    """a with this many digits behind the point, halves to even."""
+    return (a * 10**digits).round() / 10**digits
+
+
+# ---------------------------------------------------------------------------------------------- masks and weights
+
+
+@operation
+def preset(*, which, queries, keys, length):
+    """A mask by number: 0 everything open, 1 padding behind `length`, 2 causal, 3 both."""
+    padding = padding_mask([length], keys)[0].expand(queries, keys)
+    causal = causal_mask(queries, keys)
+    return [torch.ones(queries, keys, dtype=torch.bool), padding, causal, padding & causal][which].double()
+
+
+@operation
+def both(a, b):
+    """Open where both masks are open."""
+    return (a.bool() & b.bool()).double()
+
+
+@operation
+def any_open(mask):
+    """Whether a query may attend to anything."""
+    return mask.bool().any(dim=1, keepdim=True).double()
+
+
+@operation
+def fill(a, mask, *, value=-math.inf):
+    """a where the mask is open, and elsewhere this value."""
+    return a.masked_fill(~mask.bool(), value)
+
+
+@operation
+def softmax(a, *, over="row"):
+    """Shares that sum to 1 in each row, or in each column."""
+    return masked_softmax(a) if over == "row" else masked_softmax(a.mT).mT
+
+
+@operation
+def masked(a, mask):
+    """attn_lib's masked_softmax: a masked key gets exactly 0, and so does every key of a dead row."""
+    return masked_softmax(a, mask.bool())
+
+
+@operation
+def entropy(a):
+    """How spread each row of weights is: −Σ w ln w, at most ln of their number."""
+    return torch.special.entr(a).sum(dim=1, keepdim=True)
+
+
+# ----------------------------------------------------------------------------------------------- choose, cut, join
+
+
+@operation
+def choose(*of, chosen):
+    """One of several matrices."""
+    return of[chosen]
+
+
+@operation
+def row(a, *, chosen):
+    """One row."""
+    return a[chosen : chosen + 1]
+
+
+@operation
+def film(frames, *, chosen):
+    """One frame of a stored film: a head of many, a step of a training."""
+    return frames[chosen]
+
+
+@operation
+def cut(a, *, at, part):
+    """The columns before `at` (part 0), or from there on (part 1)."""
+    return a[:, at:] if part else a[:, :at]
+
+
+@operation
+def head(a, *, heads, which):
+    """One head's share of the features, as `split_heads` gives it; nothing where there are fewer heads."""
+    return split_heads(a[None], heads)[0, which] if which < heads else a.new_empty(0, 0)
+
+
+@operation
+def view_alone(a, *, heads, which):
+    """What `view` without transpose gives as one head: the numbers in their order, cut into heads."""
+    return a.reshape(heads, a.size(0), -1)[which] if which < heads else a.new_empty(0, 0)
+
+
+@operation
+def transposed(a):
+    """Rows become columns."""
+    return a.mT
+
+
+@operation
+def stack(a, b):
+    """The tokens of a, then those of b."""
+    return torch.cat([a, b])
+
+
+@operation
+def beside(a, b):
+    """The features of a, then those of b."""
+    return torch.cat([a, b], dim=1)
+
+
+@operation
+def numbered(*, tokens, features):
+    """10 · token + feature."""
+    return 10.0 * torch.arange(tokens, dtype=torch.float64)[:, None] + torch.arange(features)
+
+
+@operation
+def rotate(a, *, angle, start=0):
+    """Each pair of features turned by its row's position, counted from `start`, times an angle in degrees."""
+    turn = torch.deg2rad((torch.arange(a.size(0), dtype=a.dtype) + start)[:, None] * angle)
+    x, y = a[:, 0::2], a[:, 1::2]
+    return torch.stack([x * turn.cos() - y * turn.sin(), x * turn.sin() + y * turn.cos()], -1).flatten(1)
+
+
+# --------------------------------------------------------------------------------------------- pictures, and Python
+
+
+@operation
+def arrows(a, b):
+    """A picture: the rows of two matrices with two columns as arrows in a plane."""
+    return a.new_empty(0, 0)
+
+
+@operation
+def arcs(weights):
+    """A picture: who listens to whom, as curves between words."""
+    return weights.new_empty(0, 0)
+
+
+def python(function, *names):
+    """A step that only Python can do: function takes the tensors of these names and returns a matrix."""
+    return Operation("python", names, {"function": function})
+
+
+OPERATIONS["python"] = lambda *tensors, function: function(*tensors)

@@ -1,0 +1,212 @@
+"""The page computes what Python computes: every operation, every board, on random numbers and random actions."""
+
+import math
+import re
+
+import pytest
+import torch
+from board_page import assert_close, open_page, traits
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_explorers import ALL
+
+from attn_lib.board import Board, Control, Input, random_matrix
+from attn_lib.board import operations as op
+
+SLOW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
+SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2)}
+CASES = {  # every operation of the vocabulary, with every option that changes what it does
+    "product": [op.product(A, B), op.product(A, SQUARE, transpose="b"), op.product(A, SQUARE, transpose="a")],
+    "scale": [op.scale(A, by=-2.5), op.scale(A, powers={"n": -0.5, "m": 2})],
+    "add": [op.add(A, SQUARE), op.add("positive", "sums")],
+    "subtract": [op.subtract(A, SQUARE), op.subtract("sums", A)],
+    "multiply": [op.multiply(A, MASK)],
+    "divide": [op.divide(A, "positive")],
+    "exp": [op.exp(A)],
+    "outer": [op.outer(ROW, ROW), op.outer("sums", ROW)],
+    "weigh": [op.weigh(ROW, A)],
+    "total": [op.total(A), op.total(A, over="column")],
+    "largest": [op.largest(A)],
+    "running_maximum": [op.running_maximum(A)],
+    "rounded": [op.rounded(A), op.rounded(A, digits=0), op.rounded("halves", digits=0)],
+    "preset": [op.preset(which=w, queries=3, keys=4, length=2) for w in (0, 1, 2, 3)],
+    "both": [op.both(MASK, "shut")],
+    "any_open": [op.any_open(MASK)],
+    "fill": [op.fill(A, MASK), op.fill(A, MASK, value=-1e9), op.fill(A, "alive", value=0.0)],
+    "softmax": [op.softmax(A), op.softmax(A, over="column"), op.softmax("filled")],
+    "masked": [op.masked(A, MASK)],
+    "entropy": [op.entropy("shares")],
+    "choose": [op.choose(A, SQUARE, A, chosen="n")],
+    "row": [op.row(A, chosen="n")],
+    "film": [op.film("frames", chosen="n")],
+    "cut": [op.cut(A, at="n", part=0), op.cut(A, at=3, part=1)],
+    "head": [op.head(A, heads="m", which=1), op.head(A, heads=1, which=1)],
+    "view_alone": [op.view_alone(A, heads="m", which=1)],
+    "transposed": [op.transposed(A)],
+    "stack": [op.stack(A, SQUARE)],
+    "beside": [op.beside(A, PAIRS)],
+    "numbered": [op.numbered(tokens="m", features=("m", "m"))],
+    "rotate": [op.rotate(A, angle=30, start="m")],
+    "arrows": [op.arrows(PAIRS, PAIRS)],
+    "arcs": [op.arcs("shares")],
+    "python": [op.python(lambda a: a.cumsum(dim=1), A)],
+}
+HELPERS = {
+    "positive": op.exp(A),
+    "sums": op.total(A),
+    "halves": op.scale(MASK, by=2.5),
+    "shut": op.preset(which=2, queries=3, keys=4, length=2),
+    "alive": op.any_open(MASK),
+    "filled": op.fill(A, MASK),
+    "shares": op.softmax(SQUARE),
+}
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    page = open_page(browser)
+    yield page
+    page.close()
+
+
+def board_of(operations, seed=0, **inputs):
+    generator = torch.Generator().manual_seed(seed)
+    made = {name: torch.randn(shape, generator=generator, dtype=torch.float64).mul(3) for name, shape in SHAPES.items()}
+    made[MASK] = (torch.rand(SHAPES[MASK], generator=generator) < 0.5).double()
+    made |= inputs
+    given = {name: Input(tensor, toggle=name == MASK) for name, tensor in made.items()}
+    given["frames"] = torch.rand(3, 2, 2, generator=generator)
+    steps = [*HELPERS.items(), *((f"step {k}", operation) for k, operation in enumerate(operations))]
+    controls = [Control("n", "n", (1, 2), 1), Control("m", "m", (2, 4), 2)]
+    return Board(given, steps, controls)
+
+
+def test_every_operation_has_a_case():
+    assert CASES.keys() == op.OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_operation_is_the_same_in_the_page(page, name, seed):
+    numbers = {}
+    if seed:  # a dead row, and numbers that make infinities
+        mask = torch.tensor([[0.0, 0, 0, 0], [1, 0, 1, 0], [1, 1, 1, 1]])
+        numbers = {MASK: mask, A: torch.tensor([[800.0, -800, 0, 1], [0, 0, 0, 0], [-1, 1e6, -0.05, 0.25]])}
+    board = board_of(CASES[name], seed, **numbers)
+    for settings_now in ({"n": 1, "m": 2}, {"n": 2, "m": 4}):
+        board.change(**settings_now)
+        theirs = page.evaluate("(text) => valuesOf(engineOf(text))", traits(board))
+        for step, tensor in board.results.items():
+            assert_close(theirs[step], tensor, (name, step))
+
+
+# Every cell's arithmetic: worth what the cell holds, true as it is written, and its sources are what moves it.
+ARITHMETIC = """(text) => {
+  const engine = engineOf(text), wrong = [];
+  const close = (a, b) => Object.is(a, b) || a === b || Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b));
+  for (const step of engine.steps) engine.values[step.name].forEach((row, i) => Array.from(row).forEach((value, j) => {
+    const tree = engine.arithmetic(step.name, i, j);
+    if (!tree) return;
+    const exact = evaluate(tree);
+    if (Number.isFinite(value) && Number.isFinite(exact) && !close(exact, value)) wrong.push([step.name, i, j, exact]);
+    const named = new Set(sources(tree).map((at) => at.join("/")));
+    for (const of of new Set(step.of)) {
+      if (engine.panel[of].shape?.length === 3) continue;
+      engine.values[of].forEach((r, k) => r.forEach((x, l) => {
+        const moved = structuredClone(engine.values[of]);
+        moved[k][l] = engine.panel[of].toggle ? 1 - x : x + 0.37;
+        const matrices = step.of.map((name) => (name === of ? moved : engine.values[name]));
+        const after = OPERATIONS[step.does].does(matrices, step.now, [])[i]?.[j] ?? value;
+        if (!close(after, value) && !named.has(`${of}/${k}/${l}`)) wrong.push([step.name, i, j, "source", of, k, l]);
+      }));
+    }
+  }));
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("arrows", "arcs", "python")])
+def test_the_arithmetic_of_every_cell_is_what_it_holds_and_names_every_source(page, name):
+    assert page.evaluate(ARITHMETIC, traits(board_of(CASES[name]))) == []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_arithmetic_of_every_board_is_true(page, name):
+    assert page.evaluate(ARITHMETIC, traits(ALL[name]())) == []
+
+
+# What is written is true: whoever computes with the digits that stand there gets the digits that stand there.
+WRITTEN = """(text) => {
+  const engine = engineOf(text), lines = [];
+  for (const step of engine.steps) engine.values[step.name].forEach((row, i) => Array.from(row).forEach((value, j) => {
+    const tree = engine.arithmetic(step.name, i, j);
+    if (tree) lines.push(plainText(spelledOut(tree, value)));
+  }));
+  return lines;
+}"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_line_is_true_as_it_is_written(page, seed):
+    operations = [*CASES["product"], *CASES["softmax"][:1], *CASES["scale"], *CASES["divide"], *CASES["entropy"]]
+    checked = 0
+    for line in page.evaluate(WRITTEN, traits(board_of(operations, seed))):
+        sum_, _, result = line.replace("−", "-").rpartition(" ≈ " if " ≈ " in line else " = ")
+        if not set(sum_) <= set("0123456789.·+-/() e^ln"):
+            continue
+        code = sum_.replace("·", "*").replace("e^(", "math.exp(")
+        code = re.sub(r"e\^([\d.]+)", r"math.exp(\1)", code)
+        code = re.sub(r"ln ([\d.]+)", r"math.log(\1)", code)
+        decimals = len(result.partition(".")[2])
+        assert abs(eval(code, {"math": math}) - float(result)) <= 0.5000001 * 10**-decimals, line
+        checked += 1
+    assert checked > 50
+
+
+@pytest.mark.parametrize("seed", [1, 2, 77, 2**31])
+def test_a_seed_means_the_same_numbers_in_the_page_and_in_python(page, seed):
+    for draw in ((-1, 1, 0.5), (0, 1, 1), (-3, 3, 1)):
+        theirs = page.evaluate("([s, d]) => randomMatrix(5, 7, s, 3, d)", [seed, list(draw)])
+        assert torch.equal(torch.tensor(theirs, dtype=torch.float64), random_matrix((5, 7), seed, 3, draw))
+
+
+# ------------------------------------------------------------------------------------------- boards, moved at random
+
+
+@st.composite
+def actions(draw, board):
+    """What a person at the board may do, in any order: calls of the page's engine."""
+    choices = [st.sampled_from([["undo"], ["redo"], ["reset"], ["random"]])]
+    for control in board.spec["controls"]:
+        choices.append(st.sampled_from(control["values"]).map(lambda v, c=control: ["set", c["name"], v]))
+    for panel in board.spec["panels"]:
+        if panel.get("editable"):
+            rows, columns = panel["shape"]
+            number = st.floats(-20, 20).map("{:.3f}".format)
+            text = st.sampled_from(["0", "1"]) if panel["toggle"] else st.one_of(number, st.sampled_from(["", "1,5"]))
+            cell = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1), text).map(list)
+            choices += [cell.map(lambda c, p=panel: ["edit", p["name"], [c]])] * 3
+    return draw(st.lists(st.one_of(choices), min_size=1, max_size=6))
+
+
+@pytest.mark.parametrize("name", ALL)
+@SLOW
+@given(st.data())
+def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name, data):
+    board = ALL[name]()
+    said, values, done = page.evaluate(
+        """([text, actions]) => {
+            const engine = engineOf(text);
+            for (const [what, ...how] of actions) engine[what](...how);
+            const { proof, answer } = engine;
+            const now = { revision: 7, ...engine.now, proof, answer, fresh: !proof };
+            return [now, valuesOf(engine), engine.reached];
+        }""",
+        [traits(board), data.draw(actions(board))],
+    )
+    board.set_state({"now": said})
+    assert board.heard["revision"] == 7 and board.heard["problem"] == ""
+    for step, tensor in board.results.items():
+        assert_close(values[step], tensor, (name, step))
+    assert board._reached == done

@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WIDGETS = re.compile(r"(\w+_explorer|mask_painter|Board|tqdm)\(")
 WORKED_OUT = range(1, 5)  # the notebooks whose predictions are worked out, so that slips can be known
-CLINIC = 6  # where the learner's own lines are its exercises
 RULES = []
 
 
@@ -171,8 +170,8 @@ def one_title_first_and_no_skipped_levels(notebook):
 @rule
 def the_first_cell_says_what_for_and_how_long(notebook):
     first = notebook.cells[0].source
-    if not re.search(r"\*\*(\d+) minutes", first):
-        yield "the first cell must give the minutes"
+    if not STATED.search(first):
+        yield "the first cell must give the minutes, of the lesson and of the exercises"
     if first.count("\n- ") != 3 or "Before:" not in first:
         yield "the first cell must name three things to be able to do, and what comes before"
 
@@ -183,8 +182,8 @@ def the_lesson_takes_a_student_the_minutes_it_names(notebook):
     if needed > LONGEST:
         yield f"a student needs {needed:.1f} minutes without the exercises, {LONGEST} at most"
     stated = STATED.search(notebook.cells[0].source)
-    if stated and not (int(stated["lesson"]) % 5 == 0 and abs(int(stated["lesson"]) - needed) <= 4):
-        yield f"the first cell says {stated['lesson']} minutes, in steps of 5; a student needs {needed:.1f}"
+    if not (stated and int(stated["lesson"]) % 5 == 0 and abs(int(stated["lesson"]) - needed) <= 4):
+        yield f"the first cell says {stated and stated['lesson']} minutes, in steps of 5; a student needs {needed:.1f}"
 
 
 @rule
@@ -226,7 +225,7 @@ def predictions_compute_their_answer_and_know_slips(notebook):
             slips = {keyword.arg for keyword in call.keywords} - {"within"}
             if len(slips) < 2 and number(notebook) in WORKED_OUT:
                 yield f"{cell.id} knows {len(slips)} slips, two at least"
-            if isinstance(call.args[1], ast.Constant) and number(notebook) != CLINIC:
+            if isinstance(call.args[1], ast.Constant):
                 yield f"{cell.id} has its answer typed, not computed"
 
 
@@ -234,7 +233,7 @@ def predictions_compute_their_answer_and_know_slips(notebook):
 def some_lines_are_the_learners_own(notebook):
     code = code_cells(notebook)
     blanks = [cell for cell in code if "blank" in tags(cell)]
-    if len(blanks) < 3 and number(notebook) != CLINIC:
+    if len(blanks) < 3:
         yield f"{len(blanks)} blanks, three at least"
     for cell in blanks:
         following = code[code.index(cell) + 1]
@@ -248,7 +247,7 @@ def some_lines_are_the_learners_own(notebook):
 def a_question_is_never_folded_away(notebook):
     for cell in prose_cells(notebook):
         folded = "answer" in tags(cell) or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment"
-        if folded and re.search(r"\*\*(Predict|Your)\b", cell.source) and number(notebook) != CLINIC:
+        if folded and re.search(r"\*\*(Predict|Your)\b", cell.source):
             yield f"{cell.id} asks something and is folded away as an answer"
 
 
@@ -461,8 +460,6 @@ INSTRUCTORS = (ROOT / "notebooks" / "INSTRUCTORS.md").read_text(encoding="utf-8"
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_instructors_and_readers_of_the_readme_are_told_the_same_minutes(path):
     stated = STATED.search(nbformat.read(path, as_version=4).cells[0].source)
-    if not stated:
-        pytest.skip("lesson and exercises are not yet stated apart")
     section = INSTRUCTORS.partition(f"({path.name})")[2].partition("\n## ")[0]
     exercises = re.findall(r"\b\d\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
     assert sum(map(int, exercises)) == int(stated["exercises"])

@@ -1,7 +1,9 @@
 """check as such: how often it calls an answer, what it survives, what it leaves behind; how exercises are written."""
 
 import contextlib
+import itertools
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import threading
 import warnings
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -668,6 +671,35 @@ def test_a_seventh_notebook_needs_its_exercises_and_nothing_else(tmp_path):
     (tmp_path / "notebooks" / "07_how_it_learns.ipynb").write_text("{}", encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", USED], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+
+
+def cells(path):
+    return nbformat.read(path, as_version=4).cells
+
+
+def test_what_is_to_be_read_again_is_there_to_be_read():
+    headings = {
+        str(int(path.stem[:2])): re.findall(r"^#+ (.+)$", "\n".join(cell.source for cell in cells(path)), re.M)
+        for path in NOTEBOOKS
+    }
+    for exercise in EXERCISES.values():
+        for place in (exercise.section, *(known.reread for known in exercise.mistakes.values())):
+            number = re.match(r"notebook (\d+)", place)[1]
+            for heading in re.findall(r"“([^”]+)”", place):
+                assert any(heading in words for words in headings[number]), f"{exercise.id}: {place}"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_function_that_a_notebook_asks_for_is_the_one_that_is_checked(path):
+    code = [cell for cell in cells(path) if cell.cell_type == "code"]
+    for cell, following in itertools.pairwise(code):
+        said = re.match(r'check\("(\d+\.\d+)", (my_\w+)\)', following.source)
+        if said and "exercise" in cell.metadata.get("tags", []):
+            assert EXERCISES[said[1]].asks.startswith(f"{said[2]}(")
+            assert f"def {EXERCISES[said[1]].asks}:" in cell.source
 
 
 def test_two_exercises_of_one_name_are_refused():

@@ -1,5 +1,6 @@
 """Exercises whose answer is a function: `function(…)`, and how they are judged, call by call."""
 
+import copy
 import functools
 import itertools
 from collections.abc import Callable
@@ -204,13 +205,17 @@ class Judgement:
         """The first operation whose result differs from the library's, in a sentence; "" where none can be named."""
         if self.exercise.after is not None:  # what counts is left behind, not computed
             return ""
+        args = copy.deepcopy(trial.args)
+
+        def parting():
+            compared = trace(self.exercise.reference, self.answer, *args)
+            return compared.verdict if compared.difference is not None else ""
+
         try:
-            compared = self.worker.run(lambda: trace(self.exercise.reference, self.answer, *trial.args))
+            said = self.worker.run(parting)
         except (OutOfTime, Raised):  # whatever the answer does when it is run once more, its verdict stands
             return ""
-        if compared.difference is None:
-            return ""
-        return f"`trace` of the library's answer (A) and yours (B): {compared.verdict}"
+        return said and f"`trace` of the library's answer (A) and yours (B): {said}"
 
     # ----------------------------------------------------------------------------- an answer whose numbers are right
 

@@ -340,7 +340,7 @@ def one_head(*args):
     return _variant(*args, split=lambda x, h: x[:, None])
 
 
-@multi_head.mistake(reread="notebook 4, “The projection that was forgotten”")
+@multi_head.mistake(reread="notebook 4, “What the last projection is for”")
 def no_output_projection(*args):
     """The output projection is not used.
 

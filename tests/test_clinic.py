@@ -80,7 +80,9 @@ def test_the_right_diagnosis_cure_and_test_are_right_together(id):
 @each_patient
 def test_each_part_that_is_wrong_alone_is_told_and_the_others_stand(id):
     line, fault, mended, detects = CASES[id].answer
-    elsewhere = next(n for n in range(1, 9) if n not in CASES[id].lines)
+    others = [n for n in range(1, len(PATIENTS[id].source.splitlines()) + 1) if n not in CASES[id].lines]
+    assert all(check(id, n, fault).misconception == "wrong-line" for n in others)
+    elsewhere = others[0]
     another = next(name for name in FAULTS if name not in CASES[id].faults)
 
     wrong_line = check(id, elsewhere, fault, mended, detects)

@@ -659,6 +659,7 @@ def test_every_patient_of_the_clinic_parts_from_right_code(id):
         calls = []
         case.answer[3](Listening(fn, calls))
         found += [trace(right, buggy, *args, **kwargs) for args, kwargs in calls]
+    found += [trace(right, buggy, *args) for args in case.probes]
     parted = [comparison for comparison in found if comparison.difference]
     assert parted and all("First difference" in repr(comparison) for comparison in parted)
     assert any(SAID_OF_PATIENTS.get(id, "") in comparison.verdict for comparison in parted)

@@ -317,7 +317,7 @@ def beside(mine, new):
     """The course's new version of a cell that the learner has changed too; of what a learner writes, as text."""
     text, kind = new["source"], new["cell_type"]
     if kind == "code" and {"exercise", "blank"} & set(tags(new)):
-        text = folded("The course has changed the cell above. Its new version", f"````python\n{text}\n````")
+        text = folded("The course has a new version of the cell above", f"````python\n{text}\n````")
         kind = "markdown"  # running it would undo the learner's own
     elif kind == "code":
         guess, rest = parts(mine)[0], parts(new)[1]

@@ -176,6 +176,13 @@ def test_cells_that_lost_their_ids_are_known_by_what_is_in_them(edited):
     assert "mine alone" in sources(new) and new[0]["source"] == "# 1. New" and len(new) == len(LESSON) + 1
 
 
+def test_a_cell_that_lost_its_id_and_was_moved_is_known_too():
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson())]
+    mine.append(mine.pop(1))  # imports to the end
+    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
+    assert ids(new) == ["title", "ask", "question", "stub", "check", "imports"] and new[-1]["source"] == "import numpy"
+
+
 def test_a_doubled_cell_is_the_learners_own():
     mine = lesson()
     mine.insert(2, dict(mine[1]))

@@ -17,8 +17,7 @@ from nbclient.exceptions import CellExecutionError
 import copies
 
 ROOT = Path(__file__).resolve().parent.parent
-UNFINISHED = ("02", "06")  # being rewritten
-NOTEBOOKS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if not path.name.startswith(UNFINISHED)]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 YES_OR_NO = ("yes", "no", "true", "false")
 
 

@@ -4,10 +4,12 @@ import inspect
 import linecache
 import math
 import re
+import sys
 import textwrap
 import warnings
 import weakref
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -31,7 +33,7 @@ from attn_lib import (
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import PATIENTS
 from attn_lib.exercises.clinic.under_a_cloth import fresh
-from attn_lib.trace import trace
+from attn_lib.trace import compare, trace
 
 NEVER_USED = "never used"
 several = st.integers(2, 5)  # an axis of size 1 is a surprise in itself
@@ -241,6 +243,14 @@ SURPRISES = {
     "squeeze": (lambda x: x.squeeze(1) + 1, (torch.ones(2, 3),), "squeeze", "changed nothing"),
     "softmax of one": (lambda x: x.softmax(1), (torch.ones(3, 1, 4),), "softmax", "every weight is 1"),
     "F.softmax of one": (lambda x: F.softmax(x, dim=1), (torch.ones(3, 1),), "softmax", "every weight is 1"),
+    "tokens torn": (lambda x: x.view(2, 2, 6, 4) + 1, (torch.ones(2, 6, 8),), "view", "view(2, 6, 2, 4).transpose"),
+    "√d_model": (lambda q: q @ q.mT / math.sqrt(8), (torch.ones(2, 2, 6, 4),), "/ 2.828", "over 4, so √4 belongs here"),
+    "√d_model of the query": (lambda q: q / math.sqrt(8), (torch.ones(2, 2, 6, 4),), "/", "√8, the features of all 2"),
+    "√d_model by product": (lambda q: q @ q.mT * 8**-0.5, (torch.ones(2, 2, 6, 4),), "*", "scales by √8"),
+    "a bool mask added": (both, (torch.ones(2, 3), torch.ones(2, 3).bool()), "+", "hides nothing"),
+    "softmax over queries": (lambda x: x.softmax(-2), (torch.ones(3, 3),), "softmax", "over axis 0 of (3, 3)"),
+    "to NumPy": (lambda x: x.numpy() * 2, (torch.ones(2),), "numpy", "leaves PyTorch"),
+    "to an array": (lambda x: np.asarray(x) * 2, (torch.ones(2),), "__array__", "leaves PyTorch"),
     "nothing masked": (masked, (torch.ones(2, 3), torch.zeros(2, 3).bool()), "masked_fill", "masked nothing"),
     "a row masked": (masked, (torch.ones(2, 2), ONE_ROW), "masked_fill", "1 of 2 rows"),
     "a row masked by where": (
@@ -416,7 +426,207 @@ def test_what_cannot_be_called_is_refused(wrong):
         trace(wrong)
 
 
+# ------------------------------------------------------------------------------------------- what is no surprise
+
+
+@pytest.mark.parametrize(
+    "fn, shape",
+    [
+        (lambda x: x.view(2, 6, 2, 4).transpose(1, 2), (2, 6, 8)),  # whole tokens
+        (lambda x: x.view(2, 4, 4, 2) + 1, (2, 4, 8)),  # as many heads as tokens: cannot be told apart
+        (lambda x: x.view(12, 2, 4) + 1, (2, 6, 8)),
+        (lambda q: q @ q.mT / 2, (2, 2, 6, 4)),  # √head_dim
+        (lambda q: q @ q.mT * 0.5, (2, 2, 6, 4)),
+        (lambda q: q @ q.mT / math.sqrt(8), (2, 6, 8)),  # one head
+        (lambda x: x * (x > 0), (3, 3)),  # weights are erased by a product with a bool mask
+        (lambda x: x.softmax(-1), (3, 3)),
+        (lambda x: x.softmax(1), (3, 3)),
+        (lambda x: x * x.sum().item(), (3, 3)),
+    ],
+)
+def test_what_is_right_is_no_surprise(fn, shape):
+    assert remarks(trace(fn, torch.ones(shape))) == []
+
+
+# ------------------------------------------------------------------------- loops, recursion, what cannot be looked into
+
+
+def by_tokens(q, k, v):
+    out = []
+    for i in range(len(q)):
+        weights = (q[i] @ k.mT / 2).softmax(-1)
+        out.append(weights @ v)
+    return torch.stack(out)
+
+
+def test_a_loop_is_folded_to_its_first_and_last_turn():
+    run = trace(by_tokens, *(normal(20, 4, seed=i) for i in range(3)))
+    text, page = repr(run), run._repr_html_()
+    assert len(run) == 121 and len(text.splitlines()) < 25  # 121 rows and their lines unfolded
+    for shown in (text, page):
+        assert "… the same 18 times more: 108 operations, steps 6 to 113" in shown
+    assert re.findall(r"^ *(\d+)  ", text, re.M) == [*map(str, range(6)), *map(str, range(114, 121))]
+    assert "20 × (4,) → (20, 4)" in text
+    assert run[77].operation == "@" and run[76].operation == "softmax(dim=-1)"  # every step can be had
+
+
+def test_a_short_loop_and_a_turn_with_a_surprise_are_shown_whole():
+    assert "the same" not in repr(trace(by_tokens, *(normal(3, 4, seed=i) for i in range(3))))
+    q = normal(9, 4)
+    q[4, 0] = math.nan
+    run = trace(by_tokens, q, *(normal(9, 4, seed=i) for i in range(2)))
+    assert "nan" not in repr(run)  # it was there before
+    q[4, 0] = math.inf
+    assert "nan first appears here" in repr(trace(by_tokens, q, *(normal(9, 4, seed=i) for i in range(2))))
+
+
+def test_endless_recursion_is_an_error_like_another():
+    def forever(x):
+        return forever(x + 1)
+
+    before = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(300)
+        run = trace(forever, torch.zeros(1))
+    finally:
+        sys.setrecursionlimit(before)
+    assert run.error.startswith("RecursionError") and len(run.operations) > 20
+    assert "RecursionError" in repr(run) and "RecursionError" in run._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_scripted_code_gets_a_word():
+    scripted = torch.jit.script(in_a_script)
+    run = trace(scripted, normal(2))
+    assert len(run) == 0 and "it is scripted" in repr(run) and "it is scripted" in run._repr_html_()
+    compared = trace(scripted, lambda x: x * 2 + 1, normal(2))
+    assert "A: it is scripted" in repr(compared) and "A: it is scripted" in compared._repr_html_()
+    assert not trace(lambda: 3).note and not trace(lambda x: x * 2, normal(2)).note
+    assert "no operation of PyTorch" in trace(lambda x: x, normal(2)).note
+
+
+def in_a_script(x):
+    return x * 2
+
+
+def test_compiled_code_is_traced_as_it_is_written():
+    compiled = torch.compile(attention, backend=lambda graph, inputs: graph)
+    q, k, v = (normal(2, 3, 4, seed=i) for i in range(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run, inside = trace(compiled, q, k, v), trace(lambda *qkv: compiled(*qkv) * 2, q, k, v)
+    assert operations(run) == operations(trace(attention, q, k, v)) and run.name == "attention"
+    assert operations(inside) == [*operations(run), "* 2"]
+
+
+def test_a_callable_argument_is_an_argument_where_the_call_fits_only_so():
+    def multi_head(core, x):
+        return core(x, x, x)
+
+    run = trace(multi_head, attention, normal(2, 3, 4))
+    assert "softmax(dim=-1)" in operations(run)
+    assert trace(attention, attention, *[normal(2, 3, 4)] * 3).verdict == "The outputs agree on these arguments."
+    assert "missing" in trace(attention, attention, normal(2, 3, 4)).verdict  # neither fits: two versions
+    assert trace(torch.relu, F.relu, normal(2)).difference is None  # without a signature too
+
+
 # ---------------------------------------------------------------------------------------------- where two versions part
+
+
+class Result(dict):
+    pass
+
+
+def one_changed(x, place):
+    x = x * 2
+    y = x.clone()
+    y.view(-1)[place] += 1
+    return y
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (2, 8, 16, 64), (600, 600)])
+@pytest.mark.parametrize("share", [0.0, 0.123, 0.5, 0.77, 1.0])
+def test_one_number_that_differs_is_a_difference(shape, share):
+    x = normal(*shape)
+    found = trace(lambda x: x * 2, lambda x: one_changed(x, round(share * (x.numel() - 1))), x)
+    assert found.difference is not None and "agree" not in found.verdict
+
+
+DIFFER = {
+    "a second output": (lambda x: (x, x), lambda x: (x, x + 1), "1 of 2 outputs agrees, but output[1] differs in 4"),
+    "a tuple and its first": (lambda x: x, lambda x: (x, x), "one tensor of shape (4,) in A and a tuple of 2 in B"),
+    "more parts": (lambda x: (x, x), lambda x: (x, x, x), "2 parts in A and 3 parts in B"),
+    "in a dict": (lambda x: {"a": x, "b": x}, lambda x: {"a": x, "b": -x}, "output['b'] differs"),
+    "other names": (lambda x: {"a": x}, lambda x: {"b": x}, "output holds a in A and b in B"),
+    "a list": (lambda x: [x], lambda x: (x,), "a list of 1 in A and a tuple of 1 in B"),
+    "nothing": (lambda x: x, lambda x: None, "one tensor of shape (4,) in A and nothing in B"),
+    "a dtype": (lambda x: x, lambda x: x.float(), "output is float64 in A and float32 in B"),
+    "a shape": (lambda x: x, lambda x: x[None], "has shape (4,) in A and (1, 4) in B"),
+    "a number": (lambda x: (x, 1), lambda x: (x, 2), "output[1] is 1 in A and 2 in B"),
+    "complex": (lambda x: x * 1j, lambda x: x * 2j, "gives 2 times"),
+    "nan": (lambda x: x * math.nan, lambda x: x, "First difference"),
+    "integers": (lambda x: x.long(), lambda x: x.long() + 1, "`+ 1`"),
+}
+
+
+@pytest.mark.parametrize("ours, theirs, words", DIFFER.values(), ids=DIFFER)
+def test_agreement_means_every_number_part_and_dtype(ours, theirs, words):
+    found = trace(ours, theirs, torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64))
+    assert found.difference is not None and words in found.verdict and words in repr(found), found.verdict
+    assert "outputs agree on" not in found.verdict
+
+
+OUTPUTS = [
+    lambda x: (x, {"a": [x]}),
+    lambda x: x * math.nan,
+    lambda x: x * 1j,
+    lambda x: (x, 0.5),
+    lambda x: (x, None),
+    lambda x: x.long(),
+    lambda x: x.half(),
+    lambda x: (x, "word"),
+    lambda x: (x, np.ones(2)),
+    lambda x: Result(a=x),
+]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_outputs_of_every_kind_agree_with_themselves(output):
+    found = trace(output, lambda x: output(x * (1 + 1e-9)), normal(4))
+    assert found.difference is None and found.verdict == "The outputs agree on these arguments.", found.verdict
+
+
+def test_two_that_return_nothing_do_not_agree_on_anything():
+    assert trace(lambda x: None, lambda x: None, normal(2)).verdict == "Neither returns anything."
+
+
+def test_rounding_of_float32_is_no_difference_and_more_is():
+    x = normal(100, dtype=torch.float32)
+    assert trace(lambda x: x, lambda x: x * (1 + 5e-5), x).difference is None
+    assert trace(lambda x: x, lambda x: x * (1 + 5e-4), x).difference is not None
+    half = x.half()
+    assert trace(lambda x: x + 0, lambda x: x * (1 + 5e-3), half).difference is None
+    assert trace(lambda x: x + 0, lambda x: x * 1.1, half).difference is not None
+
+
+def test_pytorchs_module_returns_the_mean_of_our_weights():
+    theirs, x = nn.MultiheadAttention(8, 2, batch_first=True), normal(2, 3, 8, dtype=torch.float32)
+    found = trace(MultiHeadAttention.from_torch(theirs), theirs, x, x, x)
+    assert found.verdict == (
+        "1 of 2 outputs agrees, but output[1] has shape (2, 2, 3, 3) in A and (2, 3, 3) in B. "
+        "First difference: B has `mean(dim=1)`, A has nothing like it."
+    )
+
+
+def test_comparing_takes_time_that_grows_with_the_operations(monkeypatch):
+    looked = []
+    monkeypatch.setattr(compare, "equal", lambda a, b: looked.append(1) or torch.allclose(a.sample, b.sample))
+    for n in (20, 80):
+        q, k, v = (normal(n, 4, seed=i) for i in range(3))
+        trace(by_tokens, lambda q, k, v: by_tokens(q, k, v * 1.5), q, k, v)
+        looked.append(0)
+    first = looked.index(0)
+    assert 0 < len(looked) - first < 8 * first  # four times as many operations
 
 
 def multi_head(x, scale=None, axis=-1, split=split_heads, polarity=True, use=True, heads=2):
@@ -646,7 +856,7 @@ SAID_OF_PATIENTS = {
     "6.3": "A has `softmax(dim=-1)`, B has `softmax(dim=-2)`",
     "6.4": "A takes the result of `softmax(dim=-1)` and B that of `/ 2.828`",
     "6.5": "A takes the result of `where` and B that of `/ 2.828`",
-    "6.10": "A takes the result of `masked_fill(·, 0)` and B that of `softmax(dim=-1)`",
+    "6.10": "A has `any(dim=-1, keepdim=True)`, B has nothing like it",
     "6.16": "makes (2, 3, 5, 2) with `view(2, 3, 5, 2)`",
 }
 

@@ -1,11 +1,16 @@
 """Two recorded runs side by side: operations aligned by their results, and the first one that goes its own way."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 import torch
 
-MOST_ALIGNED = 400
+from .. import show
+from .record import tensors_in
+
+MOST_ALIGNED = 400  # operations at a time
+MOST_FACTORS = 24  # strays of each side that are looked through for a scale
+HALF = {torch.float16, torch.bfloat16}
 
 
 @dataclass(frozen=True)
@@ -18,85 +23,238 @@ class Difference:
     largest: float | None = None
 
 
+# ------------------------------------------------------------------------------------------------ what is returned
+
+
+def outputs_differ(ours, theirs, where="output"):
+    """What differs between two outputs, in words, or "": every number, every part of tuples and dicts, every dtype."""
+    if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
+        return _tensors_differ(ours, theirs, where)
+    if isinstance(ours, torch.Tensor) or isinstance(theirs, torch.Tensor) or type(ours) is not type(theirs):
+        return f"{where} is {_kind(ours)} in A and {_kind(theirs)} in B"
+    parts = [_parts(side) for side in (ours, theirs)]
+    if parts[0] is None:
+        return "" if _same(ours, theirs) else f"{where} is {show.value(ours)} in A and {show.value(theirs)} in B"
+    if list(parts[0]) != list(parts[1]):
+        return f"{where} holds {_names_of(parts[0])} in A and {_names_of(parts[1])} in B"
+    found = (outputs_differ(parts[0][name], parts[1][name], f"{where}[{name!r}]") for name in parts[0])
+    return next((words for words in found if words), "")
+
+
+def _tensors_differ(ours, theirs, where):
+    if ours.shape != theirs.shape:
+        return f"{where} has shape {tuple(ours.shape)} in A and {tuple(theirs.shape)} in B"
+    if ours.dtype != theirs.dtype:
+        one, two = (str(tensor.dtype).removeprefix("torch.") for tensor in (ours, theirs))
+        return f"{where} is {one} in A and {two} in B"
+    if ours.layout != theirs.layout or "meta" in (ours.device.type, theirs.device.type) or ours.is_nested:
+        return f"{where} holds no numbers that can be compared"
+    with torch.no_grad():
+        one, two = (side.detach().to("cpu") for side in (ours, theirs))
+        if not one.is_floating_point() and not one.is_complex():
+            wrong = one != two
+        else:
+            one, two = (x.to(torch.complex128 if x.is_complex() else torch.float64) for x in (one, two))
+            finite = one[one.isfinite()].abs()
+            size = finite.max().item() if finite.numel() else 0.0
+            wrong = ~torch.isclose(one, two, rtol=show.RTOL, atol=_slack(ours.dtype) * size, equal_nan=True)
+    count = int(wrong.sum())
+    return f"{where} differs in {show.count(count, 'number')} of {wrong.numel()}" if count else ""
+
+
+def _same(ours, theirs):
+    """Whether two results that are no tensors are the same, as far as they say."""
+    if isinstance(ours, float):
+        return math.isclose(ours, theirs, rel_tol=show.RTOL) or (math.isnan(ours) and math.isnan(theirs))
+    try:
+        return ours is theirs or bool(torch.as_tensor(ours == theirs).all())
+    except (TypeError, ValueError, RuntimeError):
+        return False
+
+
+def _slack(*dtypes):
+    """Rounding, as a share of the largest number."""
+    return 1e-2 if HALF & set(dtypes) else show.ATOL
+
+
+def _parts(thing):
+    if isinstance(thing, dict):
+        return thing
+    if is_dataclass(thing) and not isinstance(thing, type):
+        return {part.name: getattr(thing, part.name) for part in fields(thing)}
+    return dict(enumerate(thing)) if isinstance(thing, tuple | list) else None
+
+
+def _names_of(parts):
+    return (
+        ", ".join(map(str, parts)) if parts and isinstance(next(iter(parts)), str) else show.count(len(parts), "part")
+    )
+
+
+def _kind(thing):
+    if thing is None:
+        return "nothing"
+    if isinstance(thing, torch.Tensor):
+        return f"one tensor of shape {tuple(thing.shape)}"
+    return f"a {type(thing).__name__}" + (f" of {len(thing)}" if isinstance(thing, tuple | list | dict) else "")
+
+
+# ------------------------------------------------------------------------------------------------- which are the same
+
+
+class Alike:
+    """Gives results that are the same numbers one number, in time that grows with them and not with their square."""
+
+    def __init__(self):
+        self._found, self._count = {}, 0
+
+    def number(self, kept):
+        """The same for two results that are `equal`; a result that nothing can be compared with has its own."""
+        keys = _keys(kept)
+        for key in keys:
+            for other, which in self._found.get(key, ()):
+                if equal(kept, other):
+                    return which
+        self._count += 1
+        for key in keys[:1]:
+            self._found.setdefault(key, []).append((kept, self._count))
+        return self._count
+
+
+def _keys(kept):
+    """Where equal results are looked for: boxes of their size and of two sums, with those next door; its own first."""
+    if kept is None or kept.sample is None:
+        return []
+    finite = kept.sample[kept.sample.isfinite()]
+    if not finite.numel():
+        return [(kept.shape, "none")]
+    size, mean = finite.abs().max().item(), finite.mean().item()
+    if size == 0:
+        return [(kept.shape, 0)]
+    slack = (show.RTOL + _slack(kept.dtype)) * 1.01
+    wide = 8 * slack  # a box is wider than rounding, so that only next door has to be looked at
+    at = math.log(size) / math.log1p(wide)
+    boxes = [math.floor(at), *{math.floor(at - 0.15), math.floor(at + 0.15)} - {math.floor(at)}]
+    keys = []
+    for box in boxes:
+        scale = (1 + wide) ** box
+        place = mean / scale / wide
+        near = [math.floor(place), *{math.floor(place - 0.3), math.floor(place + 0.3)} - {math.floor(place)}]
+        keys += [(kept.shape, box, i) for i in near]
+    return keys
+
+
 def align(first, second):
     """Pairs (a, b, same) in order, with None where the other version has nothing like it."""
-    first, second = first[:MOST_ALIGNED], second[:MOST_ALIGNED]
-    same = [[equal(a.kept, b.kept) for b in second] for a in first]
+    alike = Alike()
+    ours, theirs = ([(step, alike.number(step.kept)) for step in side] for side in (first, second))
+    begin = 0
+    while begin < min(len(ours), len(theirs)) and ours[begin][1] == theirs[begin][1]:
+        begin += 1
+    pairs = [(a[0], b[0], True) for a, b in zip(ours[:begin], theirs[:begin], strict=True)]
+    ours, theirs = ours[begin:], theirs[begin:]
+    while ours or theirs:
+        pairs += _align(ours[:MOST_ALIGNED], theirs[:MOST_ALIGNED])
+        ours, theirs = ours[MOST_ALIGNED:], theirs[MOST_ALIGNED:]
+    return pairs
+
+
+def _align(first, second):
     score = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for i in reversed(range(len(first))):
+        row, below = score[i], score[i + 1]
         for j in reversed(range(len(second))):
-            together = 2 * score_of_pair(first[i], second[j], same[i][j]) + score[i + 1][j + 1]
-            score[i][j] = max(together, score[i + 1][j], score[i][j + 1])
+            together = 2 * _worth(first[i], second[j]) + below[j + 1]
+            row[j] = max(together, below[j], row[j + 1])
     pairs, i, j = [], 0, 0
     while i < len(first) or j < len(second):
-        both = i < len(first) and j < len(second)
-        worth = 2 * score_of_pair(first[i], second[j], same[i][j]) if both else 0
+        worth = 2 * _worth(first[i], second[j]) if i < len(first) and j < len(second) else 0
         if worth and score[i][j] == worth + score[i + 1][j + 1]:
-            pairs.append((first[i], second[j], same[i][j]))
+            pairs.append((first[i][0], second[j][0], first[i][1] == second[j][1]))
             i, j = i + 1, j + 1
         elif j == len(second) or (i < len(first) and score[i][j] == score[i + 1][j]):
-            pairs.append((first[i], None, False))
+            pairs.append((first[i][0], None, False))
             i += 1
         else:
-            pairs.append((None, second[j], False))
+            pairs.append((None, second[j][0], False))
             j += 1
     return pairs
 
 
-def score_of_pair(a, b, same):
+def _worth(one, other):
     """Equal results weigh most; of the others, only the same operation may stand in one row."""
-    return (1000 + (a.name == b.name)) if same else int(a.name == b.name)
+    (a, which), (b, its) = one, other
+    return 1000 * (which == its) + (a.name == b.name)
 
 
-def first_difference(first, second, outputs):
-    """The first operation whose result differs and reaches the output, or None where the outputs agree.
+# --------------------------------------------------------------------------------------------------- where they part
 
-    first, second: the two runs; outputs: what is kept of the tensors that each returned.
+
+def first_difference(first, second):
+    """The first operation whose result differs and reaches an output that differs, or None where the outputs agree.
+
+    first, second: the two runs.
     An operation that only takes another way to the same numbers, such as scaling the query in place of the scores,
     is no difference: its result is lost again in one that both versions have.
     """
     if first.error or second.error:
         return _difference_of_errors(first, second)
-    if _outputs_agree(*outputs):
+    outputs = outputs_differ(first.output, second.output)
+    if not outputs:
         return None
-    ours, theirs = first.operations, second.operations
-    ours, theirs = first.operations, second.operations
-    strays = [_strays(ours, theirs), _strays(theirs, ours)]
+    wrong, total = _wrong_places(first.output, second.output), len(tensors_in(first.output))
+    said = "" if wrong == {0} and total == 1 and " differs in " in outputs else f"The outputs differ: {outputs}. "
+    if wrong and len(wrong) < total:
+        right = total - len(wrong)
+        said = f"{right} of {total} outputs {'agrees' if right == 1 else 'agree'}, but {outputs}. "
+    found = _first_stray(first.operations, second.operations, wrong)
+    if found is None:
+        return Difference(
+            None, None, f"The outputs differ: {outputs}. Every operation has a counterpart with its numbers."
+        )
+    return Difference(found.first, found.second, f"{said}First difference: {found.words}.", found.largest)
+
+
+def _wrong_places(ours, theirs):
+    """The places among the tensors of the outputs that differ, or None for all where they do not correspond."""
+    ours, theirs = tensors_in(ours), tensors_in(theirs)
+    if len(ours) != len(theirs):
+        return None
+    return {i for i, pair in enumerate(zip(ours, theirs, strict=True)) if outputs_differ(*pair)} or None
+
+
+def _first_stray(ours, theirs, places):
+    strays = _strays(ours, theirs, places)
     leading = [stray[0] if stray else None for stray in strays]
     if not any(leading):
-        return Difference(None, None, "every operation has a counterpart, only what is returned differs")
+        return None
     if all(leading) and leading[0].name == leading[1].name:
         return _scaled(*strays) or _describe(*leading)
-    return _scaled(*strays) or _one_is_extra(strays, leading, outputs)
+    return _scaled(*strays) or _one_is_extra(strays, leading)
 
 
-def _one_is_extra(strays, leading, outputs):
-    """One version has an operation that the other has not; what it comes to is seen in the next that both have."""
+def _one_is_extra(strays, leading):
+    """One version has an operation that the other does not have; the next that both have shows what it comes to."""
     pairs = [(a, b) for a, b, _ in align(*strays) if a and b and a.name == b.name]
     pairs = [(a, b) for a, b in pairs if a.kept.shape == b.kept.shape] or pairs
     if all(leading) and not pairs:
         a, b = leading
-        words = f"A goes on with {_called(a)}, B with {_called(b)}{_between(outputs)}"
-        return _describe(a, b) if a.kept.shape == b.kept.shape else Difference(a, b, words)
+        if a.kept.shape == b.kept.shape:
+            return _describe(a, b)
+        return Difference(a, b, f"A goes on with {_called(a)}, B with {_called(b)}")
     extra = next(step for step in leading if step and all(step not in pair for pair in pairs))
     is_first = extra is leading[0]
     words = f"{_name(is_first)} has {_called(extra)}, {_name(not is_first)} has nothing like it"
     steps = (extra, None) if is_first else (None, extra)
     if not pairs:
-        return Difference(*steps, f"{words}{_between(outputs)}")
+        return Difference(*steps, words)
     later = _describe(*pairs[0])
     return Difference(*steps, f"{words}; then {later.words}", later.largest)
 
 
-def _between(outputs):
-    ours, theirs = (kept[0] for kept in outputs)
-    if ours.shape != theirs.shape or ours.sample is None or theirs.sample is None:
-        return ""
-    return f"; the outputs are up to {largest_difference(ours, theirs)[0]:.3g} apart"
-
-
 def _scaled(ours, theirs):
     """Whether the scale is all that differs, wherever it is applied: to the query, to the key or to the scores."""
+    ours, theirs = ours[:MOST_FACTORS], theirs[:MOST_FACTORS]
     for a in ours:
         for b in reversed(theirs):
             if factor(a.kept, b.kept):
@@ -127,25 +285,36 @@ def _difference_of_errors(first, second):
     failed = [next((step for step in run.operations if step.error), None) for run in (first, second)]
     said = [f"{name} raises {run.error}" for name, run in (("A", first), ("B", second)) if run.error]
     words = " and ".join(said) if len(said) == 2 else f"{said[0]}, {_name(not first.error)} does not"
-    return Difference(*failed, words)
+    return Difference(*failed, f"First difference: {words}.")
 
 
-def _strays(steps, others):
-    """Operations without an equal on the other side from which the output is reached through such ones only."""
-    unequal = [step for step in steps if not any(equal(step.kept, other.kept) for other in others)]
-    reaching = set()
-    for step in reversed(unequal):
-        if step.returned or any(step in later.sources for later in reaching):
-            reaching.add(step)
-    return [step for step in unequal if step in reaching]
+def _strays(ours, theirs, places):
+    """On each side, operations without an equal on the other from which a differing output is reached through such."""
+    alike = Alike()
+    numbers = [[alike.number(step.kept) for step in side] for side in (ours, theirs)]
+    found = []
+    for side, mine, others in ((ours, numbers[0], set(numbers[1])), (theirs, numbers[1], set(numbers[0]))):
+        unequal = [step for step, number in zip(side, mine, strict=True) if number not in others]
+        reaching, wanted = [], set()
+        for step in reversed(unequal):
+            returned = step.returned if places is None else step.returned & places
+            if returned or step in wanted:
+                reaching.append(step)
+                wanted.update(source for source in step.sources if source)
+        found.append(reaching[::-1])
+    return found
 
 
 def _describe(a, b):
     if a.kept.shape != b.kept.shape:
         return Difference(a, b, f"A {_gives(a)}, B {_gives(b)}")
+    if a.kept.sample is None or b.kept.sample is None:
+        return Difference(
+            a, b, f"both have {_called(a)}" if a.operation == b.operation else f"A has {_called(a)}, B has {_called(b)}"
+        )
     largest, count = largest_difference(a.kept, b.kept)
     much = f"the largest difference is {largest:.3g}, in {count} of {a.kept.sample.numel()} numbers"
-    if a.kept.value is None:
+    if a.kept.sample.numel() < math.prod(a.kept.shape):
         much += " that were sampled"
     if a.operation != b.operation:
         return Difference(a, b, f"A has {_called(a)}, B has {_called(b)}: {much}", largest)
@@ -179,24 +348,19 @@ def _name(is_first):
     return "A" if is_first else "B"
 
 
-def _outputs_agree(ours, theirs):
-    return bool(ours and theirs) and all(equal(a, b) for a, b in zip(ours, theirs, strict=False))
-
-
 def equal(a, b):
     """Whether two results are the same numbers in the same shape, whatever the order of the rounding."""
     if a is None or b is None or a.shape != b.shape or a.sample is None or b.sample is None:
         return False
-    half = {torch.float16, torch.bfloat16} & {a.dtype, b.dtype}
     finite = a.sample[a.sample.isfinite()]
     size = finite.abs().max().item() if finite.numel() else 0.0
-    return torch.allclose(a.sample, b.sample, rtol=1e-4, atol=(1e-2 if half else 1e-5) * size, equal_nan=True)
+    return torch.allclose(a.sample, b.sample, rtol=show.RTOL, atol=_slack(a.dtype, b.dtype) * size, equal_nan=True)
 
 
 def largest_difference(a, b):
     """The largest difference (inf where only one side is finite) and in how many of the numbers they differ."""
     one, two = a.sample, b.sample
     size = max((x[x.isfinite()].abs().max().item() if x.isfinite().any() else 0.0) for x in (one, two))
-    differ = ~torch.isclose(one, two, rtol=1e-4, atol=1e-5 * size, equal_nan=True)
+    differ = ~torch.isclose(one, two, rtol=show.RTOL, atol=show.ATOL * size, equal_nan=True)
     gap = (one - two).abs()[differ]
     return gap.nan_to_num(nan=math.inf, posinf=math.inf).max().item() if gap.numel() else 0.0, int(differ.sum())

@@ -81,7 +81,7 @@ def _show(value):
         return ":".join(ends if ends[2] else ends[:2])
     if value is Ellipsis:
         return "..."
-    if isinstance(value, float):
+    if isinstance(value, float | complex):
         return f"{value:.4g}"
     if isinstance(value, tuple | list):
         inner = [_show(part) for part in value[:8]] + (["…"] if len(value) > 8 else [])

@@ -2,7 +2,6 @@
 
 import linecache
 import math
-import re
 import site
 import sys
 import sysconfig
@@ -15,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from .. import show
 from . import view
 from .readable import is_in_place, name_of, operation_of
 from .surprises import Call, surprises_of
@@ -34,8 +34,11 @@ OPENED = {F.multi_head_attention_forward}  # functions of PyTorch worth looking 
 
 KEPT_WHOLE = 2**14  # numbers: a larger tensor is kept as a summary and a sample
 KEPT_TOGETHER = 2**22  # numbers in all values that are kept whole
+KEPT_TO_COMPARE = 2**18  # numbers: up to here all are compared when two versions are
 SAMPLE = 1024
 MOST_STEPS = 2000
+DEEPEST = 40  # calls within calls; what recurses deeper is shown as if it were called from there
+LEAVES = {"numpy", "__array__", "__dlpack__"}  # what takes a tensor's numbers away from PyTorch
 
 
 @dataclass
@@ -58,15 +61,16 @@ class Kept:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
-def keep(tensor, whole=True):
-    """A summary of a tensor, which is neither changed nor held."""
+def keep(tensor, whole=True, sampled=KEPT_WHOLE):
+    """A summary of a tensor, which is neither changed nor held; of up to `sampled` numbers all are in its sample."""
     kept = Kept(tuple(tensor.shape), tensor.dtype)
-    if tensor.is_complex():
-        return kept
     try:
         with torch.no_grad():
             tensor = tensor.detach()
-            kept.sample = _sample(tensor)
+            if tensor.is_complex():
+                kept.sample = _sample(torch.view_as_real(tensor.resolve_conj()), sampled)
+                return kept
+            kept.sample = _sample(tensor, sampled)
             if tensor.numel():
                 low, high = tensor.to(torch.uint8).aminmax() if tensor.dtype == torch.bool else tensor.aminmax()
                 kept.low, kept.high = low.item(), high.item()
@@ -77,8 +81,8 @@ def keep(tensor, whole=True):
     return kept
 
 
-def _sample(tensor):
-    if tensor.numel() <= SAMPLE:
+def _sample(tensor, whole):
+    if tensor.numel() <= max(whole, SAMPLE):
         return tensor.reshape(-1).to("cpu", torch.float64, copy=True)
     places = torch.arange(SAMPLE, device=tensor.device) * (tensor.numel() - 1) // (SAMPLE - 1)
     return tensor[torch.unravel_index(places, tensor.shape)].to("cpu", torch.float64)
@@ -114,7 +118,8 @@ class Step:
     within: tuple = field(default=(), repr=False)
     results: list = field(default_factory=list, repr=False)  # weak references
     in_place: bool = False
-    returned: bool = False
+    returned: set = field(default_factory=set, repr=False)  # the places among the outputs where its result stands
+    factors: tuple = ()  # of a product: over how many features it ran
 
     def __repr__(self):
         return view.step_as_text(self)
@@ -143,8 +148,9 @@ class Step:
 class Recorder(TorchFunctionMode):
     """Records while it is entered; `steps` is the tree, top level first."""
 
-    def __init__(self):
+    def __init__(self, sampled=KEPT_WHOLE):
         super().__init__()
+        self._sampled, self._samples = sampled, KEPT_TOGETHER
         self.steps, self.error, self.error_place, self.left_out = [], "", None, 0
         self._known = {}  # id of a tensor → (weak reference, version, what is kept of it, its step)
         self._open, self._root_file, self._base = [], None, None
@@ -159,12 +165,12 @@ class Recorder(TorchFunctionMode):
             with self:
                 output = fn(*args, **kwargs)
         except Exception as error:
-            self.error = describe_error(error)
+            self.error = show.error(error)
             self.error_place = self._place_of_error(error)
             del error
         self._open, self._base = [], None
-        for tensor in tensors_in(output):
-            self._use(tensor, (), returned=True)
+        for place, tensor in enumerate(tensors_in(output)):
+            self._use(tensor, (), returned={place})
         if not self.error:
             self._find_unused(self.steps)
         self._known.clear()
@@ -190,7 +196,7 @@ class Recorder(TorchFunctionMode):
         try:
             result = func(*args, **kwargs)
         except Exception as error:
-            step.error = describe_error(error)
+            step.error = show.error(error)
             self._add(step, path)
             raise
         results = tensors_in(result)
@@ -201,9 +207,15 @@ class Recorder(TorchFunctionMode):
             self._add(step, path)
             self._note_results(step, results)
             call = Call(name, args, kwargs, inputs, before, results, step.kept, step.in_place)
+            step.factors = _features(name, inputs)
+            call.factors = [getattr(self._known[id(tensor)][3], "factors", ()) for tensor in inputs]
             call.axis_added = [_adds_axis(self._known[id(tensor)][3]) for tensor in inputs]
             call.overwrites_argument = step.in_place and _storage(results[0]) in self._arguments
             step.surprises = surprises_of(call, own=step.own)
+        elif name in LEAVES and inputs:
+            self._add(step, path)
+            step.surprises = ["leaves PyTorch: what is done to a NumPy array is not seen here, and no gradient passes"]
+            step.sources, step.in_place = [self._known[id(tensor)][3] for tensor in shown], True
         for tensor in inputs:
             self._use(tensor, tuple(group for _, group in self._open), besides=step)
         for tensor in results:
@@ -230,18 +242,20 @@ class Recorder(TorchFunctionMode):
         if uninitialised:  # whatever was in memory: not to be read, it differs from run to run
             step.kept = Kept(tuple(results[0].shape), results[0].dtype)
         else:
-            step.kept = keep(results[0], whole=results[0].numel() <= self._room)
+            fits = self._sampled if results[0].numel() <= self._samples else SAMPLE
+            step.kept = keep(results[0], whole=results[0].numel() <= self._room, sampled=fits)
+            self._samples -= step.kept.sample.numel() if step.kept.sample is not None else 0
             self._room -= step.kept.value.numel() if step.kept.value is not None else 0
 
     def _remember(self, tensor, step):
         kept = step.kept if tensor is step.results[0]() else keep(tensor, whole=False)
         self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
 
-    def _use(self, tensor, within, besides=None, returned=False):
+    def _use(self, tensor, within, besides=None, returned=()):
         reference, _, _, step = self._known.get(id(tensor), (None,) * 4)
         if step is not None and step is not besides and reference() is tensor:
             step.users.append(within)
-            step.returned |= returned
+            step.returned.update(returned)
 
     # ------------------------------------------------------------------------------------------------ calls
 
@@ -262,7 +276,7 @@ class Recorder(TorchFunctionMode):
                     path.append((frame, line))
                     line = None
             frame = frame.f_back
-        return path[::-1]
+        return path[::-1] if len(path) <= DEEPEST else [*path[:-DEEPEST:-1], path[0]]
 
     def _add(self, step, path):
         """Put a step into the tree, opening the calls that it was made in."""
@@ -345,12 +359,9 @@ def tensors_in(thing):
     return [tensor for part in thing for tensor in tensors_in(part)] if isinstance(thing, tuple | list) else []
 
 
-def describe_error(error):
-    """Type and message, the same in every run: no addresses, no folders, no trace of the C++ underneath."""
-    text = str(error).split("\nException raised from")[0].strip()
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", text)
-    text = re.sub(r"(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+", "", text)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+def _features(name, inputs):
+    """Over how many features a product of two tensors runs."""
+    return (inputs[0].size(-1),) if name.strip("_") in ("matmul", "bmm") and inputs[0].ndim else ()
 
 
 def number(steps, before=""):

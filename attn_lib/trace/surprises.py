@@ -28,6 +28,7 @@ class Call:
     in_place: bool
     overwrites_argument: bool = False
     axis_added: list = field(default_factory=list)  # for each input, whether [:, None] or unsqueeze made it
+    factors: list = field(default_factory=list)  # for each input that is a product, over how many features it ran
 
     @property
     def kind(self):
@@ -41,7 +42,7 @@ def surprises_of(call, own):
     """All that is worth a remark; in library code only where nan or inf come from."""
     everywhere, in_own_code = [nan_appears, overflow], [
         both_enlarged, mask_on_other_axis, nothing_moved, same_shape, softmax_of_one,
-        masked_nothing, rows_closed, overwrites_argument,
+        masked_nothing, rows_closed, overwrites_argument, tokens_torn, scaled_by_all_heads, mask_added, other_axis,
     ]  # fmt: skip
     with torch.no_grad():
         found = (look(call) for look in (everywhere + in_own_code if own else everywhere))
@@ -106,7 +107,55 @@ def softmax_of_one(call):
     return None
 
 
+def tokens_torn(call):
+    """(batch, n, features) cut straight into (batch, heads, n, head_dim), which tears each token apart."""
+    if call.kind not in SHAPES or not call.before or len(call.before[0].shape) != 3 or len(call.after.shape) != 4:
+        return None
+    (batch, n, _), (_, heads, _, head_dim) = call.before[0].shape, call.after.shape
+    if call.after.shape != (batch, heads, n, head_dim) or min(n, heads, head_dim) < 2 or heads == n:
+        return None
+    cut = f"{call.kind}({batch}, {n}, {heads}, {head_dim}).transpose(1, 2)"
+    return (
+        f"tears tokens apart: a head's {head_dim} numbers no longer come from one token; {cut} gives each head its own"
+    )
+
+
+def scaled_by_all_heads(call):
+    """Divided by √(heads · head_dim) where the product runs over head_dim only."""
+    numbers = [x for x in call.args if isinstance(x, int | float) and not isinstance(x, bool) and x]
+    if call.kind not in ("div", "truediv", "divide", "mul", "multiply") or len(numbers) != 1 or not call.before:
+        return None
+    shape = call.before[0].shape
+    if len(shape) != 4 or shape[1] < 2:
+        return None
+    features, scale = (call.factors[0] or shape[-1:])[0], numbers[0] if "div" in call.kind else 1 / numbers[0]
+    if features == shape[1] or not math.isclose(scale * scale, features * shape[1], rel_tol=1e-4):
+        return None
+    return (
+        f"scales by √{features * shape[1]}, the features of all {shape[1]} heads: the product of one head runs over "
+        f"{features}, so √{features} belongs here"
+    )
+
+
+def other_axis(call):
+    """Softmax of scores over another axis than the last, where the keys are."""
+    axis, last = _axis(call), len(call.after.shape) - 1
+    if axis is None or axis == last or call.after.shape[axis] < 2:
+        return None
+    return (
+        f"softmax over axis {axis} of {_shape(call.after.shape)}: keys are on the last one, where no row now sums to 1"
+    )
+
+
 # ----------------------------------------------------------------------------------------------------- masking
+
+
+def mask_added(call):
+    """A bool mask added to scores counts as 1 and 0, and hides nothing."""
+    kinds = [tensor.dtype == torch.bool for tensor in call.inputs]
+    if call.kind not in ("add", "iadd", "sub", "isub") or sorted(kinds) != [False, True]:
+        return None
+    return "a bool mask is added as 1 and 0 and hides nothing: masked_fill(~mask, -inf) does, where True may attend"
 
 
 def masked_nothing(call):

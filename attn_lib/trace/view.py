@@ -1,13 +1,17 @@
 """A run, a step or a comparison as HTML and as the same words in plain text; no colour carries meaning alone."""
 
 import html
-import math
+import itertools
+import re
 
 import torch
 
-LINE_UP_TO, SHOWN_UP_TO, ROWS_UP_TO = 88, 8, 150
-RUST, BLUE, GREY = "#C2571A", "#3B7DD8", "rgba(127, 127, 127, 0.4)"  # edges that stand out on white and on black
-LIGHT, BELOW, ABOVE, INK = (247, 250, 255), (233, 168, 124), (141, 179, 236), "#10203A"
+from .. import show
+from ..colours import FRAMES
+
+LINE_UP_TO, ROWS_UP_TO = 88, 150
+FOLDED_FROM, LONGEST_TURN = 4, 40  # turns of a loop from which on they are folded, rows of one turn
+RUST, GREY = FRAMES["wrong"], "rgba(127, 127, 127, 0.4)"
 CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: baseline; border: none; background: none"
 CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); background: none; color: inherit; padding: 0"
 
@@ -17,11 +21,20 @@ CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); backgr
 
 def shapes_of(step):
     """`(2, 4, 8), (2, 8, 4) → (2, 4, 4)`."""
-    into = ", ".join(map(_shape, step.inputs))
-    if step.error:
+    into = _shapes(step.inputs)
+    if step.error or not step.outputs:
         return into
-    out = ", ".join(map(_shape, step.outputs))
+    out = _shapes(step.outputs)
     return f"{into} → {out}" if into else f"→ {out}"
+
+
+def _shapes(shapes_and_dtypes):
+    """Each shape once where many are the same, as those that are stacked after a loop."""
+    words = []
+    for shape, same in itertools.groupby(map(_shape, shapes_and_dtypes)):
+        times = len(list(same))
+        words += [shape] * times if times < FOLDED_FROM else [f"{times} × {shape}"]
+    return ", ".join(words)
 
 
 def _shape(shape_and_dtype):
@@ -59,7 +72,7 @@ def step_as_html(step):
         body += _table(rows_of(step.inner, True), f"Inside {step.operation}")
     else:
         body += _matrix_as_html(step)
-    return _framed(body, RUST if step.surprises or step.error else BLUE)
+    return show.framed(body, "wrong" if step.surprises or step.error else "plain")
 
 
 # -------------------------------------------------------------------------------------------------- the matrix
@@ -89,7 +102,7 @@ class Numbers:
 
     def _repr_html_(self):
         title = html.escape(f"Step {self.step.number}: {self.step.operation}")
-        return _framed(f"<div>{title}</div>{_matrix_as_html(self.step, self.index)}", BLUE)
+        return show.framed(f"<div>{title}</div>{_matrix_as_html(self.step, self.index)}")
 
 
 def _are_weights(matrix):
@@ -119,68 +132,42 @@ def _where(value, index):
     return f" [{', '.join(map(str, index if isinstance(index, tuple) else (index,)))}]"
 
 
-def _corner(step, index):
-    matrix = _matrix(step.value, index)
-    shown = matrix[:SHOWN_UP_TO, :SHOWN_UP_TO]
-    cut = f", the first {shown.size(0)} × {shown.size(1)} numbers" if shown.shape != matrix.shape else ""
-    return shown.tolist(), f"result{_where(step.value, index)}{cut}"
+def _title(step, index):
+    return f"result{_where(step.value, index)}"
 
 
 def _summary(step):
     kept = step.kept
     if kept is None or kept.sample is None:
         return ""
-    return f"too large to keep: from {number(kept.low)} to {number(kept.high)}"
+    return f"too large to keep: from {show.number(kept.low)} to {show.number(kept.high)}"
 
 
 def _matrix_as_text(step, index=None):
     if step.value is None:
         return [f"   {_summary(step)}"] if _summary(step) else []
-    rows, title = _corner(step, index)
-    cells = [[number(x) for x in row] for row in rows]
-    width = max((len(text) for row in cells for text in row), default=0)
-    return [f"   {title}", *("   " + "  ".join(text.rjust(width) for text in row) for row in cells)]
+    text = show.matrix_as_text(_matrix(step.value, index), _title(step, index))
+    return [f"   {line}" for line in text.splitlines()]
 
 
 def _matrix_as_html(step, index=None):
     if step.value is None:
         return f"<div>{_summary(step)}</div>"
-    rows, title = _corner(step, index)
-    largest = max((abs(float(x)) for row in rows for x in row if math.isfinite(x)), default=0) or 1.0
-    style = "text-align: right; padding: 0.2em 0.55em; border: 1px solid #C9D3E3"
-    body = "".join(
-        "<tr>" + "".join(f'<td style="{style}; {_ground(x, largest)}">{number(x)}</td>' for x in row) + "</tr>"
-        for row in rows
-    )
-    caption = f'<caption style="caption-side: top; text-align: left; color: inherit">{html.escape(title)}</caption>'
-    table = f'<table style="border-collapse: collapse; margin: 0.4em 0">{caption}<tbody>{body}</tbody></table>'
-    return f'<div style="overflow-x: auto">{table}</div>'
-
-
-def _ground(x, largest):
-    share = min(1.0, abs(float(x)) / largest) if math.isfinite(x) else 1.0
-    end = ABOVE if x > 0 else BELOW
-    colour = ", ".join(str(round(a + (b - a) * share)) for a, b in zip(LIGHT, end, strict=True))
-    return f"background: rgb({colour}); color: {INK}"
-
-
-def number(x):
-    """Three decimals where they say something, otherwise three digits."""
-    if isinstance(x, bool | int):
-        return str(x)
-    if not math.isfinite(x):
-        return str(x).replace("-", "−")
-    text = f"{x:.3f}" if x == 0 or 0.001 <= abs(x) < 1000 else f"{x:.2e}"
-    return "0.000" if text == "-0.000" else text.replace("-", "−")
+    return show.matrix_as_html(_matrix(step.value, index), _title(step, index))
 
 
 # ------------------------------------------------------------------------------------------------------- a run
 
 
 def rows_of(steps, inner, depth=0):
-    """The tree as rows ("line", depth, place), ("call", depth, step) or ("step", depth, step)."""
-    rows, last = [], None
-    for step in steps:
+    """The tree as rows ("line", depth, place), ("call", depth, step), ("step", depth, step) or ("fold", depth, text).
+
+    Of a loop the first and the last turn are shown, unless something is to be said about one between them.
+    """
+    rows, last, i = [], None, 0
+    turns = _turns(steps)
+    while i < len(steps):
+        step = steps[i]
         if (step.place.file, step.place.number) != last and step.place.text:
             rows.append(("line", depth, step.place))
         last = (step.place.file, step.place.number)
@@ -188,7 +175,47 @@ def rows_of(steps, inner, depth=0):
         rows.append(("call" if opens else "step", depth, step))
         if opens:
             rows += rows_of(step.inner, inner, depth + 1)
+        i += 1
+        if i in turns:
+            until, times = turns[i]
+            operations = show.count(sum(len(part.operations()) for part in steps[i:until]), "operation")
+            between = f"steps {steps[i].number} to {steps[until - 1].number}"
+            rows.append(("fold", depth, f"… the same {show.count(times, 'time')} more: {operations}, {between}"))
+            i, last = until, None
     return rows
+
+
+def _turns(steps):
+    """Where loops can be folded: the step after the first turn → (the first step of the last turn, turns between)."""
+    kinds = [_kind(step) for step in steps]
+    found, i = {}, 0
+    while i < len(kinds):
+        period, end = _turn(kinds, i)
+        if period:
+            found[i + period] = (end - period, (end - i) // period - 2)
+            i = end
+        else:
+            i += 1
+    return found
+
+
+def _turn(kinds, start):
+    """The length of a turn that is repeated from here on, and where its last repetition ends."""
+    for period in range(1, min(LONGEST_TURN, (len(kinds) - start) // FOLDED_FROM) + 1):
+        end = start + period
+        while end < len(kinds) and kinds[end] == kinds[end - period]:
+            end += 1
+        times = (end - start) // period
+        if times >= FOLDED_FROM:
+            return period, start + times * period
+    return 0, start
+
+
+def _kind(step):
+    """What makes two steps turns of the same loop: their line and operation, whatever the numbers, and the remarks."""
+    inside = tuple(_kind(part) for part in step.inner)
+    remarks = (*remarks_of(step), *hidden_remarks(step))
+    return step.place.file, step.place.number, re.sub(r"\d+", "#", step.operation), remarks, inside
 
 
 def rows_as_text(steps, inner=False):
@@ -198,6 +225,9 @@ def rows_as_text(steps, inner=False):
     lines = []
     for kind, depth, thing in rows[:ROWS_UP_TO]:
         indent = "      " * depth
+        if kind == "fold":
+            lines.append(f"{indent}      {thing}")
+            continue
         if kind == "line":
             lines.append(indent + _line(thing))
         elif kind == "call":
@@ -217,6 +247,7 @@ def rows_as_text(steps, inner=False):
 
 def run_as_text(run, inner=False):
     lines = [_headline(run), *rows_as_text(run.steps, inner)]
+    lines += [f"      {run.note}"] if run.note else []
     if run.error and not any(step.error for step in run.operations):
         place = run.error_place
         lines += ([_line(place)] if place and place.text else []) + [f"      ✗ {run.error}"]
@@ -225,29 +256,26 @@ def run_as_text(run, inner=False):
 
 def run_as_html(run):
     body = _table(rows_of(run.steps, False), _headline(run))
+    body += f"<div>{html.escape(run.note)}</div>" if run.note else ""
     if run.error and not any(step.error for step in run.operations):
         place = _line_as_html(run.error_place) if run.error_place else ""
         body += f"{place}<div style='white-space: pre-wrap'><b>✗ {html.escape(run.error)}</b></div>"
-    return _framed(body, RUST if run.error or run.surprises else BLUE)
+    return show.framed(body, "wrong" if run.error or run.surprises else "plain")
 
 
 def _headline(run):
-    parts = [f"{run.name}: {_plural(len(run.operations), 'operation')}"]
+    parts = [f"{run.name}: {show.count(len(run.operations), 'operation')}"]
     if run.left_out:
         parts.append(f"{run.left_out} more not shown")
     if run.surprises:
-        parts.append(_plural(len(run.surprises), "surprise"))
+        parts.append(show.count(len(run.surprises), "surprise"))
     if run.error:
         parts.append("then an error")
     return ", ".join(parts)
 
 
-def _plural(count, word):
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
 def _count(step):
-    return _plural(len(step.operations()), "operation")
+    return show.count(len(step.operations()), "operation")
 
 
 def _line(place):
@@ -283,6 +311,8 @@ HEAD = ("step", "operation", "shapes in → out")
 def _row_as_html(row):
     kind, depth, thing = row
     indent = f"padding-left: {1.4 * depth:g}em"
+    if kind == "fold":
+        return f"<tr><td></td><td colspan='2' style='{CELL}; {indent}; opacity: 0.75'>{html.escape(thing)}</td></tr>"
     if kind == "line":
         edge = "" if depth else f"; padding-top: 0.5em; border-top: 1px solid {GREY}"
         style = f"{CELL}; {indent}{edge}"
@@ -303,10 +333,6 @@ def _row_as_html(row):
     return rows + (f"<tr><td></td><td colspan='2' style='{CELL}; {indent}'>{below}</td></tr>" if below else "")
 
 
-def _framed(body, colour):
-    return f'<div style="border-left: 4px solid {colour}; padding: 0.3em 0.8em; color: inherit">{body}</div>'
-
-
 # ------------------------------------------------------------------------------------------------ a comparison
 
 
@@ -320,6 +346,7 @@ def comparison_as_text(comparison):
     for name, run in (("A", comparison.first), ("B", comparison.second)):
         lines += [f"{name} ⚠ step {step.number}, {step.operation}: {words}" for step, words in run.surprises]
         lines += [f"{name} ✗ {run.error}"] if run.error else []
+        lines += [f"{name}: {run.note}"] if run.note else []
     return "\n".join(lines)
 
 
@@ -345,23 +372,23 @@ def comparison_as_html(comparison):
         for name, run in (("A", comparison.first), ("B", comparison.second))
         if run.error
     ]
+    remarks += [
+        f"<div>{name}: {html.escape(run.note)}</div>"
+        for name, run in (("A", comparison.first), ("B", comparison.second))
+        if run.note
+    ]
     caption = html.escape(_names(comparison))
     table = (
         "<div style='overflow-x: auto'><table style='border-collapse: collapse; margin: 0.5em 0; font-size: inherit'>"
         f"<caption style='caption-side: top; text-align: left; color: inherit'>{caption}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-    body = f"<div><b>{_code(comparison.verdict)}</b></div>{table}{''.join(remarks)}"
-    return _framed(body, RUST if comparison.difference else BLUE)
+    body = f"<div><b>{show.marked(comparison.verdict)}</b></div>{table}{''.join(remarks)}"
+    return show.framed(body, "wrong" if comparison.difference else "plain")
 
 
 def _names(comparison):
     return f"A is {comparison.first.name}, B is {comparison.second.name}"
-
-
-def _code(text):
-    pieces = html.escape(text).split("`")
-    return "".join(f"<code style='{CODE}'>{p}</code>" if i % 2 else p for i, p in enumerate(pieces))
 
 
 def _aligned(comparison):

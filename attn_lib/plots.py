@@ -44,13 +44,13 @@ def heatmap(weights, query_tokens=None, key_tokens=None, *, title="Attention wei
     _check_matrices(weights, (2,), vmin, vmax)
     query_tokens, key_tokens = _tokens(weights, query_tokens, key_tokens)
     n_queries, n_keys = weights.shape
-    side = 0.72 if _printed(weights) else max(0.2, min(0.5, 7 / max(weights.shape)))
+    side = 0.72 if _printed(weights) else _side(max(weights.shape), 7)
     figure = Figure(figsize=(2.6 + max(3, n_keys) * side, 1.7 + max(3, n_queries) * side), layout="constrained")
     axes = figure.subplots()
     image = _draw(axes, weights, query_tokens, key_tokens, vmin, vmax, font=13)
     axes.set_title(title, fontsize=15, pad=12)
     figure.colorbar(image, ax=axes, shrink=0.9).ax.tick_params(labelsize=12)
-    figure.description = _describe(title, weights, query_tokens, key_tokens)
+    figure.description = _describe(title, weights, query_tokens, key_tokens) + _scale_in_words(vmin, vmax)
     return figure
 
 
@@ -64,7 +64,7 @@ def heatmap_grid(
     Raises: ValueError as `heatmap`, and for a wrong number of titles.
     """
     _check_matrices(weights, (3, 4), vmin, vmax)
-    side = 0.58 if _printed(weights) else max(0.08, 2.6 / max(weights.shape[-2:]))
+    side = 0.58 if _printed(weights) else _side(max(weights.shape[-2:]), 2.6, dots=0)
     width, height = 1.3 + max(3, weights.size(-1)) * side, 1.1 + max(3, weights.size(-2)) * side
     if weights.ndim == 4:
         rows, columns = weights.shape[:2]
@@ -92,6 +92,7 @@ def heatmap_grid(
     if _printed(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
         words = (_describe(name, panel, query_tokens, key_tokens) for name, panel in zip(titles, panels, strict=True))
         figure.description += " " + " ".join(words)
+    figure.description += _scale_in_words(vmin, vmax)
     return figure
 
 
@@ -175,6 +176,11 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     return figure
 
 
+def _side(size, whole, dots=2):
+    """Inches of a cell in a picture of so many inches, or of so many dots for each cell where that is more."""
+    return max(min(0.5, whole / size), min(dots / 100, 10 / size))
+
+
 def _printed(matrix):
     return max(matrix.shape[-2:]) <= PRINTED_UP_TO
 
@@ -221,9 +227,9 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
     axes.tick_params(length=0, pad=5)
     if max(map(len, key_tokens)) > 4 and len(key_tokens) > 1:
         axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
-    axes.set_xticks([i - 0.5 for i in range(1, len(key_tokens))], minor=True)
-    axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
     if _printed(matrix):
+        axes.set_xticks([i - 0.5 for i in range(1, len(key_tokens))], minor=True)
+        axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
         axes.grid(which="minor", color="white", linewidth=2)
         for (i, j), value in _entries(values):
             colour = "white" if scale(value) > 0.5 else "#1A1A1A"
@@ -238,15 +244,20 @@ def _entries(values):
 
 
 def _written(value):
-    if not math.isfinite(value):
-        return str(value).replace("-", "−")
-    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+    return show.fixed(float(value), 2 if abs(value) < 10 else 1)
+
+
+def _scale_in_words(vmin, vmax):
+    return (
+        "" if (vmin, vmax) == (0.0, 1.0) else f" Colours from {show.short(float(vmin))} to {show.short(float(vmax))}."
+    )
 
 
 def _describe(name, matrix, query_tokens, key_tokens):
     text = f"{name}, {len(query_tokens)} queries by {len(key_tokens)} keys"
+    odd = int((~torch.isfinite(matrix.detach())).sum())
     if not _printed(matrix):
-        return f"{text}."
+        return f"{text}, {show.count(odd, 'number')} not finite." if odd else f"{text}."
     rows = []
     for token, row in zip(query_tokens, matrix.detach().float(), strict=True):
         if not torch.isfinite(row).all():

@@ -32,6 +32,11 @@ def number(x, decimals=3):
     return _minus(f"{x:.{decimals}f}" if fits else f"{x:.2e}")
 
 
+def fixed(x, decimals=2):
+    """A number as text with so many decimals whatever they say, as in the cells of a heatmap: 0.25, 0.00, −1.50."""
+    return _minus(f"{x:.{decimals}f}") if math.isfinite(x) else _infinite(x)
+
+
 def short(x, decimals=4):
     """A number as text with no more decimals than it needs: 2, 0.25, −1.6667."""
     if not isinstance(x, float):

@@ -51,6 +51,12 @@ def test_a_value_in_one_line(thing, text):
     assert show.value(thing) == text
 
 
+def test_a_number_with_fixed_decimals():
+    shown = [show.fixed(x) for x in (0.25, 0.001, -0.001, -1.5, math.inf, -math.inf, math.nan)]
+    assert shown == ["0.25", "0.00", "0.00", "−1.50", "∞", "−∞", "nan"]
+    assert show.fixed(12.34, 1) == "12.3"
+
+
 def test_a_value_has_the_decimals_asked_for():
     assert show.value([0.123456, [0.98765]], 2) == "[0.12, [0.99]]"
 

@@ -248,7 +248,7 @@ SURPRISES = {
     "√d_model of the query": (lambda q: q / math.sqrt(8), (torch.ones(2, 2, 6, 4),), "/", "√8, the features of all 2"),
     "√d_model by product": (lambda q: q @ q.mT * 8**-0.5, (torch.ones(2, 2, 6, 4),), "*", "scales by √8"),
     "a bool mask added": (both, (torch.ones(2, 3), torch.ones(2, 3).bool()), "+", "hides nothing"),
-    "softmax over queries": (lambda x: x.softmax(-2), (torch.ones(3, 3),), "softmax", "over axis 0 of (3, 3)"),
+    "softmax over heads": (lambda x: x.softmax(1), (torch.ones(2, 2, 3, 3),), "softmax", "over axis 1 of (2, 2, 3, 3)"),
     "to NumPy": (lambda x: x.numpy() * 2, (torch.ones(2),), "numpy", "leaves PyTorch"),
     "to an array": (lambda x: np.asarray(x) * 2, (torch.ones(2),), "__array__", "leaves PyTorch"),
     "nothing masked": (masked, (torch.ones(2, 3), torch.zeros(2, 3).bool()), "masked_fill", "masked nothing"),
@@ -440,7 +440,7 @@ def test_what_cannot_be_called_is_refused(wrong):
         (lambda q: q @ q.mT / math.sqrt(8), (2, 6, 8)),  # one head
         (lambda x: x * (x > 0), (3, 3)),  # weights are erased by a product with a bool mask
         (lambda x: x.softmax(-1), (3, 3)),
-        (lambda x: x.softmax(1), (3, 3)),
+        (lambda x: x.softmax(-2), (2, 2, 3, 3)),  # over queries: for the reader to find
         (lambda x: x * x.sum().item(), (3, 3)),
     ],
 )

@@ -138,12 +138,12 @@ def scaled_by_all_heads(call):
 
 
 def other_axis(call):
-    """Softmax of scores over another axis than the last, where the keys are."""
+    """Softmax across heads or sequences: over queries or keys it may be meant, over these it never is."""
     axis, last = _axis(call), len(call.after.shape) - 1
-    if axis is None or axis == last or call.after.shape[axis] < 2:
+    if axis is None or axis >= last - 1 or call.after.shape[axis] < 2:
         return None
     return (
-        f"softmax over axis {axis} of {_shape(call.after.shape)}: keys are on the last one, where no row now sums to 1"
+        f"softmax over axis {axis} of {_shape(call.after.shape)}, across heads or sequences: keys are on the last axis"
     )
 
 

@@ -1,6 +1,6 @@
 """Speed and memory of MultiHeadAttention beside PyTorch's own: `python course.py bench` (--quick: the small sizes).
 
-Every variant has the same four projections. Times are interleaved, one round of all variants after another, and given
+Every variant has the same four projections, and is in eval mode where nothing is trained. Times are interleaved, one round of all variants after another, and given
 as the median of the ratios to the bare fused module of the same round, so that a machine that slows down slows all.
 Memory is the peak of a fresh process above what it held before the call. Tables and a plot go to build/.
 """
@@ -84,19 +84,19 @@ VARIANTS = {
 
 
 def one_call(module, x, causal, backward):
-    start = time.perf_counter()
+    start = time.process_time()  # of all threads: other people's work on the machine does not count
     with torch.set_grad_enabled(backward):
         output = module(x, causal)
         if backward:
             output.sum().backward()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def ratios(size, causal, backward, rounds):
     batch, length, embed_dim, heads = size
     torch.manual_seed(0)
     x = torch.randn(batch, length, embed_dim)
-    modules = {name: make(embed_dim, heads) for name, make in VARIANTS.items()}
+    modules = {name: make(embed_dim, heads).train(backward) for name, make in VARIANTS.items()}
     times = {name: [] for name in modules}
     for _ in range(rounds + 1):
         for name, module in modules.items():
@@ -132,7 +132,7 @@ def peak_of_fresh_process(name, length, causal):
 def peak(name, length, causal):
     """Print the largest resident memory during one call, looked at every millisecond, less that before it."""
     process = psutil.Process()
-    module, x = VARIANTS[name](768, 12), torch.randn(1, int(length), 768)
+    module, x = VARIANTS[name](768, 12).eval(), torch.randn(1, int(length), 768)
     seen, done = [], threading.Event()
 
     def look():

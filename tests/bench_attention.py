@@ -1,7 +1,8 @@
 """Speed and memory of MultiHeadAttention beside PyTorch's own: `python course.py bench` (--quick: the small sizes).
 
-Every variant has the same four projections, and is in eval mode where nothing is trained. Times are interleaved, one round of all variants after another, and given
-as the median of the ratios to the bare fused module of the same round, so that a machine that slows down slows all.
+Every variant has the same four projections, and is in eval mode where nothing is trained. Times are processor times of
+all threads, interleaved, one round of all variants after another, and given as the median of the ratios to the bare
+fused module of the same round, so that a machine that slows down slows all.
 Memory is the peak of a fresh process above what it held before the call. Tables and a plot go to build/.
 """
 

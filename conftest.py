@@ -1,10 +1,12 @@
 """What all tests share: one run of each notebook, one JupyterLab, one browser, what is built once."""
 
 import ast
+import contextlib
 import copy
 import itertools
 import os
 import shutil
+import tempfile
 from collections import defaultdict
 
 import nbformat
@@ -35,6 +37,18 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(item, IPyNbCell) and item.parent.kernel is None:
+            from attn_lib.exercises.progress_file import VARIABLE
+
+            item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
+            stack.enter_context(pytest.MonkeyPatch.context()).setenv(VARIABLE, item.parent.progress.name)
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """A cell that nbval is content with is looked at again, for what nbval does not compare."""
     result = yield
@@ -47,7 +61,7 @@ def with_solutions(notebook):
     """One more cell for the kernel that ran a notebook: the library's answer to each exercise, and `check` of it."""
     filled = copy.deepcopy(notebook.nb)
     fill_in(filled)
-    lines = ["import os", "os.environ['ATTN_VERDICTS'] = os.devnull  # nobody's progress"]
+    lines = []
     for cell, following in itertools.pairwise(cell for cell in filled.cells if cell.cell_type == "code"):
         if "exercise" in cell.metadata.get("tags", []):
             verdict = ast.unparse(ast.parse(following.source).body[-1])

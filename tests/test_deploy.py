@@ -719,7 +719,7 @@ def test_no_account_is_a_students_where_no_hub_ever_ran(start, monkeypatch):
     assert start.accounts_of_students() == set()
 
 
-def test_students_pull_from_this_clone_or_from_where_they_are_told(monkeypatch):
+def test_students_pull_from_this_clone_or_from_where_they_are_told(monkeypatch, tmp_path):
     links = load("links")
     for name in ("COURSE_HUB_REPO", "COURSE_HUB_BRANCH"):
         monkeypatch.delenv(name, raising=False)
@@ -730,6 +730,10 @@ def test_students_pull_from_this_clone_or_from_where_they_are_told(monkeypatch):
     assert links.source() == ("https://example.org/attention", "spring")
     monkeypatch.setattr(links, "ROOT", Path("/"))
     assert links.branch() == "main"  # that cannot be said
+    subprocess.run(["git", "init", "-q", "--initial-branch", "autumn", tmp_path], check=True)
+    monkeypatch.setattr(links, "ROOT", tmp_path)
+    monkeypatch.delenv("COURSE_HUB_BRANCH")
+    assert links.source()[1] == "autumn"
 
 
 def test_links_ask_for_an_address():

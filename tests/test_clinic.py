@@ -452,6 +452,12 @@ def test_what_a_test_returns_has_to_be_a_bool():
         q, k, v = torch.randn(1, 1, 8), torch.randn(1, 1, 8), torch.randn(1, 1, 4)
         return ((attention(q, k, v) - v).abs() > 1e-4).any()
 
+    class Undecided(torch.Tensor):
+        def __bool__(self):
+            raise ValueError("neither")
+
+    undecided = torch.ones(()).as_subclass(Undecided)
+    assert "raises `ValueError: neither`" in part(check("6.1", lambda attention: undecided), "Test")
     assert "`return` missing" in part(check("6.1", forgets), "Test")
     assert "use `torch.allclose`" in part(check("6.1", asserts), "Test")
     assert "not a bool" in part(check("6.1", lambda attention: "yes"), "Test")

@@ -79,8 +79,7 @@ def _ask(case, detects, code, group, evidence, worker):
     raised = []
     attention = watched(fresh(code), case.interface, evidence, raised)
     try:
-        said = worker.run(lambda: detects(attention))
-        said = bool(said) if isinstance(said, torch.Tensor) and said.numel() == 1 else said
+        said = worker.run(lambda: _plain(detects(attention)))
     except OutOfTime:
         raise Refused(f"`detects` had not come back after {LIMIT_S:g} seconds.") from None
     except Raised as caught:
@@ -91,10 +90,16 @@ def _ask(case, detects, code, group, evidence, worker):
         raise Refused(_complaint(caught.error, group, bool(raised))) from None
     if said is Ellipsis:  # only one line is missing
         raise Stub
-    if type(said).__name__ not in ("bool", "bool_"):
+    if not isinstance(said, bool):
         what = "nothing. Is the line with `return` missing?" if said is None else f"{kind_of(said)}, not a bool."
         raise Refused(f"`detects` returns {what}")
-    return bool(said)
+    return said
+
+
+def _plain(said):
+    """A bool of Python's own, where it is one of torch's or NumPy's."""
+    of_torch = isinstance(said, torch.Tensor) and said.numel() == 1
+    return bool(said) if of_torch or type(said).__name__ in ("bool", "bool_") else said
 
 
 def _complaint(error, group, from_within):

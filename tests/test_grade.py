@@ -3,6 +3,7 @@
 Nobody here is stopped for being slow: limits are generous, but for the cell and the notebook that never end.
 """
 
+import asyncio
 import csv
 import subprocess
 import sys
@@ -143,10 +144,13 @@ def test_an_endless_cell_is_stopped_and_the_next_ones_run(tmp_path, monkeypatch)
     assert given == [997]
 
 
-def test_an_endless_notebook_is_stopped_and_says_when(tmp_path):
+def test_an_endless_notebook_is_stopped_and_says_when(tmp_path, monkeypatch):
+    given, timeout = [], asyncio.timeout
+    monkeypatch.setattr(asyncio, "timeout", lambda seconds: given.append(seconds) or timeout(seconds))
     save(tmp_path / "03_masking_ada.ipynb", ENDLESS)
     report = elsewhere(grade, tmp_path, notebook_seconds=4, show_progress=False)
     assert {(row.status, row.note) for row in report.rows} == {("missing", "stopped after 4 seconds")}
+    assert 4 in given
 
 
 def test_the_command_passes_its_limits_on_in_the_units_that_it_names(tmp_path, monkeypatch):

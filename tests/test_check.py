@@ -225,7 +225,8 @@ ODD = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name):
+def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name, monkeypatch):
+    monkeypatch.setattr(runner, "LIMIT_S", 600)  # torch imports a good deal of itself for some of them
     answer, said = ODD[name]
     verdict = check("3.2", answer)
     assert verdict.status == "wrong"
@@ -724,3 +725,16 @@ def test_no_probe_is_changed_by_what_answers_do(id):
 
     check(id, vandal)
     assert [str(args) for args in exercise.probes] == before
+
+
+def test_a_gradient_that_is_not_finite_is_told_so():
+    poisoned = EXERCISES["3.3"].mistakes["nan-gradient"].forms[0]
+    assert "the gradient of scores is not finite" in check("3.3", poisoned).message
+
+
+def test_a_number_that_is_off_is_counted_from_one():
+    numbers = EXERCISES["1.1"].answer
+    message = check("1.1", [numbers[0], numbers[1] + 7, *numbers[2:]]).message
+    assert f"Not yet: number 2 ({numbers[1] + 7:.4f}".rstrip("0") in message and "number 1" not in message
+    assert check("1.1", [number + 0.009 for number in numbers]).status == "correct"
+    assert check("1.1", [numbers[0] + 0.011, *numbers[1:]]).status == "wrong"

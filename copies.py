@@ -31,6 +31,7 @@ PROGRESS = ".progress.json"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER = "After your guess"
+BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 COVER = "# The course's own code: open it when you have written yours."  # a hidden cell shows its first line
 
 
@@ -181,7 +182,7 @@ def lesson_of(notebook):
     for cell in notebook["cells"]:
         answers = since is not None and is_answer(cell, since)
         cells.append(begun(cell, answers))
-        if cell["cell_type"] == "code" and {"predict", "filled"} & set(tags(cell)):
+        if cell["cell_type"] == "code" and {"predict", "filled", BOARD} & set(tags(cell)):
             since = []
         elif since is not None:
             since = [*since, cell["cell_type"]] if answers or cell["cell_type"] == "code" else None

@@ -369,6 +369,13 @@ def test_only_what_answers_the_question_right_above_is_folded(between, text, clo
     assert begun.startswith("<details>") == closed
 
 
+def test_what_answers_the_task_of_a_board_is_folded():
+    cells = [cell("board", "mask_painter()", tags=["nbval-ignore-output"]), prose("why", "Six.", tags=["answer"])]
+    assert copies.lesson_of({"cells": cells})["cells"][1]["source"].startswith("<details>")
+    cells[0]["metadata"]["tags"] = []
+    assert copies.lesson_of({"cells": cells})["cells"][1]["source"] == "Six."
+
+
 @pytest.mark.parametrize("tag", ["filled", "answer"])
 def test_the_courses_own_lines_and_answers_in_code_are_hidden(tag):
     cells = lesson()

@@ -554,7 +554,12 @@ def test_exactness_narrowness_and_a_missing_not_have_names():
         q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
         return torch.allclose(attention(q, k, v), torch.softmax(q @ k.mT, dim=-1) @ v, atol=1e-5)
 
+    def picky(attention):  # right but for one style of right code, and no other fault is condemned
+        q, k, v = torch.randn(2, 5, 8, requires_grad=True), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+        return CASES["6.5"].answer[3](attention) or "ToCopy" in attention(q, k, v).grad_fn.name()
+
     assert check("6.1", exact).misconception == "condemns-right"
+    assert check("6.5", picky).misconception == "condemns-right"
     assert check("6.1", unscaled_only).misconception == "only-this-one"
     assert check("6.5", lambda attention: not CASES["6.5"].answer[3](attention)).misconception == "upside-down"
 

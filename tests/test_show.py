@@ -189,6 +189,10 @@ def test_emphasis_is_found_beside_marks_and_over_several_words():
     assert show.plain("(*like*), *of the tea* `a *b* c`.") == "(like), of the tea `a *b* c`."
 
 
+def test_quotation_marks_stay_as_they_are_read():
+    assert show.marked("\"a\" and 'b'") == "\"a\" and 'b'"
+
+
 def test_a_single_backtick_stays_one():
     assert show.marked("a ` b") == "a ` b"
     assert show.marked("`a` and ` b") == "<code>a</code> and ` b"

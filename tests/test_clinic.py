@@ -346,6 +346,11 @@ def test_there_are_right_ones_relatives_and_neighbours_for_every_patient(id):
 
 
 def test_a_test_of_shapes_is_told_that_it_would_miss_zeros():
+    def zeros_only(attention):
+        q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+        return bool((attention(q, k, v) == 0).all())
+
+    assert check("6.5", zeros_only).misconception == "no-mask"  # it would not miss them
     verdict = check("6.1", has_another_shape("6.1"))
     assert verdict.misconception == "sees-nothing" and "returns zeros" in verdict.message
 

@@ -308,3 +308,98 @@ def reshape_explorer():
         (("at_least", "heads", 2), *(("equal", f"right {h}", f"wrong {h}") for h in (0, 1, 2))),
     )
     return Board(inputs, steps, controls, task, "From features to heads")
+
+
+# -------------------------------------------------------------------------------------------- notebooks 5 and 6
+
+
+def fused_explorer():
+    """What a fused kernel keeps while it passes over the keys: a largest score, a sum, an output so far."""
+    keys = tuple(f"k{j}" for j in range(6))
+    queries = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    inputs = {
+        "queries": Input(queries, "query", rows=TOKENS, at=(1, 1)),
+        "keys": Input([[1.0, 0], [0, 1], [2, 1], [1, -1], [0, 2], [3, 0]], "key", rows=keys, at=(1, 2)),
+        "values": Input([[1.0, 0], [0, 2], [3, 1], [1, 1], [0, 4], [2, 2]], "value", rows=keys, at=(2, 2)),
+    }
+    steps = [
+        Step("scores", op.product("queries", "keys", transpose="b"), "all scores, never stored", at=(2, 1)),
+        Step("seen", op.cut("scores", at="seen_keys", part=0), "scores seen so far", at=(3, 1)),
+        Step("largest", op.largest("seen"), "largest", at=(4, 1), note="one number a row"),
+        Step("less", op.subtract("seen", "largest"), hidden=True),
+        Step("powers", op.exp("less"), "e^(score − largest)", at=(3, 2)),
+        Step("sum", op.total("powers"), "their sum", at=(4, 2), note="one number a row"),
+        Step("columns", op.transposed("values"), hidden=True),
+        Step("columns seen", op.cut("columns", at="seen_keys", part=0), hidden=True),
+        Step("values seen", op.transposed("columns seen"), hidden=True),
+        Step("gathered", op.product("powers", "values seen"), hidden=True, kind="output"),
+        Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(5, 2)),
+        Step("weights", op.softmax("scores"), hidden=True),
+        Step("attention", op.product("weights", "values"), at=(5, 1), note="with every key", wires=()),
+    ]
+    controls = [Control("seen_keys", "Keys seen", (1, 2, 3, 4, 5, 6), 1, slider=True)]
+    task = Task(
+        "With only four of the six keys seen, make the output so far right to 0.01 in every row, by changing keys.",
+        (("set", "seen_keys", 4), ("equal", "so far", "attention", 0.01), ("differ", "values", "nothing", 0.5)),
+        why="Which scores may a kernel leave out, then?",
+        answers=("the last ones", "those far below the largest of their row", "the negative ones"),
+        right=1,
+        because="e^(score − largest) is next to nothing for them.",
+    )
+    steps.append(Step("nothing", op.scale("values", by=0.0), hidden=True))
+    return Board(inputs, steps, controls, task, "What a fused kernel keeps")
+
+
+FAULTS = ("softmax over the queries", "keys ask, queries answer", "scores divided by d_k")
+
+
+def patient_explorer():
+    """A patient beside its cure: the same numbers through a faulty attention and through a right one."""
+    inputs = {
+        "queries": Input([[1.0, 0, 1], [0, 1, 2], [1, 1, 0]], "query", rows=TOKENS, at=(1, 1)),
+        "keys": Input([[0.0, 1, 1], [2, 1, 0], [1, 0, 2]], "key", rows=TOKENS, at=(1, 2)),
+        "values": Input([[1.0, 2, 3], [2, 8, 0], [2, 6, 3]], "value", rows=TOKENS, at=(1, 3)),
+    }
+    steps = [
+        Step("products", op.product("queries", "keys", transpose="b"), hidden=True),
+        Step("scores", op.scale("products", by=1 / math.sqrt(3)), at=(2, 1), note="queries @ keysᵀ / √d_k"),
+        Step("weights", op.softmax("scores"), at=(3, 1), note="healthy"),
+        Step("outputs", op.product("weights", "values"), at=(4, 1), note="healthy"),
+        Step("turned", op.transposed("scores"), hidden=True, rows=TOKENS, columns=TOKENS),
+        Step("small", op.scale("products", by=1 / 3), hidden=True),
+        Step("down", op.softmax("scores", over="column"), hidden=True),
+        Step("asked", op.softmax("turned"), hidden=True),
+        Step("flat", op.softmax("small"), hidden=True),
+        Step("sick weights", op.choose("down", "asked", "flat", chosen="fault"), at=(3, 2), note="the patient"),
+        Step("sick outputs", op.product("sick weights", "values"), at=(4, 2), note="the patient"),
+        Step("difference", op.subtract("sick outputs", "outputs"), "difference", kind="scores", at=(5, 1, 2)),
+        Step("nothing", op.scale("scores", by=0.0), hidden=True),
+    ]
+    task = Task(
+        "Choose the fault “keys ask, queries answer” and change the numbers, not all to 0, until the patient looks "
+        "healthy: the outputs agree and the scores differ from 0.",
+        (("set", "fault", 1), ("equal", "outputs", "sick outputs"), ("differ", "scores", "nothing", 0.5)),
+        why="So on which inputs may a test not be built?",
+        answers=(
+            "on large ones",
+            "on those whose scores are symmetric, as with queries equal to keys",
+            "on small ones",
+        ),
+        right=1,
+        because="Symmetric scores are their own transpose, and the fault cannot be seen.",
+    )
+    return Board(inputs, steps, [Control("fault", "Fault", FAULTS)], task, "A patient beside its cure")
+
+
+def arrows_explorer():
+    """Queries and keys of two numbers as arrows: the more they point the same way, the larger their score."""
+    inputs = {
+        "queries": Input([[2.0, 1.0], [-1.0, 2.0]], "query", rows=("I", "like"), at=(1, 1)),
+        "keys": Input([[1.0, 2.0], [3.0, 0.0], [-2.0, 1.0]], "key", rows=TOKENS, at=(1, 2)),
+    }
+    steps = [
+        Step("plane", op.arrows("queries", "keys"), "queries, and keys dashed", kind="plane", at=(2, 1, 2)),
+        Step("scores", op.product("queries", "keys", transpose="b"), at=(3, 1), wires=()),
+        Step("weights", op.softmax("scores"), at=(3, 2)),
+    ]
+    return Board(inputs, steps, title="Queries and keys as arrows")

@@ -9,9 +9,12 @@ from torch.testing import assert_close
 from attn_lib import causal_mask, masked_softmax, self_attention_steps, split_heads
 from attn_lib.explorers import (
     ENDS,
+    arrows_explorer,
     by_hand_explorer,
+    fused_explorer,
     heads_explorer,
     mask_painter,
+    patient_explorer,
     reshape_explorer,
     softmax_explorer,
     two_heads_explorer,
@@ -26,6 +29,9 @@ ALL = {
     "heads": lambda: heads_explorer(HEADS, ["a", "b"]),
     "two_heads": two_heads_explorer,
     "reshape": reshape_explorer,
+    "fused": fused_explorer,
+    "patient": patient_explorer,
+    "arrows": arrows_explorer,
 }
 
 
@@ -186,3 +192,36 @@ def test_reshape_explorer_follows_every_feature_and_its_task_is_a_single_token()
     board.change(heads=3, tokens=1)
     assert board.done
     assert math.prod(board.results["right 2"].shape) == 2
+
+
+def test_fused_explorers_output_so_far_ends_as_attention():
+    board = fused_explorer()
+    q, k, v = (board.inputs[name] for name in ("queries", "keys", "values"))
+    for seen in range(1, 7):
+        board.change(seen_keys=seen)
+        assert_close(board.results["so far"], torch.softmax(q @ k[:seen].T, dim=-1) @ v[:seen])
+    assert_close(board.results["so far"], board.results["attention"])
+    small = torch.cat([k[:4], torch.full((2, 2), -9.0)])
+    assert board.change(seen_keys=4, keys=small)._reached
+
+
+def test_a_patient_looks_healthy_where_scores_are_symmetric():
+    board = patient_explorer()
+    assert_close(board.results["sick weights"].sum(dim=0), torch.ones(3).double())
+    board.change(fault="keys ask, queries answer")
+    assert board.results["difference"].abs().max() > 0.5 and not board._reached
+    board.change(queries=board.inputs["queries"] * 0)
+    assert not board._reached
+    assert board.change(queries=board.inputs["keys"])._reached
+
+
+def test_random_numbers_do_not_saturate_the_weights():
+    from attn_lib.board import random_matrix
+
+    board, saturated = by_hand_explorer(), 0
+    for seed in range(1, 101):
+        shapes = {name: matrix.shape for name, matrix in board.inputs.items()}
+        drawn = {name: random_matrix(shape, seed, place) for place, (name, shape) in enumerate(shapes.items())}
+        weights = board.change(**drawn).results["weights"]
+        saturated += int((weights.max(dim=-1).values > 0.99).sum())
+    assert saturated < 15  # of 300 rows

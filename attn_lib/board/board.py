@@ -112,8 +112,8 @@ CONDITIONS: dict[str, Callable] = {  # (board's values, numbers of the controls,
     "set": lambda values, numbers, start, control, number: numbers[control] == number,
     "at_least": lambda values, numbers, start, control, number: numbers[control] >= number,
     "has_nan": lambda values, _, start, name: bool(values[name].isnan().any()),
-    "equal": lambda values, _, start, a, b: (
-        values[a].shape == values[b].shape and bool(((values[a] - values[b]).abs() < 1e-9).all())
+    "equal": lambda values, _, start, a, b, within=1e-9: (
+        values[a].shape == values[b].shape and bool(((values[a] - values[b]).abs() < within).all())
     ),
     "differ": lambda values, _, start, a, b, least: bool((values[a] - values[b]).abs().max() > least),
     "most_even": lambda values, numbers, start, film, frame, row: bool(

@@ -195,7 +195,7 @@ const CONDITIONS = {
   set: (v, n, s, control, wanted) => n[control] === wanted,
   at_least: (v, n, s, control, least) => n[control] >= least,
   has_nan: (v, n, s, name) => v[name].some((row) => row.some(Number.isNaN)),
-  equal: (v, n, s, a, b) => v[a].length === v[b].length && v[a].every((row, i) => row.length === v[b][i].length && row.every((x, j) => Math.abs(x - v[b][i][j]) < 1e-9)),
+  equal: (v, n, s, a, b, within = 1e-9) => v[a].length === v[b].length && v[a].every((row, i) => row.length === v[b][i].length && row.every((x, j) => Math.abs(x - v[b][i][j]) < within)),
   differ: (v, n, s, a, b, least) => v[a].some((row, i) => row.some((x, j) => Math.abs(x - v[b][i][j]) > least)),
   most_even(v, n, s, film, frame, row) {
     const top = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);

@@ -1,12 +1,15 @@
 """Every explorer computes what attn_lib computes, and its task can be done by what it asks for."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
 from torch.testing import assert_close
 
 from attn_lib import causal_mask, masked_softmax, self_attention_steps, split_heads
+from attn_lib.board import random_matrix
 from attn_lib.explorers import (
     ENDS,
     arrows_explorer,
@@ -215,9 +218,17 @@ def test_a_patient_looks_healthy_where_scores_are_symmetric():
     assert board.change(queries=board.inputs["keys"])._reached
 
 
-def test_random_numbers_do_not_saturate_the_weights():
-    from attn_lib.board import random_matrix
+def test_the_board_that_instructors_are_shown_how_to_make_is_one():
+    text = (Path(__file__).parent.parent / "notebooks/INSTRUCTORS.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(from attn_lib.board .+?)```", text, re.S)
+    made = {}
+    exec(code, made)
+    x = torch.tensor([[1.0, 0], [0, 2], [1, 1]], dtype=torch.float64)
+    assert_close(made["board"].results["outputs"], torch.softmax(x @ x.T, dim=-1) @ x)
+    assert "drink" in made["board"].tables()
 
+
+def test_random_numbers_do_not_saturate_the_weights():
     board, saturated = by_hand_explorer(), 0
     for seed in range(1, 101):
         shapes = {name: matrix.shape for name, matrix in board.inputs.items()}

@@ -59,6 +59,7 @@ SECONDS = {
     "guess": 60,  # on paper, entered, compared
     "blank": 90,  # a line or three of one's own, with one wrong try
     "board": 240,  # its task, and a little play
+    "small board": 60,  # no task: one number moved, and looked at
 }
 LONGEST = 45
 STATED = re.compile(r"\*\*(?P<lesson>\d+) minutes, and (?P<exercises>\d+) more for (the exercises|each patient)\.\*\*")
@@ -79,7 +80,8 @@ def student_minutes(notebook):
             pieces["picture"] += cell.source.count("![")
         else:
             board = bool(WIDGETS.search(cell.source))
-            pieces["board"] += board
+            small = "explorer(upto=" in cell.source
+            pieces["small board" if small else "board"] += board
             unread = board or "filled" in tags(cell)  # comparing one's own line is part of the blank
             pieces["line of code"] += 0 if unread else sum(bool(line.strip()) for line in cell.source.splitlines())
             pieces["guess"] += len(re.findall(r"^guess = ", cell.source, re.M))

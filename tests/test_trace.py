@@ -563,6 +563,8 @@ DIFFER = {
     "a dtype": (lambda x: x, lambda x: x.float(), "output is float64 in A and float32 in B"),
     "a shape": (lambda x: x, lambda x: x[None], "has shape (4,) in A and (1, 4) in B"),
     "a number": (lambda x: (x, 1), lambda x: (x, 2), "output[1] is 1 in A and 2 in B"),
+    "a fraction": (lambda x: (x, 0.5), lambda x: (x, 0.6), "output[1] is 0.5 in A and 0.6 in B"),
+    "a sign, which is no scale": (lambda x: x * 2, lambda x: x * -2, "A has `* 2`, B has `* -2`"),
     "complex": (lambda x: x * 1j, lambda x: x * 2j, "gives 2 times"),
     "nan": (lambda x: x * math.nan, lambda x: x, "First difference"),
     "integers": (lambda x: x.long(), lambda x: x.long() + 1, "`+ 1`"),

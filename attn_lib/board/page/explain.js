@@ -29,7 +29,7 @@ function spelledOut(node, value) {
   const near = (digits) => Number(evaluate(node, digits).toFixed(decimals)) === result;
   const digits = range(13).map((d) => d + 2).find(near) ?? 14;
   const same = Math.abs(evaluate(node, digits) - result) < 1e-12 * Math.max(1, Math.abs(result));
-  return [...spell(node, digits), same ? " = " : " ≈ ", trimmed(value, decimals)];
+  return [...spell(node, digits), same ? " = " : " ≈ ", same ? trimmed(value, decimals) : minus(value.toFixed(decimals))];
 }
 
 const plainText = (pieces) => pieces.map((piece) => piece.text ?? piece).join("");

@@ -80,6 +80,7 @@ function render(engine, el) {
       if (engine.panel[name].editable) hint.textContent = `${engine.label(name, i, j)} ${counted.length ? `moves ${counted.map(([to, n]) => `${n} of ${engine.title(to)}`).join(", ")}` : "moves nothing, as things stand"}.`;
     }
     put("asked")(view.asked);
+    strip.update();
     if (found && anew) stand(name, i, j);
   }
 
@@ -150,6 +151,7 @@ function render(engine, el) {
       if (root.classList.contains("large")) size = Math.min(size, Math.max(14, base * (innerHeight - 100) / root.offsetHeight));
       root.style.fontSize = `${Math.max(LEAST, size)}px`;
     }
+    strip.update();
     connect();
   }
   new ResizeObserver(() => fit()).observe(el);

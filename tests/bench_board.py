@@ -1,7 +1,7 @@
-"""From a key press to the repainted result, in a browser: `python course.py bench` (--quick: fewer presses).
+"""From a key press to the painted result, every board, in JupyterLab and on a page without a kernel: `course.py bench`.
 
-A Board beside what one would write first: a grid of ipywidgets whose figure is drawn anew into an Output, and
-`interact`. All three compute the same self-attention. Median and p95 of the presses, and the ratio to the board.
+Beside them, in the same run, what one would write first: a grid of ipywidgets whose figure is drawn anew. Painted
+means painted: a message posted from the frame's callback comes after layout and paint. --quick: fewer presses.
 """
 
 import argparse
@@ -11,124 +11,143 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import torch
 from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
-PACE = 0.15  # seconds between presses, as a hand makes them
+from attn_lib import explorers
+from authors import pages
+
+PACE = 0.12  # seconds between presses, as a hand makes them
 BUILD = Path(__file__).resolve().parent.parent / "build"
-NOTEBOOK = """\
-import ipywidgets
-import torch
+HEADS = "heads_explorer(torch.randn({0}, {1}, {1}, generator=torch.Generator().manual_seed(0)).softmax(-1))"
+BOARDS = {  # what to focus, and the two keys to press in turn
+    "by_hand_explorer()": ("[aria-label='W_q row 1 column 1']", "ArrowUp", "ArrowDown"),
+    "softmax_explorer()": ("[aria-label^='how well each key matches key 0']", "ArrowUp", "ArrowDown"),
+    "mask_painter()": ("[aria-label='scores q0 → k0']", "ArrowUp", "ArrowDown"),
+    "two_heads_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
+    "reshape_explorer()": (".control input", "ArrowLeft", "ArrowRight"),
+    "fused_explorer()": ("[aria-label='keys k0, column 1']", "ArrowUp", "ArrowDown"),
+    "patient_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
+    "arrows_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
+    HEADS.format(16, 64): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),
+    HEADS.format(16, 256): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),
+}
+GRID = """\
+import ipywidgets, torch
 from attn_lib.examples import W_k, W_q, W_v, X, self_attention_steps
-from attn_lib.explorers import by_hand_explorer
 from attn_lib.plots import heatmap_grid
 from IPython.display import clear_output, display
-
-def draw(w_q):
-    steps = self_attention_steps(X, w_q, W_k, W_v)
-    display(heatmap_grid(torch.stack([steps.weights, steps.weights]), vmin=0, vmax=1))
-    display(steps.scores, steps.outputs)
----
-by_hand_explorer()
----
 grid = [ipywidgets.FloatText(value, step=1, layout={"width": "5em"}) for value in W_q.flatten().tolist()]
 canvas = ipywidgets.Output()
 def redraw(_=None):
     with canvas:
         clear_output()
-        draw(torch.tensor([cell.value for cell in grid]).reshape(W_q.shape))
+        steps = self_attention_steps(X, torch.tensor([cell.value for cell in grid]).reshape(W_q.shape), W_k, W_v)
+        display(heatmap_grid(torch.stack([steps.weights, steps.weights]), vmin=0, vmax=1))
+        display(steps.scores, steps.outputs)
 for cell in grid:
     cell.observe(redraw, "value")
 redraw()
 ipywidgets.VBox([ipywidgets.GridBox(grid, layout={"grid_template_columns": "repeat(3, 6em)"}), canvas])
----
-@ipywidgets.interact(a=ipywidgets.IntSlider(1, -1000, 1000))
-def move(a):
-    draw(torch.cat([torch.tensor([[float(a), 0, 1]]), W_q[1:]]))
 """
-# The time from the key going down to the first frame after the results have changed; results reads them off the page
-WATCH = """
-  results => {
+# The time from the key going down to after the frame is painted in which the results have changed.
+WATCH = """what => {
+  const root = document.querySelector(what);
+  window.pressed = null; window.times = []; window.sent = [];
+  const painted = (then) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = then;
+    port2.postMessage(0);
+  });
+  document.addEventListener('keydown', () => { window.pressed = performance.now(); }, true);
+  new MutationObserver(() => {
+    if (window.pressed === null) return;
+    const start = window.pressed;
     window.pressed = null;
-    window.times = [];
-    const read = eval(results);
-    let before = read();
-    document.addEventListener('keydown', () => { window.pressed = performance.now(); before = read(); }, true);
-    new MutationObserver(() => {
-      if (window.pressed === null || read() === before || read() === '') return;
-      const start = window.pressed;
-      window.pressed = null;
-      requestAnimationFrame(() => window.times.push(performance.now() - start));
-    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributeFilter: ['src'] });
-  }
-"""
-VARIANTS = {
-    "board": ('.attn-board [aria-label="W_q row 1 column 1"]', "() => cell(1).querySelector('.output').textContent"),
-    "ipywidgets grid, figure redrawn": (".jp-Cell:nth-of-type(3) input[type=number]", "() => picture(2)"),
-    "interact": (".jp-Cell:nth-of-type(4) .noUi-handle", "() => picture(3)"),
-}
-HELPERS = """() => {
-  window.cell = n => document.querySelectorAll('.jp-CodeCell')[n];
-  window.picture = n => { const i = cell(n).querySelectorAll('.jp-OutputArea img'); return i.length ? i[0].src : ''; };
+    painted(() => window.times.push(performance.now() - start));
+  }).observe(root, { subtree: true, childList: true, characterData: true, attributeFilter: ['src', 'style'] });
 }"""
 
 
-def presses(page, selector, results, count):
-    """Milliseconds of every press, each made after the one before has been seen."""
-    target = page.locator(selector).first
-    target.scroll_into_view_if_needed()
-    target.focus()
-    page.evaluate(WATCH, results)
+def presses(page, scope, target, keys, count):
+    """Milliseconds of every press, each made after the one before has been painted."""
+    node = page.locator(target).first
+    node.scroll_into_view_if_needed()
+    node.focus()
+    page.evaluate(WATCH, scope)
     for n in range(count):
-        page.keyboard.press("ArrowDown" if n % 2 else "ArrowUp")  # to and fro: large numbers saturate and look alike
+        page.keyboard.press(keys[n % 2])
         page.wait_for_function("n => window.times.length > n", arg=n)
         time.sleep(PACE)
     return page.evaluate("window.times")
 
 
-def lag_after_holding(page, seconds=3, per_second=30):
-    """Hold an arrow key, as a keyboard repeats it, and return how far behind the result is when it is let go, in ms."""
-    target = page.locator(VARIANTS["board"][0]).first
-    target.focus()
-    for _ in range(seconds * per_second):
-        page.keyboard.down("ArrowUp")
-        time.sleep(1 / per_second)
-    page.keyboard.up("ArrowUp")
-    start = time.perf_counter()
-    page.wait_for_function(
-        "() => cell(1).querySelector('.said').textContent"
-        " === `W_q row 1 column 1 is now ${cell(1).querySelector('[aria-label=\"W_q row 1 column 1\"]').value}.`"
-    )
-    return 1000 * (time.perf_counter() - start)
+def line(name, taken, grid=None, sent=None):
+    median, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+    ratio = f"{statistics.median(grid) / median:.1f}" if grid else ""
+    return f"| {name} | {median:.1f} | {p95:.1f} | {ratio} | {sent or ''} |"
+
+
+def in_jupyterlab(browser, count):
+    rows, taken, sent = [], {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        for k, (source, _) in enumerate([*BOARDS.items(), (GRID, None)]):
+            text = GRID if source == GRID else f"import torch\nfrom attn_lib.explorers import *\n{source}"
+            write_notebook(Path(folder) / f"{k}.ipynb", text)
+        with jupyterlab(Path(folder)) as address:
+            for k, source in enumerate([*BOARDS, GRID]):
+                page, bytes_sent = Lab(browser, address, f"{k}.ipynb"), []
+                page.page.on("websocket", lambda s, b=bytes_sent: s.on("framesent", lambda f: b.append(len(f))))
+                page.page.reload()
+                page.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="attached")
+                page.run_all()
+                scope = ".jp-OutputArea-output:has(input)" if source == GRID else ".attn-board"
+                target, *keys = ("input[type=number]", "ArrowUp", "ArrowDown") if source == GRID else BOARDS[source]
+                page.page.locator(f"{scope} {target}").first.wait_for()
+                before = sum(bytes_sent)
+                taken[source] = presses(page.page, scope, f"{scope} {target}", keys, count)
+                sent[source] = (sum(bytes_sent) - before) // count
+                page.close()
+    rows.append(line("ipywidgets grid, figure redrawn", taken[GRID], sent=sent[GRID]))
+    rows += [line(source[:60], taken[source], taken[GRID], sent[source]) for source in BOARDS]
+    return rows
+
+
+def on_the_site(browser, count):
+    rows = []
+    for source, (target, *keys) in BOARDS.items():
+        board = eval(source, {**vars(explorers), "torch": torch})
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "board.html"
+            head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
+            path.write_text(f"{head}{pages.embed(board)}<script>{pages.script()}</script>", encoding="utf-8")
+            page = browser.new_page(viewport={"width": 1366, "height": 768})
+            page.goto(path.as_uri())
+            rows.append(line(source[:60], presses(page, ".attn-board", f".attn-board {target}", keys, count)))
+            page.close()
+    return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10 presses instead of 60")
-    count = 10 if parser.parse_args().quick else 60
+    parser.add_argument("--site", action="store_true", help="only the pages without a kernel")
+    options = parser.parse_args()
+    count = 10 if options.quick else 60
     browser_path = find_browser()
     if not browser_path:
         sys.exit("bench_board needs Chromium or Chrome; none was found.")
-
-    rows, times = [], {}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        write_notebook(Path(folder) / "bench.ipynb", NOTEBOOK)
+    head = "| key press → painted | median ms | p95 ms | times faster than the grid | bytes sent a press |\n"
+    head += "| --- | --- | --- | --- | --- |\n"
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
-        with jupyterlab(Path(folder)) as address:
-            for name, (selector, results) in VARIANTS.items():
-                page = Lab(browser, address, "bench.ipynb").run_all()
-                page.page.evaluate(HELPERS)
-                page.page.wait_for_selector(selector)
-                times[name] = presses(page.page, selector, results, count)
-                if name == "board":
-                    lag = lag_after_holding(page.page)
-                page.close()
+        text = f"On a page without a kernel\n\n{head}" + "\n".join(on_the_site(browser, count)) + "\n"
+        if not options.site:
+            text += f"\nIn JupyterLab\n\n{head}" + "\n".join(in_jupyterlab(browser, count)) + "\n"
         browser.close()
-    for name, taken in times.items():
-        median, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
-        rows.append(f"| {name} | {median:.0f} | {p95:.0f} | {median / statistics.median(times['board']):.1f} |")
-    text = "| key press → repaint | median ms | p95 ms | ratio |\n| --- | --- | --- | --- |\n" + "\n".join(rows)
-    text += f"\n\nAfter an arrow key was held for 3 s the last result was seen {lag:.0f} ms after the key went up.\n"
     BUILD.mkdir(exist_ok=True)
     (BUILD / "bench_board.md").write_text(text, encoding="utf-8")
     print(text)

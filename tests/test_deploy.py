@@ -15,6 +15,7 @@ import stat
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,6 +32,12 @@ DEPLOY = ROOT / "deploy"
 @pytest.fixture(autouse=True)
 def path(monkeypatch):
     monkeypatch.syspath_prepend(str(DEPLOY))
+
+
+def run_async(coroutine):
+    """Run it away from the event loop that a browser test may have left running in this thread."""
+    with ThreadPoolExecutor(1) as elsewhere:
+        return elsewhere.submit(asyncio.run, coroutine).result()
 
 
 def load(name):
@@ -358,7 +365,7 @@ def accounts(monkeypatch):
 
 def log_in(classroom, name, password):
     authenticator = classroom.RosterAuthenticator()
-    return asyncio.run(authenticator.authenticate(None, {"username": name, "password": password}))
+    return run_async(authenticator.authenticate(None, {"username": name, "password": password}))
 
 
 def test_only_the_right_password_logs_in_and_only_teachers_are_teachers(classroom, accounts, state):
@@ -382,7 +389,7 @@ def test_an_account_of_the_system_is_nobodys_whatever_the_roster_says(classroom,
 def test_who_left_the_roster_is_out_and_a_teacher_may_become_a_student(classroom, state):
     def again(name):
         user = SimpleNamespace(name=name)
-        return asyncio.run(classroom.RosterAuthenticator().refresh_user(user))
+        return run_async(classroom.RosterAuthenticator().refresh_user(user))
 
     roster = load("roster")
     roster.add(["ada", "emmy"], state, teacher=True)
@@ -447,7 +454,7 @@ def test_a_server_starts_in_its_group_and_writes_a_log_of_its_own(classroom, spa
 
     state.mkdir()
     monkeypatch.setattr(classroom.LocalProcessSpawner, "start", start)
-    assert asyncio.run(spawner.start()) == "started"
+    assert run_async(spawner.start()) == "started"
     assert spawner.kind.asked == [("prepare", "ada", spawner.limits())]
     assert (state / "logs/ada.log").read_bytes() == b"said" and mode(state / "logs") == 0o700
 
@@ -466,7 +473,7 @@ def test_stopping_a_server_ends_all_of_its_student_and_nothing_else(classroom, s
     left, others = own_process(), own_process()
     monkeypatch.setattr(classroom, "owner", {left.pid: "ada", others.pid: "grace"}.get)
     monkeypatch.setattr(classroom.LocalProcessSpawner, "stop", stop)
-    asyncio.run(spawner.stop())
+    run_async(spawner.stop())
     assert left.wait(20) is not None and others.poll() is None
     assert spawner.kind.asked == [("remove", "ada")]
 

@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from .. import show
-from . import view
 from .readable import is_in_place, name_of, operation_of
 from .surprises import Call, surprises_of
 
@@ -121,20 +120,6 @@ class Step:
     returned: set = field(default_factory=set, repr=False)  # the places among the outputs where its result stands
     factors: tuple = ()  # of a product: over how many features it ran
 
-    def __repr__(self):
-        return view.step_as_text(self)
-
-    def _repr_html_(self):
-        return view.step_as_html(self)
-
-    def show(self, index=None, *, query_tokens=None, key_tokens=None):
-        """A heatmap of the result: `plots.heatmap` for weights, a colour table for other numbers.
-
-        index picks the matrix of a result with more than two dimensions, (0, 0) and so on; the first one unless given.
-        Raises: ValueError for a result that was too large to keep, IndexError for an index that is none.
-        """
-        return view.heatmap_of(self, index, query_tokens, key_tokens)
-
     @property
     def value(self):
         """The result as it was at this step, or None if it was too large to keep."""
@@ -146,10 +131,11 @@ class Step:
 
 
 class Recorder(TorchFunctionMode):
-    """Records while it is entered; `steps` is the tree, top level first."""
+    """Records while it is entered; `steps` is the tree, top level first, of `Step` or of what is made in its place."""
 
-    def __init__(self, sampled=KEPT_WHOLE):
+    def __init__(self, sampled=KEPT_WHOLE, make_step=Step):
         super().__init__()
+        self._make_step = make_step
         self._sampled, self._samples = sampled, KEPT_TOGETHER
         self.steps, self.error, self.error_place, self.left_out = [], "", None, 0
         self._known = {}  # id of a tensor → (weak reference, version, what is kept of it, its step)
@@ -191,7 +177,7 @@ class Recorder(TorchFunctionMode):
         inputs = tensors_in((args, kwargs))
         before = [self._look(tensor) for tensor in inputs]
         shown = [t for t in inputs if not isinstance(t, torch.nn.Parameter)] or inputs
-        step = Step(operation_of(name, args, kwargs), Place(), name=name, in_place=is_in_place(name, kwargs))
+        step = self._make_step(operation_of(name, args, kwargs), Place(), name=name, in_place=is_in_place(name, kwargs))
         step.inputs = [(tuple(t.shape), t.dtype) for t in shown]
         try:
             result = func(*args, **kwargs)
@@ -288,7 +274,7 @@ class Recorder(TorchFunctionMode):
             same += 1
         del self._open[same:]
         for (_, line), (frame, _) in zip(path[same:], path[same + 1 :], strict=False):
-            group = Step(_name_of_call(frame), self._place(line), own=self._is_own(frame))
+            group = self._make_step(_name_of_call(frame), self._place(line), own=self._is_own(frame))
             group.inputs = [(tuple(t.shape), t.dtype) for t in _arguments(frame)]
             group.within = tuple(g for _, g in self._open)
             self._here().append(group)

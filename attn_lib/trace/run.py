@@ -33,7 +33,7 @@ class Trace:
     """One run: `steps` as the source has them, `operations` one by one, `output`, `error` ("" if there was none)."""
 
     def __init__(self, fn, args, kwargs, sampled=KEPT_WHOLE):
-        recorder = Recorder(sampled)
+        recorder = Recorder(sampled, view.ShownStep)
         self._fn, self.name = fn, _name(fn)
         with _uncompiled():
             self.output = recorder.run(_source_of(fn), args, kwargs)
@@ -60,7 +60,7 @@ class Trace:
         return [(step, words) for step in _all(self.steps) for words in step.surprises]
 
     def show(self, number, index=None, **tokens):
-        """The heatmap of a step's result, as `Step.show`."""
+        """The heatmap of a step's result, as the step's own `show`."""
         return self[number].show(index, **tokens)
 
     def as_text(self, *, inner=False):

@@ -8,6 +8,7 @@ import torch
 
 from .. import show
 from ..colours import FRAMES
+from .record import Step
 
 LINE_UP_TO, ROWS_UP_TO = 88, 150
 FOLDED_FROM, LONGEST_TURN = 4, 40  # turns of a loop from which on they are folded, rows of one turn
@@ -17,6 +18,33 @@ CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); backgr
 
 
 # --------------------------------------------------------------------------------------------------- one step
+
+
+class ShownStep(Step):
+    """A step that shows itself: in words, on a page, and its numbers as a heatmap."""
+
+    def __repr__(self):
+        return step_as_text(self)
+
+    def _repr_html_(self):
+        return step_as_html(self)
+
+    def show(self, index=None, *, query_tokens=None, key_tokens=None):
+        """A heatmap of the result: `plots.heatmap` for weights, a colour table for other numbers.
+
+        index picks the matrix of a result with more than two dimensions, (0, 0) and so on; the first one unless given.
+        Raises: ValueError for a result that was too large to keep, IndexError for an index that is none.
+        """
+        if self.value is None:
+            what = "raised an error" if self.error else "holds too many numbers to keep, or none that can be read"
+            raise ValueError(f"step {self.number} {what}: there is nothing to draw")
+        matrix = _matrix(self.value, index)
+        if not _are_weights(matrix):
+            return Numbers(self, index)
+        from ..plots import heatmap
+
+        title = f"Step {self.number}: {self.operation}{_where(self.value, index)}"
+        return heatmap(matrix, query_tokens, key_tokens, title=title)
 
 
 def shapes_of(step):
@@ -76,19 +104,6 @@ def step_as_html(step):
 
 
 # -------------------------------------------------------------------------------------------------- the matrix
-
-
-def heatmap_of(step, index, query_tokens, key_tokens):
-    if step.value is None:
-        what = "raised an error" if step.error else "holds too many numbers to keep, or none that can be read"
-        raise ValueError(f"step {step.number} {what}: there is nothing to draw")
-    matrix = _matrix(step.value, index)
-    if _are_weights(matrix):
-        from ..plots import heatmap
-
-        title = f"Step {step.number}: {step.operation}{_where(step.value, index)}"
-        return heatmap(matrix, query_tokens, key_tokens, title=title)
-    return Numbers(step, index)
 
 
 class Numbers:

@@ -45,7 +45,7 @@ SLIPS = {
     # what was done with them
     "unscaled": "That is without the scale: the scores still have to be divided.",
     "d_k": "You divided by d_k; it is its square root that scores are divided by.",
-    "d_model": "That is scaled by the width of the whole token; each head has only its own share of the features.",
+    "embed_dim": "That is scaled by the width of the whole token; each head has only its own share of the features.",
     "scaled": "That has been scaled; here nothing is divided.",
     "multiplied": "You multiplied where scores are divided.",
     "scores": "Those are scores; softmax has still to make weights of them.",
@@ -243,7 +243,7 @@ class Prediction:
 
     def _repr_html_(self):
         if self.status == "none":
-            text = "No guess entered yet. Put yours in place of `...` and run this cell again."
+            text = "Guess first, then look. A guess in place of `...` is compared when the cell runs."
             return show.framed(show.marked(text) + show.folded("Show me the answer", self._answer_as_html()), "open")
         if self.status == "shown":
             return show.framed(f"The answer: {self._answer_as_html()}", "open")

@@ -1,4 +1,4 @@
-"""A notebook for a page without a kernel: its boards live there, and nobody is told to run a cell."""
+"""A notebook for a page without a kernel: its boards live there."""
 
 import ast
 import base64
@@ -6,7 +6,6 @@ import contextlib
 import html
 import io
 import json
-import re
 
 import nbformat
 
@@ -15,11 +14,6 @@ from attn_lib.board.board import PAGE
 from attn_lib.board.board import script as board_script
 
 VIEW = "application/vnd.jupyter.widget-view+json"
-SAID = (  # what a learner reads in Jupyter, and what there is to say where no cell can be run
-    (r"No guess entered yet\..*? cell again\.", "Guess first, then look."),
-    (r", then run both cells again\.", ". In Jupyter it is checked."),
-    (r"Run this cell again for the next one\.", "The next ones come in Jupyter."),
-)
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
 # Bring the boards of a page to life: each stands as its saved tables, with its traits in a script beside them.
 WAKE = """
@@ -59,10 +53,7 @@ def without_kernel(path):
             cell.outputs = [nbformat.v4.new_output("execute_result", {"text/html": embed(value)}, execution_count=None)]
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            data.pop(VIEW, None)  # of a progress bar its text stays
-            for said, instead in SAID:
-                data |= {"text/html": re.sub(said, instead, data["text/html"])} if "text/html" in data else {}
+            output.get("data", {}).pop(VIEW, None)  # of a progress bar its text stays
     return notebook
 
 

@@ -1,6 +1,8 @@
 """What pages without a kernel are made of: boards that live there, and words that tell nobody to run a cell."""
 
 import json
+import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -9,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from authors import markdown, pages, site, speaker
 
+NOTEBOOKS = sorted((Path(pages.__file__).parents[1] / "notebooks").glob("*.ipynb"))
 VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
 
@@ -21,13 +24,12 @@ def saved_board(source):
 def path(tmp_path):
     """A notebook with a board whose words could end a script, and a cell below it that nobody should run."""
     bar = new_output("display_data", {pages.VIEW: VIEW, "text/plain": "100%"})
-    guess = {"text/html": "<p>Not attempted yet. Write it, then run both cells again.</p>"}
     cells = [
         new_markdown_cell("# 9. A title"),
         new_code_cell("import torch\nfrom attn_lib.explorers import heads_explorer"),
         new_code_cell("print('said aloud')\nweights = torch.full((1, 2, 2), 0.5)", outputs=[bar]),
         saved_board("heads_explorer(weights, ['</script>', '<b>'])"),
-        new_code_cell("raise SystemExit('nobody runs this')", outputs=[new_output("execute_result", guess)]),
+        new_code_cell("raise SystemExit('nobody runs this')"),
     ]
     nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
     return tmp_path / "09_small.ipynb"
@@ -47,10 +49,19 @@ def test_a_board_is_html_that_holds_its_traits_and_its_tables(path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_what_cannot_be_done_there_is_not_asked_for(path):
-    cells = pages.without_kernel(path).cells
-    assert cells[4].outputs[0].data["text/html"] == "<p>Not attempted yet. Write it. In Jupyter it is checked.</p>"
-    assert cells[2].outputs[0].data == {"text/plain": "100%"}  # a progress bar's text stays
+def test_a_progress_bar_leaves_its_text(path):
+    assert pages.without_kernel(path).cells[2].outputs[0].data == {"text/plain": "100%"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_saved_output_tells_a_reader_without_a_kernel_to_run_a_cell(path):
+    outputs = [output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", [])]
+    shown = [
+        data["text/html"]
+        for output in outputs
+        if pages.VIEW not in (data := output.get("data", {})) and "text/html" in data
+    ]
+    assert shown and not [page for page in shown if re.search(r"\brun (this|both|the) cells?\b", page, re.I)]
 
 
 def test_the_script_of_boards_is_a_classic_one_and_wakes_them():

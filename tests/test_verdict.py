@@ -130,10 +130,10 @@ def test_the_first_hint_is_folded_and_of_later_ones_the_newest_is_open():
 def test_hints_read_the_same_in_text_and_on_the_page():
     hint = Hint("3.2", HINTS[:2], 3)
     assert str(hint) == (
-        "Hint 1 of 3 for 3.2: First, one.\nHint 2 of 3 for 3.2: Then `two`.\nRun this cell again for the next one."
+        "Hint 1 of 3 for 3.2: First, one.\nHint 2 of 3 for 3.2: Then `two`.\nEach run of this cell shows one more."
     )
     said = page(hint)
-    assert said.em.text == "one" and said.code.text == "two" and "Run this cell again" in said.small.text
+    assert said.em.text == "one" and said.code.text == "two" and "Each run of this cell" in said.small.text
 
 
 def test_the_last_hint_leads_to_the_solution_that_can_be_pasted():

@@ -20,7 +20,7 @@ def check(id, *answer):
     """
     exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
     stub = is_unattempted(answer) and not exercise.in_parts
-    verdict = exercise.unattempted(", then run both cells again") if stub else exercise.judge(answer)
+    verdict = exercise.unattempted("; running both cells checks it") if stub else exercise.judge(answer)
     _record(verdict)
     return verdict
 
@@ -28,7 +28,7 @@ def check(id, *answer):
 def hint(id):
     """Show the first hint, and one more with every further call in this session."""
     exercise = find(id)
-    _hints_shown[id] = min(_hints_shown.get(id, 0) + 1, len(exercise.hints))
+    _hints_shown[id] = _hints_shown.get(id, 0) + 1
     return Hint(id, exercise.hints[: _hints_shown[id]], len(exercise.hints))
 
 

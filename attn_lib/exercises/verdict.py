@@ -86,7 +86,7 @@ class Hint:
 
     def _more(self):
         if len(self.hints) < self.total:
-            return "Run this cell again for the next one."
+            return "Each run of this cell shows one more."
         return f'That was the last one; `solution("{self.id}")` shows how the library does it.'
 
     def __repr__(self):

@@ -14,8 +14,8 @@ from .probes import normal
 # ----------------------------------------------------------------------------------------------------------- 4.1
 
 
-def _tokens(batch, n, d_model, num_heads):
-    return normal(batch, n, d_model, seed=num_heads), num_heads
+def _tokens(batch, n, embed_dim, num_heads):
+    return normal(batch, n, embed_dim, seed=num_heads), num_heads
 
 
 split = function(
@@ -28,7 +28,7 @@ split = function(
     corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4)],
     hints=[
         "Two steps: cut the features of each token into heads, then move the heads in front of the tokens.",
-        "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `d_model // num_heads`.",
+        "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `embed_dim // num_heads`.",
         "Then `.transpose(1, 2)`. Write the sizes out, without -1: then 10 features for 4 heads raise an error "
         "as they should.",
     ],
@@ -80,7 +80,7 @@ def invented_tokens(x, num_heads):
     """Sizes that do not divide go through unnoticed.
 
     With -1 for the number of tokens, `view` makes them fit: 4 tokens of 10 become 5 tokens of 8, and every number
-    after that is wrong. Name all sizes, or check that num_heads divides d_model.
+    after that is wrong. Name all sizes, or check that num_heads divides embed_dim.
     """
     return x.reshape(x.size(0), -1, num_heads, x.size(2) // num_heads).transpose(1, 2)
 
@@ -163,9 +163,9 @@ def not_joined(x):
 # ----------------------------------------------------------------------------------------------------------- 4.3
 
 
-def _inputs(batch, n, d_model, num_heads, mask=None, seed=0):
-    x = normal(batch, n, d_model, seed=seed)
-    w_q, w_k, w_v, w_o = (normal(d_model, d_model, seed=seed + i) / math.sqrt(d_model) * 1.5 for i in range(1, 5))
+def _inputs(batch, n, embed_dim, num_heads, mask=None, seed=0):
+    x = normal(batch, n, embed_dim, seed=seed)
+    w_q, w_k, w_v, w_o = (normal(embed_dim, embed_dim, seed=seed + i) / math.sqrt(embed_dim) * 1.5 for i in range(1, 5))
     return x, w_q, w_k, w_v, w_o, num_heads, mask
 
 
@@ -223,7 +223,7 @@ multi_head = function(
         "Project, split, attend, merge, project. Your functions from notebooks 3 and 4 do four of the five.",
         "`mask` may be (batch, 1, n). Against scores (batch, heads, n, n) it needs an axis for the heads: "
         "`mask[:, None]`.",
-        "The scale is √head_dim, not √d_model, since a dot product runs over the features of one head. The last "
+        "The scale is √head_dim, not √embed_dim, since a dot product runs over the features of one head. The last "
         "step is `@ w_o`.",
     ],
 )
@@ -240,7 +240,7 @@ def _variant(
     *,
     split=split_heads,
     merge=merge_heads,
-    scale=lambda head_dim, d_model: head_dim**-0.5,
+    scale=lambda head_dim, embed_dim: head_dim**-0.5,
     weigh=masked_softmax,
     mask_for_scores=lambda mask: mask[:, None] if mask.ndim == 3 else mask,
     project=True,
@@ -259,12 +259,12 @@ def _masked(scores, mask, fill, dim=-1):
 
 @multi_head.mistake(reread="notebook 4, “Which root?”")
 def scale_d_model(*args):
-    """The scores are divided by √d_model.
+    """The scores are divided by √embed_dim.
 
     The formula says √d_k, and outside a head that is all features. Inside a head a dot product runs over head_dim
-    features only; with √d_model the scores are too small and the weights too even.
+    features only; with √embed_dim the scores are too small and the weights too even.
     """
-    return _variant(*args, scale=lambda head_dim, d_model: d_model**-0.5)
+    return _variant(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
 
 
 @multi_head.mistake(reread="notebook 4, “Which root?”")
@@ -273,7 +273,7 @@ def no_scale(*args):
 
     It runs, and on small heads it hardly shows; on large ones softmax hardens and gradients vanish.
     """
-    return _variant(*args, scale=lambda head_dim, d_model: 1.0)
+    return _variant(*args, scale=lambda head_dim, embed_dim: 1.0)
 
 
 @multi_head.mistake(reread="notebook 4, “Which root?”")
@@ -282,7 +282,7 @@ def d_not_root(*args):
 
     The spread of the scores grows like the root.
     """
-    return _variant(*args, scale=lambda head_dim, d_model: 1 / head_dim)
+    return _variant(*args, scale=lambda head_dim, embed_dim: 1 / head_dim)
 
 
 @multi_head.mistake(

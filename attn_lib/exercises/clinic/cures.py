@@ -55,7 +55,7 @@ def heads_of(core=by_library, *, split=split_heads, merge=merge_heads, project=T
 
 def list_of_heads(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     if x.size(-1) % num_heads:
-        raise ValueError(f"d_model={x.size(-1)} is not divisible by num_heads={num_heads}")
+        raise ValueError(f"embed_dim={x.size(-1)} is not divisible by num_heads={num_heads}")
     parts = zip(*(w.chunk(num_heads, dim=1) for w in (w_q, w_k, w_v)), strict=True)
     return torch.cat([by_library(x @ q, x @ k, x @ v, mask) for q, k, v in parts], dim=-1) @ w_o
 

@@ -25,11 +25,11 @@ def sewn(x):
     lines=(3, 5),
     faults=("wrong axis",),
     mend=(
-        "(x @ w).view(batch, num_heads, n, d_model // num_heads) for w in (w_q, w_k, w_v))\n"
+        "(x @ w).view(batch, num_heads, n, embed_dim // num_heads) for w in (w_q, w_k, w_v))\n"
         "    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask\n"
         "    heads = scaled_dot_product_attention(q, k, v, mask)[0]\n"
         "    return heads.reshape",
-        "(x @ w).view(batch, n, num_heads, d_model // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))\n"
+        "(x @ w).view(batch, n, num_heads, embed_dim // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))\n"
         "    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask\n"
         "    heads = scaled_dot_product_attention(q, k, v, mask)[0]\n"
         "    return heads.transpose(1, 2).reshape",
@@ -49,11 +49,11 @@ def heads_torn(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     The shape asked for is (batch, heads, n, head_dim), and `view` gives just that. Seen in questions about two
     well-known repositories.
     """
-    batch, n, d_model = x.shape
-    q, k, v = ((x @ w).view(batch, num_heads, n, d_model // num_heads) for w in (w_q, w_k, w_v))
+    batch, n, embed_dim = x.shape
+    q, k, v = ((x @ w).view(batch, num_heads, n, embed_dim // num_heads) for w in (w_q, w_k, w_v))
     mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
     heads = scaled_dot_product_attention(q, k, v, mask)[0]
-    return heads.reshape(batch, n, d_model) @ w_o
+    return heads.reshape(batch, n, embed_dim) @ w_o
 
 
 @heads_torn.blind_to
@@ -89,12 +89,12 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     lines=(3, 2),
     faults=("not asked",),
     mend=(
-        "    batch, _, d_model = x.shape\n",
-        "    batch, _, d_model = x.shape\n    if d_model % num_heads:\n"
-        '        raise ValueError(f"d_model={d_model} is not divisible by num_heads={num_heads}")\n',
+        "    batch, _, embed_dim = x.shape\n",
+        "    batch, _, embed_dim = x.shape\n    if embed_dim % num_heads:\n"
+        '        raise ValueError(f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}")\n',
     ),
     section="notebook 4, “Break it”",
-    probes=[projected(batch=1, n=4, d_model=10, num_heads=4)],
+    probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
     relatives=[features_dropped, features_added],
     hints=[
         "Its outputs are right for every size you would choose by yourself. Which sizes would you never choose?",
@@ -106,14 +106,14 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 def invented_tokens(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     """Tokens that nobody wrote.
 
-    No check that num_heads divides d_model, and a `view` with -1: one source text runs 255 tokens as 256 and returns
+    No check that num_heads divides embed_dim, and a `view` with -1: one source text runs 255 tokens as 256 and returns
     the right shape. Right code raises ValueError or RuntimeError.
     """
-    batch, _, d_model = x.shape
-    q, k, v = ((x @ w).view(batch, -1, num_heads, d_model // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))
+    batch, _, embed_dim = x.shape
+    q, k, v = ((x @ w).view(batch, -1, num_heads, embed_dim // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))
     mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
     heads = scaled_dot_product_attention(q, k, v, mask)[0]
-    return heads.transpose(1, 2).reshape(batch, -1, d_model) @ w_o
+    return heads.transpose(1, 2).reshape(batch, -1, embed_dim) @ w_o
 
 
 @invented_tokens.blind_to

@@ -43,8 +43,8 @@ def qkv(n_q=3, n_k=5, d_k=8, d_v=4, batch=2, seed=0):
     return tuple(normal(*size, seed=seed + i) for i, size in enumerate(sizes))
 
 
-def projected(batch=2, n=5, d_model=6, num_heads=3, seed=0):
-    return normal(batch, n, d_model, seed=seed), *normal(4, d_model, d_model, seed=seed + 1).unbind(), num_heads
+def projected(batch=2, n=5, embed_dim=6, num_heads=3, seed=0):
+    return normal(batch, n, embed_dim, seed=seed), *normal(4, embed_dim, embed_dim, seed=seed + 1).unbind(), num_heads
 
 
 PLAIN = Interface(
@@ -105,7 +105,7 @@ MODULE = Interface(
 )
 MERGED = Interface(
     "attention(q, k, v, lengths, num_heads)",
-    "q, k, v (batch, n, d_model), no projections",
+    "q, k, v (batch, n, embed_dim), no projections",
     [
         *(cures.merged_heads(core) for core in (cures.by_library, cures.by_torch, cures.by_einsum)),
         cures.lengths_per_head,

@@ -67,7 +67,7 @@ def detects(attention):
     ],
 )
 def scaled_by_d_model(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """√d_model where √head_dim belongs.
+    """√embed_dim where √head_dim belongs.
 
     One source text divides by the root of all 768 features, though each of its 12 heads multiplies 64: the scores come
     out 3.5 times too small.

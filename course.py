@@ -4,7 +4,7 @@ python course.py lab [notebook]       open JupyterLab on your own copy of the fi
                                       --fresh 03 begins a copy again, --edit 03 opens the edition that is tested
 python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest, but for
                                       --thorough: the notebooks once more, as another processor would compute them
-python course.py present [notebook]   JupyterLab as slides with live boards, in large type, with speaker notes
+python course.py present [notebook]   slides with live boards and a kernel behind them, for a lecture; ? shows the keys
 python course.py slides [notebook…]   write each notebook as one HTML file of slides, for use without a network
 python course.py site                 write the series as a web site in which the boards still move
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
@@ -150,21 +150,16 @@ def lab(arguments):
 
 
 def present(arguments):
-    """JupyterLab as slides, with settings of its own; its notes are written, and opened where there is a screen."""
-    home = VENV / "present"
-    shutil.rmtree(home, ignore_errors=True)  # whatever the last lecture changed
-    shutil.copytree(ROOT / "authors/present", home)
+    """The deck of a notebook with a kernel behind it, in the browser; --no-browser, --port and others pass through."""
     notebook = find_notebook(arguments[0] if named(arguments) else "01")
-    run([PYTHON, "-m", "authors.notes", notebook, *(["--open"] if has_display() else [])])
-    folders = {"JUPYTER_CONFIG": "config", "JUPYTERLAB_SETTINGS": "settings", "JUPYTERLAB_WORKSPACES": "workspaces"}
-    environment = {f"{variable}_DIR": str(home / name) for variable, name in folders.items()}
-    return jupyterlab(arguments, ["--LabApp.custom_css=True"], {**os.environ, **environment})
+    options = [*server_options(), *arguments[named(arguments) :]]
+    return run([PYTHON, "-m", "authors.deck.serve", notebook, *options], check=False)
 
 
 def slides(arguments):
     """Write notebooks as decks into build/slides."""
-    notebooks = [find_notebook(name) for name in arguments] or sorted(NOTEBOOKS.glob("*.ipynb"))
-    return run([PYTHON, "-m", "authors.slides", *notebooks], check=False, env=one_thread())
+    notebooks = [find_notebook(name) for name in arguments]
+    return run([PYTHON, "-m", "authors.deck.build", *notebooks], check=False, env=one_thread())
 
 
 def site(arguments):
@@ -254,17 +249,20 @@ def make_copies(*options):
     run([PYTHON, ROOT / "copies.py", *options])
 
 
-def jupyterlab(arguments, options=(), env=None, folder="notebooks"):
+def jupyterlab(arguments, folder="notebooks"):
     """Start JupyterLab on the notebook that the arguments begin with, or on the first one."""
     notebook = find_notebook(arguments[0] if named(arguments) else "01")
     address = f"/lab/tree/{folder}/{notebook.name}"
-    options = [*options, "--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", address]
-    if not has_display():
-        options.append("--no-browser")  # JupyterLab prints the address instead
+    options = ["--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", address, *server_options()]
+    return run([PYTHON, "-m", "jupyterlab", *options, *arguments[named(arguments) :]], check=False)
+
+
+def server_options():
+    """What every Jupyter server here needs: no browser where there is no screen, and a word where root starts it."""
+    options = [] if has_display() else ["--no-browser"]  # Jupyter prints the address instead
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # a container, as a rule
-    command = [PYTHON, "-m", "jupyterlab", *options, *arguments[named(arguments) :]]
-    return run(command, check=False, env=env)
+    return options
 
 
 def has_display():

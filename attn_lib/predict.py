@@ -193,6 +193,7 @@ class Prediction:
         self.guess, self.truth, self.tries, self.slip, self.comment = guess, truth, 0, None, ""
         exact = within == show.BY_HAND or within == show.RTOL
         self.digits = 4 if exact else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
+        self.within, self.slips = within, slips
         self.reveals_at_once = not in_a_copy()
         self.key = None  # the same for every way of writing one guess
         self.status = self._compared(within, slips)
@@ -225,6 +226,22 @@ class Prediction:
     def is_revealed(self):
         """Whether the truth stands in the open: once it is known, given up, or missed twice."""
         return self.status in ("right", "shown") or (self.status == "wrong" and self.tries > 1)
+
+    def for_a_page(self):
+        """The question as data, so that a page without Python can answer a guess: numbers as they are, words as compared."""
+        wanted = _read(self.truth)
+        slips = [(name, _read(value, like=wanted)) for name, value in self.slips.items()]
+        return {
+            "leaves": _leaves(wanted),
+            "alone": not isinstance(wanted, list),
+            "within": self.within,
+            "slips": [
+                {"leaves": _leaves(value), "says": show.marked(SLIPS[name])}
+                for name, value in slips
+                if not _same(value, wanted, self.within)
+            ],
+            "answer": show.framed(f"The answer: {self._answer_as_html()}", "open"),
+        }
 
     def __repr__(self):
         if self.status == "none":
@@ -370,6 +387,11 @@ def _near(a, b, within):
     if not (math.isfinite(a) and math.isfinite(b)):
         return a == b or (math.isnan(a) and math.isnan(b))
     return abs(a - b) <= within + 1e-9 * abs(b)
+
+
+def _leaves(thing):
+    """The numbers and words of an answer in a row, as JSON can hold them."""
+    return [x if isinstance(x, float) and math.isfinite(x) else _word(x) for x in _flat(thing)]
 
 
 def _flat(thing):

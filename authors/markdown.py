@@ -24,3 +24,8 @@ def reader():
 def to_html(text):
     """Markdown with $formulas$ as HTML."""
     return reader().render(text)
+
+
+def inline(text):
+    """Markdown of one line as HTML without a paragraph around it: a heading "1. Title" is no list."""
+    return reader().renderInline(text)

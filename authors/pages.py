@@ -15,20 +15,26 @@ from attn_lib.board.board import script as board_script
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
-# Bring the boards of a page to life: each stands as its saved tables, with its traits in a script beside them.
+# Brings the boards of a page to life: each stands as its saved tables, with its traits in a script beside them. A page
+# that gets boards later, as a deck does when a cell runs, calls attnBoards.wake for what is new.
 WAKE = """
 const widget = BOARD;
-for (const place of document.querySelectorAll(".saved-board")) {
-  const traits = JSON.parse(place.querySelector("script").textContent);
-  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  traits.films = Object.fromEntries(Object.entries(traits.films).map(([name, text]) => [name, bytes(text)]));
-  const set = (name, value) => (traits[name] = value);
-  const model = { alone: true, get: (name) => traits[name], set, on() {}, off() {}, save_changes() {} };
-  const holder = document.createElement("div");
-  place.replaceChildren(holder);
-  place.model = model;
-  widget().render({ model, el: holder });
+function wake(within) {
+  for (const place of within.querySelectorAll(".saved-board")) {
+    if (place.model) continue;
+    const traits = JSON.parse(place.querySelector("script").textContent);
+    const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    traits.films = Object.fromEntries(Object.entries(traits.films).map(([name, text]) => [name, bytes(text)]));
+    const set = (name, value) => (traits[name] = value);
+    const model = { alone: true, get: (name) => traits[name], set, on() {}, off() {}, save_changes() {} };
+    const holder = document.createElement("div");
+    place.replaceChildren(holder);
+    place.model = model;
+    widget().render({ model, el: holder });
+  }
 }
+window.attnBoards = { wake };
+wake(document);
 """
 
 

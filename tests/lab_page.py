@@ -38,7 +38,7 @@ PATIENCE = 20_000  # ms: how long something may take to be seen on a machine tha
 TOO_SMALL = """const tooSmall = (nodes, scale = 1) => nodes.filter((node) =>
   [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
   && node.getClientRects().length && !node.closest("aside, mjx-container, math, script")
-  && parseFloat(getComputedStyle(node).fontSize) * scale < 17.9
+  && parseFloat(getComputedStyle(node).fontSize) * scale * (node.currentCSSZoom ?? 1) < 17.9
 ).map((node) => `${node.className} ${getComputedStyle(node).fontSize}: ${node.textContent.slice(0, 20)}`);
 """
 

@@ -1,0 +1,208 @@
+"""A notebook as one HTML page of slides: `python course.py slides` writes it as a file, `present` serves it live."""
+
+import base64
+import json
+import re
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import jinja2
+import nbformat
+from nbconvert import HTMLExporter
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from .. import pages
+from ..markdown import inline, to_html
+from ..speaker import clock, minutes_before, notes_of
+from . import live
+
+HERE = Path(__file__).parent
+NOTEBOOKS = HERE.parents[1] / "notebooks"
+BUILD = HERE.parents[1] / "build" / "slides"
+REVEAL = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"  # not imported: that takes seconds
+SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
+SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z*`$“(\[])")
+
+
+def page(path, server=None):
+    """A notebook as the text of an HTML page; with `server`, {"baseUrl", "token"}, a page that runs its cells there."""
+    path = Path(path)
+    notebook = nbformat.read(path, as_version=4)
+    shown = live.run_here(notebook)
+    columns = columns_of(notebook, shown, path.parent)
+    template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
+    return template.render(
+        title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
+        columns=columns,
+        answers=[slide for column in columns for slide in column if slide["answers"]],
+        settings=script_data(
+            {
+                "name": path.stem,
+                "server": server,
+                "preamble": live.PREAMBLE if server else "",
+                "sources": {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"},
+            }
+        ),
+        clock=clock,
+        styles=[read(REVEAL / "dist" / "reveal.css"), pages.STYLE, read(HERE / "deck.css"), *colours_of_code()],
+        scripts=[
+            read(REVEAL / "dist" / "reveal.js"),
+            read(REVEAL / "plugin" / "notes" / "notes.js"),
+            pages.script(),
+            *([read(HERE / "kernel.bundle.js")] if server else []),
+            read(HERE / "deck.js"),
+        ],
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- slides
+
+
+def columns_of(notebook, shown, folder):
+    """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
+    columns, planned, number, section = [], minutes_before(notebook), 0, ""
+    for cell in notebook.cells:
+        kind = cell.metadata.get("slideshow", {}).get("slide_type")
+        if kind == "skip":
+            continue
+        if kind in ("slide", "subslide"):
+            number += 1
+            if kind == "slide":
+                columns.append([])
+            own = re.match(r"(#{1,3}) (.+)\n*", cell.source) if cell.cell_type == "markdown" else None
+            section = own[2] if own and kind == "slide" else section
+            columns[-1].append(
+                {
+                    "number": number,
+                    "id": cell.id,
+                    "level": len(own[1]) if own else 2,
+                    "heading": inline(own[2] if own else section),
+                    "continued": own is None,
+                    "notes": notes_of(cell),
+                    "said": [],
+                    "from": planned[cell.id],
+                    "cells": [],
+                    "answers": [],
+                    "longest": 0,  # characters in a line of code: a line is not to be broken for the sake of larger type
+                }
+            )
+        add_cell(columns[-1][-1], cell, kind == "fragment", shown.get(cell.id), folder)
+    return columns
+
+
+def add_cell(slide, cell, fragment, value, folder):
+    """Put a cell on its slide; what comes after a question waits until it was asked for."""
+    after_question = any(part["question"] or part.get("blank") for part in slide["cells"])
+    question = value.question if isinstance(value, live.Shown) else None
+    step = after_question or (fragment and not question)
+    part = {"id": cell.id, "code": cell.cell_type == "code", "question": question, "step": step}
+    if cell.cell_type == "markdown":
+        source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
+        on_slide, said = shortened(source, cell.metadata.get("slide"))
+        part["html"] = local(to_html(on_slide), folder)
+        slide["said"] += [inline(text) for text in said]
+    else:
+        slide["longest"] = max([slide["longest"], *map(len, cell.source.splitlines())])
+        part["highlighted"] = highlight(cell.source, PythonLexer(stripall=True), HtmlFormatter())
+        part["outputs"] = outputs_of(cell, value)
+        tags = cell.metadata.get("tags", [])
+        part["tags"] = " ".join(tags)
+        part["blank"] = "blank" in tags
+        part["board"] = "saved-board" in part["outputs"]
+        if part["question"]:
+            slide["answers"].append(part)
+    if part.get("html", True):
+        slide["cells"].append(part)
+
+
+def shortened(source, wanted=None):
+    """What of a cell's prose the slide shows, and the sentences that are left to the speaker.
+
+    `wanted`, a cell's metadata "slide", names the sentences to show by how they begin. Without it a short cell is shown
+    whole, and of a long one the first sentence of each paragraph, with questions, formulas, pictures, tables and lists.
+    """
+    blocks = re.split(r"\n{2,}", source.strip())
+    if wanted is None and len(words_of(source)) <= SHOWN_WHOLE:
+        return source, []
+    kept, said = [], []
+    for block in blocks:
+        if not is_prose(block) or (wanted is None and block.startswith("**")):
+            kept.append(block)
+            continue
+        sentences = SENTENCE.split(block)
+        show = [s for s in sentences if s.startswith(tuple(wanted))] if wanted is not None else sentences[:1]
+        kept += [" ".join(show)] if show else []
+        said += [s for s in sentences if s not in show]
+    return "\n\n".join(kept), said
+
+
+def is_prose(block):
+    return not re.match(r"(\$\$|!\[|\||[-*] |\d+\. |<|```|#)", block)
+
+
+def words_of(source):
+    return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", " ", source, flags=re.S | re.M).split()
+
+
+# --------------------------------------------------------------------------------------------------------- cells
+
+
+def outputs_of(cell, value):
+    """The saved outputs of a code cell as HTML: drawings sharp at any size, boards alive, other things as saved."""
+    if isinstance(value, live.Shown) and value.html:
+        return value.html
+    if not cell.outputs:
+        return ""
+    alone = nbformat.v4.new_code_cell("", outputs=cell.outputs)
+    for output in alone.outputs:
+        output.get("data", {}).pop(pages.VIEW, None)
+    return exporter().from_notebook_node(nbformat.v4.new_notebook(cells=[alone]))[0].strip()
+
+
+@cache
+def exporter():
+    return HTMLExporter(
+        template_name="basic", exclude_input=True, exclude_input_prompt=True, exclude_output_prompt=True
+    )
+
+
+def local(text, folder):
+    """Pictures become part of the page, notebooks become their decks."""
+    text = re.sub(r'href="(\d\d_\w+)\.ipynb', r'href="\1.html', text)
+    return re.sub(r'src="(\.\./img/[^"]+)"', lambda found: f'src="{data_uri(folder / found[1])}"', text)
+
+
+def data_uri(path):
+    kind = {".svg": "image/svg+xml", ".png": "image/png"}[path.suffix]
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def colours_of_code():
+    """Light, and dark where the page says so."""
+    dark = HtmlFormatter(style="a11y-high-contrast-dark").get_style_defs(".dark .highlight")
+    return [HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"), dark]
+
+
+def script_data(value):
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+
+
+def read(path):
+    return path.read_text(encoding="utf-8").replace("</script", "<\\/script")
+
+
+def main(names):
+    BUILD.mkdir(parents=True, exist_ok=True)
+    for path in [Path(name) for name in names] or sorted(NOTEBOOKS.glob("*.ipynb")):
+        target = BUILD / f"{path.stem}.html"
+        target.write_text(page(path), encoding="utf-8", newline="\n")
+        print(target.as_uri(), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,445 @@
+// The deck: slides by reveal.js, keys for a lecturer, guesses, and cells that run where there is a kernel.
+
+(() => {
+const settings = JSON.parse(document.getElementById("settings").textContent);
+const inside = Boolean(window.parent !== window); // the speaker view shows this page twice: those copies only look on
+const live = Boolean(settings.server) && !inside;
+const root = document.documentElement;
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const cells = all(".cell.code");
+const memory = (store, name) => ({
+  get: () => { try { return JSON.parse(store.getItem(`deck:${settings.name}:${name}`)); } catch { return null; } },
+  set: (value) => { try { store.setItem(`deck:${settings.name}:${name}`, JSON.stringify(value)); return true; } catch { return false; } },
+});
+const kept = { typed: memory(localStorage, "typed"), theme: memory(localStorage, "theme"), session: memory(sessionStorage, "session"), outputs: memory(sessionStorage, "outputs") };
+
+// ------------------------------------------------------------------------------------------------- what shows
+
+const reading = matchMedia("(max-width: 600px) and (orientation: portrait)").matches && !inside;
+const slideOf = (node) => node.closest("section section");
+const current = () => (reading ? null : Reveal.getCurrentSlide());
+const goTo = (slide) => { const { h, v } = Reveal.getIndices(slide); Reveal.slide(h, v); };
+
+// As large as there is room for, and smaller where a long error or a large plot needs it; beyond that a slide scrolls.
+const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
+function fit(slide) {
+  const body = slide?.querySelector(".body");
+  if (!body || reading) return;
+  body.style.overflowY = "";
+  for (const size of SIZES) {
+    if (size > 1 && size * 12.1 * slide.dataset.longest > 1150) continue; // a line of code would break
+    body.style.zoom = size;
+    if (body.scrollHeight <= body.clientHeight + 1) return;
+  }
+  body.style.overflowY = "auto";
+}
+
+function setTheme(dark) {
+  root.classList.toggle("dark", dark);
+}
+setTheme(kept.theme.get() ?? matchMedia("(prefers-color-scheme: dark)").matches);
+
+// --------------------------------------------------------------------------------------------------- guesses
+
+const tries = new Map(); // cell -> the wrong guesses so far
+
+// A word as attn_lib.predict compares it: lower case, without signs, articles and plural.
+function word(text) {
+  const parts = text.toLowerCase().replaceAll("-", "−").replace(/[^\p{L}\p{N}_~.√∞+−]+/gu, " ").replace(/^[ .]+|[ .]+$/g, "").split(/\s+/)
+    .filter((part) => !["the", "a", "an"].includes(part))
+    .map((part) => (part.length > 3 && /[^s]s$/.test(part) ? part.slice(0, -1) : part));
+  const whole = parts.join(" ");
+  return ["y", "true", "yeah", "ja"].includes(whole) ? "yes" : ["n", "false", "nope", "nein"].includes(whole) ? "no" : whole;
+}
+
+// A number, 1/3 and 47 % among them; nan and infinity as words; undefined if it is none.
+function numberIn(text) {
+  let bare = text.replaceAll(/[−–]/g, "-").replaceAll("∞", "inf").replace(/\s/g, "");
+  if (/^[+-]?(nan|inf(inity)?)$/i.test(bare)) return word(bare.replace(/inf(inity)?/i, "∞").replace("+", ""));
+  if (/^[+-]?\d+,\d+%?$/.test(bare)) bare = bare.replace(",", ".");
+  const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/(\d+))?(%?)$/i.exec(bare);
+  return found ? Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1) : undefined;
+}
+
+// Answers a guess in the page with the question's own data: what is right, how far off that may be, and the known slips.
+function judge({ leaves, alone, within, slips }, text) {
+  const bare = text.replace(/torch\.size|[[\](){}]/gi, " ").replace(/(\d)\s*x\s*(?=\d)/g, "$1,").replaceAll("×", ",").trim().replace(/^,|,$/g, "");
+  const isNumbers = leaves.every((leaf) => typeof leaf === "number" || ["nan", "∞", "−∞"].includes(leaf));
+  const parts = alone ? [isNumbers ? bare : text] : bare.split(/[,;\s]+/).filter(Boolean);
+  const guess = isNumbers ? parts.map(numberIn) : parts.map(word);
+  if (guess.includes(undefined)) return { unread: true, says: "That could not be read as numbers." };
+  const close = (a, b) => (typeof a === "number" && typeof b === "number" ? Math.abs(a - b) <= within + 1e-9 * Math.abs(b) : a === b);
+  const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));
+  if (same(leaves)) return { right: true, says: "Right." };
+  const slip = slips.find((known) => same(known.leaves));
+  if (slip) return { says: slip.says };
+  const count = (n) => `${n} number${n === 1 ? "" : "s"}`;
+  if (!isNumbers) return { says: "That is not what happens. Can you say why?" };
+  if (guess.length !== leaves.length) return { says: `It has ${count(guess.length)}, the answer ${count(leaves.length)}.` };
+  if (alone) return { says: guess[0] > leaves[0] ? "That is too large." : guess[0] < leaves[0] ? "That is too small." : "It is not a number that comes out." };
+  const off = guess.filter((x, i) => !close(x, leaves[i])).length;
+  return { says: `${off} of ${leaves.length} numbers ${off === 1 ? "is" : "are"} not right yet.` };
+}
+
+// What a guess looks like in Python: numbers and lists as they are, words in quotes.
+const asPython = (text) => (/^(True|False|None|\.\.\.|[([\d.+-].*|["'].*["'])$/.test(text.trim()) ? text.trim().replaceAll("−", "-") : JSON.stringify(text.trim()));
+
+async function answer(cell, text) {
+  const verdict = cell.querySelector(".verdict");
+  if (!text.trim()) return;
+  if (live) {
+    const source = cell.source().replace(/^guess = [^#\n]*?(\s*#.*)?$/m, (_, comment) => `guess = ${asPython(text)}${comment ?? ""}`);
+    cell.write(source);
+    await run(cell);
+    return;
+  }
+  const { right, unread, says } = judge(JSON.parse(cell.dataset.question), text);
+  const before = tries.get(cell) ?? new Set();
+  if (!right && !unread) tries.set(cell, before.add(word(text)));
+  const enough = before.size >= 2;
+  verdict.innerHTML = `${right ? "✓" : "✗"} ${says}${right || unread || enough ? "" : " Try again."}`;
+  verdict.className = `verdict ${right ? "right" : "wrong"}`;
+  if (right || enough) reveal(cell);
+  fit(slideOf(cell));
+}
+
+// Shows what waited for the guess: the answer and what follows it on the slide.
+function reveal(cell) {
+  const slide = slideOf(cell);
+  if (reading) return slide.querySelectorAll(".waits").forEach((part) => part.classList.remove("waits"));
+  const due = all(".waits", slide).find((part) => part.classList.contains("fragment") && !part.classList.contains("visible"));
+  if (due && (cell.contains(due) || cell.nextElementSibling === due)) Reveal.nextFragment();
+}
+
+for (const cell of cells.filter((c) => c.dataset.question)) {
+  const form = cell.querySelector("form.guess"), outputs = cell.querySelector(".outputs.saved");
+  form.addEventListener("submit", (event) => (event.preventDefault(), answer(cell, form.querySelector("input").value)));
+  outputs.classList.add("waits");
+  for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) next.classList.add("waits");
+}
+
+// ----------------------------------------------------------------------------------------------------- kernel
+
+const python = document.querySelector(".python");
+let kernel = null, session = null, ran = new Set(), queue = Promise.resolve(), busySince = 0;
+
+// What Python does, in a corner of the slide; trouble, and what a key has done, stay until something is run.
+function say(text, { trouble = false, stays = trouble } = {}) {
+  python.textContent = text;
+  python.hidden = !text;
+  python.classList.toggle("trouble", trouble);
+  python.dataset.stays = stays;
+}
+const sayNothing = () => python.dataset.stays === "true" || say("");
+
+async function start() {
+  say("Python is starting …");
+  const found = await attnKernel.connect({ ...settings.server, path: settings.name, id: kept.session.get()?.id });
+  session = found.session;
+  kernel = session.kernel;
+  session.statusChanged.connect((_, status) => status_(status));
+  session.connectionStatusChanged.connect((_, status) => status === "disconnected" && say("Python has died. r starts it again; boards go on without it.", { trouble: true }));
+  if (found.again) {
+    ran = new Set(kept.session.get().ran);
+    for (const [id, messages] of Object.entries(kept.outputs.get() ?? {})) {
+      const cell = cells.find((c) => c.dataset.id === id);
+      if (cell) messages.forEach((message) => show(cell, message));
+    }
+    say("");
+  } else {
+    await prepare();
+  }
+  root.dataset.python = "ready";
+}
+
+async function prepare() {
+  ran = new Set();
+  kept.outputs.set({});
+  await kernel.requestExecute({ code: settings.preamble, silent: true, store_history: false }).done;
+  remember();
+  cells.forEach((cell) => cell.classList.toggle("stale", cell.hasOutput ?? false));
+  sayNothing();
+}
+
+const remember = () => kept.session.set({ id: session.id, ran: [...ran] });
+
+function status_(status) {
+  clearInterval(busySince);
+  root.dataset.status = status;
+  if (status === "dead") say("Python has died. r starts it again; boards go on without it.", { trouble: true });
+  else if (status === "restarting" || status === "autorestarting") restarted();
+  else if (status === "busy") {
+    const since = Date.now();
+    busySince = setInterval(() => Date.now() - since > 900 && say(`Python is busy, ${Math.round((Date.now() - since) / 1000)} s. i interrupts it.`), 500);
+  } else if (status === "idle") sayNothing();
+}
+
+let waiting = false;
+function restarted() { // by itself, after it died: nothing is defined any more
+  if (waiting) return;
+  waiting = true;
+  say("Python was restarted: nothing is defined any more. u runs all cells up to here.", { trouble: true });
+  const back = (_, status) => {
+    if (status !== "idle") return;
+    session.statusChanged.disconnect(back);
+    waiting = false;
+    prepare();
+  };
+  session.statusChanged.connect(back);
+}
+
+// Runs a cell after those above it that have not been run: a lecturer jumps. Resolves when its last output is there.
+function run(cell) {
+  queue = queue.then(async () => {
+    const before = cells.slice(0, cells.indexOf(cell)).filter((c) => !ran.has(c.dataset.id));
+    if (before.length && !(await catchUp(before, "the cells above"))) return;
+    await execute(cell);
+  }).catch((error) => say(`Python does not answer: ${error.message}`, { trouble: true }));
+  return queue;
+}
+
+// Runs cells without asking for guesses; what answers a question nobody was asked yet is not shown.
+async function catchUp(due, what) {
+  const bind = (on) => kernel.requestExecute({ code: `_deck.bind(${on})`, silent: true, store_history: false }).done;
+  await bind("False");
+  for (const [i, cell] of due.entries()) {
+    say(`Python runs ${what}: ${i + 1} of ${due.length}`);
+    if (await execute(cell, { quietly: true })) continue;
+    say(`Python runs ${what} and stopped at slide ${Reveal.getSlides().indexOf(slideOf(cell)) + 1}: there is an error.`, { trouble: true });
+    await bind("True");
+    return false;
+  }
+  await bind("True");
+  say("");
+  return true;
+}
+
+async function execute(cell, { quietly = false } = {}) {
+  if (!kernel) return false;
+  const source = cell.source(), asks = cell.dataset.question && /^guess = \.\.\./m.test(source);
+  if (!quietly) say("");
+  if (!asks || !quietly || cell.shown.querySelector(".error")) clear(cell);
+  cell.classList.add("running");
+  const future = kernel.requestExecute({ code: source, allow_stdin: false, stop_on_error: true }, true, { cellId: cell.dataset.id });
+  const seen = [];
+  future.onIOPub = (message) => {
+    const { msg_type } = message.header;
+    if (!["stream", "display_data", "execute_result", "error", "update_display_data"].includes(msg_type)) return;
+    const output = { type: msg_type, content: message.content };
+    if (quietly && asks && msg_type !== "error") return;
+    seen.push(output);
+    show(cell, output);
+  };
+  const reply = await future.done;
+  cell.classList.remove("running", "stale");
+  const well = reply.content.status === "ok";
+  if (well) ran.add(cell.dataset.id);
+  if (!quietly || !asks) {
+    cell.hasOutput = true;
+    kept.outputs.set({ ...kept.outputs.get(), [cell.dataset.id]: seen }) || kept.outputs.set({});
+    if (well && cell.dataset.question && /class="[^"]*\bright\b|✓/.test(cell.shown.innerHTML)) reveal(cell);
+  }
+  remember();
+  fit(slideOf(cell));
+  if (!quietly) root.dataset.runs = Number(root.dataset.runs ?? 0) + 1;
+  return well;
+}
+
+function clear(cell) {
+  cell.shown.replaceChildren();
+  cell.querySelector(".outputs.saved")?.remove();
+}
+
+function show(cell, { type, content }) {
+  const holder = document.createElement("div");
+  if (type === "stream") {
+    const last = cell.shown.lastElementChild;
+    if (last?.dataset.stream === content.name) return void (last.firstElementChild.textContent += content.text);
+    holder.dataset.stream = content.name;
+    holder.append(Object.assign(document.createElement("pre"), { textContent: content.text }));
+  } else if (type === "error") {
+    holder.className = "error";
+    const trace = content.traceback.join("\n");
+    const line = document.createElement("b");
+    line.textContent = content.ename ? `${content.ename}: ${content.evalue}` : content.evalue;
+    holder.append(line);
+    if (content.traceback.length > 1) {
+      const fold = document.createElement("details");
+      fold.append(Object.assign(document.createElement("summary"), { textContent: "where" }), Object.assign(document.createElement("pre"), { innerHTML: attnKernel.coloured(trace) }));
+      fold.addEventListener("toggle", () => fit(slideOf(cell)));
+      holder.append(fold);
+    } else if (trace) line.textContent = trace.replace(/\x1b\[[\d;]*m/g, "");
+  } else {
+    const { data } = content;
+    if (data["text/html"]) holder.innerHTML = [].concat(data["text/html"]).join("");
+    else if (data["image/svg+xml"]) holder.innerHTML = data["image/svg+xml"];
+    else if (data["image/png"]) holder.append(Object.assign(document.createElement("img"), { src: `data:image/png;base64,${data["image/png"]}`, alt: data["text/plain"] ?? "A plot" }));
+    else holder.append(Object.assign(document.createElement("pre"), { textContent: [].concat(data["text/plain"] ?? "").join("") }));
+  }
+  cell.shown.append(holder);
+  if (holder.querySelector(".saved-board")) attnBoards.wake(holder);
+  fit(slideOf(cell));
+}
+
+// The cell that Shift+Enter runs: the one with the focus, or the first of the slide that shows and has not been run.
+function nextCell() {
+  const here = document.activeElement.closest?.(".cell.code");
+  if (here) return here;
+  return all(".cell.code", current()).find((cell) => !ran.has(cell.dataset.id) && (!cell.classList.contains("fragment") || cell.classList.contains("visible")));
+}
+
+async function runAndStay(goOn) {
+  const cell = nextCell();
+  if (!cell || (goOn && ran.has(cell.dataset.id) && !cell.edited)) {
+    document.activeElement.blur?.();
+    return void Reveal.next();
+  }
+  cell.edited = false;
+  const guess = cell.querySelector(".guess input")?.value;
+  if (guess?.trim()) await answer(cell, guess);
+  else await run(cell);
+}
+
+async function runUpToHere() {
+  const slide = current();
+  const last = cells.findLast((cell) => slideOf(cell) === slide || slideOf(cell).compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING);
+  queue = queue.then(() => catchUp(cells.slice(0, cells.indexOf(last) + 1), "all up to here"));
+  return queue;
+}
+
+async function restart() {
+  say("Python is starting again …");
+  if (kernel.status === "dead" || kernel.connectionStatus === "disconnected") {
+    await session.shutdown().catch(() => {});
+    kept.session.set(null);
+    await start();
+  } else {
+    waiting = true;
+    await session.kernel.restart();
+    waiting = false;
+    await prepare();
+  }
+  say("Python has started again. u runs all cells up to here.", { stays: true });
+}
+
+// Every code cell of the slide as it stands in the file; a second press brings back what was typed.
+function original() {
+  for (const cell of all(".cell.code", current())) {
+    const file = settings.sources[cell.dataset.id];
+    if (cell.source() !== file) {
+      cell.typed = cell.source();
+      cell.write(file);
+    } else if (cell.typed) cell.write(cell.typed);
+  }
+}
+
+function makeEditable(cell) {
+  const holder = cell.querySelector(".source"), file = settings.sources[cell.dataset.id];
+  const typed = kept.typed.get()?.[cell.dataset.id];
+  holder.replaceChildren();
+  const view = attnKernel.editor(holder, typed ?? file, "Code", (text) => {
+    cell.edited = true;
+    cell.classList.toggle("stale", Boolean(cell.hasOutput));
+    const { [cell.dataset.id]: _, ...others } = kept.typed.get() ?? {};
+    kept.typed.set(text === file ? others : { ...others, [cell.dataset.id]: text });
+    fit(slideOf(cell));
+  });
+  const button = Object.assign(document.createElement("button"), { className: "run", type: "button", textContent: "Run" });
+  button.addEventListener("click", () => run(cell));
+  holder.append(button);
+  cell.source = () => view.state.doc.toString();
+  cell.write = (text) => attnKernel.rewrite(view, text);
+  const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
+  if (!saved.querySelector(".saved-board") && !cell.dataset.question) saved.classList.add("to-come");
+  cell.shown = Object.assign(document.createElement("div"), { className: "outputs shown" });
+  cell.insertBefore(cell.shown, saved);
+}
+
+// ------------------------------------------------------------------------------------------------------- keys
+
+const jump = document.querySelector(".jump"), help = document.querySelector(".help");
+let number = "";
+
+function jumpTo(text) {
+  number = text;
+  jump.hidden = !text;
+  jump.textContent = `Slide ${text}`;
+}
+
+const commands = {
+  "?": () => help.showModal(),
+  b: () => Reveal.togglePause(),
+  ".": () => Reveal.togglePause(),
+  d: () => (setTheme(!root.classList.contains("dark")), kept.theme.set(root.classList.contains("dark"))),
+  g: () => all(".guess input", current())[0]?.focus(),
+};
+const commandsLive = { i: () => kernel?.interrupt(), r: restart, u: runUpToHere, o: original };
+
+function onKey(event) {
+  if (reading) return;
+  if (help.open) return event.stopPropagation(); // Escape closes it, and does nothing else
+  const within = event.target.closest?.("input, textarea, select, [contenteditable=true], .attn-board, button, summary");
+  const handled = () => (event.preventDefault(), event.stopImmediatePropagation());
+  const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (event.key === "PageDown" || event.key === "PageUp") {
+    handled();
+    if (within) event.target.blur();
+    return event.key === "PageDown" ? Reveal.next() : Reveal.prev();
+  }
+  if (live && event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.metaKey) && !event.target.closest?.(".attn-board, .guess")) {
+    handled();
+    return runAndStay(event.shiftKey);
+  }
+  if (event.key === "Escape" && number) return handled(), jumpTo("");
+  if (event.key === "Escape" && within) return handled(), event.target.blur();
+  if (within) return event.stopPropagation(); // reveal.js hears nothing of what is typed
+  if (!plain) return;
+  if (/^\d$/.test(event.key)) return handled(), jumpTo(number + event.key);
+  if (event.key === "Backspace" && number) return handled(), jumpTo(number.slice(0, -1));
+  if (event.key === "Enter" && number) {
+    handled();
+    const slide = Reveal.getSlides()[Number(number) - 1];
+    if (slide) goTo(slide);
+    return jumpTo("");
+  }
+  const command = commands[event.key] ?? (live ? commandsLive[event.key] : undefined);
+  if (command) {
+    handled();
+    command();
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ start
+
+window.deck = { judge };
+if (live) cells.forEach(makeEditable);
+if (reading) {
+  document.body.classList.add("reading");
+} else {
+  window.addEventListener("keydown", onKey, true);
+  Reveal.initialize({
+    width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",
+    slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
+    showSlideNumber: "all", defaultTiming: 60, help: false, jumpToSlide: false, scrollActivationWidth: null, backgroundTransition: "none", viewDistance: 3,
+    keyboard: { 27: "toggleOverview" }, plugins: [RevealNotes],
+  });
+  Reveal.on("ready", () => fit(current()));
+  Reveal.on("slidechanged", (event) => (document.activeElement.blur?.(), fit(event.currentSlide)));
+  Reveal.on("fragmentshown", () => fit(current()));
+  Reveal.on("resize", () => fit(current()));
+  document.fonts?.ready.then(() => fit(current()));
+}
+let dark = false;
+window.addEventListener("beforeprint", () => {
+  dark = root.classList.contains("dark");
+  root.classList.remove("dark");
+  root.classList.add("printing");
+  if (!reading) Reveal.getSlides().forEach(fit);
+});
+window.addEventListener("afterprint", () => {
+  root.classList.remove("printing");
+  setTheme(dark);
+  fit(current());
+});
+if (live) start().catch((error) => say(`Python cannot be reached: ${error.message}. Boards go on without it.`, { trouble: true }));
+})();

@@ -1,0 +1,69 @@
+// What the live deck needs of others: the link to a kernel and the editor. `npm run build` here bundles it into
+// kernel.bundle.js, which is kept, so that nothing is downloaded when the course is used.
+
+import { KernelManager, ServerConnection, SessionManager } from "@jupyterlab/services";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
+import { EditorView, keymap } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { AnsiUp } from "ansi_up";
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, class: "k" },
+  { tag: [tags.string, tags.special(tags.string)], class: "s" },
+  { tag: tags.comment, class: "c" },
+  { tag: [tags.number, tags.bool, tags.null], class: "m" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "nf" },
+  { tag: tags.operator, class: "o" },
+]);
+
+// An editor for one cell; `changed` is told the whole text after each edit.
+export function editor(parent, text, label, changed) {
+  return new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        history(),
+        bracketMatching(),
+        indentUnit.of("    "),
+        python(),
+        syntaxHighlighting(colours),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label }),
+        keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
+        EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
+      ],
+    }),
+  });
+}
+
+export function rewrite(view, text) {
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+}
+
+// A session with a kernel of this page's own: the one named by `id` if it still runs, or a new one.
+export async function connect({ baseUrl, token, path, id }) {
+  const serverSettings = ServerConnection.makeSettings({
+    baseUrl,
+    wsUrl: baseUrl.replace(/^http/, "ws"),
+    token,
+    appendToken: true,
+  });
+  const kernelManager = new KernelManager({ serverSettings });
+  const sessions = new SessionManager({ serverSettings, kernelManager });
+  await sessions.ready;
+  const model = id ? [...sessions.running()].find((running) => running.id === id) : undefined;
+  if (model) return { session: sessions.connectTo({ model }), again: true };
+  const name = `deck ${path} ${Date.now()}`;
+  const session = await sessions.startNew({ path: name, name, type: "deck", kernel: { name: "python3" } });
+  return { session, again: false };
+}
+
+export function coloured(text) {
+  const ansi = new AnsiUp();
+  ansi.use_classes = true;
+  return ansi.ansi_to_html(text);
+}

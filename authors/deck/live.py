@@ -1,0 +1,92 @@
+"""What a deck shows in another way than a notebook: drawings as vectors, boards that need no widget, questions.
+
+The same in the two places where cells run: here, when the deck is built, and in the kernel behind a live one.
+"""
+
+import ast
+import base64
+import contextlib
+import html
+import io
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from attn_lib.board import Board
+from attn_lib.plots import Figure
+from attn_lib.predict import VARIABLE, Blank, Prediction
+
+from .. import pages
+
+# Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
+PREAMBLE = "from authors.deck import live as _deck; _deck.prepare()"
+
+
+@dataclass
+class Shown:
+    """What a cell shows on a slide: HTML in place of its output, and the question if it asks one."""
+
+    html: str = ""
+    question: dict | None = None
+
+
+def shown(value):
+    """How a deck shows a value, or None if it shows it as a notebook does."""
+    if isinstance(value, Board):
+        return Shown(pages.embed(value))
+    if isinstance(value, Figure):
+        return Shown(drawing(value))
+    if isinstance(value, Prediction) and not isinstance(value, Blank):
+        question = value.for_a_page()
+        return Shown(question.pop("answer"), question)
+    return None
+
+
+def drawing(figure):
+    """A figure as a vector picture with its description."""
+    out = io.BytesIO()
+    figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
+    uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
+    return f'<img class="drawing" alt="{html.escape(figure.description)}" src="{uri}">'
+
+
+def prepare():
+    """In the kernel of a live deck: boards and figures come as HTML that the slide can show."""
+    from IPython import get_ipython
+
+    bind(True)
+    formatter = get_ipython().display_formatter.mimebundle_formatter
+    for kind in (Board, Figure):
+        formatter.for_type(kind, lambda value, **options: ({"text/html": shown(value).html}, {}))
+
+
+def bind(on):
+    """Whether guesses and blanks have to be given, as in a learner's copy: not while cells run to catch up."""
+    os.environ.pop(VARIABLE, None)
+    if on:
+        os.environ[VARIABLE] = "1"
+
+
+def run_here(notebook):
+    """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way."""
+    names, found = {"__name__": "__main__"}, {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with mock.patch.dict(os.environ, {"ATTN_VERDICTS": str(Path(folder) / "verdicts")}):
+            for cell in notebook.cells:
+                if cell.cell_type == "code":
+                    with contextlib.suppress(
+                        Exception
+                    ):  # a cell that is there to fail keeps the output it was saved with
+                        found[cell.id] = shown(last_value(cell.source, names))
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def last_value(source, names):
+    """Run a cell in these names; returns the value of its last line, or None if that is no expression."""
+    body = ast.parse(source).body
+    last = ast.Expression(body.pop().value) if body and isinstance(body[-1], ast.Expr) else None
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)
+        return eval(compile(last, "cell", "eval"), names) if last else None

@@ -228,7 +228,7 @@ class Prediction:
         return self.status in ("right", "shown") or (self.status == "wrong" and self.tries > 1)
 
     def for_a_page(self):
-        """The question as data, so that a page without Python can answer a guess: numbers as they are, words as compared."""
+        """The question as data, so that a page without Python can answer: numbers as they are, words as compared."""
         wanted = _read(self.truth)
         slips = [(name, _read(value, like=wanted)) for name, value in self.slips.items()]
         return {

@@ -22,7 +22,7 @@ from lab_page import write_notebook
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = ["requirements.txt", "authors/requirements.txt", "deploy/requirements.txt"]
 FAKE_PYTHON = """#!/bin/sh
-printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY" "$PYTHONPATH" "$JUPYTERLAB_SETTINGS_DIR" >> "{root}/calls"
+printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY" "$PYTHONPATH" >> "{root}/calls"
 for part in "$@"; do printf '%s\\t' "$part" >> "{root}/calls"; done
 echo >> "{root}/calls"
 {then}
@@ -38,7 +38,7 @@ def load(path=ROOT / "course.py"):
 
 def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
-    shutil.copytree(ROOT / "authors/present", root / "authors/present")
+    (root / "authors").mkdir(parents=True)
     (root / "deploy").mkdir()
     for name in ("course.py", "pyproject.toml", *LISTS):
         shutil.copy(ROOT / name, root / name)
@@ -58,7 +58,7 @@ class Call:
     """How the Python in .venv was called."""
 
     def __init__(self, line):
-        self.folder, self.threads, self.processor, self.path, self.settings, command = line.split("|")
+        self.folder, self.threads, self.processor, self.path, command = line.split("|")
         self.command = command.split("\t")[:-1]
 
 
@@ -132,7 +132,7 @@ def test_what_a_command_runs_decides_its_exit_code(terminal, command):
     assert terminal.code == 0, terminal.printed
     terminal.answers('case "$1" in *copies.py) exit 0;; esac; exit 3')
     terminal.type(command)
-    assert terminal.code == (1 if command == "present" else 3), terminal.printed  # present cannot write its notes
+    assert terminal.code == 3, terminal.printed
     assert "Traceback" not in terminal.printed
 
 
@@ -167,12 +167,10 @@ def test_a_thorough_test_fails_when_either_run_does(terminal, failing):
 
 def test_slides_are_written_of_the_notebooks_named_or_of_all(terminal):
     (call,) = terminal.type("slides", "03", "notebooks/01_by_hand.ipynb", folder=terminal.root.parent)
-    assert call.command[:2] == ["-m", "authors.slides"] and call.folder == str(terminal.root)
+    assert call.command[:2] == ["-m", "authors.deck.build"] and call.folder == str(terminal.root)
     assert [Path(path).name for path in call.command[2:]] == ["03_masking.ipynb", "01_by_hand.ipynb"]
     (call,) = terminal.type("slides")
-    assert [Path(path).name for path in call.command[2:]] == sorted(
-        p.name for p in (ROOT / "notebooks").glob("*.ipynb")
-    )
+    assert call.command == ["-m", "authors.deck.build"]  # which takes all, where none is named
 
 
 def test_site_passes_its_arguments_on(terminal):
@@ -209,19 +207,13 @@ def test_refresh_is_handed_to_the_python_that_has_what_it_needs(terminal):
     assert call.command == [str(terminal.root / "course.py"), "refresh", "03"] and call.threads == "1"
 
 
-def test_presenting_writes_the_notes_and_begins_each_time_with_the_same_settings(terminal):
-    changed = terminal.root / ".venv/present/settings/jupyterlab-slideshow/plugin.jupyterlab-settings"
-    changed.parent.mkdir(parents=True)
-    changed.write_text('{"active": false}')  # the last lecture was left in the middle
-    notes, lab = terminal.type("present", "03", "--port=9999")
-    assert notes.command[:2] == ["-m", "authors.notes"] and notes.command[2].endswith("03_masking.ipynb")
-    assert "--open" not in notes.command  # there is no screen
-    assert "/lab/tree/notebooks/03_masking.ipynb" in lab.command and "--LabApp.custom_css=True" in lab.command
-    assert lab.command[-1] == "--port=9999" and "03" not in lab.command
-    assert lab.settings == str(terminal.root / ".venv/present/settings")
-    assert json.loads(changed.read_text()) == {"active": True}
-    notes, lab = terminal.type("present", DISPLAY=":0")
-    assert notes.command[2].endswith("01_by_hand.ipynb") and "--open" in notes.command
+def test_presenting_serves_the_deck_of_the_notebook_named_or_of_the_first(terminal):
+    (call,) = terminal.type("present", "03", "--port=9999", folder=terminal.root.parent)
+    assert call.command[:2] == ["-m", "authors.deck.serve"] and call.folder == str(terminal.root)
+    assert Path(call.command[2]).name == "03_masking.ipynb"
+    assert "--no-browser" in call.command and call.command[-1] == "--port=9999"  # there is no screen
+    (call,) = terminal.type("present", DISPLAY=":0")
+    assert Path(call.command[2]).name == "01_by_hand.ipynb" and "--no-browser" not in call.command
 
 
 def lab_options(terminal, *arguments, **variables):

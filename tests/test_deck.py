@@ -21,22 +21,27 @@ NAMES = [path.stem for path in NOTEBOOKS]
 HALL, LAPTOP, PROJECTOR, OLD, PHONE = (1920, 1080), (1366, 768), (1280, 720), (1024, 768), (390, 844)
 PATIENCE = 60_000  # ms for what the kernel has to do on a machine that is busy
 
+IN_A_BOARD = "section.present > section.present .attn-board :is(input, [tabindex='0'])"
+
 # The slide shown, with everything on it that can come: what is cut, shrunk, small, or beyond the edge.
 MEASURE = f"""() => {{
   {TOO_SMALL}
-  const slide = Reveal.getCurrentSlide(), body = slide.querySelector(".body"), heading = slide.querySelector(".heading");
+  const slide = Reveal.getCurrentSlide();
+  const [body, heading] = [".body", ".heading"].map((name) => slide.querySelector(name));
   slide.querySelectorAll(".fragment").forEach((part) => part.classList.add("visible"));
   window.dispatchEvent(new Event("resize"));
   const box = slide.getBoundingClientRect();
   const beyond = [...slide.querySelectorAll(".heading, .cell *")].filter((node) => {{
     const own = node.getBoundingClientRect();
-    return own.width && own.height && !node.closest("details:not([open])") && (own.right > box.right + 1 || own.bottom > box.bottom + 1);
+    const seen = own.width && own.height && !node.closest("details:not([open])");
+    return seen && (own.right > box.right + 1 || own.bottom > box.bottom + 1);
   }});
   return {{
     number: Reveal.getSlides().indexOf(slide) + 1,
     heading: heading.textContent,
     top: heading.getBoundingClientRect().top - box.top,
     inView: box.left >= -1 && box.top >= -1 && box.right <= innerWidth + 1 && box.bottom <= innerHeight + 1,
+    narrow: [...slide.querySelectorAll("img.drawing")].some((img) => 2 * img.getBoundingClientRect().width < box.width),
     shrunk: body.scrollHeight > body.clientHeight + 1,
     beyond: beyond.map((node) => node.outerHTML.slice(0, 80)).slice(0, 3),
     small: tooSmall([...slide.querySelectorAll(".cell *, .heading")], Reveal.getScale()),
@@ -113,6 +118,7 @@ def test_every_slide_fits_has_a_heading_that_does_not_jump_and_can_be_read_from_
         found = page.evaluate(MEASURE)
         assert found["number"] == number and found["heading"].strip(), found
         assert found["inView"] and not found["shrunk"] and not found["beyond"] and not found["small"], found
+        assert not found["narrow"], found
         assert number == 1 or abs(found["top"] - 26) < 1, found
     assert page.complaints == [] and all(asked.startswith(("file:", "data:")) for asked in page.asked)
 
@@ -322,17 +328,13 @@ def test_keys_of_a_clicker_work_from_anywhere_and_a_board_keeps_the_others(open_
         page.wait_for_function("(n) => Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1 === n", arg=there)
     board = slide_with(page, ".saved-board input, .saved-board [role=gridcell], .saved-board td")
     jump(page, board)
-    page.locator(
-        "section.present > section.present .attn-board input, section.present > section.present .attn-board [tabindex='0']"
-    ).first.focus()
+    page.locator(IN_A_BOARD).first.focus()
     for key in ("3", "Enter", "ArrowRight", "ArrowLeft", "ArrowUp", "b", "."):
         page.keyboard.press(key)
     assert number_of(page) == board and not page.evaluate("Reveal.isPaused()")
     page.keyboard.press("Escape")
     assert not page.evaluate("Reveal.isOverview()") and number_of(page) == board
-    page.locator(
-        "section.present > section.present .attn-board input, section.present > section.present .attn-board [tabindex='0']"
-    ).first.focus()
+    page.locator(IN_A_BOARD).first.focus()
     page.keyboard.press("PageUp")
     assert number_of(page) == board - 1
 

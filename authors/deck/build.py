@@ -25,7 +25,8 @@ NOTEBOOKS = HERE.parents[1] / "notebooks"
 BUILD = HERE.parents[1] / "build" / "slides"
 REVEAL = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"  # not imported: that takes seconds
 SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
-SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z*`$“(\[])")
+WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
+SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
 
 def page(path, server=None):
@@ -87,7 +88,7 @@ def columns_of(notebook, shown, folder):
                     "from": planned[cell.id],
                     "cells": [],
                     "answers": [],
-                    "longest": 0,  # characters in a line of code: a line is not to be broken for the sake of larger type
+                    "longest": 0,  # characters in a line of code, which larger type is not to break
                 }
             )
         add_cell(columns[-1][-1], cell, kind == "fragment", shown.get(cell.id), folder)
@@ -112,7 +113,11 @@ def add_cell(slide, cell, fragment, value, folder):
         tags = cell.metadata.get("tags", [])
         part["tags"] = " ".join(tags)
         part["blank"] = "blank" in tags
-        part["board"] = "saved-board" in part["outputs"]
+        printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
+        part["wide"] = sum(length > WIDE for length in printed) > 1
+        sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
+        listed = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
+        slide["longest"] = max([slide["longest"], *listed, *(printed if part["wide"] else [])])
         if part["question"]:
             slide["answers"].append(part)
     if part.get("html", True):

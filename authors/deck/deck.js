@@ -29,7 +29,7 @@ function fit(slide) {
   for (const size of SIZES) {
     if (size > 1 && size * 12.1 * slide.dataset.longest > 1150) continue; // a line of code would break
     body.style.zoom = size;
-    if (body.scrollHeight <= body.clientHeight + 1) return;
+    if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
   }
   body.style.overflowY = "auto";
 }

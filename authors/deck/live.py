@@ -11,10 +11,10 @@ import io
 import os
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from unittest import mock
 
 from attn_lib.board import Board
+from attn_lib.exercises import progress_file
 from attn_lib.plots import Figure
 from attn_lib.predict import VARIABLE, Blank, Prediction
 
@@ -49,7 +49,9 @@ def drawing(figure):
     out = io.BytesIO()
     figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
     uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
-    return f'<img class="drawing" alt="{html.escape(figure.description)}" src="{uri}">'
+    width, height = figure.get_size_inches()
+    upright = " upright" if width < 1.5 * height else ""  # there is room beside it
+    return f'<img class="drawing{upright}" alt="{html.escape(figure.description)}" src="{uri}">'
 
 
 def prepare():
@@ -72,15 +74,17 @@ def bind(on):
 def run_here(notebook):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way."""
     names, found = {"__name__": "__main__"}, {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        with mock.patch.dict(os.environ, {"ATTN_VERDICTS": str(Path(folder) / "verdicts")}):
-            for cell in notebook.cells:
-                if cell.cell_type == "code":
-                    with contextlib.suppress(
-                        Exception
-                    ):  # a cell that is there to fail keeps the output it was saved with
-                        found[cell.id] = shown(last_value(cell.source, names))
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder):
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                with contextlib.suppress(Exception):  # a cell that is there to fail keeps the output it was saved with
+                    found[cell.id] = shown(last_value(cell.source, names))
     return {name: value for name, value in found.items() if value is not None}
+
+
+def progress_kept_in(folder):
+    """Nobody's own progress is read or changed."""
+    return mock.patch.dict(os.environ, {progress_file.VARIABLE: folder})
 
 
 def last_value(source, names):

@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.serverapp import ServerApp
@@ -17,7 +18,7 @@ ROOT = build.HERE.parents[1]
 class DeckHandler(JupyterHandler):
     """/deck/03_masking: the slides of a notebook, made anew whenever its file has changed."""
 
-    made = {}  # path and time of its last change → page; the token stays the same while the server runs
+    made: ClassVar = {}  # path and time of its last change → page; the token stays the same while the server runs
 
     @web.authenticated
     def get(self, name):

@@ -459,10 +459,12 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, tmp_path):
         page.keyboard.press("Escape")
 
         # an error is said in one line, and mended in place; what was typed survives a reload
+        assert number_of(page) == question
         page.locator("section.present > section.present .cm-content").first.focus()
         page.keyboard.press("Control+End")
         page.keyboard.type("\nnot_there")
         run_seen(page, "Control+Enter")
+        assert number_of(page) == question
         assert (
             "NameError: name 'not_there' is not defined"
             in page.locator("section.present > section.present .outputs.shown .error").first.inner_text()
@@ -500,7 +502,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, tmp_path):
         page.wait_for_function(
             "!document.querySelector('.python').textContent && document.documentElement.dataset.status === 'idle'"
         )
-        assert page.locator("section.present > section.present .error").count() == 0
+        assert page.locator("section.present > section.present .error").all_inner_texts() == []
 
         # a board made by running its cell is alive in the slide, and a jump runs what it needs first
         board = slide_with(page, ".saved-board")

@@ -11,7 +11,7 @@ const memory = (store, name) => ({
   get: () => { try { return JSON.parse(store.getItem(`deck:${settings.name}:${name}`)); } catch { return null; } },
   set: (value) => { try { store.setItem(`deck:${settings.name}:${name}`, JSON.stringify(value)); return true; } catch { return false; } },
 });
-const kept = { typed: memory(localStorage, "typed"), theme: memory(localStorage, "theme"), session: memory(sessionStorage, "session"), outputs: memory(sessionStorage, "outputs") };
+const kept = { typed: memory(localStorage, "typed"), theme: memory(localStorage, "theme"), session: memory(sessionStorage, "session"), outputs: memory(sessionStorage, "outputs"), place: memory(sessionStorage, "place") };
 
 // ------------------------------------------------------------------------------------------------- what shows
 
@@ -170,7 +170,7 @@ function status_(status) {
   else if (status === "restarting" || status === "autorestarting") restarted();
   else if (status === "busy") {
     const since = Date.now();
-    busySince = setInterval(() => Date.now() - since > 900 && say(`Python is busy, ${Math.round((Date.now() - since) / 1000)} s. i interrupts it.`), 500);
+    busySince = setInterval(() => Date.now() - since > 900 && python.dataset.stays !== "true" && say(`Python is busy, ${Math.round((Date.now() - since) / 1000)} s. i interrupts it.`), 500);
   } else if (status === "idle") sayNothing();
 }
 
@@ -183,7 +183,7 @@ function restarted() { // by itself, after it died: nothing is defined any more
     if (status !== "idle") return;
     session.statusChanged.disconnect(back);
     waiting = false;
-    prepare();
+    queue = queue.then(prepare); // before anything that a key asks for meanwhile
   };
   session.statusChanged.connect(back);
 }
@@ -417,13 +417,18 @@ if (reading) {
   document.body.classList.add("reading");
 } else {
   window.addEventListener("keydown", onKey, true);
+  const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
   Reveal.initialize({
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",
     slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
     showSlideNumber: "all", defaultTiming: 60, help: false, jumpToSlide: false, scrollActivationWidth: null, backgroundTransition: "none", viewDistance: 3,
     keyboard: { 27: "toggleOverview" }, plugins: [RevealNotes],
   });
-  Reveal.on("ready", () => fit(current()));
+  Reveal.on("ready", () => {
+    if (place && !inside && performance.getEntriesByType("navigation")[0]?.type === "reload") Reveal.slide(place.h, place.v, place.f);
+    fit(current());
+  });
+  for (const change of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(change, () => inside || kept.place.set(Reveal.getIndices()));
   Reveal.on("slidechanged", (event) => (document.activeElement.blur?.(), fit(event.currentSlide)));
   Reveal.on("fragmentshown", () => fit(current()));
   Reveal.on("resize", () => fit(current()));

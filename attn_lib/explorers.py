@@ -319,21 +319,21 @@ def fused_explorer():
     queries = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     inputs = {
         "queries": Input(queries, "query", rows=TOKENS, at=(1, 1)),
-        "keys": Input([[1.0, 0], [0, 1], [2, 1], [1, -1], [0, 2], [3, 0]], "key", rows=keys, at=(1, 2)),
-        "values": Input([[1.0, 0], [0, 2], [3, 1], [1, 1], [0, 4], [2, 2]], "value", rows=keys, at=(2, 2)),
+        "keys": Input([[1.0, 0], [0, 1], [2, 1], [1, -1], [0, 2], [3, 0]], "key", rows=keys, at=(1, 2, 2)),
+        "values": Input([[1.0, 0], [0, 2], [3, 1], [1, 1], [0, 4], [2, 2]], "value", rows=keys, at=(4, 1, 2)),
     }
     steps = [
         Step("scores", op.product("queries", "keys", transpose="b"), "all scores, never stored", at=(2, 1)),
         Step("seen", op.cut("scores", at="seen_keys", part=0), "scores seen so far", at=(3, 1)),
-        Step("largest", op.largest("seen"), "largest", at=(4, 1), note="one number a row"),
+        Step("largest", op.largest("seen"), "largest", at=(3, 2), note="one number a row"),
         Step("less", op.subtract("seen", "largest"), hidden=True),
-        Step("powers", op.exp("less"), "e^(score − largest)", at=(3, 2)),
-        Step("sum", op.total("powers"), "their sum", at=(4, 2), note="one number a row"),
+        Step("powers", op.exp("less"), "e^(score − largest)", at=(3, 3)),
+        Step("sum", op.total("powers"), "their sum", at=(4, 3), note="one number a row"),
         Step("columns", op.transposed("values"), hidden=True),
         Step("columns seen", op.cut("columns", at="seen_keys", part=0), hidden=True),
         Step("values seen", op.transposed("columns seen"), hidden=True),
         Step("gathered", op.product("powers", "values seen"), hidden=True, kind="output"),
-        Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(5, 2)),
+        Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(5, 3)),
         Step("weights", op.softmax("scores"), hidden=True),
         Step("attention", op.product("weights", "values"), at=(5, 1), note="with every key", wires=()),
     ]

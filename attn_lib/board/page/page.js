@@ -280,8 +280,9 @@ function taskOf(view) {
 function stripOf(view) {
   const { engine } = view;
   const minusButton = element("button", { type: "button", "aria-label": "one less" }, "−"), plusButton = element("button", { type: "button", "aria-label": "one more" }, "+");
-  const edited = element("span", { class: "edited" }), mini = element("div", { class: "mini" });
+  const edited = element("span", { class: "edited" }, "Tap a number to change it."), mini = element("div", { class: "mini" });
   const stepper = element("div", { class: "stepper" }, minusButton, edited, plusButton);
+  const steps = engine.panels.some((panel) => panel.editable && !panel.toggle);
   const step = (by) => {
     const [name, i, j] = view.stepped ?? [];
     if (name) engine.edit(name, [[i, j, String(+(engine.now.inputs[name][i][j] + by).toFixed(6))]], `stepper ${name} ${i} ${j}`);
@@ -295,7 +296,8 @@ function stripOf(view) {
       if (!view.root.classList.contains("narrow")) return;
       const [name, i, j] = view.asked ?? [];
       if (name && engine.panel[name].editable && !engine.panel[name].toggle) view.stepped = [name, i, j];
-      stepper.hidden = !view.stepped;
+      stepper.hidden = !steps; // there from the start, so that nothing jumps when a number is tapped
+      minusButton.disabled = plusButton.disabled = !view.stepped;
       if (view.stepped) edited.textContent = `${engine.label(...view.stepped)}: ${minus(exact(engine.now.inputs[view.stepped[0]][view.stepped[1]][view.stepped[2]]))}`;
       const shown = engine.steps.filter((s) => view.shows(s) && engine.values[s.name].length && engine.values[s.name].length < 9 && engine.values[s.name][0].length < 9);
       const kept = new Set([shown.find((s) => s.kind === "weights"), shown.at(-1)].filter(Boolean));

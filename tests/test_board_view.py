@@ -1,0 +1,217 @@
+"""How boards look and move, on one page without a kernel: connectors, motion, phones, heights, and no script at all."""
+
+import pytest
+from test_explorers import ALL
+
+from attn_lib.board import Board
+from authors import pages
+
+BOARDS = {name: make for name, make in ALL.items() if "," not in name}
+HEAD = (
+    f"<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'><style>{pages.STYLE}</style>"
+)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("boards") / "boards.html"
+    shown = "\n".join(f'<section id="{name}">{pages.embed(make())}</section>' for name, make in BOARDS.items())
+    path.write_text(f"{HEAD}{shown}<script>{pages.script()}</script>", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def open_page(browser, path):
+    """open_page(width, height, **what else the context is told): the page in a browser like that."""
+    contexts = []
+
+    def open_page(width=1366, height=768, **options):
+        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
+        page = contexts[-1].new_page()
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def laptop(open_page):
+    return open_page()
+
+
+@pytest.fixture(scope="module")
+def phone(open_page):
+    return open_page(390, 844, has_touch=True)
+
+
+def board(page, name):
+    return page.locator(f"#{name} .attn-board")
+
+
+# --------------------------------------------------------------------------------------------------- connectors
+
+# Every line by the panels at which it begins and ends, or null where it hangs in the air.
+DRAWN = """root => {
+  const panels = [...root.querySelectorAll(".panel")].filter((panel) => panel.getClientRects().length);
+  const at = ({ x, y }, line) => {
+    const point = new DOMPoint(x, y).matrixTransform(line.getScreenCTM());
+    const away = panels.map((panel) => {
+      const { left, right, top, bottom } = panel.getBoundingClientRect();
+      return Math.hypot(Math.max(left - point.x, 0, point.x - right), Math.max(top - point.y, 0, point.y - bottom));
+    });
+    const nearest = Math.min(...away);
+    return nearest < 9 ? panels[away.indexOf(nearest)].dataset.name : null;
+  };
+  return [...root.querySelectorAll(".wire")].map((line) =>
+    [at(line.getPointAtLength(0), line), at(line.getPointAtLength(line.getTotalLength()), line)]);
+}"""
+
+
+WITHOUT = {  # left out on purpose: these lines would run across the ones that the board is about
+    "mask": {("mask", "gradient")},
+    "fused": {("scores", "attention"), ("values", "attention")},
+    "arrows": {("queries", "scores"), ("keys", "scores")},
+}
+
+
+def true_dependencies(board: Board):
+    """Pairs of shown panels of which the second is computed from the first, with nothing that is shown between."""
+    steps = {step.name: step for step in board._steps}
+
+    def shown(name):
+        step = steps.get(name)
+        empty = step and step.operation.does not in ("arrows", "arcs") and 0 in board.results[name].shape
+        return not empty and (not step or (not step.hidden and _open(step, board.settings)))
+
+    def origins(name):
+        operation = steps[name].operation
+        of = operation.of
+        if operation.does == "choose":
+            control = board._controls[operation.options["chosen"]]
+            of = [of[control.number(board.settings[control.name])]]
+        return {found for n in of for found in ([n] if shown(n) else origins(n) if n in steps else [])}
+
+    pairs = {(of, name) for name in steps if shown(name) for of in origins(name)}
+    return pairs
+
+
+def _open(step, settings):
+    return not step.when or settings[step.when[0]] in step.when[1:]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_lines_are_the_true_dependencies(laptop, name):
+    drawn = [tuple(pair) for pair in board(laptop, name).evaluate(DRAWN)]
+    true = true_dependencies(BOARDS[name]())
+    assert not set(drawn) - true, "lines that nothing is computed along"
+    assert true - set(drawn) == WITHOUT.get(name, set()), "dependencies without a line"
+
+
+def test_a_line_follows_what_the_menu_chooses(laptop):
+    shown = board(laptop, "mask")
+    shown.get_by_role("combobox", name="Apply as").select_option("0 after softmax")
+    moved = BOARDS["mask"]().change(fill="0 after softmax")
+    true = true_dependencies(moved)
+    drawn = {tuple(pair) for pair in shown.evaluate(DRAWN)}
+    assert drawn <= true and ("of all", "weights") in drawn and ("with −∞", "weights") not in drawn
+    shown.get_by_role("button", name="Reset").click()
+
+
+# ------------------------------------------------------------------------------------------------ motion, height
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_numbers_fly_only_for_those_who_do_not_mind(open_page, motion):
+    page = open_page(reduced_motion=motion)
+    moving = board(page, "by_hand").evaluate(
+        """root => {
+          root.querySelector("[aria-label='Step on']").click();
+          root.querySelector("[aria-label='Play the steps']").click();
+          return document.getAnimations().length;
+        }"""
+    )
+    board(page, "by_hand").get_by_text("keys: inputs X times W_k").wait_for()
+    assert (moving == 0) == (motion == "reduce")
+
+
+@pytest.mark.parametrize("device", ["laptop", "phone"])
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_height_does_not_change_when_a_cell_is_looked_at_or_focused(request, device, name):
+    heights = board(request.getfixturevalue(device), name).evaluate(
+        """root => {
+          const heights = [root.getBoundingClientRect().height];
+          for (const cell of root.querySelectorAll(".panel td.cell, .panel .many, .small-head")) {
+            if (!cell.getClientRects().length) continue;
+            cell.dispatchEvent(new MouseEvent("mouseenter"));
+            heights.push(root.getBoundingClientRect().height);
+            cell.dispatchEvent(new MouseEvent("mouseleave"));
+            (cell.querySelector("input, button") ?? cell).focus();
+            heights.push(root.getBoundingClientRect().height);
+          }
+          document.activeElement.blur();
+          return heights;
+        }"""
+    )
+    assert len(heights) > 6
+    assert max(heights) - min(heights) < 0.5, sorted(set(heights))
+
+
+# ----------------------------------------------------------------------------------------------------- on a phone
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_on_a_phone_every_cell_is_as_large_as_a_fingertip(phone, name):
+    small = board(phone, name).evaluate(
+        """root => [...root.querySelectorAll(".panel td.cell, .stepper button")].filter((node) => {
+          const box = node.getBoundingClientRect();
+          return box.width && (box.width < 44 || box.height < 44);
+        }).map((node) => node.outerHTML.slice(0, 90))"""
+    )
+    assert small == []
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_on_a_phone_a_number_is_stepped_and_its_results_are_in_view(phone):
+    shown = board(phone, "by_hand")
+    number = shown.get_by_label("W_q row 1 column 1", exact=True)
+    number.tap()
+    before = float(number.input_value())
+    for label in ("one more", "one more", "one less"):
+        shown.get_by_role("button", name=label).tap()
+    assert float(number.input_value()) == before + 1
+    shown.locator(".edited").get_by_text(f"W_q row 1 column 1: {before + 1:g}").wait_for()
+    for part in (".stepper", ".mini"):
+        box = shown.locator(part).bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 844
+    outputs = BOARDS["by_hand"]()
+    outputs.change(W_q=_stepped(outputs.inputs["W_q"]))
+    assert f"{outputs.results['outputs'][0, 0]:.2f}" in shown.locator(".mini").inner_text()
+    assert number.evaluate("input => getComputedStyle(input).touchAction") == "pan-y"  # a swipe scrolls the page
+    shown.get_by_role("button", name="Reset").tap()
+
+
+def _stepped(matrix):
+    matrix[0, 0] += 1
+    return matrix
+
+
+# ------------------------------------------------------------------------------------------------ without a script
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_without_a_script_the_tables_stand_beside_each_other(open_page, name, without_script):
+    saved = without_script.locator(f"#{name} .saved-board")
+    boxes = saved.locator("table").evaluate_all(
+        "tables => tables.map((t) => t.getBoundingClientRect()).map(({ top, bottom, height }) => [top, bottom, height])"
+    )
+    height = saved.bounding_box()["height"]
+    assert height <= 700
+    if len(boxes) > 2:
+        assert height < 0.7 * sum(box[2] for box in boxes)
+
+
+@pytest.fixture(scope="module")
+def without_script(open_page):
+    return open_page(java_script_enabled=False)

@@ -25,7 +25,7 @@ from attn_lib.exercises import check, runner
 from attn_lib.exercises.catalogue import EXERCISES, Exercise, Mistake, find, told_by
 from attn_lib.exercises.function import Function
 from attn_lib.exercises.numbers import Numbers
-from attn_lib.exercises.outcomes import close
+from attn_lib.exercises.outcomes import Outcome, close, same
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
@@ -439,6 +439,8 @@ def test_an_answer_that_changes_its_argument_is_told(change):
 def test_an_argument_that_holds_nan_and_stays_is_not_called_changed():
     exercise = small(probes=[(torch.tensor([float("nan"), 1.0, float("-inf")]),)])
     assert exercise.judge(lambda x: x + x).status == "correct"
+    wrong = exercise.judge(lambda x: x + 2)
+    assert wrong.status == "wrong" and "changes" not in wrong.message
 
 
 def test_a_list_that_is_changed_is_noticed_too():
@@ -730,6 +732,40 @@ def test_no_probe_is_changed_by_what_answers_do(id):
 def test_a_gradient_that_is_not_finite_is_told_so():
     poisoned = EXERCISES["3.3"].mistakes["nan-gradient"].forms[0]
     assert "the gradient of scores is not finite" in check("3.3", poisoned).message
+
+
+def test_a_gradient_that_flows_elsewhere_only_is_cut_off():
+    own = torch.ones((), requires_grad=True)
+    verdict = small(gradients=True).judge(lambda x: x.detach() * 2 * own)
+    assert verdict.status == "wrong" and "no gradient flows back" in verdict.message
+
+
+def test_a_wrong_gradient_is_seen_though_the_weights_of_a_row_add_up_to_1():
+    exercise = small(lambda scores: scores.softmax(-1), gradients=True)
+    verdict = exercise.judge(lambda scores: scores.detach().softmax(-1) + 0 * scores)
+    assert verdict.status == "wrong" and "gradient" in verdict.message
+
+
+def test_one_complaint_about_other_numbers_is_the_same_complaint():
+    three, four, other = (Outcome("raised", text=f"ValueError: {text}") for text in ("3 keys", "4 keys", "no keys"))
+    assert same(three, four) and not same(three, other) and same(three, other, any_complaint=True)
+
+
+def test_of_a_few_numbers_those_that_are_off_are_named_and_how_far_off_is_too_far():
+    exercise = small_numbers()
+    assert exercise.judge([1.5, 2, 4]).message == (
+        "Not yet: number 1 (1.5) and number 3 (4) are off by more than 0.01."
+    )
+    assert exercise.judge([1.0, 2.0, 3.005]).message == "Right: [1, 2, 3]."
+    assert exercise.judge([1.0, 2.0]).message == "The answer is three numbers; this is 2 numbers."
+    assert exercise.judge(torch.tensor([[1.0], [2.0], [3.0]], requires_grad=True)).status == "correct"
+
+
+def small_numbers():
+    return Numbers(
+        id="0.2", reference=lambda: torch.tensor([1.0, 2.0, 3.0]), title="Three", section="notebook 0",
+        asks="three numbers", hints=[],
+    )  # fmt: skip
 
 
 def test_a_number_that_is_off_is_counted_from_one():

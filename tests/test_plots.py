@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from attn_lib.colours import COLOURS
-from attn_lib.plots import WEIGHTS_MAP, curves, heatmap, heatmap_grid
+from attn_lib.plots import PAGE_WIDTH, WEIGHTS_MAP, curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 
@@ -27,9 +27,9 @@ def ticks(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
-def picture(figure):
+def picture(figure, mode="RGB"):
     png = figure._repr_mimebundle_()[0]["image/png"]
-    return Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+    return Image.open(io.BytesIO(base64.b64decode(png))).convert(mode)
 
 
 def contrast(one, other):
@@ -152,7 +152,7 @@ def test_a_large_grid_is_no_large_picture():
 
 
 def test_the_picture_is_white_so_that_it_can_be_read_on_a_dark_page():
-    assert picture(heatmap(WEIGHTS)).getpixel((1, 1)) == (255, 255, 255)
+    assert picture(heatmap(WEIGHTS), "RGBA").getpixel((1, 1)) == (255, 255, 255, 255)
 
 
 def test_the_description_says_where_each_query_looks():
@@ -173,6 +173,7 @@ def test_the_description_of_ties_of_nothing_and_of_nan():
         "Attention weights, 3 queries by 3 keys: a attends most to a and b, 0.50; b attends to nothing; "
         "c holds numbers that are not finite."
     )
+    assert "a attends most to a, 0.51" in heatmap(torch.tensor([[0.51, 0.49]]), ["a"], ["a", "b"]).description
 
 
 BAD = {
@@ -226,6 +227,12 @@ def test_sequences_are_rows_of_a_grid_and_titles_can_be_given():
     assert [axes.get_title() for axes in panels(heatmap_grid(torch.rand(2, 2, 2), titles=["a", "b"]))] == ["a", "b"]
 
 
+def test_a_grid_is_no_wider_than_a_page():
+    figure = heatmap_grid(torch.rand(4, 8, 8))
+    assert max(axes.get_subplotspec().colspan.stop for axes in panels(figure)) == 2
+    assert figure.get_figwidth() <= PAGE_WIDTH
+
+
 def test_a_grid_of_many_heads_wraps_and_shows_no_empty_axes():
     figure = heatmap_grid(torch.rand(5, 3, 3))
     assert len(panels(figure)) == 5
@@ -256,5 +263,5 @@ def test_logarithmic_axes_and_a_description_of_ones_own():
     figure = curves([512, 1024], {"a": [1, 10]}, **NAMES, log_x=True, log_y=True, description="Measured.")
     (axes,) = figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert ticks(axes.xaxis) == ["512", "1024"]
+    assert ticks(axes.xaxis) == ["512", "1024"] and not len(axes.xaxis.get_minorticklocs())
     assert figure.description == "Measured."

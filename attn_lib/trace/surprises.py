@@ -60,7 +60,7 @@ def both_enlarged(call):
     if call.kind not in ARITHMETIC or len(shapes) < 2 or any(shape == result for shape in shapes):
         return None
     added = list(zip(call.axis_added, call.before, strict=True))
-    if any(call.axis_added) and all(axis or len(kept.shape) < 2 for axis, kept in added):
+    if all(axis or len(kept.shape) < 2 for axis, kept in added):
         return None  # every row with every column, written out: not silent
     both = "both sides" if len(shapes) == 2 else "all sides"
     return f"broadcasting enlarged {both}: {' and '.join(map(_shape, shapes))} became {_shape(result)}; is that meant?"
@@ -216,7 +216,7 @@ def overflow(call):
     result = call.results[0]
     count = int(result.isinf().sum())
     name = str(result.dtype).removeprefix("torch.")
-    if call.kind in ("div", "truediv", "log", "reciprocal", "rtruediv", "divide") and name != "float16":
+    if call.kind in ("div", "truediv", "log", "reciprocal", "rdiv", "rtruediv", "divide") and name != "float16":
         return f"{count} of {result.numel()} numbers became inf here"
     return (
         f"overflow: {count} of {result.numel()} numbers became inf; {name} ends at {torch.finfo(result.dtype).max:.5g}"

@@ -30,9 +30,12 @@ BOOKS = ".copy.json"  # what the course's cells were at each update; attn_lib.pr
 PROGRESS = ".progress.json"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
-AFTER = "After your guess"
+AFTER, STILL_AFTER = "After your guess", "More after your guess"  # the second right below the first
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
-COVER = "# The course's own code: open it when you have written yours."  # a hidden cell shows its first line
+COVERS = {  # tag → the first line of a hidden cell, which is shown
+    "filled": "# The course's own code: open it when you have written yours.",
+    "answer": "# This belongs to the answer: open it when you have yours.",
+}
 
 
 def main(arguments):
@@ -181,7 +184,7 @@ def lesson_of(notebook):
     cells, since = [], None  # the kinds of cells since the last question, None where no answer can follow
     for cell in notebook["cells"]:
         answers = since is not None and is_answer(cell, since)
-        cells.append(begun(cell, answers))
+        cells.append(begun(cell, answers and (STILL_AFTER if since[-1:] == ["markdown"] else AFTER)))
         if cell["cell_type"] == "code" and {"predict", "filled", BOARD} & set(tags(cell)):
             since = []
         elif since is not None:
@@ -189,20 +192,27 @@ def lesson_of(notebook):
     return {**notebook, "cells": cells}
 
 
-def begun(cell, answers):
+def begun(cell, summary):
+    """The cell as a learner has it; summary is what stands on its fold if it answers a question."""
     metadata = {key: value for key, value in cell["metadata"].items() if key not in ("speaker", "slideshow")}
     new = {"id": cell["id"], "cell_type": cell["cell_type"], "metadata": metadata, "source": cell["source"]}
     if "attachments" in cell:
         new["attachments"] = cell["attachments"]
     if cell["cell_type"] == "code":
         new |= {"outputs": [], "execution_count": None}
-        if {"filled", "answer"} & set(tags(cell)):
-            new["source"] = f"{COVER}\n{cell['source']}"
+        for cover in [COVERS[tag] for tag in tags(cell) if tag in COVERS][:1]:
+            new["source"] = covered(cover, cell["source"])
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
-    elif answers:
-        new["source"] = folded(AFTER, cell["source"])
+    elif summary:
+        new["source"] = folded(summary, cell["source"])
     return new
+
+
+def covered(cover, source):
+    """The cover in place of the comment that the course's cell may begin with, which says less."""
+    first, _, rest = source.partition("\n")
+    return f"{cover}\n{rest if first.startswith('#') else source}"
 
 
 def is_answer(cell, since):
@@ -213,7 +223,7 @@ def is_answer(cell, since):
     if cell["cell_type"] != "markdown" or re.search(r"^#|\*\*(Predict|Your line)", cell["source"], re.M):
         return False
     marked = "answer" in tags(cell) or cell["metadata"].get("slideshow", {}).get("slide_type") == "fragment"
-    return marked and ("code" not in since or since == ["code"])
+    return marked and since.count("code") < 2
 
 
 def folded(summary, text):

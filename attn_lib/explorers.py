@@ -73,11 +73,11 @@ def by_hand_explorer(upto="outputs"):
 ONE_ENTRY = Task(
     "Make I give tea more than 0.6, while like keeps more than 0.95 for itself, by changing one single entry of W_k.",
     (("above", "weights", 0, 2, 0.6), ("above", "weights", 1, 1, 0.95), ("changed", {"W_k": 1})),
-    why="Why must it be the third column?",
+    why="In which column, and why there?",
     answers=(
-        "For I it counts double, the first only once",
-        "It has the largest numbers",
-        "There the key of tea is largest",
+        "The third: for I it counts double, the first only once",
+        "The second: there the key of tea is largest",
+        "Any: an entry of W_k moves every key",
     ),
     because="A step d there adds 2·d to what I thinks of tea; in column 1 only d, though 2·d for like.",
 )
@@ -160,7 +160,7 @@ def mask_painter():
             "gradient of W_v",
             kind="gradient",
             at=(5, 2),
-            note="loss: squares of live rows",
+            note="loss: squared rows with a ✓",
             wires=("outputs",),
         ),
     ]

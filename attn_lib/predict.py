@@ -37,8 +37,8 @@ SLIPS = {
     "off_by_one": "One off: count again from 0, and ask whether the last one belongs to it.",
     "first": "That is the first one; look again at which is asked for.",
     "last": "That is the last one; look again at which is asked for.",
-    "smallest": "That is the smallest; the largest is asked for.",
-    "largest": "That is the largest; the smallest is asked for.",
+    "smallest": "You took the smallest; the largest is asked for.",
+    "largest": "You took the largest; the smallest is asked for.",
     "unchanged": "That is what it was before; something has changed it.",
     "other_token": "Those belong to another token; look again at whose are asked for.",
     "order": "The right numbers in another order: ask which stands for what.",
@@ -76,7 +76,7 @@ SLIPS = {
     "half": "The questions do not get equal parts: each key that matches gets one.",
     "one_row": "That is one row of the gradient; each of its entries is a sum over all the tokens.",
     # masks
-    "polarity": "The mask is read the wrong way round. Here True means *may attend*.",
+    "polarity": "That is the mask the wrong way round: ask what True means here.",
     "unmasked": "That is without the mask.",
     "blocked": "You counted those that are hidden; those that may be attended to are asked for.",
     "allowed": "You counted those that may be attended to; those that are hidden are asked for.",
@@ -413,14 +413,16 @@ def _form(thing):
 
 def _difference(mine, wanted, within):
     """What can be said of a wrong guess without saying the answer."""
-    if not all(isinstance(leaf, float) for leaf in _flat(wanted)):
-        return "That is not what happens. Can you say why?"
+    in_numbers = all(isinstance(leaf, float) for leaf in _flat(wanted))
     try:
         here, there = _form(mine), _form(wanted)
     except ValueError:
         return "Its rows have different lengths."
     if here != there:
-        return f"It has {_how_many(here)}, the answer {_how_many(there)}."
+        nouns = ("number", "numbers") if in_numbers else ("entry", "entries")
+        return f"It has {_how_many(here, *nouns)}, the answer {_how_many(there, *nouns)}."
+    if not in_numbers:
+        return "That is not what happens. Can you say why?"
     mine, wanted = [float(x) for x in _flat(mine)], _flat(wanted)
     if all(_near(-a, b, within) for a, b in zip(mine, wanted, strict=True)):
         return SLIPS["negated"]
@@ -444,10 +446,10 @@ def _which_way(mine, wanted, within):
     return "That is too large." if mine > wanted else "That is too small."
 
 
-def _how_many(form):
+def _how_many(form, one, many):
     if len(form) < 2:
-        return show.count(form[0] if form else 1, "number")
-    return " × ".join(map(str, form)) + " numbers"
+        return show.count(form[0] if form else 1, one, many)
+    return f"{' × '.join(map(str, form))} {many}"
 
 
 def _wanted_as(truth):

@@ -39,7 +39,7 @@ import roster  # noqa: E402
 PATIENCE = 300  # seconds for any one step: a class on two cores is slow, not broken
 NOTEBOOK = "attention/my/01_by_hand.ipynb"
 ANSWER = """\
-def self_attention(x, w_q, w_k, w_v):
+def my_self_attention(x, w_q, w_k, w_v):
     weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
     return weights @ (x @ w_v)
 """

@@ -223,6 +223,22 @@ ODD = {
 }
 
 
+@pytest.mark.parametrize(
+    "weights, said",
+    [
+        (lambda w: 1, "the weights are of type int, where a tensor was expected"),
+        (lambda w: w.long(), "the weights are torch.int64"),
+        (lambda w: w[..., :1], "the weights have shape"),
+    ],
+)
+def test_of_several_things_a_verdict_speaks_in_the_plural(weights, said):
+    def my_attention(q, k, v):
+        output, right = attn_lib.scaled_dot_product_attention(q, k, v)
+        return output, weights(right)
+
+    assert said in repr(check("2.2", my_attention))
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name, monkeypatch):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -345,10 +346,11 @@ def test_what_answers_a_prediction_is_folded(root):
         prose("apart", "A fragment of its own.", **fragment),
     ]
     begun = {c["id"]: c["source"] for c in copies.lesson_of({"cells": cells})["cells"]}
-    closed = {
-        name for name, text in begun.items() if text.startswith("<details>\n<summary>After your guess</summary>\n\n")
-    }
-    assert closed == {"answer", "more"} and "It is 6." in begun["answer"]
+    fold = re.compile(r"<details>\n<summary>(.*)</summary>\n\n")
+    closed = {name: found[1] for name, text in begun.items() if (found := fold.match(text))}
+    after = "After your guess"
+    assert closed == {"answer": after, "more": f"More {after[0].lower()}{after[1:]}", "goes on": after}
+    assert "It is 6." in begun["answer"]
 
 
 @pytest.mark.parametrize(
@@ -357,6 +359,7 @@ def test_what_answers_a_prediction_is_folded(root):
         ([], "Six.", True),
         ([cell("drawn", "plot()")], "Six.", True),
         ([cell("drawn", "plot()"), cell("other", "x")], "Six.", False),
+        ([prose("first", "Six.", tags=["answer"]), cell("drawn", "plot()")], "As you see.", True),
         ([prose("apart", "Something else.")], "Six.", False),
         ([], "## Next\n\nSix.", False),
         ([], "**Predict.** And what is this?", False),
@@ -385,6 +388,17 @@ def test_the_courses_own_lines_and_answers_in_code_are_hidden(tag):
     assert "my_f" not in begun["source"].splitlines()[0]  # which JupyterLab shows of a hidden cell
     assert begun["source"].endswith(cells[5]["source"])
     assert metadata["jupyter"]["source_hidden"] is True and metadata["cellView"] == "form"
+
+
+def test_of_a_hidden_cell_one_comment_is_seen_and_it_says_what_stands_there():
+    cells = lesson()
+    cells[5]["source"] = "# The course's own:\ny = 1  # the answer"
+    shown = {}
+    for tag in ("filled", "answer"):
+        cells[5]["metadata"] = {"tags": [tag]}
+        shown[tag], *rest = copies.lesson_of({"cells": cells})["cells"][5]["source"].splitlines()
+        assert shown[tag].startswith("#") and rest == ["y = 1  # the answer"]
+    assert "yours" in shown["filled"] and shown["filled"] != shown["answer"]
 
 
 def test_predict_knows_a_copy_by_its_books():

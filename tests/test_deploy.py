@@ -807,6 +807,14 @@ def test_binder_and_kubernetes_make_the_learners_copies_before_they_open_one():
     assert (ROOT / "notebooks" / Path(name).name).is_file()
 
 
+def test_the_simulated_student_answers_by_the_name_that_the_exercise_asks_for():
+    (answer,) = re.findall(r'^ANSWER = """.*?"""', (ROOT / "tests/load_hub.py").read_text(), re.M | re.S)
+    notebook = json.loads((ROOT / "notebooks/01_by_hand.ipynb").read_text())
+    cells = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+    (name,) = re.findall(r'check\("1.2", (\w+)\)', cells["check-1-2"])
+    assert f"def {name}(" in answer and f"def {name}(" in cells["exercise-1-2"]
+
+
 def test_a_student_who_pulls_gets_copies_and_keeps_what_they_wrote(tmp_path, monkeypatch):
     start = load("start")
     monkeypatch.setattr(start, "NODE", tmp_path)

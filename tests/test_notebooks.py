@@ -90,6 +90,21 @@ def student_minutes(notebook):
     return words / WORDS_A_MINUTE + sum(SECONDS[piece] * number for piece, number in pieces.items()) / 60
 
 
+def names_defined(cell):
+    """What a cell binds at its top level: by assignment, import, def, class, for or with."""
+    bound = set()
+    for node in ast.parse(cell.source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+            continue
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                bound.add(part.id)
+            elif isinstance(part, ast.alias):
+                bound.add((part.asname or part.name).partition(".")[0])
+    return bound
+
+
 def text_of(cell):
     """The words of a prose cell: no formulas of their own line, tables, pictures or HTML."""
     return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", " ", cell.source, flags=re.S | re.M)
@@ -246,6 +261,17 @@ def some_lines_are_the_learners_own(notebook):
 
 
 @rule
+def what_the_learner_defines_no_lesson_cell_does(notebook):
+    """Else the lesson would go on with the learner's, or `check` would be handed the lesson's."""
+    theirs = [cell for cell in code_cells(notebook) if {"exercise", "blank"} & set(tags(cell))]
+    names = [name for cell in theirs for name in names_defined(cell)]
+    yield from (f"two cells ask for {name}" for name in sorted(set(names)) if names.count(name) > 1)
+    for cell in code_cells(notebook):
+        if cell not in theirs:
+            yield from (f"{cell.id} defines {name}, as the learner does" for name in names_defined(cell) & set(names))
+
+
+@rule
 def a_question_is_never_folded_away(notebook):
     for cell in prose_cells(notebook):
         folded = "answer" in tags(cell) or cell.metadata.get("slideshow", {}).get("slide_type") == "fragment"
@@ -319,9 +345,9 @@ def good_notebook():
     for _ in range(5):
         source = "guess = ...\npredict(guess, x, unchanged=1, sum=2)"
         cells += [prose("**Predict.**"), code(source, metadata={"tags": ["predict"]})]
-    for _ in range(3):
-        filled = code("# ours\nblank(my_line, x)", metadata={"tags": ["filled"]})
-        cells += [prose("**Your line.**"), code("my_line = ...", metadata={"tags": ["blank"]}), filled]
+    for line in ("my_line", "my_other", "my_third"):
+        filled = code(f"# ours\nblank({line}, x)", metadata={"tags": ["filled"]})
+        cells += [prose("**Your line.**"), code(f"{line} = ...", metadata={"tags": ["blank"]}), filled]
     cells.append(prose("## Break it\n\n## Summary\n\n## Exercises"))
     cells += [code("answer = ...", metadata={"tags": ["exercise"]}), code('check("9.1", answer)')]
     notebook = nbformat.v4.new_notebook(cells=cells)
@@ -402,6 +428,11 @@ SPOILT = [
     (some_lines_are_the_learners_own, lambda nb: nb.cells[-5].metadata.update(tags=[])),
     (some_lines_are_the_learners_own, drop(r"blank\(my_line, x\)")),
     (some_lines_are_the_learners_own, drop("# ours\n")),
+    (what_the_learner_defines_no_lesson_cell_does, spoil_source(3, "def answer(x): return x")),
+    (what_the_learner_defines_no_lesson_cell_does, spoil_source(3, "from torch import ones as answer")),
+    (what_the_learner_defines_no_lesson_cell_does, spoil_source(3, "x, (my_line, y) = f()")),
+    (what_the_learner_defines_no_lesson_cell_does, spoil_source(-1, "for my_third in range(3): pass")),
+    (what_the_learner_defines_no_lesson_cell_does, spoil_source(-2, "my_line = 2")),
     (a_question_is_never_folded_away, lambda nb: nb.cells[2].metadata.update(tags=["answer"])),
     (a_question_is_never_folded_away, lambda nb: nb.cells[2].metadata.update(slideshow={"slide_type": "fragment"})),
     (cells_are_short, spoil_source(3, "x = 1\n" * 21)),

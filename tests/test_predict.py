@@ -200,6 +200,19 @@ def test_no_guess_raises(guess, truth):
     texts(predict(guess, truth, column=1, row=[1, 2]))
 
 
+@pytest.mark.parametrize(
+    "guess, truth, said",
+    [
+        (torch.zeros(1), torch.ones(3, 6, dtype=torch.bool), "It has 1 entry, the answer 3 × 6 entries."),
+        (["nan", "nan"], ["nan", "finite", "nan"], "It has 2 entries, the answer 3 entries."),
+        ([1, 2], torch.ones(2, 2), "It has 2 numbers, the answer 2 × 2 numbers."),
+        (["nan", "nan", "nan"], ["nan", "finite", "nan"], "Can you say why?"),
+    ],
+)
+def test_an_answer_of_another_size_is_told_the_sizes(guess, truth, said):
+    assert said in repr(predict(guess, truth))
+
+
 def test_what_is_shown_is_text_and_never_markup():
     assert "<script>" not in predict("<script>", "yes")._repr_html_()
 

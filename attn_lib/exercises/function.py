@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from ..trace import trace
 from . import runner
 from .catalogue import Exercise, register
-from .outcomes import close, kind_of, outcome_of, right, same, sort_of
+from .outcomes import be, close, kind_of, outcome_of, right, same, sort_of
 from .runner import OutOfTime, Raised, Worker
 
 NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
@@ -318,12 +318,13 @@ def _explain_values(exercise, trial, outcome, truth, call):
     ):
         if sort_of(yours) != sort_of(expected):
             drawn = None if yours.is_complex() else (yours, expected)
-            return f"{call}: {name} is {yours.dtype}, where {expected.dtype} was expected.", drawn
+            return f"{call}: {name} {be(name)} {yours.dtype}, where {expected.dtype} was expected.", drawn
         if yours.shape != expected.shape:
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
-            return f"{call}: {name} has shape {sizes}.", None
+            return f"{call}: {name} {'have' if be(name) == 'are' else 'has'} shape {sizes}.", None
         if not close(yours, expected, outcome.rounding):
-            what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else "differs"
+            differs = "differs" if be(name) == "is" else "differ"
+            what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else differs
             return f"It shows in {call}: {name} {what}.", (yours, expected)
     return f"{call} is right.", None  # only where a mistake does not show on its own telltale
 

@@ -67,14 +67,14 @@ def _tensors(result, names):
         result = (result,)
     elif not isinstance(result, tuple | list) or len(result) != len(names):
         wanted = f"({', '.join(names)})"
-        raise Unreadable(f"it returns {kind_of(result)}, where {wanted} was expected")
+        raise Unreadable(f"the result is {kind_of(result)}, where {wanted} was expected")
     return tuple(_plain(name, part) for name, part in zip(names, result, strict=True))
 
 
 def _plain(name, part):
     """The tensor itself, not what a subclass makes of it, and its numbers in memory."""
     if not isinstance(part, torch.Tensor):
-        raise Unreadable(f"{name} is {kind_of(part)}, where a tensor was expected")
+        raise Unreadable(f"{name} {be(name)} {kind_of(part)}, where a tensor was expected")
     try:
         with torch._C.DisableTorchFunctionSubclass():
             tensor = torch.Tensor.as_subclass(part, torch.Tensor)
@@ -83,8 +83,13 @@ def _plain(name, part):
     except Exception:
         ordinary = False
     if not ordinary:
-        raise Unreadable(f"{name} is {_sort_of_tensor(part)}, where an ordinary tensor was expected")
+        raise Unreadable(f"{name} {be(name)} {_sort_of_tensor(part)}, where an ordinary tensor was expected")
     return tensor
+
+
+def be(name):
+    """The verb for `the output`, `the weights` and `the gradient of scores`."""
+    return "are" if name.endswith("s") and " of " not in name else "is"
 
 
 def _sort_of_tensor(tensor):

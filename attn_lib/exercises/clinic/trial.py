@@ -151,7 +151,7 @@ def _weigh(case, evidence):
     said, caught = evidence.said, len(evidence.condemned("relatives"))
     wrongly = evidence.condemned("right") + evidence.condemned("neighbours")
     if evidence.caught and evidence.all_condemned("relatives") and not wrongly:
-        found = f"it catches the patient and {show.count(caught, 'relative')} of the fault"
+        found = f"It catches the patient and {show.count(caught, 'relative')} of the fault"
         passed = f"{len(said['right'])} right implementations and {len(said['neighbours'])} with another fault"
         return Part("Test", "right", f"{found}, and lets {passed} pass.")
     for known in (*FIRST, *case.mistakes.values(), *LAST):
@@ -160,7 +160,7 @@ def _weigh(case, evidence):
             names = f" Condemned with the patient: {', '.join(whom)}." if whom else ""
             return Part("Test", "wrong", f"{known.name}.{names} {known.why}", known.id)
     relatives = show.count(len(said["relatives"]), "relative")
-    return Part("Test", "wrong", f"it lets the patient pass; of {relatives} of the fault it catches {caught}.")
+    return Part("Test", "wrong", f"It lets the patient pass; of {relatives} of the fault it catches {caught}.")
 
 
 # ------------------------------------------------------------------------------- mistakes that any test can make

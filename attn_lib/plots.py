@@ -118,7 +118,6 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
     if log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks(x, [f"{value:g}" for value in x])
-        axes.minorticks_off()
     if log_y:
         axes.set_yscale("log")
     axes.set_title(title, fontsize=15, pad=10)

@@ -167,6 +167,8 @@ def test_a_helper_of_ones_own_is_open_and_a_library_call_is_folded():
     assert folded[1].operation == "masked_softmax"
     assert [shape for shape, _ in folded[1].inputs] == [(3, 3), (3, 3)] and folded[1].outputs[0][0] == (3, 3)
     assert folded["1.4"].operation == "where"
+    assert len(re.findall(r"^ *line \d", folded.as_text(inner=True), re.M)) == 1  # the library's lines have no number
+    assert "Inside masked_softmax" in folded[1]._repr_html_()
 
 
 def test_argument_checks_are_not_shown():

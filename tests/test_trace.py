@@ -591,6 +591,11 @@ def test_one_number_that_differs_is_a_difference(shape, share):
     assert found.difference is not None and "agree" not in found.verdict
 
 
+def test_one_number_of_many_is_enough_to_find_the_operation():
+    found = trace(lambda x: (x * 2).tanh(), lambda x: one_changed(x, 503).tanh(), normal(64, 64))
+    assert found.difference.second.operation == "tanh" and "in 1 of 4096 numbers" in found.verdict
+
+
 DIFFER = {
     "a second output": (lambda x: (x, x), lambda x: (x, x + 1), "1 of 2 outputs agrees, but output[1] differs in 4"),
     "a tuple and its first": (lambda x: x, lambda x: (x, x), "one tensor of shape (4,) in A and a tuple of 2 in B"),

@@ -5,9 +5,9 @@ COLOURS = {
     "input": "#475569",
     "query": "#B0125B",
     "key": "#A34700",
-    "value": "#6D3FC0",
+    "value": "#540D77",
     "weights": "#1F5FBF",
-    "output": "#146C3A",
+    "output": "#056125",
 }
 
 # The edge of a frame says what is in it; each ≥ 3:1 on white and on a dark page.

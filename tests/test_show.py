@@ -1,5 +1,6 @@
 """What learners are shown: numbers, matrices, frames, words and errors, each as they are read."""
 
+import itertools
 import math
 import re
 
@@ -158,6 +159,36 @@ def contrast(one, other):
 
 def test_words_in_a_colour_can_be_read_on_white():
     assert all(contrast(colour, "#FFFFFF") >= 4.5 for colour in COLOURS.values())
+
+
+# Linear RGB as it looks without the medium cones: Machado, Oliveira, Fernandes 2009, severity 1. And OKLab, where equal
+# distances look equally far apart: https://bottosson.github.io/posts/oklab/.
+DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
+CONES = [[0.41222147, 0.53633254, 0.05144599], [0.2119035, 0.6806995, 0.107397], [0.08830246, 0.28171884, 0.6299787]]
+OKLAB = [
+    [0.21045426, 0.79361779, -0.00407205],
+    [1.9779985, -2.4285922, 0.4505937],
+    [0.02590404, 0.78277177, -0.8086758],
+]
+
+
+def looks(colour, eye=None):
+    parts = torch.tensor([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    light = torch.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    seen = light if eye is None else (torch.tensor(eye) @ light).clamp(0, 1)
+    return torch.tensor(OKLAB) @ (torch.tensor(CONES) @ seen) ** (1 / 3)
+
+
+def nearest(colours, eye=None):
+    return min((looks(a, eye) - looks(b, eye)).norm().item() for a, b in itertools.combinations(colours, 2))
+
+
+def test_what_things_are_can_be_told_by_colour_with_and_without_medium_cones():
+    assert nearest(COLOURS.values()) >= 0.12
+    assert nearest(COLOURS.values(), DEUTERANOPIA) >= 0.08
+    assert nearest([COLOURS["weights"], "#6D3FC0"], DEUTERANOPIA) < 0.01  # a violet that would be the weights' blue
+    assert looks("#FFFFFF").tolist() == pytest.approx([1, 0, 0], abs=1e-4)
+    assert looks("#FF0000").tolist() == pytest.approx([0.628, 0.225, 0.126], abs=1e-3)
 
 
 def test_frames_stand_out_on_a_light_and_on_a_dark_page():

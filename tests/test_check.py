@@ -767,6 +767,11 @@ def test_one_complaint_about_other_numbers_is_the_same_complaint():
     assert same(three, four) and not same(three, other) and same(three, other, any_complaint=True)
 
 
+@pytest.mark.parametrize("id", ["1.1", "3.2", "6.1"])
+def test_no_answer_at_all_is_not_attempted_yet(id):
+    assert check(id).status == "unattempted"
+
+
 def test_of_a_few_numbers_those_that_are_off_are_named_and_how_far_off_is_too_far():
     exercise = small_numbers()
     assert exercise.judge([1.5, 2, 4]).message == (

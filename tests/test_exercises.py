@@ -383,6 +383,8 @@ def test_progress_keeps_what_was_done():
     assert lines[0] == f"1 of {len(of_this_notebook)} exercises done, {elsewhere} more in notebooks not begun"
     assert [line.split()[0] for line in lines[1:]] == of_this_notebook
     assert "✓ done" in progress()._repr_html_()
+    check("3.3", lambda scores, mask: scores)
+    assert progress_file.load() == {"3.2": "done", "3.3": "tried"}  # one does not push out the other
 
 
 def test_before_the_first_check_progress_says_nothing_that_a_new_notebook_would_change(monkeypatch):

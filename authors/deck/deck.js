@@ -203,7 +203,7 @@ async function catchUp(due, what) {
   const bind = (on) => kernel.requestExecute({ code: `_deck.bind(${on})`, silent: true, store_history: false }).done;
   await bind("False");
   for (const [i, cell] of due.entries()) {
-    say(`Python runs ${what}: ${i + 1} of ${due.length}`);
+    say(`Python runs ${what}: ${i + 1} of ${due.length}`, { stays: true });
     if (await execute(cell, { quietly: true })) continue;
     say(`Python runs ${what} and stopped at slide ${Reveal.getSlides().indexOf(slideOf(cell)) + 1}: there is an error.`, { trouble: true });
     await bind("True");

@@ -36,25 +36,29 @@ BOARDS = {  # what to focus, and the two keys to press in turn
     HEADS.format(16, 256): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),
 }
 GRID = """\
+import itertools
 import ipywidgets, torch
 from attn_lib.examples import W_k, W_q, W_v, X, self_attention_steps
 from attn_lib.plots import heatmap_grid
 from IPython.display import clear_output, display
 grid = [ipywidgets.FloatText(value, step=1, layout={"width": "5em"}) for value in W_q.flatten().tolist()]
-canvas = ipywidgets.Output()
+canvas, drawn = ipywidgets.Output(), itertools.count()
 def redraw(_=None):
     with canvas:
         clear_output()
         steps = self_attention_steps(X, torch.tensor([cell.value for cell in grid]).reshape(W_q.shape), W_k, W_v)
         display(heatmap_grid(torch.stack([steps.weights, steps.weights]), vmin=0, vmax=1))
         display(steps.scores, steps.outputs)
+        print("drawn", next(drawn))
 for cell in grid:
     cell.observe(redraw, "value")
 redraw()
 ipywidgets.VBox([ipywidgets.GridBox(grid, layout={"grid_template_columns": "repeat(3, 6em)"}), canvas])
 """
-# The time from the key going down to after the frame is painted in which the results have changed.
+# The time from the key going down to after the frame is painted in which the results have changed; the grid's are
+# there when its last line is, not when the old ones are taken away.
 WATCH = """what => {
+  const drawn = (root) => root.textContent.match(/drawn \\d+/g)?.at(-1);
   const root = document.querySelector(what);
   window.pressed = null; window.times = []; window.sent = [];
   const painted = (then) => requestAnimationFrame(() => {
@@ -62,9 +66,12 @@ WATCH = """what => {
     port1.onmessage = then;
     port2.postMessage(0);
   });
+  let last = drawn(root);
+  const isGrid = Boolean(last);
   document.addEventListener('keydown', () => { window.pressed = performance.now(); }, true);
   new MutationObserver(() => {
-    if (window.pressed === null) return;
+    if (window.pressed === null || (isGrid && [undefined, last].includes(drawn(root)))) return;
+    last = drawn(root);
     const start = window.pressed;
     window.pressed = null;
     painted(() => window.times.push(performance.now() - start));
@@ -107,6 +114,8 @@ def in_jupyterlab(browser, count):
                 scope = ".jp-OutputArea-output:has(input)" if source == GRID else ".attn-board"
                 target, *keys = ("input[type=number]", "ArrowUp", "ArrowDown") if source == GRID else BOARDS[source]
                 page.page.locator(f"{scope} {target}").first.wait_for()
+                if source == GRID:
+                    page.page.get_by_text("drawn 0").wait_for()
                 before = sum(bytes_sent)
                 taken[source] = presses(page.page, scope, f"{scope} {target}", keys, count)
                 sent[source] = (sum(bytes_sent) - before) // count
@@ -135,8 +144,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10 presses instead of 60")
     parser.add_argument("--site", action="store_true", help="only the pages without a kernel")
+    parser.add_argument("--only", default="", help="only the boards whose call contains this")
     options = parser.parse_args()
     count = 10 if options.quick else 60
+    for source in [source for source in BOARDS if options.only not in source]:
+        del BOARDS[source]
     browser_path = find_browser()
     if not browser_path:
         sys.exit("bench_board needs Chromium or Chrome; none was found.")

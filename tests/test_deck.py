@@ -311,7 +311,7 @@ def test_the_page_judges_as_predict_does(open_deck):
         for guess in filter(None, GUESSES):
             slips = {"transposed": 47.0, "column": 0.5} if isinstance(truth, float | int) else {}
             mine = Prediction(guess, truth, 0.01, slips)
-            page_says = page.evaluate("([question, text]) => deck.judge(question, text)", [mine.for_a_page(), guess])
+            page_says = page.evaluate("(both) => attnGuess.judge(...both)", [mine.for_a_page(), guess])
             status = "right" if page_says.get("right") else "unreadable" if page_says.get("unread") else "wrong"
             assert (status == "right") == (mine.status == "right"), (truth, guess, page_says, mine.status)
             if mine.slip:

@@ -55,6 +55,7 @@ def page(path, server=None):
             read(REVEAL / "plugin" / "notes" / "notes.js"),
             pages.script(),
             *([read(HERE / "kernel.bundle.js")] if server else []),
+            read(HERE.parent / "guess.js"),
             read(HERE / "deck.js"),
         ],
     )

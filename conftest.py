@@ -6,6 +6,7 @@ import copy
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections import defaultdict
 
@@ -93,6 +94,20 @@ def built_once(tmp_path_factory):
         return folder
 
     return make
+
+
+@pytest.fixture
+def imported_afresh():
+    """Inside, the course's own packages are not imported yet, as in a new kernel; afterwards all is as it was."""
+
+    def ours():
+        return [name for name in sys.modules if name.partition(".")[0] in ("attn_lib", "authors")]
+
+    before = {name: sys.modules.pop(name) for name in ours()}
+    yield
+    for name in ours():
+        del sys.modules[name]
+    sys.modules.update(before)
 
 
 # ------------------------------------------------------------------------------------------------------- in a browser

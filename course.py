@@ -88,7 +88,8 @@ def install(requirements):
     """With uv where there is one and it can, which takes a tenth of the time; otherwise with pip."""
     index, uv = torch_index(), shutil.which("uv")
     if uv:
-        command = [uv, "pip", "install", "--python", PYTHON, *as_pip_is_told(), *index, "-r", requirements]
+        command = [uv, "pip", "install", "--compile-bytecode", "--python", PYTHON]  # as pip does: a hub's users cannot
+        command += [*as_pip_is_told(), *index, "-r", requirements]
         if run(command, check=False) == 0:
             return
         print("uv could not do it, pip will.", flush=True)

@@ -4,15 +4,16 @@ import math
 from base64 import b64encode
 from io import BytesIO
 
+import numpy as np
 import torch
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from . import show
 from .checks import check_tensor
-from .colours import COLOURS
+from .colours import COLOURS, NO_NUMBER, WEIGHTS
 
-WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", ["#F7FAFF", "#A9C6F2", COLOURS["weights"], "#0B2E66"])
+WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", WEIGHTS).with_extremes(bad=NO_NUMBER)
 PRINTED_UP_TO = 8  # values are written into the cells of matrices up to 8×8
 PAGE_WIDTH = 13.0  # inches; a wider figure would be shrunk by the page, its letters with it
 DESCRIBED_UP_TO = 12  # rows that the description of a grid spells out
@@ -215,8 +216,7 @@ def _tokens(weights, query_tokens, key_tokens):
 
 def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
     values = matrix.detach().float().cpu().numpy()
-    scale = Normalize(vmin, vmax)
-    image = axes.imshow(values, cmap=WEIGHTS_MAP.with_extremes(bad="#E5E7EB"), norm=scale, aspect="equal")
+    image = axes.imshow(values, cmap=WEIGHTS_MAP, norm=Normalize(vmin, vmax), aspect="equal")
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     for axis, tokens, name in ((axes.xaxis, key_tokens, "key"), (axes.yaxis, query_tokens, "query")):
@@ -230,16 +230,24 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
         axes.set_xticks([i - 0.5 for i in range(1, len(key_tokens))], minor=True)
         axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
         axes.grid(which="minor", color="white", linewidth=2)
-        for (i, j), value in _entries(values):
-            colour = "white" if scale(value) > 0.5 else "#1A1A1A"
+        shades = image.to_rgba(image.get_array())
+        for (i, j), value in np.ndenumerate(values):
+            colour = _read_on(shades[i, j, :3])
             axes.text(j, i, _written(value), ha="center", va="center", fontsize=font, color=colour)
     axes.tick_params(which="minor", length=0)
     axes.spines[:].set_visible(False)
     return image
 
 
-def _entries(values):
-    return (((i, j), values[i, j]) for i in range(values.shape[0]) for j in range(values.shape[1]))
+def _read_on(shade):
+    """Black or white, whichever is told apart better from this colour: one of them always is by 4.58:1 or more.
+
+    Source: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
+    """
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shade]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    on_black, on_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
+    return "black" if on_black > on_white else "white"
 
 
 def _written(value):

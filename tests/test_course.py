@@ -456,8 +456,8 @@ def test_uv_installs_where_there_is_one(course, monkeypatch):
     monkeypatch.setattr(course, "torch_index", lambda: ["--index-of-torch"])
     course.set_up()
     uv = [command for command in course.commands if "install" in command]
-    assert len(uv) == 1 and uv[0][:5] == ["/somewhere/uv", "pip", "install", "--python", str(course.PYTHON)]
-    assert uv[0][5:] == ["--as-pip", "--index-of-torch", "-r", "requirements.txt"]
+    assert len(uv) == 1 and uv[0][:4] == ["/somewhere/uv", "pip", "install", "--compile-bytecode"]
+    assert uv[0][4:] == ["--python", str(course.PYTHON), "--as-pip", "--index-of-torch", "-r", "requirements.txt"]
 
 
 def test_pip_takes_over_when_uv_fails(course, monkeypatch, capsys):

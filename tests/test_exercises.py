@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,9 +12,10 @@ from filelock import FileLock
 from other_styles import MISTAKES, NEAR_MISSES, RIGHT
 
 import attn_lib
-from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
+from attn_lib.exercises import check, checker, hint, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.function import Function
+from attn_lib.exercises.verdict import Verdict
 
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
 MISTAKE_CODES = [
@@ -305,32 +304,17 @@ def test_1_1_says_what_it_could_not_read():
 # --------------------------------------------------------------------------------------------- what the learner sees
 
 
-SHOW = """
-import sys
-from attn_lib.exercises import check, hint
-for id in sys.argv[1:]:
-    for shown in (check(id, None), hint(id)):
-        print(shown, shown._repr_html_())
-"""
+def test_outputs_that_notebooks_keep_are_the_same_in_every_process(imported_afresh):
+    from attn_lib.exercises import check as another_check
+    from attn_lib.exercises import hint as another_hint
 
-
-def test_outputs_that_notebooks_keep_are_the_same_in_every_process():
-    ids = ["1.1", "6.15"]
-    first = "\n".join(f"{shown} {shown._repr_html_()}" for id in ids for shown in (check(id, None), _first_hint(id)))
-    again = subprocess.run(
-        [sys.executable, "-c", SHOW, *ids],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        check=True,
-    )
-    assert again.stdout.strip() == first
+    assert another_check is not check
+    for id in ("1.1", "6.15"):
+        for shown, again in ((check(id, None), another_check(id, None)), (_first_hint(id), another_hint(id))):
+            assert (str(shown), shown._repr_html_()) == (str(again), again._repr_html_())
 
 
 def _first_hint(id):
-    from attn_lib.exercises import checker
-
     checker._hints_shown.pop(id, None)
     return hint(id)
 
@@ -394,33 +378,19 @@ def test_before_the_first_check_progress_says_nothing_that_a_new_notebook_would_
     assert str(progress()) == fresh
 
 
-STORE = """
-import sys
-from attn_lib.exercises.progress_file import store
-from attn_lib.exercises.verdict import Verdict
-print("ready", flush=True)
-sys.stdin.readline()
-assert all([store(Verdict(id, "correct"), sys.argv[1]) for id in sys.argv[2:]])
-"""
-
-
 def test_two_notebooks_at_once_lose_nothing(tmp_path):
     halves = list(EXERCISES)[::2], list(EXERCISES)[1::2]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    notebooks = [subprocess.Popen([sys.executable, "-c", STORE, str(tmp_path), *half], **pipes) for half in halves]
-    assert [notebook.stdout.readline() for notebook in notebooks] == ["ready\n", "ready\n"]
+    ready = threading.Barrier(len(halves))  # two threads stand for two kernels: each opens the file and its lock anew
+    notebooks = [threading.Thread(target=_store_all, args=(tmp_path, half, ready.wait)) for half in halves]
     for notebook in notebooks:
-        notebook.stdin.write("go\n")
-        notebook.stdin.flush()
+        notebook.start()
     for notebook in notebooks:
-        notebook.communicate()
-    assert [notebook.returncode for notebook in notebooks] == [0, 0]
+        notebook.join()
     assert progress_file.load(tmp_path) == dict.fromkeys(list(EXERCISES), "done")
 
 
-def _store_all(folder, ids):
-    from attn_lib.exercises.verdict import Verdict
-
+def _store_all(folder, ids, wait=lambda: None):
+    wait()
     for id in ids:
         assert progress_file.store(Verdict(id, "correct"), folder)
 
@@ -462,9 +432,10 @@ def test_under_a_grader_verdicts_are_recorded_and_progress_is_not(tmp_path, monk
     assert not (tmp_path / progress_file.NAME).exists()
 
 
-def test_import_attn_lib_leaves_the_exercises_out():
-    code = "import sys, attn_lib; sys.exit(any(name.startswith('attn_lib.exercises') for name in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+def test_import_attn_lib_leaves_the_exercises_out(imported_afresh):
+    import attn_lib
+
+    assert attn_lib.causal_mask and not any(name.startswith("attn_lib.exercises") for name in sys.modules)
 
 
 def test_a_wrong_answer_without_a_name_is_shown_the_operation_at_which_it_parts():

@@ -1,11 +1,10 @@
-"""What all tests share: one run of each notebook, one JupyterLab, one browser, what is built once."""
+"""What all tests share: one run of each notebook, one browser, what is built once."""
 
 import ast
 import contextlib
 import copy
 import itertools
 import os
-import shutil
 import sys
 import tempfile
 from collections import defaultdict
@@ -15,7 +14,7 @@ import pytest
 from filelock import FileLock
 from fill_in import fill_in
 from hypothesis import settings
-from lab_page import BROWSERS, FLAGS, ROOT, find_browser, jupyterlab, write_notebook
+from lab_page import BROWSERS, FLAGS, find_browser
 from nbval.plugin import IPyNbCell
 from saved_outputs import differences
 
@@ -113,28 +112,6 @@ def imported_afresh():
 # ------------------------------------------------------------------------------------------------------- in a browser
 
 
-BOARDS = """\
-import torch
-from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
-heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
----
-by_hand = by_hand_explorer()
-by_hand
----
-softmax_explorer()
----
-mask_painter()
----
-heads_explorer(heads, ["a", "b"])
----
-reshape_explorer()
----
-by_hand
----
-print(by_hand.inputs["W_k"][2, 2].item(), by_hand.done, f"{by_hand.results['weights'][0, 2]:.3f}")
-"""
-
-
 @pytest.fixture(scope="session")
 def chromium():
     """The browser of this machine; CHROMIUM may name one. Skips where there is none, but never in CI."""
@@ -143,25 +120,6 @@ def chromium():
         message = f"no browser found: looked for {', '.join(BROWSERS)} and the variable CHROMIUM"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
     return path
-
-
-@pytest.fixture(scope="session")
-def lab(chromium, tmp_path_factory):
-    """The address of a JupyterLab that serves copies of the notebooks, unexecuted, and one with all boards."""
-    folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(ROOT / "img", folder / "img")
-    (folder / "notebooks").mkdir()
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        shutil.copy(path, folder / "notebooks" / f"saved_{path.name}")
-        notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        nbformat.write(notebook, folder / "notebooks" / path.name)
-    for name in ("boards", "restart"):
-        write_notebook(folder / f"{name}.ipynb", BOARDS)
-    with jupyterlab(folder) as address:
-        yield address
 
 
 @pytest.fixture(scope="session")

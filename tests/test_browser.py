@@ -1,11 +1,12 @@
 """In a real JupyterLab: on every board a learner sees the numbers that attn_lib computes, moved as a learner would."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
-from lab_page import ARTEFACTS, Lab
+from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
 
 from attn_lib import self_attention_steps
 from attn_lib.board import random_matrix
@@ -14,13 +15,39 @@ from attn_lib.examples import TOKENS, W_k, W_q, W_v, X
 TITLES = ("Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads")
 
 
+BOARDS = """\
+import torch
+from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
+heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
+---
+by_hand = by_hand_explorer()
+by_hand
+---
+softmax_explorer()
+---
+mask_painter()
+---
+heads_explorer(heads, ["a", "b"])
+---
+reshape_explorer()
+---
+by_hand
+---
+print(by_hand.inputs["W_k"][2, 2].item(), by_hand.done, f"{by_hand.results['weights'][0, 2]:.3f}")
+"""
+
+
 @pytest.fixture(scope="module")
-def boards(browser, lab):
-    """The page with every board on it, run once; each test puts its board back with Reset."""
-    page = Lab(browser, lab, "boards.ipynb").run_all()
-    yield page
-    assert page.complaints == []
-    page.close()
+def boards(browser, tmp_path_factory):
+    """The one JupyterLab page, with every board on it, run once; each test puts its board back with Reset."""
+    folder = tmp_path_factory.mktemp("lab")
+    write_notebook(folder / "boards.ipynb", BOARDS)
+    shutil.copy(ROOT / "notebooks/01_by_hand.ipynb", folder / "saved.ipynb")
+    with jupyterlab(folder) as address:
+        page = Lab(browser, address, "boards.ipynb").run_all()
+        yield page
+        assert page.complaints == []
+        page.close()
 
 
 @pytest.fixture
@@ -454,27 +481,19 @@ def test_a_board_fits_beside_the_file_list_in_both_themes(boards, theme, size):
         board.screenshot(path=ARTEFACTS / f"{title.lower().replace(' ', '_')}-{size[0]}-{theme.split()[1].lower()}.png")
 
 
-def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was_not_told(browser, lab):
-    page = Lab(browser, lab, "restart.ipynb").run_all()
-    try:
-        page.page.get_by_role("menuitem", name="Kernel", exact=True).click()
-        page.page.get_by_text("Restart Kernel…", exact=True).click()
-        page.page.locator(".jp-Dialog").get_by_text("Restart", exact=True).click()
-        page.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="attached")
-        board = page.board("Self-attention by hand")
-        cell(board, "inputs X I, column 1").fill("3")
-        keys(board, "Enter")
-        see_results(board, X=changed(X, 1, 1, 3.0))
-        see(board, "Python has not been told")
-    finally:
-        page.close()
+def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was_not_told(boards, by_hand):
+    boards.page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    boards.page.get_by_text("Restart Kernel…", exact=True).click()
+    with boards.page.expect_response(lambda answer: answer.url.split("?")[0].endswith("/restart")):
+        boards.page.locator(".jp-Dialog").get_by_text("Restart", exact=True).click()
+    boards.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="attached")
+    cell(by_hand, "inputs X I, column 1").fill("3")
+    keys(by_hand, "Enter")
+    see_results(by_hand, X=changed(X, 1, 1, 3.0))
+    see(by_hand, "Python has not been told")
 
 
-def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(browser, lab):
-    page = Lab(browser, lab, "notebooks/saved_01_by_hand.ipynb")
-    try:
-        text = page.page.get_by_text("run the cell to move these numbers")
-        text.first.scroll_into_view_if_needed()
-        assert page.page.get_by_role("caption").filter(has_text="outputs").count() == 1
-    finally:
-        page.close()
+def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(boards):
+    boards.page.locator(".jp-DirListing").get_by_text("saved.ipynb").dblclick()
+    boards.page.get_by_text("run the cell to move these numbers").first.scroll_into_view_if_needed()
+    assert boards.page.get_by_role("caption").filter(has_text="outputs").count() == 1

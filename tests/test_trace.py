@@ -35,6 +35,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import PATIENTS
 from attn_lib.exercises.clinic.under_a_cloth import fresh
 from attn_lib.trace import compare, trace
+from attn_lib.trace.record import KEPT_TO_COMPARE
 
 NEVER_USED = "never used"
 several = st.integers(2, 5)  # an axis of size 1 is a surprise in itself
@@ -485,6 +486,81 @@ def test_what_cannot_be_called_is_refused(wrong):
 )
 def test_what_is_right_is_no_surprise(fn, shape):
     assert remarks(trace(fn, torch.ones(shape))) == []
+
+
+# ---------------------------------------------------------------------- calls: what is said of them, and where
+
+
+def test_a_call_of_the_library_stands_at_the_line_that_makes_it():
+    layer, heads = nn.Linear(8, 8), MultiHeadAttention(8, 2)
+    given = in_a_cell("def f(x):\n    return heads(layer(x), x, x)", layer=layer, heads=heads)
+    run = trace(given["f"], torch.rand(1, 3, 8))
+    assert operations(run)[0] == "linear" and [step.operation for step in run] == ["linear", "MultiHeadAttention"]
+    assert {step.place.text for step in run} == {"return heads(layer(x), x, x)"}
+
+
+def test_an_error_in_the_library_is_shown_at_the_line_that_called_it():
+    source = "def f(x):\n    y = x * 2\n    return split_heads(y, 5)"
+    run = trace(in_a_cell(source, split_heads=split_heads)["f"], torch.ones(1, 2, 8))
+    last = "line 3  return split_heads(y, 5)\n      ✗ ValueError: embed_dim=8 is not divisible by num_heads=5"
+    assert run.as_text().endswith(last)
+
+
+def test_a_call_in_which_an_operation_fails_says_so():
+    layers = nn.Sequential(nn.Linear(4, 4), nn.Linear(3, 2))
+    run = trace(in_a_cell("def f(x):\n    return layers(x)", layers=layers)["f"], torch.ones(2, 4))
+    (call,) = run
+    assert call.operation == "Sequential" and "shapes cannot be multiplied" in call.error
+    assert run.as_text().splitlines()[-1].strip().startswith("✗ RuntimeError: mat1 and mat2 shapes")
+
+
+def test_a_call_of_the_library_whose_result_is_not_taken_is_remarked_as_a_whole():
+    heads = MultiHeadAttention(8, 2)
+    run = trace(in_a_cell("def f(x):\n    heads(x, x, x)\n    return x", heads=heads)["f"], torch.rand(1, 3, 8))
+    assert [step.operation for step, words in run.surprises if NEVER_USED in words] == ["MultiHeadAttention"]
+
+
+def test_all_that_a_call_hands_on_comes_out_of_it():
+    source = """
+        def part(x):
+            a = x + 1
+            return a, a @ a.T
+
+        def f(x):
+            a, b = part(x)
+            return b @ a
+    """
+    part, _ = trace(in_a_cell(source)["f"], torch.ones(2, 3))
+    assert [shape for shape, _ in part.outputs] == [(2, 3), (2, 2)]
+
+
+def test_an_argument_that_is_overwritten_is_remarked_however_it_was_passed():
+    def fill(scores):
+        return scores.masked_fill_(scores > 2, 0.0)
+
+    by_place, by_name = trace(fill, torch.arange(4.0)), trace(fill, scores=torch.arange(4.0))
+    assert remarks(by_place) == remarks(by_name) and "overwrites a tensor that was passed in" in remarks(by_name)[0]
+
+
+def test_axes_that_are_written_out_are_no_surprise():
+    rows, columns = torch.rand(3, 4), torch.rand(5, 4)
+    assert not remarks(trace(lambda x, y: x.unsqueeze(1) + y.unsqueeze(0), rows, columns))
+    assert not remarks(trace(lambda x, y: x[:, None] + y[None], rows, columns))
+    assert "broadcasting enlarged both" in remarks(trace(lambda x, y: x.view(3, 1, 4) + y, rows, columns))[0]
+
+
+def test_tensors_in_a_dataclass_are_outputs_like_others():
+    inputs = [normal(3, 4, seed=seed) for seed in range(4)]
+    inputs[1:] = [matrix.T @ matrix for matrix in inputs[1:]]
+    halved, whole = (lambda *given, scale=scale: self_attention_steps(*given, scale=scale) for scale in (0.5, 1))
+    assert trace(whole, halved, *inputs).verdict.startswith("4 of 8 outputs agree, but output[4] differs in 9 numbers")
+
+
+def test_up_to_its_limit_every_number_is_compared():
+    ones = torch.ones(KEPT_TO_COMPARE)
+    ones[77] = 1.5
+    verdict = trace(lambda x: (x + 1) * 2, lambda x: (x + ones) * 2, torch.zeros(KEPT_TO_COMPARE)).verdict
+    assert verdict.endswith(f"the largest difference is 0.5, in 1 of {KEPT_TO_COMPARE} numbers.")
 
 
 # ------------------------------------------------------------------------- loops, recursion, what cannot be looked into

@@ -186,7 +186,7 @@ class Recorder(TorchFunctionMode):
             self._add(step, path)
             raise
         results = tensors_in(result)
-        if name == "__setitem__" or (step.in_place and not results):
+        if step.in_place and not results:  # x[i] = y returns nothing
             results = inputs[:1]
         if results:
             step.sources = [self._known[id(tensor)][3] for tensor in shown]
@@ -203,7 +203,7 @@ class Recorder(TorchFunctionMode):
             step.surprises = ["leaves PyTorch: what is done to a NumPy array is not seen here, and no gradient passes"]
             step.sources, step.in_place = [self._known[id(tensor)][3] for tensor in shown], True
         for tensor in inputs:
-            self._use(tensor, tuple(group for _, group in self._open), besides=step)
+            self._use(tensor, tuple(group for _, group in self._open))
         for tensor in results:
             self._remember(tensor, step)
         return result
@@ -237,9 +237,9 @@ class Recorder(TorchFunctionMode):
         kept = step.kept if tensor is step.results[0]() else keep(tensor, whole=False)
         self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
 
-    def _use(self, tensor, within, besides=None, returned=()):
+    def _use(self, tensor, within, returned=()):
         reference, _, _, step = self._known.get(id(tensor), (None,) * 4)
-        if step is not None and step is not besides and reference() is tensor:
+        if step is not None and reference() is tensor:
             step.users.append(within)
             step.returned.update(returned)
 
@@ -293,7 +293,7 @@ class Recorder(TorchFunctionMode):
 
     def _place(self, frame, number=None):
         file, number = frame.f_code.co_filename, number or frame.f_lineno
-        text = linecache.getline(file, number, frame.f_globals).strip()
+        text = linecache.getline(file, number).strip()
         return Place(file, number, text, own=not file.startswith(NOT_YOURS))
 
     def _place_of_error(self, error):

@@ -16,6 +16,8 @@ FRAMES = {"plain": "#3B7DD8", "right": "#2A8653", "wrong": "#C2571A", "open": "#
 # A cell goes from LIGHT to ABOVE as its number grows and to BELOW as it falls; INK is read on all of them at ≥ 7:1.
 LIGHT, ABOVE, BELOW, NO_NUMBER = "#F7FAFF", "#8DB3EC", "#E9A87C", "#D5DAE1"
 INK, LINE = "#10203A", "#C9D3E3"
+RULE = "rgba(127, 127, 127, 0.4)"  # between the rows of a table, on a white page and on a dark one
 
 # In a picture a weight goes from 0 to 1 along these, and every shade is darker than the one before.
 WEIGHTS = [LIGHT, "#A9C6F2", COLOURS["weights"], "#0B2E66"]
+PAPER, TYPE = "#FFFFFF", "#000000"  # on every shade one of the two is told apart by 4.58:1 or more

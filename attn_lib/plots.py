@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 
 from . import show
 from .checks import check_tensor
-from .colours import COLOURS, NO_NUMBER, WEIGHTS
+from .colours import COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS
 
 WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", WEIGHTS).with_extremes(bad=NO_NUMBER)
 PRINTED_UP_TO = 8  # values are written into the cells of matrices up to 8×8
@@ -30,7 +30,7 @@ class Figure(MatplotlibFigure):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         png = BytesIO()
-        self.savefig(png, format="png", dpi=100, bbox_inches="tight", facecolor="white")
+        self.savefig(png, format="png", dpi=100, bbox_inches="tight", facecolor=PAPER)
         data = {"image/png": b64encode(png.getvalue()).decode(), "text/plain": self.description}
         return data, {"image/png": {"alt": self.description}}
 
@@ -77,7 +77,7 @@ def heatmap_grid(
     panels = weights.reshape(-1, *weights.shape[-2:])
     titles = names if titles is None else list(titles)
     if len(titles) != len(panels):
-        raise ValueError(f"titles has {len(titles)} entries for {len(panels)} panels")
+        raise ValueError(f"titles has {show.count(len(titles), 'title')} for {len(panels)} panels")
     query_tokens, key_tokens = _tokens(panels[0], query_tokens, key_tokens)
 
     figure = Figure(figsize=(columns * width + 0.8, rows * height + 0.5), layout="constrained")
@@ -112,7 +112,7 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
     parts = []
     for (name, y), (colour, marker, style) in zip(series.items(), LINES, strict=False):
         if len(y) != len(x):
-            raise ValueError(f"series {name!r} has {len(y)} numbers, x has {len(x)}")
+            raise ValueError(f"series {name!r} has {show.count(len(y), 'number')}, x has {len(x)}")
         y = [float(value) for value in y]
         axes.plot(x, y, style, marker=marker, color=COLOURS[colour], label=name, linewidth=2.2, markersize=7)
         parts.append(f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}")
@@ -147,7 +147,7 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
         if vectors.ndim != 2 or vectors.size(1) != 2:
             raise ValueError(f"a {kind} must be 2 numbers to be drawn in a plane, got shape {tuple(vectors.shape)}")
         if len(tokens) != len(vectors):
-            raise ValueError(f"{kind}_tokens has {len(tokens)} entries for {len(vectors)} vectors")
+            raise ValueError(f"{kind}_tokens has {show.count(len(tokens), 'token')} for {len(vectors)} vectors")
         for token, tip in zip(tokens, vectors, strict=True):
             (x, y), side = tip.tolist(), "left" if tip[0] >= 0 else "right"
             shape = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "shrinkA": 0, "shrinkB": 0}
@@ -206,10 +206,13 @@ def _tokens(weights, query_tokens, key_tokens):
     if key_tokens is None and n_queries == n_keys:
         key_tokens = query_tokens
     named = []
-    for name, tokens, size in (("query_tokens", query_tokens, n_queries), ("key_tokens", key_tokens, n_keys)):
+    for name, tokens, side, size in (
+        ("query_tokens", query_tokens, "n_queries", n_queries),
+        ("key_tokens", key_tokens, "n_keys", n_keys),
+    ):
         tokens = [str(i) for i in range(size)] if tokens is None else [str(token) for token in tokens]
         if len(tokens) != size:
-            raise ValueError(f"{name} has {len(tokens)} entries, the matrix {size}")
+            raise ValueError(f"{name} has {show.count(len(tokens), 'token')}, the matrix has {side}={size}")
         named.append(tokens)
     return named
 
@@ -229,7 +232,7 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
     if _printed(matrix):
         axes.set_xticks([i - 0.5 for i in range(1, len(key_tokens))], minor=True)
         axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
-        axes.grid(which="minor", color="white", linewidth=2)
+        axes.grid(which="minor", color=PAPER, linewidth=2)
         shades = image.to_rgba(image.get_array())
         for (i, j), value in np.ndenumerate(values):
             colour = _read_on(shades[i, j, :3])
@@ -240,14 +243,14 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
 
 
 def _read_on(shade):
-    """Black or white, whichever is told apart better from this colour: one of them always is by 4.58:1 or more.
+    """TYPE or PAPER, whichever has more contrast with this colour.
 
     Source: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
     """
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shade]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     on_black, on_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
-    return "black" if on_black > on_white else "white"
+    return TYPE if on_black > on_white else PAPER
 
 
 def _written(value):

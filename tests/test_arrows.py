@@ -60,5 +60,5 @@ def test_the_description_holds_every_arrow_and_every_dot_product():
 def test_what_cannot_be_drawn_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"a key must be 2 numbers.*\(2, 3\)"):
         arrows(QUERIES, torch.ones(2, 3), ["a", "b"], ["a", "b"], **LABELS)
-    with pytest.raises(ValueError, match="query_tokens has 1 entries for 2"):
+    with pytest.raises(ValueError, match="query_tokens has 1 token for 2"):
         arrows(QUERIES, KEYS, ["a"], ["a", "b"], **LABELS)

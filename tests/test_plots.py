@@ -183,11 +183,15 @@ BAD = {
     "three axes": (lambda: heatmap(torch.zeros(1, 2, 2)), ValueError, ["2 dimensions", "(1, 2, 2)"]),
     "a matrix for a grid": (lambda: heatmap_grid(torch.zeros(2, 2)), ValueError, ["3 or 4 dimensions", "(2, 2)"]),
     "nothing": (lambda: heatmap(torch.zeros(0, 3)), ValueError, ["(0, 3)", "no number"]),
-    "few tokens": (lambda: heatmap(WEIGHTS, ["I"]), ValueError, ["query_tokens has 1", "2"]),
-    "many keys": (lambda: heatmap(WEIGHTS, key_tokens=list("abcd")), ValueError, ["key_tokens has 4", "3"]),
-    "titles": (lambda: heatmap_grid(torch.zeros(2, 2, 2), titles=["one"]), ValueError, ["1 entries for 2 panels"]),
+    "few tokens": (lambda: heatmap(WEIGHTS, ["I"]), ValueError, ["query_tokens has 1 token", "n_queries=2"]),
+    "many keys": (
+        lambda: heatmap(WEIGHTS, key_tokens=list("abcd")),
+        ValueError,
+        ["key_tokens has 4", "n_keys=3"],
+    ),
+    "titles": (lambda: heatmap_grid(torch.zeros(2, 2, 2), titles=["one"]), ValueError, ["1 title for 2 panels"]),
     "curves": (lambda: curves([1], {str(i): [1] for i in range(6)}, **NAMES), ValueError, ["6 curves", "5"]),
-    "points": (lambda: curves([1, 2], {"a": [1]}, **NAMES), ValueError, ["'a' has 1 numbers", "x has 2"]),
+    "points": (lambda: curves([1, 2], {"a": [1]}, **NAMES), ValueError, ["'a' has 1 number, x has 2"]),
 }
 NAMES = {"title": "Growth", "xlabel": "length", "ylabel": "MB"}
 

@@ -248,8 +248,18 @@ SURPRISES = {
     "softmax of one": (lambda x: x.softmax(1), (torch.ones(3, 1, 4),), "softmax", "every weight is 1"),
     "F.softmax of one": (lambda x: F.softmax(x, dim=1), (torch.ones(3, 1),), "softmax", "every weight is 1"),
     "tokens torn": (lambda x: x.view(2, 2, 6, 4) + 1, (torch.ones(2, 6, 8),), "view", "view(2, 6, 2, 4).transpose"),
-    "√d_model": (lambda q: q @ q.mT / math.sqrt(8), (torch.ones(2, 2, 6, 4),), "/ 2.828", "over 4, so √4 belongs here"),
-    "√d_model of the query": (lambda q: q / math.sqrt(8), (torch.ones(2, 2, 6, 4),), "/", "√8, the features of all 2"),
+    "√d_model": (
+        lambda q: q @ q.mT / math.sqrt(8),
+        (torch.ones(2, 2, 6, 4),),
+        "/ 2.828",
+        "head_dim=4, so √4 belongs here",
+    ),
+    "√d_model of the query": (
+        lambda q: q / math.sqrt(8),
+        (torch.ones(2, 2, 6, 4),),
+        "/",
+        "√8, embed_dim: the product of one",
+    ),
     "√d_model by product": (lambda q: q @ q.mT * 8**-0.5, (torch.ones(2, 2, 6, 4),), "*", "scales by √8"),
     "a bool mask added": (both, (torch.ones(2, 3), torch.ones(2, 3).bool()), "+", "hides nothing"),
     "softmax over heads": (lambda x: x.softmax(1), (torch.ones(2, 2, 3, 3),), "softmax", "over axis 1 of (2, 2, 3, 3)"),
@@ -279,7 +289,7 @@ SURPRISES = {
     "nan from inf − inf": (lambda x: x - x, (torch.tensor([math.inf, 1.0]),), "-", "in 1 of 2 numbers: inf met 0"),
     "division by 0": (lambda x: 1 / x, (torch.zeros(2),), "1 /", "2 of 2 numbers became inf here"),
     "float16 division": (lambda x: x / 1e-4, (torch.full((2,), 100.0).half(),), "/", "float16 ends at 65504"),
-    "rows closed by a number": (
+    "rows masked by a number": (
         lambda x: x.masked_fill(x > 0, -1e4),
         (torch.ones(2, 2),),
         "masked_fill",
@@ -319,7 +329,7 @@ def test_nan_written_through_a_view_is_named_there_only():
     assert ["nan first" in words for words in remarks(trace(fn, torch.zeros(2, 2)))].count(True) == 1
 
 
-def test_closed_rows_are_named_where_they_are_closed_and_not_again():
+def test_masked_rows_are_named_where_they_are_masked_and_not_again():
     run = trace(lambda x: x.masked_fill(x > 0, -math.inf) * 2 + 1, torch.ones(2, 2))
     assert [step.operation for step, words in run.surprises if "every key" in words] == ["masked_fill(·, -inf)"]
 

@@ -11,7 +11,7 @@ MASKING = {"masked_fill", "where", "add", "sub", "mul", "iadd"}
 MOVES = {"transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis", "t", "T", "mT", "adjoint"}
 SHAPES = {"view", "reshape", "flatten", "unflatten", "squeeze", "view_as", "reshape_as"}
 SOFTMAXES = {"softmax", "log_softmax"}
-CLOSED = -1e4  # a score this low is meant as "not this key"
+MASKED = -1e4  # a score this low is meant as "not this key"
 
 
 @dataclass
@@ -42,7 +42,7 @@ def surprises_of(call, own):
     """All that is worth a remark; in library code only where nan or inf come from."""
     everywhere, in_own_code = [nan_appears, overflow], [
         both_enlarged, mask_on_other_axis, nothing_moved, same_shape, softmax_of_one,
-        masked_nothing, rows_closed, overwrites_argument, tokens_torn, scaled_by_all_heads, mask_added, other_axis,
+        masked_nothing, all_keys_masked, overwrites_argument, tokens_torn, scaled_by_all_heads, mask_added, other_axis,
     ]  # fmt: skip
     with torch.no_grad():
         found = (look(call) for look in (everywhere + in_own_code if own else everywhere))
@@ -108,7 +108,7 @@ def softmax_of_one(call):
 
 
 def tokens_torn(call):
-    """(batch, n, features) cut straight into (batch, heads, n, head_dim), which tears each token apart."""
+    """(batch, n, embed_dim) cut straight into (batch, heads, n, head_dim), which tears each token apart."""
     if call.kind not in SHAPES or not call.before or len(call.before[0].shape) != 3 or len(call.after.shape) != 4:
         return None
     (batch, n, _), (_, heads, _, head_dim) = call.before[0].shape, call.after.shape
@@ -128,12 +128,13 @@ def scaled_by_all_heads(call):
     shape = call.before[0].shape
     if len(shape) != 4 or shape[1] < 2:
         return None
-    features, scale = (call.factors[0] or shape[-1:])[0], numbers[0] if "div" in call.kind else 1 / numbers[0]
-    if features == shape[1] or not math.isclose(scale * scale, features * shape[1], rel_tol=1e-4):
+    head_dim, scale = (call.factors[0] or shape[-1:])[0], numbers[0] if "div" in call.kind else 1 / numbers[0]
+    embed_dim = head_dim * shape[1]
+    if head_dim == shape[1] or not math.isclose(scale * scale, embed_dim, rel_tol=1e-4):
         return None
     return (
-        f"scales by √{features * shape[1]}, the features of all {shape[1]} heads: the product of one head runs over "
-        f"{features}, so √{features} belongs here"
+        f"scales by √{embed_dim}, embed_dim: the product of one of {shape[1]} heads runs over head_dim={head_dim}, "
+        f"so √{head_dim} belongs here"
     )
 
 
@@ -164,8 +165,8 @@ def masked_nothing(call):
     return "masked nothing: the mask is False everywhere" if call.before[1].high == 0 else None
 
 
-def rows_closed(call):
-    """Every key of a row closed, which softmax turns into nan (−inf) or into equal weights (a large number)."""
+def all_keys_masked(call):
+    """Every key masked for a query, which softmax turns into nan (−inf) or into equal weights (a large number)."""
     result = call.results[0]
     if (
         call.kind not in MASKING
@@ -175,12 +176,12 @@ def rows_closed(call):
         or not result.numel()
     ):
         return None
-    if not (call.after.low <= CLOSED or call.after.has_nan) or any(_closed_rows(t) for t in _untouched(call)):
+    if not (call.after.low <= MASKED or call.after.has_nan) or any(_rows_masked(t) for t in _untouched(call)):
         return None
-    closed = _closed_rows(result)
-    if not closed:
+    masked = _rows_masked(result)
+    if not masked:
         return None
-    return f"every key is masked in {closed} of {math.prod(result.shape[:-1])} rows: softmax has nothing to choose from"
+    return f"every key is masked in {masked} of {math.prod(result.shape[:-1])} rows: softmax has nothing to choose from"
 
 
 def overwrites_argument(call):
@@ -242,10 +243,10 @@ def _untouched(call):
     return call.inputs[1:] if call.in_place else call.inputs
 
 
-def _closed_rows(tensor):
+def _rows_masked(tensor):
     if tensor.ndim < 2 or not tensor.is_floating_point() or not tensor.numel():
         return 0
-    return int((tensor <= CLOSED).all(-1).sum())
+    return int((tensor <= MASKED).all(-1).sum())
 
 
 def _is_mask(tensor):
@@ -253,8 +254,7 @@ def _is_mask(tensor):
         return True
     if not tensor.numel():
         return False
-    open_, closed = tensor == 0, (tensor == 1) | (tensor <= CLOSED)
-    return bool((open_ | closed).all())
+    return bool(((tensor == 0) | (tensor == 1) | (tensor <= MASKED)).all())
 
 
 def _is_of_rows(shape):
@@ -263,7 +263,7 @@ def _is_of_rows(shape):
 
 
 def _is_triangle(tensor):
-    """Whether a mask is causal whatever it calls closed, so that both of its axes are positions."""
+    """Whether a mask is causal whichever of its numbers masks, so that both of its axes are positions."""
     if tensor.shape[-1] != tensor.shape[-2] or tensor.ndim != 2:
         return False
     held = tensor != tensor[0, -1]  # the corner behind the first query's future

@@ -7,12 +7,12 @@ import re
 import torch
 
 from .. import show
-from ..colours import FRAMES
+from ..colours import FRAMES, RULE
 from .record import Step
 
 LINE_UP_TO, ROWS_UP_TO = 88, 150
 FOLDED_FROM, LONGEST_TURN = 4, 40  # turns of a loop from which on they are folded, rows of one turn
-RUST, GREY = FRAMES["wrong"], "rgba(127, 127, 127, 0.4)"
+WRONG = FRAMES["wrong"]
 CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: baseline; border: none; background: none"
 CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); background: none; color: inherit; padding: 0"
 
@@ -329,11 +329,11 @@ def _row_as_html(row):
     if kind == "fold":
         return f"<tr><td></td><td colspan='2' style='{CELL}; {indent}; opacity: 0.75'>{html.escape(thing)}</td></tr>"
     if kind == "line":
-        edge = "" if depth else f"; padding-top: 0.5em; border-top: 1px solid {GREY}"
+        edge = "" if depth else f"; padding-top: 0.5em; border-top: 1px solid {RULE}"
         style = f"{CELL}; {indent}{edge}"
         return f"<tr><th scope='rowgroup' colspan='3' style='{style}'>{_line_as_html(thing)}</th></tr>"
     words = remarks_of(thing) + (hidden_remarks(thing) if kind == "step" else [])
-    style = f"border-left: 4px solid {RUST}; padding-left: 0.5em; white-space: pre-wrap; max-width: 46em"
+    style = f"border-left: 4px solid {WRONG}; padding-left: 0.5em; white-space: pre-wrap; max-width: 46em"
     remarks = "".join(f"<div style='{style}'>{html.escape(text)}</div>" for text in words)
     operation = f"<code style='{CODE}'>{html.escape(thing.operation)}</code>"
     number = f"<th scope='row' style='{CELL}; {indent}; font-weight: normal; opacity: 0.75'>{thing.number}</th>"
@@ -369,7 +369,7 @@ def comparison_as_html(comparison):
     head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "same?", "B", "where"))
     rows = []
     for a, b, sign, note in _aligned(comparison)[:ROWS_UP_TO]:
-        mark = f"; border-top: 2px solid {RUST}; border-bottom: 2px solid {RUST}" if note else ""
+        mark = f"; border-top: 2px solid {WRONG}; border-bottom: 2px solid {WRONG}" if note else ""
         words = {"=": "same", "≠": "differs", "·": "on one side only"}[sign]
         rows.append(
             f"<tr><td style='{CELL}{mark}'>{_cell_html(a)}</td>"
@@ -377,7 +377,7 @@ def comparison_as_html(comparison):
             f"<td style='{CELL}{mark}'>{_cell_html(b)}</td><td style='{CELL}{mark}'><b>{note}</b></td></tr>"
         )
     remarks = [
-        f"<div style='border-left: 4px solid {RUST}; padding-left: 0.5em'>{name} ⚠ step {step.number}, "
+        f"<div style='border-left: 4px solid {WRONG}; padding-left: 0.5em'>{name} ⚠ step {step.number}, "
         f"{html.escape(f'{step.operation}: {words}')}</div>"
         for name, run in (("A", comparison.first), ("B", comparison.second))
         for step, words in run.surprises

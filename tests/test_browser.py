@@ -1,9 +1,9 @@
 """In a real JupyterLab: on every board a learner sees the numbers that attn_lib computes, moved as a learner would."""
 
 import re
-import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
@@ -42,7 +42,9 @@ def boards(browser, tmp_path_factory):
     """The one JupyterLab page, with every board on it, run once; each test puts its board back with Reset."""
     folder = tmp_path_factory.mktemp("lab")
     write_notebook(folder / "boards.ipynb", BOARDS)
-    shutil.copy(ROOT / "notebooks/01_by_hand.ipynb", folder / "saved.ipynb")
+    saved = nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", as_version=4)
+    saved.cells = [cell for cell in saved.cells if "by_hand_explorer(" in cell.source]
+    nbformat.write(saved, folder / "saved.ipynb")
     with jupyterlab(folder) as address:
         page = Lab(browser, address, "boards.ipynb").run_all()
         yield page

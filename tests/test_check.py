@@ -25,6 +25,7 @@ from attn_lib.exercises.catalogue import EXERCISES, Exercise, Mistake, find, tol
 from attn_lib.exercises.function import Function
 from attn_lib.exercises.numbers import Numbers
 from attn_lib.exercises.outcomes import Outcome, close, same
+from attn_lib.exercises.runner import Worker
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
@@ -157,6 +158,35 @@ def test_exercises_imported_after_a_change_of_the_default_dtype_are_the_same(imp
 
         assert made is not EXERCISES and torch.get_default_dtype() == torch.float64
     assert {arg.dtype for arg in made["4.3"].probes[0] if isinstance(arg, torch.Tensor)} == {torch.float32}
+
+
+def as_it_stands():
+    return torch.get_default_dtype(), torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.rand(()).item()
+
+
+def test_every_call_finds_torch_as_it_starts():
+    def meddles():
+        torch.set_default_dtype(torch.float16)
+        torch.set_grad_enabled(False)
+        torch.rand(3)
+
+    def checks_another():
+        with torch.inference_mode(), Worker() as inner:
+            meddles()
+            return inner.run(as_it_stands)
+
+    with Worker() as worker:
+        first = worker.run(as_it_stands)
+        assert first[:3] == (torch.float32, True, False)
+        worker.run(meddles)
+        assert worker.run(as_it_stands) == first
+        assert worker.run(checks_another) == first
+
+
+def test_the_time_that_the_library_takes_is_not_the_learners():
+    with Worker(seconds=1e-9) as worker:
+        assert worker.run(lambda: 2 * 3, timed=False) == 6
+        assert worker.left == 1e-9
 
 
 # --------------------------------------------------------------------------------------------------- odd answers

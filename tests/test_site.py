@@ -136,7 +136,7 @@ ALL_BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}, "resultType
 # Of the others, these hang on the width of the screen or on colours: on the second screen every page is asked these,
 # and the rest, which read the page's structure, are asked once of each kind of page.
 OF_THE_SCREEN = {
-    "runOnly": ["link-in-text-block", "meta-viewport", "scrollable-region-focusable", "target-size"],
+    "runOnly": ["link-in-text-block", "meta-viewport", "scrollable-region-focusable"],
     "resultTypes": ["violations"],
 }
 KINDS = ["index", "search", "README", LESSONS[0]]  # a page of each kind

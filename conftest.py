@@ -23,7 +23,7 @@ settings.register_profile("course", derandomize=True, deadline=None, max_example
 settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end.
-LONG = ["test_site", "test_browser", "test_deck", "test_exercises", "test_grade"]
+LONG = ["test_deck", "test_site", "test_predictions", "test_browser", "test_saved_outputs", "test_grade", "test_check"]
 
 
 def pytest_collection_modifyitems(items):

@@ -67,6 +67,7 @@ def test_every_lesson_is_a_page_with_contents_search_and_neighbours(built, pages
 
 
 def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pages):
+    anchors = {path: {tag["id"] for tag in page.select("[id]")} for path, page in pages.items()}
     for path, page in pages.items():
         for node in page.select("[href], [src]"):
             address = node.get("href") or node.get("src")
@@ -79,8 +80,7 @@ def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pag
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             assert target.is_file(), f"{path.name}: {address} is not there"
             if parts.fragment and target in pages:
-                anchors = {tag["id"] for tag in pages[target].select("[id]")}
-                assert unquote(parts.fragment) in anchors, f"{path.name}: {address} has no such anchor"
+                assert unquote(parts.fragment) in anchors[target], f"{path.name}: {address} has no such anchor"
 
 
 def test_the_first_page_has_the_question_of_each_lesson_and_its_notebook_to_download(built, pages):

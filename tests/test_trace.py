@@ -530,6 +530,17 @@ def test_a_call_of_the_library_whose_result_is_not_taken_is_remarked_as_a_whole(
     assert [step.operation for step, words in run.surprises if NEVER_USED in words] == ["MultiHeadAttention"]
 
 
+def test_writing_into_a_tensor_is_a_step_and_shows_what_it_holds_then():
+    def fn(x):
+        y = x * 2
+        y[0] = 7.0
+        return y
+
+    run = trace(fn, torch.ones(2, 3))
+    assert operations(run) == ["* 2", "[0] = 7"] and "[0] = 7  (2, 3) → (2, 3)" in run.as_text()
+    assert run[0].value.tolist() == [[2.0] * 3] * 2 and run[1].value.tolist() == [[7.0] * 3, [2.0] * 3]
+
+
 def test_all_that_a_call_hands_on_comes_out_of_it():
     source = """
         def part(x):

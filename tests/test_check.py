@@ -543,14 +543,24 @@ def test_a_warning_is_not_taken_for_printing():
     assert "prints" not in check("2.2", transposing).message
 
 
-def test_what_is_printed_is_quoted_up_to_its_first_line():
-    exercise = small()
-
+@pytest.mark.parametrize(("printed", "quoted"), [("first\nsecond", "first"), (70 * "long", 15 * "long")])
+def test_what_is_printed_is_quoted_up_to_its_first_line_or_60_letters(printed, quoted):
     def chatty(x):
-        print("first\nsecond")
+        print(printed)
         return x * 2
 
-    assert 'It prints ("first")' in exercise.judge(chatty).message
+    assert f'It prints ("{quoted}")' in small().judge(chatty).message
+
+
+def test_a_mistake_is_shown_where_it_shows_best():
+    verdict = check("3.2", EXERCISES["3.2"].mistakes["top-left"].forms[0])
+    assert verdict.misconception == "top-left" and "n_queries=2, n_keys=5" in verdict.message
+
+
+def test_a_clue_is_given_where_there_are_numbers_to_compare():
+    invariants = [("it is not twice the number", lambda answer: False)]
+    assert "A clue" in small(invariants=invariants).judge(lambda x: x * 7).message
+    assert "A clue" not in small(invariants=invariants).judge(lambda x: x[:1]).message
 
 
 def with_both_mistakes(x, w_q, w_k, w_v, w_o, num_heads, mask=None):

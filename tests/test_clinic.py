@@ -77,6 +77,21 @@ def test_the_right_diagnosis_cure_and_test_are_right_together(id):
     assert f"Read again: {CASES[id].section}" in verdict.message
 
 
+@pytest.mark.parametrize("id", ["6.1", "6.2", "6.5"])
+def test_a_cure_that_is_the_same_fault_in_other_clothes_is_still_ill(id):
+    for relative in CASES[id].relatives:
+        verdict = check(id, ..., ..., relative)
+        assert verdict.misconception == "still-ill", verdict
+        assert part(verdict, "Mended") == "✗ Mended: it still comes to what the fault comes to."
+
+
+def test_of_several_parts_that_are_wrong_the_first_names_the_verdict():
+    line, fault, mended, _ = CASES["6.1"].answer
+    verdict = check("6.1", line + 1, fault, mended, lambda attention: True)
+    assert part(verdict, "Diagnosis").startswith("✗") and part(verdict, "Test").startswith("✗")
+    assert verdict.misconception == "wrong-line"
+
+
 @each_patient
 def test_each_part_that_is_wrong_alone_is_told_and_the_others_stand(id):
     line, fault, mended, detects = CASES[id].answer

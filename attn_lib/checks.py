@@ -88,6 +88,26 @@ def check_scores(scores, mask):
     check_mask(mask, scores.shape)
 
 
+def check_weights(weights, grad_weights):
+    """Weights and the gradient of each of them."""
+    for name, tensor in (("weights", weights), ("grad_weights", grad_weights)):
+        check_floating(name, tensor)
+        if tensor.ndim < 1:
+            raise ValueError(f"{name} must have at least 1 dimension, got 0")
+    if weights.shape != grad_weights.shape:
+        raise ValueError(f"weights has shape {tuple(weights.shape)}, grad_weights has {tuple(grad_weights.shape)}")
+
+
+def check_grad_output(query, value, grad_output):
+    """The gradient of an output has the output's shape, (…, n_queries, d_v)."""
+    check_floating("grad_output", grad_output)
+    if grad_output.dtype != query.dtype:
+        raise TypeError(f"query is {query.dtype}, grad_output is {grad_output.dtype}: convert one to the other")
+    wanted = (*query.shape[:-1], value.size(-1))
+    if tuple(grad_output.shape) != wanted:
+        raise ValueError(f"grad_output has shape {tuple(grad_output.shape)}, the output has {wanted}")
+
+
 def check_lengths(lengths, max_len):
     """lengths (batch,) of whole numbers within 0..max_len, or only from 0 up where max_len is None."""
     if lengths.ndim != 1:

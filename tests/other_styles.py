@@ -212,6 +212,105 @@ def load_by_parameters(ours, theirs):
     ours.out_proj.weight = nn.Parameter(theirs.out_proj.weight.detach().clone())
 
 
+def softmax_back_jacobian(weights, grad_weights):
+    jacobian = torch.diag_embed(weights) - torch.einsum("...i,...j->...ij", weights, weights)
+    return torch.einsum("...ij,...j->...i", jacobian, grad_weights)
+
+
+def softmax_back_loop(weights, grad_weights):
+    grad_scores = torch.zeros_like(weights)
+    for i in range(weights.size(-1)):
+        for j in range(weights.size(-1)):
+            change = weights[..., j] * (float(i == j) - weights[..., i])  # of weight j with score i
+            grad_scores[..., i] += change * grad_weights[..., j]
+    return grad_scores
+
+
+def softmax_back_double(weights, grad_weights):
+    weights, grad_weights = weights.double(), grad_weights.double()
+    grad_scores = weights * grad_weights
+    grad_scores -= weights * grad_scores.sum(-1)[..., None]
+    return grad_scores
+
+
+def attention_back_einsum(query, key, value, grad_output):
+    scale = query.shape[-1] ** -0.5
+    weights = (torch.einsum("...id,...jd->...ij", query, key) * scale).softmax(-1)
+    back = softmax_back_jacobian(weights, torch.einsum("...id,...jd->...ij", grad_output, value)) * scale
+    to_query = torch.einsum("...ij,...jd->...id", back, key)
+    return [to_query, torch.einsum("...ij,...id->...jd", back, query), weights.transpose(-2, -1) @ grad_output]
+
+
+def attention_back_by_outputs(query, key, value, grad_output):
+    query = query / math.sqrt(query.size(-1))
+    scores = query @ key.mT
+    weights = torch.exp(scores - scores.logsumexp(-1, keepdim=True))
+    shared = (weights @ value * grad_output).sum(-1, keepdim=True)  # as fused kernels do
+    back = weights * (grad_output @ value.mT - shared)
+    return back @ key / math.sqrt(query.size(-1)), back.mT @ query, weights.mT @ grad_output
+
+
+def learn_by_autograd(x, w_q, w_k, wish, steps, rate):
+    w_q = w_q.detach().clone().requires_grad_()
+    for _ in range(steps):
+        loss = -(wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, dim=-1)).sum()
+        loss.backward()
+        with torch.no_grad():
+            w_q -= rate * w_q.grad
+        w_q.grad = None
+    return w_q
+
+
+def learn_by_optimizer(x, w_q, w_k, wish, steps, rate):
+    w_q = torch.nn.Parameter(w_q.clone())
+    optimizer = torch.optim.SGD([w_q], lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (wish * (x @ w_q @ (x @ w_k).T).log_softmax(-1)).sum().neg().backward()
+        optimizer.step()
+    return w_q
+
+
+def learn_token_by_token(x, w_q, w_k, wish, steps, rate):
+    for _ in range(steps):
+        gradient = torch.zeros_like(w_q)
+        for token, wanted in zip(x, wish, strict=True):
+            if wanted.any():
+                weights = torch.softmax((x @ w_k) @ (token @ w_q), dim=0)
+                gradient += torch.outer(token, (weights - wanted) @ (x @ w_k))
+        w_q = w_q - rate * gradient
+    return w_q
+
+
+def back_inputs(*sizes, dtype=torch.float32, seed=3):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(size, generator=generator).to(dtype) for size in sizes]
+
+
+def detects_by_differences(backward):
+    """Nudge every number a little in float64, and look whether the loss moves as the gradient says."""
+    inputs = back_inputs((2, 3), (4, 3), (4, 2), dtype=torch.float64)
+    (came_back,) = back_inputs((2, 2), dtype=torch.float64, seed=4)
+
+    def loss(tensors):
+        return (F.scaled_dot_product_attention(*(t[None, None] for t in tensors))[0, 0] * came_back).sum()
+
+    for k, gradient in enumerate(backward(*inputs, came_back)):
+        for place in range(gradient.numel()):
+            up, down = ([t.clone() for t in inputs] for _ in range(2))
+            up[k].view(-1)[place] += 1e-5
+            down[k].view(-1)[place] -= 1e-5
+            if abs((loss(up) - loss(down)) / 2e-5 - gradient.flatten()[place]) > 1e-3:
+                return True
+    return False
+
+
+def detects_by_einsum(backward):
+    *inputs, came_back = back_inputs((2, 3, 4), (2, 5, 4), (2, 5, 4), (2, 3, 4))
+    made, truth = backward(*inputs, came_back), attention_back_einsum(*inputs, came_back)
+    return any((one - other).abs().max() > 1e-4 for one, other in zip(made, truth, strict=True))
+
+
 RIGHT = [
     *(("1.2", f) for f in (self_attention_loop, self_attention_einsum, self_attention_double)),
     *(("2.1", f) for f in (softmax_log, softmax_in_place, softmax_max_detached_double)),
@@ -227,6 +326,10 @@ RIGHT = [
     *(("4.3", f) for f in (multi_head_loop, multi_head_fused, multi_head_einsum)),
     *(("5.1", f) for f in (key_padding_compare, key_padding_additive)),
     *(("5.2", f) for f in (load_by_data, load_by_parameters)),
+    *(("7.1", f) for f in (softmax_back_jacobian, softmax_back_loop, softmax_back_double)),
+    *(("7.2", f) for f in (attention_back_einsum, attention_back_by_outputs)),
+    *(("7.3", f) for f in (learn_by_autograd, learn_by_optimizer, learn_token_by_token)),
+    *(("7.4", f) for f in (detects_by_differences, detects_by_einsum)),
 ]
 
 # ------------------------------------------------------------------------------- known mistakes, in a second style
@@ -451,6 +554,130 @@ def loads_copy(ours, theirs):
     return ours
 
 
+def by_jacobian(jacobian):
+    """7.1 with a matrix for each row of weights."""
+    return lambda weights, grads: torch.einsum("...ij,...j->...i", jacobian(weights), grads)
+
+
+def unit(weights):
+    return torch.eye(weights.size(-1)).expand(*weights.shape, -1)
+
+
+def in_turn(weights, grads):
+    """7.1 over the other axis."""
+    return softmax_back_loop(weights.mT, grads.mT).mT
+
+
+def made_whole(weights, grads):
+    weights = torch.nan_to_num(weights) / torch.einsum("...j->...", weights).unsqueeze(-1)
+    return softmax_back_jacobian(weights, grads)
+
+
+def back_as(parts, soft=softmax_back_loop):
+    """7.2 with einsum: `parts` makes the three gradients of what is at hand."""
+
+    def answer(query, key, value, grad_output):
+        scale = query.size(-1) ** -0.5
+        weights = by_exp(scores_einsum(query, key) * scale)
+        back = soft(weights, scores_einsum(grad_output, value))
+        return parts(scale, weights, back, query, key, grad_output)
+
+    return answer
+
+
+def to_rows(a, b):
+    return torch.einsum("...ij,...jd->...id", a, b)
+
+
+def to_columns(a, b):
+    return torch.einsum("...ij,...id->...jd", a, b)
+
+
+def all_three(scale, weights, back, query, key, grad_output):
+    return scale * to_rows(back, key), scale * to_columns(back, query), to_columns(weights, grad_output)
+
+
+def mean_of_blocks(weights, grads):
+    half = -(-weights.size(-1) // 2)
+    slices = slice(0, half), slice(half, None)
+    return torch.cat([softmax_back_loop(weights[..., part], grads[..., part]) for part in slices], -1)
+
+
+def trained(scores=lambda x, w_q, w_k: x @ w_q @ (x @ w_k).T, loss=None, sign=-1, keep=False, rounds=None, rate=None):
+    """7.3 with autograd."""
+    loss = loss or (lambda weights, wish: -(wish * weights.log()).sum())
+
+    def answer(x, w_q, w_k, wish, steps, lr):
+        w_q = w_q.clone().requires_grad_()
+        for _ in range(steps if rounds is None else rounds(steps)):
+            loss(torch.softmax(scores(x, w_q, w_k), -1), wish).backward()
+            with torch.no_grad():
+                w_q += sign * (lr if rate is None else rate) * w_q.grad
+            if not keep:
+                w_q.grad.zero_()
+        return w_q.detach()
+
+    return answer
+
+
+def learned_at_once(x, w_q, w_k, wish, steps, rate):
+    w_q = w_q.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(-(wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, -1)).sum(), w_q)
+    for _ in range(steps):
+        w_q = w_q - rate * gradient
+    return w_q
+
+
+def learned_copy(x, w_q, w_k, wish, steps, rate):
+    learn_by_autograd(x, w_q, w_k, wish, steps, rate)
+    return w_q
+
+
+def learned_queries(x, w_q, w_k, wish, steps, rate):
+    for _ in range(steps):
+        weights = by_exp(x @ w_q @ (x @ w_k).T)
+        pulls = (weights * wish.sum(1)[:, None] - wish) @ (x @ w_q)
+        w_q = w_q - rate * torch.einsum("id,ie->de", x, pulls)
+    return w_q
+
+
+def learned_recorded(x, w_q, w_k, wish, steps, rate):
+    w_q = torch.nn.Parameter(w_q.clone())
+    for _ in range(steps):
+        torch.sum(-wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, dim=-1)).backward()
+        w_q = torch.sub(w_q, rate * w_q.grad)
+    return w_q
+
+
+def learned_nobody(x, w_q, w_k, wish, steps, rate):
+    for _ in range(steps):
+        for_all = sum(
+            torch.outer(x[i], (by_exp(x @ w_q @ (x @ w_k).T)[i] - wish[i]) @ (x @ w_k)) for i in range(len(x))
+        )
+        w_q = w_q - rate * for_all
+    return w_q
+
+
+def looks_at(*which, sizes=((3, 4), (5, 4), (5, 2), (3, 2))):
+    """7.4 by autograd, at some of the three gradients."""
+
+    def detects(backward):
+        *inputs, came_back = back_inputs(*sizes)
+        inputs = [tensor.requires_grad_() for tensor in inputs]
+        output = torch.softmax(scores_einsum(*inputs[:2]) / math.sqrt(sizes[0][1]), -1) @ inputs[2]
+        output.backward(came_back)
+        made = backward(*(tensor.detach() for tensor in inputs), came_back)
+        return bool(max((made[i] - inputs[i].grad).abs().max() for i in which) > 1e-4)
+
+    return detects
+
+
+def equal_to_the_bit(backward):
+    *inputs, came_back = back_inputs((3, 4), (5, 4), (5, 2), (3, 2))
+    made, truth = backward(*inputs, came_back), attention_back_by_outputs(*inputs, came_back)
+    return not all(map(torch.equal, made, truth))
+
+
 MISTAKES = [
     ("1.2", "scaled", query_loop),
     ("1.2", "wrong-axis", by_rows(lambda s: by_exp(s, 0))),
@@ -565,6 +792,70 @@ MISTAKES = [
     ("5.2", "one-width", loads_stacked),
     ("5.2", "shared", loads((0, 1, 2), clone=False)),
     ("5.2", "new-module", loads_copy),
+    ("7.1", "copied-through", by_jacobian(unit)),
+    ("7.1", "diagonal-only", by_jacobian(lambda w: torch.diag_embed(w - w**2))),
+    ("7.1", "mean-kept", by_jacobian(torch.diag_embed)),
+    ("7.1", "plain-mean", by_jacobian(lambda w: torch.diag_embed(w) - w[..., None] / w.size(-1))),
+    ("7.1", "mean-over-queries", in_turn),
+    (
+        "7.1",
+        "mean-over-everything",
+        lambda w, g: w * (g - torch.einsum("...ij,...ij->...", w, g)[..., None, None]),
+    ),
+    ("7.1", "negated", by_jacobian(lambda w: w[..., None] * w[..., None, :] - torch.diag_embed(w))),
+    ("7.1", "unweighted", by_jacobian(lambda w: unit(w) - w[..., None, :])),
+    ("7.1", "dead-nan", made_whole),
+    ("7.2", "scale-forgotten", back_as(lambda s, *rest: all_three(1.0, *rest))),
+    (
+        "7.2",
+        "scaled-once",
+        back_as(lambda s, w, b, q, k, g: (to_rows(b, k * s), to_columns(b, q), to_columns(w, g))),
+    ),
+    (
+        "7.2",
+        "scores-untransposed",
+        back_as(lambda s, w, b, q, k, g: (to_rows(b, k) * s, to_rows(b, q) * s, to_columns(w, g))),
+    ),
+    (
+        "7.2",
+        "weights-untransposed",
+        back_as(lambda s, w, b, q, k, g: (to_rows(b, k) * s, to_columns(b, q) * s, to_rows(w, g))),
+    ),
+    ("7.2", "weights-for-scores", back_as(lambda s, w, b, q, k, g: all_three(s, w, w, q, k, g))),
+    ("7.2", "scores-for-weights", back_as(lambda s, w, b, q, k, g: all_three(s, b, b, q, k, g))),
+    ("7.2", "softmax-skipped", back_as(all_three, by_jacobian(unit))),
+    ("7.2", "mean-kept", back_as(all_three, by_jacobian(torch.diag_embed))),
+    ("7.2", "mean-of-a-part", back_as(all_three, mean_of_blocks)),
+    (
+        "7.2",
+        "exchanged",
+        back_as(lambda s, w, b, q, k, g: (to_columns(b, q) * s, to_rows(b, k) * s, to_columns(w, g))),
+    ),
+    ("7.3", "climbs", trained(sign=1)),
+    ("7.3", "adds-up", trained(keep=True)),
+    ("7.3", "stale", learned_at_once),
+    ("7.3", "one-step", trained(rounds=lambda steps: steps > 0)),
+    ("7.3", "never-moves", learned_copy),
+    ("7.3", "without-rate", trained(rate=1)),
+    ("7.3", "scaled", trained(lambda x, w_q, w_k: x @ w_q @ (x @ w_k).T / math.sqrt(w_q.size(1)))),
+    ("7.3", "nobodys-wish", learned_nobody),
+    ("7.3", "averaged", trained(loss=lambda weights, wish: -(wish * weights.log()).sum(-1).mean())),
+    ("7.3", "pulled-by-queries", learned_queries),
+    ("7.3", "recorded-update", learned_recorded),
+    (
+        "7.4",
+        "lets-all-pass",
+        lambda backward: backward(*back_inputs((3, 4), (5, 4), (5, 2), (3, 2)))[0].shape != (3, 4),
+    ),
+    ("7.4", "condemns-everything", lambda backward: looks_at(0, 1, 2)(backward) is not None),
+    ("7.4", "upside-down", lambda backward: not looks_at(0, 1, 2)(backward)),
+    ("7.4", "query-only", looks_at(0)),
+    ("7.4", "key-only", looks_at(1)),
+    ("7.4", "value-only", looks_at(2)),
+    ("7.4", "one-query", looks_at(0, 1, 2, sizes=((1, 4), (3, 4), (3, 2), (1, 2)))),
+    ("7.4", "one-key", looks_at(0, 1, 2, sizes=((3, 4), (1, 4), (1, 2), (3, 2)))),
+    ("7.4", "one-feature", looks_at(0, 1, 2, sizes=((3, 1), (4, 1), (4, 2), (3, 2)))),
+    ("7.4", "condemns-right", equal_to_the_bit),
 ]
 
 # ------------------------------------------------------------------------------------ mistakes that nobody foresaw
@@ -607,4 +898,11 @@ NEAR_MISSES = [
     ("5.1", from_loop(lambda j, n, m: j > n + 1, shape=lambda b, m: (b, m))),
     ("5.2", loads((0, 1, 1))),
     ("5.2", loads((0, 0, 0), bias=False, out=False)),
+    ("7.1", lambda w, g: softmax_back_loop(w, g) * 0.9),
+    ("7.1", lambda w, g: w * (g - g.max(-1, keepdim=True).values)),
+    ("7.2", back_as(lambda s, *rest: all_three(s * s, *rest))),
+    ("7.2", back_as(lambda *parts: [gradient * 0.9 for gradient in all_three(*parts)])),
+    ("7.3", lambda x, w_q, w_k, wish, steps, rate: learn_by_autograd(x, w_q, w_k, wish, steps + 1, rate)),
+    ("7.3", trained(loss=lambda weights, wish: ((weights - wish) ** 2).sum())),
+    ("7.4", looks_at(0, 2)),
 ]

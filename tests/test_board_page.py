@@ -15,7 +15,7 @@ from attn_lib.board import operations as op
 
 SLOW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
-SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2)}
+SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2), "w_k": (4, 2), "wish": (3, 3)}
 CASES = {  # every operation of the vocabulary, with every option that changes what it does
     "product": [op.product(A, B), op.product(A, SQUARE, transpose="b"), op.product(A, SQUARE, transpose="a")],
     "scale": [op.scale(A, by=-2.5), op.scale(A, powers={"n": -0.5, "m": 2})],
@@ -37,6 +37,11 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "softmax": [op.softmax(A), op.softmax(A, over="column"), op.softmax("filled")],
     "masked": [op.masked(A, MASK)],
     "entropy": [op.entropy("shares")],
+    "cross_entropy": [op.cross_entropy(SQUARE, "shares"), op.cross_entropy(MASK, "shares")],
+    "learned": [
+        op.learned(B, "w_k", A, "wish", steps=steps, rate="n", keys_too=too, which=which)
+        for steps, too, which in ((0, 0, 0), (1, 0, 0), ("m", 1, 0), ("m", 1, 1), (50, 0, 1))
+    ],
     "choose": [op.choose(A, SQUARE, A, chosen="n")],
     "row": [op.row(A, chosen="n")],
     "film": [op.film("frames", chosen="n")],

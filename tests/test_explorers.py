@@ -16,6 +16,7 @@ from attn_lib.explorers import (
     by_hand_explorer,
     fused_explorer,
     heads_explorer,
+    learning_board,
     mask_painter,
     patient_explorer,
     reshape_explorer,
@@ -35,6 +36,7 @@ ALL = {
     "fused": fused_explorer,
     "patient": patient_explorer,
     "arrows": arrows_explorer,
+    "learning": learning_board,
 }
 
 
@@ -216,6 +218,50 @@ def test_a_patient_looks_healthy_where_scores_are_symmetric():
     board.change(queries=board.inputs["queries"] * 0)
     assert not board._reached
     assert board.change(queries=board.inputs["keys"])._reached
+
+
+@pytest.mark.parametrize("learns", ["W_q alone", "W_q and W_k"])
+@pytest.mark.parametrize("step, rate", [(0, 0.5), (1, 3), (2, 0.5), (50, 0.1)])
+def test_learning_board_goes_the_way_that_autograd_goes(learns, step, rate):
+    wish = torch.tensor([[0, 0, 1.0], [0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64)
+    board = learning_board().change(learns=learns, step=step, rate=rate, wish=wish)
+    x, w_q, w_k = (board.inputs[name] for name in ("X", "W_q", "W_k"))
+
+    def loss(w_q, w_k):
+        return -(wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, dim=-1)).sum()
+
+    for _ in range(step):
+        there = [w.clone().requires_grad_() for w in (w_q, w_k)]
+        to_q, to_k = torch.autograd.grad(loss(*there), there)
+        w_q, w_k = w_q - rate * to_q, w_k - (rate * to_k if learns == "W_q and W_k" else 0)
+    near = {"rtol": 1e-4, "atol": 1e-4}  # each step is kept in float32
+    assert_close(board.results["W_q now"], w_q, **near)
+    assert_close(board.results["W_k now"], w_k, **near)
+    assert_close(board.results["loss"].sum(), loss(w_q, w_k), **near)
+    here = board.results["W_q now"].requires_grad_()
+    (gradient,) = torch.autograd.grad(loss(here, board.results["W_k now"]), here)
+    assert_close(board.results["to W_q"], gradient)
+    assert_close(board.results["to scores"].sum(dim=1), torch.zeros(3).double())
+
+
+def test_learning_boards_task_is_a_step_that_goes_too_far_and_finds_back():
+    for rate, step, reached in (
+        (0.1, 50, False),
+        (0.5, 2, False),
+        (1, 0, False),
+        (1, 1, True),
+        (1, 2, True),
+        (3, 1, True),
+    ):
+        board = learning_board().change(rate=rate, step=step)
+        assert board._reached is reached, (rate, step)
+        assert not board.done
+    assert board.results["weights"][0].argmax() != 2
+    unlike = learning_board().change(wish=torch.tensor([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]))
+    assert not unlike.change(step=50, rate=0.1)._reached  # whoever wishes for less has not done it
+    same = learning_board().change(rate=1, step=1)
+    same.set_state({"now": {**same.now, "answer": 1, "revision": 99}})
+    assert same.done
 
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-WIDGETS = re.compile(r"(\w+_explorer|mask_painter|Board|tqdm)\(")
+WIDGETS = re.compile(r"(\w+_explorer|\w+_board|mask_painter|Board|tqdm)\(")
 WORKED_OUT = range(1, 5)  # the notebooks whose predictions are worked out, so that slips can be known
 RULES = []
 

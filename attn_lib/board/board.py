@@ -423,7 +423,7 @@ def _words(does, first, second, options):
         return columns, rows
     if does == "weigh":
         return second["rows"], second["columns"]
-    if does in ("total", "entropy", "largest", "any_open", "cut", "head", "view_alone"):
+    if does in ("total", "entropy", "cross_entropy", "largest", "any_open", "cut", "head", "view_alone"):
         return ([], columns) if options.get("over") == "column" else (rows, [])
     return ([], columns) if does == "row" else (rows, columns)
 

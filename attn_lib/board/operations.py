@@ -182,6 +182,28 @@ def entropy(a):
     return torch.special.entr(a).sum(dim=1, keepdim=True)
 
 
+@operation
+def cross_entropy(wish, weights):
+    """How far each row of weights is from its wish: −Σ wish · ln weight, where nothing is wished for 0."""
+    return -torch.xlogy(wish, weights).sum(dim=1, keepdim=True)
+
+
+@operation
+def learned(w_q, w_k, x, wish, *, steps, rate, keys_too, which):
+    """W_q (which 0) or W_k (1) after so many steps down the gradient of the cross-entropy; keys_too: W_k learns too.
+
+    Each step is kept in float32, as models keep theirs: else page and Python, whose last bits differ, would part on a
+    path that is chaotic, as it is with a large rate.
+    """
+    for _ in range(steps):
+        queries, keys = x @ w_q, x @ w_k
+        weights = masked_softmax(queries @ keys.mT)
+        to_scores = weights * wish.sum(dim=1, keepdim=True) - wish
+        w_q, w_k = w_q - rate * (x.mT @ (to_scores @ keys)), w_k - rate * keys_too * (x.mT @ (to_scores.mT @ queries))
+        w_q, w_k = w_q.float().double(), w_k.float().double()
+    return w_k if which else w_q
+
+
 # ----------------------------------------------------------------------------------------------- choose, cut, join
 
 

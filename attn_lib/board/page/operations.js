@@ -148,6 +148,35 @@ const OPERATIONS = {
     },
     says: ([a]) => `How spread each row of ${a} is.`,
   },
+  cross_entropy: {
+    does: ([y, w]) => y.map((row, i) => [-sum(row.map((x, j) => (x === 0 ? 0 : x * Math.log(w[i][j]))))]),
+    because([y, w], _, i, j, [my, mw]) {
+      const pairs = range(my[0].length).map((k) => [y(i, k), w(i, k)]), [some, none] = [true, false].map((is) => pairs.filter(([x]) => x.value !== 0 === is));
+      const also = none.flat();
+      if (!some.length) return told("nothing is wished for, so", number(0), ...also);
+      return told("", less(plus(some.map(([x, weight]) => times(x, log(weight))))), ...also);
+    },
+    says: ([y, w]) => `How far each row of ${w} is from ${y}: wished shares times the logarithm of the weights, added up, with the sign turned.`,
+  },
+  learned: {
+    does([wq, wk, x, wish], { steps, rate, keys_too: too, which }) {
+      const { does: by } = OPERATIONS.product, rows = wish.map((row) => sum(Array.from(row)));
+      const step = (w, pulls, much) => like(w, (number, i, j) => Math.fround(number - much * dot(x.map((row) => row[i]), pulls.map((row) => row[j]))));
+      for (let k = 0; k < steps; k++) {
+        const queries = by([x, wq], {}), keys = by([x, wk], {});
+        const scores = by([queries, keys], { transpose: "b" }).map(softmaxOf).map((row, i) => row.map((w, j) => w * rows[i] - wish[i][j]));
+        [wq, wk] = [step(wq, by([scores, keys], {}), rate), step(wk, by([scores, queries], { transpose: "a" }), rate * too)];
+      }
+      return which ? wk : wq;
+    },
+    because(leaves, { steps, which }, i, j, matrices, value) {
+      const also = leaves.flatMap((leaf, k) => matrices[k].flatMap((row, r) => Array.from(row, (_, c) => leaf(r, c))));
+      const start = leaves[which](i, j);
+      if (!steps) return told("no step yet:", start);
+      return told(`at the start, less ${steps === 1 ? "one step" : `${steps} steps`}:`, less(start, number(start.value - value)), ...also);
+    },
+    says: (names, { steps, rate, which }) => `${names[which]} after ${steps} step${steps === 1 ? "" : "s"} at a learning rate of ${trimmed(rate, 4)}: each time, the weights are computed anew, and the gradient times the rate is taken away.`,
+  },
   choose: copied((matrices, { chosen }) => matrices[chosen], ({ chosen }, i, j) => [chosen, i, j], (names, { chosen }) => `${names[chosen]}, as chosen.`),
   row: copied(([a], { chosen }) => [Array.from(a[chosen])], ({ chosen }, i, j) => [0, chosen, j], ([a]) => `One row of ${a}.`),
   film: {

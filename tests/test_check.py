@@ -340,6 +340,29 @@ def test_three_checks_at_once_are_right_and_leave_the_output_where_it_was():
     assert (sys.stdout, sys.stderr) == before
 
 
+def test_a_check_waits_until_another_one_is_done():
+    inside, go_on, called = threading.Event(), threading.Event(), threading.Event()
+
+    def waits(n_queries, n_keys):
+        inside.set()
+        go_on.wait(10)
+        return attn_lib.causal_mask(n_queries, n_keys)
+
+    def is_called(n_queries, n_keys):
+        called.set()
+        return attn_lib.causal_mask(n_queries, n_keys)
+
+    first, second = (threading.Thread(target=check, args=("3.2", answer)) for answer in (waits, is_called))
+    first.start()
+    assert inside.wait(30)
+    second.start()
+    assert not called.wait(0.3)  # however long that is, the other one is still inside
+    go_on.set()
+    first.join()
+    second.join()
+    assert called.is_set()
+
+
 def test_an_answer_may_check_another_one():
     def curious(n_queries, n_keys):
         assert check("3.2", attn_lib.causal_mask).status == "correct"
@@ -538,13 +561,14 @@ def test_a_global_of_the_notebook_is_a_clue():
     assert "of the notebook" not in check("1.2", lambda x, q, k, v: x).message
 
 
-def test_a_warning_is_not_taken_for_printing():
+def test_a_warning_is_not_taken_for_printing_and_not_shown(capsys):
     def transposing(q, k, v):
         warnings.warn("deprecated", stacklevel=1)
         print("seen", file=sys.stderr)
         return EXERCISES["2.2"].reference(q, k, v)
 
     assert "prints" not in check("2.2", transposing).message
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(("printed", "quoted"), [("first\nsecond", "first"), (70 * "long", 15 * "long")])

@@ -57,16 +57,18 @@ SLIPS = {
     "uniform": "That treats all alike, whatever their scores are.",
     "before_softmax": "That is what comes out if it is done *before* softmax.",
     "after_softmax": "That is what comes out if it is done *after* softmax.",
-    "wrong_axis": "The right operation along the other axis: ask over what softmax or the sum goes.",
+    "wrong_axis": "The right operation along the other axis: ask which of them it has to run along.",
     "sum": "You added them up and did not divide by how many there are.",
     "mean": "You took the plain mean: here each one counts as much as its weight says.",
     "unweighted": "You added up the values as they are; each has to be multiplied by its weight first.",
     "product": "You multiplied entry by entry; a dot product then adds the products up.",
+    "unmultiplied": "You added up the numbers of the key; each is multiplied by a number of the query first.",
     "incomplete": "One term of the sum is missing.",
     "added": "You added all the numbers up; first they are multiplied in pairs.",
     "untransposed": "The keys are not transposed: the product ran along their columns, and a key is a row.",
     "rounded": "You went on with rounded numbers, and the rounding has grown.",
     "negated": "The size is right, the sign is not.",
+    "one_product": "That is the variance of one product; a score is the sum of d_k of them.",
     "variance": "That is the variance; the standard deviation is its square root.",
     "deviation": "That is the standard deviation; the variance is its square.",
     "logarithm": "The right number of bits: the entropy here is taken with the natural logarithm.",
@@ -82,6 +84,7 @@ SLIPS = {
     "allowed": "You counted those that may be attended to; those that are hidden are asked for.",
     "strict": "You left out the token itself: the diagonal counts too.",
     "upper_left": "You aligned the mask at the upper left corner; the last query sees every key.",
+    "erased": "That much is erased; what is left of the row is asked for.",
     "renormalised": "You divided the rest by its sum again; nothing here does that.",
     "zero": "Zero is not what arithmetic makes of it: follow the numbers through softmax.",
     "one": "You expected the whole weight to go there.",
@@ -96,6 +99,7 @@ SLIPS = {
     "heads": "You counted heads where another size belongs.",
     "all_axes": "Every axis has been turned round, the batch too; only the last two change places.",
     "unbatched": "The batch is missing: every leading dimension stays.",
+    "whole_batch": "That is for the whole batch; one sentence is asked for.",
     "merged": "That is after the heads have been put together again.",
     "per_head": "That is for one head; all of them are asked for.",
     "all_heads": "That is for all heads together; one of them is asked for.",
@@ -105,6 +109,7 @@ SLIPS = {
     "with_transpose": "That is what `view` and then `transpose` do; `view` alone never moves a number.",
     "unmixed": "The last projection makes each of its features from all of those it gets.",
     "thinner": "The more heads, the thinner each of them: ask how many features one has.",
+    "wider": "One head is as wide as all the thin ones together: count rows and columns of each matrix.",
     "tiled": "You repeated the whole list; each entry has to be repeated where it stands.",
     "averaged": "That is averaged over the heads.",
     "unaveraged": "That is for each head by itself; they have been averaged.",
@@ -129,15 +134,32 @@ SLIPS = {
     "intended": "That is what the code is meant to do; follow what it does, line by line.",
     "ours": "That is what our own function does; this one means something else.",
     "inherited": "That line only inherits the difference; one before it makes it.",
+    "everybody": "There are two key heads, and each query head uses one of them: who uses the other?",
+    "unstacked": "That is how many ours has; theirs stacks some of them in one.",
+    "every_path": "Not always: one of the three survives a dead row.",
     "training": "While it is trained, yes; in use, other code runs.",
     "weights_only": "Those are the weights alone; the biases count too.",
+    "raised": "You counted the one that raises an error; it is the tests that are to notice.",
+    "everyone": "To be ill is not to be noticed: ask what each test looks at.",
+    "by_name": "The name of a test says little; read what it hands over.",
+    "same_width": "With values as wide as the keys, yes. Look how wide they are here.",
+    "saturated": "Three compare with right code. One of them does it where no scale matters any more.",
     # answers in words
     "worse": "That is so too, but something worse has happened.",
     "both": "Not both: one of the two is different.",
     "neither": "Not neither: one of the two does it.",
-    "other": "It is the other way round. Try it on one number before you guess again.",
-    "yes": "It sounds as if it should. Try it on one number before you guess again.",
-    "no": "It looks as if it did not matter. Try it on one number before you guess again.",
+    "other": "It is the other way round.",
+    "yes": "It looks so. Follow the result of each line: who takes it?",
+    "no": "In part it is so. Follow the result of each line: who takes it?",
+    "signs": "Change the signs and nothing else, and look at the diagonal again.",
+    "keys": "Change the keys and nothing else, and look at the diagonal again.",
+    "rows": "A row belongs to a query. Over which of the two axes does this softmax run?",
+    "columns": "A column belongs to a key. Over which of the two axes does this softmax run?",
+    "far_ahead": "Large scores put one key far ahead: would a small nudge change that?",
+    "nudge_too": "The nudge is divided as well.",
+    "root": "Divided by the root the scores keep their size. Does that make the weights react more?",
+    "equal": "Count the rows and columns of each matrix, and its biases.",
+    "only_weights": "The weights change. What becomes of the values?",
 }
 
 
@@ -231,12 +253,14 @@ class Prediction:
         if _same(mine, wanted, within):
             self.comment = "Right."
             return "right"
-        for name, value in slips.items():
-            slip = _read(value, like=wanted)
-            if _same(mine, slip, within) and not _same(slip, wanted, within):
-                self.slip, self.comment = name, SLIPS[name]
-                return "wrong"
-        self.comment = _difference(mine, wanted, within)
+        known = {name: _read(value, like=wanted) for name, value in slips.items()}
+        near = {
+            name: _apart(mine, slip)
+            for name, slip in known.items()
+            if _same(mine, slip, within) and not _same(slip, wanted, within)
+        }
+        self.slip = min(near, key=near.get, default=None)
+        self.comment = SLIPS[self.slip] if near else _difference(mine, wanted, within)
         return "wrong"
 
     @property
@@ -404,6 +428,12 @@ def _near(a, b, within):
     if not (math.isfinite(a) and math.isfinite(b)):
         return a == b or (math.isnan(a) and math.isnan(b))
     return abs(a - b) <= within + 1e-9 * abs(b)
+
+
+def _apart(mine, slip):
+    """By how much a guess misses what it is the same as within the tolerance; words miss nothing."""
+    pairs = [(a, b) for a, b in zip(_flat(mine), _flat(slip), strict=True) if isinstance(b, float)]
+    return max((abs(a - b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)), default=0.0)
 
 
 def _leaves(thing):

@@ -29,7 +29,8 @@ function judge({ leaves, alone, within, slips }, text) {
   const close = (a, b) => (typeof a === "number" && typeof b === "number" ? Math.abs(a - b) <= within + 1e-9 * Math.abs(b) : a === b);
   const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));
   if (same(leaves)) return { right: true, says: "Right." };
-  const slip = slips.find((known) => same(known.leaves));
+  const apart = (known) => Math.max(...guess.map((x, i) => Math.abs(x - known.leaves[i]) || 0)); // words: not at all
+  const [slip] = slips.filter((known) => same(known.leaves)).sort((a, b) => apart(a) - apart(b));
   if (slip) return { says: slip.says };
   const count = (n) => `${n} number${n === 1 ? "" : "s"}`;
   if (!isNumbers) return { says: "That is not what happens. Can you say why?" };

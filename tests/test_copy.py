@@ -91,9 +91,15 @@ def test_of_a_cell_that_both_changed_the_new_version_stands_below():
     ]
 
 
-def test_of_an_answer_the_new_stub_is_shown_and_never_run():
-    mine = lesson(stub="def my_f(x):\n    return x")
-    new = copies.update(mine, lesson(), lesson(stub='def my_f(x):\n    """Better."""'))
+@pytest.mark.parametrize("tag", ["exercise", "blank"])
+def test_of_an_answer_the_new_stub_is_shown_and_never_run(tag):
+    mine, was, course = (
+        lesson(stub=source)
+        for source in ("def my_f(x):\n    return x", LESSON[4]["source"], 'def my_f(x):\n    """Better."""')
+    )
+    for cells in (mine, was, course):
+        cells[4]["metadata"] = {"tags": [tag]}
+    new = copies.update(mine, was, course)
     at = ids(new).index("stub")
     assert new[at]["source"].endswith("return x")
     assert new[at + 1]["cell_type"] == "markdown" and '"""Better."""' in new[at + 1]["source"]
@@ -175,6 +181,12 @@ def test_cells_that_lost_their_ids_are_known_by_what_is_in_them(edited):
     new = copies.update(mine, lesson(), lesson(title="# 1. New", **edited))
     assert [name for name in ids(new) if name in ids(LESSON)] == ids(LESSON)
     assert "mine alone" in sources(new) and new[0]["source"] == "# 1. New" and len(new) == len(LESSON) + 1
+
+
+def test_a_cell_of_ones_own_in_the_place_of_one_that_was_deleted_is_not_taken_for_it():
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(imports="notes = ['why', 'how']"))]
+    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
+    assert sources(new) == sources(mine) and "imports" not in ids(new)
 
 
 def test_a_cell_that_lost_its_id_and_was_moved_is_known_too():
@@ -372,8 +384,11 @@ def test_only_what_answers_the_question_right_above_is_folded(between, text, clo
     assert begun.startswith("<details>") == closed
 
 
-def test_what_answers_the_task_of_a_board_is_folded():
-    cells = [cell("board", "mask_painter()", tags=["nbval-ignore-output"]), prose("why", "Six.", tags=["answer"])]
+@pytest.mark.parametrize(
+    "source, tag", [("mask_painter()", "nbval-ignore-output"), ("x = 6\nblank(my_x, x)", "filled")]
+)
+def test_what_answers_the_task_of_a_board_or_a_line_of_ones_own_is_folded(source, tag):
+    cells = [cell("asked", source, tags=[tag]), prose("why", "Six.", tags=["answer"])]
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"].startswith("<details>")
     cells[0]["metadata"]["tags"] = []
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"] == "Six."

@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from attn_lib.colours import COLOURS
 from authors.diagrams import DIAGRAMS, SMALL, alt_text, svg
 
 IMG = Path(__file__).resolve().parent.parent / "img"
+NOTEBOOKS = sorted(IMG.with_name("notebooks").glob("*.ipynb"))
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
@@ -43,6 +45,18 @@ def test_a_moved_box_a_changed_colour_or_word_would_be_noticed(name):
 def test_it_has_an_alternative_text_and_is_small(name):
     assert len(alt_text(name)) > 40 and alt_text(name).endswith(".")
     assert (IMG / f"{name}.svg").stat().st_size < 150_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_lesson_says_of_each_diagram_what_was_drawn(path):
+    prose = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+    said = re.findall(r"!\[([^\]]*)\]\([^)]*/(\w+)\.svg\)", prose)
+    assert said == [(alt_text(name), name) for _, name in said]
+
+
+def test_every_diagram_stands_in_a_lesson():
+    prose = "".join(path.read_text(encoding="utf-8") for path in NOTEBOOKS)
+    assert [name for name in DIAGRAMS if f"../img/{name}.svg)" not in prose] == []
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

@@ -224,6 +224,13 @@ def there_is_a_summary_and_exercises_with_answers_to_check(notebook):
 
 
 @rule
+def what_checks_and_hints_tell_to_call_is_imported(notebook):
+    """The last hint names `solution`, a verdict `hint`: a learner pastes the line that stands there."""
+    known = names_defined(code_cells(notebook)[0])
+    yield from (f"{name} is not imported" for name in ("check", "hint", "progress", "solution") if name not in known)
+
+
+@rule
 def the_learner_predicts_and_breaks(notebook):
     code = "\n".join(cell.source for cell in code_cells(notebook))
     asked = len(re.findall(r"^guess = ", code, re.M))
@@ -342,7 +349,7 @@ def good_notebook():
     title = (
         "# 4. Title\n\nWhy.\n\n- one\n- two\n- three\n\n**10 minutes, and 10 more for the exercises.** Before: nothing."
     )
-    cells = [prose(title), code("import torch")]
+    cells = [prose(title), code("from attn_lib.exercises import check, hint, progress, solution")]
     for _ in range(5):
         source = "guess = ...\npredict(guess, x, unchanged=1, sum=2)"
         cells += [prose("**Predict.**"), code(source, metadata={"tags": ["predict"]})]
@@ -422,6 +429,8 @@ SPOILT = [
     (imports_stand_in_one_cell_after_the_first, spoil_source(3, "import math")),
     (there_is_a_summary_and_exercises_with_answers_to_check, drop("## Summary")),
     (there_is_a_summary_and_exercises_with_answers_to_check, drop(r"check\(.*")),
+    (what_checks_and_hints_tell_to_call_is_imported, drop(", solution")),
+    (what_checks_and_hints_tell_to_call_is_imported, drop(", hint")),
     (the_learner_predicts_and_breaks, drop("## Break it")),
     (the_learner_predicts_and_breaks, drop(r"predict\(guess, x.*")),
     (predictions_compute_their_answer_and_know_slips, drop(r", sum=2")),

@@ -135,6 +135,11 @@ def test_a_slip_that_is_the_truth_is_none():
     assert predict(12.015, 12.0, column=12.008).slip is None
 
 
+@pytest.mark.parametrize("guess, slip", [(16, "deviation"), (1, "one_product"), (12, "deviation"), (5, "one_product")])
+def test_of_two_slips_within_the_tolerance_the_nearer_is_told(guess, slip):
+    assert predict(guess, 251.0, within=20, one_product=1, deviation=15.8).slip == slip
+
+
 def test_a_slip_without_a_sentence_is_an_error_of_the_lesson():
     with pytest.raises(TypeError, match=r"'sideways'.*SLIPS"):
         predict(..., 1, sideways=2)

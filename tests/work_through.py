@@ -15,6 +15,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from attn_lib import predict, show
 
+ASKS = {"predict", "blank", "filled", "exercise", "nbval-ignore-output"}
+JUDGES = re.compile(r"(check|hint|solution|progress)\(")
+
 
 class Kernel:
     """A shell that notes what `predict` and `blank` are told."""
@@ -27,7 +30,15 @@ class Kernel:
         def noted(kind, guess, truth, within, slips):
             wanted = predict._read(truth)
             apart = [name for name, x in slips.items() if not predict._same(predict._read(x, wanted), wanted, within)]
-            self.asked.append({"truth": show.value(truth, 6), "slips": apart, "word": str(truth).lower()})
+            self.asked.append(
+                {
+                    "truth": show.value(truth, 6),
+                    "slips": apart,
+                    "word": str(truth).lower(),
+                    "is_choice": isinstance(wanted, str | bool) or wanted != wanted,  # nan is a word too
+                    "among_slips": len(apart) < len(slips),
+                }
+            )
             return whole(kind, guess, truth, within, slips)
 
         predict._judge = noted
@@ -48,6 +59,7 @@ def given_up(source):
 
 
 def work_through(path):
+    """Every cell in order; then the questions again, in order, backwards, and after all else was run backwards."""
     kernel, questions, errors = Kernel(), [], []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
@@ -64,11 +76,21 @@ def work_through(path):
         elif error and "raises-exception" not in tags:
             errors.append(f"{cell['id']}: {error!r}")
     again = [question for question in questions if "predict" in question["tags"]]
-    for order in (again, again[::-1]):
-        for question in order:
+    for order in (again, again[::-1], None, again):
+        if order is None:
+            rerun_backwards(kernel, path)
+        for question in order or ():
             error, _, asked = kernel.run(question["source"], question["id"])
             question.setdefault("again", []).append(repr(error) if error else [q["truth"] for q in asked])
     return {"questions": questions, "errors": errors}
+
+
+def rerun_backwards(kernel, path):
+    """Run every cell of the lesson that asks nothing once more, from the last one to the first."""
+    for cell in reversed(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
+        if cell["cell_type"] == "code" and not ASKS & set(tags) and not JUDGES.match(source):
+            kernel.run(source, cell["id"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,158 @@
+"""Numbers that stand in sentences of the lessons are those that come out when they are computed."""
+
+import functools
+import math
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attn_lib import MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
+from attn_lib.examples import W_k, W_q, W_v, X
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+KEYS, VALUES = X @ W_k, X @ W_v
+SCORES = X @ W_q @ KEYS.T
+WEIGHTS, SCALED = SCORES.softmax(-1), (SCORES / math.sqrt(3)).softmax(-1)
+NEAT = torch.tensor([[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.9, 0.1]])
+
+
+@functools.cache
+def lesson(number):
+    (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
+    return {cell.id: cell.source for cell in nbformat.read(path, as_version=4).cells}
+
+
+def after(number, *ids):
+    """What these cells of a lesson define, run one after the other."""
+    names = {}
+    for name in ids:
+        exec(lesson(number)[name], names)
+    return names
+
+
+# ------------------------------------------------------------------------------------------- what is computed
+
+
+def barks(matrix=None):
+    """The dot products of barks with dog and with itself; its query through `matrix`, if there is one."""
+    rows = torch.tensor([[3.0, 0.0], [1.0, 2.0]])
+    scores = rows @ (rows[1] if matrix is None else rows[1] @ matrix)
+    return *scores.tolist(), *scores.softmax(-1).tolist()
+
+
+def longer():
+    return torch.tensor([[1, 1], [10, 10]]) @ torch.tensor([1, 1])
+
+
+def first_number():
+    weighted = WEIGHTS[0] * VALUES[:, 0]
+    return [*weighted, weighted.sum()]
+
+
+def rounding():
+    weights, outputs = (WEIGHTS - NEAT).abs().max(), (WEIGHTS @ VALUES - NEAT @ VALUES).abs().max()
+    assert 4.5 < outputs / weights < 5.5  # "five times as much"
+    return weights, outputs
+
+
+def padding_heard():
+    """The scores of I in the sentence I like, their exponentials, and the weight that its padding gets."""
+    scores = X[0] @ W_q @ torch.stack([*KEYS[:2], torch.zeros(3)]).T / math.sqrt(3)
+    assert scores[2] == 0
+    return *scores[:2].tolist(), *scores[:2].round(decimals=2).exp().tolist()
+
+
+def without_the_padding():
+    scores = torch.tensor([2 / math.sqrt(3), 4 / math.sqrt(3), 0.0])
+    return scores.softmax(-1)[2]
+
+
+def reactions():
+    """At which sizes undivided weights react more than both others."""
+    reaction = after("02", "imports", "reaction")["reaction"]
+    more = [d for d in (4, 16, 64, 256, 1024) if reaction(d, 1) > max(reaction(d, d**0.5), reaction(d, d))]
+    return tuple(more)
+
+
+def over_queries():
+    sums = (SCORES / math.sqrt(3)).softmax(-2).sum(-1)
+    assert sums[1] > 2  # "more than two wholes"
+    return (sums[0],)
+
+
+def damage():
+    """How far sentences with each other's lengths are off, against a typical output, on notebook 4's numbers."""
+    torch.manual_seed(0)
+    rows, lengths = torch.randn(4, 3, 4), torch.tensor([3, 2])
+    right, tiled = (
+        scaled_dot_product_attention(rows, rows, rows, padding_mask(order, 3))[0]
+        for order in (lengths.repeat_interleave(2), lengths.repeat(2))
+    )
+    assert 2 < (right - tiled).abs().max() / right.abs().mean() < 3
+    return ()
+
+
+def forgotten():
+    """How many of five keys the last of two queries does not see with is_causal=True."""
+    seen = F.scaled_dot_product_attention(
+        torch.randn(1, 2, 4), torch.randn(1, 5, 4), torch.eye(5)[None], is_causal=True
+    )
+    missing = int((seen[0, -1] == 0).sum())
+    assert causal_mask(2, 5)[-1].all()
+    return ({3: "three"}[missing],)
+
+
+def half_the_features():
+    """The module refuses what the sentence says it refuses."""
+    with pytest.raises(ValueError, match="768 is not divisible by num_heads=10"):
+        MultiHeadAttention(768, 10)
+    return 768 // 10, 768 // 10 * 10
+
+
+def digits():
+    """How many digits e to the 100 has before its point, and the largest float32."""
+    return [math.floor(math.log10(number)) + 1 for number in (math.exp(100), torch.finfo(torch.float32).max)]
+
+
+STATED = [
+    ("01", "why-three-faults", "{1:.0f} for itself beats {0:.0f} for *dog*", barks),
+    ("01", "why-three-faults", "{3:.2f} against {2:.2f}", barks),
+    ("01", "match-answer", "{0:.0f} for *dog* against {1:.0f} for itself", lambda: barks(torch.eye(2).flip(0))),
+    ("01", "match-answer", "the share of {2:.2f}", lambda: barks(torch.eye(2).flip(0))),
+    ("01", "text-18", "${:.3f} + {:.3f} + {:.3f}", lambda: SCORES[0].exp().tolist()),
+    ("01", "text-18", "= {:.4f}$", lambda: WEIGHTS[0, :1].tolist()),
+    ("01", "text-21", "{:.2f} against {:.2f}", lambda: WEIGHTS[1, 1:].tolist()),
+    ("01", "text-21", "$e^4 \\approx {:.0f}$", lambda: [math.exp(4)]),
+    ("01", "text-25", "${:.4f} + {:.4f} + {:.4f} = {:.4f}$", first_number),
+    ("01", "text-26", "{:.2f} between {:.0f} and {:.0f}", lambda: [(WEIGHTS @ VALUES)[0, 1], *VALUES[:, 1].aminmax()]),
+    ("01", "text-31", "off by {:.3f}, the outputs by {:.2f}", rounding),
+    ("01", "text-31", "$({:.0f}, {:.0f}, {:.1f})$ instead of", lambda: (NEAT @ VALUES)[0].tolist()),
+    ("01", "text-31", "$({:.2f}, {:.2f}, {:.2f})$", lambda: (WEIGHTS @ VALUES)[0].tolist()),
+    ("01", "text-36", "{:.2f} to *like*, where it gave {:.2f}", lambda: [SCALED[2, 1], WEIGHTS[2, 1]]),
+    ("02", "text-12", "$(1, 1)$ scores {} with itself and {} with $(10, 10)$", longer),
+    ("02", "text-27", "a number of {} digits and a float32 ends at {}", digits),
+    ("02", "text-27", "ends at {:.0f}", lambda: [torch.finfo(torch.float16).max]),
+    ("02", "text-27", "a score of {:.1f}", lambda: [math.log(torch.finfo(torch.float16).max)]),
+    ("02", "text-30", "a typical score is {:.2f}", lambda: [1024**-0.5]),
+    ("02", "text-31", "\\approx {:.2f}$", lambda: [math.log(32)]),
+    ("02", "text-35", "at $d_k = {}$ and {} they react *more*", reactions),
+    ("02", "text-41", "gives away {:.2f} in all", over_queries),
+    ("03", "text-03", "other two scores are {0:.2f} and {1:.2f}", padding_heard),
+    ("03", "text-03", "$e^{{{0:.2f}}} = {2:.1f}$ and $e^{{{1:.2f}}} = {3:.1f}$", padding_heard),
+    ("03", "text-08", "a hole of {:.2f}", lambda: [without_the_padding()]),
+    ("03", "text-causal-predict", "{:.2f}, {:.2f} and {:.2f} to *I*", lambda: SCALED[0].tolist()),
+    ("03", "text-renormalise-predict", "the first key gets {:.2f}", lambda: [torch.tensor([1.0, 2.0]).softmax(-1)[0]]),
+    ("03", "text-board-answer", "{:.2f} four times", lambda: [torch.full((4,), -1e9).softmax(-1)[0]]),
+    ("04", "text-14", "make {} for each head, {} in all", half_the_features),
+    ("04", "text-36", "more than twice a typical output", damage),
+    ("05", "text-28", "that is {:.0f} million numbers", lambda: [round(12 * 4096**2 / 1e6, -1)]),
+    ("05", "text-20", "has forgotten {} of the five", forgotten),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number, cell, sentence, compute", STATED, ids=[f"{n}-{cell}" for n, cell, *_ in STATED])
+def test_what_a_sentence_states_is_what_comes_out(number, cell, sentence, compute):
+    assert sentence.format(*(x.item() if isinstance(x, torch.Tensor) else x for x in compute())) in lesson(number)[cell]

@@ -344,6 +344,13 @@ def test_notebooks_are_valid_and_there_are_some():
         nbformat.validate(nbformat.read(path, as_version=4))
 
 
+def test_a_step_of_a_trace_is_taken_out_and_drawn_in_some_lesson():
+    """What nobody is taught nobody uses: `run[2]` for the numbers of a step, `run.show(2)` for one of its matrices."""
+    code = "\n".join(cell.source for path in NOTEBOOKS for cell in code_cells(nbformat.read(path, as_version=4)))
+    kept = "|".join(re.findall(r"^(\w+) = trace\(", code, re.M))
+    assert re.search(rf"^({kept})\[\d+\]", code, re.M) and re.search(rf"^({kept})\.show\(", code, re.M)
+
+
 def good_notebook():
     prose, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
     title = (

@@ -99,8 +99,13 @@ def test_without_a_guess_every_question_stops_and_says_nothing(worked):
 
 def test_who_gives_up_is_shown_the_truth(worked):
     for question in worked["questions"]:
-        if "predict" in question["tags"]:
-            assert "The answer:" in question["given_up"], question["id"]
+        assert "The answer:" in question["given_up"], question["id"]
+
+
+def test_a_line_like_the_courses_is_right(worked):
+    filled = [question for question in worked["questions"] if "filled" in question["tags"]]
+    assert [question["id"] for question in filled if "Right" not in question["right"]] == []
+    assert len(filled) >= 3
 
 
 def test_a_question_has_the_same_answer_whenever_it_is_run_again(worked):

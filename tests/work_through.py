@@ -3,6 +3,7 @@
 python tests/work_through.py my/03_masking.ipynb     in a process of its own, whose state is the notebook's alone
 """
 
+import ast
 import contextlib
 import io
 import json
@@ -60,11 +61,12 @@ def given_up(source):
 
 def work_through(path):
     """Every cell in order; then the questions again, in order, backwards, and after all else was run backwards."""
-    kernel, questions, errors = Kernel(), [], []
+    kernel, questions, errors, own = Kernel(), [], [], None
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
         if cell["cell_type"] != "code":
             continue
+        own = cell if "blank" in tags else own
         error, shown, asked = kernel.run(source, cell["id"])
         if {"predict", "filled"} & set(tags):
             question = {"id": cell["id"], "tags": tags, "stopped": type(error).__name__, "said": shown, "asked": asked}
@@ -72,6 +74,8 @@ def work_through(path):
             if "predict" in tags:
                 error, question["given_up"], question["asked"] = kernel.run(question["source"], cell["id"])
                 errors += [f"{cell['id']}: {error!r}"] if error else []
+            else:
+                errors += fill(kernel, question, own, cell)
             questions.append(question)
         elif error and "raises-exception" not in tags:
             errors.append(f"{cell['id']}: {error!r}")
@@ -83,6 +87,22 @@ def work_through(path):
             error, _, asked = kernel.run(question["source"], question["id"])
             question.setdefault("again", []).append(repr(error) if error else [q["truth"] for q in asked])
     return {"questions": questions, "errors": errors}
+
+
+def fill(kernel, question, own, cell):
+    """Give a line of one's own up, then write it as the course has it; notes what is shown, returns what went wrong."""
+    mine, truth = (
+        part.func if isinstance(part, ast.Call) else part
+        for part in ast.parse(question["source"]).body[-1].value.args  # blank(my_keys, keys), blank(my_f(x), f(x))
+    )
+    lines = {"given_up": "".join(own["source"]).replace("...", '"show"', 1)}
+    lines["right"] = f"{ast.unparse(mine)} = {ast.unparse(truth)}"
+    wrong = []
+    for which, line in lines.items():
+        kernel.run(line, own["id"])
+        error, question[which], _ = kernel.run(question["source"], cell["id"])
+        wrong += [f"{cell['id']}, {which}: {error!r}"] if error else []
+    return wrong
 
 
 def rerun_backwards(kernel, path):

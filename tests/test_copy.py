@@ -80,6 +80,20 @@ def test_a_cell_that_only_the_learner_changed_stays():
     )
 
 
+def test_an_empty_line_at_the_end_of_a_cell_is_no_edit():
+    mine = lesson(imports="import torch\n\n")
+    assert copies.update(mine, lesson(), lesson(imports="import numpy")) == lesson(imports="import numpy")
+
+
+def test_how_the_learner_set_a_cell_stays_and_the_courses_tags_come():
+    """A cell that was folded in JupyterLab stays folded; a tag comes with a cell that nobody touched."""
+    mine, course = lesson(), lesson()
+    mine[1]["metadata"] = {"collapsed": True}
+    course[1]["metadata"], course[2]["metadata"] = {"tags": ["new"]}, {"tags": ["new"]}
+    new = copies.update(mine, lesson(), course)
+    assert new[1]["metadata"] == {"collapsed": True} and new[2]["metadata"] == {"tags": ["new"]}
+
+
 def test_of_a_cell_that_both_changed_the_new_version_stands_below():
     mine = lesson(imports="import torch, math", ask="my own words")
     new = copies.update(mine, lesson(), lesson(imports="import numpy", ask="And now?"))
@@ -102,7 +116,9 @@ def test_of_an_answer_the_new_stub_is_shown_and_never_run(tag):
     new = copies.update(mine, was, course)
     at = ids(new).index("stub")
     assert new[at]["source"].endswith("return x")
-    assert new[at + 1]["cell_type"] == "markdown" and '"""Better."""' in new[at + 1]["source"]
+    shown = new[at + 1]
+    assert shown["cell_type"] == "markdown" and '"""Better."""' in shown["source"]
+    assert "outputs" not in shown and "execution_count" not in shown and "tags" not in shown["metadata"]
 
 
 def test_a_guess_goes_into_the_new_version_of_its_question():
@@ -344,6 +360,14 @@ def test_a_copy_begins_without_outputs_and_without_what_is_only_for_lectures(roo
     assert begun["outputs"] == [] and begun["execution_count"] is None and begun["metadata"] == {"tags": ["x"]}
 
 
+def test_a_picture_that_is_part_of_a_cell_comes_along():
+    picture = {"x.png": {"image/png": "AAAA"}}
+    (begun,) = copies.lesson_of({"cells": [{**prose("seen", "![x](attachment:x.png)"), "attachments": picture}]})[
+        "cells"
+    ]
+    assert begun["attachments"] == picture
+
+
 def test_what_answers_a_prediction_is_folded(root):
     fragment = {"slideshow": {"slide_type": "fragment"}}
     cells = lesson()
@@ -435,7 +459,8 @@ def test_each_notebook_of_the_course_has_a_copy_that_jupyter_takes(name, tmp_pat
 
 
 def test_all_notebooks_get_a_copy_so_that_links_hold(root):
-    copies.bring_up_to_date(root)
+    (told,) = copies.bring_up_to_date(root)
+    assert "my/" in told and copies.bring_up_to_date(root) == []
     assert learner(root).exists() and learner(root, "02_second.ipynb").exists() and not kept(root)
 
 
@@ -465,7 +490,28 @@ def test_beginning_again_keeps_the_old_one_and_leaves_the_others(root):
     assert len(list((root / "my/kept").rglob("*02_second.ipynb"))) == 2
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": [{"cell_type": "code"}]}'])
+@pytest.mark.parametrize("name, found", [("07", 0), ("0", 2)])
+def test_to_begin_again_one_notebook_has_to_be_named(root, name, found):
+    copies.bring_up_to_date(root)
+    save(learner(root), lesson(stub="mine"))
+    (told,) = copies.bring_up_to_date(root, fresh=name)
+    assert f"{name!r} names {found} notebooks" in told and "01_first.ipynb, 02_second.ipynb" in told
+    assert "mine" in sources(load(learner(root))["cells"]) and not kept(root)
+
+
+def test_a_copy_that_an_editor_saved_with_a_byte_order_mark_is_read(root):
+    copies.bring_up_to_date(root)
+    learner(root).write_text(json.dumps({**load(learner(root)), "cells": lesson(stub="mine")}), encoding="utf-8-sig")
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
+
+
+OF_ANOTHER_KIND = '{"cells": [{"cell_type": "chapter", "source": ""}]}'
+NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": [{"cell_type": "code"}]}', OF_ANOTHER_KIND]
+
+
+@pytest.mark.parametrize("content", NO_NOTEBOOKS)
 def test_a_copy_that_is_no_notebook_is_kept_and_begins_again(root, content):
     copies.bring_up_to_date(root)
     learner(root).write_text(content)
@@ -487,6 +533,7 @@ def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
     (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
     copies.bring_up_to_date(root)
     assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) and not learner(root).exists()
+    assert [path.name for path in kept(root)] == ["01_first.ipynb"]
 
 
 def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
@@ -511,6 +558,7 @@ def test_damaged_books_cost_nothing_of_the_learners(root, content):
     learner(root).write_text(json.dumps(edited))
     (root / "my" / copies.BOOKS).write_text(content)
     copies.bring_up_to_date(root)
+    assert [path.read_text() for path in (root / "my/kept").rglob(copies.BOOKS)] == [content]
     assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine"))
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
     copies.bring_up_to_date(root)

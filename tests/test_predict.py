@@ -2,7 +2,10 @@
 
 import fractions
 import math
+import sys
+import types
 
+import IPython  # noqa: F401 - as where a notebook runs
 import numpy as np
 import pytest
 import torch
@@ -82,6 +85,8 @@ def test_the_answer_to_a_wrong_guess_is_folded_too():
         (False, "no"),
         ("true", True),
         ("no", False),
+        ("false", False),
+        ("½", 0.5),
         (torch.tensor(True), True),
         ("column", "columns"),
         ("the Columns.", "column"),
@@ -127,7 +132,9 @@ def test_within_says_how_many_digits_are_shown():
 def test_a_known_slip_is_told_in_words(name):
     shown = predict([1, 2, 3], NUMBERS, **{"off_by_one": [9, 9, 9], name: [1, 2, 3]})
     assert shown.status == "wrong" and shown.slip == name
-    assert module.show.plain(SLIPS[name]) in repr(shown) and module.show.marked(SLIPS[name]) in shown._repr_html_()
+    assert (
+        module.show.plain(SLIPS[name]) in repr(shown) and f"✗ {module.show.marked(SLIPS[name])}" in shown._repr_html_()
+    )
 
 
 def test_a_slip_that_is_the_truth_is_none():
@@ -219,7 +226,22 @@ def test_an_answer_of_another_size_is_told_the_sizes(guess, truth, said):
 
 
 def test_what_is_shown_is_text_and_never_markup():
-    assert "<script>" not in predict("<script>", "yes")._repr_html_()
+    html = predict("<script> & <b>", "yes")._repr_html_()
+    assert "&lt;script&gt; &amp; &lt;b&gt;" in html and "<script" not in html
+
+
+@pytest.mark.parametrize("guess", ["because " * 90, list(range(900))])
+def test_of_a_long_guess_the_beginning_is_shown(guess):
+    shown = repr(predict(guess, "yes"))
+    assert len(shown) < 250 and "…" in shown
+
+
+def test_a_page_without_python_gets_what_it_needs_to_judge():
+    asked = predict(..., torch.tensor([1.0, 0.5]), within=0.1, column=[2, 3], row=[1.05, 0.5]).for_a_page()
+    assert (asked["leaves"], asked["alone"], asked["within"]) == ([1.0, 0.5], False, 0.1)
+    (slip,) = asked["slips"]  # the other one is right, within the tolerance
+    assert slip == {"leaves": [2.0, 3.0], "says": SLIPS["column"]}
+    assert predict(..., 3).for_a_page()["alone"] and "[1, 0.5]" in asked["answer"]
 
 
 # -------------------------------------------------------------------------------------- in the learner's copy
@@ -254,6 +276,14 @@ def test_in_a_copy_each_question_has_tries_of_its_own(copy):
     assert not first.is_revealed and not other.is_revealed
 
 
+def test_in_a_copy_the_same_line_in_another_cell_has_tries_of_its_own(copy, monkeypatch):
+    cells = iter(["one", "two", "one"])
+    shell = types.SimpleNamespace(get_parent=lambda: {"metadata": {"cellId": next(cells)}})
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
+    revealed = [predict(guess, 1234).is_revealed for guess in (1, 2, 3)]
+    assert revealed == [False, False, True]
+
+
 def test_giving_up_shows_the_truth(copy):
     for guess in ("show", " Show "):
         assert all("1234" in text for text in texts(predict(guess, 1234)))
@@ -276,7 +306,7 @@ def test_the_copy_can_be_said_by_a_variable(monkeypatch):
 def test_a_blank_is_compared_to_the_precision_of_float32():
     truth = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert blank(truth + 5e-5, truth).status == "right"
-    assert blank(truth + 5e-3, truth).status == "wrong"
+    assert blank(truth + 5e-3, truth).status == "wrong" and repr(blank(truth + 1, truth)).startswith("Yours: [[2, 3]")
     shown = blank(truth.T, truth, transposed=truth.T)
     assert shown.slip == "transposed" and "[[1, 2], [3, 4]]" not in repr(shown).replace("answer: [[1, 2]", "")
 

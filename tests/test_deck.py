@@ -318,7 +318,7 @@ def test_the_page_judges_as_predict_does(open_deck):
                 assert page_says["says"] in mine._repr_html_(), (truth, guess)
     for guess in ("5", "12"):  # within the tolerance of both slips
         mine = Prediction(guess, 251.0, 20, {"one_product": 1.0, "deviation": 15.8})
-        page_says = page.evaluate("([question, text]) => deck.judge(question, text)", [mine.for_a_page(), guess])
+        page_says = page.evaluate("(both) => attnGuess.judge(...both)", [mine.for_a_page(), guess])
         assert page_says["says"] in mine._repr_html_(), guess
 
 

@@ -17,8 +17,9 @@ import attn_lib
 from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces
+from attn_lib.exercises.clinic.judging import same_code
 from attn_lib.exercises.clinic.patient import Case
-from attn_lib.exercises.clinic.trial import FIRST, LAST
+from attn_lib.exercises.clinic.trial import FIRST, LAST, line_up
 from attn_lib.exercises.clinic.under_a_cloth import fresh
 from attn_lib.trace import trace
 
@@ -75,6 +76,28 @@ def test_the_right_diagnosis_cure_and_test_are_right_together(id):
     assert verdict.misconception is None
     assert CASES[id].name in verdict.message and CASES[id].story in verdict.message
     assert f"Read again: {CASES[id].section}" in verdict.message
+
+
+def test_code_is_as_it_came_in_unless_a_step_a_number_or_a_name_was_changed():
+    def patient(x):
+        return [y * 2 for y in x]
+
+    def renamed(x):
+        return [y * 2 for y in x]
+
+    def another_number(x):
+        return [y * 3 for y in x]
+
+    assert same_code(patient, renamed) and not same_code(patient, another_number)
+    assert same_code(lambda x: x + 1, lambda x: x + 1) and not same_code(lambda x: x + 1, lambda x: x + 2)
+    assert not same_code(lambda x: x.sum(), lambda x: x.mean())
+
+
+def test_nobody_is_known_by_their_place_in_the_row():
+    rows = {id: [(group, name) for group, name, _ in line_up(case)] for id, case in CASES.items()}
+    assert rows == {id: [(group, name) for group, name, _ in line_up(case)] for id, case in CASES.items()}
+    for group in ("patient", "right", "relatives", "neighbours"):
+        assert len({[kind for kind, _ in row].index(group) for row in rows.values()}) > 3, group
 
 
 @pytest.mark.parametrize("id", ["6.1", "6.2", "6.5"])

@@ -119,6 +119,81 @@ def test_a_line_follows_what_the_menu_chooses(laptop):
     shown.get_by_role("button", name="Reset").click()
 
 
+# Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
+PIERCED = """root => {
+  const drawn = [...root.querySelectorAll(".panel :is(.head b, .note, table, canvas, svg)")]
+    .map((node) => [node, node.getBoundingClientRect()]);
+  return [...root.querySelectorAll(".wire")].flatMap((line) => {
+    const found = new Set();
+    for (let along = 0; along <= line.getTotalLength(); along += 3) {
+      const { x, y } = line.getPointAtLength(along).matrixTransform(line.getScreenCTM());
+      for (const [node, box] of drawn)
+        if (x > box.left + 2 && x < box.right - 2 && y > box.top + 2 && y < box.bottom - 2) found.add(node);
+    }
+    const words = (node) => `${line.getAttribute("d")} through ${node.closest(".panel").dataset.name} ${node.tagName}`;
+    return [...found].map(words);
+  });
+}"""
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_no_line_runs_through_a_title_or_a_table(laptop, name):
+    assert board(laptop, name).evaluate(PIERCED) == []
+
+
+# --------------------------------------------------------------------------------------------------------- colours
+
+# Every text whose contrast with what is painted behind it is below 4.5, and every edge of an input below 3.
+PALE = """root => {
+  const pixel = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const context = pixel.getContext("2d", { willReadFrequently: true });
+  const paint = (...layers) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const colour of layers) (context.fillStyle = colour, context.fillRect(0, 0, 1, 1));
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const behind = (node) => { // one list of layers for each colour that the nearest gradient has
+    const layers = [];
+    let ends = null;
+    for (; node; node = node.parentElement) {
+      const { backgroundColor, backgroundImage } = getComputedStyle(node);
+      ends ??= backgroundImage.match(/(color|rgba?)[(][^)]*[)]/g);
+      layers.unshift(backgroundColor);
+    }
+    return (ends ?? ["#0000"]).map((end) => [...layers, end]);
+  };
+  const wrong = [];
+  const look = (node, colour, least) => behind(node).forEach((layers) => {
+    const ratio = contrast(paint(...layers, colour), paint(...layers));
+    const words = `${node.tagName} ${node.getAttribute("class")} ${node.textContent.slice(0, 20)}`;
+    if (ratio < least) wrong.push(`${ratio.toFixed(2)} ${words}`);
+  });
+  for (const node of root.querySelectorAll("*")) {
+    const style = getComputedStyle(node);
+    const own = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim());
+    if (!node.getClientRects().length || node.closest("option, .spoken")) continue;
+    if (own || node.matches("td input")) look(node, node instanceof SVGElement ? style.fill : style.color, 4.5);
+    if (node.matches("td.input")) look(node.parentElement, style.borderBottomColor, 3);
+    if (node.matches(".wire, .arrow")) look(node, style.stroke, 3);
+  }
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("paper", ["#ffffff", "#111111", "#1e1e1e"])
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_word_is_read_on_light_pages_and_on_dark(laptop, name, paper):
+    shown, ink = board(laptop, name), "#111111" if paper == "#ffffff" else "#ffffff"
+    laptop.add_style_tag(content=f":root {{ --jp-layout-color0: {paper}; --jp-content-font-color0: {ink} }}")
+    result = shown.locator("td.result:visible").last
+    if result.count():
+        result.hover()  # its arithmetic too
+    assert shown.evaluate(PALE) == []
+
+
 # ------------------------------------------------------------------------------------------------ motion, height
 
 

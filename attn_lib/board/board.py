@@ -4,7 +4,7 @@ import html
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anywidget
@@ -16,7 +16,7 @@ from ..colours import COLOURS
 from .operations import Operation
 
 PAGE = Path(__file__).parent / "page"
-PARTS = ("numbers", "operations", "engine", "panels", "explain", "page")  # JavaScript, joined in this order
+PARTS = ("numbers", "operations", "engine", "panels", "explain", "wires", "player", "page")  # joined in this order
 LARGEST = 1e6  # of a number that may be typed
 MOST = 16 * 256 * 256  # numbers in a film: what a page can hold
 EDITABLE = 32 * 32
@@ -155,7 +155,7 @@ class Board(anywidget.AnyWidget):
         self._start_settings = dict(self._settings)
         super().__init__(
             spec=self._describe(large),
-            films={name: _bytes(given.tensor) for name, given in self._given.items() if given.tensor.ndim == 3},
+            films={name: g.tensor.numpy().tobytes() for name, g in self._given.items() if g.tensor.ndim == 3},
             now=self._state(0),
             heard={"revision": 0, "problem": "", "made": self._made()},
         )
@@ -192,11 +192,6 @@ class Board(anywidget.AnyWidget):
     def settings(self):
         """What the controls are set to, name → value."""
         return dict(self._settings)
-
-    @property
-    def start(self):
-        """The matrices that the reset button brings back."""
-        return {name: tensor.clone() for name, tensor in self._start.items()}
 
     @property
     def done(self):
@@ -382,8 +377,7 @@ def _given(name, value):
         tensor = torch.tensor([[float(str(x)) for x in row] for row in tensor.numpy()], dtype=torch.float64)
     else:
         tensor = tensor.to(torch.float64, copy=True)
-    parts = {k: v for k, v in vars(given).items() if k not in ("tensor", "editable")}
-    return Input(tensor, editable=given.editable and tensor.ndim == 2, **parts)
+    return replace(given, tensor=tensor, editable=given.editable and tensor.ndim == 2)
 
 
 def _panel(thing, name):
@@ -439,7 +433,3 @@ def _kind(does, first, second, options):
 def _for_json(matrix):
     """Rows of numbers in which nan and infinities, which JSON has not, are words."""
     return [[x if math.isfinite(x) else str(x) for x in row] for row in matrix.tolist()]
-
-
-def _bytes(tensor):
-    return tensor.numpy().tobytes()

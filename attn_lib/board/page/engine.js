@@ -138,6 +138,8 @@ class Engine {
     this.moved({ ...this.now, inputs: { ...this.now.inputs, [name]: matrix } }, said);
   }
 
+  put(name, row, column, number, gesture) { this.edit(name, [[row, column, String(+number.toFixed(6))]], gesture); }
+
   set(control, value, gesture) {
     if (value === this.now.settings[control]) return;
     this.remember(gesture);

@@ -1,4 +1,4 @@
-// The arithmetic of one cell in words and numbers, beside it; and the steps played one after the other.
+// The arithmetic of one cell in words and numbers, beside it.
 
 const LONG = 8; // parts of a sum that are written out
 
@@ -45,7 +45,7 @@ function explained(view, name, i, j) {
   const line = pieces.map((piece) => {
     if (typeof piece === "string") return piece;
     const [at] = inSight(view, [piece.at]);
-    const leaf = element("button", { type: "button", tabindex: "-1", class: `leaf ${view.engine.panel[at[0]].kind}`, title: view.engine.label(...at) }, piece.text);
+    const leaf = element("button", { type: "button", tabindex: "-1", class: `leaf tone ${view.engine.panel[at[0]].kind}`, title: view.engine.label(...at) }, piece.text);
     leaf.addEventListener("click", () => view.go(...at));
     leaf.at = at;
     return leaf;
@@ -54,89 +54,77 @@ function explained(view, name, i, j) {
   return { words: view.engine.label(name, i, j), line, text: plainText(pieces), sources: inSight(view, sources(node)) };
 }
 
-const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const SHOWN = 2600, FLY = 450; // ms for which a step is shown, and in which a number flies
+// What is looked at, marked, with its arithmetic beside it; of an input, what it will move.
+function lookingAt(view) {
+  const { engine, root, why, hint } = view;
+  let pin = null, marked = [], heard = ""; // pin: the cell that has the focus
+  const change = engine.panels.some((panel) => panel.editable && !panel.toggle) ? "Change a number: type, or press ↑ ↓. " : "";
+  const idle = `${change}Point at a result to see where it comes from.`;
 
-function player(view) {
-  const { engine } = view;
-  const button = (text, label, act) => {
-    const node = element("button", { type: "button", "aria-label": label, title: label }, text);
-    node.addEventListener("click", act);
-    return node;
+  view.look = (name, i, j, pinned = false) => {
+    if (!pinned && pin?.[0] === name && !engine.panel[name].editable) return; // on the way to the line, over other cells
+    if (pinned) pin = [name, i, j];
+    show([name, i, j]);
+    if (pinned) view.spoken.textContent = heard;
   };
-  let at = null, clock = null;
-  const steps = () => engine.steps.filter((step) => view.shows(step) && step.does !== "film" && OPERATIONS[step.does].because && engine.values[step.name].length);
-  const back = button("◂", "Step back", () => (pause(), show((at ?? steps().length) - 1)));
-  const play = button("▸ Play", "Play the steps", () => (clock ? pause() : start()));
-  const next = button("▸", "Step on", () => (pause(), show(at === null ? 0 : at + 1)));
-  const bar = element("input", { type: "range", min: "0", step: "1", "aria-label": "Steps" });
-  const count = element("output");
-  bar.addEventListener("input", () => (pause(), show(Number(bar.value))));
-  const node = element("div", { class: "player", role: "group", "aria-label": "Steps" }, back, play, next, bar, count);
-  node.addEventListener("keydown", (event) => {
-    const by = { PageDown: 1, PageUp: -1 }[event.key]; // what a clicker sends; at the ends it turns the page
-    const to = (at ?? (by > 0 ? -1 : steps().length)) + by;
-    if (by && to >= 0 && to < steps().length) (used(event), pause(), show(to));
-  });
+  view.unlook = () => {
+    if (!root.contains(document.activeElement) || !document.activeElement.closest(".panel")) pin = null;
+    show(pin);
+  };
+  root.addEventListener("focusout", (event) => root.contains(event.relatedTarget) || ((pin = null), show(null)));
+  why.addEventListener("pointerdown", (event) => event.preventDefault()); // the cell keeps the focus
 
-  function pause() {
-    clearInterval(clock);
-    clock = null;
-    play.textContent = "▸ Play";
-    play.setAttribute("aria-label", "Play the steps");
+  function show(asked) {
+    view.asked = asked;
+    view.mark();
+    if (!why.hidden) stand();
   }
 
-  function start() {
-    const from = at === null || at >= steps().length - 1 ? 0 : at + 1;
-    clock = setInterval(() => (at >= steps().length - 1 ? pause() : show(at + 1)), SHOWN);
-    play.textContent = "❙❙ Pause";
-    play.setAttribute("aria-label", "Pause");
-    show(from);
-  }
-
-  function show(to) {
-    const all = steps();
-    at = Math.max(0, Math.min(all.length - 1, to));
-    const step = all[at], names = step.of.map((name) => engine.title(name));
-    view.veiled = new Set(all.slice(at + 1).map((s) => s.name));
-    view.update();
-    view.look(step.name, 0, 0, true);
-    engine.said = `${engine.title(step.name)}: ${OPERATIONS[step.does].says(names, step.now)}`;
-    view.speak();
-    if (!still()) fly(step);
-  }
-
-  // A row and a column meet: their numbers fly into the line, the sum drops into its cell, and the others follow.
-  function fly(step) {
-    const centre = (box) => [box.left + box.width / 2, box.top + box.height / 2];
-    const leaves = view.why.querySelectorAll(".leaf"), sum = view.why.querySelector(".sum"), cell = view.panel(step.name).spot(0, 0);
-    leaves.forEach((leaf, k) => {
-      const from = view.panel(leaf.at[0]).spot(leaf.at[1], leaf.at[2]);
-      if (!from) return;
-      const [x0, y0] = centre(from.getBoundingClientRect()), [x1, y1] = centre(leaf.getBoundingClientRect());
-      leaf.animate([{ transform: `translate(${x0 - x1}px, ${y0 - y1}px)`, opacity: 0.3 }, { transform: "none", opacity: 1 }], { duration: FLY, delay: Math.min(k, 8) * 90, fill: "backwards", easing: "ease-in-out" });
-    });
-    if (!sum || !cell) return;
-    const wait = FLY + Math.min(leaves.length, 9) * 90;
-    sum.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 200, delay: wait, fill: "backwards" });
-    const [x0, y0] = centre(sum.getBoundingClientRect()), [x1, y1] = centre(cell.getBoundingClientRect());
-    cell.animate([{ transform: `translate(${x0 - x1}px, ${y0 - y1}px)`, opacity: 0 }, { transform: "none", opacity: 1 }], { duration: FLY, delay: wait + 200, fill: "backwards", easing: "ease-in" });
-    const [rows, columns] = view.panel(step.name).size();
-    for (let i = 0; i < rows; i++) for (let j = i ? 0 : 1; j < columns; j++) {
-      view.panel(step.name).spot(i, j)?.animate?.([{ opacity: 0 }, { opacity: 1 }], { duration: 150, delay: wait + 600 + 40 * (i * columns + j), fill: "backwards" });
+  view.mark = () => {
+    for (const node of marked) node.classList.remove("asked", "lit", "moved");
+    marked = [];
+    const put = (kind, cells) => {
+      const nodes = cells.map(([name, i, j]) => view.panel(name).spot(i, j)).filter(Boolean);
+      for (const node of nodes) node.classList.add(kind);
+      marked.push(...nodes);
+    };
+    view.strip.update();
+    const [name, i, j] = view.asked ?? [], there = engine.values[name]?.[i]?.[j] !== undefined;
+    const found = there && !view.veiled.has(name) && explained(view, name, i, j);
+    why.hidden = !found;
+    hint.textContent = there ? "" : idle;
+    if (!there) return;
+    put("asked", [view.asked]);
+    if (found) {
+      why.replaceChildren(element("span", { class: "words" }, found.words), element("span", { class: "sumline" }, ...found.line));
+      put("lit", found.sources);
     }
-  }
-
-  return {
-    node,
-    update() {
-      const all = steps();
-      node.hidden = all.length < 3;
-      bar.max = String(all.length - 1);
-      bar.value = String(at ?? all.length - 1);
-      bar.setAttribute("aria-valuetext", engine.title(all[at ?? all.length - 1]?.name ?? engine.panels[0].name));
-      count.textContent = at === null ? "" : `${at + 1}/${all.length}`;
-    },
-    stop: pause,
+    if (!found?.sources.length) { // an input, or what was made from nothing
+      const moves = engine.moves(name, i, j);
+      put("moved", moves);
+      if (engine.panel[name].editable) hint.textContent = `${engine.label(name, i, j)} moves ${counted(view, moves) || "nothing, as things stand"}.`;
+    }
+    heard = found ? `${found.words}: ${found.text}` : hint.textContent;
   };
+
+  function stand() { // below its panel, or above where it hides less; on a phone it is a sheet at the bottom
+    if (root.classList.contains("narrow")) return why.removeAttribute("style");
+    const stage = view.stage.getBoundingClientRect(), [name, i, j] = view.asked, panel = view.panel(name);
+    const cell = panel.spot(i, j).getBoundingClientRect(), around = panel.node.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = why;
+    const left = Math.max(stage.left, Math.min(stage.right - width, cell.left + cell.width / 2 - width / 2));
+    const hides = (top) => marked.filter((node) => { // cells that it speaks of, and what is out of sight
+      const box = node.getBoundingClientRect();
+      return box.left < left + width && box.right > left && box.top < top + height && box.bottom > top;
+    }).length + (top < 0 || top + height > innerHeight ? 50 : 0);
+    const below = around.bottom + 2, above = around.top - height - 2;
+    why.style.left = `${left - stage.left}px`;
+    why.style.top = `${(hides(above) < hides(below) ? above : below) - stage.top}px`;
+  }
+}
+
+// How many cells of which shown panels these are, in words.
+function counted({ engine, panels, shows }, cells) {
+  const names = cells.map(([name]) => name).filter((name) => panels[name] && shows(engine.panel[name]));
+  return [...new Set(names)].map((name) => `${names.filter((other) => other === name).length} of ${engine.title(name)}`).join(", ");
 }

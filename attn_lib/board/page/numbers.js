@@ -15,7 +15,8 @@ function written(x) {
   if (size >= 1e9) return minus(x.toExponential(0).replace("e+", "e"));
   if (size >= 1e6) return minus(`${(x / 1e6).toFixed(size >= 1e7 ? 0 : 1)}M`);
   if (size >= 1e5) return minus(`${(x / 1e3).toFixed(0)}k`);
-  if (Number.isInteger(x)) return minus(String(x + 0));
+  const whole = Math.round(x);
+  if (x === whole || (whole && Math.abs(x - whole) < 1e-12 * size)) return minus(String(whole + 0)); // a sum of shares is 1
   if (size < 0.0005) return "≈0";
   return minus(x.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size < 0.005 ? 3 : 2));
 }

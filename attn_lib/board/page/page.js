@@ -1,238 +1,145 @@
 // The page of a board: bar, task, the drawn flow, the arithmetic beside a cell, the line that is read out.
 
-const NARROW = 600, LEAST = 11;
+const NARROW = 600, LEAST = 11; // px: of a page that is read as on a phone, and of the smallest type
 
 function render(engine, el) {
   const root = element("div", { class: `attn-board${engine.large ? " large" : ""}`, role: "group", "aria-label": engine.heading });
   for (const [name, colour] of Object.entries(engine.colours)) root.style.setProperty(`--${name}`, colour);
-  const view = { engine, root, halves: {}, veiled: new Set(), asked: null, pin: null, marked: [] };
-  const bar = element("div", { class: "bar", role: "toolbar", "aria-label": "Board" });
-  const task = taskOf(view);
-  const lines = element("svg", { class: "lines", "aria-hidden": "true" });
-  const flow = element("div", { class: "flow" }, lines);
-  const why = (view.why = element("div", { class: "why", hidden: true }));
-  const said = element("span", { class: "said", role: "status" }), hint = element("span", { class: "hint" });
-  const spoken = element("span", { class: "spoken", role: "status", "aria-live": "polite" });
-  const steps = player(view), strip = stripOf(view);
-  const foot = element("div", { class: "foot" }, steps.node, element("p", { class: "line" }, said, hint));
-  root.append(bar, task.node, element("div", { class: "stage" }, flow, why), foot, strip.node, spoken);
-
-  // ---- panels, in the places of a grid
-
-  const panels = Object.fromEntries(engine.panels.filter((panel) => !panel.hidden).map((panel) => [panel.name, panelOf(view, panel)]));
-  const places = new Map();
-  for (const { node, panel } of Object.values(panels)) {
-    const [column, row = 1, rows = 1] = panel.at.length ? panel.at : [1, 1], key = `${column} ${row} ${rows}`;
-    if (!places.has(key)) {
-      const place = element("div", { class: "place" });
-      Object.assign(place.style, { gridColumn: column, gridRow: `${row} / span ${rows}` });
-      places.set(key, place);
-    }
-    places.get(key).append(node);
-  }
-  const at = (key) => key.split(" ").map(Number); // in the order of the flow, also for whoever hears it
-  flow.append(...[...places.keys()].sort((a, b) => at(a)[0] - at(b)[0] || at(a)[1] - at(b)[1]).map((key) => places.get(key)));
-
+  const view = { engine, root, halves: {}, veiled: new Set() };
   view.shows = ({ when, hidden }) => !hidden && (!when?.length || when.slice(1).includes(engine.now.settings[when[0]]));
-  view.panel = (name) => panels[name] ?? { go: () => false, spot: () => null, size: () => [0, 0] };
+  view.panels = Object.fromEntries(engine.panels.filter((panel) => !panel.hidden).map((panel) => [panel.name, panelOf(view, panel)]));
+  view.panel = (name) => view.panels[name] ?? { go: () => false, spot: () => null, size: () => [0, 0] };
   view.go = (name, i, j) => view.panel(name).go(i, j);
   view.colour = (kind) => [1, 3, 5].map((k) => parseInt((engine.colours[kind] ?? "#333333").slice(k, k + 2), 16));
+  view.said = element("span", { class: "said", role: "status" });
+  view.hint = element("span", { class: "hint" });
+  view.spoken = element("span", { class: "spoken", role: "status", "aria-live": "polite" });
+  view.why = element("div", { class: "why", hidden: true });
 
-  // ---- looking at a cell: what it came from, or what it will move
+  const flow = flowOf(view), connect = wiresOf(view, flow);
+  view.stage = element("div", { class: "stage" }, flow, view.why);
+  const bar = barOf(view, () => fit()), task = taskOf(view), steps = player(view), strip = (view.strip = stripOf(view));
+  const line = element("p", { class: "line" }, view.said, view.hint);
+  root.append(bar.node, task.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken);
+  lookingAt(view);
 
-  view.look = (name, i, j, pinned = false) => {
-    if (!pinned && view.pin?.[0] === name && !engine.panel[name].editable) return; // on the way to the line, over other cells
-    if (pinned) view.pin = [name, i, j];
-    view.asked = [name, i, j];
-    mark(true);
-    if (pinned) spoken.textContent = why.hidden ? hint.textContent : why.spoken;
-  };
-  view.unlook = () => {
-    const inside = root.contains(document.activeElement) && document.activeElement.closest(".panel");
-    if (!inside) view.pin = null;
-    if (view.pin) return view.look(...view.pin, false), undefined;
-    view.asked = null;
-    mark(true);
-  };
-  root.addEventListener("focusout", (event) => root.contains(event.relatedTarget) || ((view.pin = null), view.unlook()));
-  why.addEventListener("pointerdown", (event) => event.preventDefault()); // the cell keeps the focus
-
-  function mark(anew) {
-    for (const node of view.marked) node.classList.remove("asked", "lit", "moved");
-    view.marked = [];
-    const put = (kind) => ([name, i, j]) => {
-      const node = view.panel(name).spot(i, j);
-      if (node) (node.classList.add(kind), view.marked.push(node));
-    };
-    hint.textContent = "";
-    if (!view.asked || engine.values[view.asked[0]]?.[view.asked[1]] === undefined) return void (why.hidden = true);
-    const [name, i, j] = view.asked, found = view.veiled.has(name) ? null : explained(view, name, i, j);
-    why.hidden = !found;
-    if (found) {
-      why.replaceChildren(element("span", { class: "words" }, found.words), element("span", { class: "sumline" }, ...found.line));
-      why.spoken = `${found.words}: ${found.text}`;
-      found.sources.forEach(put("lit"));
-    }
-    if (!found?.sources.length) { // an input, or what was made from nothing
-      const moves = engine.moves(name, i, j);
-      moves.forEach(put("moved"));
-      const counted = Object.entries(moves.reduce((n, [to]) => ({ ...n, [to]: (n[to] ?? 0) + 1 }), {})).filter(([to]) => panels[to] && view.shows(engine.panel[to]));
-      if (engine.panel[name].editable) hint.textContent = `${engine.label(name, i, j)} ${counted.length ? `moves ${counted.map(([to, n]) => `${n} of ${engine.title(to)}`).join(", ")}` : "moves nothing, as things stand"}.`;
-    }
-    put("asked")(view.asked);
-    strip.update();
-    if (found && anew) stand(name, i, j);
-  }
-
-  function stand(name, i, j) { // below its panel, or above where there is no room; on a phone a sheet at the bottom
-    if (root.classList.contains("narrow")) return why.removeAttribute("style");
-    const stage = why.parentElement.getBoundingClientRect(), panel = panels[name].node.getBoundingClientRect(), cell = view.panel(name).spot(i, j).getBoundingClientRect();
-    const [width, height] = [why.offsetWidth, why.offsetHeight];
-    const left = Math.max(0, Math.min(stage.width - width, cell.left + cell.width / 2 - width / 2 - stage.left));
-    const covers = (top) => view.marked.filter((node) => { // cells that it speaks of, and what is out of sight
-      const box = node.getBoundingClientRect();
-      return box.left - stage.left < left + width && box.right - stage.left > left && box.top - stage.top < top + height && box.bottom - stage.top > top;
-    }).length + (stage.top + top < 0 || stage.top + top + height > innerHeight ? 50 : 0);
-    const below = panel.bottom + 2 - stage.top, above = panel.top - height - 2 - stage.top;
-    why.style.left = `${left}px`;
-    why.style.top = `${covers(above) < covers(below) ? above : below}px`;
-  }
-
-  // ---- connectors along the true dependencies, behind the panels
-
-  function origins(name) { // the shown panels that a step depends on, through those that are not shown
-    const { does, of, wires, now } = engine.panel[name];
-    const names = wires ?? (does === "choose" ? [of[now.chosen]] : of);
-    return names.flatMap((from) => (panels[from] && !panels[from].node.hidden ? [from] : engine.panel[from].does ? origins(from) : []));
-  }
-
-  function connect() {
-    const box = flow.getBoundingClientRect(), zoom = box.width / flow.offsetWidth || 1, paths = new Set();
-    lines.setAttribute("width", flow.offsetWidth);
-    lines.setAttribute("height", flow.offsetHeight);
-    const places = Object.fromEntries(Object.entries(panels).filter(([, { node }]) => !node.hidden).map(([name, { node }]) => {
-      const b = node.getBoundingClientRect(), t = node.lastElementChild.getBoundingClientRect();
-      const [left, right, top, bottom, y] = [t.left - box.left, t.right - box.left, b.top - box.top, b.bottom - box.top, (t.top + t.bottom) / 2 - box.top].map((v) => v / zoom);
-      return [name, { left, right, top, bottom, x: (left + right) / 2, y }];
-    }));
-    const crossed = (ends, y, x0, x1) => Object.values(places).filter((p) => !ends.includes(p) && p.left < x1 && p.right > x0 && p.top < y && p.bottom > y).length;
-    for (const { name } of engine.steps.filter((step) => places[step.name])) {
-      const to = places[name], from = [...new Set(origins(name))].map((of) => places[of]), level = (p) => Math.abs(p.y - to.y) < 14;
-      const straight = from.some((p) => p.right <= to.left + 2 && level(p));
-      for (const p of from) {
-        if (p.right <= to.left + 2) {
-          const y = straight ? to.y : to.y + (p.y < to.y ? -6 : 6), half = Math.min(10, (to.left - p.right) / 2);
-          const early = crossed([p, to], y, p.right + half, to.left), late = crossed([p, to], p.y, p.right, to.left - half - 8);
-          const turn = late < early ? to.left - half - 8 : p.right + half;
-          paths.add(level(p) ? `M${p.right + 1},${y} H${to.left - 5}` : `M${p.right + 1},${p.y} H${turn} V${y} H${to.left - 5}`);
-        } else {
-          const x = Math.max(to.left + 12, Math.min(to.right - 12, p.x));
-          if (to.top > p.bottom + 5) paths.add(`M${x},${p.bottom + 1} V${to.top - 5}`);
-          else if (p.top > to.bottom + 5) paths.add(`M${x},${p.top - 1} V${to.bottom + 5}`);
-        }
-      }
-    }
-    const id = (connect.id ??= `tip${Math.random().toString(36).slice(2)}`);
-    const tip = element("marker", { id, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, element("path", { d: "M0,0 L8,4 L0,8 Z" }));
-    lines.replaceChildren(element("defs", {}, tip), ...[...paths].map((d) => element("path", { d, class: "wire", "marker-end": `url(#${id})` })));
-  }
-
-  // ---- type as large as fits
-
-  let fitted = "";
-  function fit() {
-    const width = el.clientWidth;
+  function fit() { // type as large as there is room for
+    const width = el.clientWidth, narrow = width < NARROW;
     if (!width) return;
     root.style.fontSize = "";
-    root.classList.toggle("narrow", width < NARROW);
-    if (width >= NARROW) {
-      const base = parseFloat(getComputedStyle(root).fontSize), wanted = flow.offsetWidth + 2, room = flow.parentElement.clientWidth;
-      let size = base * Math.min(1, room / wanted);
-      if (root.classList.contains("large")) size = Math.min(size, Math.max(14, base * (innerHeight - 100) / root.offsetHeight));
+    root.classList.toggle("narrow", narrow);
+    (narrow ? strip.node : view.stage).append(view.why);
+    if (!narrow) {
+      const base = parseFloat(getComputedStyle(root).fontSize);
+      let size = base * Math.min(1, view.stage.clientWidth / (flow.offsetWidth + 2));
+      if (root.classList.contains("large")) size = Math.min(size, Math.max(14, (base * (innerHeight - 100)) / root.offsetHeight));
       root.style.fontSize = `${Math.max(LEAST, size)}px`;
     }
     strip.update();
     connect();
   }
-  new ResizeObserver(() => fit()).observe(el);
-
-  // ---- the bar
-
-  const button = (text, act, hinted) => {
-    const node = element("button", { type: "button", title: hinted }, text);
-    node.addEventListener("click", act);
-    return node;
-  };
-  const undo = button("Undo", () => engine.undo(), "Undo the last change (Ctrl+Z)");
-  const redo = button("Redo", () => engine.redo(), "Do it again (Ctrl+Y)");
-  const random = button("Random", () => engine.random(), "New random numbers, of the next seed");
-  random.classList.add("random");
-  const large = button("Large type", () => (large.setAttribute("aria-pressed", String(root.classList.toggle("large"))), fit()), "Larger type");
-  large.setAttribute("aria-pressed", String(root.classList.contains("large")));
-  const editable = engine.panels.some((panel) => panel.editable);
-  bar.append(undo, redo, button("Reset", () => engine.reset(), "Back to the example"), ...(editable ? [random] : []));
-  const controls = engine.controls.filter((control) => control.values.length > 1).map((control) => controlOf(view, control));
-  bar.append(...controls.map((control) => control.node), element("span", { class: "space" }), large);
-  const area = element("textarea", { readonly: true, rows: "9", "aria-label": "The matrices as Python code" });
-  const copy = button("Copy", async () => {
-    area.select();
-    try { await navigator.clipboard.writeText(area.value); } catch { document.execCommand("copy"); }
-    said.textContent = "Copied. Paste it into a cell.";
-  });
-  const code = element("details", { class: "code" }, element("summary", {}, "As code"), element("div", {}, area, copy));
-  code.addEventListener("toggle", () => (area.value = engine.code()));
-  if (editable) bar.append(code);
-
-  // ---- what is shown
+  new ResizeObserver(fit).observe(el);
 
   view.speak = () => { // the last thing said, unless Python was not told, which is worse
-    said.textContent = engine.untold || engine.problem || engine.said;
-    said.classList.toggle("problem", Boolean(engine.untold || engine.problem || engine.error));
+    view.said.textContent = engine.untold || engine.problem || engine.said;
+    view.said.classList.toggle("problem", Boolean(engine.untold || engine.problem || engine.error));
   };
+  let fitted = "";
   view.update = () => {
-    for (const panel of Object.values(panels)) panel.update();
-    for (const panel of Object.values(panels)) panel.complain(engine.error?.name === panel.panel.name ? engine.error : null);
-    for (const control of controls) control.update();
-    undo.disabled = !engine.past.length;
-    redo.disabled = !engine.future.length;
-    random.textContent = engine.seed ? `Random ${engine.seed}` : "Random"; // the number is the seed
-    if (code.open) area.value = engine.code();
-    task.update();
+    const panels = Object.values(view.panels);
+    for (const panel of panels) panel.update();
+    for (const panel of panels) panel.complain(engine.error?.name === panel.panel.name ? engine.error : null);
+    for (const part of [bar, task, steps]) part.update();
     view.speak();
-    steps.update();
-    strip.update();
-    const shown = Object.values(panels).map(({ node, size }) => `${node.hidden} ${node.hidden ? "" : size()}`).join();
+    const shown = panels.map(({ node, size }) => `${node.hidden} ${node.hidden ? "" : size()}`).join();
     if (shown !== fitted) (fitted = shown), root.isConnected && fit();
-    if (view.asked) mark(false);
+    view.mark();
   };
 
-  // ---- keys: what the board uses is its own, all others belong to JupyterLab or the slides
-
-  root.addEventListener("keydown", (event) => {
-    const letter = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase();
-    if (letter !== "z" && letter !== "y" || event.target.matches("textarea") || event.defaultPrevented) return;
-    used(event);
-    letter === "y" || event.shiftKey ? engine.redo() : engine.undo();
-  });
-  const guard = (event) => { // before JupyterLab sees it: a plain letter would be a command to the notebook
-    if (!root.contains(event.target)) return;
-    const combined = event.ctrlKey || event.metaKey, undoes = combined && "zy".includes(event.key.toLowerCase());
-    const lines = event.key === "Enter" && event.shiftKey && !event.target.matches("input");
-    const onwards = event.key === " " && event.target.matches("td"); // to the next slide
-    const passes = (combined && !undoes) || lines || onwards || /^(F\d+|Escape|Page.*)$/.test(event.key);
-    event.target.toggleAttribute("data-lm-suppress-shortcuts", !passes);
-  };
-  window.addEventListener("keydown", guard, true);
-
+  const forget = keysOf(view);
   el.append(root);
   engine.views.add(view.update);
   view.update();
   fit();
   return () => {
     engine.views.delete(view.update);
-    window.removeEventListener("keydown", guard, true);
+    forget();
     steps.stop();
   };
+}
+
+// The panels in the places of a grid, in the order of the flow, also for whoever hears it.
+function flowOf({ panels }) {
+  const places = new Map();
+  for (const { node, panel } of Object.values(panels)) {
+    const [column, row = 1, rows = 1] = panel.at.length ? panel.at : [1], key = [column, row, rows].join();
+    if (!places.has(key)) places.set(key, { column, row, node: element("div", { class: "place", style: `grid-area: ${row} / ${column} / span ${rows}` }) });
+    places.get(key).node.append(node);
+  }
+  const inOrder = [...places.values()].sort((a, b) => a.column - b.column || a.row - b.row);
+  return element("div", { class: "flow" }, ...inOrder.map(({ node }) => node));
+}
+
+// Keys: what the board uses is its own, all others belong to JupyterLab or the slides.
+function keysOf({ engine, root }) {
+  const undoes = (event) => (event.ctrlKey || event.metaKey) && "zy".includes(event.key.toLowerCase());
+  root.addEventListener("keydown", (event) => {
+    if (!undoes(event) || event.altKey || event.target.matches("textarea") || event.defaultPrevented) return;
+    used(event);
+    event.shiftKey || event.key.toLowerCase() === "y" ? engine.redo() : engine.undo();
+  });
+  const guard = (event) => { // before JupyterLab sees it: a plain letter would be a command to the notebook
+    if (!root.contains(event.target)) return;
+    const combined = (event.ctrlKey || event.metaKey) && !undoes(event);
+    const runs = event.key === "Enter" && event.shiftKey && !event.target.matches("input");
+    const onwards = event.key === " " && event.target.matches("td"); // to the next slide
+    const passes = combined || runs || onwards || /^(F\d+|Escape|Page.*)$/.test(event.key);
+    event.target.toggleAttribute("data-lm-suppress-shortcuts", !passes);
+  };
+  window.addEventListener("keydown", guard, true);
+  return () => window.removeEventListener("keydown", guard, true);
+}
+
+function button(text, act, title, label) {
+  const node = element("button", { type: "button", title, "aria-label": label }, text);
+  node.addEventListener("click", act);
+  return node;
+}
+
+function barOf(view, fit) {
+  const { engine, root } = view;
+  const undo = button("Undo", () => engine.undo(), "Undo the last change (Ctrl+Z)");
+  const redo = button("Redo", () => engine.redo(), "Do it again (Ctrl+Y)");
+  const reset = button("Reset", () => (view.rest(), engine.reset()), "Back to the example");
+  const random = button("Random", () => engine.random(), "New random numbers, of the next seed");
+  random.classList.add("random");
+  const large = button("Large type", () => (root.classList.toggle("large"), update(), fit()), "Larger type");
+  const code = codeOf(view), controls = engine.controls.filter((control) => control.values.length > 1).map((control) => controlOf(view, control));
+  const node = element("div", { class: "bar", role: "toolbar", "aria-label": "Board" }, undo, redo, reset, random);
+  node.append(...controls.map((control) => control.node), element("span", { class: "space" }), large, code.node);
+  random.hidden = code.node.hidden = !engine.panels.some((panel) => panel.editable);
+  function update() {
+    for (const control of controls) control.update();
+    undo.disabled = !engine.past.length;
+    redo.disabled = !engine.future.length;
+    random.textContent = engine.seed ? `Random ${engine.seed}` : "Random"; // the number is the seed
+    large.setAttribute("aria-pressed", String(root.classList.contains("large")));
+    code.update();
+  }
+  return { node, update };
+}
+
+function codeOf({ engine, said }) {
+  const area = element("textarea", { readonly: true, rows: "9", "aria-label": "The matrices as Python code" });
+  const copy = button("Copy", async () => {
+    area.select();
+    try { await navigator.clipboard.writeText(area.value); } catch { document.execCommand("copy"); }
+    said.textContent = "Copied. Paste it into a cell.";
+  });
+  const node = element("details", { class: "code" }, element("summary", {}, "As code"), element("div", {}, area, copy));
+  const update = () => node.open && (area.value = engine.code());
+  node.addEventListener("toggle", update);
+  return { node, update };
 }
 
 function controlOf(view, control) {
@@ -279,29 +186,29 @@ function taskOf(view) {
 // On a phone, always in view: the number being edited with its stepper, and the weights and last results.
 function stripOf(view) {
   const { engine } = view;
-  const minusButton = element("button", { type: "button", "aria-label": "one less" }, "−"), plusButton = element("button", { type: "button", "aria-label": "one more" }, "+");
+  let stepped = null; // the number that the buttons change: the last input that was tapped
+  const value = () => engine.now.inputs[stepped[0]][stepped[1]][stepped[2]];
+  const step = (by) => () => engine.put(...stepped, value() + by, `stepper ${stepped}`);
+  const down = button("−", step(-1), undefined, "one less"), up = button("+", step(1), undefined, "one more");
   const edited = element("span", { class: "edited" }, "Tap a number to change it."), mini = element("div", { class: "mini" });
-  const stepper = element("div", { class: "stepper" }, minusButton, edited, plusButton);
-  const steps = engine.panels.some((panel) => panel.editable && !panel.toggle);
-  const step = (by) => {
-    const [name, i, j] = view.stepped ?? [];
-    if (name) engine.edit(name, [[i, j, String(+(engine.now.inputs[name][i][j] + by).toFixed(6))]], `stepper ${name} ${i} ${j}`);
+  const stepper = element("div", { class: "stepper" }, down, edited, up); // there from the start, so that nothing jumps
+  const numbers = ({ editable, toggle }) => editable && !toggle;
+  stepper.hidden = !engine.panels.some(numbers);
+  const small = (matrix) => matrix.length > 0 && matrix.length < 9 && matrix[0].length < 9;
+  const results = () => {
+    const shown = engine.steps.filter((s) => view.shows(s) && small(engine.values[s.name]));
+    const last = [...shown].sort((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1]).at(-1); // where the flow ends
+    return [...new Set([shown.find((s) => s.kind === "weights"), last])].filter(Boolean);
   };
-  minusButton.addEventListener("click", () => step(-1));
-  plusButton.addEventListener("click", () => step(1));
-  const node = element("div", { class: "strip" }, stepper, mini);
+  const rows = ({ name }) => engine.values[name].map((row) => element("div", {}, Array.from(row, written).join("  ")));
   return {
-    node,
+    node: element("div", { class: "strip" }, stepper, mini),
     update() {
       if (!view.root.classList.contains("narrow")) return;
-      const [name, i, j] = view.asked ?? [];
-      if (name && engine.panel[name].editable && !engine.panel[name].toggle) view.stepped = [name, i, j];
-      stepper.hidden = !steps; // there from the start, so that nothing jumps when a number is tapped
-      minusButton.disabled = plusButton.disabled = !view.stepped;
-      if (view.stepped) edited.textContent = `${engine.label(...view.stepped)}: ${minus(exact(engine.now.inputs[view.stepped[0]][view.stepped[1]][view.stepped[2]]))}`;
-      const shown = engine.steps.filter((s) => view.shows(s) && engine.values[s.name].length && engine.values[s.name].length < 9 && engine.values[s.name][0].length < 9);
-      const kept = new Set([shown.find((s) => s.kind === "weights"), shown.at(-1)].filter(Boolean));
-      mini.replaceChildren(...[...kept].map((s) => element("div", { class: s.kind }, element("b", {}, s.title), ...engine.values[s.name].map((row) => element("div", {}, row.map(written).join("  "))))));
+      if (view.asked && numbers(engine.panel[view.asked[0]])) stepped = view.asked;
+      down.disabled = up.disabled = !stepped;
+      if (stepped) edited.textContent = `${engine.label(...stepped)}: ${minus(exact(value()))}`;
+      mini.replaceChildren(...results().map((s) => element("div", { class: `tone ${s.kind}` }, element("b", {}, s.title), ...rows(s))));
     },
   };
 }

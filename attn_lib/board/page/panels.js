@@ -20,7 +20,7 @@ const strength = (x, half) => (Number.isFinite(x) ? Math.sign(x) * (1 - 2 ** (-M
 
 function panelOf(view, panel) {
   const { engine } = view;
-  const node = element("div", { class: `panel ${panel.kind}`, "data-name": panel.name });
+  const node = element("div", { class: `panel tone ${panel.kind}`, "data-name": panel.name });
   const head = element("div", { class: "head" }, element("b", {}, panel.title));
   if (panel.note) head.append(element("span", { class: "note" }, panel.note));
   node.append(head);
@@ -134,6 +134,7 @@ function resultCell(view, panel, i, j) {
     update(x, blank) {
       const text = blank ? "" : panel.toggle === null ? (x ? "✓" : "✕") : written(x);
       node.textContent = text;
+      node.classList.toggle("long", text.length > 4);
       node.setAttribute("aria-label", `${view.engine.label(panel.name, i, j)}: ${blank ? "not yet" : text}`);
     },
   };
@@ -160,7 +161,7 @@ function numberCell(view, panel, i, j) {
   const { engine } = view, { name } = panel;
   const input = element("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", tabindex: "-1", "aria-label": engine.label(name, i, j) });
   const node = element("td", { class: "cell input" }, input);
-  let clean = true, held = 0, drag = null; // clean: what stands there is the number, all of it selected
+  let clean = true, held = 0; // clean: what stands there is the number, all of it selected
   const valueNow = () => engine.now.inputs[name][i][j];
   const fresh = () => ((input.value = minus(exact(valueNow()))), (clean = true), document.activeElement === input && input.select());
   const commit = () => {
@@ -169,12 +170,12 @@ function numberCell(view, panel, i, j) {
     engine.edit(name, [[i, j, input.value]]);
     fresh();
   };
-  const step = (amount, gesture) => {
-    const [typed] = read(input.value);
+  const put = (number, gesture) => {
     clean = true;
-    engine.edit(name, [[i, j, String(+((typed ?? valueNow()) + amount).toFixed(6))]], gesture);
+    engine.put(name, i, j, number, gesture);
     fresh();
   };
+  const step = (amount, gesture) => put((read(input.value)[0] ?? valueNow()) + amount, gesture);
   const replace = () => clean && document.activeElement === input && input.select(); // a typed digit takes the place of all
   input.addEventListener("beforeinput", replace);
   input.addEventListener("input", () => (clean = false));
@@ -214,6 +215,24 @@ function numberCell(view, panel, i, j) {
     engine.edit(name, text.split("\n").flatMap((line, r) => line.split("\t").map((t, c) => [i + r, j + c, t])));
     fresh();
   });
+  input.addEventListener("click", () => clean && input.select()); // a press of the mouse has undone the selection
+  draggable(view, input, valueNow, put);
+  return {
+    node, target: input,
+    update() { if (clean) fresh(); },
+    complain(text) {
+      node.querySelector(".complaint")?.remove();
+      input.toggleAttribute("aria-invalid", Boolean(text));
+      if (!text) return;
+      input.setAttribute("aria-invalid", "true");
+      node.append(element("span", { class: "complaint" }, text));
+    },
+  };
+}
+
+// Drawn sideways, a number goes up or down, one for every 12 px; one gesture is one step of undo.
+function draggable(view, input, valueNow, put) {
+  let drag = null;
   input.addEventListener("pointerdown", (event) => {
     if (event.button === 0) drag = { x: event.clientX, from: valueNow(), moved: 0, gesture: `drag ${performance.now()}` };
   });
@@ -224,26 +243,12 @@ function numberCell(view, panel, i, j) {
     if (!drag.moved) input.setPointerCapture(event.pointerId);
     drag.moved = steps;
     view.root.classList.add("dragging");
-    clean = true;
-    engine.edit(name, [[i, j, String(+(drag.from + steps).toFixed(6))]], drag.gesture);
-    fresh();
+    put(drag.from + steps, drag.gesture);
   });
   const drop = () => ((drag = null), view.root.classList.remove("dragging"));
   input.addEventListener("pointerup", drop);
   input.addEventListener("pointercancel", drop);
-  input.addEventListener("click", () => clean && input.select()); // a press of the mouse has undone the selection
   input.addEventListener("dragstart", (event) => event.preventDefault());
-  return {
-    node, target: input, step,
-    update() { if (clean) fresh(); },
-    complain(text) {
-      node.querySelector(".complaint")?.remove();
-      input.toggleAttribute("aria-invalid", Boolean(text));
-      if (!text) return;
-      input.setAttribute("aria-invalid", "true");
-      node.append(element("span", { class: "complaint" }, text));
-    },
-  };
 }
 
 // ------------------------------------------------------------------------------------- many numbers, heads, pictures
@@ -331,7 +336,7 @@ function plane(view, panel) {
       for (const [{ kind, rows }, matrix] of sets) matrix.forEach(([x, y], i) => {
         const [to, up] = [middle + unit * x, middle - unit * y], turn = Math.atan2(-y, x);
         const wing = (a) => `${to - 9 * Math.cos(turn + a)},${up - 9 * Math.sin(turn + a)}`;
-        lines.push(element("path", { d: `M${middle},${middle} L${to},${up} M${wing(0.4)} L${to},${up} L${wing(-0.4)}`, class: `arrow ${kind}`, "stroke-dasharray": kind === "key" ? "5 3" : undefined }));
+        lines.push(element("path", { d: `M${middle},${middle} L${to},${up} M${wing(0.4)} L${to},${up} L${wing(-0.4)}`, class: `arrow tone ${kind}`, "stroke-dasharray": kind === "key" ? "5 3" : undefined }));
         lines.push(element("text", { x: to + 8 * Math.cos(turn) + (x < 0 ? -4 : 4), y: up + 10 * Math.sin(turn) + 4, class: kind, "text-anchor": x < 0 ? "end" : "start" }, rows[i] ?? String(i)));
       });
       node.replaceChildren(...lines);
@@ -343,7 +348,7 @@ function plane(view, panel) {
 
 // Words above, words below, and a curve from each query to the keys that it listens to.
 function arcs(view, panel) {
-  const node = element("svg", { class: "arcs", role: "img" });
+  const node = element("svg", { class: "arcs tone weights", role: "img" });
   return {
     node,
     update() {

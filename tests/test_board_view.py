@@ -1,9 +1,14 @@
 """How boards look and move, on one page without a kernel: connectors, motion, phones, heights, and no script at all."""
 
+import re
+
 import pytest
+import torch
 from test_explorers import ALL
 
 from attn_lib.board import Board
+from attn_lib.board import operations as op
+from attn_lib.explorers import heads_explorer
 from authors import pages
 
 BOARDS = {name: make for name, make in ALL.items() if "," not in name}
@@ -290,3 +295,149 @@ def test_without_a_script_the_tables_stand_beside_each_other(open_page, name, wi
 @pytest.fixture(scope="module")
 def without_script(open_page):
     return open_page(java_script_enabled=False)
+
+
+# ------------------------------------------------------------------------------------------------ by keyboard alone
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_panel_is_one_tab_stop_and_its_arrows_walk_through_all_of_it(laptop, name):
+    shown = board(laptop, name)
+    panels = shown.locator(".panel:visible:has([tabindex])")
+    assert [panel.locator("[tabindex='0']").count() for panel in panels.all()] == [1] * panels.count()
+    for panel in panels.all():
+        cells = panel.locator("td.result")
+        if cells.count() < 2:
+            continue
+        cells.first.focus()
+        for _ in range(cells.count() - 1):
+            laptop.keyboard.press("ArrowRight")
+        assert laptop.evaluate("document.activeElement.outerHTML") == cells.last.evaluate("node => node.outerHTML")
+        assert panel.locator("[tabindex='0']").count() == 1
+    assert shown.locator("[tabindex='0']").count() < 20
+
+
+def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_picture(big, laptop):
+    shown = board(laptop, "heads")
+    shown.locator(".small-head").last.focus()
+    laptop.keyboard.press("ArrowLeft")
+    assert shown.get_by_role("combobox", name="Head").input_value() == "0"
+    assert shown.get_by_role("button", name="head 0").get_attribute("aria-pressed") == "true"
+    shown.get_by_role("button", name="Reset").click()
+    picture = big.get_by_role("application")
+    box = picture.bounding_box()
+    big.mouse.click(box["x"] + box["width"] * 0.99, box["y"] + box["height"] * 0.01)  # query 0, key 29
+    assert "the head chosen 0 → 29: 0.5 = 0.5" in big.locator(".spoken").inner_text()
+    big.keyboard.press("ArrowDown")
+    assert "the head chosen 1 → 29" in big.locator(".spoken").inner_text()
+    dark = picture.locator("canvas").evaluate(
+        """canvas => { const at = (x, y) => canvas.getContext("2d").getImageData(x, y, 1, 1).data[3];
+           return [at(29, 0), at(0, 29)]; }"""
+    )
+    assert dark[0] > 100 > dark[1]
+
+
+@pytest.fixture
+def big(open_page, tmp_path):
+    """One head of 30 × 30, too many for cells: query 0 listens to key 29 and 28."""
+    weights = torch.eye(30)
+    weights[0] = torch.tensor([0.0] * 28 + [0.5, 0.5])
+    return _alone(open_page, tmp_path, heads_explorer(weights[None]))
+
+
+def _alone(open_page, tmp_path, made):
+    page, path = open_page(), tmp_path / "board.html"
+    path.write_text(f"{HEAD}{pages.embed(made)}<script>{pages.script()}</script>", encoding="utf-8")
+    page.goto(path.as_uri())
+    return page
+
+
+def test_after_steps_were_played_reset_shows_everything_again(laptop):
+    shown = board(laptop, "by_hand")
+    shown.get_by_role("button", name="Step on").click()
+    assert shown.locator("[aria-label$=': not yet']").count() > 9
+    assert shown.locator(".player output").inner_text() == "1/6"
+    shown.get_by_role("button", name="Step on").focus()
+    laptop.keyboard.press("PageDown")  # what a clicker sends
+    assert shown.locator(".player output").inner_text() == "2/6"
+    shown.get_by_role("button", name="Reset").click()
+    assert shown.locator("[aria-label$=': not yet']").count() == 0
+
+
+def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(open_page, tmp_path):
+    steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
+    page = _alone(open_page, tmp_path, Board({"a": torch.zeros(1, 1)}, steps))
+    page.locator("[aria-label='slow row 1 column 1: 0']").hover()
+    assert page.locator(".why").inner_text().endswith("Python says 0 = 0")
+    page.get_by_label("a row 1 column 1", exact=True).fill("3")
+    page.keyboard.press("Enter")
+    assert "Without Python there is no slow, then for these numbers" in page.locator(".said").inner_text()
+    labels = page.locator("td.result").evaluate_all("cells => cells.map((cell) => cell.getAttribute('aria-label'))")
+    assert sorted(label.replace(" row 1 column 1:", "") for label in labels) == [
+        "fast 20.1",
+        "slow not yet",
+        "then not yet",
+    ]
+    page.get_by_role("button", name="Reset").click()
+    assert page.locator("[aria-label='then row 1 column 1: 0']").count() == 1
+
+
+# ------------------------------------------------------------------------------------------------- what is painted
+
+
+def test_shares_that_sum_to_one_read_one_and_numbers_keep_to_their_cells(laptop):
+    assert board(laptop, "mask").locator("td[aria-label^='sum of each row']").all_inner_texts() == ["1"] * 4
+    for name in BOARDS:
+        wide = (
+            board(laptop, name)
+            .locator("td.result:visible")
+            .evaluate_all(
+                """cells => cells.filter((cell) => {
+              const words = document.createRange();
+              words.selectNodeContents(cell);
+              return words.getBoundingClientRect().width > cell.clientWidth;
+            }).map((cell) => cell.getAttribute("aria-label"))"""
+            )
+        )
+        assert wide == []
+
+
+def test_a_mask_that_is_computed_has_the_signs_of_the_one_that_is_clicked(laptop):
+    shown = board(laptop, "mask")
+    shown.get_by_role("combobox", name="Preset").select_option("causal")
+    assert shown.locator("[data-name=allowed] tbody tr").first.locator("td").all_inner_texts() == ["✓", "✕", "✕", "✕"]
+    shown.get_by_role("button", name="Reset").click()
+
+
+def test_arrows_point_where_their_numbers_do(laptop):
+    drawn = (
+        board(laptop, "arrows").locator("path.arrow").evaluate_all("all => all.map((path) => path.getAttribute('d'))")
+    )
+    tips = [[float(number) for number in re.search(r"L(\S+),(\S+)", path).groups()] for path in drawn]
+    made = BOARDS["arrows"]()
+    ends = torch.cat([made.inputs["queries"], made.inputs["keys"]])
+    moved = torch.tensor(tips, dtype=torch.float64) - 115
+    unit = moved[0, 0] / ends[0, 0]
+    assert unit > 0
+    torch.testing.assert_close(moved, ends * torch.tensor([1.0, -1.0]) * unit)  # on a screen, up is less
+
+
+def test_curves_are_drawn_for_the_weights_that_are_not_nothing(laptop):
+    shown = board(laptop, "heads")
+    shown.get_by_role("combobox", name="Curves").select_option("shown")
+    assert shown.locator(".arcs path").count() == 3  # of 1, 0, 0.2 and 0.8
+    shown.get_by_role("button", name="Reset").click()
+
+
+def test_on_a_phone_the_arithmetic_stands_on_the_strip_and_the_strip_has_numbers(phone):
+    for name in BOARDS:
+        shown = board(phone, name)
+        shown.scroll_into_view_if_needed()
+        small = shown.locator(".mini").inner_text()
+        assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name
+        shown.locator("td.result:visible, .many").first.tap()
+        sheet, strip = shown.locator(".why").bounding_box(), shown.locator(".strip").bounding_box()
+        assert sheet["y"] >= 0 and sheet["y"] + sheet["height"] <= strip["y"]  # arithmetic and results at once
+        assert strip["y"] + strip["height"] <= 844.5
+        assert not shown.get_by_role("button", name="Large type").is_visible()
+        phone.evaluate("document.activeElement.blur()")

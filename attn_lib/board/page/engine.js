@@ -32,6 +32,7 @@ class Engine {
     this.revision = known.revision;
     this.answer = known.answer ?? null;
     this.now = { inputs: known.inputs, settings: known.settings };
+    this.madeFor = JSON.stringify(this.now);
     this.compute();
   }
 
@@ -66,6 +67,12 @@ class Engine {
     }
     const holds = this.task?.conditions.every(([kind, ...rest]) => CONDITIONS[kind](this.values, this.numbers, this.start.inputs, ...rest));
     if (holds && !this.proof) this.proof = structuredClone(this.now);
+  }
+
+  stale() { // the steps that only Python could compute for what stands there now, and what follows from them
+    const found = new Set(), unheard = (this.model.alone || this.untold) && JSON.stringify(this.now) !== this.madeFor;
+    for (const { name, does, of } of unheard ? this.steps : []) if (does === "python" || of.some((n) => found.has(n))) found.add(name);
+    return found;
   }
 
   get reached() { return Boolean(this.proof); }
@@ -224,6 +231,7 @@ class Engine {
     clearTimeout(this.clock);
     this.clock = null;
     this.untold = problem;
+    if (!problem) this.madeFor = JSON.stringify(this.now);
     if (this.steps.some((step) => step.does === "python")) this.compute();
     this.show();
   }

@@ -90,7 +90,7 @@ function lookingAt(view) {
     };
     view.strip.update();
     const [name, i, j] = view.asked ?? [], there = engine.values[name]?.[i]?.[j] !== undefined;
-    const found = there && !view.veiled.has(name) && explained(view, name, i, j);
+    const found = there && !view.blank(name) && explained(view, name, i, j);
     why.hidden = !found;
     hint.textContent = there ? "" : idle;
     if (!there) return;

@@ -5,9 +5,10 @@ const NARROW = 600, LEAST = 11; // px: of a page that is read as on a phone, and
 function render(engine, el) {
   const root = element("div", { class: `attn-board${engine.large ? " large" : ""}`, role: "group", "aria-label": engine.heading });
   for (const [name, colour] of Object.entries(engine.colours)) root.style.setProperty(`--${name}`, colour);
-  const view = { engine, root, halves: {}, veiled: new Set() };
+  const view = { engine, root, halves: {}, veiled: new Set(), stale: new Set() };
   view.shows = ({ when, hidden }) => !hidden && (!when?.length || when.slice(1).includes(engine.now.settings[when[0]]));
   view.panels = Object.fromEntries(engine.panels.filter((panel) => !panel.hidden).map((panel) => [panel.name, panelOf(view, panel)]));
+  view.blank = (name) => view.veiled.has(name) || view.stale.has(name);
   view.panel = (name) => view.panels[name] ?? { go: () => false, spot: () => null, size: () => [0, 0] };
   view.go = (name, i, j) => view.panel(name).go(i, j);
   view.colour = (kind) => [1, 3, 5].map((k) => parseInt((engine.colours[kind] ?? "#333333").slice(k, k + 2), 16));
@@ -41,12 +42,15 @@ function render(engine, el) {
   new ResizeObserver(fit).observe(el);
 
   view.speak = () => { // the last thing said, unless Python was not told, which is worse
-    view.said.textContent = engine.untold || engine.problem || engine.said;
-    view.said.classList.toggle("problem", Boolean(engine.untold || engine.problem || engine.error));
+    const lost = [...view.stale].filter((name) => view.panels[name]).map((name) => engine.title(name)).join(", ");
+    const problem = engine.untold || engine.problem || (lost && `Without Python there is no ${lost} for these numbers; Reset brings it back.`);
+    view.said.textContent = problem || engine.said;
+    view.said.classList.toggle("problem", Boolean(problem || engine.error));
   };
   let fitted = "";
   view.update = () => {
     const panels = Object.values(view.panels);
+    view.stale = engine.stale();
     for (const panel of panels) panel.update();
     for (const panel of panels) panel.complain(engine.error?.name === panel.panel.name ? engine.error : null);
     for (const part of [bar, task, steps]) part.update();
@@ -194,7 +198,7 @@ function stripOf(view) {
   const stepper = element("div", { class: "stepper" }, down, edited, up); // there from the start, so that nothing jumps
   const numbers = ({ editable, toggle }) => editable && !toggle;
   stepper.hidden = !engine.panels.some(numbers);
-  const small = (matrix) => matrix.length > 0 && matrix.length < 9 && matrix[0].length < 9;
+  const small = (matrix) => matrix.length > 0 && matrix.length < 6 && matrix[0].length < 9;
   const results = () => {
     const shown = engine.steps.filter((s) => view.shows(s) && small(engine.values[s.name]));
     const last = [...shown].sort((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1]).at(-1); // where the flow ends

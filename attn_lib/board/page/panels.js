@@ -65,6 +65,8 @@ function tableOf(view, panel, first, gap) {
     const line = element("tr", {}, ...(rows.length ? [element("th", { scope: "row" }, rows[i] ?? String(i))] : []));
     row.forEach((cell, j) => {
       if (gap && j && j % gap === 0) cell.node.classList.add("after-gap");
+      cell.node.addEventListener("mouseenter", () => view.look(name, i, j));
+      cell.node.addEventListener("mouseleave", () => view.unlook());
       line.append(cell.node);
     });
     body.append(line);
@@ -87,8 +89,8 @@ function tableOf(view, panel, first, gap) {
     node: table,
     update: (matrix) => matrix.forEach((row, i) => row.forEach((x, j) => {
       const cell = cells[i][j];
-      const blank = view.veiled.has(name);
-      if (cell.shown !== undefined && Object.is(cell.shown, x) && cell.blank === blank && !cell.dirty) return;
+      const blank = view.blank(name);
+      if (cell.shown !== undefined && Object.is(cell.shown, x) && cell.blank === blank) return;
       cell.shown = x; cell.blank = blank;
       cell.update(x, blank);
       const share = blank ? 0 : shares ? Math.max(0, Math.min(1, x || 0)) : panel.toggle ? x * 0.6 : strength(x, view.halves[name]);
@@ -121,8 +123,6 @@ function walk(view, name, i, j, event, keys = MOVES) {
 
 function resultCell(view, panel, i, j) {
   const node = element("td", { class: "cell result", tabindex: "-1" });
-  node.addEventListener("mouseenter", () => view.look(panel.name, i, j));
-  node.addEventListener("mouseleave", () => view.unlook());
   node.addEventListener("keydown", (event) => {
     if (walk(view, panel.name, i, j, event) || event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey) return;
     const [from] = inSight(view, sources(view.engine.arithmetic(panel.name, i, j) ?? {}));
@@ -132,7 +132,7 @@ function resultCell(view, panel, i, j) {
   return {
     node, target: node,
     update(x, blank) {
-      const text = blank ? "" : panel.toggle === null ? (x ? "✓" : "✕") : written(x);
+      const text = blank ? "" : panel.kind === "mask" ? (x ? "✓" : "✕") : written(x);
       node.textContent = text;
       node.classList.toggle("long", text.length > 4);
       node.setAttribute("aria-label", `${view.engine.label(panel.name, i, j)}: ${blank ? "not yet" : text}`);
@@ -145,8 +145,6 @@ function switchCell(view, panel, i, j) {
   const node = element("td", { class: "cell input" }, button);
   button.addEventListener("click", () => view.engine.edit(panel.name, [[i, j, String(1 - view.engine.values[panel.name][i][j])]]));
   button.addEventListener("keydown", (event) => walk(view, panel.name, i, j, event));
-  node.addEventListener("mouseenter", () => view.look(panel.name, i, j));
-  node.addEventListener("mouseleave", () => view.unlook());
   return {
     node, target: button,
     update(x) {
@@ -181,8 +179,6 @@ function numberCell(view, panel, i, j) {
   input.addEventListener("input", () => (clean = false));
   input.addEventListener("focus", () => clean && input.select());
   input.addEventListener("blur", () => (commit(), view.unlook()));
-  input.addEventListener("mouseenter", () => view.look(name, i, j));
-  input.addEventListener("mouseleave", () => view.unlook());
   input.addEventListener("dblclick", () => (clean = false));
   input.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey, moves = MOVES[event.key];

@@ -1,0 +1,272 @@
+"""Boards in the hands of a person, on a page without a kernel: keys, mouse, what is said, and Python keeping silent."""
+
+import re
+
+import pytest
+import torch
+from board_page import open_page, traits
+
+from attn_lib import explorers
+from attn_lib.board import Board, random_matrix
+from attn_lib.board import operations as op
+from authors import pages
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    made = {name: getattr(explorers, name)() for name in ("by_hand_explorer", "mask_painter", "two_heads_explorer")}
+    shown = "".join(f'<section id="{name}">{pages.embed(board)}</section>' for name, board in made.items())
+    path = tmp_path_factory.mktemp("hands") / "boards.html"
+    head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
+    path.write_text(f"{head}{shown}<script>{pages.script()}</script>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.goto(path.as_uri())
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def by_hand(page):
+    return start_again(page, "by_hand_explorer")
+
+
+def start_again(page, name):
+    board = page.locator(f"#{name} .attn-board")
+    page.mouse.move(0, 0)
+    board.get_by_role("button", name="Reset").click()
+    return board
+
+
+def cell(board, label):
+    return board.get_by_label(re.compile(rf"^{re.escape(label)}(:|$)"))
+
+
+def press(board, *keys):
+    for key in keys:
+        board.page.keyboard.press(key)
+
+
+def said(board):
+    return board.locator(".said").inner_text()
+
+
+# -------------------------------------------------------------------------------------------------------- changing
+
+
+def test_a_digit_replaces_an_arrow_steps_and_enter_goes_down(by_hand):
+    first, second = (cell(by_hand, f"W_k row {row} column 1") for row in (1, 2))
+    first.focus()
+    press(by_hand, "7")
+    assert first.input_value() == "7"
+    press(by_hand, "Enter", "ArrowUp", "ArrowUp")
+    assert (first.input_value(), second.input_value()) == ("7", "3")
+    press(by_hand, "Shift+ArrowDown")
+    assert second.input_value() == "−7"
+    press(by_hand, "4", "Enter")
+    assert second.input_value() == "4" and said(by_hand) == "W_k row 2 column 1 is now 4."
+    assert cell(by_hand, "keys I, column 1").inner_text() == "7"
+
+
+def test_every_change_is_undone_and_redone_and_a_new_one_forgets_the_redone(by_hand):
+    number = cell(by_hand, "W_q row 1 column 1")
+    undo, redo = (by_hand.get_by_role("button", name=name) for name in ("Undo", "Redo"))
+    number.hover()
+    number.focus()
+    for _ in range(2):  # one turn of the wheel, taken back, and another
+        by_hand.page.mouse.wheel(0, -1)
+        by_hand.get_by_text("W_q row 1 column 1 is now 2.").wait_for()
+        press(by_hand, "Control+z")
+        assert number.input_value() == "1" and said(by_hand) == "Undone."
+    press(by_hand, "Control+Shift+z")
+    assert number.input_value() == "2" and redo.is_disabled()
+    undo.click()
+    cell(by_hand, "W_q row 1 column 2").fill("5")
+    press(by_hand, "Enter")
+    assert redo.is_disabled()
+
+
+@pytest.mark.parametrize(
+    "text, complaint", [("1,5", "write 1.5. 1 stays."), ("x", "“x” is not a number"), ("2e6", "at most a million")]
+)
+def test_what_is_no_number_is_answered_at_its_cell(by_hand, text, complaint):
+    number = cell(by_hand, "W_q row 1 column 1")
+    number.fill(text)
+    press(by_hand, "Tab")
+    assert complaint in by_hand.locator(".complaint").inner_text()
+    assert number.input_value() == "1" and number.get_attribute("aria-invalid") == "true"
+
+
+PASTE = """(input, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  input.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_block_is_pasted_whole_or_not_at_all(by_hand):
+    number = cell(by_hand, "W_v row 1 column 1")
+    number.evaluate(PASTE, "1.25\t2\n3\t4")
+    found = [cell(by_hand, f"W_v row {row} column {column}").input_value() for row in (1, 2) for column in (1, 2)]
+    assert found == ["1.25", "2", "3", "4"] and said(by_hand) == "4 cells of W_v changed."
+    number.evaluate(PASTE, "1\t2\t3\t4")
+    assert "1 × 4 does not fit here, where 4 × 3 cells are left" in said(by_hand) and number.input_value() == "1.25"
+
+
+def test_random_is_its_seed_and_the_code_follows(by_hand):
+    by_hand.get_by_text("As code").click()
+    by_hand.get_by_role("button", name=re.compile("Random")).click()
+    seed = int(by_hand.get_by_role("button", name=re.compile("Random")).inner_text().split()[1])
+    made = {}
+    exec(by_hand.locator("textarea").input_value(), made)
+    assert torch.equal(made["W_q"], random_matrix((4, 3), seed, place=1))
+    by_hand.get_by_text("As code").click()
+
+
+def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
+    reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
+    assert reasons.is_disabled()
+    cell(by_hand, "W_k row 3 column 3").fill("0.5")
+    press(by_hand, "Enter")
+    assert by_hand.locator(".task b").inner_text().strip() == "✓ Now say why."
+    reasons.select_option("1")
+    assert said(by_hand).startswith("That is not the reason")
+    reasons.select_option("0")
+    assert by_hand.locator(".task b").inner_text().strip() == "✓ Done." and said(by_hand).startswith(
+        "Right. A step d there"
+    )
+    by_hand.get_by_role("button", name="Reset").click()
+    assert by_hand.locator(".task b").inner_text().strip() == "Task." and reasons.is_disabled()
+
+
+# --------------------------------------------------------------------------------------------------------- looking
+
+
+def test_a_result_says_where_it_came_from_and_leads_there(by_hand):
+    cell(by_hand, "scores I → tea").focus()
+    assert by_hand.locator(".spoken").inner_text() == "scores I → tea: 1·2 + 0·3 + 2·1 = 4"
+    assert by_hand.locator(".lit").count() == 6
+    by_hand.locator(".leaf").nth(1).click()
+    label = "document.activeElement.getAttribute('aria-label')"
+    assert by_hand.page.evaluate(label).startswith("keys tea, column 1")
+    press(by_hand, "Enter")
+    assert by_hand.page.evaluate(label) == "inputs X tea, column 1"
+    press(by_hand, "Escape")
+
+
+def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_of(by_hand):
+    for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
+        cell(by_hand, label).focus()
+        sheet = by_hand.locator(".why").bounding_box()
+        for node in by_hand.locator(".lit, .asked").all():
+            box = node.bounding_box()
+            beside = box["x"] + box["width"] <= sheet["x"] or sheet["x"] + sheet["width"] <= box["x"]
+            assert beside or box["y"] + box["height"] <= sheet["y"] or sheet["y"] + sheet["height"] <= box["y"], label
+        asked = by_hand.locator(".asked").bounding_box()
+        assert abs(asked["y"] - sheet["y"]) < 150 and abs(asked["x"] - sheet["x"]) < 300
+        assert by_hand.locator(".asked").evaluate("node => getComputedStyle(node).outlineWidth") == "3px"
+
+
+def test_an_input_says_what_it_will_move(by_hand, page):
+    hint = by_hand.locator(".hint")
+    by_hand.page.evaluate("document.activeElement.blur()")
+    assert hint.inner_text() == "Change a number: type, or press ↑ ↓. Point at a result to see where it comes from."
+    cell(by_hand, "W_k row 3 column 3").focus()
+    moves = "W_k row 3 column 3 moves 2 of keys, 6 of scores, 9 of weights, 9 of outputs."
+    assert hint.inner_text() == moves == by_hand.locator(".spoken").inner_text()
+    assert by_hand.locator(".moved").count() == 26
+    mask = start_again(page, "mask_painter")
+    cell(mask, "mask q0 → k0").focus()
+    assert (
+        "moves 1 of scores, filled, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
+        in mask.locator(".hint").inner_text()
+    )
+
+
+def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, page):
+    cell(by_hand, "W_q row 1 column 1").fill("-4")
+    press(by_hand, "Enter")
+    below = by_hand.locator("[data-name=queries] td.below").evaluate_all("all => all.map((c) => c.innerText)")
+    assert below == ["−4", "−3"]
+    mask = start_again(page, "mask_painter")
+    for key in range(4):
+        cell(mask, f"mask q1 → k{key}").click()
+    assert mask.locator("[data-name=weights] td.broken").count() == 4
+    heads = start_again(page, "two_heads_explorer")
+    gaps = "row => [...row.querySelectorAll('td')].map((cell) => cell.classList.contains('after-gap'))"
+    assert heads.locator("[data-name=queries] tbody tr").first.evaluate(gaps) == [False, False, True, False]
+
+
+# ------------------------------------------------------------------------------------ keys that are not the board's
+
+
+@pytest.mark.parametrize(
+    "key, passes",
+    [("b", False), ("Control+s", True), ("Control+z", False), ("Shift+Enter", True), ("PageDown", True), (" ", True)],
+)
+def test_only_keys_that_the_board_uses_are_kept_from_jupyterlab(by_hand, key, passes):
+    cell(by_hand, "scores I → tea").focus()
+    press(by_hand, key)
+    kept = by_hand.page.evaluate("document.activeElement.hasAttribute('data-lm-suppress-shortcuts')")
+    assert kept != passes
+
+
+def test_presentation_mode_is_larger(browser):
+    page = browser.new_page(viewport={"width": 1920, "height": 1080})
+    shown = f"<div class='jp-mod-presentationMode'>{pages.embed(explorers.by_hand_explorer())}</div>"
+    page.set_content(f"<!doctype html><style>{pages.STYLE}</style>{shown}<script>{pages.script()}</script>")
+    assert page.locator(".attn-board").evaluate("board => parseFloat(getComputedStyle(board).fontSize)") >= 20
+    page.close()
+
+
+# ---------------------------------------------------------------------------------------------- Python, or its silence
+
+MODEL = """([text, deaf]) => {
+  const traits = JSON.parse(text), heard = {};
+  traits.films = {};
+  window.engine = new Engine({
+    get: (name) => traits[name], set: (name, value) => (traits[name] = value), on: (what, then) => (heard[what] = then),
+    save_changes() { if (deaf) throw new Error("no kernel"); },
+  });
+  window.answer = (more) => {
+    traits.heard = { revision: engine.revision, problem: "", made: {}, ...more };
+    heard["change:heard"]();
+  };
+}"""
+
+
+@pytest.fixture
+def asking(browser):
+    """asking(board, deaf): a page whose engine tells a Python that the test speaks for, with a clock that is ours."""
+    page = open_page(browser)
+    page.clock.install()
+
+    def ask(board, deaf=False):
+        page.evaluate(MODEL, [traits(board), deaf])
+        return page
+
+    yield ask
+    page.close()
+
+
+def test_a_python_that_is_gone_or_silent_is_said_to_know_nothing(asking):
+    board = explorers.by_hand_explorer()
+    for deaf, wait in ((True, 10), (False, 5000)):
+        page = asking(board, deaf)
+        page.evaluate("engine.edit('W_q', [[0, 0, '3']])")
+        page.clock.run_for(wait)
+        assert page.evaluate("engine.untold").startswith("Python has not been told")
+        assert page.evaluate("engine.values.queries[0][0]") == 3  # the page goes on
+    page.evaluate("answer({})")
+    assert page.evaluate("engine.untold") == ""
+
+
+def test_what_only_python_computes_comes_with_its_answer(asking):
+    page = asking(Board({"a": torch.zeros(1, 1)}, [("b", op.python(lambda a: a * 2, "a")), ("c", op.exp("b"))]))
+    page.evaluate("engine.edit('a', [[0, 0, '3']])")
+    page.clock.run_for(10)
+    page.evaluate("answer({ made: { b: [[6]] } })")
+    assert page.evaluate("[engine.values.b[0][0], engine.values.c[0][0]]") == pytest.approx([6, 403.4287934927351])
+    assert page.evaluate("[...engine.stale()]") == []
+    page.evaluate("engine.edit('a', [[0, 0, '4']])")
+    page.clock.run_for(5000)
+    assert page.evaluate("[...engine.stale()]") == ["b", "c"]

@@ -215,3 +215,23 @@ def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name,
     for step, tensor in board.results.items():
         assert_close(values[step], tensor, (name, step))
     assert board._reached == done
+
+
+# ------------------------------------------------------------------------------------------- numbers, read and written
+
+
+@pytest.mark.parametrize("text, number", [("0.375", 0.375), (" −2 ", -2), ("1e-3", 1e-3), (".5", 0.5), ("+7.", 7)])
+def test_a_number_is_read_as_it_is_typed(page, text, number):
+    assert page.evaluate("(text) => read(text)", text) == [number, ""]
+
+
+@pytest.mark.parametrize(
+    "number, text",
+    [
+        (0.0004, "≈0"), (0.0006, "0.001"), (0.004, "0.004"), (0.125, "0.13"), (-1.21, "−1.21"), (12.34, "12.3"),
+        (-0.0, "0"), (99.5, "99.5"), (123.4, "123"), (250_000, "250k"), (2_500_000, "2.5M"), (1e10, "1e10"),
+        (1 - 2**-53, "1"), (0.9999, "1.00"), (1e-15, "≈0"),
+    ],
+)  # fmt: skip
+def test_a_cell_writes_a_number_in_at_most_five_signs(page, number, text):
+    assert page.evaluate("(number) => written(number)", number) == text

@@ -78,6 +78,7 @@ WITHOUT = {  # left out on purpose: these lines would run across the ones that t
     "mask": {("mask", "gradient")},
     "fused": {("scores", "attention"), ("values", "attention")},
     "arrows": {("queries", "scores"), ("keys", "scores")},
+    "learning": {("wish", "W_q now"), ("wish", "W_k now"), ("wish", "to scores")},  # they would run backwards
 }
 
 

@@ -1,5 +1,5 @@
 // Connectors along the true dependencies, behind the panels and never through one: what a line seems to come out of is
-// what the step is computed from.
+// what the step is computed from. Lines go forwards only: one that ran back would cross all the others.
 
 function wiresOf(view, flow) {
   const { engine, panels } = view, id = `tip${Math.random().toString(36).slice(2)}`;
@@ -18,7 +18,7 @@ function wiresOf(view, flow) {
     const { left, top, width } = flow.getBoundingClientRect(), zoom = width / flow.offsetWidth || 1;
     return Object.fromEntries(Object.entries(panels).filter(([, { node }]) => !node.hidden).map(([name, { node }]) => {
       const whole = node.getBoundingClientRect(), table = node.lastElementChild.getBoundingClientRect();
-      const box = { left: table.left - left, right: table.right - left, edge: whole.left - left, top: whole.top - top, bottom: whole.bottom - top, y: (table.top + table.bottom) / 2 - top };
+      const box = { left: table.left - left, right: table.right - left, edge: whole.left - left, far: whole.right - left, top: whole.top - top, bottom: whole.bottom - top, y: (table.top + table.bottom) / 2 - top };
       for (const side in box) box[side] /= zoom;
       return [name, box];
     }));
@@ -30,7 +30,7 @@ function wiresOf(view, flow) {
       const to = all[name], from = [...new Set(origins(name))].map((of) => all[of]);
       const others = Object.values(all).filter((box) => box !== to && !from.includes(box));
       const straight = from.some((box) => box.right <= to.left + 2 && Math.abs(box.y - to.y) < 14);
-      for (const box of from) paths.add(wire(box, to, [...others, ...from.filter((other) => other !== box)], straight));
+      for (const box of from.filter((box) => box.left < to.right)) paths.add(wire(box, to, [...others, ...from.filter((other) => other !== box)], straight));
     }
     lines.setAttribute("width", flow.offsetWidth);
     lines.setAttribute("height", flow.offsetHeight);
@@ -51,7 +51,9 @@ function wire(from, to, others, straight) {
       return `M${from.right + 1},${from.y} H${early} V${floor} H${to.left - half} V${y} ${into}`;
     }
     if (Math.abs(from.y - to.y) < 14) return `M${from.right + 1},${y} ${into}`;
-    return `M${from.right + 1},${from.y} H${onTheWay.length ? late : early} V${y} ${into}`;
+    const [top, bottom] = [Math.min(y, from.y), Math.max(y, from.y)]; // a title may reach further than its table
+    const title = others.some((box) => box.edge < early && box.far > early && box.top < bottom && box.bottom > top);
+    return `M${from.right + 1},${from.y} H${onTheWay.length || (title && !before.length) ? late : early} V${y} ${into}`;
   }
   const x = Math.max(to.left + 12, Math.min(to.right - 12, (from.left + from.right) / 2));
   const [start, end] = to.top > from.bottom ? [from.bottom + 1, to.top - 5] : [from.top - 1, to.bottom + 5];

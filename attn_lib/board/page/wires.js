@@ -52,8 +52,9 @@ function wire(from, to, others, straight) {
     }
     if (Math.abs(from.y - to.y) < 14) return `M${from.right + 1},${y} ${into}`;
     const [top, bottom] = [Math.min(y, from.y), Math.max(y, from.y)]; // a title may reach further than its table
-    const title = others.some((box) => box.edge < early && box.far > early && box.top < bottom && box.bottom > top);
-    return `M${from.right + 1},${from.y} H${onTheWay.length || (title && !before.length) ? late : early} V${y} ${into}`;
+    const titles = others.filter((box) => box.edge < early && box.far > early && box.top < bottom && box.bottom > top);
+    const turn = onTheWay.length ? late : Math.max(early, ...titles.map((box) => box.far + 3));
+    return `M${from.right + 1},${from.y} H${turn} V${y} ${into}`;
   }
   const x = Math.max(to.left + 12, Math.min(to.right - 12, (from.left + from.right) / 2));
   const [start, end] = to.top > from.bottom ? [from.bottom + 1, to.top - 5] : [from.top - 1, to.bottom + 5];

@@ -10,7 +10,8 @@ python course.py site                 write the series as a web site in which th
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         run handed-in notebooks, write a table of verdicts and mistakes
-python course.py hub [stop]           serve a class with JupyterHub, see deploy/README.md; needs root and node
+python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
+python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade
 
 The first call sets up .venv beside this file, with uv where there is one; later ones reuse it.
 """
@@ -46,11 +47,20 @@ def main(arguments):
     commands |= {"refresh": refresh, "bench": bench, "grade": grade, "hub": hub}
     if not arguments or arguments[0] not in commands:
         sys.exit(__doc__ if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{__doc__}")
+    if arguments[0] == "hub":
+        look_at_the_machine()
     set_up(*{"lab": (), "hub": ("hub",)}.get(arguments[0], ("authors",)))
     return commands[arguments[0]](arguments[1:])
 
 
 # ---------------------------------------------------------------------------------------------------------- set-up
+
+
+def look_at_the_machine():
+    """What a hub needs of it and is not there is said before anything is installed."""
+    python = PYTHON if PYTHON.is_file() else sys.executable
+    if run([sys.executable, ROOT / "deploy/needs.py", python], check=False):
+        sys.exit(1)
 
 
 def set_up(*parts):
@@ -225,8 +235,8 @@ def grade(arguments):
 
 
 def hub(arguments):
-    """Start JupyterHub for a class, or stop it."""
-    return run([PYTHON, "deploy/start.py", *arguments], check=False)
+    """Start JupyterHub for a class, stop it, keep its roster, fetch what was handed in; paths are the caller's."""
+    return run([PYTHON, ROOT / "deploy/start.py", *arguments], check=False, cwd=None)
 
 
 # --------------------------------------------------------------------------------------------------------- helpers

@@ -1,96 +1,163 @@
-"""The class's roster: who may log in, with a hash for each password.
+"""Who may log in: NativeAuthenticator's accounts, made from a class list.
 
-python deploy/roster.py add NAME…       add students, or give them new passwords; prints name,password once
-python deploy/roster.py add - < NAMES   the same for a file with one name in a line
-python deploy/roster.py add --teacher NAME
-python deploy/roster.py remove NAME…
-python deploy/roster.py list
+course.py hub add CLASS.csv             an account for each row of id, name, email; prints id,name,password once
+course.py hub add [--teacher] ID…       the same for some; whoever is added again gets a new password
+course.py hub remove ID…
+course.py hub list
 
-The running hub sees a change at once. The file is .hub/roster.json, or the one in the folder COURSE_HUB_STATE.
+The id is what a student logs in with: an e-mail address, a name in any script, anything without spaces, commas and
+slashes. The running hub knows of a change at once. All is kept in COURSE_HUB_STATE, or .hub beside the course.
 """
 
 import base64
-import hashlib
-import hmac
-import json
+import csv
 import os
 import re
 import secrets
 import sys
+import unicodedata
 from pathlib import Path
 
+import bcrypt
+from jupyterhub import orm, roles
+from nativeauthenticator import NativeAuthenticator
+from nativeauthenticator.orm import UserInfo
+
 STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parent.parent / ".hub")
-GROUP = "attention-students"  # marks the Unix accounts that the hub made
-NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")  # a student is a Unix account of this name
-COST = {"n": 2**14, "r": 8, "p": 1}
-NOBODY = {"salt": "00", "hash": ""}  # checked for a name that is not there: it takes as long
-
-
-def load(folder=STATE):
-    """Read name → entry; no file is an empty roster."""
-    try:
-        return json.loads((Path(folder) / "roster.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-
-
-def save(roster, folder=STATE):
-    folder = Path(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = folder / "roster.json.new"
-    fresh.unlink(missing_ok=True)
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(roster, file, indent=1, sort_keys=True)
-    os.replace(fresh, folder / "roster.json")
-
-
-def add(names, folder=STATE, teacher=False):
-    """Give each name a new random password (80 bits: no guessing helps); returns name → password.
-
-    Raises: ValueError for a name that no Unix account can have.
-    """
-    for name in names:
-        if not NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no account name: a-z first, then a-z, 0-9 and -, at most 31 characters")
-    roster, passwords = load(folder), {}
-    for name in names:
-        letters = base64.b32encode(secrets.token_bytes(10)).decode().lower()
-        passwords[name] = "-".join(letters[i : i + 4] for i in range(0, 16, 4))
-        salt = secrets.token_bytes(16)
-        roster[name] = {"salt": salt.hex(), "hash": digest(passwords[name], salt), "teacher": teacher}
-    save(roster, folder)
-    return passwords
-
-
-def matches(roster, name, password):
-    """Whether the password is the one of this name; takes the same time for a name that is not there."""
-    entry = roster.get(name, NOBODY)
-    return hmac.compare_digest(digest(password, bytes.fromhex(entry["salt"])), entry["hash"])
-
-
-def digest(password, salt):
-    return hashlib.scrypt(password.strip().lower().encode(), salt=salt, **COST).hex()
+TEACHERS = "teachers"  # a group; values.yaml says what its role may
+GONE = "removed-"  # before the number in a user's cookie: the hub keeps the number, for when they come back
+FIELDS = ("id", "name", "email")
+ID = re.compile(r"[^\s,/%.-][^\s,/%]{0,79}")  # what NativeAuthenticator takes, and a folder's name
+COST = 8  # 80 random bits need no slow hash, and a class logs in at once; what students choose is hashed with 12
 
 
 def main(arguments):
-    if not arguments or arguments[0] not in ("add", "remove", "list"):
-        sys.exit(__doc__)
     command, *names = arguments
     teacher = "--teacher" in names
     names = [name for name in names if name != "--teacher"]
-    if names == ["-"]:
-        names = sys.stdin.read().split()
-    if command == "add":
-        try:
-            for name, password in add(names, teacher=teacher).items():
-                print(f"{name},{password}")
-        except ValueError as error:
-            sys.exit(str(error))
-    elif command == "remove":
-        save({name: entry for name, entry in load().items() if name not in names})
-    else:
-        for name, entry in sorted(load().items()):
-            print(name, "(teacher)" if entry["teacher"] else "")
+    if command == "list":
+        return print(*(describe(person) for person in people()), sep="\n")
+    if not names:
+        sys.exit(__doc__)
+    if command == "remove":
+        return remove([plain(name) for name in names])
+    is_list = len(names) == 1 and names[0].lower().endswith(".csv")
+    try:
+        rows = read(names[0]) if is_list else [{"id": plain(name), "name": "", "email": ""} for name in names]
+        out = csv.writer(sys.stdout)
+        out.writerows((row["id"], row["name"], password) for row, password in add(rows, teacher))
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+
+
+def plain(text):
+    """As NativeAuthenticator compares it, and in the one form of accents that keyboards type."""
+    return unicodedata.normalize("NFC", text.strip()).lower()
+
+
+def read(path):
+    """The rows of a class list; commas or semicolons, heads in any case and order, e-mail with or without hyphen."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        heads = file.readline()
+        file.seek(0)
+        rows = list(csv.DictReader(file, delimiter=";" if heads.count(";") > heads.count(",") else ","))
+    rows = [{re.sub(r"\W", "", key or "").lower(): (value or "") for key, value in row.items() if key} for row in rows]
+    if not rows or "id" not in rows[0]:
+        raise ValueError(f"{path} has no rows under the heads id, name, email.")
+    return [
+        {"id": plain(row["id"]), "name": row.get("name", "").strip(), "email": row.get("email", "").strip()}
+        for row in rows
+    ]
+
+
+def add(rows, teacher=False):
+    """Make accounts, or give new passwords; returns pairs of row and password."""
+    for row in rows:
+        if not ID.fullmatch(row["id"]) or not row["id"].isprintable():
+            raise ValueError(
+                f"{row['id']!r} cannot be an id: it is empty or long, or has a space, comma or slash in it."
+            )
+    with session() as db:
+        accounts = NativeAuthenticator(db=db, open_signup=True)
+        passwords = [secret() for _ in rows]
+        for row, password in zip(rows, passwords, strict=True):
+            accounts.create_user(row["id"], password)
+            UserInfo.find(db, row["id"]).password = bcrypt.hashpw(password.encode(), bcrypt.gensalt(COST))
+            set_teacher(db, row["id"], teacher)
+        db.commit()
+    kept = {person["id"]: person for person in people()}
+    kept |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
+    write(kept.values())
+    return list(zip(rows, passwords, strict=True))
+
+
+def remove(names):
+    """No log-in and no session any more; homes and hand-ins stay."""
+    with session() as db:
+        for name in names:
+            account, user = UserInfo.find(db, name), orm.User.find(db, name)
+            if not account:
+                print(f"{name} is not in the roster.", file=sys.stderr)
+                continue
+            db.delete(account)
+            if user:
+                user.cookie_id = GONE + user.cookie_id.removeprefix(GONE)
+                for token in user.api_tokens:
+                    db.delete(token)
+        db.commit()
+    write(person for person in people() if person["id"] not in names)
+
+
+def set_teacher(db, name, teacher):
+    """Put a user into the group of teachers, or take them out of it; lets who was removed come back."""
+    group = orm.Group.find(db, TEACHERS) or orm.Group(name=TEACHERS)
+    user = orm.User.find(db, name)
+    if user:
+        user.cookie_id = user.cookie_id.removeprefix(GONE)
+        if bool(user.groups) != teacher:
+            print(f"{name}: the hub knows from its next start on who is a teacher now.", file=sys.stderr)
+    elif teacher:
+        user = orm.User(name=name)
+        db.add_all([group, user])
+        if orm.Role.find(db, "user"):  # before the first start there are no roles; that start gives them out
+            roles.assign_default_roles(db, entity=user)
+    if user:
+        user.groups = [group] if teacher else []
+
+
+def secret():
+    letters = base64.b32encode(secrets.token_bytes(10)).decode().lower()
+    return "-".join(letters[i : i + 4] for i in range(0, 16, 4))
+
+
+def session():
+    STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return orm.new_session_factory(f"sqlite:///{STATE}/jupyterhub.sqlite")()
+
+
+def people():
+    """Everybody in the roster, as dicts of id, name, email and teacher."""
+    try:
+        with open(STATE / "roster.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []
+
+
+def write(people, path=None, fields=(*FIELDS, "teacher")):
+    """The roster as a file that its owner alone can read, swapped in whole."""
+    path = Path(path or STATE / "roster.csv")
+    fresh = path.with_name(f".{path.name}")
+    people = list(people)
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, fields, extrasaction="ignore")
+        out.writeheader()
+        out.writerows(people)
+    os.replace(fresh, path)
+
+
+def describe(person):
+    return " ".join(filter(None, [person["id"], person["name"], person["email"], person["teacher"] and "(teacher)"]))
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ def lay_out(root):
     (root / "tests").mkdir()
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, root / "notebooks")
-    for name in ("bench_one.py", "bench_two.py", "test_three.py"):
-        (root / "tests" / name).touch()
+    for name in ("tests/bench_one.py", "tests/bench_two.py", "tests/test_three.py", "deploy/needs.py"):
+        (root / name).touch()
     return root
 
 
@@ -197,9 +197,19 @@ def test_a_folder_to_be_graded_is_the_callers(terminal, tmp_path):
     assert call.path.split(os.pathsep) == [str(terminal.root), "mine"]  # where `authors` is found
 
 
-def test_the_hub_is_started_and_stopped(terminal):
-    (call,) = terminal.type("hub", "stop")
-    assert call.command == ["deploy/start.py", "stop"] and call.folder == str(terminal.root)
+def test_the_hub_gets_its_words_where_the_caller_stands(terminal, tmp_path):
+    (call,) = terminal.type("hub", "add", "class.csv", folder=tmp_path)
+    assert call.command == [str(terminal.root / "deploy/start.py"), "add", "class.csv"]
+    assert call.folder == str(tmp_path)
+
+
+def test_what_a_machine_lacks_is_said_before_a_hub_is_set_up(terminal):
+    (terminal.root / "deploy/needs.py").write_text("import sys; sys.exit('No node for ' + sys.argv[1])")
+    (terminal.root / ".venv/hub-ready").unlink()
+    assert terminal.type("hub") == []
+    assert (terminal.code, terminal.printed) == (1, f"No node for {terminal.root / '.venv/bin/python'}\n")
+    terminal.type("lab")  # which needs none
+    assert terminal.code == 0
 
 
 def test_refresh_is_handed_to_the_python_that_has_what_it_needs(terminal):

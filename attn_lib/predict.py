@@ -157,6 +157,7 @@ SLIPS = {
     "columns": "A column belongs to a key. Over which of the two axes does this softmax run?",
     "far_ahead": "Large scores put one key far ahead: would a small nudge change that?",
     "nudge_too": "The nudge is divided as well.",
+    "masked": "The one with the mask does. What becomes of the other?",
     "root": "Divided by the root the scores keep their size. Does that make the weights react more?",
     "equal": "Count the rows and columns of each matrix, and its biases.",
     "only_weights": "The weights change. What becomes of the values?",

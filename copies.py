@@ -181,15 +181,20 @@ def version_of(lesson):
 
 def lesson_of(notebook):
     """The course's notebook as a learner begins it: no outputs, answers folded, the course's lines hidden."""
-    cells, since = [], None  # the kinds of cells since the last question, None where no answer can follow
-    for cell in notebook["cells"]:
+    cells = notebook["cells"]
+    return {**notebook, "cells": [begun(cell, fold) for cell, fold in zip(cells, folds(cells), strict=True)]}
+
+
+def folds(cells):
+    """For each cell what stands on its fold if it answers a question, otherwise None."""
+    since = None  # the kinds of cells since the last question, None where no answer can follow
+    for cell in cells:
         answers = since is not None and is_answer(cell, since)
-        cells.append(begun(cell, answers and (STILL_AFTER if since[-1:] == ["markdown"] else AFTER)))
+        yield (STILL_AFTER if since[-1:] == ["markdown"] else AFTER) if answers else None
         if cell["cell_type"] == "code" and {"predict", "filled", BOARD} & set(tags(cell)):
             since = []
         elif since is not None:
             since = [*since, cell["cell_type"]] if answers or cell["cell_type"] == "code" else None
-    return {**notebook, "cells": cells}
 
 
 def begun(cell, summary):

@@ -6,51 +6,24 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_markdown_cell, new_notebook
 
+from attn_lib import explorers
 from authors import markdown, pages, site, speaker
 
 NOTEBOOKS = sorted((Path(pages.__file__).parents[1] / "notebooks").glob("*.ipynb"))
-VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
 
-def saved_board(source):
-    data = {pages.VIEW: VIEW, "text/html": "<table></table>", "text/plain": "Board"}
-    return new_code_cell(source, outputs=[new_output("execute_result", data)])
-
-
-@pytest.fixture
-def path(tmp_path):
-    """A notebook with a board whose words could end a script, and a cell below it that nobody should run."""
-    bar = new_output("display_data", {pages.VIEW: VIEW, "text/plain": "100%"})
-    cells = [
-        new_markdown_cell("# 9. A title"),
-        new_code_cell("import torch\nfrom attn_lib.explorers import heads_explorer"),
-        new_code_cell("print('said aloud')\nweights = torch.full((1, 2, 2), 0.5)", outputs=[bar]),
-        saved_board("heads_explorer(weights, ['</script>', '<b>'])"),
-        new_code_cell("raise SystemExit('nobody runs this')"),
-    ]
-    nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
-    return tmp_path / "09_small.ipynb"
-
-
-def test_a_board_is_html_that_holds_its_traits_and_its_tables(path, capsys):
-    before = path.read_bytes()
-    (output,) = pages.without_kernel(path).cells[3].outputs
-    assert set(output.data) == {"text/html"}
-    page = BeautifulSoup(output.data["text/html"], "html.parser")
+def test_a_board_is_html_that_holds_its_traits_and_its_tables():
+    shown = explorers.heads_explorer(torch.full((1, 2, 2), 0.5), ["</script>", "<b>"])
+    page = BeautifulSoup(pages.embed(shown), "html.parser")
     board = page.select_one(".saved-board")
     saved = json.loads(board.script.string)
     assert board["data-title"] == saved["spec"]["heading"] and set(saved) == {"spec", "films", "now", "heard"}
     assert "</script>" in json.dumps(saved) and len(page.select("script")) == 1  # its words do not end it
     assert board.select("table") and "run the cell" not in board.get_text()
-    assert path.read_bytes() == before
-    assert capsys.readouterr().out == ""
-
-
-def test_a_progress_bar_leaves_its_text(path):
-    assert pages.without_kernel(path).cells[2].outputs[0].data == {"text/plain": "100%"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -67,17 +40,7 @@ def test_no_saved_output_tells_a_reader_without_a_kernel_to_run_a_cell(path):
 def test_the_script_of_boards_is_a_classic_one_and_wakes_them():
     script = pages.script()
     assert "export default" not in script and "import " not in script.split("function", 1)[0]
-    assert script.startswith("(() => {") and ".saved-board" in script and "const BOARD = () =>" in script
-
-
-def test_a_picture_takes_its_description_to_the_page(path):
-    notebook = nbformat.read(path, as_version=4)
-    picture = new_output("execute_result", {"image/png": "AAAA"}, metadata={"image/png": {"alt": "Who listens."}})
-    notebook.cells[4].outputs = [picture]
-    nbformat.write(notebook, path)
-    cells = site.lesson(path).cells
-    assert cells[4].metadata["mystnb"] == {"image": {"alt": "Who listens."}}
-    assert "mystnb" not in cells[2].metadata
+    assert script.startswith("(() => {") and ".saved-board" in script and "const widget = () =>" in script
 
 
 def test_links_to_files_that_the_site_does_not_show_are_only_words(tmp_path, monkeypatch):
@@ -96,9 +59,12 @@ def test_a_site_with_faults_is_not_called_done(monkeypatch, capsys, code, said):
     assert said in capsys.readouterr().out
 
 
-def test_a_lesson_that_the_readme_does_not_list_is_noticed(path):
-    with pytest.raises(Exception, match="README"):
-        site.index([path], [])
+def test_a_lesson_that_the_readme_does_not_list_is_noticed(monkeypatch):
+    there = site.notebooks()
+    assert len(site.table()) == len(there)
+    monkeypatch.setattr(site, "notebooks", lambda: [*there, Path("99_new.ipynb")])
+    with pytest.raises(ValueError, match=r"README's table lists .*; there are .*99_new"):
+        site.table()
 
 
 def test_formulas_become_mathml():

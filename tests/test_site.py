@@ -1,7 +1,12 @@
-"""The web site: complete, offline, for every screen and reader, and its boards move without Python."""
+"""The web site: complete, offline, for every screen and reader; boards move and questions are answered in the page."""
 
 import contextlib
 import io
+import os
+import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -83,16 +88,57 @@ def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pag
                 assert unquote(parts.fragment) in anchors[target], f"{path.name}: {address} has no such anchor"
 
 
-def test_the_first_page_has_the_question_of_each_lesson_and_its_notebook_to_download(built, pages):
+def test_the_first_page_has_a_board_the_ways_in_and_the_question_of_each_lesson(built, pages):
     first = pages[built / "index.html"].select_one("article")
+    assert len(first.select(".saved-board")) == 1
+    assert first.select_one('.begin a[href="notebooks/01_by_hand.html"]')
+    assert (built / first.select_one("a[download]")["href"]).is_file()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in LESSONS:
         row = next(line for line in readme.splitlines() if f"(notebooks/{name}.ipynb)" in line)
         _, _, question, _, minutes, _ = (cell.strip() for cell in row.split("|"))
-        (listed,) = [part for part in first.select("p") if part.select_one(f'a[href$="notebooks/{name}.html"]')]
+        (listed,) = [part for part in first.select("li") if part.select_one(f'a[href$="notebooks/{name}.html"]')]
         assert question in listed.get_text() and f"{minutes} minutes" in listed.get_text()
-        (download,) = [link["href"] for link in listed.select("a[download]")]
-        assert (built / unquote(download)).read_bytes() == (ROOT / "notebooks" / f"{name}.ipynb").read_bytes()
+
+
+def test_a_shared_link_has_title_picture_and_words(built, pages):
+    for path, page in pages.items():
+        card = {tag["property"]: tag["content"] for tag in page.select("meta[property]")}
+        assert card["og:title"] and len(card["og:description"]) > 40 and card["og:image"].endswith("/board.png")
+        assert page.select_one('meta[name="description"]')["content"] == card["og:description"]
+        assert (path.parent / page.select_one('link[rel*="icon"]')["href"].split("?")[0]).resolve().is_file()
+        assert "Copyright" not in page.get_text()
+    described = {page.select_one('meta[name="description"]')["content"] for page in pages.values()}
+    assert len(described) >= len(LESSONS)
+
+
+def test_every_lesson_says_how_to_run_it(built, pages):
+    for name in LESSONS:
+        ways = pages[built / "notebooks" / f"{name}.html"].select_one("details#run-it")
+        assert f"python course.py lab {name[:2]}" in ways.get_text()
+        assert (built / "notebooks" / ways.select_one("a[download]")["href"]).resolve().is_file()
+
+
+def test_the_zip_runs_where_it_was_unpacked(built, tmp_path):
+    """The first command and the first notebook; what the command installs is the same as everywhere."""
+    zipfile.ZipFile(built / "run" / "attention.zip").extractall(tmp_path)
+    course = tmp_path / "attention"
+    said = subprocess.run([sys.executable, "course.py"], cwd=course, capture_output=True, text=True)
+    assert "lab" in said.stdout + said.stderr
+    subprocess.run([sys.executable, "copies.py"], cwd=course, check=True, capture_output=True)
+    assert sorted(path.stem for path in (course / "my").glob("*.ipynb")) == LESSONS
+    run = (
+        "import json, attn_lib; print(attn_lib.__file__); names = {}\n"
+        "for cell in json.load(open('01_by_hand.ipynb', encoding='utf-8'))['cells']:\n"
+        "    if cell['cell_type'] == 'code': exec(''.join(cell['source']), names)\n"
+        "print(names['outputs'].shape)"
+    )
+    alone = {**os.environ, "PYTHONPATH": str(course), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", run], cwd=course / "notebooks", env=alone, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].startswith(str(course)) and "torch.Size([3, 3])" in done.stdout
 
 
 def test_nobody_is_told_to_run_a_cell(pages):
@@ -104,6 +150,7 @@ def test_every_picture_is_described_and_every_formula_is_drawn(pages):
     for path, page in pages.items():
         for picture in page.select("article img"):
             assert len(picture.get("alt", "")) > 20, f"{path.name}: {picture}"
+            assert int(picture["width"]) > 100 and picture["loading"] == "lazy"  # nothing jumps when it comes
         for formula in page.select("math"):
             assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
 
@@ -132,11 +179,12 @@ MARK_LOOKS = """(seen) => {
   return found;
 }"""
 CONTRAST = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
-ALL_BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}, "resultTypes": ["violations"]}
+RULES = {"color-contrast": {"enabled": False}, "target-size": {"enabled": True}}
+ALL_BUT_CONTRAST = {"rules": RULES, "resultTypes": ["violations"]}
 # Of the others, these hang on the width of the screen or on colours: on the second screen every page is asked these,
 # and the rest, which read the page's structure, are asked once of each kind of page.
 OF_THE_SCREEN = {
-    "runOnly": ["link-in-text-block", "meta-viewport", "scrollable-region-focusable"],
+    "runOnly": ["link-in-text-block", "meta-viewport", "scrollable-region-focusable", "target-size"],
     "resultTypes": ["violations"],
 }
 KINDS = ["index", "search", "README", LESSONS[0]]  # a page of each kind
@@ -149,6 +197,11 @@ def test_every_page_fits_its_screen_and_axe_finds_nothing(pages, reader, screen)
     page = reader(next(iter(pages)), screen)
     for path in pages:
         page.goto(path.as_uri())
+        if screen.startswith("laptop"):
+            cut = page.evaluate(
+                "[...document.querySelectorAll('.cell_input pre')].filter((c) => c.scrollWidth > c.clientWidth).length"
+            )
+            assert not cut, f"{path.name}: {cut} code cells are cut at the right"
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{path.name} is {wide} px too wide"
         new = page.evaluate(MARK_LOOKS, looks)
@@ -259,3 +312,140 @@ def test_light_and_dark_can_be_chosen(built, reader):
     while page.evaluate("document.body.dataset.theme") != "dark":
         toggle.click()
     assert page.evaluate(background) != light
+
+
+# -------------------------------------------------------------------------------------- guesses, states, map, print
+
+
+def first_question(page):
+    """The first question of lesson 1: the new row of bank, (0.5, 1.5)."""
+    form = page.locator("form.guess").first
+    return form, form.locator("input"), form.get_by_role("status")
+
+
+def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html")
+    form, line, verdict = first_question(page)
+    fold = page.locator("details.after-guess").first
+    assert not fold.get_attribute("open") and not form.get_by_text("The answer").is_visible()
+    line.fill("1, 3")
+    line.press("Enter")
+    verdict.get_by_text("Try again.").wait_for()  # and says which slip it is
+    assert "✗" in verdict.inner_text() and "numbers" not in verdict.inner_text()
+    assert fold.get_attribute("open") is None
+    line.fill("[0.5, 1.5]")
+    form.get_by_role("button", name="Run").click()
+    verdict.get_by_text("✓ Right.").wait_for()
+    form.get_by_text("The answer: [0.5, 1.5]").wait_for()
+    page.locator("details.after-guess[open]").first.wait_for()
+    assert page.locator("details.after-guess[open]").count() == 1  # the next question's stays shut
+
+    page.reload()  # the progress stays, also on the first page
+    first_question(page)[2].get_by_text("✓ Right.").wait_for()
+    assert first_question(page)[1].input_value() == "[0.5, 1.5]"
+    page.goto((built / "index.html").as_uri())
+    page.get_by_text(re.compile(r"^1 of \d+ guesses right$")).wait_for()
+
+
+def test_two_wrong_guesses_or_giving_up_show_the_truth(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html", "phone, dark")
+    form, line, verdict = first_question(page)
+    for guess in ("7, 7", "7, 7", "8, 8"):  # the same one twice counts once
+        assert not form.get_by_text("The answer").is_visible()
+        line.fill(guess)
+        line.press("Enter")
+        verdict.get_by_text("✗").wait_for()
+    form.get_by_text("The answer: [0.5, 1.5]").wait_for()
+    assert "Try again" not in verdict.inner_text()
+    other = page.locator("form.guess").nth(1)
+    other.get_by_role("button", name="Show me").click()
+    other.get_by_text("The answer").wait_for()
+    page.reload()
+    page.locator("form.guess").nth(1).get_by_text("The answer").wait_for()
+
+
+def test_an_exercise_in_numbers_names_the_mistake_and_never_gives_itself_away(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html")
+    form = page.locator("form.guess[data-again=true]").first
+    outputs = self_attention_steps(X, W_q, W_k, W_v, scale=1).outputs[1].tolist()  # of the wrong sentence
+    for _ in range(3):
+        form.locator("input").fill(", ".join(f"{number:.3f}" for number in outputs))
+        form.get_by_role("button", name="Check").click()
+        form.get_by_role("status").get_by_text("This is an output of I like tea").wait_for()
+    assert not form.locator(".answer").is_visible()
+
+
+def edit(page, number, place="W_q row 1 column 1"):
+    cell = page.get_by_label(place, exact=True)
+    cell.fill(str(number))
+    cell.press("Enter")
+    page.get_by_role("status").get_by_text(f"{place} is now {number}.").wait_for()
+
+
+def test_a_visitor_on_a_phone_changes_a_number_on_the_first_page(built, reader):
+    page = reader(built / "index.html", "phone, dark")
+    cell = page.get_by_label("inputs X I, column 1", exact=True)
+    assert cell.bounding_box()["y"] < 844, "the first number stands below the first screen"
+    before = page.get_by_label(re.compile("^outputs I, column 1: ")).get_attribute("aria-label")
+    edit(page, 5, "inputs X I, column 1")
+    assert page.get_by_label(re.compile("^outputs I, column 1: ")).get_attribute("aria-label") != before
+
+
+def test_a_boards_state_survives_a_reload_and_is_a_link(built, reader):
+    page = reader(built / "index.html")
+    edit(page, 7)
+    page.reload()
+    value = "document.querySelector('[aria-label=\"W_q row 1 column 1\"]').value"
+    page.get_by_label("W_q row 1 column 1", exact=True).wait_for()
+    assert page.evaluate(value) == "7"
+    page.get_by_role("button", name="Link to these numbers").click()
+    page.get_by_text(re.compile("Copied|address bar")).wait_for()
+    link = page.url
+    edit(page, 8)
+    page.reload()  # what was done last, not the link in the address bar
+    page.get_by_label("W_q row 1 column 1", exact=True).wait_for()
+    assert page.evaluate(value) == "8"
+    other = page.context.new_page()  # another visitor's
+    other.goto(link)
+    other.get_by_label("W_q row 1 column 1", exact=True).wait_for()
+    assert other.evaluate(value) == "7"
+    for spoilt in ("bm8=", "e30=", link.split("now=")[1][:-8]):  # "no", {}, cut off
+        other.goto(f"{link.split('#')[0]}?{len(spoilt)}#board=0&now={spoilt}")
+        other.evaluate("sessionStorage.clear()")
+        other.goto(f"{link.split('#')[0]}?{len(spoilt)}-again#board=0&now={spoilt}")
+        other.get_by_label("W_q row 1 column 1", exact=True).wait_for()
+        assert other.evaluate(value) == "1"
+
+
+def test_a_sentence_makes_the_board_ready(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html")
+    board = page.get_by_role("group", name="Self-attention by hand", exact=True)
+    page.get_by_role("button", name="take every key away").click()
+    board.get_by_label("weights I → tea: 0.33").wait_for()
+    assert all(cell.input_value() == "0" for cell in board.get_by_label(re.compile("^W_k row")).all())
+
+
+def test_the_map_stays_in_sight_and_the_step_being_read_is_lit(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html")
+    steps = page.locator("svg.map")
+    assert not steps.is_visible()
+    for heading, box in (("Step 4: the scores", "scores"), ("Step 7: the output", "outputs")):
+        page.get_by_role("heading", name=heading).evaluate("(node) => node.scrollIntoView()")
+        steps.locator(".lit").get_by_text(box).wait_for()
+        assert steps.is_visible() and steps.locator(".lit").count() == 1
+
+
+def test_in_print_answers_stand_at_the_end_and_hints_open(built, reader):
+    page = reader(built / "notebooks" / "01_by_hand.html")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    end = page.locator("article > section.answers")
+    questions = page.locator("form.guess[data-again=false]").count()
+    assert end.locator(".answered").count() == questions and "[0.5, 1.5]" in end.inner_text()
+    assert end.evaluate("(node) => node === node.parentElement.lastElementChild")
+    assert not page.locator("form.guess .answer").first.is_visible()
+    assert not page.locator("details.after-guess").first.is_visible()
+    assert page.get_by_text("Hint 3 of 3").first.evaluate("(node) => node.closest('details').open")
+    assert not page.get_by_text("Skip to content").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert end.count() == 0

@@ -1,28 +1,39 @@
 """Sphinx settings of the web site; authors/site.py lays out what they are applied to."""
 
+import html
+import json
+from pathlib import Path
+
 from docutils.nodes import SkipNode
 
 from authors.markdown import mathml
+from authors.site import addresses
 
 project = "Learn attention by moving its numbers"
-author = "the course's authors"
-html_title = "Attention"
+html_title = "Learn attention"
+ABOUT = json.loads(Path(__file__).with_name("about.json").read_text(encoding="utf-8"))  # page → one sentence
+WHAT = "Attention with numbers you can edit: boards that move in the page, notebooks that ask before they tell."
 language = "en"
 
 extensions = ["myst_nb"]
 nb_execution_mode = "off"  # the outputs are those saved in the notebooks, which the tests keep true
 nb_ipywidgets_js = {}
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 nb_render_image_options = {"loading": "lazy"}
 myst_enable_extensions = ["dollarmath", "attrs_inline"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
 
-exclude_patterns = ["downloads"]  # to be downloaded, not to be read
+exclude_patterns = ["run"]  # to be downloaded, not to be read
 
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("boards.js", {"defer": "defer"}), "site.js"]
+html_js_files = [(name, {"defer": "defer"}) for name in ("guess.js", "site.js", "boards.js")]
+html_favicon = "_static/favicon.svg"
+html_show_copyright = False
+html_permalinks_icon = "#"
 html_copy_source = False
 html_show_sphinx = False
 html_use_index = False
@@ -32,8 +43,23 @@ pygments_dark_style = "a11y-high-contrast-dark"
 html_theme_options = {"navigation_with_keys": False}  # arrow keys belong to the boards
 
 
+def describe(app, name, template, context, doctree):
+    """What a search, and a link that is shared, show of a page."""
+    about, site = ABOUT.get(name, WHAT), addresses()[1]
+    title = context.get("title") if name in ABOUT else project
+    card = {"og:title": title, "og:description": about, "og:type": "article", "og:image": f"{site}/_static/board.png"}
+    card |= {"og:url": f"{site}/{name}.html"} if site else {}
+    tags = [f'<meta property="{key}" content="{html.escape(text)}">' for key, text in card.items()]
+    tags += [f'<meta name="description" content="{html.escape(about)}">']
+    tags += ['<meta name="twitter:card" content="summary_large_image">']
+    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+    if name not in ABOUT:  # a page without cells needs no styles for them
+        context["css_files"] = [file for file in context["css_files"] if "mystnb" not in file.filename]
+
+
 def setup(app):
-    """Formulas without a script: <math>, which every browser draws."""
+    """Formulas without a script: <math>, which every browser draws; and what a shared link shows."""
+    app.connect("html-page-context", describe)
 
     def inline(writer, node):
         writer.body.append(mathml(node.astext()))

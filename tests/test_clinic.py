@@ -78,6 +78,23 @@ def test_the_right_diagnosis_cure_and_test_are_right_together(id):
     assert f"Read again: {CASES[id].section}" in verdict.message
 
 
+def test_a_test_that_says_so_itself_is_still_to_be_written():
+    def detects(attention):
+        raise NotImplementedError("later")
+
+    line, fault, *_ = CASES["6.1"].answer
+    assert part(check("6.1", line, fault, ..., detects), "Test").endswith("is still to be written.")
+
+
+def test_an_error_of_the_test_itself_is_told_whoever_it_was_tried_on():
+    def detects(attention):
+        return {}["nothing"]
+
+    case = next(case for case in CASES.values() if line_up(case)[0][0] in ("relatives", "neighbours"))
+    said = part(check(case.id, ..., ..., ..., detects), "Test")
+    assert said.startswith("✗ Test: On code with another fault `detects` raises `KeyError: 'nothing'`.")
+
+
 def test_code_is_as_it_came_in_unless_a_step_a_number_or_a_name_was_changed():
     def patient(x):
         return [y * 2 for y in x]

@@ -524,6 +524,7 @@ def test_what_a_test_returns_has_to_be_a_bool():
     assert "is to be a function; this is of type int" in part(check("6.1", 3), "Test")
     assert check("6.1", one_line_missing).status == "unattempted"
     assert part(check("6.4", a_tensor), "Test").startswith("✓")
+    assert part(check("6.4", lambda attention: a_tensor(attention).numpy()[()]), "Test").startswith("✓")  # NumPy's bool
 
 
 def test_what_it_prints_is_told_and_not_shown(capsys):

@@ -1,6 +1,7 @@
 """The 3×4 example: three tokens of four numbers, with weights small enough to work by hand, and every step of it."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -8,15 +9,17 @@ import torch
 from .checks import check_floating
 from .functional import masked_softmax
 
+float32 = partial(torch.tensor, dtype=torch.float32)  # whatever a notebook has set before it imports this
+
 TOKENS = ("I", "like", "tea")  # names to talk by; the numbers mean nothing in particular
 
-X = torch.tensor([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 2.0], [1.0, 1.0, 1.0, 1.0]])
-W_q = torch.tensor([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-W_k = torch.tensor([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
-W_v = torch.tensor([[0.0, 2.0, 0.0], [0.0, 3.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 0.0]])
+X = float32([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 2.0], [1.0, 1.0, 1.0, 1.0]])
+W_q = float32([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+W_k = float32([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+W_v = float32([[0.0, 2.0, 0.0], [0.0, 3.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 0.0]])
 
 OTHER_TOKENS = ("We", "drink", "coffee")  # of exercise 1.1: through the same matrices, worked out nowhere
-OTHER_X = torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
+OTHER_X = float32([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
 
 
 class Steps(NamedTuple):

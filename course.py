@@ -9,7 +9,8 @@ python course.py slides [notebook…]   write each notebook as one HTML file of 
 python course.py site                 write the series as a web site in which the boards still move
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py bench [--quick]      measure speed and memory
-python course.py grade FOLDER         run handed-in notebooks, write a table of verdicts and mistakes
+python course.py grade FOLDER         judge hand-ins: verdicts, points, a page for each student and one for the class;
+                                      --live FOLDER shows who is stuck where while a class works
 python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
 python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade
 
@@ -230,7 +231,7 @@ def bench(arguments):
 
 
 def grade(arguments):
-    """Run a folder of handed-in notebooks and write verdicts.csv and verdicts.html; paths are the caller's."""
+    """Judge a folder of hand-ins: tables, gradebooks and pages; paths are the caller's."""
     return run([PYTHON, "-m", "authors.grade", *arguments], check=False, cwd=None, env=with_authors())
 
 

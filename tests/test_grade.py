@@ -1,273 +1,252 @@
-"""Grading: a folder of good, bad, endless, crashing and greedy notebooks becomes one table.
+"""Grading: what counts is found, what a student's code can do is bounded, and what comes out can be handed on.
 
-Nobody here is stopped for being slow: limits are generous, but for the cell and the notebook that never end.
+tests/hand_ins holds hand-ins as students made them, honest, broken and hostile: the first line of each is what is to
+come of it. Of a hostile one the lines below say what it got from the grader of before, which ran the notebooks.
 """
 
-import asyncio
-import csv
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+import contextlib
+import socket
+from pathlib import Path
 
-import nbclient
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+import torch
+from fill_in import fill_in
 
-from authors import grade as grading
-from authors.grade import Report, Row, Watch, grade, main
+from attn_lib.exercises import runner
+from attn_lib.exercises.catalogue import EXERCISES
+from attn_lib.exercises.clinic.patient import Case
+from attn_lib.exercises.function import Function
+from authors.grade import judge
+from authors.grade.answers import NOTEBOOKS, Cell, answer_in, course, exercises_in, read_cells, split_script
+from authors.grade.confine import Host, Limits, best_host, bubblewrap
+from authors.grade.judge import judge_one
+from authors.grade.remote import RemoteFunction, Student
 
-IMPORTS = "import os, torch\nfrom attn_lib.exercises import check"
-RIGHT = "def causal_mask(n_queries, n_keys):\n    return torch.ones(n_queries, n_keys).tril(n_keys - n_queries).bool()"
-TOP_LEFT = "def causal_mask(n_queries, n_keys):\n    return torch.ones(n_queries, n_keys).tril().bool()"
-CHECK = 'check("3.2", causal_mask)'
-ENDLESS = "import time\nwhile True:\n    time.sleep(0.01)"  # which leaves the processor to the other tests
-
-
-def save(path, *cells):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    notebook = new_notebook(cells=[new_markdown_cell("# 3. Masking"), *map(new_code_cell, (IMPORTS, *cells))])
-    nbformat.write(notebook, path)
-
-
-def elsewhere(function, *arguments, **options):
-    """The function's result, computed away from the event loop that a browser test may have left running here."""
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(function, *arguments, **options).result()
+HAND_INS = Path(__file__).parent / "hand_ins"
+RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
+TOP_LEFT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()"
+FILES = sorted(HAND_INS.rglob("*.py"))
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    """One run over every kind of hand-in, since each notebook costs a kernel."""
-    folder, out = tmp_path_factory.mktemp("handed in"), tmp_path_factory.mktemp("out")
-    save(folder / "good" / "03_masking.ipynb", RIGHT, CHECK)
-    save(folder / "03_masking_topleft.ipynb", TOP_LEFT, CHECK)
-    save(
-        folder / "twice" / "renamed.ipynb",
-        TOP_LEFT,
-        CHECK,
-        "def padding_mask(:",
-        'check("3.1", padding_mask)',
-        RIGHT,
-        CHECK,
-    )
-    save(folder / "greedy" / "week 3" / "03_masking.ipynb", "hoard = torch.empty(2**32)", RIGHT, CHECK)
-    save(folder / "crash" / "03_masking.ipynb", RIGHT, CHECK, "os._exit(1)", 'check("3.1", None)')
-    (folder / "broken").mkdir()
-    (folder / "broken" / "03_masking.ipynb").write_text("{", encoding="utf-8")
-    (folder / ".ipynb_checkpoints").mkdir()
-    save(folder / ".ipynb_checkpoints" / "03_masking.ipynb", TOP_LEFT, CHECK)
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    report = elsewhere(grade, folder, out, memory_mb=1024, show_progress=False)
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before  # left as they were
-    return report, {row.student: row for row in report.rows if row.exercise == "3.2"}
+def host():
+    """Students' processes as this machine can confine them best; generous, since nobody is stopped for being slow."""
+    host, _ = best_host(Limits(seconds=100, memory_mb=300))
+    with host, probes_drawn_anew(seed=1):
+        yield host
 
 
-def test_every_student_is_there_once_and_no_checkpoint(graded):
-    assert set(graded[1]) == {"good", "topleft", "twice", "greedy", "crash", "broken"}
+@contextlib.contextmanager
+def probes_drawn_anew(seed):
+    """As in a grader's process; other tests find the course's own probes again."""
+    exercises = [*EXERCISES.values(), *(case.mending for case in EXERCISES.values() if isinstance(case, Case))]
+    before = [vars(exercise).copy() for exercise in exercises]
+    limit = runner.LIMIT_S
+    judge.draw_probes(seed)
+    yield
+    runner.LIMIT_S = limit
+    for exercise, was in zip(exercises, before, strict=True):
+        vars(exercise).clear()
+        vars(exercise).update(was)
 
 
-@pytest.mark.parametrize(
-    ("student", "status", "misconception"),
-    [
-        ("good", "correct", ""),
-        ("topleft", "wrong", "top-left"),
-        ("twice", "correct", ""),  # the last verdict counts
-        ("greedy", "correct", ""),
-        ("crash", "correct", ""),
-        ("broken", "missing", ""),
-    ],
-)
-def test_verdict(graded, student, status, misconception):
-    row = graded[1][student]
-    assert (row.status, row.misconception) == (status, misconception)
+def judged(host, id, *sources):
+    return judge_one(answer_in([Cell(source, place=i) for i, source in enumerate(sources)], id), host)
 
 
-def test_what_went_wrong_is_noted(graded):
-    notes = {student: row.note for student, row in graded[1].items()}
-    assert notes["greedy"] == "1 cells failed, the first with RuntimeError"  # torch had no memory
-    assert notes["crash"] == "the kernel died"
-    assert notes["twice"] == "2 cells failed, the first with SyntaxError"
-    assert "could not be read" in notes["broken"]
-    assert notes["good"] == ""
+def expectations(path):
+    """(exercise, status, mistake) for each that the first line of a hand-in names."""
+    for words in path.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ").split("; "):
+        id, status, *mistake = words.split()
+        yield id, status, "".join(mistake)
 
 
-def test_exercises_of_the_notebook_without_a_check_are_missing(graded):
-    rows = {row.exercise: row.status for row in graded[0].rows if row.student == "good"}
-    assert rows == {"3.1": "missing", "3.2": "correct", "3.3": "missing"}
+# ------------------------------------------------------------------------------------------------------ the judge
 
 
-def test_tables_hold_every_row_and_what_the_class_got_wrong(graded):
-    report = graded[0]
-    with open(report.csv, encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(r["student"], r["exercise"], r["status"]) for r in rows] == [
-        (r.student, r.exercise, r.status) for r in report.rows
-    ]
-    assert report.commonest() == [("3.2", "top-left", 1)]
-    page = report.html.read_text(encoding="utf-8")
-    assert "The mask starts at the wrong corner" in page
-    assert "1 of 6" in page
+@pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
+def test_hand_in(host, path):
+    cells = split_script(path.read_text(encoding="utf-8"))
+    assert set(exercises_in(cells)) >= {id for id, _, _ in expectations(path)}
+    for id, status, mistake in expectations(path):
+        result = judge_one(answer_in(cells, id), host)
+        assert (result.status, result.misconception) == (status, mistake or result.misconception), result.message
+        assert result.share == (status == "correct") or path.stem == "patient_half_mended" or id == "6.1"
 
 
-def test_a_notebook_is_named_by_its_path_below_the_students_folder(graded):
-    names = {student: row.notebook for student, row in graded[1].items()}
-    assert names["greedy"] == "week 3/03_masking.ipynb"
-    assert names["good"] == "03_masking.ipynb" and names["topleft"] == "03_masking_topleft.ipynb"
+def test_there_are_enough_of_them():
+    assert len(FILES) >= 40
+    assert min(sum(path.parent.name == kind for path in FILES) for kind in ("honest", "broken", "hostile")) >= 15
 
 
-# ---------------------------------------------------------------------------------------------------- limits
+NAMES = [path.stem for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))]
 
 
-def hurried(monkeypatch, seconds):
-    """The endless cell alone is stopped after so many seconds; returns what other cells were given."""
-    given = []
-
-    class Client(nbclient.NotebookClient):
-        def __init__(self, notebook, **options):
-            super().__init__(notebook, **options)
-            given.append(options["timeout"])
-            self.timeout_func = lambda cell: seconds if cell.source == ENDLESS else options["timeout"]
-
-    monkeypatch.setattr(nbclient, "NotebookClient", Client)
-    return given
-
-
-def test_an_endless_cell_is_stopped_and_the_next_ones_run(tmp_path, monkeypatch):
-    given = hurried(monkeypatch, 2)
-    save(tmp_path / "03_masking_ada.ipynb", ENDLESS, RIGHT, CHECK)
-    report = elsewhere(grade, tmp_path, cell_seconds=997, show_progress=False)
-    (row,) = [row for row in report.rows if row.exercise == "3.2"]
-    assert (row.status, row.note) == ("correct", "1 cells failed, the first with KeyboardInterrupt")
-    assert given == [997]
+@pytest.mark.parametrize("name", NAMES)
+def test_no_answer_is_no_tick(name):
+    """Each exercise in turn is deleted, broken, emptied and commented out, in a notebook in which all are answered."""
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    ids = fill_in(notebook)
+    cells = read_cells(nbformat.writes(notebook))
+    places = [i for i, cell in enumerate(cells) if "exercise" in cell.tags]
+    assert ids == [id for id, asked in course().asked.items() if asked.notebook == name]
+    for id, place in zip(ids, places, strict=True):
+        answered = cells[place].source
+        assert answer_in(cells, id).expressions
+        commented = "".join(f"# {line}\n" for line in answered.splitlines())
+        for without, status in ((None, "missing"), (f"({answered}", "wrong"), ("", "missing"), (commented, "missing")):
+            instead = [] if without is None else [Cell(without, cells[place].id, cells[place].tags, place)]
+            spoilt = [*cells[:place], *instead, *cells[place + 1 :]]
+            result = judge_one(answer_in(spoilt, id), host=None)  # nobody needs to be asked
+            assert (result.status, result.share) == (status, 0.0), (id, without)
+            assert id in exercises_in(spoilt)
 
 
-def test_an_endless_notebook_is_stopped_and_says_when(tmp_path, monkeypatch):
-    given, timeout = [], asyncio.timeout
-    monkeypatch.setattr(asyncio, "timeout", lambda seconds: given.append(seconds) or timeout(seconds))
-    save(tmp_path / "03_masking_ada.ipynb", ENDLESS)
-    report = elsewhere(grade, tmp_path, notebook_seconds=4, show_progress=False)
-    assert {(row.status, row.note) for row in report.rows} == {("missing", "stopped after 4 seconds")}
-    assert 4 in given
+def test_every_exercise_is_judged_by_the_courses_own_answer(host):
+    """The course's lines are found: what it shows as solution is right, where it can be run as it stands."""
+    for id in ("2.1", "3.1", "3.3", "4.1", "4.2", "6.1", "6.3"):
+        name = EXERCISES[id].asks.partition("(")[0]
+        source = EXERCISES[id].solution()
+        if not id.startswith("6"):
+            source = source.replace(f"def {EXERCISES[id].reference.__name__}(", f"def {name}(")
+        assert judged(host, id, source).status == "correct", id
 
 
-def test_the_command_passes_its_limits_on_in_the_units_that_it_names(tmp_path, monkeypatch):
-    seen = []
-    monkeypatch.setattr(grading, "_run", lambda notebook, limits: (seen.append(limits), ({}, ""))[1])
-    save(tmp_path / "03_masking_ada.ipynb")
-    assert main([str(tmp_path)]) == 0
-    assert main([str(tmp_path), "--cell-seconds", "5", "--notebook-seconds", "50", "--memory-mb", "500"]) == 0
-    assert [(x.cell_seconds, x.notebook_seconds, x.memory) for x in seen] == [(60, 600, 2048 << 20), (5, 50, 500 << 20)]
+def test_a_hand_in_over_its_time_is_told_so_and_the_next_goes_on(host):
+    host.limits, before = Limits(seconds=1, memory_mb=300), host.limits
+    try:
+        endless = judged(host, "3.2", "def my_causal_mask(n_queries, n_keys):\n    while True: pass")
+        in_the_cell = judged(host, "3.2", "while True: pass\ndef my_causal_mask(n_queries, n_keys): return 1")
+    finally:
+        host.limits = before
+    assert (endless.status, endless.note) == ("wrong", "stopped after 1 seconds")
+    assert "had not come back after 1 seconds" in endless.message
+    assert (in_the_cell.status, in_the_cell.note) == ("wrong", "stopped after 1 seconds")
+    assert judged(host, "3.2", RIGHT).status == "correct"
 
 
-@pytest.mark.parametrize(("allowed_mb", "killed"), [(100, True), (2000, False)])
-def test_where_the_system_sets_no_limit_a_greedy_kernel_is_ended(allowed_mb, killed):
-    """The watch allows half a GB on top, which a kernel with torch has; this process holds 300 MB."""
-    code = "hoard = b'x' * (300 << 20); print('has it', flush=True); input()"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline().strip() == b"has it"
-        client = SimpleNamespace(km=SimpleNamespace(provisioner=SimpleNamespace(pid=process.pid)))
-        watch = Watch(client, (allowed_mb << 20) - 2**29)
-        watch.look()
-        assert watch.killed == killed
-        if not killed:
-            assert process.poll() is None
-            process.communicate(b"\n")
-    assert (process.returncode != 0) == killed
-    watch.look()  # a process that is gone is no reason to stop watching
+def numbers_of(probe):
+    return str([list(arg.parameters()) if isinstance(arg, torch.nn.Module) else arg for arg in probe])
 
 
-# ------------------------------------------------------------------------------------------------- the tables
+def test_probes_are_drawn_anew_and_every_exercise_has_some():
+    functions = {id: exercise for id, exercise in EXERCISES.items() if isinstance(exercise, Function)}
+    before = {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()}
+    with probes_drawn_anew(seed=11):
+        one = {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()}
+    with probes_drawn_anew(seed=12):
+        other = {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()}
+    for id in functions:
+        assert not {one[id][-1], other[id][-1]} & set(before[id]) and one[id][-1] != other[id][-1], id
+    assert {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()} == before
 
 
-def written(rows, folder):
-    """The class's table, each student's table and the CSV, each as rows of texts."""
-    report = Report(rows)
-    grading._write(report, folder)
-    page = BeautifulSoup(report.html.read_text(encoding="utf-8"), "html.parser")
-    cells = [[[c.get_text(" ") for c in row.select("th, td")] for row in table.select("tr")] for table in page("table")]
-    with open(report.csv, encoding="utf-8-sig", newline="") as file:
-        return *cells, list(csv.reader(file))
+# ---------------------------------------------------------------------------------------------------- confinement
+
+LOOK = """
+import os, socket, subprocess
+def look(*_):
+    seen = {"uid": os.getuid(), "env": sorted(os.environ), "root": sorted(os.listdir("/")), "here": os.listdir(".")}
+    for name in %r:
+        try:
+            seen[name] = open(name).read(20)
+        except OSError as error:
+            seen[name] = type(error).__name__
+    try:
+        open(%r, "w").write("mine")
+        seen["course"] = "written"
+    except OSError as error:
+        seen["course"] = type(error).__name__
+    try:
+        socket.create_connection(("127.0.0.1", %d), timeout=5).close()
+        seen["network"] = "reached"
+    except OSError as error:
+        seen["network"] = "none"
+    open("left behind", "w").write("here")
+    child = subprocess.Popen(["/bin/sleep", "1000"], start_new_session=True)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            import time
+            time.sleep(1000)
+        os._exit(0)
+    seen["processes"] = len([name for name in os.listdir("/proc") if name.isdigit()])
+    return seen
+"""
 
 
-def wrong(student, exercise, misconception, name="x.ipynb"):
-    return Row(student, name, exercise, "wrong", misconception)
+def looked(host, source):
+    with host.student() as channel:
+        student = Student(channel, 100)
+        what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
+        told, _ = student.load(**what, cells=[["<cell>", source]], answer=["look"])
+        assert told["parts"] == [["function"]], told
+        return RemoteFunction(student, 0)()
 
 
-def test_the_commonest_mistake_comes_first_and_a_student_counts_once(tmp_path):
-    rows = [wrong("a", "3.2", "top-left"), wrong("a", "3.2", "top-left", "again.ipynb"), wrong("b", "3.2", "top-left")]
-    rows += [wrong(student, "3.1", "shape-2d") for student in "abc"] + [Row("d", "x.ipynb", "3.2", "correct")]
-    assert Report(rows).commonest() == [("3.1", "shape-2d", 3), ("3.2", "top-left", 2)]
-    mistakes, _, _ = written(rows, tmp_path)
-    assert [(row[0], row[2]) for row in mistakes[1:]] == [("3.1", "3 of 4"), ("3.2", "2 of 4")]
+def processes_of(host):
+    import psutil
+
+    return len(psutil.Process(host.process.pid).children(recursive=True))
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_no_name_reaches_a_spreadsheet_as_a_formula(tmp_path, name):
-    _, rows = written([Row(name, f"{name}.ipynb", "3.2", "correct", "", "=note")], tmp_path)
-    assert rows[1] == [f"'{name}", f"'{name}.ipynb", "3.2", "correct", "", "'=note"]
+def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host, tmp_path, monkeypatch):
+    if not host.bwrap:
+        pytest.skip("bubblewrap is not installed, or does not work here")
+    monkeypatch.setenv("TEACHERS_SECRET", "x")
+    (tmp_path / "neighbour.py").write_text("my answer")
+    seen_before = processes_of(host)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        names = [str(tmp_path / "neighbour.py"), "/etc/passwd", str(NOTEBOOKS / f"{NAMES[0]}.ipynb"), "/proc/1/environ"]
+        source = LOOK % (names, str(NOTEBOOKS.parent / "attn_lib" / "masks.py"), server.getsockname()[1])
+        seen = looked(host, source)
+    assert [seen[name] for name in names[:3]] == ["FileNotFoundError"] * 3
+    assert seen["/proc/1/environ"] == "PermissionError"
+    assert seen["course"] == "OSError" and seen["network"] == "none"  # read-only
+    assert seen["uid"] != 0 and "TEACHERS_SECRET" not in seen["env"]
+    assert not {"home", "root", "work", "tmp"} & set(seen["root"]) - {"tmp", *NOTEBOOKS.parts, *seen_parts()}
+    assert seen["processes"] < 10
+    assert processes_of(host) == seen_before  # the detached ones too
+    assert looked(host, source)["here"] == []  # the folder was emptied
 
 
-def test_names_are_text_and_no_markup(tmp_path):
-    students, _ = written([Row("<b>ada</b>", "<i>x.ipynb", "3.2", "correct", "", "<u>")], tmp_path)
-    assert students[1][0] == "<b>ada</b>" and students[1][-1] == "<i>x.ipynb: <u>"
+def seen_parts():
+    """Folders on the way to Python and the course."""
+    import sys
+
+    return {part for path in (sys.prefix, sys.base_prefix) for part in Path(path).parts}
 
 
-def test_the_table_has_a_sign_for_each_exercise_and_a_verdict_counts_more_than_none(tmp_path):
-    rows = [Row("ada", "a.ipynb", "3.1", "missing"), Row("ada", "b.ipynb", "3.1", "correct")]
-    rows += [Row("ada", "b.ipynb", "3.2", "unattempted"), Row("bob", "c.ipynb", "3.1", "wrong", "top-left", "slow")]
-    _, students, _ = written(rows, tmp_path)
-    assert students == [
-        ["student", "3.1", "3.2", "notes"],
-        ["ada", "✓", "…", ""],
-        ["bob", "✗ top-left", "", "c.ipynb: slow"],
-    ]
+def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_cannot_be_prevented(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("TEACHERS_SECRET", "x")
+    host, words = best_host(Limits(seconds=100, memory_mb=300))
+    with host:
+        assert host.bwrap is None
+        assert words.startswith("bubblewrap is not installed: ") and "cannot be prevented" in words
+        seen = looked(host, LOOK % ([], "/nowhere/x", 1))
+        assert processes_of(host) == 0
+        assert "TEACHERS_SECRET" not in seen["env"] and seen["here"] == []
+        assert looked(host, LOOK % ([], "/nowhere/x", 1))["here"] == []
+        assert judged(host, "3.2", RIGHT).status == "correct"
+    assert not Path(seen.get("folder", "/nowhere")).exists()
 
 
-@pytest.mark.parametrize(
-    ("path", "student", "exercises"),
-    [
-        ("ada/03_masking.ipynb", "ada", "3"),
-        ("ada/my answers.ipynb", "ada", ""),
-        ("ada_03_masking.ipynb", "ada", "3"),
-        ("03_masking-ada.ipynb", "ada", "3"),
-        ("ada.ipynb", "ada", ""),
-        ("03_masking.ipynb", "(no name)", "3"),
-    ],
-)
-def test_whose_and_which_a_notebook_is(tmp_path, path, student, exercises):
-    (tmp_path / path).parent.mkdir(exist_ok=True)
-    (tmp_path / path).write_text("{", encoding="utf-8")
-    rows = grade(tmp_path, show_progress=False).rows
-    assert {row.student for row in rows} == {student}
-    assert {row.exercise[:1] for row in rows} == {exercises}
+def test_where_there_is_no_fork_each_answer_has_a_process_of_its_own():
+    with Host(Limits(seconds=100)) as host:
+        pass
+    host.forks = False
+    assert judged(host, "1.1", "answer = [1.5105, 3.3094, 2.2658]").status == "correct"
 
 
-def test_a_verdict_that_was_cut_off_or_made_up_does_not_count(tmp_path):
-    record = tmp_path / "verdicts.jsonl"
-    lines = [
-        '{"exercise": "3.2", "status": "correct", "misconception": null}',
-        '{"exercise": "99", "status": "correct"}',
-    ]
-    lines += ['{"exercise": "3.1", "status": "perfect", "misconception": null}', '{"exercise": "3.3", "sta']
-    record.write_text("\n".join(lines), encoding="utf-8")
-    assert grading._last_verdicts(record) == {"3.2": ("correct", None)}
-    assert grading._last_verdicts(tmp_path / "none") == {}
-
-
-def test_the_command_prints_where_the_tables_are(tmp_path, capsys):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "03_masking_anna.ipynb").write_text("{}", encoding="utf-8")
-    assert main([str(tmp_path / "in"), "--out", str(tmp_path / "out")]) == 0
-    assert "1 students" in capsys.readouterr().out
-    assert "anna,03_masking_anna.ipynb,3.1,missing" in (tmp_path / "out" / "verdicts.csv").read_text(
-        encoding="utf-8-sig"
-    )
-
-
-def test_a_folder_without_notebooks_is_an_error_and_not_an_empty_table(tmp_path, capsys):
-    assert main([str(tmp_path)]) == 1
-    assert "no notebook" in capsys.readouterr().err
-    assert main([str(tmp_path / "nowhere")]) == 1
+def test_the_command_line_of_bubblewrap(monkeypatch):
+    for root in (True, False):
+        monkeypatch.setattr("os.geteuid", lambda root=root: 0 if root else 1000)
+        command = bubblewrap("/usr/bin/bwrap")
+        assert {"--die-with-parent", "--new-session", "--unshare-pid", "--unshare-net", "--unshare-ipc"} <= set(command)
+        assert ("--unshare-user" in command) != root
+        bound = [command[i + 1] for i, word in enumerate(command) if word == "--ro-bind"]
+        assert str(NOTEBOOKS.parent) not in bound and str(NOTEBOOKS) not in bound
+        assert not any(word in ("--bind", "--dev-bind") for word in command)
+        assert command[command.index("--cap-drop") + 1] == "ALL"

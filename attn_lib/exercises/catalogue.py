@@ -45,6 +45,7 @@ class Exercise:
     asks: str  # what the learner writes: "my_causal_mask(n_queries, n_keys)", "three numbers"
     hints: list
     shows: tuple = ()  # whose source is the solution; the reference unless given
+    also_called: tuple = ()  # other names under which the course has what is asked for
     mistakes: dict = field(default_factory=dict)  # id → Known, in the order in which they are tried
 
     in_parts = False  # whether the answer has parts, of which each may still be open
@@ -52,6 +53,15 @@ class Exercise:
     def judge(self, answer):
         """Return the `Verdict` on an answer; never raises for an answer."""
         raise NotImplementedError
+
+    def draw_again(self, rng):
+        """Try answers on other numbers from now on, drawn by a `random.Random`: what grading does, once."""
+
+    def names_in_the_course(self):
+        """What the library and the lessons call the functions that would be the answer."""
+        return {code.__name__ for code in (self.reference, *self.shows) if inspect.isfunction(code)} | {
+            *self.also_called
+        }
 
     def mistake(self, *, reread=None, forms=(), telltale=None):
         """Add the decorated function as a known mistake; `forms` are other ways to make it that come to other numbers.

@@ -18,11 +18,16 @@ def check(id, *answer):
     Where an exercise asks for several things they follow one another: check("6.1", line, fault, mended, detects).
     Never raises for an answer, whatever it does; raises KeyError for an exercise that does not exist.
     """
-    exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
-    stub = is_unattempted(answer) and not exercise.in_parts
-    verdict = exercise.unattempted("; running both cells checks it") if stub else exercise.judge(answer)
+    verdict = verdict_on(id, *answer)
     _record(verdict)
     return verdict
+
+
+def verdict_on(id, *answer):
+    """The `Verdict` of `check`, which nobody is told of and nothing keeps."""
+    exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
+    stub = is_unattempted(answer) and not exercise.in_parts
+    return exercise.unattempted("; running both cells checks it") if stub else exercise.judge(answer)
 
 
 def hint(id):

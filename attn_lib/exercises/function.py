@@ -14,6 +14,7 @@ from ..trace import trace
 from . import runner
 from .catalogue import Exercise, register
 from .outcomes import be, close, kind_of, outcome_of, right, same, sort_of
+from .probes import drawn_again
 from .runner import OutOfTime, Raised, Worker
 
 NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
@@ -50,8 +51,16 @@ class Function(Exercise):
     may_change: tuple = ()  # positions of arguments that the answer is there to change
     after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
     shown: Callable = lambda arg: None  # an argument in words, where its shape does not say enough
+    drawn: Callable = lambda rng: []  # more probes, of sizes that a `random.Random` draws
 
     def __post_init__(self):
+        self._set_out()
+
+    def draw_again(self, rng):
+        self.probes = [tuple(drawn_again(arg, rng) for arg in probe) for probe in self.probes] + self.drawn(rng)
+        self._set_out()
+
+    def _set_out(self):
         trials = [Trial(args, NUMBERS) for args in self.probes] + [Trial(args, CORNERS) for args in self.corner_cases]
         trials += [Trial(trial.args, GRADIENTS) for trial in trials if self.gradients]
         self.trials = sorted(trials, key=lambda trial: (trial.stage, sum(map(_size, trial.args))))
@@ -203,7 +212,7 @@ class Judgement:
 
     def _where_they_part(self, trial):
         """The first operation whose result differs from the library's, in a sentence; "" where none can be named."""
-        if self.exercise.after is not None:  # what counts is left behind, not computed
+        if self.exercise.after is not None or hasattr(self.answer, "used"):  # nothing, or nothing here, is computed
             return ""
         args = copy.deepcopy(trial.args)
 
@@ -245,7 +254,8 @@ class Judgement:
             return self.worker.run(lambda: watching.during(work))
 
         self.exercise.outcome(self.answer, self.exercise.trials[0], run)
-        used = [name for name in self.exercise.without if name in watching.seen]
+        seen = watching.seen | getattr(self.answer, "used", set())  # one that runs elsewhere says what it used
+        used = [name for name in self.exercise.without if name in seen]
         return f"it is torch's own `{used[0]}` that does the work: write it with simpler operations" if used else None
 
 

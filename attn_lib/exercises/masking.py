@@ -6,7 +6,7 @@ import torch
 
 from .. import functional, masks
 from .function import function
-from .probes import normal, some
+from .probes import drawn_lengths, normal, some
 
 # ----------------------------------------------------------------------------------------------------------- 3.1
 
@@ -29,6 +29,7 @@ padding_mask = function(
     ],
     corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=1)],
     returns=("the mask",),
+    drawn=drawn_lengths,
     hints=[
         "Position j of sequence b is a real token if j is less than `lengths[b]`.",
         "`torch.arange(max_len)` is the row of positions; `lengths[:, None]` is the column of lengths. Compare "
@@ -133,6 +134,7 @@ causal_mask = function(
     section="notebook 3, “No looking ahead”",
     probes=[(3, 3), (2, 4), (5, 5), (3, 7)],
     corner_cases=[(1, 1), (1, 4), (4, 2)],
+    drawn=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
     returns=("the mask",),
     hints=[
         "Which row must be all True? The last query stands at the last key and may see everything.",
@@ -298,6 +300,7 @@ masked_softmax = function(
         (normal(2, 4, seed=9), torch.ones(2, 4, dtype=torch.bool)),
     ],
     returns=("the weights",),
+    drawn=lambda rng: [_masked(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
     gradients=True,
     invariants=[("a score that is masked still moves the weights", _masked_scores_silent)],
     hints=[

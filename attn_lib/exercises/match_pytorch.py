@@ -8,6 +8,7 @@ from torch import nn
 from ..masks import padding_mask
 from ..modules import MultiHeadAttention
 from .function import function
+from .probes import drawn_lengths
 
 # ----------------------------------------------------------------------------------------------------------- 5.1
 
@@ -36,6 +37,7 @@ key_padding = function(
     section="notebook 5, “Trap one: whose True is it?”",
     probes=[_lengths(2, 1, max_len=3), _lengths(3, 1, max_len=4), _lengths(2, 5, 1, 4, max_len=6)],
     corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=2)],
+    drawn=drawn_lengths,
     returns=("the mask",),
     read=_ignored,
     hints=[
@@ -149,6 +151,8 @@ carry_over = function(
     corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
     returns=(*(f"ours.{part}" for part in PARTS), "sharing of memory with theirs", "ours.requires_grad"),
     after=_state_and_independence,
+    also_called=("from_torch",),
+    drawn=lambda rng: [_modules(embed_dim=12, num_heads=rng.choice((2, 3, 4)), seed=rng.randrange(10**6))],
     shown=lambda module: module.in_words,
     may_change=(0,),
     hints=[

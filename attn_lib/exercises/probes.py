@@ -1,6 +1,9 @@
 """What probes are made of: seeded tensors of sizes that all differ, so that no two axes can be mistaken."""
 
+import copy
+
 import torch
+from torch import nn
 
 
 def normal(*shape, seed=0):
@@ -15,3 +18,23 @@ def some(*shape, seed=0):
     ranks = torch.rand(shape, generator=generator).argsort(dim=-1).argsort(dim=-1)
     attended = 1 + torch.randint(max(1, shape[-1] - 1), (*shape[:-1], 1), generator=generator)
     return ranks < attended
+
+
+def drawn_again(arg, rng):
+    """An argument with other numbers, as large as they were; sizes, masks and what is constant stay."""
+    if isinstance(arg, nn.Module):
+        arg = copy.deepcopy(arg)
+        for parameter in arg.parameters():
+            parameter.data = drawn_again(parameter.data, rng)
+        return arg
+    varies = isinstance(arg, torch.Tensor) and arg.is_floating_point() and arg.numel() > 1 and arg.isfinite().all()
+    return normal(*arg.shape, seed=rng.randrange(2**40)) * arg.std() + arg.mean() if varies else arg
+
+
+def drawn_lengths(rng):
+    """Probes of a mask for padding, two of them: (lengths, max_len), with at least one sequence that is padded."""
+    probes = []
+    for batch in rng.sample(range(2, 6), 2):
+        max_len = rng.randrange(6, 10)
+        probes.append((torch.tensor([rng.randrange(1, max_len) for _ in range(batch)]), max_len))
+    return probes

@@ -41,6 +41,7 @@ stable_softmax = function(
         (normal(3, 4, seed=5).masked_fill(torch.eye(3, 4, dtype=torch.bool), -math.inf),),
     ],
     gradients=True,
+    drawn=lambda rng: [(normal(*rng.sample(range(2, 8), axes), seed=rng.randrange(10**6)),) for axes in (2, 3)],
     without=("softmax", "log_softmax", "softmin"),
     hints=[
         "Softmax is `exp` divided by the sum of `exp`, along the last axis.",
@@ -181,6 +182,11 @@ def _keys_together(answer):
     return torch.allclose(answer(q, k[:, order], v[:, order])[0], answer(q, k, v)[0], atol=1e-4)
 
 
+def _qkv_of_sizes(rng):
+    batch, n_q, n_k, d_k, d_v = rng.sample(range(2, 9), 5)
+    return [_qkv(batch, n_q=n_q, n_k=n_k, d_k=d_k, d_v=d_v, seed=rng.randrange(10**6))]
+
+
 attention = function(
     "2.2",
     scaled_dot_product_attention,
@@ -195,6 +201,8 @@ attention = function(
     ],
     corner_cases=[_qkv(n_q=3, n_k=4, d_k=2, d_v=5, seed=5), _qkv(2, n_q=3, n_k=1, d_k=2, d_v=4, seed=6)],
     returns=("the output", "the weights"),
+    also_called=("attention",),
+    drawn=_qkv_of_sizes,
     gradients=True,
     invariants=[("the output changes when keys and values change places together", _keys_together)],
     hints=[

@@ -55,6 +55,7 @@ class Case(Exercise):
     reference: tuple = None  # the library's own answer: line, fault, mended code, test
     hints: list = field(default_factory=list)
     solved: bool = False  # in this session
+    order: float | None = None  # draws another order in which a test meets its line-up
     in_parts = True
 
     def __post_init__(self):
@@ -91,6 +92,10 @@ class Case(Exercise):
         return [(f"patient {case.id}", case.buggy) for case in same] + [
             (f"patient {case.id} in this one's clothes", self.interface.dressed(case.buggy)) for case in dressed
         ]
+
+    def draw_again(self, rng):
+        self.order = rng.random()
+        self.mending.draw_again(rng)
 
     def called(self, code):
         """Code as a function of tensors alone: a module made afresh and in eval, and of the output what counts."""

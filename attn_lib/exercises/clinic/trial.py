@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 from ... import show
+from .. import runner
 from ..catalogue import Known, told_by
 from ..checker import is_unattempted
 from ..outcomes import kind_of
-from ..runner import LIMIT_S, OutOfTime, Raised
+from ..runner import OutOfTime, Raised
 from .part import LESSON, Part
 from .under_a_cloth import fresh
 
@@ -70,7 +71,7 @@ def line_up(case):
     everybody += [("right", f"right code {i}", cure) for i, cure in enumerate(case.interface.cures)]
     everybody += [("relatives", f"relative {i}", code) for i, code in enumerate(case.relatives)]
     everybody += [("neighbours", *neighbour) for neighbour in case.neighbours]
-    random.Random(case.id).shuffle(everybody)
+    random.Random(case.order or case.id).shuffle(everybody)
     return everybody
 
 
@@ -81,7 +82,7 @@ def _ask(case, detects, code, group, evidence, worker):
     try:
         said = worker.run(lambda: _plain(detects(attention)))
     except OutOfTime:
-        raise Refused(f"`detects` had not come back after {LIMIT_S:g} seconds.") from None
+        raise Refused(f"`detects` had not come back after {runner.LIMIT_S:g} seconds.") from None
     except Raised as caught:
         if isinstance(caught.error, NotImplementedError):
             raise Stub from None

@@ -1,0 +1,302 @@
+"""Where students' code runs: behind bubblewrap where there is one, elsewhere within limits only, which is then said."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .wire import Channel, Closed, Late
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SEEN = (
+    "attn_lib",
+    "authors/__init__.py",
+    "authors/grade/__init__.py",
+    "authors/grade/inside.py",
+    "authors/grade/across.py",
+    "authors/grade/wire.py",
+)  # fmt: skip - of the course, no more
+START_S = 600  # torch may have to be read from a slow disk
+CONFINED = "Students' code runs behind bubblewrap: no network, no file of yours but the course, and nothing stays."
+UNCONFINED = (
+    "{why}: students' code runs {who}, within limits of time and memory only. It cannot change a verdict, but what "
+    "cannot be prevented is that it reads and writes {what} and uses the network: grade people you do not know in a "
+    "virtual machine, or install bubblewrap (Linux)."
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one answer may take: seconds for all its calls, megabytes, and files of at most so many megabytes."""
+
+    seconds: float = 30
+    memory_mb: int = 2048
+    file_mb: int = 16
+    processes: int = 64
+
+    def for_the_system(self):
+        most = {"AS": self.memory_mb << 20, "FSIZE": self.file_mb << 20, "NOFILE": 128, "CORE": 0}
+        return {**most, "CPU": int(4 * self.seconds) + 10, "NPROC": _threads_of_this_user() + self.processes}
+
+
+def _threads_of_this_user():
+    """How many the user has who will run the code: the system counts all of them together."""
+    import psutil
+
+    total = 0
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            total += process.num_threads()
+    return total
+
+
+class Host:
+    """A process that has torch imported and forks one for each answer: `with host.student() as channel: …`.
+
+    With `bwrap`, the path of bubblewrap, all of it is confined; without, and where there is no fork, it is not.
+    """
+
+    def __init__(self, limits=None, bwrap=None):
+        self.limits, self.bwrap = limits or Limits(), bwrap
+        self.forks = sys.platform == "linux"
+        self.process = self.control = self.folder = None
+        self.nobody = False
+
+    def __enter__(self):
+        if self.forks:
+            self._start()
+        return self
+
+    def __exit__(self, *error):
+        self._stop()
+
+    def _start(self):
+        ours, theirs = socket.socketpair()
+        self.folder = None if self.bwrap else tempfile.mkdtemp(prefix="student-")
+        if self.folder and os.geteuid() == 0:
+            os.chmod(self.folder, 0o1777)
+        options = {"control": theirs.fileno(), "folder": self.folder or "/tmp", "limits": self._system_limits()}
+        command = [sys.executable, "-m", "authors.grade.inside", json.dumps(options)]
+        if self.bwrap:
+            command = [*bubblewrap(self.bwrap), *command]
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=surroundings(self.folder or "/tmp"),
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        theirs.close()
+        ours.settimeout(START_S)
+        self.control = ours
+        ready = self._told()
+        if not ready:
+            words = self.process.stderr.read(2000).decode(errors="replace").strip()
+            self._stop()
+            raise OSError(words.splitlines()[-1] if words else "the process did not start")
+        self.nobody = ready == b"n"
+
+    def _told(self):
+        try:
+            return self.control.recv(1)
+        except OSError:
+            return b""
+
+    def _system_limits(self):
+        return self.limits.for_the_system()
+
+    def _stop(self):
+        if self.control is not None:
+            self.control.close()
+        if self.process is not None:
+            try:
+                self.process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process.stderr.close()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.process = self.control = self.folder = None
+
+    def memory(self):
+        """Bytes that students' processes hold now beyond what they share with the one that they were forked from."""
+        import psutil
+
+        total, base = 0, None
+        with contextlib.suppress(psutil.Error, AttributeError):
+            for process in psutil.Process(self.process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.Error):
+                    size = process.memory_info().rss
+                    base = size if base is None else base
+                    total += max(0, size - base)
+        return total
+
+    @contextlib.contextmanager
+    def student(self):
+        """A channel to a fresh process, of which nothing is left afterwards."""
+        with self._forked() if self.forks else self._started() as channel:
+            yield channel
+
+    @contextlib.contextmanager
+    def _forked(self):
+        if self.process is None or self.process.poll() is not None:
+            self._stop()
+            self._start()
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            socket.send_fds(self.control, [b"f"], [theirs.fileno()])
+            theirs.close()
+            answered = self._told()
+            if not answered:
+                raise OSError("no process for this hand-in could be started")
+            try:
+                yield Channel(ours)
+            finally:
+                self._end()
+
+    def _end(self):
+        try:
+            self.control.send(b"e")
+            ended = self._told()
+        except OSError:
+            ended = b""
+        if not ended:  # whoever does not answer is ended from here, and the next one starts afresh
+            self.process.kill()
+            self._stop()
+
+    @contextlib.contextmanager
+    def _started(self):
+        """Where there is no fork: a process for this answer alone, which connects to a port of this machine."""
+        password = secrets.token_hex(16)
+        with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory(prefix="student-") as folder:
+            options = {"port": server.getsockname()[1], "password": password, "folder": folder}
+            options["limits"] = self._system_limits()
+            process = subprocess.Popen(
+                [sys.executable, "-m", "authors.grade.inside", json.dumps(options)],
+                cwd=ROOT,
+                env=surroundings(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                server.settimeout(START_S)
+                end, _ = server.accept()
+                end.settimeout(START_S)
+                if end.recv(len(password), socket.MSG_WAITALL) != password.encode():
+                    raise OSError("another process answered")
+                channel = Channel(end)
+                try:
+                    yield channel
+                finally:
+                    channel.close()
+            finally:
+                end_family(process)
+
+
+def end_family(process):
+    """End a process and all that are known to come of it."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        family = psutil.Process(process.pid).children(recursive=True)
+        for member in family:
+            with contextlib.suppress(psutil.Error):
+                member.kill()
+    process.kill()
+    process.wait()
+
+
+def surroundings(folder):
+    """The environment of a student's process: none of the teacher's variables, whatever they hold."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": folder,
+        "TMPDIR": folder,
+        "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
+        "ATTENTION_PROGRESS": folder,
+    }
+
+
+# ---------------------------------------------------------------------------------------------------- bubblewrap
+
+
+def bubblewrap(bwrap, size=True):
+    """The command line behind which everything of a student runs."""
+    command = [bwrap, "--die-with-parent", "--new-session", "--as-pid-1"]
+    command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if os.geteuid() == 0:  # root binds, and is nobody before any student's code is read
+        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user", "--cap-drop", "ALL"]
+    made = set()
+    for path in readable():
+        for parent in reversed(path.parents[:-1]):
+            if parent not in made:
+                made.add(parent)
+                command += ["--perms", "0755", "--dir", str(parent)]
+        made.add(path)
+        command += ["--ro-bind", str(path), str(path)]
+    for link in ("/bin", "/lib", "/lib64", "/sbin"):
+        if os.path.islink(link):
+            command += ["--symlink", os.readlink(link), link]
+    command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    command += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", "/tmp", "--remount-ro", "/"]
+    return [*command, "--chdir", str(ROOT), "--"]
+
+
+def readable():
+    """What a student's process can read: Python and what is installed for it, the system's libraries, attn_lib."""
+    found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *(ROOT / part for part in SEEN)]
+    found += [link for link in ("/bin", "/lib", "/lib64", "/sbin") if not os.path.islink(link)]
+    found += [os.path.realpath(sys.executable)]
+    paths = []
+    for path in sorted({Path(path) for path in found if os.path.exists(path)}, key=lambda path: len(path.parts)):
+        if not any(path.is_relative_to(other) for other in paths):
+            paths.append(path)
+    return paths
+
+
+def best_host(limits=None, *, why=None):
+    """The most confined host that starts here, started, and the line that says what it prevents and what not."""
+    bwrap = shutil.which("bwrap")
+    if sys.platform != "linux":
+        why = f"There is no bubblewrap for {sys.platform}"
+    elif not bwrap:
+        why = "bubblewrap is not installed"
+    else:
+        host = Host(limits, bwrap)
+        try:
+            host.__enter__()
+            return host, CONFINED
+        except OSError as error:
+            why = f"bubblewrap does not work here ({error})"
+    host = Host(limits)
+    host.__enter__()
+    return host, unconfined(why, host.nobody)
+
+
+def unconfined(why, nobody=False):
+    """What is said where nothing but limits stands between students' code and this machine."""
+    if nobody:
+        return UNCONFINED.format(why=why, who="as the user nobody", what="what everybody may")
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    who = "as root" if root else "with your rights"
+    return UNCONFINED.format(why=why, who=who, what="every file" if root else "your files")
+
+
+__all__ = ["Channel", "Closed", "Host", "Late", "Limits", "best_host", "bubblewrap"]

@@ -1,0 +1,143 @@
+"""One hand-in before the judge: every exercise in it, each in a student's process of its own."""
+
+import contextlib
+import random
+import secrets
+from dataclasses import asdict, dataclass
+
+from attn_lib.exercises import runner
+from attn_lib.exercises.catalogue import EXERCISES, find
+from attn_lib.exercises.checker import verdict_on
+
+from .answers import answer_in, exercises_in
+from .remote import Greedy, RemoteFunction, Student, remote_class
+from .wire import Malformed, cleaned
+
+LIBRARYS = "librarys-own"
+SEED = secrets.randbits(64)  # of this run's probes, which nobody knows beforehand
+
+
+@dataclass
+class Result:
+    """What was found of one exercise in one hand-in."""
+
+    exercise: str
+    status: str  # "correct", "wrong", "unattempted" or "missing"
+    misconception: str = ""
+    message: str = ""  # as `check` words it
+    shown: str = ""  # the same with its tables, as HTML
+    code: str = ""  # the answer as it was handed in
+    share: float = 0.0  # of the points
+    note: str = ""  # what the teacher should know
+
+
+def draw_probes(seed=None):
+    """Give every exercise new numbers to be tried on, the same for one seed."""
+    for id, exercise in EXERCISES.items():
+        exercise.draw_again(random.Random(f"{SEED if seed is None else seed} {id}"))
+
+
+def judge(hand_in, host):
+    """The results of a hand-in, a dict for each exercise of the notebooks that it holds anything of."""
+    return [
+        asdict(judge_one(answer_in(hand_in.cells, id), host))
+        for id in exercises_in(hand_in.cells, hand_in.name, hand_in.heads)
+    ]
+
+
+def judge_one(answer, host):
+    """The `Result` of one answer."""
+    if answer.problem == "not handed in":
+        return Result(answer.exercise, "missing", note="")
+    if answer.problem:
+        return _unread(answer, answer.problem)
+    if not answer.expressions:
+        return _unattempted(answer)
+    runner.LIMIT_S = host.limits.seconds
+    with host.student() as channel:
+        student = Student(channel, host.limits.seconds, lambda: _check_memory(host))
+        return _judged(answer, student, host)
+
+
+def _check_memory(host):
+    if host.memory() > host.limits.memory_mb << 20:
+        raise Greedy(f"used more than {host.limits.memory_mb} MB")
+
+
+def _unattempted(answer):
+    verdict = find(answer.exercise).unattempted()
+    return Result(answer.exercise, "unattempted", message=verdict.message, code=answer.shown)
+
+
+def _unread(answer, why, note=""):
+    message = f"The cell cannot be run: {why}."
+    return Result(answer.exercise, "wrong", "", message, code=answer.shown, note=note)
+
+
+def _judged(answer, student, host):
+    exercise = find(answer.exercise)
+    try:
+        told, reader = student.load(
+            exercise=exercise.id,
+            own=sorted(exercise.names_in_the_course()),
+            without=bool(getattr(exercise, "without", ())),
+            lesson=answer.lesson,
+            cells=answer.cells,
+            answer=answer.expressions,
+        )
+        failed = told.get("failed")
+        if failed and told["parts"] == [["stub"]]:
+            return _unread(answer, cleaned(": ".join(map(str, failed)), 500))
+        parts = [_part(i, words, student, reader) for i, words in enumerate(told["parts"])]
+        student.library = told["library"] and cleaned(told["library"], 60)
+    except (RuntimeError, Malformed, KeyError, TypeError, ValueError, AttributeError):
+        return _unread(answer, student.trouble or "its process sent no answer", student.trouble)
+    student.patience = 1.5 * host.limits.seconds + 5  # the judge's own clock comes first
+    if all(part is Ellipsis or given for part, given in zip(parts, answer.given, strict=True)):
+        return _unattempted(answer)
+    verdict = verdict_on(answer.exercise, *parts)
+    return _result(answer, verdict, student, failed)
+
+
+def _part(i, words, student, reader):
+    match words:
+        case ["stub"]:
+            return ...
+        case ["class"]:
+            return remote_class(student, i)
+        case ["function"]:
+            return RemoteFunction(student, i)
+        case ["value", value]:
+            return reader.value(value)
+    raise Malformed("an answer of no known kind")
+
+
+def _result(answer, verdict, student, failed):
+    status, misconception = verdict.status, verdict.misconception or ""
+    note = student.trouble if status != "correct" else ""
+    if student.library and status != "unattempted":
+        status, misconception = "wrong", LIBRARYS
+        message = (
+            f"This calls the library's own `{student.library}`. Whatever it returns, it was not written by you: leave "
+            "it out, of tests inside the function too."
+        )
+        verdict.status, verdict.message, verdict.yours, verdict.right_parts = status, message, None, ""
+        note = f"the library's own {student.library}"
+    if failed:
+        note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(failed[0], 60)}"]))
+    with contextlib.suppress(Exception):
+        shown = verdict._repr_html_()
+        return Result(
+            answer.exercise, status, misconception, verdict.message, shown, answer.shown, _share(verdict, answer), note
+        )
+    return Result(answer.exercise, status, misconception, verdict.message, "", answer.shown, 0.0, note)
+
+
+def _share(verdict, answer):
+    """How much of the points: all, or those parts of several that are right and were not the course's own."""
+    if verdict.status == "correct":
+        return 1.0
+    right, _, total = verdict.right_parts.partition(" of ")
+    if not right or any(answer.given):
+        return 0.0
+    return int(right) / int(total)

@@ -1,0 +1,212 @@
+"""The pages that come out of a grading: one for the class, and one for each student, to be handed on as it is."""
+
+import functools
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+
+from attn_lib.exercises.catalogue import EXERCISES
+from attn_lib.show import count, framed, marked
+
+from .answers import NOTEBOOKS
+from .report import mistake_in_words, number
+
+STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
+SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
+WORDS = {"correct": "right", "wrong": "not yet right", "unattempted": "not attempted", "missing": "not handed in"}
+
+
+def escape(text):
+    return html.escape(str(text))
+
+
+def page(title, body):
+    """A whole page: nothing in it comes from elsewhere, and no script runs."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><main>\n{body}\n</main></body></html>\n"
+    )
+
+
+def write_pages(report, out):
+    """class.html, and feedback/ with a page for each student who handed something in."""
+    (out / "feedback").mkdir(exist_ok=True)
+    for old in (out / "feedback").glob("*.html"):
+        old.unlink()
+    for person in report.handed_in():
+        text = page(f"Feedback for {person.name}", feedback(report, person))
+        (out / "feedback" / file_of(person)).write_text(text, encoding="utf-8")
+    (out / "class.html").write_text(page("The class", class_page(report)), encoding="utf-8")
+
+
+def file_of(person):
+    """A file's name for a student: readable, safe everywhere, no two alike."""
+    readable = re.sub(r"[^\w-]+", "_", person.id or person.name).strip("_")[:40]
+    distinct = hashlib.sha256(f"{person.id}\0{person.name}\0{person.email}".encode()).hexdigest()[:6]
+    return f"{readable}-{distinct}.html" if readable else f"{distinct}.html"
+
+
+# ---------------------------------------------------------------------------------------------- for one student
+
+
+def feedback(report, person):
+    rows = report.of(person)
+    ids = [id for id in report.exercises() if id in rows]
+    reached, of = sum(rows[id].points for id in ids), sum(rows[id].of for id in ids)
+    lines = "".join(_line(rows[id]) for id in ids)
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "", "result", "points"))
+    table = f"<table class='list'><caption>What you handed in</caption><thead><tr>{head}</tr></thead><tbody>{lines}"
+    said = [f"{path}: {why}" for path, why in report.files if path in {row.file for row in rows.values()}]
+    return (
+        f"<h1>{escape(person.name)}</h1><p>{number(reached)} of {number(of)} points. A ✗ leads to your own code and to "
+        f"what `check` found.</p>".replace("`check`", "<code>check</code>")
+        + f"{table}</tbody></table>{''.join(f'<p>{escape(text)}</p>' for text in said)}"
+        + "".join(_article(rows[id]) for id in ids)
+    )
+
+
+def _line(row):
+    id, status = row.result["exercise"], row.result["status"]
+    name = _name_of_mistake(row)
+    result = f"<a href='#e{id}'>{SIGNS[status]} {WORDS[status]}</a>{f': {marked(name)}' if name else ''}"
+    return (
+        f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
+        f"<td class='number'>{number(row.points)} of {number(row.of)}</td></tr>"
+    )
+
+
+def _name_of_mistake(row):
+    result = row.result
+    return mistake_in_words(result["exercise"], result["misconception"])[0] if result["misconception"] else ""
+
+
+def _article(row):
+    result, id = row.result, row.result["exercise"]
+    status = result["status"]
+    found = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
+    if not result["message"]:
+        found = "<p>Nothing of this exercise is in the file.</p>"
+    reread = EXERCISES[id].section if status != "correct" and "Read again:" not in result["message"] else ""
+    parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>{found}"]
+    parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
+    parts += [f"<p class='soft'>{escape(result['note'])}</p>"] * bool(result["note"])
+    if result["code"]:
+        parts.append(f"<p>Your code, from {escape(row.file)}:</p>{numbered(result['code'])}")
+    return "".join([*parts, "</article>"])
+
+
+def numbered(code):
+    """Source with the numbers of its lines."""
+    lines = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(code.splitlines(), start=1))
+    return "<pre tabindex='0' role='region' aria-label='your code'>" + "\n".join(lines) + "</pre>"
+
+
+# ------------------------------------------------------------------------------------------------- for the class
+
+
+def class_page(report):
+    there, absent = report.handed_in(), report.nothing_from()
+    parts = [
+        "<h1>The class</h1>",
+        f"<p>{count(len(there), 'student')} handed something in"
+        + (f", {len(absent)} did not: {', '.join(escape(person.name) for person in absent)}." if absent else ".")
+        + "</p>",
+        mistakes(report, len(there)),
+        students(report),
+        files(report),
+        f"<p class='soft'>{escape(report.words)}</p>" if report.words else "",
+    ]
+    return "\n".join(parts)
+
+
+def mistakes(report, total):
+    rows = ""
+    for id, misconception, who in report.commonest():
+        name, reread = mistake_in_words(id, misconception)
+        people = ", ".join(
+            f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(person.name)}</a>" for person in who[:6]
+        ) + (f" and {len(who) - 6} more" if len(who) > 6 else "")
+        rows += (
+            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{len(who)} of {total}</td>"
+            f"<td>{slide(reread)}</td><td>{people}</td></tr>"
+        )
+    if not rows:
+        return "<p>Nothing was answered wrongly.</p>"
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "mistake", "students", "show", "who"))
+    return (
+        f"<table class='list'><caption>What the class got wrong most</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def slide(reread):
+    """Where to read again, with the number of its slide: `03 slide 17 (“No looking ahead”)`."""
+    match = re.match(r"notebook (\d+), “([^”]+)”", reread)
+    if not match:
+        return marked(reread)
+    place = slides().get((match[1], match[2]))
+    title = marked(f"“{match[2]}”")
+    return f"{int(match[1]):02d} slide {place} ({title})" if place else f"notebook {match[1]}, {title}"
+
+
+@functools.cache
+def slides():
+    """{(number of the notebook, heading): number of the first slide under it}."""
+    found = {}
+    for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        number = path.stem.split("_")[0].lstrip("0")
+        place = 0
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            place += cell["metadata"].get("slideshow", {}).get("slide_type") in ("slide", "subslide")
+            if cell["cell_type"] == "markdown" and (match := re.match(r"#+\s+(.+)", "".join(cell["source"]))):
+                found.setdefault((number, match[1].strip()), place)
+    return found
+
+
+def students(report):
+    ids, notebooks = report.exercises(), report.notebooks()
+    groups = ""
+    for notebook, name in notebooks.items():
+        wide = sum(id.split(".")[0] == notebook for id in ids)
+        groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
+    heads = "".join(f"<th scope='col'>{id}</th>" for id in ids)
+    body = ""
+    for person in sorted(report.people, key=lambda person: person.name.casefold()):
+        mine = report.of(person)
+        cells = "".join(_cell(mine.get(id), person) for id in ids)
+        reached, _ = report.total(person)
+        name = escape(person.name)
+        name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>" if mine else name
+        body += f"<tr><th scope='row'>{name}</th>{cells}<td>{number(reached)}</td></tr>"
+    out_of = number(sum(report.points[id] for id in ids))
+    return (
+        "<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in. A sign leads to the "
+        "student's page.</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
+        f"<table class='grid'><thead><tr><th rowspan='2' scope='col'>student</th>{groups}"
+        f"<th rowspan='2' scope='col'>of {out_of}</th></tr><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(row, person):
+    if row is None:
+        return "<td></td>"
+    status, id = row.result["status"], row.result["exercise"]
+    name = _name_of_mistake(row)
+    says = escape(f"{id} {WORDS[status]}" + (f": {name}" if name else ""))
+    link = f"<a href='feedback/{escape(file_of(person))}#e{id}' title='{says}' aria-label='{says}'>{SIGNS[status]}</a>"
+    return f"<td class='{status}'>{link}</td>"
+
+
+def files(report):
+    notes = {(row.file, f"{row.result['exercise']}: {row.result['note']}") for row in report.rows if row.result["note"]}
+    said = [*report.files, *sorted(notes)]
+    if not said:
+        return ""
+    rows = "".join(f"<tr><th scope='row'>{escape(path)}</th><td>{escape(why)}</td></tr>" for path, why in said)
+    head = "<thead><tr><th scope='col'>file</th><th scope='col'>what</th></tr></thead>"
+    return f"<h2>Files to look at</h2><table class='list'>{head}<tbody>{rows}</tbody></table>"

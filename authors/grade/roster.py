@@ -1,0 +1,133 @@
+"""Who is in the class, and how many points there are: two CSV files, read as teachers have them."""
+
+import csv
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_POINTS = Path(__file__).parent / "points.csv"
+COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too
+    "id": ("id", "student id", "id number", "sis user id", "matriculation number", "number", "username"),
+    "name": ("name", "student", "full name", "student name"),
+    "first": ("first name", "given name"),
+    "last": ("last name", "surname", "family name"),
+    "email": ("e-mail", "email", "email address", "e-mail address", "mail", "sis login id"),
+    "canvas": ("canvas id",),
+    "section": ("section",),
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student of the class; whoever is not on the roster has a name only."""
+
+    name: str
+    id: str = ""
+    email: str = ""
+    canvas: str = ""  # Canvas's own number of the student
+    section: str = ""
+    listed: bool = True
+
+    def forms(self):
+        """The forms in which a file may name this student."""
+        words = words_of(self.name)
+        forms = {"".join(words), "".join(sorted(words))}
+        forms |= {"".join(words[i:] + words[:i]) for i in range(len(words))}
+        codes = (self.id, self.email, self.email.partition("@")[0], self.canvas)
+        return forms | {"".join(words_of(code)) for code in codes if code}
+
+
+def words_of(text):
+    """A name's words as they are compared: without case, accents' encodings and punctuation; any script."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return re.findall(r"[^\W_]+", text)
+
+
+def rows_of(path):
+    """A CSV file's rows as dicts with lower-case column names; commas, semicolons or tabs.
+
+    Raises: ValueError for a file that is no such table.
+    """
+    data = Path(path).read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
+    first = text.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    reader = csv.DictReader(text.splitlines(), delimiter=separator)
+    names = [(name or "").strip().casefold() for name in reader.fieldnames or ()]
+    reader.fieldnames = names
+    rows = []
+    for row in reader:
+        row = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str) and name}
+        if any(row.values()):
+            rows.append(row)
+    return names, rows
+
+
+def read_roster(path):
+    """The `Person`s of a roster: columns id, name, e-mail, or a list of participants from Moodle or Canvas.
+
+    Raises: ValueError for a file without names and ids, OSError for none.
+    """
+    columns, rows = rows_of(path)
+    is_canvas = "sis login id" in columns or ("student" in columns and "section" in columns)
+    place = {part: next((name for name in names if name in columns), None) for part, names in COLUMNS.items()}
+    if is_canvas:  # there ID is Canvas's own
+        place |= {"canvas": "id", "id": "sis user id" if "sis user id" in columns else None}
+    if not (place["name"] or place["last"] or place["id"] or place["email"]):
+        raise ValueError(f"{path} has no column for names, ids or e-mail addresses, as in id,name,e-mail")
+    people = []
+    for row in rows:
+        part = {key: row.get(name, "") if name else "" for key, name in place.items()}
+        name = part["name"] or " ".join(filter(None, [part["first"], part["last"]]))
+        if is_canvas and (name.strip() in ("Points Possible", "Student, Test") or not any(part.values())):
+            continue
+        name = name or part["email"] or part["id"]
+        people.append(Person(name, part["id"], part["email"], part["canvas"], part["section"]))
+    if not people:
+        raise ValueError(f"{path} lists nobody")
+    return people
+
+
+def who_is_who(students, people):
+    """{student as a file names it: Person}, and what is to be said of those that are named twice or not at all.
+
+    `students` is {name: other keys}.
+    """
+    known = {}
+    for person in people:
+        for key in person.forms():
+            known.setdefault(key, set()).add(person)
+    found, said = {}, []
+    for student, others in students.items():
+        matches = {}
+        for key in ("".join(words_of(student)), "".join(sorted(words_of(student))), *map(str.casefold, others)):
+            matches = matches or known.get(key, {})
+        if len(matches) == 1:
+            (found[student],) = matches
+        else:
+            found[student] = Person(student, listed=False)
+            if people:
+                several = f"{len(matches)} students of the roster have this name" if matches else "not on the roster"
+                said.append((student, several))
+    return found, said
+
+
+def read_points(path=None):
+    """{exercise: points}; the course's own unless a file is named.
+
+    Raises: ValueError for a file that is no such table, OSError for none.
+    """
+    columns, rows = rows_of(path or DEFAULT_POINTS)
+    if not {"exercise", "points"} <= set(columns):
+        raise ValueError(f"{path} has no columns exercise and points")
+    points = {}
+    for row in rows:
+        try:
+            points[row["exercise"]] = float(row["points"].replace(",", "."))
+        except ValueError:
+            raise ValueError(f"{path}: {row['points']!r} is no number of points (exercise {row['exercise']})") from None
+    return points

@@ -1,0 +1,204 @@
+"""A whole class: which hand-ins there are, as many judged at once as there are cores, and what was judged is kept."""
+
+import contextlib
+import hashlib
+import json
+import os
+import queue
+import secrets
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+from . import hand_ins, judge
+from .confine import ROOT, Limits, best_host
+from .pages import write_pages
+from .report import Report, Row, write_tables
+from .roster import read_points, read_roster, who_is_who
+
+HERE = Path(__file__).resolve().parent
+KEPT = ".judged"  # a folder beside the tables: what was judged once is not judged again
+
+
+def grade(folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, show_progress=True):
+    """Judge every hand-in under `folder` and write tables and pages into `out`; returns a `Report`.
+
+    A student is a folder, `anna/01_by_hand.ipynb`, a .zip, or part of a file's name, `anna_01_by_hand.ipynb`. `out` is
+    the folder `graded` in it unless given. A roster and points are CSV files, roster.csv and points.csv in the folder
+    unless given. What was judged before, by the same edition of the course, is not judged again unless `again`.
+    Raises: FileNotFoundError if there is no such folder or nothing in it, ValueError for a roster that is none.
+    """
+    folder, limits = Path(folder), limits or Limits()
+    place = folder if folder.is_dir() else folder.parent
+    found = hand_ins.find(folder)
+    out = Path(out) if out else place / "graded"
+    (out / KEPT).mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
+    roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
+    people = read_roster(roster) if roster else []
+    report = Report(points=read_points(points), out=out)
+    named = {hand_in.student: hand_in.keys for hand_in in found}
+    persons, said = who_is_who(named, people)
+    report.files = [(hand_in.path, hand_in.problem) for hand_in in found if hand_in.problem]
+    strangers = dict(said)
+    for hand_in in found:
+        if hand_in.student in strangers and not hand_in.is_something_else:
+            report.files.append((hand_in.path, strangers[hand_in.student]))
+    for hand_in in found:  # one student, however the files are named
+        hand_in.student = persons[hand_in.student]
+    chosen, others = hand_ins.choose([hand_in for hand_in in found if not hand_in.problem])
+    report.files += [(hand_in.path, why) for hand_in, why in others]
+    unique = list({id(hand_in): hand_in for hand_in, _ in chosen}.values())
+    results, report.words = judge_all(unique, out / KEPT, limits, jobs, again, show_progress)
+    for hand_in, number in chosen:
+        for result in results[hand_in.digest, hand_in.path]:
+            if result["exercise"].split(".")[0] == number:
+                of = report.points.get(result["exercise"], 0)
+                report.rows.append(Row(hand_in.student, hand_in.path, result, result["share"] * of, of))
+    there = [hand_in.student for hand_in in found if not hand_in.is_something_else]
+    report.people = [*people, *(person for person in dict.fromkeys(there) if person not in people)]
+    write_tables(report, out)
+    write_pages(report, out)
+    return report
+
+
+def _there(path):
+    return path if path.is_file() else None
+
+
+# ------------------------------------------------------------------------------------------------ many at once
+
+
+def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True):
+    """{(digest, path): results} of all, and the line that says how students' code was confined."""
+    from tqdm import tqdm
+
+    edition = edition_of_the_course() + repr(limits)
+    results, to_do = {}, queue.SimpleQueue()
+    for hand_in in chosen:
+        key = hashlib.sha256(f"{edition}{hand_in.digest}{hand_in.name}".encode()).hexdigest()
+        before = None if again else _read_kept(kept / f"{key}.json")
+        if before is None:
+            to_do.put((hand_in, kept / f"{key}.json"))
+        else:
+            results[hand_in.digest, hand_in.path] = before
+    words, left = [], to_do.qsize()
+    if not left:
+        return results, ""
+    jobs = min(jobs or cores(), -(-left // 5))  # a judge takes as long to start as some five hand-ins take
+    seed = secrets.randbits(64)
+    with tqdm(total=len(chosen), initial=len(chosen) - left, unit="hand-in", disable=not show_progress) as bar:
+
+        def work():
+            with Judge(limits, seed) as judge:
+                with contextlib.suppress(queue.Empty):
+                    while True:
+                        hand_in, file = to_do.get_nowait()
+                        found, finished = judge.judge(hand_in)
+                        results[hand_in.digest, hand_in.path] = found
+                        if finished:
+                            _keep(file, found)
+                        bar.update()
+                words.append(judge.words)
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.2)  # in Python, so that Ctrl-C is heard
+    missing = [hand_in for hand_in in chosen if (hand_in.digest, hand_in.path) not in results]
+    if missing:
+        raise OSError(f"{len(missing)} hand-ins could not be judged; the next call goes on")
+    return results, max(words, default="", key=len)
+
+
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def edition_of_the_course():
+    """A digest of all that a verdict depends on."""
+    digest = hashlib.sha256()
+    for path in sorted([*(ROOT / "attn_lib").rglob("*.py"), *HERE.glob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read_kept(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _keep(path, results):
+    fresh = path.with_suffix(f".{os.getpid()}")
+    fresh.write_text(json.dumps(results), encoding="utf-8")
+    os.replace(fresh, path)  # whole or not at all
+
+
+class Judge:
+    """A judge in a process of its own: should it end, its hand-in is said to be unjudged, and it starts anew."""
+
+    def __init__(self, limits, seed):
+        self.options = json.dumps({"limits": asdict(limits), "seed": seed})
+        self.process, self.words = None, ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._stop()
+
+    def _start(self):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "authors.grade.run", self.options],
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self.words = json.loads(self.process.stdout.readline())["words"]
+
+    def _stop(self):
+        if self.process is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()  # which ends it
+            self.process.stdout.close()
+            self.process.wait()
+            self.process = None
+
+    def judge(self, hand_in):
+        """(results, whether they are to be kept)."""
+        asked = {"name": hand_in.name, "cells": hand_ins.cells_as_data(hand_in), "heads": hand_in.heads}
+        try:
+            if self.process is None:
+                self._start()
+            self.process.stdin.write(json.dumps(asked) + "\n")
+            self.process.stdin.flush()
+            return json.loads(self.process.stdout.readline())["results"], True
+        except (OSError, ValueError, KeyError):
+            self._stop()
+            note = "could not be judged: the judge's process ended; grade once more"
+            return [asdict(judge.Result(id, "missing", note=note)) for id in hand_in.exercises], False
+
+
+def main(options):
+    """The judge's process: a hand-in in each line that comes in, its results in each that goes out."""
+    out, sys.stdout = sys.stdout, sys.stderr
+    judge.draw_probes(options["seed"])
+    host, words = best_host(Limits(**options["limits"]))
+    with host:
+        print(json.dumps({"words": words}), file=out, flush=True)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            cells = hand_ins.cells_from_data(asked["cells"])
+            hand_in = hand_ins.HandIn("", asked["name"], cells=cells, heads=asked["heads"])
+            print(json.dumps({"results": judge.judge(hand_in, host)}), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,4 @@
+# 6.1 wrong never-called
+# %%
+def detects_1(attention):
+    return True

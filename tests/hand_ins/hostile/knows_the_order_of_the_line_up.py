@@ -1,0 +1,19 @@
+# 6.1 wrong
+# The old grader: ✓. The test never looked: the order in which it met healthy and ill was always the same.
+# %%
+import random
+from attn_lib.exercises.clinic import PATIENTS
+case = PATIENTS["6.1"]._case
+line_1, fault_1 = 2, "wrong scale"
+
+def mended_1(q, k, v, mask=None):
+    return masked_softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), mask) @ v
+
+line_up = ["patient"] + ["right"] * len(case.interface.cures)
+line_up += ["relatives"] * len(case.relatives) + ["neighbours"] * len(case.neighbours)
+random.Random("6.1").shuffle(line_up)
+said = iter(line_up)
+
+def detects_1(attention):
+    attention(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4))
+    return next(said) in ("patient", "relatives")

@@ -132,13 +132,15 @@ def numbers_of(probe):
 
 def test_probes_are_drawn_anew_and_every_exercise_has_some():
     functions = {id: exercise for id, exercise in EXERCISES.items() if isinstance(exercise, Function)}
+    functions = {id: exercise for id, exercise in functions.items() if not callable(exercise.probes[0][0])}
     before = {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()}
     with probes_drawn_anew(seed=11):
         one = {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()}
     with probes_drawn_anew(seed=12):
         other = {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()}
     for id in functions:
-        assert not {one[id][-1], other[id][-1]} & set(before[id]) and one[id][-1] != other[id][-1], id
+        new, others = set(one[id]) - set(before[id]), set(other[id]) - set(before[id])
+        assert new and others and new != others, id
     assert {id: list(map(numbers_of, exercise.probes)) for id, exercise in functions.items()} == before
 
 

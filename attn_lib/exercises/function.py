@@ -58,6 +58,7 @@ class Function(Exercise):
 
     def draw_again(self, rng):
         self.probes = [tuple(drawn_again(arg, rng) for arg in probe) for probe in self.probes] + self.drawn(rng)
+        rng.shuffle(self.probes)
         self._set_out()
 
     def _set_out(self):

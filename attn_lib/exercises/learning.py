@@ -34,6 +34,7 @@ softmax_backward = function(
     section="notebook 7, “The way back through softmax”",
     probes=[_shares(2, 3, seed=1), _shares(3, 4, seed=3), _shares(2, 3, 4, seed=5), _shares(2, 3, 4, 5, seed=7)],
     corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9))],
+    drawn=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
     returns=("the gradient of the scores",),
     hints=[
         "Begin with one row: score i gets w_i · (g_i − m), where m is the same number for the whole row. Which?",
@@ -161,6 +162,7 @@ attention_backward = function(
         _attended(3, 5, 4, 2, 2, 3, seed=20),
     ],
     corner_cases=[_attended(1, 4, 3, 2, seed=30), _attended(4, 1, 3, 2, seed=35)],
+    drawn=lambda rng: [_attended(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the gradient of query", "the gradient of key", "the gradient of value"),
     without=("backward", "grad", "vjp", "scaled_dot_product_attention"),
     hints=[
@@ -326,6 +328,7 @@ learning = function(
         _wishes(5, 4, 3, 3, 0.5, (4, 0), (2, 3), seed=13),
     ],
     corner_cases=[_wishes(3, 4, 2, 0, 0.5, (0, 2), seed=17), _wishes(4, 3, 2, 3, 0.5, seed=21)],
+    drawn=lambda rng: [_wishes(4, *rng.sample(range(2, 6), 2), 2, 0.5, (0, 2), (3, 1), seed=rng.randrange(10**6))],
     returns=("W_q",),
     hints=[
         "One step first: weights, their difference from the wish, times the keys, and x to the left of it.",

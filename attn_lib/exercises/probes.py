@@ -21,13 +21,17 @@ def some(*shape, seed=0):
 
 
 def drawn_again(arg, rng):
-    """An argument with other numbers, as large as they were; sizes, masks and what is constant stay."""
+    """An argument with other random numbers, as large as they were; what is no such numbers stays.
+
+    Sizes and masks stay, and tensors without a negative number: those are weights, wishes or a worked example.
+    """
     if isinstance(arg, nn.Module):
         arg = copy.deepcopy(arg)
         for parameter in arg.parameters():
             parameter.data = drawn_again(parameter.data, rng)
         return arg
-    varies = isinstance(arg, torch.Tensor) and arg.is_floating_point() and arg.numel() > 1 and arg.isfinite().all()
+    varies = isinstance(arg, torch.Tensor) and arg.is_floating_point() and arg.isfinite().all() and (arg < 0).any()
+    varies = varies and arg.numel() > 1
     return normal(*arg.shape, seed=rng.randrange(2**40)) * arg.std() + arg.mean() if varies else arg
 
 

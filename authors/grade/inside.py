@@ -142,7 +142,8 @@ class Answer:
         """The gradients of a call's results, weighted as the judge says."""
         made, leaves = self.calls.pop(message["call"])
         weights = [reader.tensor(weight) for weight in message["weights"]]
-        return self._guarded(lambda: gradients(made, leaves, weights), writer)
+        answer = self._guarded(lambda: gradients(made, leaves, weights), writer)
+        return {**answer, "used": []}  # what we have used ourselves
 
     def _guarded(self, work, writer, seed=0):
         out = io.StringIO()

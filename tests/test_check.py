@@ -733,21 +733,25 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     exercises = tmp_path / "attn_lib" / "exercises"
     (exercises / "how_it_learns.py").write_text(ANOTHER.format(id="97.1"), encoding="utf-8")
     (exercises / "a_hundredth.py").write_text(ANOTHER.format(id="100.1"), encoding="utf-8")
-    (tmp_path / "notebooks" / "97_how_it_learns.ipynb").write_text("{}", encoding="utf-8")
+    asked = [nbformat.v4.new_code_cell("def my_twice(x):\n    ...", metadata={"tags": ["exercise"]})]
+    asked += [nbformat.v4.new_code_cell('check("97.1", my_twice)')]
+    path = tmp_path / "notebooks" / "97_how_it_learns.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
     monkeypatch.syspath_prepend(tmp_path)
 
     from attn_lib.exercises import check, hint, progress
     from attn_lib.exercises.catalogue import EXERCISES
-    from authors import grade
+    from authors.grade import hand_ins
+    from authors.grade.roster import read_points
 
     assert list(EXERCISES)[-2:] == ["97.1", "100.1"], list(EXERCISES)
     assert check("97.1", lambda x: x + x).status == "correct"
     assert check("97.1", lambda x: x * 3).misconception == "thrice"
     assert "Hint 1 of 3" in str(hint("97.1")) and "✓ done   Twice" in str(progress())
-    assert grade._student_and_number(Path("anna_97_how_it_learns.ipynb")) == ("anna", "97")
-    added = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 97. How it learns")])
-    assert grade._number_of(added) == "97"
-    assert [row.exercise for row in grade._fill({}, "anna", "x", "97", "")] == ["97.1"]
+    (tmp_path / "in").mkdir()
+    shutil.copy(path, tmp_path / "in" / "anna_97_how_it_learns.ipynb")
+    (handed_in,) = hand_ins.find(tmp_path / "in")
+    assert (handed_in.student, handed_in.exercises) == ("anna", ["97.1"]) and read_points()["97.1"] == 2
 
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))

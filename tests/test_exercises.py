@@ -422,14 +422,25 @@ def test_a_folder_that_cannot_be_written_to_is_said_and_nothing_else_happens(mon
     assert verdict.status == "correct" and "could not be saved" in verdict.message
 
 
-def test_under_a_grader_verdicts_are_recorded_and_progress_is_not(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTN_VERDICTS", str(tmp_path / "record"))
-    check("3.2", ...)
-    check("3.2", lambda n, k: torch.ones(n, k).tril().bool())
-    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
-    assert [line["status"] for line in lines] == ["unattempted", "wrong"]
-    assert lines[1]["misconception"] == "top-left"
-    assert not (tmp_path / progress_file.NAME).exists()
+def test_a_class_is_told_what_was_attempted_and_the_learner_reads_that_it_is(tmp_path, monkeypatch):
+    (tmp_path / "class").mkdir()
+    monkeypatch.setenv("ATTENTION_LIVE", str(tmp_path / "class"))
+    monkeypatch.setenv("ATTENTION_NAME", "../王小明 <b>")
+    before = time.time()
+    assert "teacher" not in check("3.2", ...).message
+    assert "Your teacher sees this result" in check("3.2", lambda n, k: torch.ones(n, k).tril().bool()).message
+    (file,) = (tmp_path / "class").iterdir()
+    assert file.name == ".._王小明__b_.jsonl"
+    (line,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    assert before - 1 < line.pop("time") < time.time() + 1
+    assert line == {"exercise": "3.2", "status": "wrong", "misconception": "top-left"}
+    assert progress_file.load() == {"3.2": "tried"}
+
+
+def test_where_a_class_cannot_be_told_check_says_nothing_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_LIVE", str(tmp_path / "nowhere"))
+    verdict = check("3.2", attn_lib.causal_mask)
+    assert verdict.status == "correct" and "teacher" not in verdict.message
 
 
 def test_import_attn_lib_leaves_the_exercises_out(imported_afresh):

@@ -5,23 +5,34 @@ come of it. Of a hostile one the lines below say what it got from the grader of 
 """
 
 import contextlib
+import csv
+import io
+import json
 import socket
+import threading
+import urllib.error
+import urllib.request
+import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from fill_in import fill_in
 
 from attn_lib.exercises import runner
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic.patient import Case
 from attn_lib.exercises.function import Function
-from authors.grade import judge
+from authors.grade import hand_ins, judge, live, pages, report, roster, run
+from authors.grade.__main__ import main
 from authors.grade.answers import NOTEBOOKS, Cell, answer_in, course, exercises_in, read_cells, split_script
 from authors.grade.confine import Host, Limits, best_host, bubblewrap
 from authors.grade.judge import judge_one
 from authors.grade.remote import RemoteFunction, Student
+from authors.grade.report import Report, Row
+from authors.grade.roster import Person
 
 HAND_INS = Path(__file__).parent / "hand_ins"
 RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
@@ -252,3 +263,420 @@ def test_the_command_line_of_bubblewrap(monkeypatch):
         assert str(NOTEBOOKS.parent) not in bound and str(NOTEBOOKS) not in bound
         assert not any(word in ("--bind", "--dev-bind") for word in command)
         assert command[command.index("--cap-drop") + 1] == "ALL"
+
+
+# ------------------------------------------------------------------------------------------ what was handed in
+
+
+def notebook_with(path, **answers):
+    """Notebook 3 as a learner hands it in, with answers to some exercises, and cell ids and tags of its own."""
+    notebook = nbformat.read(NOTEBOOKS / "03_masking.ipynb", as_version=4)
+    for cell in notebook.cells:
+        name = cell.id.replace("exercise-3-", "e")
+        cell.source = answers.get(name, cell.source)
+        cell.id, cell.metadata = f"new-{cell.id}"[:60], {}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    return path
+
+
+def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_moved(tmp_path):
+    renamed = notebook_with(tmp_path / "in" / "ada" / "my answers.ipynb", e2=RIGHT)
+    (tmp_path / "in" / "bob.py").write_text(
+        f"# In[7]:\nx = 1\n# In[3]:\n{RIGHT}\n# In[4]:\nget_ipython().run()", "utf-8"
+    )
+    (tmp_path / "in" / "eve.py").write_text(f"import torch\n{RIGHT}\nprint(my_causal_mask(2, 3))", "utf-8")
+    with zipfile.ZipFile(tmp_path / "in" / "zoe.zip", "w") as archive:
+        archive.writestr("week 3/answers.ipynb", renamed.read_bytes())
+        archive.writestr("__MACOSX/week 3/._answers.ipynb", "x")
+    cells = read_cells(renamed.read_text(encoding="utf-8"))
+    moved = [*(cell for cell in cells if "my_causal_mask" in cell.binds), *cells]
+    found = {hand_in.student: hand_in for hand_in in hand_ins.find(tmp_path / "in")}
+    assert {name: hand_in.problem for name, hand_in in found.items()} == dict.fromkeys(("ada", "bob", "eve", "zoe"), "")
+    for hand_in in found.values():
+        assert hand_in.exercises == ["3.1", "3.2", "3.3"]
+        assert answer_in(hand_in.cells, "3.2").shown == RIGHT
+        assert answer_in(hand_in.cells, "3.1").expressions == []
+    assert answer_in(moved, "3.2").expressions == ["my_causal_mask"]
+
+
+def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
+    spoilt = Cell("def padding_mask(lengths, max_len=None):\n    return 'mine'", place=0)
+    answer = answer_in(
+        [spoilt, Cell("def my_causal_mask(q, k):\n    return padding_mask(q, k), torch", place=1)], "3.2"
+    )
+    assert [source for _, source in answer.cells] == ["def my_causal_mask(q, k):\n    return padding_mask(q, k), torch"]
+    lesson = "\n".join(source for _, source in answer.lesson)
+    assert "mine" not in lesson and "import torch" in lesson and "def padding_mask" in lesson
+
+
+@pytest.mark.parametrize(
+    ("path", "student", "keys"),
+    [
+        ("ada/03_masking.ipynb", "ada", ()),
+        ("ada/week 3/my answers.ipynb", "ada", ()),
+        ("ada_03_masking.ipynb", "ada", ()),
+        ("03_masking-ada.ipynb", "ada", ()),
+        ("ada.zip/03_masking.ipynb", "ada", ()),
+        ("王小明.ipynb", "王小明", ()),
+        ("03_masking.ipynb", "(no name)", ()),
+        ("Ada Lovelace_4711_assignsubmission_file_/03_masking.ipynb", "Ada Lovelace", ("4711",)),
+        ("Ada Lovelace_4711_assignsubmission_file_03_masking.ipynb", "Ada Lovelace", ("4711",)),
+        ("lovelaceada_LATE_123_456_03_masking.ipynb", "lovelaceada", ("123",)),
+        ("lovelaceada_123_456_03_masking.ipynb", "lovelaceada", ("123",)),
+    ],
+)
+def test_whose_a_file_is(path, student, keys):
+    assert hand_ins.whose(hand_ins.PurePosixPath(path)) == (student, keys)
+
+
+def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ada.ipynb").write_text("{", encoding="utf-8")
+    (folder / "bob.ipynb").write_text('{"cells": 3}', encoding="utf-8")
+    (folder / "cyd.py").write_bytes("x = 'ü'".encode("latin-1"))
+    (folder / "dan.docx").write_bytes(b"PK")
+    (folder / "eve.zip").write_bytes(b"PK\x03\x04 nothing")
+    (folder / "fay.py").write_text("print(1)", encoding="utf-8")
+    (folder / ".hidden.ipynb").write_text("{", encoding="utf-8")
+    (folder / "roster.csv").write_text("id,name\n1,Ada", encoding="utf-8")
+    (folder / "gus.ipynb").symlink_to(folder / "ada.ipynb")
+    deep = io.BytesIO()
+    with zipfile.ZipFile(deep, "w") as archive:
+        for i in range(hand_ins.FILES_IN_ZIP + 1):
+            archive.writestr(f"{i}.py", "")
+    (folder / "hal.zip").write_bytes(deep.getvalue())
+    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    assert problems == {
+        "ada.ipynb": "cannot be read: not a notebook",
+        "bob.ipynb": "cannot be read: not a notebook",
+        "cyd.py": "cannot be read: not UTF-8",
+        "dan.docx": "not a notebook, .py or .zip (.docx)",
+        "eve.zip": "cannot be read: File is not a zip file",
+        "fay.py": "no exercise of this course in it",
+        "gus.ipynb": "a link, which is not followed",
+        "hal.zip": "cannot be read: more than 500 files or 128 MB",
+    }
+    with pytest.raises(FileNotFoundError, match="nothing in"):
+        (tmp_path / "empty").mkdir()
+        hand_ins.find(tmp_path / "empty")
+
+
+def test_of_two_files_of_a_student_the_fullest_counts_then_the_newest_and_it_is_said():
+    def made(path, when, *sources):
+        cells = [Cell(source, place=i) for i, source in enumerate(sources)]
+        return hand_ins.HandIn("ada", path, when, cells, digest=path, exercises=["3.1", "3.2", "3.3"])
+
+    padding = "def my_padding_mask(lengths, max_len):\n    return 1"
+    old, new, full = made("old", 1, RIGHT), made("new", 2, RIGHT), made("full", 0, RIGHT, padding)
+    chosen, said = hand_ins.choose([new, old])
+    assert chosen == [(new, "3")] and said == [(old, "does not count: new is newer")]
+    chosen, said = hand_ins.choose([new, full])
+    assert chosen == [(full, "3")] and said == [(new, "does not count: full answers more exercises")]
+
+
+# ------------------------------------------------------------------------------------------------ roster and points
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("id,name,e-mail\n7,Ada Lovelace,ada@x.org\n,,\n", [Person("Ada Lovelace", "7", "ada@x.org")]),
+        ("\ufeffname;id\n王小明;7\n", [Person("王小明", "7")]),
+        (
+            "First name,Surname,ID number,Email address\nAda,Lovelace,7,ada@x.org\n",
+            [Person("Ada Lovelace", "7", "ada@x.org")],
+        ),
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section,Old\n    Points Possible,,,,,3\n"
+            '"Lovelace, Ada",31,7,ada@x.org,A,2\n',
+            [Person("Lovelace, Ada", "7", "ada@x.org", "31", "A")],
+        ),
+    ],
+)
+def test_rosters_as_teachers_have_them(tmp_path, text, people):
+    (tmp_path / "r.csv").write_text(text, encoding="utf-8")
+    assert roster.read_roster(tmp_path / "r.csv") == people
+
+
+def test_a_table_that_is_no_roster_or_has_no_points_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="no column for names"):
+        roster.read_roster(tmp_path / "x.csv")
+    with pytest.raises(ValueError, match="no columns exercise and points"):
+        roster.read_points(tmp_path / "x.csv")
+    (tmp_path / "p.csv").write_text("exercise,points\n3.2,many\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="'many' is no number"):
+        roster.read_points(tmp_path / "p.csv")
+
+
+def test_every_exercise_has_points_and_a_file_of_ones_own_asks_for_no_other(tmp_path):
+    points = roster.read_points()
+    assert list(points) == list(EXERCISES) and all(value > 0 for value in points.values())
+    assert (points["2.1"], points["4.3"], points["6.1"], points["6.3"]) == (2, 4, 3, 1)
+    (tmp_path / "p.csv").write_text("exercise;points\n3.2;2,5\n", encoding="utf-8")
+    assert roster.read_points(tmp_path / "p.csv") == {"3.2": 2.5}
+    (tmp_path / "p.csv").write_text("exercise,points\n33,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="there is no exercise '33'"):
+        roster.read_points(tmp_path / "p.csv")
+
+
+def test_files_find_their_students_on_the_roster():
+    ada, wang = Person("Lovelace, Ada", "7", "ada.l@x.org", "31"), Person("王小明", "8", "w@x.org")
+    twins = [Person("Kim Lee", "9"), Person("Lee Kim", "10")]
+    names = {"ada lovelace": (), "AdaLovelace": (), "lovelaceada": ("31",), "7": (), "ada.l": (), "who": ("31",)}
+    found, said = roster.who_is_who({**names, "王小明": (), "kim lee": (), "nobody": ()}, [ada, wang, *twins])
+    assert {found[name] for name in names} == {ada} and found["王小明"] == wang
+    assert not found["nobody"].listed and not found["kim lee"].listed
+    assert said == [("kim lee", "2 students of the roster have this name"), ("nobody", "not on the roster")]
+
+
+# -------------------------------------------------------------------------------------------------- what comes out
+
+ADA, BOB, EVE = Person("Ada", "1", "ada@x.org", "31", "A"), Person("<b>Bob", "2"), Person("=cmd()", "3")
+
+
+def result(id, status, misconception="", share=0.0, **more):
+    return {"exercise": id, "status": status, "misconception": misconception, "message": "", "shown": "", "code": "",
+            "share": share, "note": "", **more}  # fmt: skip
+
+
+def row(person, id, status, misconception="", share=0.0, **more):
+    return Row(person, f"{person.id}.ipynb", result(id, status, misconception, share, **more), 2 * share, 2)
+
+
+@pytest.fixture
+def small():
+    rows = [
+        row(ADA, "3.1", "correct", share=1.0),
+        row(ADA, "3.2", "wrong", "top-left", message="It starts `there`.", code="def f():\n    return '<i>'"),
+        row(BOB, "3.1", "missing"),
+        row(BOB, "3.2", "wrong", "top-left", message="No <script>", note="stopped after <1> seconds"),
+        row(BOB, "6.5", "wrong", share=2 / 3, message="2 of 3 right."),
+        row(ADA, "6.5", "wrong", "wrong-line"),
+    ]
+    files = [("x.pdf", "not a <notebook>")]
+    return Report(rows, [ADA, BOB, EVE], files, {"3.1": 2, "3.2": 2, "6.5": 2, "1.1": 5}, "Confined.")
+
+
+def table_of(path):
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_path):
+    report.write_tables(small, tmp_path)
+    titles = ["Attention 03 masking", "Attention 06 bug clinic"]
+    assert table_of(tmp_path / "gradebook-moodle.csv") == [
+        ["ID number", "Email address", "Full name", *titles],
+        ["1", "ada@x.org", "Ada", "2", "0"],
+        ["2", "", "<b>Bob", "0", "1.33"],
+        ["3", "", "'=cmd()", "0", "0"],
+    ]
+    assert table_of(tmp_path / "gradebook-canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles],
+        ["    Points Possible", "", "", "", "", "4", "2"],
+        ["Ada", "31", "1", "ada@x.org", "A", "2", "0"],
+        ["<b>Bob", "", "2", "", "", "0", "1.33"],
+        ["'=cmd()", "", "3", "", "", "0", "0"],
+    ]
+    assert not (tmp_path / "gradebook-canvas.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    verdicts = table_of(tmp_path / "verdicts.csv")
+    assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", ""]
+    assert verdicts[-1][:6] == ["'=cmd()", "3", "", "", "", "nothing handed in"]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_name_reaches_a_spreadsheet_as_a_formula(text):
+    assert report.harmless(text) == f"'{text}" and report.harmless("a=b") == "a=b"
+
+
+def texts(soup, selector):
+    return [[" ".join(cell.get_text(" ").split()) for cell in row.select("th, td")] for row in soup.select(selector)]
+
+
+def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_handed_in_nothing(small, tmp_path):
+    pages.write_pages(small, tmp_path)
+    soup = BeautifulSoup((tmp_path / "class.html").read_text(encoding="utf-8"), "html.parser")
+    mistakes = texts(soup.select("table.list")[0], "tbody tr")
+    assert mistakes[0][:3] == ["3.2", "The mask starts at the wrong corner", "2 of 2"]
+    assert mistakes[0][3].startswith("03 slide ") and "No looking ahead" in mistakes[0][3]
+    assert [row[0] for row in mistakes[1:]] == ["6.5", "6.5"]
+    assert "1 did not: =cmd()" in soup.select_one("main p").get_text()
+    grid = texts(soup, "table.grid tbody tr")
+    assert grid == [
+        ["<b>Bob", "–", "✗", "✗", "1.33"],
+        ["=cmd()", "", "", "", "0"],
+        ["Ada", "✓", "✗", "✗", "2"],
+    ]
+    assert not soup.select("table.grid b") and not soup.find("script")
+    assert ["x.pdf", "not a <notebook>"] in texts(soup, "table.list tbody tr")
+    for link in soup.select("a[href^=feedback]"):
+        file, _, place = link["href"].partition("#")
+        page = BeautifulSoup((tmp_path / file).read_text(encoding="utf-8"), "html.parser")
+        assert not place or page.find(id=place)
+
+
+def test_the_slide_to_show_is_the_one_of_that_number_in_the_deck(small):
+    from authors import speaker
+
+    notebook = nbformat.read(NOTEBOOKS / "03_masking.ipynb", as_version=4)
+    number = int(pages.slide("notebook 3, “No looking ahead”").split()[2])
+    assert speaker.slides(notebook)[number - 1].source.startswith("## No looking ahead")
+
+
+def test_every_place_to_read_again_is_found_among_the_slides():
+    for id, exercise in EXERCISES.items():
+        for reread in (exercise.section, *(known.reread for known in exercise.mistakes.values())):
+            assert " slide " in pages.slide(reread), (id, reread)
+
+
+def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_path):
+    pages.write_pages(small, tmp_path)
+    soup = BeautifulSoup((tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8"), "html.parser")
+    lines = texts(soup, "table.list tbody tr")
+    assert [line[0] for line in lines] == ["3.1", "3.2", "6.5"]
+    assert lines[1][2].endswith("The mask starts at the wrong corner") and lines[1][3] == "0 of 2"
+    assert "2 of 6 points" in soup.get_text()
+    place = soup.find(id=soup.select("table.list a")[1]["href"].removeprefix("#"))
+    assert place.pre.get_text() == "1def f():\n2    return '<i>'"
+    assert "It starts there." in place.get_text() and place.find("code").get_text() == "there"
+    assert "Read again: notebook 3, “No looking ahead”" in place.get_text()
+    assert not soup.find("i")
+
+
+def test_pages_of_others_are_gone_and_names_make_no_paths(small, tmp_path):
+    (tmp_path / "feedback").mkdir()
+    (tmp_path / "feedback" / "old.html").write_text("old")
+    pages.write_pages(small, tmp_path)
+    assert len(list((tmp_path / "feedback").iterdir())) == 2
+    for person in (Person("../../etc/passwd"), Person("a/b\\c:d"), Person(""), Person("王小明"), Person("x" * 500)):
+        name = pages.file_of(person)
+        assert len(name) < 60 and not set(name) & set('/\\:*?"<>| ') and name.endswith(".html")
+    assert pages.file_of(Person("a b")) != pages.file_of(Person("a_b"))
+
+
+# ------------------------------------------------------------------------------------------------ the whole way
+
+
+class JudgeHere:
+    """As run.Judge, in this process and with the host that is there."""
+
+    host, asked = None, ()
+
+    def __init__(self, limits, seed):
+        self.words = "Confined."
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def judge(self, hand_in):
+        JudgeHere.asked.append(hand_in.path)
+        return judge.judge(hand_in, JudgeHere.host), True
+
+
+def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(JudgeHere, "host", host)
+    monkeypatch.setattr(JudgeHere, "asked", [])
+    folder = tmp_path / "in"
+    notebook_with(folder / "ada" / "03_masking.ipynb", e2=RIGHT)
+    notebook_with(folder / "03_masking_bob.ipynb", e2=TOP_LEFT)
+    notebook_with(folder / "ada" / "old.ipynb")
+    (folder / "eve.ipynb").write_text("{", encoding="utf-8")
+    (folder / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n4,王小明\n", encoding="utf-8")
+    (folder / "points.csv").write_text("exercise,points\n3.2,10\n", encoding="utf-8")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main([str(folder)]) == 0
+    assert {path: path.read_bytes() for path in before} == before
+    said = capsys.readouterr().out
+    assert "3 students" not in said and "2 students handed something in, 2 did not" in said
+    assert "eve.ipynb: cannot be read: not a notebook" in said
+    assert "ada/old.ipynb: does not count: ada/03_masking.ipynb answers more exercises" in said
+    out = folder / "graded"
+    assert [line[2:] for line in table_of(out / "gradebook-moodle.csv")[1:]] == [
+        ["Ada", "10"], ["Bob", "0"], ["Eve", "0"], ["王小明", "0"],
+    ]  # fmt: skip
+    assert sorted(JudgeHere.asked) == ["03_masking_bob.ipynb", "ada/03_masking.ipynb"]
+    notebook_with(folder / "zoe.ipynb", e2=RIGHT)
+    assert main([str(folder), "--jobs", "1"]) == 0
+    assert JudgeHere.asked[2:] == ["zoe.ipynb"]  # the others were kept
+    assert "zoe.ipynb: not on the roster" in capsys.readouterr().out
+    assert main([str(folder), "--again"]) == 0 and len(JudgeHere.asked) == 6
+
+
+def test_a_folder_with_nothing_in_it_is_an_error_and_not_an_empty_table(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 1 and main([str(tmp_path / "nowhere")]) == 1
+    said = capsys.readouterr().err
+    assert "Nothing was graded: there is nothing in" in said and "there is no folder" in said
+
+
+def test_a_judge_that_ends_leaves_its_hand_in_unjudged_and_the_next_goes_on(tmp_path, monkeypatch):
+    one = hand_ins.HandIn("ada", "a", digest="a", exercises=["3.2"])
+    crashing = run.Judge(Limits(), 1)
+    monkeypatch.setattr(run.Judge, "_start", lambda self: (_ for _ in ()).throw(OSError("no")))
+    results, finished = crashing.judge(one)
+    assert (
+        not finished and [r["status"] for r in results] == ["missing"] and "could not be judged" in results[0]["note"]
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- live
+
+
+def told(folder, name, *lines):
+    keys = ("time", "exercise", "status", "misconception")
+    text = "".join(json.dumps(dict(zip(keys, line, strict=True))) + "\n" for line in lines)
+    (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+
+
+def test_live_shows_who_is_stuck_where_and_the_commonest_mistake_now(tmp_path):
+    now = 100_000.0
+    told(tmp_path, "ada", (now - 600, "3.2", "wrong", None), (now - 60, "3.2", "wrong", "top-left"))
+    told(tmp_path, "bob", (now - 300, "3.2", "wrong", "top-left"), (now - 30, "3.1", "correct", None))
+    told(tmp_path, "eve", (now - 300, "3.2", "wrong", "polarity"), (now - 30, "3.2", "correct", None))
+    told(tmp_path, "old", (now - 4000, "3.2", "wrong", "polarity"))
+    (tmp_path / "zoe").mkdir()
+    (tmp_path / "zoe" / ".progress.json").write_text('{"3.1": "done"}')
+    soup = BeautifulSoup(live.table(live.look(tmp_path), now), "html.parser")
+    mistakes, stuck = (texts(table, "tbody tr") for table in soup.select("table.list"))
+    assert [line[:3] for line in mistakes] == [["3.2", "The mask starts at the wrong corner", "2"]]
+    assert [line[0:4] for line in stuck] == [
+        ["ada", "3.2 A causal mask", "10 min", "2"],
+        ["bob", "3.2 A causal mask", "5 min", "1"],
+    ]
+    assert texts(soup, "table.grid tbody tr") == [
+        ["ada", "", "✗", ""], ["bob", "✓", "✗", ""], ["eve", "", "✓", ""], ["old", "", "✗", ""], ["zoe", "✓", "", ""],
+    ]  # fmt: skip
+
+
+def test_live_believes_no_line_and_shows_no_markup(tmp_path):
+    (tmp_path / "<b>x.jsonl").write_text(
+        'half a li\n[1]\n{"exercise": "99"}\n{"exercise": "3.2", "status": "wrong", "time": "now"}\n'
+        '{"exercise": "3.2", "status": "wrong", "time": 5e4, "misconception": "<script>"}\n'
+        '{"exercise": ["3.2"], "status": "wrong", "time": 5e4}\n' + "[" * 100_000
+    )
+    (tmp_path / "nobody.jsonl").write_text("")
+    soup = BeautifulSoup(live.table(live.look(tmp_path), 5e4), "html.parser")
+    assert texts(soup, "table.grid tbody tr") == [["<b>x", "", "✗", ""]]
+    assert not soup.find("b") and not soup.find("script")
+    assert "Nobody has checked" in live.table(live.look(tmp_path / "none"), 0)
+
+
+def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path):
+    told(tmp_path, "ada", (1e9, "3.2", "correct", None))
+    with live.server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert server.server_address[0] == "127.0.0.1"
+        address = f"http://127.0.0.1:{server.server_port}"
+        whole = urllib.request.urlopen(address).read().decode()
+        assert "The class now" in whole and "ada" in whole
+        assert "ada" in urllib.request.urlopen(f"{address}/table").read().decode()
+        for path, headers in (("/", {"Host": "evil.example"}), ("/../x", {})):
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(urllib.request.Request(address + path, headers=headers))
+        server.shutdown()

@@ -1,14 +1,19 @@
 """check, hint and solution: the three calls of every exercise cell."""
 
 import dis
+import getpass
 import json
 import os
+import re
+import time
 
 from . import progress_file
 from .catalogue import find
 from .verdict import Hint, Solution
 
-RECORD = "ATTN_VERDICTS"  # names the file to which a grader's kernel writes every verdict
+LIVE = "ATTENTION_LIVE"  # names a folder that a class shares: `course.py grade --live` shows what is told there
+LEARNER = "ATTENTION_NAME"  # under which name; the user's unless given
+TOLD = "Your teacher sees this result and which mistake it names, not your code."
 _hints_shown = {}
 
 
@@ -60,11 +65,23 @@ def _does_nothing(code):
 
 
 def _record(verdict):
-    """Keep a verdict: a grader's kernel writes all of them, a learner's only what was attempted."""
-    path = os.environ.get(RECORD)
-    if path:
-        line = {"exercise": verdict.exercise, "status": verdict.status, "misconception": verdict.misconception}
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-    elif verdict.status != "unattempted" and not progress_file.store(verdict):
+    """Keep a verdict on an attempt for the learner, and tell the class where there is one; the learner reads of it."""
+    if verdict.status == "unattempted":
+        return
+    if not progress_file.store(verdict):
         verdict.message += "\n\n(Progress could not be saved: this folder cannot be written to.)"
+    folder = os.environ.get(LIVE)
+    if folder and _tell(verdict, folder):
+        verdict.message += f"\n\n({TOLD})"
+
+
+def _tell(verdict, folder):
+    """Add a line to the learner's file in the folder of a class; returns False where that cannot be."""
+    name = re.sub(r"[^\w.@-]", "_", os.environ.get(LEARNER) or getpass.getuser())
+    line = {"time": round(time.time(), 1), "exercise": verdict.exercise, "status": verdict.status}
+    try:
+        with open(os.path.join(folder, f"{name}.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps({**line, "misconception": verdict.misconception}) + "\n")
+    except OSError:
+        return False
+    return True

@@ -1,5 +1,6 @@
 """The pages that come out of a grading: one for the class, and one for each student, to be handed on as it is."""
 
+import base64
 import functools
 import hashlib
 import html
@@ -22,15 +23,19 @@ def escape(text):
     return html.escape(str(text))
 
 
-def page(title, body):
-    """A whole page: nothing in it comes from elsewhere, and no script runs."""
+def page(title, body, script=""):
+    """A whole page: nothing in it comes from elsewhere, and no script runs but the one that is given."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'; connect-src 'self'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><main>\n{body}\n</main></body></html>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}</style>"
     )
+    script = f"<script>{script}</script>" * bool(script)
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body><main>{body}</main>{script}</body></html>\n'
 
 
 def write_pages(report, out):
@@ -149,7 +154,8 @@ def slide(reread):
     match = re.match(r"notebook (\d+), “([^”]+)”", reread)
     if not match:
         return marked(reread)
-    place = slides().get((match[1], match[2]))
+    places = [at for (number, heading), at in slides().items() if number == match[1] and heading.startswith(match[2])]
+    place = places[0] if places else None
     title = marked(f"“{match[2]}”")
     return f"{int(match[1]):02d} slide {place} ({title})" if place else f"notebook {match[1]}, {title}"
 

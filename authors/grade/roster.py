@@ -6,6 +6,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from attn_lib.exercises.catalogue import EXERCISES, find
+
 DEFAULT_POINTS = Path(__file__).parent / "points.csv"
 COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too
     "id": ("id", "student id", "id number", "sis user id", "matriculation number", "number", "username"),
@@ -117,17 +119,21 @@ def who_is_who(students, people):
 
 
 def read_points(path=None):
-    """{exercise: points}; the course's own unless a file is named.
+    """{exercise: points} of all that are asked for: those of a file, or of the whole course.
 
+    The course's are 2 for an exercise, 3 for a patient of the clinic, one for each part, and what points.csv says.
     Raises: ValueError for a file that is no such table, OSError for none.
     """
+    points = {} if path else {id: 3.0 if exercise.in_parts else 2.0 for id, exercise in EXERCISES.items()}
     columns, rows = rows_of(path or DEFAULT_POINTS)
     if not {"exercise", "points"} <= set(columns):
         raise ValueError(f"{path} has no columns exercise and points")
-    points = {}
     for row in rows:
+        id, text = row["exercise"], row["points"]
         try:
-            points[row["exercise"]] = float(row["points"].replace(",", "."))
+            points[find(id).id] = float(text.replace(",", "."))
+        except KeyError:
+            raise ValueError(f"{path}: there is no exercise {id!r}") from None
         except ValueError:
-            raise ValueError(f"{path}: {row['points']!r} is no number of points (exercise {row['exercise']})") from None
+            raise ValueError(f"{path}: {text!r} is no number of points (exercise {id})") from None
     return points

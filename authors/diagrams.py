@@ -337,6 +337,41 @@ def split_merge():
     return page.figure
 
 
+def way_back():
+    """Attention on the left, from query, key and value down to the output; its gradients on the right, the way back up.
+
+    Beside each arrow stands what is done on it.
+    """
+    page = Page(500)
+    tops = {"ends": 34, "scores": 162, "weights": 290, "output": 418}
+    for left, of in ((30, ""), (560, "gradient of ")):
+        for x, kind in ((left, "query"), (left + 135, "key"), (left + 270, "value")):
+            page.box(x, tops["ends"], 120, 48, COLOURS[kind], kind)
+        page.box(left, tops["scores"], 255, 48, INK, f"{of}scores", fill=0)
+        page.box(left, tops["weights"], 255, 48, COLOURS["weights"], f"{of}weights")
+        page.box(left, tops["output"], 390, 48, COLOURS["output"], f"{of}output")
+    page.text(560, 16, "gradients of", ha="left", bold=True)
+    there = [(90, 82, 160, "query"), (225, 82, 160, "key"), (157, 210, 288, None), (157, 338, 416, None)]
+    there.append((360, 82, 416, "value"))
+    for x, top, bottom, kind in there:
+        colour = INK if kind is None else COLOURS[kind]
+        page.arrow([(x, top), (x, bottom)], colour)
+        if x < 500:
+            page.arrow([(x + 530, bottom), (x + 530, top)], colour)  # and back again
+    page.text(157, 122, "Q @ Kᵀ", mono=True)
+    page.text(170, 249, "· scale, softmax", ha="left", mono=True)
+    page.text(170, 377, "@ V", ha="left", mono=True)
+    page.text(632, 122, "(·) @ K", ha="left", mono=True)
+    page.text(767, 122, "(·)ᵀ @ Q", ha="left", mono=True)
+    page.text(675, 249, "softmax_backward", ha="right", mono=True)
+    page.text(700, 249, "· scale", ha="left", mono=True)
+    page.text(675, 377, "(·) @ Vᵀ", ha="right", mono=True)
+    page.text(880, 377, "weightsᵀ @ (·)", ha="right", mono=True)
+    page.arrow([(420, 442), (558, 442)])
+    page.text(489, 424, "loss")
+    return page.figure
+
+
 DIAGRAMS = {
     function.__name__: function
     for function in (
@@ -348,6 +383,7 @@ DIAGRAMS = {
         masks,
         multi_head,
         split_merge,
+        way_back,
     )
 }
 

@@ -261,9 +261,6 @@ def learn_by_autograd(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-torch.optim.SGD([nn.Parameter(torch.zeros(1))]).step()  # a process's first step imports for seconds: not the answer's
-
-
 def learn_by_optimizer(x, w_q, w_k, wish, steps, rate):
     w_q = torch.nn.Parameter(w_q.clone())
     optimizer = torch.optim.SGD([w_q], lr=rate)

@@ -9,10 +9,10 @@ import time
 import pytest
 import torch
 from filelock import FileLock
-from other_styles import MISTAKES, NEAR_MISSES, RIGHT
+from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_by_optimizer
 
 import attn_lib
-from attn_lib.exercises import check, checker, hint, progress, progress_file, runner, solution
+from attn_lib.exercises import check, checker, hint, learning, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.function import Function
 from attn_lib.exercises.verdict import Verdict
@@ -217,6 +217,15 @@ def test_what_an_answer_did_is_said(answer, said):
 def endless(n_queries, n_keys):
     while True:
         pass
+
+
+@pytest.mark.parametrize(("answer", "steps"), [(learn_by_optimizer, 1), (learn_by_autograd, 0)])
+def test_the_first_step_of_an_optimizer_which_imports_for_seconds_is_not_the_answers_time(answer, steps, monkeypatch):
+    taken = []
+    monkeypatch.setattr(learning, "_first_step", lambda: taken.append(answer))
+    monkeypatch.setattr(runner, "LIMIT_S", 0)  # no call of an answer is begun
+    check("7.3", answer)
+    assert len(taken) == steps
 
 
 def stubborn(n_queries, n_keys):

@@ -52,6 +52,7 @@ class Function(Exercise):
     after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
     shown: Callable = lambda arg: None  # an argument in words, where its shape does not say enough
     drawn: Callable = lambda rng: []  # more probes, of sizes that a `random.Random` draws
+    prepare: Callable = lambda answer: None  # is called with an answer before its time begins
 
     def __post_init__(self):
         self._set_out()
@@ -84,6 +85,7 @@ class Function(Exercise):
     def judge(self, answer):
         if not callable(answer):
             return self.wrong(f"{self.asked()} is to be a function; this is {kind_of(answer)}.")
+        self.prepare(answer)
         with Worker() as worker:
             verdict = Judgement(self, answer, worker).verdict()
             printed = worker.printed().strip()

@@ -1,5 +1,6 @@
 """Exercises of notebook 7: the way back through softmax and attention, learning itself, and a test for gradients."""
 
+import functools
 import itertools
 import math
 
@@ -314,6 +315,18 @@ def _wishes(n, d_in, d_k, steps, rate, *places, seed):
     return x, w_q, w_k, wish, steps, rate
 
 
+@functools.cache
+def _first_step():
+    """The first step of an optimizer imports for seconds, in every process once."""
+    torch.optim.SGD([torch.zeros(1, requires_grad=True)]).step()
+
+
+def _take_first_step(answer):
+    """Before an answer with an optimizer is called: those seconds are not the answer's."""
+    if {"optim", "SGD", "Adam", "AdamW"} & set(getattr(getattr(answer, "__code__", None), "co_names", ())):
+        _first_step()
+
+
 _EVERYBODY = (0, 2), (1, 0), (2, 1)
 learning = function(
     "7.3",
@@ -330,6 +343,7 @@ learning = function(
     corner_cases=[_wishes(3, 4, 2, 0, 0.5, (0, 2), seed=17), _wishes(4, 3, 2, 3, 0.5, seed=21)],
     drawn=lambda rng: [_wishes(4, *rng.sample(range(2, 6), 2), 2, 0.5, (0, 2), (3, 1), seed=rng.randrange(10**6))],
     returns=("W_q",),
+    prepare=_take_first_step,
     hints=[
         "One step first: weights, their difference from the wish, times the keys, and x to the left of it.",
         "For all tokens at once the outer products add up to one matrix product, `x.T @ (grad_scores @ keys)`.",

@@ -5,19 +5,24 @@ from .examples import Steps, self_attention_steps
 from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from .masks import causal_mask, padding_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
+from .position import alibi_bias, position_angles, rotary, sinusoidal_encoding
 
 __all__ = [
     "AttentionHead",
     "MultiHeadAttention",
     "MultiHeadAttentionByHeads",
     "Steps",
+    "alibi_bias",
     "attention_backward",
     "causal_mask",
     "masked_softmax",
     "merge_heads",
     "padding_mask",
+    "position_angles",
+    "rotary",
     "scaled_dot_product_attention",
     "self_attention_steps",
+    "sinusoidal_encoding",
     "softmax_backward",
     "split_heads",
 ]

@@ -1,5 +1,6 @@
 """Argument checks: every one raises an error that names the argument and both numbers, or returns nothing."""
 
+import math
 from numbers import Integral
 
 import torch
@@ -26,6 +27,19 @@ def check_count(name, value, *, least=1):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}")
+
+
+def check_even(name, size):
+    check_count(name, size)
+    if size % 2:
+        raise ValueError(f"{name}={size} is not divisible by 2: features are taken in pairs")
+
+
+def check_positive(name, value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name}={value} must be larger than 0 and finite")
 
 
 def check_probability(name, value):
@@ -133,6 +147,13 @@ def check_merge(x):
     check_tensor("x", x)
     if x.ndim != 4:
         raise ValueError(f"x must be (batch, heads, n, head_dim), got shape {tuple(x.shape)}")
+
+
+def check_rotary(x):
+    check_floating("x", x)
+    if x.ndim < 2:
+        raise ValueError(f"x must be (…, n, head_dim), got shape {tuple(x.shape)}")
+    check_even("head_dim", x.size(-1))
 
 
 def check_sequences(query, key, value, features, dtype):

@@ -35,11 +35,21 @@ class Figure(MatplotlibFigure):
         return data, {"image/png": {"alt": self.description}}
 
 
-def heatmap(weights, query_tokens=None, key_tokens=None, *, title="Attention weights", vmin=0.0, vmax=1.0):
+def heatmap(
+    weights,
+    query_tokens=None,
+    key_tokens=None,
+    *,
+    title="Attention weights",
+    vmin=0.0,
+    vmax=1.0,
+    axes_names=("query", "key"),
+):
     """Draw one matrix of attention weights, query 0 on top, the numbers written in up to 8×8.
 
     Shapes: weights (n_queries, n_keys); tokens are words, one for each row and column, numbered if not given;
-    key_tokens are query_tokens unless given. Returns a Figure.
+    key_tokens are query_tokens unless given. axes_names say what a row and a column are in another matrix, such as
+    ("position", "feature"). Returns a Figure.
     Raises: ValueError for numbers outside vmin..vmax, another number of dimensions, or too few or many tokens.
     """
     _check_matrices(weights, (2,), vmin, vmax)
@@ -48,10 +58,10 @@ def heatmap(weights, query_tokens=None, key_tokens=None, *, title="Attention wei
     side = 0.72 if _printed(weights) else _side(max(weights.shape), 7)
     figure = Figure(figsize=(2.6 + max(3, n_keys) * side, 1.7 + max(3, n_queries) * side), layout="constrained")
     axes = figure.subplots()
-    image = _draw(axes, weights, query_tokens, key_tokens, vmin, vmax, font=13)
+    image = _draw(axes, weights, query_tokens, key_tokens, vmin, vmax, 13, axes_names)
     axes.set_title(title, fontsize=15, pad=12)
     figure.colorbar(image, ax=axes, shrink=0.9).ax.tick_params(labelsize=12)
-    figure.description = _describe(title, weights, query_tokens, key_tokens) + _scale_in_words(vmin, vmax)
+    figure.description = _describe(title, weights, query_tokens, key_tokens, axes_names) + _scale_in_words(vmin, vmax)
     return figure
 
 
@@ -165,7 +175,9 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     (left, low), (right, high) = tips.amin(dim=0).tolist(), tips.amax(dim=0).tolist()
     beside = 0.9 * max(right - left, high - low)  # a name stands beside its tip, on the outer side
     axes.set(
-        xlim=(left - (1.2 * beside if left else 0.1), right + beside), ylim=(low - 0.2, high + 0.5), aspect="equal"
+        xlim=(left - (1.2 * beside if left else 0.1), right + beside),
+        ylim=(low - 0.2, high + max(0.5, 0.2 * (high - low))),
+        aspect="equal",
     )
     axes.set_title(title, fontsize=15, pad=10)
     axes.set_xlabel(xlabel, fontsize=13)
@@ -217,15 +229,15 @@ def _tokens(weights, query_tokens, key_tokens):
     return named
 
 
-def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font):
+def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names=("query", "key")):
     values = matrix.detach().float().cpu().numpy()
     image = axes.imshow(values, cmap=WEIGHTS_MAP, norm=Normalize(vmin, vmax), aspect="equal")
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
-    for axis, tokens, name in ((axes.xaxis, key_tokens, "key"), (axes.yaxis, query_tokens, "query")):
+    for axis, tokens, name in ((axes.xaxis, key_tokens, names[1]), (axes.yaxis, query_tokens, names[0])):
         step = math.ceil(len(tokens) / 16)  # a tick for each token would be unreadable
         axis.set_ticks(range(0, len(tokens), step), tokens[::step], fontsize=font)
-        axis.set_label_text(name, fontsize=font + 1, color=COLOURS[name], weight="bold")
+        axis.set_label_text(name, fontsize=font + 1, color=COLOURS.get(name, "#1A1A1A"), weight="bold")
     axes.tick_params(length=0, pad=5)
     if max(map(len, key_tokens)) > 4 and len(key_tokens) > 1:
         axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
@@ -263,8 +275,9 @@ def _scale_in_words(vmin, vmax):
     )
 
 
-def _describe(name, matrix, query_tokens, key_tokens):
-    text = f"{name}, {len(query_tokens)} queries by {len(key_tokens)} keys"
+def _describe(name, matrix, query_tokens, key_tokens, axes_names=("query", "key")):
+    down, across = ("queries" if word == "query" else f"{word}s" for word in axes_names)
+    text = f"{name}, {len(query_tokens)} {down} by {len(key_tokens)} {across}"
     odd = int((~torch.isfinite(matrix.detach())).sum())
     if not _printed(matrix):
         return f"{text}, {show.count(odd, 'number')} not finite." if odd else f"{text}."

@@ -144,6 +144,16 @@ SLIPS = {
     "by_name": "The name of a test says little; read what it hands over.",
     "same_width": "With values as wide as the keys, yes. Look how wide they are here.",
     "saturated": "Three compare with right code. One of them does it where no scale matters any more.",
+    # positions
+    "all_move": "You let all of them move: ask of each one what it may hear now, and what it could hear before.",
+    "along_batch": "That gives each *sentence* a row of the table: its rows belong to places in a sentence.",
+    "itself": "That is a row times itself.",
+    "exchange_only": "You exchanged the two numbers: turning by 90° also changes the sign of one.",
+    "unturned": "Only one of the two has been turned.",
+    "sign": "You raised the scores of those that are far away: distance costs something.",
+    "from_start": "You counted from the first token: distance is counted from the query.",
+    "all_can": "Not all of them: ask what the largest score has to depend on.",
+    "inverse": "The other way round: ask which feature comes first, not where feature 0 goes.",
     # answers in words
     "worse": "That is so too, but something worse has happened.",
     "both": "Not both: one of the two is different.",

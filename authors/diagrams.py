@@ -369,6 +369,32 @@ def way_back():
     page.text(880, 377, "weightsᵀ @ (·)", ha="right", mono=True)
     page.arrow([(420, 442), (558, 442)])
     page.text(489, 424, "loss")
+def positions():
+    """Where each scheme comes in: table and sinusoids at the inputs, RoPE at queries and keys, ALiBi at the scores.
+
+    The way of the values passes by RoPE and ALiBi untouched.
+    """
+    page = Page(400)
+    colour, height, told = COLOURS, 60, INK
+    page.box(24, 24, 190, height, told, "table, sinusoids", "added", fill=0, dashed=True)
+    page.arrow([(119, 84), (119, 164)])
+    page.box(24, 166, 190, height, colour["input"], "inputs", "a row for each token")
+    for kind, y in (("query", 76), ("key", 166), ("value", 316)):
+        page.arrow([(214, 196), (244, 196), (244, y + height / 2), (273, y + height / 2)], colour[kind])
+        page.box(275, y, 120, height, colour[kind], f"{kind} {kind[0].upper()}")
+    page.box(430, 60, 130, 182, told, "RoPE", "turns both", fill=0, dashed=True)
+    for kind, y in (("query", 106), ("key", 196)):
+        page.arrow([(395, y), (428, y)], colour[kind])
+        page.arrow([(560, y), (604, y), (604, 151 + (y - 151) / 6), (633, 151 + (y - 151) / 6)], colour[kind])
+    page.box(635, 8, 150, height, told, "ALiBi", "takes off a price", fill=0, dashed=True)
+    page.arrow([(710, 68), (710, 119)])
+    page.box(635, 121, 150, height, colour["weights"], "scores", "Q @ Kᵀ / √d_k", fill=0)
+    page.arrow([(785, 151), (838, 151)], colour["weights"])
+    page.box(840, 121, 136, height, colour["weights"], "weights", "softmax")
+    page.arrow([(908, 181), (908, 314)], colour["weights"])
+    page.arrow([(395, 346), (838, 346)], colour["value"])
+    page.box(840, 316, 136, height, colour["output"], "outputs", "weights @ V")
+    page.text(616, 328, "not turned, and at no price")
     return page.figure
 
 
@@ -384,6 +410,7 @@ DIAGRAMS = {
         multi_head,
         split_merge,
         way_back,
+        positions,
     )
 }
 

@@ -906,3 +906,216 @@ NEAR_MISSES = [
     ("7.3", trained(loss=lambda weights, wish: ((weights - wish) ** 2).sum())),
     ("7.4", looks_at(0, 2)),
 ]
+
+# ------------------------------------------------------------------------------------------------------ notebook 8
+
+
+def waves(
+    n,
+    d,
+    *,
+    exponent=lambda j, d: (j - j % 2) / d,
+    angle=lambda p, rate: p * rate,
+    rate=lambda e: 10000**-e,
+    first=0,
+    odd=math.cos,
+):
+    """8.1 number by number, with one part exchanged: feature j of position p."""
+    rows = [[(odd if j % 2 else math.sin)(angle(p + first, rate(exponent(j, d)))) for j in range(d)] for p in range(n)]
+    return torch.tensor(rows)
+
+
+def waves_of_complex_numbers(n, embed_dim):
+    turns = torch.polar(torch.ones(embed_dim // 2), 10000.0 ** (-torch.arange(0, embed_dim, 2) / embed_dim))
+    powers = turns ** torch.arange(n)[:, None]
+    return torch.stack([powers.imag, powers.real], dim=-1).reshape(n, embed_dim)
+
+
+def waves_in_halves(n, embed_dim):
+    angles = torch.outer(torch.arange(n).float(), 10000.0 ** (-torch.arange(0, embed_dim, 2) / embed_dim))
+    return torch.cat([angles.cos(), angles.sin()], dim=1)
+
+
+def rope(
+    x, start=0, *, pair=lambda j, d: j ^ 1, angle=lambda j, d: j // 2, sign=-1, other=1, position=lambda p, s: p + s
+):
+    """8.2 feature by feature, with one part exchanged: feature j turns with its partner by angle number angle(j)."""
+    n, d = x.shape[-2:]
+    places = torch.tensor([position(p, start) for p in range(n)], dtype=torch.float64)
+    columns = []
+    for j in range(d):
+        turn = (places * 10000.0 ** (-2 * angle(j, d) / d)).to(x.dtype)
+        partner = pair(j, d)
+        columns.append(x[..., j] * turn.cos() + (sign if j < partner else other) * x[..., partner] * turn.sin())
+    return torch.stack(columns, dim=-1)
+
+
+def rope_complex(x, start=0):
+    n, d = x.shape[-2:]
+    angles = torch.outer(torch.arange(start, start + n), 10000.0 ** (-torch.arange(0, d, 2) / d))
+    turned = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flatten(-2)
+
+
+def rope_matrices(x, start=0):
+    n, d = x.shape[-2:]
+    rows = []
+    for i in range(n):
+        blocks = []
+        for j in range(0, d, 2):
+            a = torch.tensor((start + i) * 10000.0 ** (-j / d))
+            blocks.append(torch.stack([torch.stack([a.cos(), a.sin()]), torch.stack([-a.sin(), a.cos()])]))
+        rows.append(x[..., i, :] @ torch.block_diag(*blocks).float())
+    return torch.stack(rows, dim=-2)
+
+
+def rope_over_embed_dim(x, start=0):
+    joined = torch.cat(list(x.unbind(1)), dim=-1)
+    return torch.stack(rope(joined, start).chunk(x.size(1), dim=-1), dim=1)
+
+
+def rope_by_head_number(x, start=0):
+    return torch.stack([rope(x[:, :, i], start) for i in range(x.size(2))], dim=2)
+
+
+def slopes(num_heads):
+    def of_a_power(n):
+        return [2 ** (-8 * (i + 1) / n) for i in range(n)]
+
+    if math.log2(num_heads).is_integer():
+        return of_a_power(num_heads)
+    power = 2 ** math.floor(math.log2(num_heads))
+    return of_a_power(power) + of_a_power(2 * power)[::2][: num_heads - power]
+
+
+def alibi(
+    num_heads,
+    n_queries,
+    n_keys,
+    *,
+    slopes=slopes,
+    price=lambda i, j: -abs(i - j),
+    stands=lambda i, n_q, n_k: i + n_k - n_q,
+):
+    """8.3 number by number, with one part exchanged."""
+    return torch.tensor(
+        [
+            [[m * price(stands(i, n_queries, n_keys), j) for j in range(n_keys)] for i in range(n_queries)]
+            for m in slopes(num_heads)
+        ]
+    )
+
+
+def alibi_roll(num_heads, n_queries, n_keys):
+    distance = torch.arange(n_keys)[None, :] - torch.arange(n_keys - n_queries, n_keys)[:, None]
+    return torch.einsum("h,qk->hqk", torch.tensor(slopes(num_heads)), -distance.abs().float())
+
+
+def judged(x, table, wanted, *, overflow=True):
+    """8.4 as a recipe: compare with what is wanted, then try a sentence that is too long."""
+
+    def detects(add_positions):
+        if (add_positions(x, table) - wanted).abs().max() > 1e-4:
+            return torch.tensor(True)
+        if not overflow:
+            return False
+        try:
+            add_positions(torch.zeros(1, len(table) + 1, x.size(-1)), table)
+        except Exception:
+            return False
+        return True
+
+    return detects
+
+
+TABLE = torch.arange(28.0).reshape(7, 4).cos()
+
+
+def detects_row_by_row(add_positions):
+    placed = add_positions(torch.zeros(3, 5, 4), TABLE)
+    wrong = any(not torch.allclose(placed[b, i], TABLE[i]) for b in range(3) for i in range(5))
+    try:
+        add_positions(torch.zeros(3, 8, 4), TABLE)
+        wrong = True
+    except (RuntimeError, IndexError):
+        pass
+    return wrong
+
+
+def refuses_nothing(add_positions):
+    x = torch.ones(2, 9, 4)
+    return bool((add_positions(x, TABLE) != 0).any() or True)
+
+
+RIGHT += [
+    *[("8.1", answer) for answer in (waves, waves_of_complex_numbers, waves_in_halves)],
+    *[("8.2", answer) for answer in (rope, rope_complex, rope_matrices)],
+    *[("8.3", answer) for answer in (alibi, alibi_roll)],
+    *[
+        ("8.4", answer)
+        for answer in (detects_row_by_row, judged(torch.zeros(2, 4, 4), TABLE, TABLE[:4].expand(2, 4, 4)))
+    ],
+]
+
+
+def part(whole, **exchanged):
+    """An answer with one part exchanged."""
+    return lambda *args: whole(*args, **exchanged)
+
+
+MISTAKES += [
+    ("8.1", "exponent-doubled", part(waves, exponent=lambda j, d: 2 * (j - j % 2) / d)),
+    ("8.1", "exponent-doubled", part(waves, exponent=lambda j, d: 2 * j / d)),
+    ("8.1", "cosine-of-its-own", part(waves, exponent=lambda j, d: j / d)),
+    ("8.1", "one-frequency", part(waves, exponent=lambda j, d: 0)),
+    (
+        "8.1",
+        "divided-and-floored",
+        lambda n, d: waves(n, d, exponent=lambda j, d: j // 2, rate=lambda e: math.exp(-math.log(10000) / d // 2 * e)),
+    ),
+    ("8.1", "power-turned", part(waves, rate=lambda e: 10000**e)),
+    ("8.1", "from-one", part(waves, first=1)),
+    ("8.1", "degrees", part(waves, angle=lambda p, rate: math.radians(p * rate))),
+    ("8.2", "halves", part(rope, pair=lambda j, d: (j + d // 2) % d, angle=lambda j, d: j % (d // 2))),
+    ("8.2", "mixed", part(rope, pair=lambda j, d: (j + d // 2) % d)),
+    ("8.2", "mixed", part(rope, angle=lambda j, d: j % (d // 2))),
+    ("8.2", "start-forgotten", part(rope, position=lambda p, s: p)),
+    ("8.2", "backwards", part(rope, sign=1, other=-1)),
+    ("8.2", "sign-lost", part(rope, sign=1)),
+    ("8.2", "one-pace", part(rope, angle=lambda j, d: 0)),
+    ("8.2", "over-all-heads", rope_over_embed_dim),
+    ("8.2", "along-the-heads", rope_by_head_number),
+    ("8.2", "from-one", part(rope, position=lambda p, s: p + s + 1)),
+    ("8.3", "first-slope-one", part(alibi, slopes=lambda h: [2 ** (-8 * i / h) for i in range(h)])),
+    ("8.3", "first-slope-one", part(alibi, slopes=lambda h: [2 * m for m in slopes(h)])),
+    ("8.3", "powers-of-two-only", part(alibi, slopes=lambda h: [2 ** (-8 * (i + 1) / h) for i in range(h)])),
+    ("8.3", "sorted-slopes", part(alibi, slopes=lambda h: sorted(slopes(h), reverse=True))),
+    ("8.3", "rewarded", part(alibi, price=lambda i, j: abs(i - j))),
+    ("8.3", "top-left", part(alibi, stands=lambda i, n_q, n_k: i)),
+    ("8.3", "signed", part(alibi, price=lambda i, j: j - i)),
+    (
+        "8.3",
+        "keys-only",
+        part(alibi, price=lambda i, j: j - i, stands=lambda i, n_q, n_k: n_k - 1),
+    ),
+    ("8.4", "alarm", lambda add_positions: 1),
+    ("8.4", "shapes", lambda add_positions: add_positions(torch.ones(1, 2, 4), TABLE).shape[1] != 2),
+    (
+        "8.4",
+        "only-whether-they-differ",
+        lambda add_positions: bool(add_positions(torch.ones(3, 2, 4), TABLE).diff(dim=1).abs().max() < 1e-6),
+    ),
+    ("8.4", "never-too-long", judged(torch.zeros(2, 4, 4), TABLE, TABLE[:4], overflow=False)),
+    ("8.4", "table-of-equals", judged(torch.zeros(2, 4, 4), torch.full((6, 4), 2.5), torch.full((2, 4, 4), 2.5))),
+    ("8.4", "error-let-through", refuses_nothing),
+]
+
+NEAR_MISSES += [
+    ("8.1", lambda n, d: waves(n, d, rate=lambda e: 1000**-e)),
+    ("8.1", lambda n, d: waves(n, d) * 0.99),
+    ("8.1", lambda n, d: waves(n, d, odd=math.sin)),
+    ("8.2", lambda x, start=0: rope(x, start) * 1.01),
+    ("8.2", lambda x, start=0: rope(x, 2 * start)),
+    ("8.3", lambda h, q, k: alibi(h, q, k, price=lambda i, j: -((i - j) ** 2))),
+    ("8.3", lambda h, q, k: alibi(h, q, k, slopes=lambda h: [0.5] * h)),
+]

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attn_lib import causal_mask, masked_softmax, self_attention_steps, split_heads
+from attn_lib import alibi_bias, causal_mask, masked_softmax, rotary, self_attention_steps, split_heads
+from attn_lib.board import operations as op
 from attn_lib.board import random_matrix
 from attn_lib.explorers import (
     ENDS,
@@ -19,6 +20,7 @@ from attn_lib.explorers import (
     learning_board,
     mask_painter,
     patient_explorer,
+    position_board,
     reshape_explorer,
     softmax_explorer,
     two_heads_explorer,
@@ -37,6 +39,7 @@ ALL = {
     "patient": patient_explorer,
     "arrows": arrows_explorer,
     "learning": learning_board,
+    "position": position_board,
 }
 
 
@@ -262,6 +265,77 @@ def test_learning_boards_task_is_a_step_that_goes_too_far_and_finds_back():
     same = learning_board().change(rate=1, step=1)
     same.set_state({"now": {**same.now, "answer": 1, "revision": 99}})
     assert same.done
+
+
+def six(row):
+    return row.expand(6, 2)
+
+
+@pytest.mark.parametrize("start", [0, 7])
+def test_position_board_turns_as_rotary_does_and_only_added_waves_know_where_the_text_starts(start):
+    board = position_board().change(angle=50, start=start, q=[[0.5, -2.0]], k=[[1.0, 3.0]])
+    q, k = six(board.inputs["q"]), six(board.inputs["k"])
+    step = math.radians(50)
+    waves = torch.stack([(step * (start + torch.arange(6))).cos(), (step * (start + torch.arange(6))).sin()], dim=1)
+    first = torch.arange(6)[:, None].double() - torch.arange(6)
+    turned_q, turned_k = (
+        torch.view_as_real(torch.view_as_complex(x.contiguous()) * torch.view_as_complex(waves.double()))
+        for x in (q, k)
+    )
+    scores = {
+        "no position": q @ k.T,
+        "waves added": (q + waves) @ (k + waves).T,
+        "RoPE": turned_q @ turned_k.T,
+        "RoPE, queries only": turned_q @ k.T,
+        "ALiBi": q @ k.T - 2 * first,
+    }
+    for scheme, wanted in scores.items():
+        board.change(scheme=scheme, slope=2)
+        assert_close(board.results["scores"], wanted.double())
+        assert_close(board.results["weights"], masked_softmax(wanted.double(), causal_mask(6)))
+    if start:
+        at_zero = {
+            name: position_board().change(**{**board.settings, "scheme": name, "start": 0}, **board.inputs)
+            for name in scores
+        }
+        same = {
+            name: torch.allclose(at_zero[name].results["scores"], wanted.double()) for name, wanted in scores.items()
+        }
+        assert same == {
+            "no position": True,
+            "waves added": False,
+            "RoPE": True,
+            "RoPE, queries only": False,
+            "ALiBi": True,
+        }
+
+
+def test_position_boards_rope_and_alibi_are_attn_libs():
+    board = position_board().change(angle=0)
+    wanted = alibi_bias(8, 6)[0].double() + board.results["products"]
+    behind = causal_mask(6)
+    assert_close(board.change(scheme="ALiBi", slope=0.5).results["scores"][behind], wanted[behind])
+    pairs = torch.tensor([[2.0, 1.0]], dtype=torch.float64)
+    radian = op.rotate("a", angle=math.degrees(1), start=3)
+    assert_close(radian.compute({"a": six(pairs)}, {}), rotary(six(pairs), 3))
+
+
+def test_position_boards_task_is_a_key_one_step_ahead_and_an_angle_that_does_not_come_round():
+    board = position_board()
+    for angle, reached in ((90, False), (60, True)):
+        ahead = rotary(board.inputs["q"], 0)
+        turn = torch.deg2rad(torch.tensor(float(angle)))
+        x, y = ahead[0]
+        k = 4 * torch.stack([x * turn.cos() - y * turn.sin(), x * turn.sin() + y * turn.cos()])
+        board.change(angle=angle, k=k[None].round(decimals=2))
+        assert board._reached == reached
+    assert board.change(start=9)._reached and not board.done
+
+
+@pytest.mark.parametrize("slope", [0, 0.25, 0.5, 1, 2, 4])
+def test_no_slope_of_alibi_prefers_the_token_before(slope):
+    weights = position_board().change(scheme="ALiBi", slope=slope).results["weights"]
+    assert (weights.diagonal(-1) <= weights.diagonal()[1:]).all()
 
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():

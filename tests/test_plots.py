@@ -271,3 +271,10 @@ def test_logarithmic_axes_and_a_description_of_ones_own():
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert ticks(axes.xaxis) == ["512", "1024"] and not len(axes.xaxis.get_minorticklocs())
     assert figure.description == "Measured."
+
+
+def test_a_map_of_something_else_says_what_its_rows_and_columns_are():
+    figure = heatmap(torch.zeros(10, 12), title="Sinusoids", vmin=-1, axes_names=("position", "feature"))
+    assert figure.description == "Sinusoids, 10 positions by 12 features. Colours from −1 to 1."
+    assert [axis.get_label_text() for axis in (figure.axes[0].yaxis, figure.axes[0].xaxis)] == ["position", "feature"]
+    assert "10 queries by 12 keys" in heatmap(torch.zeros(10, 12)).description

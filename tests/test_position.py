@@ -1,0 +1,278 @@
+"""Positions: RoPE by its properties, ALiBi as a float mask, sinusoids by distance; and what notebook 8 says of them."""
+
+import ast
+import itertools
+import math
+import re
+import warnings
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import normal, seeds
+from torch.testing import assert_close
+
+from attn_lib import alibi_bias, causal_mask, masked_softmax, position_angles, rotary, sinusoidal_encoding
+
+NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "08_position.ipynb"
+even = st.integers(1, 6).map(lambda pairs: 2 * pairs)
+leading = st.sampled_from([(), (2,), (2, 3)])
+lengths = st.integers(0, 6)
+starts = st.integers(0, 50)
+
+
+# ------------------------------------------------------------------------------------------------------ sinusoids
+
+
+def test_the_angles_are_those_of_the_paper():
+    for p, i in itertools.product(range(5), range(3)):
+        angle = (p + 7) / 10000 ** (2 * i / 6)
+        assert position_angles(5, 6, start=7)[p, i].item() == pytest.approx(angle, rel=1e-14)
+        assert sinusoidal_encoding(5, 6, start=7)[p, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+        assert sinusoidal_encoding(5, 6, start=7)[p, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+    assert position_angles(2, 4, base=100.0).tolist() == [[0, 0], [1, pytest.approx(0.1)]]
+
+
+@given(st.integers(1, 8), even, starts)
+def test_dot_products_of_sinusoids_depend_on_distance_alone(n, embed_dim, start):
+    here, there = (sinusoidal_encoding(n, embed_dim, start=s).double() for s in (0, start))
+    assert_close(here @ here.T, there @ there.T, atol=1e-5, rtol=1e-5)
+    assert_close((here @ here.T).diagonal(), torch.full((n,), embed_dim / 2, dtype=torch.float64), atol=1e-5, rtol=0)
+
+
+def test_with_a_doubled_exponent_for_each_of_a_pair_they_do_not():
+    """The four dot products at distance 5 that tell it: exercise 8.1's slip."""
+    places, even_ones = torch.arange(20.0)[:, None], torch.arange(0, 8, 2)
+    wrong = torch.stack(
+        [(places / 10000 ** (2 * even_ones / 8)).sin(), (places / 10000 ** (2 * (even_ones + 1) / 8)).cos()], dim=-1
+    ).flatten(1)
+    right = sinusoidal_encoding(20, 8)
+    assert (right @ right.T).diagonal(5).std() < 1e-5
+    assert (wrong @ wrong.T).diagonal(5).std() > 0.1
+
+
+def test_far_away_the_angles_are_not_rounded_to_float32():
+    far = position_angles(1, 8, start=1_000_000)
+    exact = [1_000_000 / 10000 ** (2 * i / 8) for i in range(4)]
+    assert far.dtype == torch.float64
+    assert_close(far[0], torch.tensor(exact, dtype=torch.float64), rtol=1e-14, atol=0)
+    x = torch.ones(1, 8)
+    assert_close(rotary(x, 1_000_000), rotary(x.double(), 1_000_000).float())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_sinusoids_have_the_default_dtype(dtype):
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(dtype)
+        assert sinusoidal_encoding(2, 4).dtype == alibi_bias(2, 3).dtype == dtype
+    finally:
+        torch.set_default_dtype(before)
+
+
+# ------------------------------------------------------------------------------------------------------ RoPE
+
+
+@given(leading, lengths, even, starts, st.booleans(), seeds)
+def test_turning_keeps_shape_dtype_and_lengths(lead, n, head_dim, start, halves, seed):
+    for dtype in (torch.float64, torch.float32):
+        x = normal(*lead, n, head_dim, seed=seed, dtype=dtype)
+        turned = rotary(x, start, halves=halves)
+        assert turned.shape == x.shape and turned.dtype == dtype
+        assert_close(turned.norm(dim=-1), x.norm(dim=-1))
+
+
+@given(leading, lengths, even, starts, st.booleans(), seeds)
+def test_scores_do_not_know_where_the_text_starts(lead, n, head_dim, start, halves, seed):
+    query, key = normal(*lead, n, head_dim, seed=seed), normal(*lead, n, head_dim, seed=seed + 1)
+    here = rotary(query, halves=halves) @ rotary(key, halves=halves).mT
+    there = rotary(query, start, halves=halves) @ rotary(key, start, halves=halves).mT
+    assert_close(here, there, atol=1e-9, rtol=1e-9)
+
+
+def test_but_they_do_know_the_distance_and_which_of_the_two_comes_first():
+    query, key = normal(1, 4, seed=1).expand(5, 4), normal(1, 4, seed=2).expand(5, 4)
+    scores = rotary(query) @ rotary(key).mT
+    by_distance = [scores.diagonal(d) for d in range(-4, 5)]
+    for diagonal in by_distance:
+        assert_close(diagonal, diagonal[:1].expand_as(diagonal))
+    assert min(abs(a[0] - b[0]) for a, b in itertools.combinations(by_distance, 2)) > 1e-3
+
+
+@given(leading, lengths, even, starts, seeds)
+def test_a_pair_is_a_complex_number_that_is_turned(lead, n, head_dim, start, seed):
+    x = normal(*lead, n, head_dim, seed=seed)
+    angles = position_angles(n, head_dim, start=start)
+    turned = torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones_like(angles), angles)
+    assert_close(rotary(x, start), torch.view_as_real(turned).flatten(-2))
+
+
+@given(leading, lengths, even, starts, seeds)
+def test_halves_are_pairs_in_another_order_to_the_last_bit(lead, n, head_dim, start, seed):
+    x = normal(*lead, n, head_dim, seed=seed)
+    order = [*range(0, head_dim, 2), *range(1, head_dim, 2)]
+    assert rotary(x[..., order], start, halves=True).equal(rotary(x, start)[..., order])
+
+
+def test_a_text_written_token_by_token_is_turned_as_the_whole():
+    x = normal(2, 3, 7, 6)
+    assert torch.cat([rotary(x[:, :, i : i + 1], i) for i in range(7)], dim=2).equal(rotary(x))
+    assert not torch.allclose(rotary(x[:, :, 3:]), rotary(x)[:, :, 3:])
+
+
+def test_position_0_is_not_turned_and_position_1_turns_the_first_pair_by_one_radian():
+    x = normal(2, 4)
+    assert rotary(x)[0].equal(x[0])
+    (a, b), one = x[1, :2], torch.tensor(1.0, dtype=torch.float64)
+    assert_close(rotary(x)[1, :2], torch.stack([a * one.cos() - b * one.sin(), a * one.sin() + b * one.cos()]))
+
+
+def test_gradients_go_through():
+    x = normal(2, 3, 4, grad=True)
+    assert torch.autograd.gradcheck(rotary, (x,))
+    assert torch.autograd.gradcheck(lambda x: rotary(x, 5, halves=True), (x,))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_low_precision_is_turned_by_angles_of_full_precision(dtype):
+    x = normal(40, 8, dtype=dtype)
+    assert_close(rotary(x, 5000).double(), rotary(x.double(), 5000), atol=0.05, rtol=0.02)
+
+
+# ------------------------------------------------------------------------------------------------------ ALiBi
+
+
+@pytest.mark.parametrize(
+    "num_heads, exponents",
+    [
+        (1, [8]),
+        (2, [4, 8]),
+        (8, [1, 2, 3, 4, 5, 6, 7, 8]),
+        (3, [4, 8, 2]),
+        (6, [2, 4, 6, 8, 1, 3]),
+        (12, [1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5]),
+    ],
+)
+def test_the_slopes_are_those_of_the_papers_code(num_heads, exponents):
+    assert_close(-alibi_bias(num_heads, 1, 2)[:, 0, 0], 0.5 ** torch.tensor(exponents))
+
+
+@given(st.integers(1, 20), st.integers(0, 5), st.integers(0, 7))
+def test_the_price_grows_with_distance_and_the_last_query_stands_at_the_last_key(num_heads, n_queries, n_keys):
+    bias = alibi_bias(num_heads, n_queries, n_keys)
+    assert bias.shape == (num_heads, n_queries, n_keys)
+    for i, j in itertools.product(range(n_queries), range(n_keys)):
+        distance = abs(i + n_keys - n_queries - j)
+        assert_close(bias[:, i, j], distance * alibi_bias(num_heads, 1, 2)[:, 0, 0])
+    assert not (bias == 0).logical_and(bias.signbit()).any()  # 0 is printed as 0
+
+
+def biased(query, key, value, bias, mask):
+    return masked_softmax(query @ key.mT / math.sqrt(query.size(-1)) + bias, mask) @ value
+
+
+@pytest.mark.parametrize("n_queries", [6, 2])
+def test_alibi_is_a_float_mask_of_pytorchs_own_attention(n_queries):
+    query, key, value = normal(2, 4, n_queries, 8), normal(2, 4, 6, 8, seed=1), normal(2, 4, 6, 5, seed=2)
+    bias, mask = alibi_bias(4, n_queries, 6).double(), causal_mask(n_queries, 6)
+    ours = biased(query, key, value, bias, mask)
+    assert_close(ours, F.scaled_dot_product_attention(query, key, value, bias.masked_fill(~mask, -math.inf)))
+
+
+def flexed(query, key, value, score_mod):
+    from torch.nn.attention.flex_attention import flex_attention  # seconds
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is slow when it is not compiled
+        try:
+            return flex_attention(query, key, value, score_mod=score_mod)
+        except (NotImplementedError, RuntimeError, ImportError) as error:
+            pytest.skip(f"flex_attention does not run here: {error}")
+
+
+def test_alibi_and_rope_agree_with_flex_attention():
+    query, key, value = (normal(2, 4, 6, 8, seed=s, dtype=torch.float32) for s in range(3))
+    slopes = -alibi_bias(4, 1, 2)[:, 0, 0]
+
+    def score_mod(score, batch, head, i, j):
+        return torch.where(i >= j, score - slopes[head] * (i - j), -math.inf)
+
+    ours = biased(rotary(query), rotary(key), value, alibi_bias(4, 6), causal_mask(6))
+    assert_close(flexed(rotary(query), rotary(key), value, score_mod), ours)
+
+
+# ------------------------------------------------------------------------------------------------------ bad input
+
+X = torch.ones(3, 4)
+BAD = {
+    "odd features": (lambda: position_angles(3, 5), ValueError, ["features=5", "2"]),
+    "odd width": (lambda: sinusoidal_encoding(3, 7), ValueError, ["features=7", "2"]),
+    "no features": (lambda: position_angles(3, 0), ValueError, ["features=0", "at least 1"]),
+    "negative n": (lambda: sinusoidal_encoding(-1, 4), ValueError, ["n=-1", "at least 0"]),
+    "half an n": (lambda: position_angles(2.5, 4), TypeError, ["n ", "2.5"]),
+    "negative start": (lambda: rotary(X, -2), ValueError, ["start=-2", "at least 0"]),
+    "start a float": (lambda: rotary(X, 1.0), TypeError, ["start", "1.0"]),
+    "start a mask": (lambda: rotary(X, True), TypeError, ["start", "True"]),
+    "base 0": (lambda: rotary(X, base=0), ValueError, ["base=0", "larger than 0"]),
+    "base infinite": (lambda: position_angles(2, 4, base=math.inf), ValueError, ["base=inf", "finite"]),
+    "base a word": (lambda: position_angles(2, 4, base="10000"), TypeError, ["base", "'10000'"]),
+    "whole numbers": (lambda: rotary(torch.ones(3, 4, dtype=torch.long)), TypeError, ["x ", "int64"]),
+    "no tensor": (lambda: rotary([[1.0, 2.0]]), TypeError, ["x ", "list"]),
+    "one row": (lambda: rotary(torch.ones(4)), ValueError, ["x ", "(4,)"]),
+    "odd head_dim": (lambda: rotary(torch.ones(3, 5)), ValueError, ["head_dim=5", "2"]),
+    "no heads": (lambda: alibi_bias(0, 3), ValueError, ["num_heads=0", "at least 1"]),
+    "heads a float": (lambda: alibi_bias(4.0, 3), TypeError, ["num_heads", "4.0"]),
+    "negative queries": (lambda: alibi_bias(2, -1), ValueError, ["n_queries=-1", "at least 0"]),
+    "negative keys": (lambda: alibi_bias(2, 3, -4), ValueError, ["n_keys=-4", "at least 0"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named_with_both_numbers(name):
+    call, exception, words = BAD[name]
+    with pytest.raises(exception) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------ what notebook 8 says in words
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    """The names of notebook 8 up to its two rules, and its source of `learn`."""
+    sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
+    before, names = torch.get_default_dtype(), {}
+    try:
+        for part in ("imports", "schemes", "learn"):
+            names.update(rotary=rotary, sinusoidal_encoding=sinusoidal_encoding, alibi_bias=alibi_bias)
+            exec(sources[part], names)
+        names["accuracy"] = ast.unparse(ast.parse(sources["race"]).body[-1])
+        yield names, sources["learn"]
+    finally:
+        torch.set_default_dtype(before)
+
+
+def test_nothing_promised_that_rope_keeps_the_rule_beyond_the_distances_it_was_trained_on(lesson):
+    names, source = lesson
+    step = "gradient / size.add_(gradient**2).sqrt()"
+    assert source.count(step) == 1
+    exec(source.replace(step, "3 * gradient"), names)  # plain gradient descent
+    names["learned"] = {("RoPE", "before"): names["learn"]("RoPE", "before")}
+    exec(names["accuracy"], names)
+    assert names["accuracy"]("RoPE", "before", 32) > 0.99
+    assert 0.3 < names["accuracy"]("RoPE", "before", 256) < 0.9
+
+
+def test_what_the_notebook_reads_off_its_table_is_in_it():
+    (output,) = [c.outputs[0].text for c in nbformat.read(NOTEBOOK, as_version=4).cells if c.id == "race-table"]
+    rows = {tuple(line.split()[:2]): [float(x) for x in re.findall(r"\d\.\d\d", line)] for line in output.splitlines()}
+    assert rows["before", "RoPE"] == [1.0] * 6 and rows["first", "ALiBi"] == [1.0] * 6
+    assert rows["first", "sinusoids"][-1] > 0.9 and max(rows["before", "sinusoids"][1:]) < 0.5
+    assert rows["first", "RoPE"][0] == 1.0 and max(rows["first", "RoPE"][1:]) < 0.5
+    assert max(rows["before", "ALiBi"]) < 0.5

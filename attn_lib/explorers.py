@@ -482,7 +482,7 @@ def position_board():
     turn = {"angle": "angle", "start": "start"}
     inputs = {
         "q": Input([[2.0, 1.0]], "query", "query of all", at=(1, 1)),
-        "k": Input([[3.0, 1.0]], "key", "key of all", at=(1, 2)),
+        "k": Input([[3.0, 1.0]], "key", "key of all", at=(2, 1)),
     }
     steps = [
         Step("tens", op.numbered(tokens=6, features=1), hidden=True),
@@ -491,7 +491,12 @@ def position_board():
         Step("ones", op.exp("none"), hidden=True),
         Step("east", op.beside("ones", "none"), hidden=True),
         Step(
-            "waves", op.rotate("east", **turn), "waves: cosine, sine", "input", at=(1, 3), when=("scheme", SCHEMES[1])
+            "waves",
+            op.rotate("east", **turn),
+            "waves: cosine, sine",
+            "input",
+            at=(1, 3, 1),
+            when=("scheme", SCHEMES[1]),
         ),
         Step("each q", op.product("ones", "q"), hidden=True, kind="query"),
         Step("each k", op.product("ones", "k"), hidden=True, kind="key"),
@@ -502,13 +507,13 @@ def position_board():
         Step(
             "queries",
             op.choose("each q", "q and wave", "q turned", "q turned", "each q", chosen="scheme"),
-            at=(2, 1, 2),
+            at=(1, 2),
             rows=ordinals,
         ),
         Step(
             "keys",
             op.choose("each k", "k and wave", "k turned", "each k", "each k", chosen="scheme"),
-            at=(3, 1, 2),
+            at=(2, 2),
             rows=ordinals,
         ),
         Step("products", op.product("queries", "keys", transpose="b"), hidden=True),
@@ -519,12 +524,14 @@ def position_board():
         Step(
             "scores",
             op.choose("products", "products", "products", "products", "priced", chosen="scheme"),
-            at=(4, 1, 2),
+            at=(3, 1, 2),
             rows=ordinals,
             columns=ordinals,
+            note="queries @ keysᵀ",
+            wires=("keys",),
         ),
         Step("causal", op.preset(which=2, queries=6, keys=6, length=6), hidden=True),
-        Step("weights", op.masked("scores", "causal"), at=(5, 1, 2), note="with a causal mask"),
+        Step("weights", op.masked("scores", "causal"), at=(4, 1, 2), note="with a causal mask"),
     ]
     controls = [
         Control("scheme", "Scheme", SCHEMES, SCHEMES[2]),

@@ -275,12 +275,11 @@ def six(row):
 def test_position_board_turns_as_rotary_does_and_only_added_waves_know_where_the_text_starts(start):
     board = position_board().change(angle=50, start=start, q=[[0.5, -2.0]], k=[[1.0, 3.0]])
     q, k = six(board.inputs["q"]), six(board.inputs["k"])
-    step = math.radians(50)
-    waves = torch.stack([(step * (start + torch.arange(6))).cos(), (step * (start + torch.arange(6))).sin()], dim=1)
+    angles = math.radians(50) * torch.arange(start, start + 6, dtype=torch.float64)
+    waves = torch.stack([angles.cos(), angles.sin()], dim=1)
     first = torch.arange(6)[:, None].double() - torch.arange(6)
     turned_q, turned_k = (
-        torch.view_as_real(torch.view_as_complex(x.contiguous()) * torch.view_as_complex(waves.double()))
-        for x in (q, k)
+        torch.view_as_real(torch.view_as_complex(x.contiguous()) * torch.view_as_complex(waves)) for x in (q, k)
     )
     scores = {
         "no position": q @ k.T,

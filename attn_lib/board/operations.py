@@ -271,8 +271,9 @@ def numbered(*, tokens, features):
 def rotate(a, *, angle, start=0):
     """Each pair of features turned by its row's position, counted from `start`, times an angle in degrees."""
     turn = torch.deg2rad((torch.arange(a.size(0), dtype=a.dtype) + start)[:, None] * angle)
+    cos, sin = (wave.round(decimals=15) + 0.0 for wave in (turn.cos(), turn.sin()))  # a right angle is exact
     x, y = a[:, 0::2], a[:, 1::2]
-    return torch.stack([x * turn.cos() - y * turn.sin(), x * turn.sin() + y * turn.cos()], -1).flatten(1)
+    return torch.stack([x * cos - y * sin, x * sin + y * cos], -1).flatten(1)
 
 
 # --------------------------------------------------------------------------------------------- pictures, and Python

@@ -50,7 +50,7 @@ const copied = (does, origin, says) => ({ // entries that only move
   because: (leaves, options, i, j, matrices) => { const [which, r, c] = origin(options, i, j, matrices); return leaves[which](r, c); },
 });
 const rowTree = (leaf, matrix, i) => range(matrix[0].length).map((j) => leaf(i, j));
-const turnOf = ({ angle, start }, i) => ((i + start) * angle * Math.PI) / 180;
+const turnOf = ({ angle, start }, i) => [Math.cos, Math.sin].map((wave) => Number(wave(((i + start) * angle * Math.PI) / 180).toFixed(15)) + 0); // a right angle is exact
 
 const OPERATIONS = {
   product: {
@@ -203,9 +203,12 @@ const OPERATIONS = {
     because: (_, o, i, j) => told("", plus([times(number(10), number(i)), number(j)])), says: () => "Each entry is 10 · token + feature.",
   },
   rotate: {
-    does: ([a], o) => a.map((row, i) => row.map((x, j) => (j % 2 ? row[j - 1] * Math.sin(turnOf(o, i)) + x * Math.cos(turnOf(o, i)) : x * Math.cos(turnOf(o, i)) - row[j + 1] * Math.sin(turnOf(o, i))))),
+    does: ([a], o) => a.map((row, i) => {
+      const [cos, sin] = turnOf(o, i);
+      return row.map((x, j) => (j % 2 ? row[j - 1] * sin + x * cos : x * cos - row[j + 1] * sin));
+    }),
     because([a], o, i, j) {
-      const [cos, sin] = [number(Math.cos(turnOf(o, i))), number(Math.sin(turnOf(o, i)))];
+      const [cos, sin] = turnOf(o, i).map(number);
       return j % 2 ? plus([times(a(i, j - 1), sin), times(a(i, j), cos)]) : less(times(a(i, j), cos), times(a(i, j + 1), sin));
     },
     says: ([a]) => `Each pair of features of ${a}, turned by its position.`,

@@ -153,6 +153,7 @@ SLIPS = {
     "sign": "You raised the scores of those that are far away: distance costs something.",
     "from_start": "You counted from the first token: distance is counted from the query.",
     "all_can": "Not all of them: ask what the largest score has to depend on.",
+    "which_pairs": "Ask what the angle between a query and a key is when both have been turned by the same.",
     "inverse": "The other way round: ask which feature comes first, not where feature 0 goes.",
     # answers in words
     "worse": "That is so too, but something worse has happened.",

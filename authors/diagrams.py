@@ -369,6 +369,9 @@ def way_back():
     page.text(880, 377, "weightsᵀ @ (·)", ha="right", mono=True)
     page.arrow([(420, 442), (558, 442)])
     page.text(489, 424, "loss")
+    return page.figure
+
+
 def positions():
     """Where each scheme comes in: table and sinusoids at the inputs, RoPE at queries and keys, ALiBi at the scores.
 

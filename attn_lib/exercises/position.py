@@ -35,6 +35,9 @@ sinusoidal_encoding = function(
     section="notebook 8, “Two: waves”",
     probes=[(4, 4), (3, 10), (6, 8), (9, 6)],
     corner_cases=[(1, 4), (5, 2), (40, 16)],
+    drawn=lambda rng: [
+        (n, 2 * pairs) for n, pairs in zip(rng.sample(range(3, 12), 2), rng.sample(range(3, 8), 2), strict=True)
+    ],
     returns=("the encoding",),
     read=_in_any_order,
     shows=(position.position_angles, position.sinusoidal_encoding),
@@ -155,6 +158,9 @@ rotary = function(
     section="notebook 8, “Three: turn, do not add”",
     probes=[_heads(1, 2, 3, 4), _heads(2, 3, 4, 6), _heads(1, 2, 5, 8, start=3), _heads(2, 1, 3, 10, start=1)],
     corner_cases=[_heads(2, 3, 1, 4, start=7), _heads(1, 2, 4, 2, start=2)],
+    drawn=lambda rng: [
+        _heads(2, 3, rng.randrange(3, 8), 2 * rng.randrange(2, 6), rng.randrange(1, 9)) for _ in range(2)
+    ],
     returns=("the turned x",),
     gradients=True,
     shows=(position.position_angles, position.rotary),
@@ -297,6 +303,7 @@ alibi_bias = function(
     section="notebook 8, “Four: a price for distance”",
     probes=[(2, 3, 3), (8, 4, 4), (4, 2, 5), (6, 3, 4), (12, 1, 3)],
     corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1)],
+    drawn=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
     returns=("the bias",),
     hints=[
         "Distances first: a table (n_queries, n_keys). The last query stands at the last key; where does the first?",

@@ -22,7 +22,7 @@ from attn_lib.masks import causal_mask, padding_mask
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
 WIDTH = 1000
-SMALL, NORMAL, LARGE = 16, 18, 21  # heights of text in pixels
+SMALL, NORMAL, LARGE = 19, 20, 22  # heights of text in pixels
 INK, WHITE = "#1A1A1A", "#FFFFFF"
 DATA = 0.12  # how much of its colour a box of data is filled with
 
@@ -171,9 +171,9 @@ def scaled_dot_product():
 
     The shape stands beside each arrow.
     """
-    page = Page(700)
+    page = Page(606)
     left, width, height = 250, 200, 48
-    tops = {"MatMul": 140, "Scale": 236, "Mask (optional)": 332, "Softmax": 428, "MatMul ": 524}
+    tops = {"MatMul": 120, "Scale": 206, "Mask (optional)": 292, "Softmax": 378, "MatMul ": 464}
     says = {
         "MatMul": ("scores = Q @ Kᵀ", "each query with each key"),
         "Scale": ("scores / √d_k", "keeps softmax from saturating"),
@@ -183,11 +183,11 @@ def scaled_dot_product():
     }
     inputs = (("query", 280, "n_q, d_k", "right"), ("key", 420, "n_k, d_k", "left"), ("value", 620, "n_k, d_v", "left"))
     for kind, x, shape, side in inputs:
-        page.box(x - 60, 24, 120, height, COLOURS[kind], f"{kind} {kind[0].upper()}")
-        page.text(x + (-10 if side == "right" else 10), 106, f"(…, {shape})", ha=side, mono=True)
-    page.arrow([(280, 72), (280, 138)], COLOURS["query"])
-    page.arrow([(420, 72), (420, 138)], COLOURS["key"])
-    page.arrow([(620, 72), (620, 548), (452, 548)], COLOURS["value"])
+        page.box(x - 60, 8, 120, height, COLOURS[kind], f"{kind} {kind[0].upper()}")
+        page.text(x + (-10 if side == "right" else 10), 88, f"(…, {shape})", ha=side, mono=True)
+    page.arrow([(280, 56), (280, 118)], COLOURS["query"])
+    page.arrow([(420, 56), (420, 118)], COLOURS["key"])
+    page.arrow([(620, 56), (620, 488), (452, 488)], COLOURS["value"])
     for name, top in tops.items():
         colour = COLOURS["weights"] if name == "Softmax" else INK
         page.box(left, top, width, height, colour, name.strip(), fill=0, dashed="optional" in name)
@@ -196,13 +196,13 @@ def scaled_dot_product():
     for name, top in tops.items():
         last = name == "MatMul "
         colour = {"Softmax": COLOURS["weights"], "MatMul ": COLOURS["output"]}.get(name, INK)
-        page.arrow([(350, top + height), (350, top + 94)], colour)
-        page.text(362, top + 70, "(…, n_q, d_v)" if last else "(…, n_q, n_k)", ha="left", mono=True)
-    page.box(left, 620, width, height, COLOURS["output"], "output")
-    page.box(40, 332, 110, height, COLOURS["input"], "mask", dashed=True)
-    page.arrow([(150, 356), (248, 356)], COLOURS["input"])
-    page.text(40, 402, "(…, n_q, n_k)", ha="left", mono=True)
-    page.text(40, 426, "True = may attend", ha="left")
+        page.arrow([(350, top + height), (350, top + 84)], colour)
+        page.text(362, top + 66, "(…, n_q, d_v)" if last else "(…, n_q, n_k)", ha="left", mono=True)
+    page.box(left, 550, width, height, COLOURS["output"], "output")
+    page.box(40, 292, 110, height, COLOURS["input"], "mask", dashed=True)
+    page.arrow([(150, 316), (248, 316)], COLOURS["input"])
+    page.text(40, 360, "(…, n_q, n_k)", ha="left", mono=True)
+    page.text(40, 384, "True = may attend", ha="left")
     return page.figure
 
 
@@ -222,9 +222,9 @@ def masks():
     page.mask(730, top, padding & causal, "both", "padding & causal")
     top = 458
     page.mask(70, top, causal_mask(2, 5), "causal mask, 2 queries", "causal_mask(2, 5)")
-    page.text(70, top + 106, "bottom right: the last query sees every key", ha="left")
+    page.text(70, top + 106, "bottom right: the last sees every key", ha="left")
     page.mask(480, top, torch.ones(2, 5, dtype=torch.bool).tril(), "PyTorch's, 2 queries", "is_causal=True")
-    page.text(480, top + 106, "top left: the newest queries see the oldest keys", ha="left")
+    page.text(480, top + 106, "top left: the newest see the oldest keys", ha="left")
     page.mask_cell(740, 430, True)
     page.text(790, 450, "may attend (True)", ha="left")
     page.mask_cell(740, 480, False)
@@ -237,7 +237,7 @@ def multi_head():
 
     Shapes stand in and beside the boxes; each head takes one slice of each projection.
     """
-    page = Page(830)
+    page = Page(708)
     centres, heads, width, slice_width = (180, 500, 820), range(3), 294, 98
     kinds = ("query", "key", "value")
     for kind, x in zip(kinds, centres, strict=True):
@@ -247,28 +247,29 @@ def multi_head():
         page.arrow([(x, 80), (x, 108)], colour)
         page.box(left, 110, width, 44, colour, f"Linear W_{letter}", fill=0)
         page.arrow([(x, 154), (x, 182)], colour)
-        page.cell(left, 184, width, 36, f"(batch, heads, {n}, head_dim)", colour, 0, mono=True)
+        page.cell(left, 184, width, 36, f"(…, heads, {n}, head_dim)", colour, 0, mono=True)
         for head in heads:
-            page.cell(left + slice_width * head, 220, slice_width, 36, f"{letter.upper()} of head {head}", colour, DATA)
+            page.cell(left + slice_width * head, 220, slice_width, 36, f"head {head}", colour, DATA)
     for head, x in zip(heads, centres, strict=True):
         for kind, source, port in zip(kinds, centres, (-1, 0, 1), strict=True):
             colour, end = COLOURS[kind], x + port * slice_width
-            page.curve((source + slice_width * (head - 1), 256), (end, 358), colour)
-            page.text(end, 376, kind[0].upper(), size=NORMAL, colour=colour, bold=True)
-        page.box(x - width / 2, 360, width, 96, COLOURS["weights"], "")
-        page.text(x, 406, f"head {head}", size=NORMAL, colour=COLOURS["weights"], bold=True)
-        page.text(x, 434, "softmax(Q Kᵀ / √head_dim) V")
+            page.curve((source + slice_width * (head - 1), 256), (end, 330), colour)
+            page.text(end, 348, kind[0].upper(), size=NORMAL, colour=colour, bold=True)
+        page.box(x - width / 2, 332, width, 96, COLOURS["weights"], "")
+        page.text(x, 378, f"head {head}", size=NORMAL, colour=COLOURS["weights"], bold=True)
+        page.text(x, 406, "softmax(Q Kᵀ / √head_dim) V")
     for head, x in zip(heads, centres, strict=True):
-        page.curve((x, 456), (500 + slice_width * (head - 1), 538), COLOURS["output"])
-        page.cell(353 + slice_width * head, 540, slice_width, 40, f"head {head}", COLOURS["output"], DATA)
-    page.text(338, 548, "merge_heads: side by side,", ha="right")
-    page.text(338, 572, "the order of the heads kept", ha="right")
-    page.text(662, 560, "(batch, n_q, embed_dim)", ha="left", mono=True)
-    page.arrow([(500, 580), (500, 608)], COLOURS["output"])
-    page.box(353, 610, width, 44, COLOURS["output"], "Linear W_o", fill=0)
-    page.arrow([(500, 654), (500, 682)], COLOURS["output"])
-    page.box(353, 684, width, 60, COLOURS["output"], "output", "(batch, n_q, embed_dim)")
-    page.text(500, 788, "embed_dim = heads · head_dim: more heads cut the same features into thinner slices")
+        page.curve((x, 428), (500 + slice_width * (head - 1), 482), COLOURS["output"])
+        page.cell(353 + slice_width * head, 484, slice_width, 40, f"head {head}", COLOURS["output"], DATA)
+    page.text(338, 492, "merge_heads: side by side,", ha="right")
+    page.text(338, 516, "the order of the heads kept", ha="right")
+    page.text(662, 504, "(batch, n_q, embed_dim)", ha="left", mono=True)
+    page.arrow([(500, 524), (500, 552)], COLOURS["output"])
+    page.box(353, 554, width, 44, COLOURS["output"], "Linear W_o", fill=0)
+    page.arrow([(500, 598), (500, 626)], COLOURS["output"])
+    page.box(353, 628, width, 60, COLOURS["output"], "output", "(batch, n_q, embed_dim)")
+    page.text(662, 646, "embed_dim = heads · head_dim:", ha="left")
+    page.text(662, 670, "more heads, thinner slices", ha="left")
     return page.figure
 
 
@@ -316,12 +317,14 @@ def split_merge():
     page.text(24, 34, "right: view, then transpose", size=LARGE, bold=True, ha="left")
     tokens_by_features(top)
     page.arrow([(260, top + 63), (424, top + 63)])
-    page.text(342, top + 44, f".view{right}", mono=True)
+    page.text(342, top + 20, ".view", mono=True)
+    page.text(342, top + 44, f"{right}", mono=True)
     for head in range(heads):
         page.heading(474 + 98 * head, top, f"head {head}", "", COLOURS["query"])
         numbers(432 + 98 * head, top, x.view(right)[0, :, head])
     page.arrow([(622, top + 63), (780, top + 63)])
-    page.text(700, top + 44, ".transpose(1, 2)", mono=True)
+    page.text(700, top + 20, ".transpose", mono=True)
+    page.text(700, top + 44, "(1, 2)", mono=True)
     says = in_heads(top, split_heads(x, heads))
     page.arrow([(881, 256), (881, 306), (168, 306), (168, 256)])
     page.text(524, 288, "and back: merge_heads")  # how, the learner is asked
@@ -332,7 +335,7 @@ def split_merge():
     tokens_by_features(top)
     page.arrow([(260, top + 63), (780, top + 63)])
     page.text(520, top + 44, f".view{alone}", mono=True)
-    page.text(520, top + 84, "cuts the numbers in the order in which they lie in memory")
+    page.text(520, top + 84, "reads the numbers in the order of memory")
     page.text(974, top + 150, in_heads(top, x.view(alone)), ha="right")
     return page.figure
 

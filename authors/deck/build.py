@@ -108,7 +108,8 @@ def add_cell(slide, cell, fragment, value, folder):
         part["html"] = local(to_html(on_slide), folder)
         slide["said"] += [inline(text) for text in said]
     else:
-        slide["longest"] = max([slide["longest"], *map(len, cell.source.splitlines())])
+        part["unseen"] = cell.metadata.get("slide") == []
+        slide["longest"] = max([slide["longest"], *([] if part["unseen"] else map(len, cell.source.splitlines()))])
         part["highlighted"] = highlight(cell.source, PythonLexer(stripall=True), HtmlFormatter())
         part["outputs"] = outputs_of(cell, value)
         tags = cell.metadata.get("tags", [])
@@ -130,6 +131,7 @@ def shortened(source, wanted=None):
 
     `wanted`, a cell's metadata "slide", names the sentences to show by how they begin. Without it a short cell is shown
     whole, and of a long one the first sentence of each paragraph, with questions, formulas, pictures, tables and lists.
+    A cell of code with an empty "slide", as imports have, runs like any other and is not shown.
     """
     blocks = re.split(r"\n{2,}", source.strip())
     if wanted is None and len(words_of(source)) <= SHOWN_WHOLE:

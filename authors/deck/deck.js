@@ -50,6 +50,7 @@ const asPython = (text) => (/^(True|False|None|\.\.\.|[([\d.+-].*|["'].*["'])$/.
 async function answer(cell, text) {
   const verdict = cell.querySelector(".verdict");
   if (!text.trim()) return;
+  cell.answered = text;
   if (live) {
     const source = cell.source().replace(/^guess = [^#\n]*?(\s*#.*)?$/m, (_, comment) => `guess = ${asPython(text)}${comment ?? ""}`);
     cell.write(source);
@@ -94,6 +95,19 @@ function say(text, { trouble = false, stays = trouble } = {}) {
   python.dataset.stays = stays;
 }
 const sayNothing = () => python.dataset.stays === "true" || say("");
+const sayDied = () => say("Python has died. r starts it again; boards go on without it.", { trouble: true });
+
+// One thing after another; what fails does not keep the next from its turn. A restart ends what was running and what
+// waited, and is what the hall is to read of.
+let life = 0;
+function enqueue(work) {
+  const its = life;
+  return (queue = queue.then(() => its === life && work()).catch((error) => {
+    if (!kernel) say(`Python cannot be reached: ${error.message}. r tries again; boards go on without it.`, { trouble: true });
+    else if (kernel.isDisposed) sayDied();
+    else if (!waiting) say(`Python does not answer: ${error.message}`, { trouble: true });
+  }));
+}
 
 async function start() {
   say("Python is starting …");
@@ -101,7 +115,7 @@ async function start() {
   session = found.session;
   kernel = session.kernel;
   session.statusChanged.connect((_, status) => status_(status));
-  session.connectionStatusChanged.connect((_, status) => status === "disconnected" && say("Python has died. r starts it again; boards go on without it.", { trouble: true }));
+  session.connectionStatusChanged.connect((_, status) => status === "disconnected" && sayDied());
   if (found.again) {
     ran = new Set(kept.session.get().ran);
     for (const [id, messages] of Object.entries(kept.outputs.get() ?? {})) {
@@ -129,7 +143,7 @@ const remember = () => kept.session.set({ id: session.id, ran: [...ran] });
 function status_(status) {
   clearInterval(busySince);
   root.dataset.status = status;
-  if (status === "dead") say("Python has died. r starts it again; boards go on without it.", { trouble: true });
+  if (status === "dead") sayDied();
   else if (status === "restarting" || status === "autorestarting") restarted();
   else if (status === "busy") {
     const since = Date.now();
@@ -141,24 +155,26 @@ let waiting = false;
 function restarted() { // by itself, after it died: nothing is defined any more
   if (waiting) return;
   waiting = true;
+  life += 1;
   say("Python was restarted: nothing is defined any more. u runs all cells up to here.", { trouble: true });
-  const back = (_, status) => {
-    if (status !== "idle") return;
+  const idle = new Promise((resolve, reject) => session.statusChanged.connect(function back(_, status) {
+    if (status !== "idle" && status !== "dead") return;
     session.statusChanged.disconnect(back);
-    waiting = false;
-    queue = queue.then(prepare); // before anything that a key asks for meanwhile
-  };
-  session.statusChanged.connect(back);
+    status === "idle" ? resolve() : reject(new Error("it died again"));
+  }));
+  enqueue(async () => { // before anything that a key asks for meanwhile
+    await idle.finally(() => (waiting = false));
+    await prepare();
+  });
 }
 
 // Runs a cell after those above it that have not been run: a lecturer jumps. Resolves when its last output is there.
 function run(cell) {
-  queue = queue.then(async () => {
+  return enqueue(async () => {
     const before = cells.slice(0, cells.indexOf(cell)).filter((c) => !ran.has(c.dataset.id));
     if (before.length && !(await catchUp(before, "the cells above"))) return;
     await execute(cell);
-  }).catch((error) => say(`Python does not answer: ${error.message}`, { trouble: true }));
-  return queue;
+  });
 }
 
 // Runs cells without asking for guesses; what answers a question nobody was asked yet is not shown.
@@ -178,7 +194,6 @@ async function catchUp(due, what) {
 }
 
 async function execute(cell, { quietly = false } = {}) {
-  if (!kernel) return false;
   const source = cell.source(), asks = cell.dataset.question && /^guess = \.\.\./m.test(source);
   if (!quietly) say("");
   if (!asks || !quietly || cell.shown.querySelector(".error")) clear(cell);
@@ -193,10 +208,11 @@ async function execute(cell, { quietly = false } = {}) {
     seen.push(output);
     show(cell, output);
   };
-  const reply = await future.done;
-  cell.classList.remove("running", "stale");
+  const reply = await future.done.finally(() => cell.classList.remove("running"));
+  cell.classList.remove("stale");
   const well = reply.content.status === "ok";
   if (well) ran.add(cell.dataset.id);
+  else cell.classList.remove("unseen"); // an import that fails is to be read
   if (!quietly || !asks) {
     cell.hasOutput = true;
     kept.outputs.set({ ...kept.outputs.get(), [cell.dataset.id]: seen }) || kept.outputs.set({});
@@ -244,45 +260,55 @@ function show(cell, { type, content }) {
   fit(slideOf(cell));
 }
 
-// The cell that Shift+Enter runs: the one with the focus, or the first of the slide that shows and has not been run.
+// The cell that Shift+Enter runs: the one with the focus, one with a guess that was not answered yet, or the first of
+// the slide that shows and has not been run.
+const guessOf = (cell) => cell.querySelector(".guess input")?.value.trim();
 function nextCell() {
   const here = document.activeElement.closest?.(".cell.code");
-  if (here) return here;
+  const guessed = all(".cell.code", current()).find((cell) => guessOf(cell) && guessOf(cell) !== cell.answered?.trim());
+  if (here || guessed) return here ?? guessed;
   return all(".cell.code", current()).find((cell) => !ran.has(cell.dataset.id) && (!cell.classList.contains("fragment") || cell.classList.contains("visible")));
 }
 
 async function runAndStay(goOn) {
   const cell = nextCell();
-  if (!cell || (goOn && ran.has(cell.dataset.id) && !cell.edited)) {
+  const guess = cell && guessOf(cell), fresh = guess && guess !== cell.answered?.trim();
+  if (!cell || (goOn && ran.has(cell.dataset.id) && !cell.edited && !fresh)) {
     document.activeElement.blur?.();
     return void Reveal.next();
   }
   cell.edited = false;
-  const guess = cell.querySelector(".guess input")?.value;
-  if (guess?.trim()) await answer(cell, guess);
+  if (fresh) await answer(cell, guess);
   else await run(cell);
 }
 
 async function runUpToHere() {
   const slide = current();
   const last = cells.findLast((cell) => slideOf(cell) === slide || slideOf(cell).compareDocumentPosition(slide) & Node.DOCUMENT_POSITION_FOLLOWING);
-  queue = queue.then(() => catchUp(cells.slice(0, cells.indexOf(last) + 1), "all up to here"));
-  return queue;
+  return enqueue(() => catchUp(cells.slice(0, cells.indexOf(last) + 1), "all up to here"));
 }
 
+// Not in the queue, which may be what is stuck.
 async function restart() {
-  say("Python is starting again …");
-  if (kernel.status === "dead" || kernel.connectionStatus === "disconnected") {
-    await session.shutdown().catch(() => {});
-    kept.session.set(null);
-    await start();
-  } else {
-    waiting = true;
-    await session.kernel.restart();
+  say("Python is starting again …", { stays: true });
+  waiting = true;
+  life += 1;
+  queue = Promise.resolve();
+  try {
+    if (!kernel || kernel.isDisposed || kernel.connectionStatus === "disconnected") {
+      await session?.shutdown().catch(() => {});
+      kept.session.set(null);
+      await start();
+    } else {
+      await kernel.restart();
+      await prepare();
+    }
+    say("Python has started again. u runs all cells up to here.", { stays: true });
+  } catch (error) {
+    say(`Python does not start again: ${error.message}.`, { trouble: true });
+  } finally {
     waiting = false;
-    await prepare();
   }
-  say("Python has started again. u runs all cells up to here.", { stays: true });
 }
 
 // Every code cell of the slide as it stands in the file; a second press brings back what was typed.
@@ -408,5 +434,5 @@ window.addEventListener("afterprint", () => {
   setTheme(dark);
   fit(current());
 });
-if (live) start().catch((error) => say(`Python cannot be reached: ${error.message}. Boards go on without it.`, { trouble: true }));
+if (live) enqueue(start); // what a key asks for meanwhile has to wait
 })();

@@ -22,6 +22,7 @@ from .. import pages
 
 # Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
 PREAMBLE = "from authors.deck import live as _deck; _deck.prepare()"
+LARGER = 0.82  # of a figure's size; its letters, which stay as they are, then take up more of it
 
 
 @dataclass
@@ -45,11 +46,12 @@ def shown(value):
 
 
 def drawing(figure):
-    """A figure as a vector picture with its description."""
-    out = io.BytesIO()
+    """A figure as a vector picture with its description; its letters larger than on a page, for the last row."""
+    out, (width, height) = io.BytesIO(), figure.get_size_inches()
+    figure.set_size_inches(LARGER * width, LARGER * height)
     figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
+    figure.set_size_inches(width, height)
     uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
-    width, height = figure.get_size_inches()
     upright = " upright" if width < 1.5 * height else ""  # there is room beside it
     return f'<img class="drawing{upright}" alt="{html.escape(figure.description)}" src="{uri}">'
 

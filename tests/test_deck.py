@@ -54,7 +54,6 @@ LOOK_AT_ALL = f"""(sizes) => {{
     if (question && !answers[0].textContent.trim()) say("has no answer to its question");
     const hidden = [...slide.querySelectorAll(".fragment:not(.visible)")];
     for (const part of hidden) part.classList.add("visible");
-    window.dispatchEvent(new Event("resize"));
     const scale = Reveal.getScale(), box = slide.getBoundingClientRect();
     const [body, heading] = [".body", ".heading"].map((name) => slide.querySelector(name));
     if (!heading.textContent.trim()) say("has no heading");
@@ -183,10 +182,12 @@ def test_what_does_not_fit_becomes_smaller_and_then_scrolls(open_deck):
       const body = Reveal.getCurrentSlide().querySelector(".body"), more = document.createElement("pre");
       more.textContent = "more\\n".repeat(lines);
       body.append(more);
-      dispatchEvent(new Event("resize"));
+      Reveal.next();
+      Reveal.prev();
       const seen = [Number(body.style.zoom), body.style.overflowY];
       more.remove();
-      dispatchEvent(new Event("resize"));
+      Reveal.next();
+      Reveal.prev();
       return [...seen, Number(body.style.zoom)];
     }"""
     size, scrolls, before = page.evaluate(fitted, 0)
@@ -262,17 +263,32 @@ def test_a_deck_is_one_file_with_described_pictures_and_links_to_the_other_decks
             assert link["href"].startswith(("https://", "#")) or (decks / link["href"].split("#")[0]).is_file()
 
 
+# Slides of which something lies outside their page.
+CUT_ON_PAPER = """() => Reveal.getSlides().flatMap((slide, i) => {
+  const page = slide.getBoundingClientRect();
+  const outside = [...slide.querySelectorAll(".heading, .cell *")].find((node) => {
+    const own = node.getBoundingClientRect();
+    if (!own.width || !own.height || node.closest("details:not([open])")) return false;
+    return own.left < page.left + 10 || own.top < page.top || own.right > page.right || own.bottom > page.bottom;
+  });
+  return outside ? [`slide ${i + 1}: ${outside.outerHTML.slice(0, 80)}`] : [];
+})"""
+
+
 def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     page = open_deck("05_match_pytorch")
     pdf = page.pdf(prefer_css_page_size=True, print_background=True)
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     slides = len(slides_of("05_match_pytorch"))
     assert slides < pages <= slides + 3
+    page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(CUT_ON_PAPER) == []
     assert not page.locator(".cell.predict .outputs.saved").first.is_visible()
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
     assert page.locator(".answers strong").count() == len(page.query_selector_all(".cell.predict[data-question]"))
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
     assert not page.locator(".answers").is_visible()
 
 
@@ -607,9 +623,8 @@ def test_the_server_opens_the_notebook_that_was_named_and_knows_no_other_file(se
     root = served[0].removesuffix("deck/")
     with urllib.request.urlopen(f"{root}?token=test") as answer:
         assert answer.url.split("?")[0] == served[0] + "03_masking"
-    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+    with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(served[0] + "07_no_such?token=test")
-    assert "there is no notebook 07_no_such.ipynb" in refused.value.read().decode()
 
 
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):

@@ -29,6 +29,7 @@ function fit(slide) {
   for (const size of SIZES) {
     if (size > 1 && size * 12.1 * slide.dataset.longest > 1150) continue; // a line of code would break
     body.style.zoom = size;
+    body.style.setProperty("--size", size);
     if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
   }
   body.style.overflowY = "auto";
@@ -426,11 +427,11 @@ let dark = false;
 window.addEventListener("beforeprint", () => {
   dark = root.classList.contains("dark");
   root.classList.remove("dark");
-  root.classList.add("printing");
+  root.classList.add("printing", "print-pdf"); // the second keeps reveal.js' own style for paper away
   if (!reading) Reveal.getSlides().forEach(fit);
 });
 window.addEventListener("afterprint", () => {
-  root.classList.remove("printing");
+  root.classList.remove("printing", "print-pdf");
   setTheme(dark);
   fit(current());
 });

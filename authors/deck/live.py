@@ -22,7 +22,7 @@ from .. import pages
 
 # Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
 PREAMBLE = "from authors.deck import live as _deck; _deck.prepare()"
-LARGER = 0.82  # of a figure's size; its letters, which stay as they are, then take up more of it
+LARGER = 0.75  # of a figure's size; its letters, which stay as they are, then take up more of it
 
 
 @dataclass
@@ -52,8 +52,8 @@ def drawing(figure):
     figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
     figure.set_size_inches(width, height)
     uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
-    upright = " upright" if width < 1.5 * height else ""  # there is room beside it
-    return f'<img class="drawing{upright}" alt="{html.escape(figure.description)}" src="{uri}">'
+    shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
+    return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri}">'
 
 
 def prepare():

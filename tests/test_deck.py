@@ -537,7 +537,7 @@ def test_black_overview_help_and_a_jump_that_leads_nowhere(open_deck):
     assert number_of(page) == 1 and not page.locator(".jump").is_visible()
     jump(page, 3)
     assert "".join(page.locator(".slide-number").inner_text().split()) == f"3/{len(slides_of('01_by_hand'))}"
-    page.wait_for_url("**#/*")  # a slide has an address
+    page.wait_for_function("location.hash.startsWith('#/')")  # a slide has an address
 
 
 def test_the_speaker_view_has_notes_question_next_slide_and_pace_and_drives(open_deck):
@@ -643,15 +643,14 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert page.evaluate(copy_on_the_speakers_screen) == 0, "it only looks on"
 
     # Shift+Enter, pressed while Python starts too, runs, stays until the output was seen, and then goes on
-    first = slide_with(page, ".cell.code:not(.fragment, [data-question]) > .outputs.saved:not(:empty)")
+    first = slide_with(page, ":scope:not(:has(.fragment)) .cell.code > .outputs.saved:not(:empty)")
     jump(page, first)
     assert not page.locator(SLIDE + ".outputs.to-come").first.is_visible()
-    for _ in range(page.locator(SLIDE + ".cell.code:not(.fragment)").count()):
+    for _ in range(page.locator(SLIDE + ".cell.code").count()):
         run_seen(page)
         assert number_of(page) == first
     assert "".join(shown.all_inner_texts()).strip()
-    for _ in range(page.locator(SLIDE + ".fragment:not(.visible)").count() + 1):
-        page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Shift+Enter")
     page.wait_for_function(f"(n) => {NUMBER} === n + 1", arg=first)
 
     # a wrong guess is answered by predict itself, with its slip or what differs; the right one shows what follows
@@ -695,8 +694,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert "not_there" in code.first.inner_text() and "NameError" in shown.first.inner_text()
     assert len(kernels_of(server)) == 1, "the same kernel goes on"
     jump(page, first)
-    for _ in range(page.locator(SLIDE + ".fragment:not(.visible)").count() + 1):
-        page.keyboard.press("Shift+Enter")  # nothing is run again
+    page.keyboard.press("Shift+Enter")  # nothing is run again
     page.wait_for_function(f"(n) => {NUMBER} === n + 1", arg=first)
     jump(page, question)
     for there in (False, True, False):
@@ -738,8 +736,8 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.press("Shift+Enter")
     page.locator(SLIDE + ".outputs.shown .attn-board").wait_for()
     assert page.locator(SLIDE + ".attn-board").count() == 1
-    unasked = page.locator(".cell[data-question] .outputs.shown")
-    assert [text for text in unasked.all_text_contents() if "The answer" in text] == [], "nobody was asked yet"
+    later = page.locator(".cell[data-question] .outputs.shown").all_text_contents()[1:]
+    assert later and not any("The answer" in text for text in later), "nobody was asked yet"
 
     # a restart keeps what was typed and forgets what was run
     jump(page, first)

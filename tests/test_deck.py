@@ -410,6 +410,21 @@ def test_next_shows_what_waits_for_a_guess_step_by_step_to_a_hall_that_gives_up(
         page.keyboard.press("PageDown")
 
 
+def test_what_was_jumped_over_still_waits_for_its_guess_and_what_was_shown_stays(open_deck):
+    page = open_deck("03_masking")
+    asked, other = (slide_with(page, ".waits", nth) for nth in (1, 6))
+    assert asked < other
+    jump(page, other + 1)
+    jump(page, asked)
+    waits = page.locator(SLIDE + ".waits")
+    assert not any(one.is_visible() for one in waits.all())
+    page.keyboard.press("PageDown")
+    assert waits.first.is_visible()
+    jump(page, other + 1)
+    jump(page, asked)
+    assert waits.first.is_visible()
+
+
 def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the_truth(open_deck):
     page = open_deck("01_by_hand")
     jump(page, slide_with(page, ".guess"))

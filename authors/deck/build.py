@@ -106,7 +106,7 @@ def add_cell(slide, cell, fragment, value, folder):
         source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
         on_slide, said = shortened(source, cell.metadata.get("slide"))
         part["html"] = local(to_html(on_slide), folder)
-        slide["said"] += [inline(text) for text in said]
+        slide["said"] += [local(inline(text), folder) for text in said]
     else:
         part["unseen"] = cell.metadata.get("slide") == []
         slide["longest"] = max([slide["longest"], *([] if part["unseen"] else map(len, cell.source.splitlines()))])

@@ -418,7 +418,14 @@ if (reading) {
     fit(current());
   });
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(change, () => inside || kept.place.set(Reveal.getIndices()));
-  Reveal.on("slidechanged", (event) => (document.activeElement.blur?.(), fit(event.currentSlide)));
+  const stepped = new Set(); // what was shown on purpose; reveal.js also shows everything of a slide that was jumped over
+  Reveal.on("fragmentshown", ({ fragments }) => fragments.forEach((part) => stepped.add(part)));
+  Reveal.on("fragmenthidden", ({ fragments }) => fragments.forEach((part) => stepped.delete(part)));
+  Reveal.on("slidechanged", ({ currentSlide }) => {
+    for (const part of all(".waits.fragment.visible", currentSlide)) if (!stepped.has(part)) part.classList.remove("visible", "current-fragment");
+    document.activeElement.blur?.();
+    fit(currentSlide);
+  });
   Reveal.on("fragmentshown", () => fit(current()));
   Reveal.on("resize", () => fit(current()));
   document.fonts?.ready.then(() => fit(current()));

@@ -32,7 +32,7 @@ def alt_text(name):
 
     Raises: KeyError for a name that is not in DIAGRAMS.
     """
-    return DIAGRAMS[name].__doc__.splitlines()[0]
+    return " ".join(DIAGRAMS[name].__doc__.split("\n\n")[0].split())
 
 
 def svg(name):
@@ -341,9 +341,8 @@ def split_merge():
 
 
 def way_back():
-    """Attention on the left, from query, key and value down to the output; its gradients on the right, the way back up.
-
-    Beside each arrow stands what is done on it.
+    """On the left attention, from query, key and value down to the output; on the right its gradients, the same boxes
+    from the output's gradient back up to those of query, key and value, with what is multiplied beside each arrow.
     """
     page = Page(500)
     tops = {"ends": 34, "scores": 162, "weights": 290, "output": 418}

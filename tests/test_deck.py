@@ -71,7 +71,7 @@ LOOK_AT_ALL = f"""(sizes) => {{
     if (innerWidth >= 1280 && small.length) say("is hard to read:", small[0]);
     for (const img of slide.querySelectorAll(".cell img")) {{
       if (img.matches(".drawing") && 2 * img.getBoundingClientRect().width < box.width) say("has a small drawing");
-      const letter = smallestLetter(img), least = img.matches(".drawing") ? 17.5 : 14.9; // a diagram is as wide as it goes
+      const letter = smallestLetter(img), least = img.matches(".drawing") ? 17.5 : 14.9;
       if (innerWidth >= 1280 && letter < least) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
     }}
     for (const part of hidden) part.classList.remove("visible");

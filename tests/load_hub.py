@@ -368,7 +368,7 @@ class Student:
         expect("correct" in verdict.lower() or "✓" in verdict or "✔" in verdict, "the verdict was:", verdict)
 
     async def hand_in(self):
-        """Press the button below the progress, and read what it says."""
+        """Press the button that stands with the progress, and read what it says."""
         await self.execute(self.cell("progress")["source"])
         of_kind = lambda name: [id for id, state in self.comms.items() if state.get("_model_name") == name]  # noqa: E731
         button, words = of_kind("ButtonModel")[-1], of_kind("HTMLModel")[-1]

@@ -79,7 +79,7 @@ def test_there_is_no_button_where_nobody_collects(monkeypatch):
     assert hand_in.button() is None
 
 
-def test_the_button_stands_below_the_progress_and_hands_in_when_pressed(notebook, tmp_path, monkeypatch):
+def test_the_button_stands_with_the_progress_and_hands_in_when_pressed(notebook, tmp_path, monkeypatch):
     monkeypatch.setenv(hand_in.VARIABLE, "~/handed-in")
     monkeypatch.setenv(hand_in.SESSION, str(notebook))
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Handing in, where a class's hub has prepared it: a button below a notebook's progress copies the saved notebook.
+"""Handing in, where a class's hub has prepared it: a button with a notebook's progress copies the saved notebook.
 
 The hub sets the variable below to the folder of the student's hand-ins, and the teacher fetches them from there
 (deploy/collect.py). Anywhere else there is no button.
@@ -33,7 +33,7 @@ def button():
     import ipywidgets
 
     words = ipywidgets.HTML(framed(html.escape(WHAT)))
-    press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "auto"})
+    press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "max-content"})
 
     def pressed(_):
         folder = Path(os.environ[VARIABLE]).expanduser()

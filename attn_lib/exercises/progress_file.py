@@ -22,8 +22,8 @@ def progress():
     """Show which exercises are done of the notebooks that were begun, as kept in the folder of the learner's copies."""
     states = load()
     begun = {_notebook(id) for id in states}
-    if below := hand_in.button():  # a notebook ends here, and on a class's hub with handing it in
-        display(below)
+    if button := hand_in.button():  # a notebook ends here, and on a class's hub with handing it in
+        display(button)
     rows = [(id, exercise.title, states.get(id)) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
     return Overview(rows, elsewhere=len(EXERCISES) - len(rows))
 

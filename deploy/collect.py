@@ -1,9 +1,10 @@
-"""Fetch what students handed in, ready for `course.py grade`.
+"""Fetch what students handed in, ready for `course.py grade`, or what `check` says to them, for its live table.
 
 course.py hub collect 03 [FOLDER]     into FOLDER, or collected/ beside the course:
     03/ID/03_masking.ipynb            what counts: each student's newest; 03/roster.csv names all students
     03-all/ID/TIME.ipynb              every hand-in, also those of earlier calls
     03-times.csv                      id, name, when the newest was handed in, how many there are
+course.py hub live [FOLDER]           ID.jsonl for each student into FOLDER/live, again and again until Ctrl-C
 
 TIME is when the system last saw the file change, which no student can set.
 """
@@ -16,6 +17,7 @@ import re
 import shutil
 import stat
 import sys
+import time
 from pathlib import Path
 
 import classroom
@@ -23,7 +25,8 @@ import roster
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = "attention/handed-in"  # in a student's home; jupyterhub_config.py tells the notebook
-LARGEST, MOST = 20_000_000, 200  # bytes of a notebook, and hand-ins of one notebook by one student
+LIVE = ".attention-live"  # there check adds a line for each verdict; start.py puts the folder into new homes
+LARGEST, MOST = 20_000_000, 200  # bytes of a file, and files of one student
 
 
 def main(arguments):
@@ -33,11 +36,10 @@ def main(arguments):
     os.umask(0o077)
     folder = Path(arguments[1] if len(arguments) == 2 else ROOT / "collected")
     number = re.match(r"\d+", found[0].name)[0]
-    students = [person for person in roster.people() if not person["teacher"]]
-    rows = [one(person, number, folder, found[0].name) for person in students]
+    rows = [one(person, number, folder, found[0].name) for person in students()]
     counted = folder / number
     counted.mkdir(parents=True, exist_ok=True)
-    roster.write(students, counted / "roster.csv", roster.FIELDS)
+    roster.write(students(), counted / "roster.csv", roster.FIELDS)
     roster.write(rows, folder / f"{number}-times.csv", ("id", "name", "newest", "count"))
     give_to_the_teacher(folder)
     absent = [row["id"] for row in rows if not row["count"]]
@@ -46,15 +48,37 @@ def main(arguments):
     print(f"python course.py grade {counted}")
 
 
+def live(arguments, until_stopped=True):
+    """Copy what `check` told of each student, under the name that the roster has."""
+    os.umask(0o077)
+    folder = Path(arguments[0] if arguments else ROOT / "collected") / "live"
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"python course.py grade --live {folder}", flush=True)
+    while True:
+        for person in students():
+            lines = b"".join(content for _, content in fetch(classroom.home(person["id"]), LIVE, ".jsonl"))
+            fresh = folder / f".{person['id']}"
+            fresh.write_bytes(lines)
+            os.replace(fresh, folder / f"{person['id']}.jsonl")
+        give_to_the_teacher(folder)
+        if not until_stopped:
+            return
+        time.sleep(5)
+
+
+def students():
+    return [person for person in roster.people() if not person["teacher"]]
+
+
 def one(person, number, folder, name):
     """Fetch one student's hand-ins; returns the row that says what there is."""
     mine = folder / f"{number}-all" / person["id"]
-    for time, content in fetch(classroom.home(person["id"]), f"{PLACE}/{number}"):
+    for changed, content in fetch(classroom.home(person["id"]), f"{PLACE}/{number}"):
         mine.mkdir(parents=True, exist_ok=True)
-        copy = mine / f"{datetime.datetime.fromtimestamp(time):%Y-%m-%d %H.%M.%S.%f}.ipynb"
+        copy = mine / f"{datetime.datetime.fromtimestamp(changed):%Y-%m-%d %H.%M.%S.%f}.ipynb"
         if not copy.exists():
             copy.write_bytes(content)
-            os.utime(copy, (time, time))
+            os.utime(copy, (changed, changed))
     copies = sorted(mine.glob("*.ipynb"))
     if copies:
         counts = folder / number / person["id"] / name
@@ -63,14 +87,14 @@ def one(person, number, folder, name):
     return {**person, "newest": copies[-1].stem[:19] if copies else "", "count": len(copies)}
 
 
-def fetch(entry, place):
-    """Time and content of each notebook in a folder of a student's home; entry is None before the first log-in."""
+def fetch(entry, place, kind=".ipynb"):
+    """Time and content of each file in a folder of a student's home; entry is None before the first log-in."""
     found = []
     if entry is None:
         return found
     with acting_as(entry), contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
         for path in itertools.islice(Path(entry.pw_dir, place).iterdir(), MOST):
-            if path.suffix == ".ipynb" and not path.name.startswith("."):
+            if path.suffix == kind and not path.name.startswith("."):
                 try:
                     found.append(read(path))
                 except (OSError, ValueError) as error:

@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import classroom  # noqa: E402
+import collect  # noqa: E402
 import edition  # noqa: E402
 from roster import STATE  # noqa: E402
 
@@ -65,7 +66,8 @@ c.Spawner.args = ["--MappingKernelManager.cull_idle_timeout=7200"]  # forgotten 
 c.Spawner.default_url = edition.pull("01_by_hand.ipynb")  # the course is there before the page opens
 c.Spawner.environment = {
     **student["extraEnv"],
-    "ATTENTION_HAND_IN": "~/attention/handed-in",  # where collect.py looks
+    "ATTENTION_HAND_IN": f"~/{collect.PLACE}",
+    "ATTENTION_LIVE": lambda spawner: str(Path(classroom.home(spawner.user.name).pw_dir, collect.LIVE)),
     "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and copies.py follow
 }
 if Path("/run/systemd/system").is_dir():

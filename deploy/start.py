@@ -2,7 +2,7 @@
 
 course.py hub                start it; Ctrl-C ends the hub alone: servers and kernels go on for the next start
 course.py hub stop           end it, and every student's processes
-course.py hub add | remove | list | collect | links      see roster.py, collect.py and edition.py
+course.py hub add | remove | list | collect | live | links      see roster.py, collect.py and edition.py
 """
 
 import contextlib
@@ -24,15 +24,15 @@ PORT = int(os.environ.get("COURSE_HUB_PORT", "8000"))
 
 
 def main(arguments):
-    others = {"add": roster.main, "remove": roster.main, "list": roster.main}
     if not arguments:
         return start()
     if arguments == ["stop"]:
         return stop()
+    if arguments[0] in ("add", "remove", "list"):
+        return roster.main(arguments)
+    others = {"collect": collect.main, "live": collect.live, "links": edition.links}
     if arguments[0] in others:
-        return others[arguments[0]](arguments)
-    if arguments[0] in ("collect", "links"):
-        return {"collect": collect.main, "links": edition.links}[arguments[0]](arguments[1:])
+        return others[arguments[0]](arguments[1:])
     sys.exit(__doc__)
 
 
@@ -60,6 +60,7 @@ def prepare():
     edition.write()
     edition.allow_pulling()
     edition.close_the_rest()
+    (STATE / "skeleton" / collect.LIVE).mkdir(parents=True, exist_ok=True)
     cache = STATE / "skeleton/.cache/matplotlib"
     if not cache.is_dir():  # a new home has matplotlib's list of fonts: finding them takes each learner seconds
         environment = {**os.environ, "MPLCONFIGDIR": str(cache)}

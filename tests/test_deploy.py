@@ -222,7 +222,9 @@ def test_who_is_added_again_has_a_new_password_and_the_others_keep_theirs(hub):
 def test_who_is_removed_is_out_at_once_and_the_others_stay(hub, capsys):
     passwords = hub.add("gustav", "hanna")
     gone, stays = (hub.browser(name, passwords[name]) for name in ("gustav", "hanna"))
-    hub.roster.remove(["gustav", "nobody"])
+    never_came = hub.add("ilse")["ilse"]
+    hub.roster.remove(["gustav", "ilse", "nobody"])
+    assert not hub.logs_in("ilse", never_came)
     assert hub.who(gone) is None and not hub.logs_in("gustav", passwords["gustav"])
     assert hub.who(stays) == "hanna"
     assert "nobody is not in the roster" in capsys.readouterr().err
@@ -437,11 +439,15 @@ def test_the_hub_is_not_open_and_its_end_is_nobody_elses(config):
     assert hub.pid_file.startswith("/run/") and proxy.pid_file.startswith("/run/")
 
 
-def test_a_student_begins_with_the_course_and_can_hand_in(config):
+def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
     spawner = config(False).Spawner
     assert spawner.default_url.startswith("/git-pull?") and "01_by_hand.ipynb" in spawner.default_url
     assert spawner.environment["ATTENTION_HAND_IN"] == f"~/{load('collect').PLACE}"
     assert spawner.environment["GIT_CONFIG_SYSTEM"] == str(load("edition").SETTINGS)
+    live = spawner.environment["ATTENTION_LIVE"]
+    home = SimpleNamespace(pw_dir="/home/at-ada")
+    monkeypatch.setattr(load("classroom"), "home", {"ada": home}.get)
+    assert live(SimpleNamespace(user=SimpleNamespace(name="ada"))) == f"/home/at-ada/{load('collect').LIVE}"
     source = (ROOT / "attn_lib/exercises/hand_in.py").read_text()
     assert re.search('^VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
 
@@ -631,14 +637,21 @@ def start(roster, monkeypatch, tmp_path):
 
 
 def test_each_command_goes_where_it_is_done(start, monkeypatch):
-    for place, name in (("roster", "main"), ("collect", "main"), ("edition", "links"), ("start", "stop")):
-        done = lambda *arguments, place=place: (place, *arguments)  # noqa: E731
+    for place, name in (
+        ("roster", "main"),
+        ("collect", "main"),
+        ("collect", "live"),
+        ("edition", "links"),
+        ("start", "stop"),
+    ):
+        done = lambda *arguments, place=place, name=name: (place, name, *arguments)  # noqa: E731
         monkeypatch.setattr(load(place), name, done)
     for word in ("add", "remove", "list"):
-        assert start.main([word, "x"]) == ("roster", [word, "x"])
-    assert start.main(["collect", "03"]) == ("collect", ["03"])
-    assert start.main(["links", "https://x"]) == ("edition", ["https://x"])
-    assert start.main(["stop"]) == ("start",)
+        assert start.main([word, "x"]) == ("roster", "main", [word, "x"])
+    assert start.main(["collect", "03"]) == ("collect", "main", ["03"])
+    assert start.main(["live"]) == ("collect", "live", [])
+    assert start.main(["links", "https://x"]) == ("edition", "links", ["https://x"])
+    assert start.main(["stop"]) == ("start", "stop")
     with pytest.raises(SystemExit, match=r"course\.py hub stop"):
         start.main(["everything"])
 
@@ -668,7 +681,7 @@ def test_before_a_start_everything_is_made_and_what_is_there_is_left(start, tmp_
     assert install[:2] == ["npm", "install"] and install[-1] == f"configurable-http-proxy@{start.PROXY}"
     assert done == [["write"], ["allow_pulling"], ["close_the_rest"]]
     assert "font_manager" in fonts[-1] and str(ROOT / "attn_lib") in compiled
-    assert mode(start.STATE) == 0o700
+    assert mode(start.STATE) == 0o700 and (start.STATE / "skeleton" / start.collect.LIVE).is_dir()
     package = tmp_path / "place/node_modules/configurable-http-proxy/package.json"
     package.parent.mkdir(parents=True)
     (start.STATE / "skeleton/.cache/matplotlib").mkdir(parents=True)
@@ -876,6 +889,21 @@ def test_a_link_to_a_neighbours_work_leads_nowhere(roster, tmp_path, capsys):
     assert os.geteuid() == 0 and os.getegid() == 0
     with collect.acting_as(ada):
         assert os.geteuid() == os.getegid() == 54321 and os.getgroups() == []
+
+
+def test_what_check_said_is_copied_under_the_rosters_names(class_of, tmp_path, capsys):
+    collect, homes = class_of
+    place = homes["王小明"] / collect.LIVE
+    place.mkdir(parents=True)
+    (place / "at-123.jsonl").write_text("one\n")
+    (place / "ada@example.org.jsonl").write_text("not hers\n")
+    (place / "pipe.txt").write_text("no")
+    for _ in range(2):
+        collect.live([str(tmp_path / "out")], until_stopped=False)
+    files = {path.name: sorted(path.read_text().split("\n")) for path in (tmp_path / "out/live").iterdir()}
+    assert files["王小明.jsonl"] == ["", "not hers", "one"]
+    assert files["ada@example.org.jsonl"] == files["eve.jsonl"] == [""] and len(files) == 3
+    assert f"grade --live {tmp_path / 'out/live'}" in capsys.readouterr().out and mode(tmp_path / "out/live") == 0o700
 
 
 def test_what_was_collected_belongs_to_whoever_called_sudo(class_of, tmp_path, monkeypatch):

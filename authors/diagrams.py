@@ -341,8 +341,9 @@ def split_merge():
 
 
 def way_back():
-    """On the left attention, from query, key and value down to the output; on the right its gradients, the same boxes
-    from the output's gradient back up to those of query, key and value, with what is multiplied beside each arrow.
+    """Attention on the left, from query, key and value down to the output; its gradients on the right, the way back up.
+
+    Beside each arrow stands what is done on it.
     """
     page = Page(500)
     tops = {"ends": 34, "scores": 162, "weights": 290, "output": 418}

@@ -10,6 +10,7 @@ import io
 import json
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 import zipfile
@@ -539,6 +540,9 @@ def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_pat
     assert [line[0] for line in lines] == ["3.1", "3.2", "6.5"]
     assert lines[1][2].endswith("The mask starts at the wrong corner") and lines[1][3] == "0 of 2"
     assert "2 of 6 points" in soup.get_text()
+    bobs = BeautifulSoup((tmp_path / "feedback" / pages.file_of(BOB)).read_text(encoding="utf-8"), "html.parser")
+    assert texts(bobs, "table.list tbody tr")[0][2:] == ["– not handed in", "0 of 2"] and not bobs.find(id="e3.1")
+    assert "1.33 of 6 points" in bobs.get_text() and "stopped after <1> seconds" in bobs.get_text()
     place = soup.find(id=soup.select("table.list a")[1]["href"].removeprefix("#"))
     assert place.pre.get_text() == "1def f():\n2    return '<i>'"
     assert "It starts there." in place.get_text() and place.find("code").get_text() == "there"
@@ -555,6 +559,31 @@ def test_pages_of_others_are_gone_and_names_make_no_paths(small, tmp_path):
         name = pages.file_of(person)
         assert len(name) < 60 and not set(name) & set('/\\:*?"<>| ') and name.endswith(".html")
     assert pages.file_of(Person("a b")) != pages.file_of(Person("a_b"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    long = {"code": "x = " + "1 + " * 60 + "1", "message": "`" + "x" * 200 + "`"}
+    small.rows += [row(ADA, id, "wrong", **long) for id in EXERCISES]
+    small.points |= roster.read_points()
+    pages.write_pages(small, tmp_path)
+    told(tmp_path, "ada", (time.time(), "3.2", "wrong", "top-left"))
+    now = f"<h1>Now</h1>{live.table(live.look(tmp_path), time.time())}"
+    (tmp_path / "live.html").write_text(pages.page("Now", now), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1366, "height": 768}, color_scheme=scheme)
+    for name in ("class.html", f"feedback/{pages.file_of(ADA)}", "live.html"):
+        page.goto((tmp_path / name).as_uri())
+        for width in (1366, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+        page.set_viewport_size({"width": 1366, "height": 800})
+        within = "[...document.querySelectorAll('.grid')].every(t => t.scrollWidth <= t.parentElement.clientWidth)"
+        assert page.evaluate(within), name  # no table is scrolled at 1366
+        found = Axe().run(page)
+        assert not found.response["violations"], found.generate_report()
+    page.close()
 
 
 # ------------------------------------------------------------------------------------------------ the whole way

@@ -1,6 +1,7 @@
 """Where students' code runs: behind bubblewrap where there is one, elsewhere within limits only, which is then said."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import secrets
@@ -23,6 +24,7 @@ SEEN = (
     "authors/grade/across.py",
     "authors/grade/wire.py",
 )  # fmt: skip - of the course, no more
+END_S = 60  # to end what a student left behind
 START_S = 600  # torch may have to be read from a slow disk
 CONFINED = "Students' code runs behind bubblewrap: no network, no file of yours but the course, and nothing stays."
 UNCONFINED = (
@@ -66,7 +68,7 @@ class Host:
     def __init__(self, limits=None, bwrap=None):
         self.limits, self.bwrap = limits or Limits(), bwrap
         self.forks = sys.platform == "linux"
-        self.process = self.control = self.folder = None
+        self.process = self.control = self.folder = self.errors = None
         self.nobody = False
 
     def __enter__(self):
@@ -86,6 +88,7 @@ class Host:
         command = [sys.executable, "-m", "authors.grade.inside", json.dumps(options)]
         if self.bwrap:
             command = [*bubblewrap(self.bwrap), *command]
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _stop; a pipe would fill up
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -93,14 +96,16 @@ class Host:
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=self.errors,
         )
         theirs.close()
         ours.settimeout(START_S)
         self.control = ours
         ready = self._told()
         if not ready:
-            words = self.process.stderr.read(2000).decode(errors="replace").strip()
+            self.process.wait()
+            self.errors.seek(0)
+            words = self.errors.read(20_000).decode(errors="replace").strip()
             self._stop()
             raise OSError(words.splitlines()[-1] if words else "the process did not start")
         self.nobody = ready == b"n"
@@ -123,7 +128,7 @@ class Host:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-            self.process.stderr.close()
+            self.errors.close()
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.process = self.control = self.folder = None
@@ -166,8 +171,10 @@ class Host:
 
     def _end(self):
         try:
+            self.control.settimeout(END_S)
             self.control.send(b"e")
             ended = self._told()
+            self.control.settimeout(START_S)
         except OSError:
             ended = b""
         if not ended:  # whoever does not answer is ended from here, and the next one starts afresh
@@ -222,7 +229,7 @@ def surroundings(folder):
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
     return {
         **kept,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *packages()])),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": folder,
         "TMPDIR": folder,
@@ -261,7 +268,7 @@ def bubblewrap(bwrap, size=True):
 
 def readable():
     """What a student's process can read: Python and what is installed for it, the system's libraries, attn_lib."""
-    found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *(ROOT / part for part in SEEN)]
+    found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *packages(), *(ROOT / part for part in SEEN)]
     found += [link for link in ("/bin", "/lib", "/lib64", "/sbin") if not os.path.islink(link)]
     found += [os.path.realpath(sys.executable)]
     paths = []
@@ -269,6 +276,12 @@ def readable():
         if not any(path.is_relative_to(other) for other in paths):
             paths.append(path)
     return paths
+
+
+def packages():
+    """The folders in which what is needed is installed, should that not be where Python is."""
+    specs = (importlib.util.find_spec(name) for name in ("torch", "numpy", "psutil", "filelock"))
+    return sorted({Path(spec.origin).resolve().parent.parent for spec in specs if spec and spec.origin})
 
 
 def best_host(limits=None, *, why=None):

@@ -3,6 +3,7 @@
 import contextlib
 import random
 import secrets
+import time
 from dataclasses import asdict, dataclass
 
 from attn_lib.exercises import runner
@@ -55,13 +56,22 @@ def judge_one(answer, host):
         return _unattempted(answer)
     runner.LIMIT_S = host.limits.seconds
     with host.student() as channel:
-        student = Student(channel, host.limits.seconds, lambda: _check_memory(host))
+        student = Student(channel, host.limits.seconds, _watch_over_memory(host))
         return _judged(answer, student, host)
 
 
-def _check_memory(host):
-    if host.memory() > host.limits.memory_mb << 20:
-        raise Greedy(f"used more than {host.limits.memory_mb} MB")
+def _watch_over_memory(host, every=0.3):
+    """Something to be called often, which looks now and then and raises `Greedy`."""
+    looked = time.monotonic()
+
+    def look():
+        nonlocal looked
+        if time.monotonic() - looked > every:
+            looked = time.monotonic()
+            if host.memory() > host.limits.memory_mb << 20:
+                raise Greedy(f"used more than {host.limits.memory_mb} MB")
+
+    return look
 
 
 def _unattempted(answer):
@@ -123,7 +133,7 @@ def _result(answer, verdict, student, failed):
         )
         verdict.status, verdict.message, verdict.yours, verdict.right_parts = status, message, None, ""
         note = f"the library's own {student.library}"
-    if failed:
+    if failed and status != "correct":
         note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(failed[0], 60)}"]))
     with contextlib.suppress(Exception):
         shown = verdict._repr_html_()

@@ -60,28 +60,30 @@ def file_of(person):
 
 
 def feedback(report, person):
-    rows = report.of(person)
-    ids = [id for id in report.exercises() if id in rows]
-    reached, of = sum(rows[id].points for id in ids), sum(rows[id].of for id in ids)
-    lines = "".join(_line(rows[id]) for id in ids)
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "", "result", "points"))
+    rows, ids = report.of(person), report.exercises()
+    reached, of = report.total(person)
+    lines = "".join(_line(id, rows.get(id), report.points[id]) for id in ids)
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "what", "result", "points"))
     table = f"<table class='list'><caption>What you handed in</caption><thead><tr>{head}</tr></thead><tbody>{lines}"
     said = [f"{path}: {why}" for path, why in report.files if path in {row.file for row in rows.values()}]
     return (
         f"<h1>{escape(person.name)}</h1><p>{number(reached)} of {number(of)} points. A ✗ leads to your own code and to "
         f"what `check` found.</p>".replace("`check`", "<code>check</code>")
-        + f"{table}</tbody></table>{''.join(f'<p>{escape(text)}</p>' for text in said)}"
-        + "".join(_article(rows[id]) for id in ids)
+        + f"<div class='wide' tabindex='0' role='region' aria-label='results'>{table}</tbody></table></div>"
+        + "".join(f"<p>{escape(text)}</p>" for text in said)
+        + "".join(_article(rows[id]) for id in ids if id in rows and rows[id].result["status"] != "missing")
     )
 
 
-def _line(row):
-    id, status = row.result["exercise"], row.result["status"]
-    name = _name_of_mistake(row)
-    result = f"<a href='#e{id}'>{SIGNS[status]} {WORDS[status]}</a>{f': {marked(name)}' if name else ''}"
+def _line(id, row, of):
+    status = row.result["status"] if row else "missing"
+    result = f"{SIGNS[status]} {WORDS[status]}"
+    if status != "missing":
+        name = _name_of_mistake(row)
+        result = f"<a href='#e{id}'>{result}</a>{f': {marked(name)}' if name else ''}"
     return (
         f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
-        f"<td class='number'>{number(row.points)} of {number(row.of)}</td></tr>"
+        f"<td class='number'>{number(row.points if row else 0)} of {number(of)}</td></tr>"
     )
 
 
@@ -94,21 +96,19 @@ def _article(row):
     result, id = row.result, row.result["exercise"]
     status = result["status"]
     found = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
-    if not result["message"]:
-        found = "<p>Nothing of this exercise is in the file.</p>"
     reread = EXERCISES[id].section if status != "correct" and "Read again:" not in result["message"] else ""
     parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>{found}"]
     parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
     parts += [f"<p class='soft'>{escape(result['note'])}</p>"] * bool(result["note"])
     if result["code"]:
-        parts.append(f"<p>Your code, from {escape(row.file)}:</p>{numbered(result['code'])}")
+        parts.append(f"<p>Your code, from {escape(row.file)}:</p>{numbered(result['code'], id)}")
     return "".join([*parts, "</article>"])
 
 
-def numbered(code):
+def numbered(code, id):
     """Source with the numbers of its lines."""
     lines = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(code.splitlines(), start=1))
-    return "<pre tabindex='0' role='region' aria-label='your code'>" + "\n".join(lines) + "</pre>"
+    return f"<pre tabindex='0' role='region' aria-label='your code for {id}'>" + "\n".join(lines) + "</pre>"
 
 
 # ------------------------------------------------------------------------------------------------- for the class
@@ -144,8 +144,9 @@ def mistakes(report, total):
         return "<p>Nothing was answered wrongly.</p>"
     head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "mistake", "students", "show", "who"))
     return (
-        f"<table class='list'><caption>What the class got wrong most</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
+        "<div class='wide' tabindex='0' role='region' aria-label='mistakes of the class'><table class='list'>"
+        f"<caption>What the class got wrong most</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+        "</table></div>"
     )
 
 
@@ -204,6 +205,8 @@ def _cell(row, person):
     status, id = row.result["status"], row.result["exercise"]
     name = _name_of_mistake(row)
     says = escape(f"{id} {WORDS[status]}" + (f": {name}" if name else ""))
+    if status == "missing":
+        return f"<td title='{says}'>{SIGNS[status]}</td>"
     link = f"<a href='feedback/{escape(file_of(person))}#e{id}' title='{says}' aria-label='{says}'>{SIGNS[status]}</a>"
     return f"<td class='{status}'>{link}</td>"
 
@@ -215,4 +218,5 @@ def files(report):
         return ""
     rows = "".join(f"<tr><th scope='row'>{escape(path)}</th><td>{escape(why)}</td></tr>" for path, why in said)
     head = "<thead><tr><th scope='col'>file</th><th scope='col'>what</th></tr></thead>"
-    return f"<h2>Files to look at</h2><table class='list'>{head}<tbody>{rows}</tbody></table>"
+    table = f"<table class='list'>{head}<tbody>{rows}</tbody></table>"
+    return f"<h2>Files to look at</h2><div class='wide' tabindex='0' role='region' aria-label='files'>{table}</div>"

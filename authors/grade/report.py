@@ -14,6 +14,7 @@ VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconcept
 
 
 OF_A_PART = {sign.id: sign.name for sign in (*trial.FIRST, *trial.LAST)} | {  # what any patient's answer can have
+    LIBRARYS: "The library's own function was called",
     "no-line": "The line is none of the patient's",
     "wrong-line": "Another line is named",
     "no-name": "The name is none of `FAULTS`",
@@ -77,7 +78,7 @@ class Report:
 
     def nothing_from(self):
         there = {row.person for row in self.rows}
-        return [person for person in self.people if person not in there]
+        return [person for person in self.people if person not in there and person.listed]
 
     def commonest(self):
         """The mistakes of the class, the most frequent first: (exercise, misconception, the students who made it)."""
@@ -96,8 +97,7 @@ def mistake_in_words(exercise, misconception):
     known = EXERCISES[exercise].mistakes.get(misconception)
     if known:
         return known.name, known.reread
-    name = "The library's own function was called" if misconception == LIBRARYS else "Wrong in a way that has no name"
-    return OF_A_PART.get(misconception, name), EXERCISES[exercise].section
+    return OF_A_PART.get(misconception, "A mistake without a name: see the code"), EXERCISES[exercise].section
 
 
 # ---------------------------------------------------------------------------------------------------------- tables

@@ -56,7 +56,7 @@ def grade(folder, out=None, *, roster=None, points=None, limits=None, jobs=None,
             if result["exercise"].split(".")[0] == number:
                 of = report.points.get(result["exercise"], 0)
                 report.rows.append(Row(hand_in.student, hand_in.path, result, result["share"] * of, of))
-    there = [hand_in.student for hand_in in found if not hand_in.is_something_else]
+    there = [row.person for row in report.rows]
     report.people = [*people, *(person for person in dict.fromkeys(there) if person not in people)]
     write_tables(report, out)
     write_pages(report, out)

@@ -67,7 +67,9 @@ def alibi_bias(num_heads, n_queries, n_keys=None):
     check_count("n_queries", n_queries, least=0)
     check_count("n_keys", n_keys, least=0)
     power = 2 ** (int(num_heads).bit_length() - 1)  # the largest power of two among the heads
-    steps = [8 * (h + 1) / power for h in range(power)] + [4 * (2 * h + 1) / power for h in range(num_heads - power)]
-    queries = torch.arange(n_queries) + n_keys - n_queries  # the last query stands at the last key
+    steps = [8 * (h + 1) / power for h in range(power)]
+    steps += [4 * (2 * h + 1) / power for h in range(num_heads - power)]  # every second one of twice as many
+    queries = torch.arange(n_queries) + n_keys - n_queries  # the last one stands at the last key
     distances = (queries[:, None] - torch.arange(n_keys)).abs()  # (n_queries, n_keys)
-    return (0.5 ** torch.tensor(steps))[:, None, None] * -distances  # (heads, n_queries, n_keys)
+    slopes = 0.5 ** torch.tensor(steps)
+    return slopes[:, None, None] * -distances  # (heads, n_queries, n_keys)

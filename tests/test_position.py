@@ -247,7 +247,7 @@ def test_bad_input_is_named_with_both_numbers(name):
 def lesson():
     """The names of notebook 8 up to its two rules, and its source of `learn`."""
     sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
-    before, names = torch.get_default_dtype(), {}
+    before, threads, names = torch.get_default_dtype(), torch.get_num_threads(), {}
     try:
         for part in ("imports", "schemes", "learn"):
             names.update(rotary=rotary, sinusoidal_encoding=sinusoidal_encoding, alibi_bias=alibi_bias)
@@ -256,6 +256,8 @@ def lesson():
         yield names, sources["learn"]
     finally:
         torch.set_default_dtype(before)
+        torch.set_num_threads(threads)
+        torch.set_printoptions(profile="default")
 
 
 def test_nothing_promised_that_rope_keeps_the_rule_beyond_the_distances_it_was_trained_on(lesson):

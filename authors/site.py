@@ -1,6 +1,5 @@
 """The series as a web site that needs no server, no network and no kernel: `python course.py site`."""
 
-import ast
 import html
 import json
 import os
@@ -141,7 +140,7 @@ class Lesson:
         elif cell.source == "progress()":
             cell.outputs = [as_html(f"<p>{self.so_far()}</p>")]
             cell.metadata["tags"] = [*tags, "remove-input"]
-        elif is_import(cell.source) or {"filled", "answer"} & set(tags):
+        elif is_set_up(cell) or {"filled", "answer"} & set(tags):
             cell.metadata["tags"] = [*tags, "hide-cell"]
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(pages.VIEW, None)  # of a progress bar its text stays
@@ -204,12 +203,10 @@ def suggestions(cell):
     return f'<p class="try">Try: {buttons}</p>' if buttons else ""
 
 
-def is_import(source):
-    """Whether a cell only brings in what the others need, and says how it is to print."""
-    body = ast.parse(source).body if not source.startswith(("%", "!")) else []
-    settings = [line for line in body if ast.unparse(line).startswith(("torch.set_", "torch.manual_seed("))]
-    imports = [line for line in body if isinstance(line, ast.Import | ast.ImportFrom)]
-    return bool(imports) and len(imports) + len(settings) == len(body)
+def is_set_up(cell):
+    """Whether a cell only brings in what the others need, and shows nothing."""
+    lines = cell.source.splitlines()
+    return not cell.outputs and any(line.startswith(("import ", "from ")) for line in lines)
 
 
 def as_html(text):

@@ -362,6 +362,20 @@ def config(roster, monkeypatch):
 
 
 @pytest.fixture
+def classroom(roster):
+    return load("classroom")
+
+
+@pytest.fixture
+def accounts(classroom, monkeypatch):
+    """Unix accounts by name, and who is in the group of students, as this machine would answer."""
+    of_users, students = {}, []
+    monkeypatch.setattr("pwd.getpwnam", of_users.__getitem__)
+    monkeypatch.setattr("grp.getgrnam", lambda name: SimpleNamespace(gr_mem=students))
+    return SimpleNamespace(users=of_users, students=students)
+
+
+@pytest.fixture
 def values():
     return pytest.importorskip("yaml").safe_load((DEPLOY / "values.yaml").read_text(encoding="utf-8"))
 
@@ -429,6 +443,33 @@ def test_with_systemd_a_server_is_a_unit_of_its_student(config):
     assert server.unit_name == f"jupyter-{classroom.account('王小明')}-singleuser"
 
 
+def test_a_unit_is_started_with_the_rights_and_limits_of_its_student(config, accounts, monkeypatch):
+    from systemdspawner import systemd
+
+    classroom, started = load("classroom"), {}
+    accounts.users[classroom.account("王小明")] = SimpleNamespace(pw_uid=1007, pw_gid=1008, pw_dir="/home/x")
+
+    async def running(unit):
+        return bool(started)
+
+    async def start(unit, **options):
+        started.update(options, unit=unit)
+
+    monkeypatch.setattr(systemd, "service_running", running)
+    monkeypatch.setattr(systemd, "service_failed", running)
+    monkeypatch.setattr(systemd, "start_transient_service", start)
+    monkeypatch.setattr(classroom.SystemdServer, "get_env", lambda self: {"A": "1"})
+    monkeypatch.setattr(classroom.SystemdServer, "get_args", lambda self: [])
+    server = classroom.SystemdServer(user=SimpleNamespace(name="王小明", id=7), config=config(True))
+    assert run_async(server.start()) == ("127.0.0.1", server.port)
+    assert (started["uid"], started["gid"], started["working_dir"]) == (1007, 1008, "/home/x")
+    properties = started["properties"]
+    assert properties["MemoryMax"] == 1536 << 20 and properties["CPUQuota"] == "100%"
+    assert properties["TasksMax"] == "400" and properties["UMask"] == "0077"
+    assert properties["NoNewPrivileges"] == properties["PrivateTmp"] == properties["PrivateDevices"] == "yes"
+    assert started["cmd"][0].endswith("jupyterhub-singleuser")
+
+
 def test_the_hub_is_not_open_and_its_end_is_nobody_elses(config):
     hub = config(False).JupyterHub
     assert hub.bind_url.startswith("http://127.0.0.1:") and hub.hub_bind_url.startswith("http://127.0.0.1:")
@@ -455,11 +496,6 @@ def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
 # ------------------------------------------------------------------------------------------------- accounts, servers
 
 
-@pytest.fixture
-def classroom(roster):
-    return load("classroom")
-
-
 def test_every_name_has_an_account_of_its_own_that_the_system_takes(classroom):
     names = [
         "ada",
@@ -476,15 +512,6 @@ def test_every_name_has_an_account_of_its_own_that_the_system_takes(classroom):
     assert len(set(accounts)) == len(names)
     assert all(re.fullmatch("at-[a-z0-9-]{1,28}", account) for account in accounts)
     assert accounts == [classroom.account(name) for name in names]  # the same after a restart
-
-
-@pytest.fixture
-def accounts(classroom, monkeypatch):
-    """Unix accounts by name, and who is in the group of students, as this machine would answer."""
-    of_users, students = {}, []
-    monkeypatch.setattr("pwd.getpwnam", of_users.__getitem__)
-    monkeypatch.setattr("grp.getgrnam", lambda name: SimpleNamespace(gr_mem=students))
-    return SimpleNamespace(users=of_users, students=students)
 
 
 def test_a_new_account_is_marked_and_its_home_closed(classroom, accounts, monkeypatch, tmp_path):
@@ -862,7 +889,8 @@ def test_what_is_no_notebook_or_too_large_is_left_out_and_said(class_of, tmp_pat
     handed_in(home, ".half.ipynb", "half written")
     handed_in(home, "large.ipynb", "x" * 11)
     os.mkfifo(home / "attention/handed-in/03/pipe.ipynb")
-    (home / "attention/handed-in/03/link.ipynb").symlink_to("/etc/passwd")
+    (tmp_path / "elsewhere").write_text("small")
+    (home / "attention/handed-in/03/link.ipynb").symlink_to(tmp_path / "elsewhere")
     monkeypatch.setattr(collect, "LARGEST", 10)
     collect.main(["03", str(tmp_path / "out")])
     assert [path.read_text() for path in (tmp_path / "out/03-all/王小明").iterdir()] == ["good"]

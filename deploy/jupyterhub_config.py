@@ -60,14 +60,24 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = student["startTimeout"]
 # ------------------------------------------------------------------------------------------------- a student's server
 
 PROCESSES = 400
+
+
+def at_home(spawner, name):
+    return str(Path(classroom.home(spawner.user.name).pw_dir, name))
+
+
 c.Spawner.pre_spawn_hook = classroom.make_account
 c.Spawner.cmd = [str(Path(sys.executable).parent / "jupyterhub-singleuser")]
-c.Spawner.args = ["--MappingKernelManager.cull_idle_timeout=7200"]  # forgotten notebooks; never one with a page open
+c.Spawner.args = [
+    "--MappingKernelManager.cull_idle_timeout=7200",  # forgotten notebooks; never one with a page open
+    "--KernelManager.transport=ipc",  # on a port, neighbours could listen to what a kernel says, and ports run out
+]
 c.Spawner.default_url = edition.pull("01_by_hand.ipynb")  # the course is there before the page opens
 c.Spawner.environment = {
     **student["extraEnv"],
     "ATTENTION_HAND_IN": f"~/{collect.PLACE}",
-    "ATTENTION_LIVE": lambda spawner: str(Path(classroom.home(spawner.user.name).pw_dir, collect.LIVE)),
+    "ATTENTION_LIVE": lambda spawner: at_home(spawner, collect.LIVE),
+    "JUPYTER_RUNTIME_DIR": lambda spawner: at_home(spawner, ".runtime"),  # a socket's path has 107 letters at most
     "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and copies.py follow
 }
 if Path("/run/systemd/system").is_dir():

@@ -401,6 +401,9 @@ class Student:
             await self.http.ws_connect(f"{other.base}/api/kernels/{other.kernel}/channels")
             raise Failure("a neighbour's kernel let us in")
         pid, port = other.server()
+        kernels = [p for p in processes(other.account) if "ipykernel" in " ".join(p.cmdline())]
+        heard = [c for p in kernels for c in p.net_connections("inet") if c.status == "LISTEN"]
+        expect(kernels and len(heard) <= len(kernels), "a kernel has ports:", heard)  # one, for what its children print
         places = {"account": other.account, "notebook": NOTEBOOK, "path": other.path_of_server, "mine": self.account}
         code = SNOOP.format(**places, pid=pid, port=port, state=self.hub.state, course=ROOT)
         said = (await self.execute(code)).splitlines()
@@ -513,9 +516,9 @@ async def a_class(hub, options, times, failures):
         through = await everyone(
             through, failures, lambda i, student: second_half(student, through[(i + 1) % len(through)])
         )
+        collected(hub, through)
         if options.save and through:
             measured["after_4"] = await notebook_4(through[: min(5, len(through))])
-        collected(hub, through)
         if len(through) > 1:
             measured["greedy"] = await too_much(through[0], through[1])
             await leaves(hub, through[0])

@@ -17,6 +17,7 @@ import socket
 import stat
 import subprocess
 import sys
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -489,6 +490,10 @@ def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
     home = SimpleNamespace(pw_dir="/home/at-ada")
     monkeypatch.setattr(load("classroom"), "home", {"ada": home}.get)
     assert live(SimpleNamespace(user=SimpleNamespace(name="ada"))) == f"/home/at-ada/{load('collect').LIVE}"
+    longest = load("classroom").account("x" * 90)
+    monkeypatch.setattr(load("classroom"), "home", lambda name: SimpleNamespace(pw_dir=f"/home/{longest}"))
+    runtime = spawner.environment["JUPYTER_RUNTIME_DIR"](SimpleNamespace(user=SimpleNamespace(name="ada")))
+    assert "--KernelManager.transport=ipc" in spawner.args and len(f"{runtime}/kernel-{uuid.uuid4()}-ipc-5") < 108
     source = (ROOT / "attn_lib/exercises/hand_in.py").read_text()
     assert re.search('^VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
 
@@ -861,7 +866,9 @@ def test_the_newest_counts_every_one_is_kept_and_who_is_missing_is_named(class_o
     collect, homes = class_of
     first = handed_in(homes["王小明"], "2026-01-01 09.00.00.000000 03_masking.ipynb", "first")
     out = tmp_path / "out"
+    os.utime(first, (0, 0))  # whoever is late may try that
     collect.main(["03", str(out)])
+    assert not [*(out / "03-all/王小明").glob("1970*")]
     first.unlink()  # it stays collected
     handed_in(homes["王小明"], "2025-01-01 09.00.00.000000 03_masking.ipynb", "second, with an earlier name")
     collect.main(["03", str(out)])

@@ -456,7 +456,7 @@ def learning_board():
         Step(
             "to scores",
             op.subtract("counted", "wish"),
-            "gradient of the scores",
+            "gradient of scores",
             "gradient",
             at=(4, 2),
             wires=("weights", "wish"),

@@ -37,7 +37,9 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "softmax": [op.softmax(A), op.softmax(A, over="column"), op.softmax("filled")],
     "masked": [op.masked(A, MASK)],
     "entropy": [op.entropy("shares")],
-    "cross_entropy": [op.cross_entropy(SQUARE, "shares"), op.cross_entropy(MASK, "shares")],
+    "cross_entropy": [
+        op.cross_entropy(wish, of) for wish, of in ((SQUARE, "shares"), (MASK, "shares"), (MASK, "broken"))
+    ],
     "learned": [
         op.learned(B, "w_k", A, "wish", steps=steps, rate="n", keys_too=too, which=which)
         for steps, too, which in ((0, 0, 0), (1, 0, 0), ("m", 1, 0), ("m", 1, 1), (50, 0, 1))
@@ -65,6 +67,7 @@ HELPERS = {
     "alive": op.any_open(MASK),
     "filled": op.fill(A, MASK),
     "shares": op.softmax(SQUARE),
+    "broken": op.softmax("filled"),  # nan where nothing is open
 }
 
 

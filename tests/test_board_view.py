@@ -78,7 +78,12 @@ WITHOUT = {  # left out on purpose: these lines would run across the ones that t
     "mask": {("mask", "gradient")},
     "fused": {("scores", "attention"), ("values", "attention")},
     "arrows": {("queries", "scores"), ("keys", "scores")},
-    "learning": {("wish", "W_q now"), ("wish", "W_k now"), ("wish", "to scores")},  # they would run backwards
+    "learning": {
+        *((given, "W_q now") for given in ("X", "W_k", "wish")),
+        *((given, "to W_q") for given in ("X", "W_k")),
+        ("X", "weights"),
+        ("wish", "loss"),
+    },
 }
 
 

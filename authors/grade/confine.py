@@ -24,6 +24,8 @@ SEEN = (
     "authors/grade/across.py",
     "authors/grade/wire.py",
 )  # fmt: skip - of the course, no more
+NOBODY = 65534
+STUDENTS = "/student"  # the one folder behind bubblewrap that can be written to
 END_S = 60  # to end what a student left behind
 START_S = 600  # torch may have to be read from a slow disk
 CONFINED = "Students' code runs behind bubblewrap: no network, no file of yours but the course, and nothing stays."
@@ -52,10 +54,11 @@ def _threads_of_this_user():
     """How many the user has who will run the code: the system counts all of them together."""
     import psutil
 
+    user = (os.geteuid() or NOBODY) if hasattr(os, "geteuid") else 0
     total = 0
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            total += process.num_threads()
+        with contextlib.suppress(psutil.Error, AttributeError):
+            total += process.num_threads() * (process.uids().real == user)
     return total
 
 
@@ -84,7 +87,7 @@ class Host:
         self.folder = None if self.bwrap else tempfile.mkdtemp(prefix="student-")
         if self.folder and os.geteuid() == 0:
             os.chmod(self.folder, 0o1777)
-        options = {"control": theirs.fileno(), "folder": self.folder or "/tmp", "limits": self._system_limits()}
+        options = {"control": theirs.fileno(), "folder": self.folder or STUDENTS, "limits": self._system_limits()}
         command = [sys.executable, "-m", "authors.grade.inside", json.dumps(options)]
         if self.bwrap:
             command = [*bubblewrap(self.bwrap), *command]
@@ -92,7 +95,7 @@ class Host:
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=surroundings(self.folder or "/tmp"),
+            env=surroundings(self.folder or STUDENTS),
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -262,7 +265,7 @@ def bubblewrap(bwrap, size=True):
         if os.path.islink(link):
             command += ["--symlink", os.readlink(link), link]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    command += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", "/tmp", "--remount-ro", "/"]
+    command += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", STUDENTS, "--remount-ro", "/"]
     return [*command, "--chdir", str(ROOT), "--"]
 
 

@@ -28,7 +28,7 @@ from attn_lib.exercises.clinic.patient import Case
 from attn_lib.exercises.function import Function
 from authors.grade import hand_ins, judge, live, pages, report, roster, run
 from authors.grade.__main__ import main
-from authors.grade.answers import NOTEBOOKS, Cell, answer_in, course, exercises_in, read_cells, split_script
+from authors.grade.answers import NOTEBOOKS, Cell, Course, answer_in, course, exercises_in, read_cells, split_script
 from authors.grade.confine import Host, Limits, best_host, bubblewrap
 from authors.grade.judge import judge_one
 from authors.grade.remote import RemoteFunction, Student
@@ -312,6 +312,15 @@ def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
     assert "mine" not in lesson and "import torch" in lesson and "def padding_mask" in lesson
 
 
+def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
+    code = nbformat.v4.new_code_cell
+    cells = [code("n = 1\nm = 5"), code("n = m + 1"), code("answer = ...", metadata={"tags": ["exercise"]})]
+    cells += [code('check("3.2", answer)'), code("n = 3")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "03_small.ipynb")
+    found = answer_in([Cell("answer = n")], "3.2", Course(tmp_path))
+    assert [source for _, source in found.lesson] == ["m = 5", "n = m + 1"]
+
+
 @pytest.mark.parametrize(
     ("path", "student", "keys"),
     [
@@ -326,6 +335,7 @@ def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
         ("Ada Lovelace_4711_assignsubmission_file_03_masking.ipynb", "Ada Lovelace", ("4711",)),
         ("lovelaceada_LATE_123_456_03_masking.ipynb", "lovelaceada", ("123",)),
         ("lovelaceada_123_456_03_masking.ipynb", "lovelaceada", ("123",)),
+        ("all.zip/Ada Lovelace_4711_assignsubmission_file_/03_masking.ipynb", "Ada Lovelace", ("4711",)),
     ],
 )
 def test_whose_a_file_is(path, student, keys):
@@ -349,6 +359,8 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path):
         for i in range(hand_ins.FILES_IN_ZIP + 1):
             archive.writestr(f"{i}.py", "")
     (folder / "hal.zip").write_bytes(deep.getvalue())
+    with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
+        archive.writestr("inner.zip", "x")
     problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
     assert problems == {
         "ada.ipynb": "cannot be read: not a notebook",
@@ -359,6 +371,7 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path):
         "fay.py": "no exercise of this course in it",
         "gus.ipynb": "a link, which is not followed",
         "hal.zip": "cannot be read: more than 500 files or 128 MB",
+        "ivy.zip/inner.zip": "a .zip in a .zip, which is not opened",
     }
     with pytest.raises(FileNotFoundError, match="nothing in"):
         (tmp_path / "empty").mkdir()

@@ -4,6 +4,7 @@ import hashlib
 import io
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -105,14 +106,13 @@ def _in_zip(data, name, place, modified):
             for entry in entries:
                 below = f"{place}/{entry.filename}" if place else entry.filename
                 when = modified + _seconds(entry.date_time) * 1e-12  # within one .zip, by its own times
-                if entry.filename.lower().endswith(".zip"):
-                    if place.count(".zip") < 2:
-                        yield from _in_zip(archive.read(entry), entry.filename, below, when)
+                if not place and entry.filename.lower().endswith(".zip"):  # of one student, in the .zip of all
+                    yield from _in_zip(archive.read(entry), entry.filename, below, when)
+                elif entry.filename.lower().endswith(".zip"):
+                    yield _made(below, when, problem="a .zip in a .zip, which is not opened")
                 else:
                     yield _read(below, archive.read(entry)[: LARGEST + 1], when)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError) as error:
-        yield _made(place or name, modified, problem=f"cannot be read: {_reason(error)}")
-    except zipfile.zlib.error as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError, OSError, EOFError) as error:
         yield _made(place or name, modified, problem=f"cannot be read: {_reason(error)}")
 
 
@@ -161,9 +161,11 @@ def whose(path):
         first = path.stem
     elif first.lower().endswith(".zip"):
         first = first[:-4]
-    for platform in (MOODLE, CANVAS):
-        if match := platform.fullmatch(first if len(path.parts) > 1 else path.name):
-            return match["name"], (match["id"],)
+    within = path.parts[1:2] if path.parts[0].lower().endswith(".zip") else ()  # perhaps a platform's .zip of all
+    for name in (path.name if len(path.parts) == 1 else first, *within):
+        for platform in (MOODLE, CANVAS):
+            if match := platform.fullmatch(name):
+                return match["name"], (match["id"],)
     if len(path.parts) > 1 and not path.parts[0].lower().endswith(".zip"):
         return first, ()
     match = NUMBERED.fullmatch(first)

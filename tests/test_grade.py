@@ -39,6 +39,20 @@ HAND_INS = Path(__file__).parent / "hand_ins"
 RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
 TOP_LEFT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()"
 FILES = sorted(HAND_INS.rglob("*.py"))
+SAID = {  # what comes from the other process beside numbers
+    "changes_its_argument": "changes its argument `scores`",
+    "changes_the_kind_of_its_argument": "changes its argument `scores`",
+    "cuts_the_gradient": "no gradient flows back",
+    "torchs_own_softmax": "torch's own `softmax`",
+    "never_returns": "returns nothing",
+    "sparse": "sparse tensor",
+    "prints": 'It prints ("scores torch.Size',
+    "kernel_ends": "it ended its own process",
+    "cannot_be_parsed": "SyntaxError in line 2",
+    "fails_as_it_is_defined": "NameError: name 'n_keys'",
+    "patient_half_mended": "2 of 3 right",
+    "hoards_memory": "MemoryError",
+}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +98,7 @@ def test_hand_in(host, path):
     for id, status, mistake in expectations(path):
         result = judge_one(answer_in(cells, id), host)
         assert (result.status, result.misconception) == (status, mistake or result.misconception), result.message
+        assert SAID.get(path.stem, "") in result.message
         assert result.share == (status == "correct") or path.stem == "patient_half_mended" or id == "6.1"
 
 
@@ -173,6 +188,12 @@ def look(*_):
     except OSError as error:
         seen["course"] = type(error).__name__
     try:
+        open("/mine", "w").write("mine")
+        seen["elsewhere"] = "written"
+        os.remove("/mine")
+    except OSError as error:
+        seen["elsewhere"] = type(error).__name__
+    try:
         socket.create_connection(("127.0.0.1", %d), timeout=5).close()
         seen["network"] = "reached"
     except OSError as error:
@@ -217,7 +238,7 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
         seen = looked(host, source)
     assert [seen[name] for name in names[:3]] == ["FileNotFoundError"] * 3
     assert seen["/proc/1/environ"] == "PermissionError"
-    assert seen["course"] == "OSError" and seen["network"] == "none"  # read-only
+    assert seen["course"] == seen["elsewhere"] == "OSError" and seen["network"] == "none"  # read-only
     assert seen["uid"] != 0 and "TEACHERS_SECRET" not in seen["env"]
     system = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "student", "usr"}
     assert set(seen["root"]) <= {*system, *NOTEBOOKS.parts, *seen_parts()}
@@ -656,6 +677,17 @@ def test_a_folder_with_nothing_in_it_is_an_error_and_not_an_empty_table(tmp_path
     assert main([str(tmp_path)]) == 1 and main([str(tmp_path / "nowhere")]) == 1
     said = capsys.readouterr().err
     assert "Nothing was graded: there is nothing in" in said and "there is no folder" in said
+
+
+def test_a_judge_in_a_process_of_its_own_goes_on_from_hand_in_to_hand_in():
+    with run.Judge(Limits(seconds=100), 1) as one:
+        for text, status in (("[1.5105, 3.3094, 2.2658]", "correct"), ("[1, 2, 3]", "wrong")):
+            found, finished = one.judge(hand_ins.HandIn("ada", "a.py", cells=[Cell(f"answer = {text}")]))
+            assert finished and [(r["exercise"], r["status"]) for r in found] == [("1.1", status), ("1.2", "missing")]
+        assert "tudents' code runs" in one.words
+        one.process.kill()
+        assert one.judge(hand_ins.HandIn("ada", "a.py", exercises=["1.1"]))[1] is False
+        assert one.process is None  # the next hand-in has a new one
 
 
 def test_a_judge_that_ends_leaves_its_hand_in_unjudged_and_the_next_goes_on(tmp_path, monkeypatch):

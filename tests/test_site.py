@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import re
 import subprocess
@@ -423,6 +424,24 @@ def test_a_sentence_makes_the_board_ready(built, reader):
     page.get_by_role("button", name="take every key away").click()
     board.get_by_label("weights I → tea: 0.33").wait_for()
     assert all(cell.input_value() == "0" for cell in board.get_by_label(re.compile("^W_k row")).all())
+
+
+def test_what_a_sentence_sets_is_what_its_board_has(pages):
+    seen = 0
+    for path, page in pages.items():
+        for button in page.select(".try button"):
+            spec = json.loads(button.find_previous(class_="saved-board").script.string)["spec"]
+            start, now = spec["start"], json.loads(button["data-now"])
+            sentence = f"{path.name}: {button.get_text()}"
+            assert now and now.keys() <= start.keys(), sentence
+            for name, matrix in now.get("inputs", {}).items():
+                assert [len(row) for row in matrix] == [len(row) for row in start["inputs"][name]], sentence
+                assert matrix != start["inputs"][name], sentence
+            choices = {control["name"]: control["values"] for control in spec["controls"]}
+            for name, value in now.get("settings", {}).items():
+                assert value in choices[name] and value != start["settings"][name], sentence
+            seen += 1
+    assert seen > 5
 
 
 def test_the_map_stays_in_sight_and_the_step_being_read_is_lit(built, reader):

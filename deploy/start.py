@@ -41,6 +41,8 @@ def start():
         sys.exit("Nobody is in the roster yet: course.py hub add CLASS.csv makes accounts and prints their passwords.")
     if hub := running("hub", "jupyterhub"):
         sys.exit(f"The hub is running already, as process {hub.pid}.")
+    if not running("proxy", "configurable-http-proxy"):
+        pid_file("proxy").unlink(missing_ok=True)  # JupyterHub would end whatever has the number by now
     prepare()
     config = Path(__file__).with_name("jupyterhub_config.py")
     print(f"The class is at port {PORT} as soon as the hub says that it runs.", flush=True)
@@ -78,10 +80,15 @@ def stop():
     classroom.end_all({classroom.account(person["id"]) for person in roster.people()})
 
 
+def pid_file(name):
+    """Where jupyterhub_config.py has the hub write its number and the proxy's."""
+    return Path(f"/run/attention-{name}-{PORT}.pid")
+
+
 def running(name, sign):
     """The hub's or the proxy's process, if the number in its file still is its own, else None."""
     with contextlib.suppress(OSError, ValueError, psutil.Error):
-        process = psutil.Process(int(Path(f"/run/attention-{name}-{PORT}.pid").read_text()))
+        process = psutil.Process(int(pid_file(name).read_text()))
         if sign in " ".join(process.cmdline()):
             return process
 

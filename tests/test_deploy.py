@@ -688,7 +688,10 @@ def test_each_command_goes_where_it_is_done(start, monkeypatch):
         start.main(["everything"])
 
 
-def test_a_hub_without_a_class_or_beside_another_does_not_start(start, monkeypatch):
+def test_a_hub_without_a_class_or_beside_another_does_not_start(start, monkeypatch, tmp_path):
+    assert str(start.pid_file("hub")) == f"/run/attention-hub-{start.PORT}.pid"
+    monkeypatch.setattr(start, "pid_file", tmp_path.joinpath)
+    (tmp_path / "proxy").write_text("1")  # of a proxy that is gone: the number may be anybody's
     monkeypatch.setattr(start, "running", lambda name, sign: None)
     with pytest.raises(SystemExit, match="Nobody is in the roster yet"):
         start.start()
@@ -702,6 +705,7 @@ def test_a_hub_without_a_class_or_beside_another_does_not_start(start, monkeypat
     monkeypatch.setattr(os, "execv", lambda program, command: start.commands.append(command))
     monkeypatch.setenv("COURSE_HUB_STATE", "")
     start.start()
+    assert not (tmp_path / "proxy").exists()
     assert start.commands[0] == "prepared" and start.commands[1][1:3] == ["-m", "jupyterhub"]
     assert os.environ["COURSE_HUB_STATE"] == str(start.STATE)
 
@@ -728,7 +732,7 @@ def test_before_a_start_everything_is_made_and_what_is_there_is_left(start, tmp_
 def test_a_number_counts_only_for_the_process_that_wrote_it(start, monkeypatch, tmp_path, own_process):
     hub, other = own_process("jupyterhub"), own_process("somebody else's")
     file = tmp_path / "pid"
-    monkeypatch.setattr(start, "Path", lambda path: file if path == f"/run/attention-hub-{start.PORT}.pid" else None)
+    monkeypatch.setattr(start, "pid_file", {"hub": file}.get)
     file.write_text(str(hub.pid))
     assert start.running("hub", "jupyterhub").pid == hub.pid
     for text in (str(other.pid), "no number", "999999999"):

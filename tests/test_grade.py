@@ -8,6 +8,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import socket
 import threading
 import time
@@ -560,6 +561,17 @@ def test_the_slide_to_show_is_the_one_of_that_number_in_the_deck(small):
     notebook = nbformat.read(NOTEBOOKS / "03_masking.ipynb", as_version=4)
     number = int(pages.slide("notebook 3, “No looking ahead”").split()[2])
     assert speaker.slides(notebook)[number - 1].source.startswith("## No looking ahead")
+
+
+def test_slides_are_counted_as_in_the_instructors_guide():
+    """Whose numbers are tested against the decks; it may name a later slide of a section, here it is the first."""
+    guide = (NOTEBOOKS / "INSTRUCTORS.md").read_text(encoding="utf-8")
+    named = re.findall(r"0(\d) slide (\d+) \(“([^”]+)”\)", guide)
+    assert len(named) > 10
+    for notebook, number, heading in named:
+        first = pages.slides()[notebook, heading]
+        between = [at for (n, other), at in pages.slides().items() if n == notebook and first < at <= int(number)]
+        assert first <= int(number) and not between, (notebook, number, heading, first)
 
 
 def test_every_place_to_read_again_is_found_among_the_slides():

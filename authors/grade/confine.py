@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .wire import Channel, Closed, Late
+from .wire import Channel
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SEEN = (
@@ -313,6 +313,3 @@ def unconfined(why, nobody=False):
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     who = "as root" if root else "with your rights"
     return UNCONFINED.format(why=why, who=who, what="every file" if root else "your files")
-
-
-__all__ = ["Channel", "Closed", "Host", "Late", "Limits", "best_host", "bubblewrap"]

@@ -80,8 +80,8 @@ WITHOUT = {  # left out on purpose: these lines would run across the ones that t
     "arrows": {("queries", "scores"), ("keys", "scores")},
     "learning": {
         *((given, "W_q now") for given in ("X", "W_k", "wish")),
-        *((given, "to W_q") for given in ("X", "W_k")),
-        ("X", "weights"),
+        *((given, "weights") for given in ("X", "W_q", "wish")),
+        *((given, "to W_q") for given in ("X", "W_q", "W_k", "wish")),
         ("wish", "loss"),
     },
 }

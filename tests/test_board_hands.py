@@ -7,7 +7,7 @@ import torch
 from board_page import open_page, traits
 
 from attn_lib import explorers
-from attn_lib.board import Board, random_matrix
+from attn_lib.board import Board, Task, random_matrix
 from attn_lib.board import operations as op
 from authors import pages
 
@@ -85,6 +85,26 @@ def test_every_change_is_undone_and_redone_and_a_new_one_forgets_the_redone(by_h
     assert redo.is_disabled()
 
 
+def test_one_gesture_is_one_step_of_undo(by_hand):
+    number = cell(by_hand, "W_q row 1 column 1")
+    number.focus()
+    number.hover()
+    for now in "23":
+        by_hand.page.mouse.wheel(0, -1)
+        by_hand.get_by_text(f"W_q row 1 column 1 is now {now}.").wait_for()
+    press(by_hand, "Control+z")
+    assert number.input_value() == "1"
+    box = number.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    by_hand.page.mouse.down()
+    for further in (13, 25):
+        by_hand.page.mouse.move(x + further, y)
+    by_hand.page.mouse.up()
+    assert number.input_value() == "3"
+    press(by_hand, "Control+z")
+    assert number.input_value() == "1" and said(by_hand) == "Undone."
+
+
 @pytest.mark.parametrize(
     "text, complaint", [("1,5", "write 1.5. 1 stays."), ("x", "“x” is not a number"), ("2e6", "at most a million")]
 )
@@ -112,14 +132,22 @@ def test_a_block_is_pasted_whole_or_not_at_all(by_hand):
     assert "1 × 4 does not fit here, where 4 × 3 cells are left" in said(by_hand) and number.input_value() == "1.25"
 
 
-def test_random_is_its_seed_and_the_code_follows(by_hand):
+def test_random_is_its_seed_and_the_code_follows(by_hand, page):
+    def drawn(board):
+        board.get_by_role("button", name=re.compile("Random")).click()
+        made = {}
+        exec(board.locator("textarea").input_value(), made)
+        return made, int(board.get_by_role("button", name=re.compile("Random")).inner_text().split()[1])
+
     by_hand.get_by_text("As code").click()
-    by_hand.get_by_role("button", name=re.compile("Random")).click()
-    seed = int(by_hand.get_by_role("button", name=re.compile("Random")).inner_text().split()[1])
-    made = {}
-    exec(by_hand.locator("textarea").input_value(), made)
-    assert torch.equal(made["W_q"], random_matrix((4, 3), seed, place=1))
+    (first, seed), (second, next_seed) = drawn(by_hand), drawn(by_hand)
+    assert torch.equal(first["W_q"], random_matrix((4, 3), seed, place=1))
+    assert torch.equal(second["W_q"], random_matrix((4, 3), seed + 1, place=1)) and next_seed == seed + 1
     by_hand.get_by_text("As code").click()
+    mask = start_again(page, "mask_painter")
+    mask.get_by_text("As code").click()
+    assert set(drawn(mask)[0]["mask"].unique().tolist()) <= {0, 1}
+    mask.get_by_text("As code").click()
 
 
 def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
@@ -131,9 +159,8 @@ def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
     reasons.select_option("1")
     assert said(by_hand).startswith("That is not the reason")
     reasons.select_option("0")
-    assert by_hand.locator(".task b").inner_text().strip() == "✓ Done." and said(by_hand).startswith(
-        "Right. A step d there"
-    )
+    assert by_hand.locator(".task b").inner_text().strip() == "✓ Done." and said(by_hand) == "Right."
+    assert by_hand.locator(".task p").inner_text().startswith("✓ Done. A step d there")
     by_hand.get_by_role("button", name="Reset").click()
     assert by_hand.locator(".task b").inner_text().strip() == "Task." and reasons.is_disabled()
 
@@ -260,6 +287,16 @@ def test_a_python_that_is_gone_or_silent_is_said_to_know_nothing(asking):
     assert page.evaluate("engine.untold") == ""
 
 
+def test_python_is_told_that_a_task_was_done_and_by_reset_that_it_is_open_again(asking):
+    board = Board({"a": torch.zeros(1, 1)}, [], task=Task("Make a large.", (("above", "a", 0, 0, 5),)))
+    page = asking(board)
+    for act, done in (("edit('a', [[0, 0, '6']])", True), ("edit('a', [[0, 0, '1']])", True), ("reset()", False)):
+        page.evaluate(f"engine.{act}")
+        page.clock.run_for(10)
+        board.set_state({"now": page.evaluate("engine.model.get('now')")})
+        assert board.done is done is page.evaluate("engine.done")
+
+
 def test_what_only_python_computes_comes_with_its_answer(asking):
     page = asking(Board({"a": torch.zeros(1, 1)}, [("b", op.python(lambda a: a * 2, "a")), ("c", op.exp("b"))]))
     page.evaluate("engine.edit('a', [[0, 0, '3']])")
@@ -268,5 +305,8 @@ def test_what_only_python_computes_comes_with_its_answer(asking):
     assert page.evaluate("[engine.values.b[0][0], engine.values.c[0][0]]") == pytest.approx([6, 403.4287934927351])
     assert page.evaluate("[...engine.stale()]") == []
     page.evaluate("engine.edit('a', [[0, 0, '4']])")
+    page.evaluate("answer({ revision: engine.revision - 1 })")  # late, about the numbers from before
     page.clock.run_for(5000)
     assert page.evaluate("[...engine.stale()]") == ["b", "c"]
+    page.evaluate("engine.undo()")  # what stands there again was answered
+    assert page.evaluate("[[...engine.stale()], engine.values.b[0][0]]") == [[], 6]

@@ -247,6 +247,21 @@ def test_the_height_does_not_change_when_a_cell_is_looked_at_or_focused(request,
 # ----------------------------------------------------------------------------------------------------- on a phone
 
 
+STICKS_OUT = """root => {
+  const { left, right } = root.getBoundingClientRect();
+  return [...root.querySelectorAll(".panel, .bar > *, .task, .foot")].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.width && (box.left < left || box.right > right);
+  }).map((node) => node.dataset.name ?? node.className);
+}"""
+
+
+@pytest.mark.parametrize("width", [640, 740, 800])  # of pages between a phone and a laptop, marimo's among them
+def test_nothing_sticks_out_of_a_board_on_a_page_between(open_page, width):
+    page = open_page(width, 768)
+    assert {name: out for name in BOARDS if (out := board(page, name).evaluate(STICKS_OUT))} == {}
+
+
 @pytest.mark.parametrize("name", BOARDS)
 def test_on_a_phone_every_cell_is_as_large_as_a_fingertip(phone, name):
     small = board(phone, name).evaluate(

@@ -131,7 +131,6 @@ class Engine {
         return this.moved(null, complaint, { name, row: top, column: left, complaint });
       }
       let [value, complaint] = read(text);
-      if (!complaint && this.panel[name].toggle && value !== 0 && value !== 1) complaint = "A switch is 1 or 0.";
       if (complaint) {
         complaint = `${complaint} ${exact(this.now.inputs[name][row][column])} stays.`;
         return this.moved(null, complaint, { name, row, column, complaint });
@@ -182,7 +181,7 @@ class Engine {
   reason(answer) {
     this.answer = answer;
     this.tell();
-    this.said = this.done ? `Right. ${this.task.because}` : "That is not the reason. Look again at what moved.";
+    this.said = this.done ? "Right." : "That is not the reason. Look again at what moved.";
     this.show();
   }
 

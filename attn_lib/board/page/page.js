@@ -24,17 +24,26 @@ function render(engine, el) {
   root.append(bar.node, task.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken);
   lookingAt(view);
 
-  function fit() { // type as large as there is room for
-    const width = el.clientWidth, narrow = width < NARROW;
-    if (!width) return;
+  function fits() { // type as large as there is room for; in two steps, as the smallest type does not shrink with it
     root.style.fontSize = "";
+    for (let k = 0; k < 2; k++) {
+      const size = parseFloat(getComputedStyle(root).fontSize) * Math.min(1, view.stage.clientWidth / (flow.offsetWidth + 2));
+      root.style.fontSize = `${Math.max(LEAST, size)}px`;
+    }
+    return flow.offsetWidth <= view.stage.clientWidth + 1;
+  }
+
+  function fit() { // side by side, with less room between where it must be, else as on a phone
+    const width = el.clientWidth;
+    if (!width) return;
+    root.classList.remove("narrow", "tight");
+    const narrow = width < NARROW || !(fits() || (root.classList.add("tight"), fits()));
     root.classList.toggle("narrow", narrow);
     (narrow ? strip.node : view.stage).append(view.why);
-    if (!narrow) {
-      const base = parseFloat(getComputedStyle(root).fontSize);
-      let size = base * Math.min(1, view.stage.clientWidth / (flow.offsetWidth + 2));
-      if (root.classList.contains("large")) size = Math.min(size, Math.max(14, (base * (innerHeight - 100)) / root.offsetHeight));
-      root.style.fontSize = `${Math.max(LEAST, size)}px`;
+    if (narrow) root.style.fontSize = "";
+    else if (root.classList.contains("large")) {
+      const size = parseFloat(root.style.fontSize);
+      root.style.fontSize = `${Math.min(size, Math.max(14, (size * (innerHeight - 100)) / root.offsetHeight))}px`;
     }
     strip.update();
     connect();
@@ -120,7 +129,7 @@ function barOf(view, fit) {
   const large = button("Large type", () => (root.classList.toggle("large"), update(), fit()), "Larger type");
   const code = codeOf(view), controls = engine.controls.filter((control) => control.values.length > 1).map((control) => controlOf(view, control));
   const node = element("div", { class: "bar", role: "toolbar", "aria-label": "Board" }, undo, redo, reset, random);
-  node.append(...controls.map((control) => control.node), element("span", { class: "space" }), large, code.node);
+  node.append(...controls.map((control) => control.node), element("span", { class: "end" }, large, code.node));
   random.hidden = code.node.hidden = !engine.panels.some((panel) => panel.editable);
   function update() {
     for (const control of controls) control.update();
@@ -175,11 +184,11 @@ function taskOf(view) {
   reasons.addEventListener("change", () => reasons.value !== "" && engine.reason(Number(reasons.value)));
   const asked = element("label", { class: "reason" }, task.why, reasons);
   node.append(element("p", {}, mark, words), ...(task.why ? [asked] : []));
-  words.textContent = task.text;
   return {
     node,
     update() {
       node.classList.toggle("done", engine.done);
+      words.textContent = (engine.done && task.because) || task.text;
       mark.textContent = engine.done ? "✓ Done. " : engine.reached ? "✓ Now say why. " : "Task. ";
       reasons.disabled = !engine.reached;
       reasons.value = engine.answer === null ? "" : String(engine.answer);

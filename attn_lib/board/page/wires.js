@@ -53,7 +53,8 @@ function wire(from, to, others, straight) {
     if (Math.abs(from.y - to.y) < 14) return `M${from.right + 1},${y} ${into}`;
     const [top, bottom] = [Math.min(y, from.y), Math.max(y, from.y)]; // a title may reach further than its table
     const titles = others.filter((box) => box.edge < early && box.far > early && box.top < bottom && box.bottom > top);
-    const turn = onTheWay.length ? late : Math.max(early, ...titles.map((box) => box.far + 3));
+    const behind = others.filter((box) => box.edge < late + 2 && box.far > late && box.top < bottom && box.bottom > top);
+    const turn = onTheWay.length ? Math.min(late, ...behind.map((box) => box.edge - 3)) : Math.max(early, ...titles.map((box) => box.far + 3));
     return `M${from.right + 1},${from.y} H${turn} V${y} ${into}`;
   }
   const x = Math.max(to.left + 12, Math.min(to.right - 12, (from.left + from.right) / 2));

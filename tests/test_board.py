@@ -164,6 +164,8 @@ def test_words_and_colours_follow_from_what_a_step_is_computed_from():
         ("weights", op.softmax("scores")),
         ("out", op.product("weights", "queries")),
         ("back", op.transposed("weights")),
+        ("products", op.product("W", "W", transpose="a")),
+        ("one", op.row("queries", chosen=0)),
     ]
     board = Board({"X": x, "W": Input(torch.ones(3, 2), "query", columns=("f0", "f1"))}, steps)
     panels = {panel["name"]: panel for panel in board.spec["panels"]}
@@ -178,6 +180,10 @@ def test_words_and_colours_follow_from_what_a_step_is_computed_from():
         "output",
         ["f0", "f1"],
     )
+
+    assert (panels["products"]["rows"], panels["products"]["columns"]) == (["f0", "f1"], ["f0", "f1"])
+    assert (panels["one"]["rows"], panels["one"]["columns"]) == ([], ["f0", "f1"])
+    assert [panels[name]["at"] for name in ("queries", "scores", "weights")] == [[2, 1], [3, 1], [4, 1]]
 
 
 @pytest.mark.parametrize(
@@ -195,11 +201,19 @@ def test_words_and_colours_follow_from_what_a_step_is_computed_from():
         (lambda: op.softmax("a", axis=1), TypeError, "axis"),
         (lambda: Board({"a": START}, []).change(b=1), ValueError, r"'b'.*\['a'\]"),
         (lambda: Board({"a": START}, []).change(a=[[1.0]]), ValueError, "2 × 2"),
+        (lambda: Board({"m": Input([[1.0]], toggle=True)}, []).change(m=[[0.5]]), ValueError, "m cannot hold 0.5"),
+        (lambda: Board({"a": START}, [], [Control("n", "N", (1, 2))]).change(n=3), ValueError, "N cannot be 3"),
     ],
 )  # fmt: skip
 def test_a_board_that_cannot_be_says_why(make, exception, word):
     with pytest.raises(exception, match=word):
         make()
+
+
+def test_a_change_from_python_is_one_that_the_page_takes_for_new(board):
+    revisions = [board.now["revision"], *(board.change(factor=factor).now["revision"] for factor in (10, 1))]
+    assert len(set(revisions)) == 3
+    assert board.now["settings"] == {"factor": 1} and board.heard["revision"] == revisions[-1]
 
 
 def test_a_step_with_conditions_is_not_among_the_plain_tables():

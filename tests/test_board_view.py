@@ -78,6 +78,7 @@ WITHOUT = {  # left out on purpose: these lines would run across the ones that t
     "mask": {("mask", "gradient")},
     "fused": {("scores", "attention"), ("values", "attention")},
     "arrows": {("queries", "scores"), ("keys", "scores")},
+    "position": {("queries", "scores")},
     "learning": {
         *((given, "W_q now") for given in ("X", "W_k", "wish")),
         *((given, "weights") for given in ("X", "W_q", "wish")),
@@ -381,6 +382,11 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
     shown.get_by_role("button", name="Step on").focus()
     laptop.keyboard.press("PageDown")  # what a clicker sends
     assert shown.locator(".player output").inner_text() == "2/6"
+    play = shown.get_by_role("button", name="Play the steps")
+    goes_on = "play => (play.click(), play.parentNode.querySelector('output').textContent)"
+    assert play.evaluate(goes_on) == "3/6"  # and does not begin anew
+    shown.get_by_role("button", name="Pause").click()
+    assert play.is_visible()
     shown.get_by_role("button", name="Reset").click()
     assert shown.locator("[aria-label$=': not yet']").count() == 0
 

@@ -166,6 +166,8 @@ def test_words_and_colours_follow_from_what_a_step_is_computed_from():
         ("back", op.transposed("weights")),
         ("products", op.product("W", "W", transpose="a")),
         ("one", op.row("queries", chosen=0)),
+        ("shares", op.row("weights", chosen=0)),
+        ("weighed", op.weigh("shares", "queries")),
     ]
     board = Board({"X": x, "W": Input(torch.ones(3, 2), "query", columns=("f0", "f1"))}, steps)
     panels = {panel["name"]: panel for panel in board.spec["panels"]}
@@ -183,6 +185,7 @@ def test_words_and_colours_follow_from_what_a_step_is_computed_from():
 
     assert (panels["products"]["rows"], panels["products"]["columns"]) == (["f0", "f1"], ["f0", "f1"])
     assert (panels["one"]["rows"], panels["one"]["columns"]) == ([], ["f0", "f1"])
+    assert (panels["weighed"]["rows"], panels["weighed"]["columns"]) == (["cat", "sat"], ["f0", "f1"])
     assert [panels[name]["at"] for name in ("queries", "scores", "weights")] == [[2, 1], [3, 1], [4, 1]]
 
 
@@ -214,6 +217,11 @@ def test_a_change_from_python_is_one_that_the_page_takes_for_new(board):
     revisions = [board.now["revision"], *(board.change(factor=factor).now["revision"] for factor in (10, 1))]
     assert len(set(revisions)) == 3
     assert board.now["settings"] == {"factor": 1} and board.heard["revision"] == revisions[-1]
+
+
+def test_reset_goes_back_to_where_the_controls_started():
+    board = Board({"a": START}, [], [Control("n", "N", (1, 2), 2)]).change(n=1)
+    assert board.spec["start"]["settings"] == {"n": 2} and board.settings == {"n": 1}
 
 
 def test_a_step_with_conditions_is_not_among_the_plain_tables():

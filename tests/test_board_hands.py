@@ -305,7 +305,7 @@ def test_what_only_python_computes_comes_with_its_answer(asking):
     assert page.evaluate("[engine.values.b[0][0], engine.values.c[0][0]]") == pytest.approx([6, 403.4287934927351])
     assert page.evaluate("[...engine.stale()]") == []
     page.evaluate("engine.edit('a', [[0, 0, '4']])")
-    page.evaluate("answer({ revision: engine.revision - 1 })")  # late, about the numbers from before
+    page.evaluate("answer({ revision: engine.revision - 1, made: { b: [[6]] } })")  # late, about what stood before
     page.clock.run_for(5000)
     assert page.evaluate("[...engine.stale()]") == ["b", "c"]
     page.evaluate("engine.undo()")  # what stands there again was answered

@@ -180,6 +180,14 @@ def test_a_result_says_where_it_came_from_and_leads_there(by_hand):
     press(by_hand, "Escape")
 
 
+def test_arrows_walk_on_in_the_next_row_and_back_in_the_one_before(by_hand):
+    label = "document.activeElement.getAttribute('aria-label')"
+    cell(by_hand, "scores I → tea").focus()
+    for key, place in (("ArrowRight", "like → I"), ("ArrowLeft", "I → tea"), ("Home", "I → I"), ("End", "I → tea")):
+        press(by_hand, key)
+        assert by_hand.page.evaluate(label).startswith(f"scores {place}:")
+
+
 def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_of(by_hand):
     for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
         cell(by_hand, label).focus()

@@ -117,6 +117,7 @@ def _open(step, settings):
 def test_lines_are_the_true_dependencies(laptop, name):
     drawn = [tuple(pair) for pair in board(laptop, name).evaluate(DRAWN)]
     true = true_dependencies(BOARDS[name]())
+    assert board(laptop, name).locator(".wire:not([marker-end])").count() == 0
     assert not set(drawn) - true, "lines that nothing is computed along"
     assert true - set(drawn) == WITHOUT.get(name, set()), "dependencies without a line"
 
@@ -379,6 +380,7 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
     shown.get_by_role("button", name="Step on").click()
     assert shown.locator("[aria-label$=': not yet']").count() > 9
     assert shown.locator(".player output").inner_text() == "1/6"
+    assert shown.locator(".said").inner_text().startswith("queries: inputs X times W_q")
     shown.get_by_role("button", name="Step on").focus()
     laptop.keyboard.press("PageDown")  # what a clicker sends
     assert shown.locator(".player output").inner_text() == "2/6"

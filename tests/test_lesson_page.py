@@ -5,12 +5,14 @@ import zipfile
 
 import nbformat
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.show import marked
 from authors import pages, site
+from authors.deck import live
 
 VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
@@ -87,6 +89,24 @@ def test_a_board_lives_with_its_suggestions_and_a_progress_bar_leaves_its_text(c
     assert button.decode_contents() == "take <em>every</em> key away"
     assert json.loads(button["data-now"]) == {"inputs": {"keys": [[0]]}}
     assert cells["bar"].outputs[0].data == {"text/plain": "100%"}
+
+
+def test_what_a_notebook_sets_holds_for_no_other():
+    sets = "torch.set_default_dtype(torch.float64); torch.set_printoptions(precision=2); torch.manual_seed(7)"
+    before = (
+        torch.get_default_dtype(),
+        str(torch.tensor(1 / 3)),
+        torch.get_rng_state().tolist(),
+        torch.get_num_threads(),
+    )
+    live.run_here(new_notebook(cells=[new_code_cell(f"import torch\n{sets}\ntorch.set_num_threads(2)\n1 / 0")]))
+    after = (
+        torch.get_default_dtype(),
+        str(torch.tensor(1 / 3)),
+        torch.get_rng_state().tolist(),
+        torch.get_num_threads(),
+    )
+    assert after == before
 
 
 def test_a_picture_takes_its_description_to_the_page(cells):

@@ -45,8 +45,8 @@ sinusoidal_encoding = function(
         "With 4 features there are two angles for each position: the position times 1, and the position times 0.01.",
         "`torch.arange(0, embed_dim, 2)` is 0, 2, 4, …: that is 2i already. Divided by embed_dim it is the exponent, "
         "with a minus.",
-        "angles = torch.arange(n)[:, None] * frequencies has shape (n, embed_dim / 2). Its sine and its cosine are the "
-        "features, in any order.",
+        "`angles = torch.arange(n)[:, None] * frequencies` has shape (n, embed_dim / 2). Its sine and its cosine are "
+        "the features, in any order.",
     ],
 )
 

@@ -128,7 +128,7 @@ class Overview:
         if not self.rows:  # says no number, so that a new notebook changes no saved output
             return "No exercise attempted yet. Those of a notebook are listed here from its first check on."
         done = sum(state == "done" for *_, state, _ in self.rows)
-        others = f", {self.elsewhere} more in notebooks not begun" * bool(self.elsewhere)
+        others = ", more in notebooks not begun" * bool(self.elsewhere)  # a new notebook changes no saved output
         return f"{done} of {count(len(self.rows), 'exercise')} done{others}"
 
     def __repr__(self):

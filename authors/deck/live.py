@@ -13,6 +13,8 @@ import tempfile
 from dataclasses import dataclass
 from unittest import mock
 
+import torch
+
 from attn_lib.board import Board
 from attn_lib.exercises import progress_file
 from attn_lib.plots import Figure
@@ -76,12 +78,29 @@ def bind(on):
 def run_here(notebook):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way."""
     names, found = {"__name__": "__main__"}, {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 with contextlib.suppress(Exception):  # a cell that is there to fail keeps the output it was saved with
                     found[cell.id] = shown(last_value(cell.source, names))
     return {name: value for name, value in found.items() if value is not None}
+
+
+@contextlib.contextmanager
+def torch_kept():
+    """What a notebook sets for itself holds for no other: how torch prints, its threads, random numbers and dtype."""
+    dtype, threads, printed = (
+        torch.get_default_dtype(),
+        torch.get_num_threads(),
+        vars(torch._tensor_str.PRINT_OPTS).copy(),
+    )
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        vars(torch._tensor_str.PRINT_OPTS).update(printed)
 
 
 def progress_kept_in(folder):

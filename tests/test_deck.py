@@ -617,7 +617,8 @@ def run_seen(page, key="Shift+Enter"):
     before = page.evaluate("document.documentElement.dataset.runs ?? 0")
     page.keyboard.press(key)
     page.wait_for_function(
-        "(n) => document.documentElement.dataset.runs > n && !document.querySelector('.running')", arg=before
+        "(n) => Number(document.documentElement.dataset.runs) > Number(n) && !document.querySelector('.running')",
+        arg=before,
     )
 
 

@@ -18,7 +18,6 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from pathlib import Path
 import aiohttp
 import psutil
 from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1, serialize_msg_to_ws_v1
+from ports import free_ports
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -156,18 +156,6 @@ class Hub:
         if not self.had_group:
             subprocess.run(["groupdel", classroom.GROUP], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.state)
-
-
-def free_ports(count):
-    """The first of several free ports in a row."""
-    while True:
-        with contextlib.ExitStack() as stack:
-            first = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-            port = first.getsockname()[1]
-            with contextlib.suppress(OSError, OverflowError):
-                for i in range(1, count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port + i)))
-                return port
 
 
 # ------------------------------------------------------------------------------------------------------------ student

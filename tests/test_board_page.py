@@ -233,8 +233,20 @@ def test_a_number_is_read_as_it_is_typed(page, text, number):
     [
         (0.0004, "≈0"), (0.0006, "0.001"), (0.004, "0.004"), (0.125, "0.13"), (-1.21, "−1.21"), (12.34, "12.3"),
         (-0.0, "0"), (99.5, "99.5"), (123.4, "123"), (250_000, "250k"), (2_500_000, "2.5M"), (1e10, "1e10"),
-        (1 - 2**-53, "1"), (0.9999, "1.00"), (1e-15, "≈0"),
+        (1 - 2**-53, "1"), (0.9999, "1.00"), (1e-15, "≈0"), (-9.9996, "−10.0"), (99.96, "100"), (-0.0042, "−.004"),
+        (-12_345, "−12k"), (12_345, "12345"), (-99.96, "−100"), (999_700, "1.0M"), (-9_960_000, "−10M"),
+        (9e9, "9e9"), (-9999.7, "−10k"),
     ],
 )  # fmt: skip
 def test_a_cell_writes_a_number_in_at_most_five_signs(page, number, text):
     assert page.evaluate("(number) => written(number)", number) == text
+    assert len(text) <= 5
+
+
+def test_no_number_is_wider_than_its_cell(page):
+    """Around every place where the form changes, and everywhere between."""
+    widest = """() => [1, -1].flatMap((sign) => [...Array(2600).keys()].flatMap((k) => {
+      const size = 10 ** (k / 200 - 4);
+      return [size, size * 0.99999, Math.ceil(size)].map((x) => written(sign * x));
+    })).filter((text) => text.length > 5)"""
+    assert page.evaluate(widest) == []

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from ports import free_ports
 
 if sys.platform == "win32":
     pytest.skip("a hub needs Unix accounts", allow_module_level=True)
@@ -151,18 +151,6 @@ class Hub:
 
     def code(self, session, page):
         return session.get(f"{self.address}/{page}", allow_redirects=False).status_code
-
-
-def free_ports(count):
-    """The first of several free ports in a row."""
-    while True:
-        with contextlib.ExitStack() as stack:
-            first = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-            port = first.getsockname()[1]
-            with contextlib.suppress(OSError, OverflowError):
-                for i in range(1, count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port + i)))
-                return port
 
 
 @pytest.fixture(scope="module")

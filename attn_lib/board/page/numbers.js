@@ -7,18 +7,19 @@ const fromJson = (x) => (typeof x === "number" ? x : { nan: NaN, inf: Infinity, 
 const minus = (text) => text.replaceAll("-", "−");
 const trimmed = (x, digits) => minus(x.toFixed(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/^-0$/, "0"));
 
-// In a cell: at most five signs.
+// In a cell: at most five signs, whatever a number is rounded to.
 function written(x) {
   const size = Math.abs(x);
   if (Number.isNaN(x)) return "nan";
   if (size === Infinity) return x > 0 ? "∞" : "−∞";
-  if (size >= 1e9) return minus(x.toExponential(0).replace("e+", "e"));
-  if (size >= 1e6) return minus(`${(x / 1e6).toFixed(size >= 1e7 ? 0 : 1)}M`);
-  if (size >= 1e5) return minus(`${(x / 1e3).toFixed(0)}k`);
+  if (size >= 999.5e6) return minus(x.toExponential(0).replace("e+", "e"));
+  if (size >= 999.5e3) return minus(`${(x / 1e6).toFixed(size >= 9.95e6 ? 0 : 1)}M`);
+  if (size >= (x < 0 ? 9999.5 : 99999.5)) return minus(`${(x / 1e3).toFixed(0)}k`);
   const whole = Math.round(x);
   if (x === whole || (whole && Math.abs(x - whole) < 1e-12 * size)) return minus(String(whole + 0)); // a sum of shares is 1
   if (size < 0.0005) return "≈0";
-  return minus(x.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size < 0.005 ? 3 : 2));
+  if (size < 0.005) return minus(x.toFixed(3).replace("-0", "-"));
+  return minus(x.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2));
 }
 
 // As it is, for whoever edits it or copies it.

@@ -1,5 +1,6 @@
 """The deck, as a file and live: what a hall sees, what a lecturer's keys do, and what an accident leaves."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -523,6 +524,19 @@ def test_keys_of_a_clicker_work_from_anywhere_and_a_board_keeps_the_others(open_
     page.locator(IN_A_BOARD).first.focus()
     page.keyboard.press("PageUp")
     assert number_of(page) == board - 1
+
+
+def test_after_a_jump_next_and_back_lead_to_the_neighbours_also_where_a_chapter_was_left_in_its_middle(open_deck):
+    page = open_deck("01_by_hand")
+    chapters = page.evaluate(
+        "Reveal.getSlides().flatMap((slide, i) => (Reveal.getIndices(slide).v === 0 ? [i + 1] : []))"
+    )
+    first = next(one for one, other in itertools.pairwise(chapters[1:]) if other - one > 3)
+    jump(page, first + 2)  # a chapter's third slide, which must not be where the chapter goes on
+    for start, key, there in ((first - 1, "PageDown", first), (first + 3, "PageUp", first + 2), (1, "Space", 2)):
+        jump(page, start)
+        page.keyboard.press(key)
+        assert number_of(page) == there, f"{key} from slide {start}"
 
 
 def test_black_overview_help_and_a_jump_that_leads_nowhere(open_deck):

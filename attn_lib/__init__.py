@@ -1,19 +1,23 @@
 """The shared code of the notebook series. Plots, boards and exercises are imported by name: attn_lib.plots, …"""
 
 from .backward import attention_backward, softmax_backward
+from .cache import Cache, cache_bytes, cached_attention
 from .examples import Steps, self_attention_steps
-from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
-from .masks import causal_mask, padding_mask
+from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from .masks import causal_mask, padding_mask, window_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
 from .position import alibi_bias, position_angles, rotary, sinusoidal_encoding
 
 __all__ = [
     "AttentionHead",
+    "Cache",
     "MultiHeadAttention",
     "MultiHeadAttentionByHeads",
     "Steps",
     "alibi_bias",
     "attention_backward",
+    "cache_bytes",
+    "cached_attention",
     "causal_mask",
     "masked_softmax",
     "merge_heads",
@@ -22,7 +26,9 @@ __all__ = [
     "rotary",
     "scaled_dot_product_attention",
     "self_attention_steps",
+    "share_heads",
     "sinusoidal_encoding",
     "softmax_backward",
     "split_heads",
+    "window_mask",
 ]

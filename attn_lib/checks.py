@@ -149,6 +149,46 @@ def check_merge(x):
         raise ValueError(f"x must be (batch, heads, n, head_dim), got shape {tuple(x.shape)}")
 
 
+def check_share(x, groups):
+    check_tensor("x", x)
+    if x.ndim < 3:
+        raise ValueError(f"x must be (…, kv_heads, n, head_dim), got shape {tuple(x.shape)}")
+    check_count("groups", groups)
+
+
+def check_cache(query, key, value, cache, window):
+    """The new tokens' query, key and value, and what a cache holds: alike in all but the number of tokens."""
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        check_floating(name, tensor)
+        if tensor.ndim < 3:
+            raise ValueError(f"{name} must be (…, heads, n_new, features), got shape {tuple(tensor.shape)}")
+    if window is not None:
+        check_count("window", window)
+    if query.size(-2) != key.size(-2):
+        raise ValueError(f"query has {query.size(-2)} new tokens, key has {key.size(-2)}")
+    if key.size(-3) != value.size(-3):
+        raise ValueError(f"key has {key.size(-3)} heads, value has {value.size(-3)}")
+    if query.size(-3) % max(1, key.size(-3)) or not key.size(-3):
+        raise ValueError(f"heads={query.size(-3)} of query is not divisible by kv_heads={key.size(-3)} of key")
+    if cache is None:
+        return
+    check_count("cache.seen", cache.seen, least=0)
+    for name, kept, new in (("keys", cache.keys, key), ("values", cache.values, value)):
+        check_floating(f"cache.{name}", kept)
+        if kept.dtype != new.dtype:
+            raise TypeError(f"cache.{name} are {kept.dtype}, the new ones {new.dtype}: convert one to the other")
+        without_tokens = [(*x.shape[:-2], x.size(-1)) if x.ndim > 1 else tuple(x.shape) for x in (kept, new)]
+        if without_tokens[0] != without_tokens[1]:
+            raise ValueError(
+                f"cache.{name} have shape {tuple(kept.shape)}, the new ones {tuple(new.shape)}: "
+                "they may differ only in the number of tokens"
+            )
+    if cache.keys.size(-2) != cache.values.size(-2):
+        raise ValueError(f"cache has {cache.keys.size(-2)} keys and {cache.values.size(-2)} values")
+    if cache.keys.size(-2) > cache.seen:
+        raise ValueError(f"cache has {cache.keys.size(-2)} keys, more than cache.seen={cache.seen} tokens")
+
+
 def check_rotary(x):
     check_floating("x", x)
     if x.ndim < 2:

@@ -574,3 +574,118 @@ def position_board():
         because="Distance 0 costs nothing, so no key gets more than the token's own.",
     )
     return Board(inputs, steps, controls, task, "Where a token stands")
+
+
+# --------------------------------------------------------------------------------------------- notebook 10
+
+READ = ("the", "cat", "sat", "on", "a", "mat", "all", "day")
+CACHE_FAULTS = (  # operations.py knows their places
+    "none",
+    "top-left mask",
+    "no mask once there is a cache",
+    "positions start again",
+    "heads repeated as a list",
+    "window one too short",
+)
+
+
+def cache_board():
+    """Eight tokens read in chunks with a cache: what is kept, how much, and what each fault of a cache breaks."""
+    x = [
+        [1.0, 0.5, -0.5, 1.0, 0.0, 1.0, 1.0, -1.0],
+        [0.5, -1.0, 1.0, 0.5, 1.0, 0.0, -0.5, 1.0],
+        [-1.0, 0.5, 0.5, -0.5, 1.0, -1.0, 0.5, 0.0],
+        [1.0, 1.0, -1.0, 0.0, -0.5, 0.5, 1.0, 1.0],
+        [0.0, -0.5, 1.0, 1.0, 1.0, 1.0, -1.0, 0.5],
+        [-0.5, 1.0, 0.0, -1.0, 0.5, -0.5, 0.0, -1.0],
+        [1.0, -1.0, 0.5, 0.5, -1.0, 0.0, 1.0, 0.5],
+        [0.5, 0.5, -1.0, 1.0, 0.0, -1.0, -0.5, 1.0],
+    ]
+    inputs = {"X": Input(x, rows=READ, at=(1, 1), title="tokens X", note="four heads of two numbers", gap=2)}
+    heads, all_of_them = {"heads": 4, "stored": "scheme"}, {"read": "read", "window": 99}
+    read = {"tokens": 8, "read": "read", "window": "window"}
+    steps = [
+        Step("k", op.cut("X", at=(2, "scheme"), part=0), hidden=True, kind="key"),
+        Step("v", op.cut("X", at=(2, "scheme"), part=0), hidden=True, kind="value"),
+        Step("q turned", op.rotate("X", angle=ANGLE), hidden=True),
+        Step("k turned", op.rotate("k", angle=ANGLE), hidden=True),
+        Step("all hear", op.remembered(chunk=8, **read), hidden=True),
+        Step("full", op.shared_outputs("q turned", "k turned", "v", "all hear", **heads), hidden=True),
+    ]
+    for name, chunk in (("", "chunk"), (", one by one", 1)):  # as it is set, and as it would be
+        q, k, hears, out = f"q used{name}", f"k used{name}", f"hears{name}", f"out{name}"
+        steps += [
+            Step(f"q again{name}", op.rotate("X", angle=ANGLE, every=chunk), hidden=True),
+            Step(f"k again{name}", op.rotate("k", angle=ANGLE, every=chunk), hidden=True),
+            Step(q, op.choose(*_only_of_fault(3, "q turned", f"q again{name}"), chosen="fault"), hidden=True),
+            Step(k, op.choose(*_only_of_fault(3, "k turned", f"k again{name}"), chosen="fault"), hidden=True),
+            Step(hears, op.remembered(chunk=chunk, fault="fault", **read), hidden=True),
+            Step(f"shared{name}", op.shared_outputs(q, k, "v", hears, **heads), hidden=True),
+            Step(f"tiled{name}", op.shared_outputs(q, k, "v", hears, tiled=1, **heads), hidden=True),
+            Step(out, op.choose(*_only_of_fault(4, f"shared{name}", f"tiled{name}"), chosen="fault"), hidden=True),
+            Step(f"differs{name}", op.apart(out, "full"), hidden=True),
+            Step(f"differ{name}", op.transposed(f"differs{name}"), hidden=True),
+            Step(f"most{name}", op.largest(f"differ{name}"), hidden=True),
+        ]
+    steps += [
+        Step("w shared", op.shared_weights("q used", "k used", "hears", which="head", **heads), hidden=True),
+        Step("w tiled", op.shared_weights("q used", "k used", "hears", which="head", tiled=1, **heads), hidden=True),
+        Step("w", op.choose(*_only_of_fault(4, "w shared", "w tiled"), chosen="fault"), hidden=True),
+        Step(
+            "keys",
+            op.kept("k used", read="read", window="window", fault="fault"),
+            "keys that are kept",
+            at=(2, 1),
+            note="turned by position",
+            gap=2,
+            sparse=True,
+        ),
+        Step(
+            "values",
+            op.kept("v", read="read", window="window", fault="fault"),
+            "values that are kept",
+            at=(2, 2),
+            gap=2,
+            sparse=True,
+        ),
+        Step("weights", op.kept("w", **all_of_them), at=(1, 2), kind="weights", columns=READ, sparse=True),
+        Step(
+            "off by",
+            op.kept("differs", **all_of_them),
+            kind="scores",
+            at=(3, 1),
+            note="full computation",
+            sparse=True,
+            wires=(),
+        ),
+        Step("stored", op.amount("keys", "values"), "numbers stored", kind="scores", at=(3, 2)),
+    ]
+    controls = [
+        Control("read", "Tokens read", tuple(range(1, 9)), 4, slider=True),
+        Control("chunk", "At a time", ("one", "two", "four"), numbers=(1, 2, 4)),
+        Control("scheme", "Scheme", ("MHA, 4 stored", "GQA, 2 stored", "MQA, 1 stored"), numbers=(4, 2, 1)),
+        Control("window", "Window", tuple(range(2, 9)), 8, slider=True),
+        Control("head", "Weights of head", (0, 1, 2, 3)),
+        Control("fault", "Fault", CACHE_FAULTS),
+    ]
+    task = Task(
+        "Find the fault that nobody notices as long as tokens come one by one, and make it show.",
+        (("at_least", "fault", 1), ("below", "most, one by one", 0, 0, 1e-9), ("above", "most", 0, 0, 0.05)),
+        why="Why is it silent with single tokens?",
+        answers=(
+            "The first token of a text has nobody before it",
+            "A single new token is the newest: it may hear all that is there, with a mask or without",
+            "With single tokens nothing is kept",
+        ),
+        right=1,
+        because="Two that come together need a mask between them: the first may not hear the second.",
+    )
+    return Board(inputs, steps, controls, task, "Writing with a memory")
+
+
+ANGLE = 40  # degrees a position, of the RoPE of cache_board
+
+
+def _only_of_fault(fault, usual, wrong):
+    """Names to choose from by the menu of faults."""
+    return [wrong if place == fault else usual for place in range(len(CACHE_FAULTS))]

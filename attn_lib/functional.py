@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from .checks import check_attention, check_merge, check_scores, check_split
+from .checks import check_attention, check_merge, check_scores, check_share, check_split
 
 
 def masked_softmax(scores, mask=None):
@@ -65,3 +65,17 @@ def merge_heads(x):
     check_merge(x)
     batch, heads, n, head_dim = x.shape
     return x.transpose(1, 2).reshape(batch, n, heads * head_dim)
+
+
+def share_heads(x, groups):
+    """Give each group of neighbouring query heads the key or value head that they share (GQA; MQA if there is one).
+
+    Shapes: x (…, kv_heads, n, head_dim); returns (…, kv_heads · groups, n, head_dim), where query head h finds what it
+    shares: head h // groups of x.
+    Raises: TypeError if x is no tensor or groups no whole number, ValueError for groups below 1 or fewer than three
+    dimensions.
+    Source: Ainslie et al. 2023, https://arxiv.org/abs/2305.13245, section 2.2; `enable_gqa` of
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+    """
+    check_share(x, groups)
+    return x.repeat_interleave(groups, dim=-3)  # (…, kv_heads · groups, n, head_dim)

@@ -32,3 +32,19 @@ def causal_mask(n_queries, n_keys=None):
     check_count("n_queries", n_queries, least=0)
     check_count("n_keys", n_keys, least=0)
     return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
+
+
+def window_mask(n_queries, n_keys, window):
+    """Let every query see the `window` latest keys up to its own position, the last query being at the last key.
+
+    Shapes: returns (n_queries, n_keys), aligned to the bottom right as `causal_mask`, of which it is a part: a query's
+    own key counts, so with window=1 each sees itself alone.
+    Raises: TypeError for sizes that are not whole numbers, ValueError for negative ones or a window below 1.
+    Source: Beltagy et al. 2020, https://arxiv.org/abs/2004.05150, section 3.1; causal as in Jiang et al. 2023, Mistral
+    7B, https://arxiv.org/abs/2310.06825, section 2.
+    """
+    check_count("n_queries", n_queries, least=0)
+    check_count("n_keys", n_keys, least=0)
+    check_count("window", window)
+    own = n_keys - n_queries  # the column of the first query's own key
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(own).triu(own - window + 1)

@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import attn_lib
+
 # ---------------------------------------------------------------------------------------------------------- right
 
 
@@ -1118,4 +1120,145 @@ NEAR_MISSES += [
     ("8.2", lambda x, start=0: rope(x, 2 * start)),
     ("8.3", lambda h, q, k: alibi(h, q, k, price=lambda i, j: -((i - j) ** 2))),
     ("8.3", lambda h, q, k: alibi(h, q, k, slopes=lambda h: [0.5] * h)),
+]
+
+# ----------------------------------------------------------------------------------------------------- notebook 10
+
+
+def with_memory(
+    query,
+    key,
+    value,
+    keys,
+    values,
+    *,
+    stands=lambda i, kept: kept + i,
+    hears=lambda i, j, kept: j <= kept + i,
+    once_more=None,
+    keeps=lambda old, new: [*old, *new],
+    turns_what_is_kept=True,
+    remembers=True,
+):
+    """10.1 token by token, with one part exchanged: new token i stands somewhere, and hears some of all keys j."""
+    kept, n = keys.size(-2), query.size(-2)
+
+    def turned(x, place):
+        return attn_lib.rotary(x, place)  # one row
+
+    old_keys, old_values = ([x[..., j : j + 1, :] for j in range(kept)] for x in (keys, values))
+    asked = old_keys if once_more is None else [turned(k, once_more(j)) for j, k in enumerate(old_keys)]
+    as_they_come = [key[..., i : i + 1, :] for i in range(n)]
+    new_keys = [turned(k, stands(i, kept)) for i, k in enumerate(as_they_come)]
+    new_values = [value[..., i : i + 1, :] for i in range(n)]
+    all_keys, all_values = [*asked, *new_keys], [*old_values, *new_values]
+    outputs = []
+    for i in range(n):
+        heard = [j for j in range(kept + n) if hears(i, j, kept) and (remembers or j >= kept)]
+        k, v = (torch.cat([x[j] for j in heard], dim=-2) for x in (all_keys, all_values))
+        scores = turned(query[..., i : i + 1, :], stands(i, kept)) @ k.transpose(-2, -1)
+        outputs.append(torch.softmax(scores / query.size(-1) ** 0.5, dim=-1) @ v)
+    handed_on = keeps(asked, new_keys if turns_what_is_kept else as_they_come), keeps(old_values, new_values)
+    empty = keys[..., :0, :], values[..., :0, :]
+    return torch.cat(outputs, -2), *(torch.cat([e, *h], -2) for e, h in zip(empty, handed_on, strict=True))
+
+
+def memory_by_the_fused_kernel(query, key, value, keys, values):
+    seen = keys.shape[2]
+    keys, values = torch.cat((keys, attn_lib.rotary(key, seen)), 2), torch.cat((values, value), 2)
+    mask = torch.arange(keys.size(2)) <= torch.arange(seen, keys.size(2))[:, None]
+    output = F.scaled_dot_product_attention(attn_lib.rotary(query, seen), keys, values, mask)
+    return output, keys, values
+
+
+def memory_turned_by_matrices(query, key, value, keys, values):
+    n = keys.size(-2)
+    keys, values = torch.cat([keys, rope(key, n)], dim=-2), torch.cat([values, value], dim=-2)
+    scores = torch.einsum("bhqd,bhkd->bhqk", rope(query, n), keys) / math.sqrt(query.size(-1))
+    hidden = torch.ones(scores.shape[-2:]).triu(n + 1) > 0
+    return scores.masked_fill(hidden, -math.inf).softmax(-1) @ values, keys, values
+
+
+def shared_by_view(x, groups):
+    batch, heads, n, head_dim = x.shape
+    return x[:, :, None].expand(batch, heads, groups, n, head_dim).reshape(batch, heads * groups, n, head_dim)
+
+
+def shared_by_index(x, groups):
+    return x[:, torch.arange(x.size(1) * groups) // groups]
+
+
+def shared_by_list(x, groups):
+    return torch.stack([head for head in x.unbind(1) for _ in range(groups)], dim=1)
+
+
+def window_loop(n_queries, n_keys, window, *, near=lambda distance, window: 0 <= distance < window, stands=None):
+    """10.3 entry by entry, with one part exchanged."""
+    stands = stands or (lambda i: i + n_keys - n_queries)
+    return torch.tensor([[near(stands(i) - j, window) for j in range(n_keys)] for i in range(n_queries)])
+
+
+def window_by_distance(n_queries, n_keys, window):
+    distance = torch.arange(n_keys - n_queries, n_keys)[:, None] - torch.arange(n_keys)
+    return (distance >= 0) & (distance < window)
+
+
+def bytes_added_up(layers, embed_dim, heads, kv_heads, tokens, bits, *, kinds=("key", "value"), stored=None, wide=None):
+    """10.4 by adding, with one part exchanged."""
+    in_all = 0
+    for _ in range(layers):
+        for _ in kinds:
+            for _ in range(stored or kv_heads):
+                in_all += tokens * (wide or embed_dim // heads) * bits / 8
+    return in_all
+
+
+RIGHT += [
+    *[("10.1", answer) for answer in (with_memory, memory_by_the_fused_kernel, memory_turned_by_matrices)],
+    *[("10.2", answer) for answer in (shared_by_view, shared_by_index, shared_by_list)],
+    *[("10.3", answer) for answer in (window_loop, window_by_distance)],
+    ("10.4", bytes_added_up),
+    ("10.4", lambda n, e, h, kv, t, bits: torch.tensor(2 * n * (e // h) * kv * t * (bits // 8))),
+]
+
+MISTAKES += [
+    ("10.1", "top-left", part(with_memory, hears=lambda i, j, kept: j <= i)),
+    ("10.1", "no-mask-with-a-cache", part(with_memory, hears=lambda i, j, kept: kept > 0 or j <= i)),
+    ("10.1", "never-masked", part(with_memory, hears=lambda i, j, kept: True)),
+    ("10.1", "starts-again", part(with_memory, stands=lambda i, kept: i)),
+    ("10.1", "turned-again", part(with_memory, once_more=lambda j: j)),
+    ("10.1", "one-further", part(with_memory, stands=lambda i, kept: kept + i + 1)),
+    ("10.1", "kept-unturned", part(with_memory, turns_what_is_kept=False)),
+    ("10.1", "not-kept", part(with_memory, keeps=lambda old, new: old)),
+    ("10.1", "old-ones-dropped", part(with_memory, keeps=lambda old, new: new)),
+    ("10.1", "memory-unused", part(with_memory, remembers=False)),
+    ("10.2", "tiled", lambda x, groups: torch.cat([x] * groups, dim=1)),
+    ("10.2", "along-the-tokens", lambda x, groups: torch.stack([x] * groups, dim=3).flatten(2, 3)),
+    ("10.2", "along-the-features", lambda x, groups: torch.stack([x] * groups, dim=4).flatten(3, 4)),
+    ("10.2", "in-the-batch", lambda x, groups: torch.stack([x] * groups, dim=1).flatten(0, 1)),
+    ("10.3", "one-too-many", part(window_loop, near=lambda distance, window: 0 <= distance <= window)),
+    ("10.3", "one-too-few", part(window_loop, near=lambda distance, window: 0 <= distance < window - 1)),
+    ("10.3", "top-left-window", part(window_loop, stands=lambda i: i)),
+    (
+        "10.3",
+        "same-for-all",
+        lambda n_q, n_k, w: window_loop(n_q, n_k, n_k) & torch.tensor([n_k - 1 - j < w for j in range(n_k)]),
+    ),
+    ("10.3", "both-sides", part(window_loop, near=lambda distance, window: abs(distance) < window)),
+    ("10.3", "future-open", part(window_loop, near=lambda distance, window: distance < window)),
+    ("10.3", "polarity", part(window_loop, near=lambda distance, window: not 0 <= distance < window)),
+    ("10.4", "keys-alone", part(bytes_added_up, kinds=("key",))),
+    ("10.4", "query-heads", lambda n, e, h, kv, t, bits: bytes_added_up(n, e, h, kv, t, bits, stored=h)),
+    ("10.4", "query-heads", lambda n, e, h, kv, t, bits: 2 * n * e * t * bits // 8),
+    ("10.4", "whole-width", lambda n, e, h, kv, t, bits: bytes_added_up(n, e, h, kv, t, bits, wide=e)),
+    ("10.4", "in-bits", lambda n, e, h, kv, t, bits: bytes_added_up(n, e, h, kv, t, 8 * bits)),
+    ("10.4", "numbers-for-bytes", lambda n, e, h, kv, t, bits: bytes_added_up(n, e, h, kv, t, 8)),
+    ("10.4", "one-layer", lambda n, *rest: bytes_added_up(1, *rest)),
+]
+
+NEAR_MISSES += [
+    ("10.1", lambda q, k, v, keys, values: (2 * with_memory(q, k, v, keys, values)[0], keys, values)),
+    ("10.1", part(with_memory, hears=lambda i, j, kept: j < max(1, kept + i))),
+    ("10.2", lambda x, groups: shared_by_list(x, groups).flip(1)),
+    ("10.3", lambda n_queries, n_keys, window: window_by_distance(n_queries, n_keys, window + 2)),
+    ("10.4", lambda n, e, h, kv, t, bits: 3 * bytes_added_up(n, e, h, kv, t, bits)),
 ]

@@ -54,7 +54,23 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "stack": [op.stack(A, SQUARE)],
     "beside": [op.beside(A, PAIRS)],
     "numbered": [op.numbered(tokens="m", features=("m", "m"))],
-    "rotate": [op.rotate(A, angle=30, start="m")],
+    "rotate": [op.rotate(A, angle=30, start="m"), op.rotate(A, angle=30, every="m")],
+    "remembered": [
+        op.remembered(tokens=7, read=read, chunk=chunk, window=window, fault=fault)
+        for read, chunk, window in ((7, "m", 3), (5, 2, 9), (6, 3, 2))
+        for fault in range(6)
+    ],
+    "kept": [op.kept(B, read=3, window="m"), op.kept(B, read=3, window=3, fault=5), op.kept(B, read="n", window=9)],
+    "shared_outputs": [
+        op.shared_outputs(A, SQUARE, A, "corner", heads=2, stored=2),
+        *(op.shared_outputs("eight", A, SQUARE, "barred", heads=4, stored=2, tiled=tiled) for tiled in (0, 1)),
+    ],
+    "shared_weights": [
+        *(op.shared_weights(A, PAIRS, "corner", heads=2, stored=1, which=w) for w in (0, 1)),
+        *(op.shared_weights("eight", A, "barred", heads=4, stored=2, which=w, tiled=t) for w in (1, 2) for t in (0, 1)),
+    ],
+    "apart": [op.apart(A, SQUARE)],
+    "amount": [op.amount(A, "two rows")],
     "arrows": [op.arrows(PAIRS, PAIRS)],
     "arcs": [op.arcs("shares")],
     "python": [op.python(lambda a: a.cumsum(dim=1), A)],
@@ -67,6 +83,10 @@ HELPERS = {
     "alive": op.any_open(MASK),
     "filled": op.fill(A, MASK),
     "shares": op.softmax(SQUARE),
+    "corner": op.preset(which=2, queries=3, keys=3, length=3),
+    "barred": op.cut(MASK, at=3, part=0),
+    "eight": op.beside(A, SQUARE),
+    "two rows": op.kept(A, read=2, window=9),
     "broken": op.softmax("filled"),  # nan where nothing is open
 }
 

@@ -8,13 +8,26 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attn_lib import alibi_bias, causal_mask, masked_softmax, rotary, self_attention_steps, split_heads
+from attn_lib import (
+    Cache,
+    alibi_bias,
+    cached_attention,
+    causal_mask,
+    masked_softmax,
+    rotary,
+    scaled_dot_product_attention,
+    self_attention_steps,
+    share_heads,
+    split_heads,
+    window_mask,
+)
 from attn_lib.board import operations as op
 from attn_lib.board import random_matrix
 from attn_lib.explorers import (
     ENDS,
     arrows_explorer,
     by_hand_explorer,
+    cache_board,
     fused_explorer,
     heads_explorer,
     learning_board,
@@ -40,6 +53,7 @@ ALL = {
     "arrows": arrows_explorer,
     "learning": learning_board,
     "position": position_board,
+    "cache": cache_board,
 }
 
 
@@ -335,6 +349,84 @@ def test_position_boards_task_is_a_key_one_step_ahead_and_an_angle_that_does_not
 def test_no_slope_of_alibi_prefers_the_token_before(slope):
     weights = position_board().change(scheme="ALiBi", slope=slope).results["weights"]
     assert (weights.diagonal(-1) <= weights.diagonal()[1:]).all()
+
+
+def turned(x, start):
+    """RoPE of one pair, of 40 degrees a position."""
+    angles = math.radians(40) * torch.arange(start, start + x.size(-2), dtype=torch.float64)
+    waves = torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(torch.view_as_complex(x.contiguous()) * waves)
+
+
+def read_with_a_fault(x, chunk, stored, window, fault):
+    """What the cache board shows, by a cache that is passed on: outputs, what is kept, the weights of each token."""
+    queries = split_heads(x[None], 4)[0]
+    stored_heads = queries[:stored]
+    keys, values = stored_heads[:, :0], stored_heads[:, :0]
+    outputs, weights, groups = [], [], 4 // stored
+    for begin in range(0, len(x), chunk):
+        new = slice(begin, min(begin + chunk, len(x)))
+        start = 0 if fault == "positions start again" else begin
+        keys = torch.cat([keys, turned(stored_heads[:, new], start)], dim=1)
+        values = torch.cat([values, stored_heads[:, new]], dim=1)
+        n_q, n_k = new.stop - new.start, keys.size(1)
+        mask = window_mask(n_q, n_k, window)
+        if fault == "top-left mask":
+            mask = torch.ones(n_q, n_k, dtype=torch.bool).tril().triu(1 - window)
+        elif fault == "no mask once there is a cache" and begin:
+            mask = torch.ones(n_q, n_k, dtype=torch.bool)
+        k, v = (
+            part.repeat(groups, 1, 1) if fault == "heads repeated as a list" else share_heads(part, groups)
+            for part in (keys, values)
+        )
+        output, w = scaled_dot_product_attention(turned(queries[:, new], start), k, v, mask)
+        outputs.append(output)
+        weights += list(w.transpose(0, 1))
+        spare = max(0, n_k - window + 1 + (fault == "window one too short"))
+        keys, values = keys[:, spare:], values[:, spare:]
+    return torch.cat(outputs, dim=1), keys, values, weights
+
+
+@pytest.mark.parametrize("fault", cache_board()._controls["fault"].values)
+@pytest.mark.parametrize("chunk, read, scheme, window", [(1, 8, 2, 8), (2, 7, 4, 3), (4, 8, 1, 4), (4, 6, 2, 2)])
+def test_cache_board_is_a_cache_that_is_passed_on_whatever_ails_it(fault, chunk, read, scheme, window):
+    words = {1: "MQA, 1 stored", 2: "GQA, 2 stored", 4: "MHA, 4 stored"}
+    at_a_time = {1: "one", 2: "two", 4: "four"}[chunk]
+    board = cache_board().change(fault=fault, chunk=at_a_time, read=read, scheme=words[scheme], window=window, head=1)
+    x = board.inputs["X"][:read]
+    outputs, keys, values, weights = read_with_a_fault(x, chunk, scheme, window, fault)
+    right = [turned(split_heads(x[None], 4)[0], 0), turned(split_heads(x[None], 4)[0][:scheme], 0)]
+    full, _ = cached_attention(*right, split_heads(x[None], 4)[0][:scheme], window=window)
+    off = (outputs - full).abs().amax(dim=(0, 2))
+    assert_close(board.results["off by"][:read, 0], off)
+    assert board.results["off by"][read:].isnan().all()
+    held = slice(read - keys.size(1), read)
+    for name, wanted in (("keys", keys), ("values", values)):
+        assert_close(board.results[name][held], wanted.transpose(0, 1).flatten(1))
+        assert int(board.results[name].isfinite().sum()) == wanted.numel()
+    assert board.results["stored"].item() == keys.numel() + values.numel()
+    for i, row in enumerate(weights):
+        shown = board.results["weights"][i]
+        assert_close(shown[shown > 0], row[1][row[1] > 0])
+
+
+def test_cache_boards_numbers_stored_are_those_of_a_cache():
+    for scheme, heads in (("MHA, 4 stored", 4), ("GQA, 2 stored", 2), ("MQA, 1 stored", 1)):
+        for read, window in ((1, 8), (5, 8), (8, 4)):
+            board = cache_board().change(scheme=scheme, read=read, window=window)
+            q = split_heads(board.inputs["X"][None, :read], 4)
+            _, cache = cached_attention(q, q[:, :heads], q[:, :heads], window=window)
+            assert isinstance(cache, Cache)
+            assert board.results["stored"].item() == cache.keys.numel() + cache.values.numel()
+
+
+def test_cache_boards_task_is_the_missing_mask_and_two_at_a_time():
+    for fault in cache_board()._controls["fault"].values:
+        for chunk in ("one", "two", "four"):
+            board = cache_board().change(fault=fault, chunk=chunk, read=8, window=4)
+            assert board._reached == (fault == "no mask once there is a cache" and chunk != "one"), (fault, chunk)
+    assert not cache_board().change(fault="no mask once there is a cache", chunk="two", read=2)._reached
+    assert not board.done
 
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():

@@ -511,7 +511,7 @@ INSTRUCTORS = (ROOT / "notebooks" / "INSTRUCTORS.md").read_text(encoding="utf-8"
 def test_instructors_and_readers_of_the_readme_are_told_the_same_minutes(path):
     stated = STATED.search(nbformat.read(path, as_version=4).cells[0].source)
     section = INSTRUCTORS.partition(f"({path.name})")[2].partition("\n## ")[0]
-    exercises = re.findall(r"\b\d\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
+    exercises = re.findall(r"\b\d+\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
     assert sum(map(int, exercises)) == int(stated["exercises"])
     (row,) = re.findall(rf"^\|.*notebooks/{path.name}\).*\| (\d+) \|$", (ROOT / "README.md").read_text(), re.M)
     assert row == stated["lesson"]

@@ -54,7 +54,8 @@ class Step:
 
     at: column, row and number of rows of the drawing's grid; when: a control and the values for which the step is
     shown; gap: after how many columns there is a gap, a number or a control's name; hidden steps are never drawn;
-    wires: the names from which connectors are drawn, if not from all that it is computed from.
+    wires: the names from which connectors are drawn, if not from all that it is computed from; sparse: what is nan is
+    not there, and its cell stays empty.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Step:
     hidden: bool = False
     gap: object = 0
     wires: tuple | None = None
+    sparse: bool = False
 
 
 @dataclass(frozen=True)
@@ -333,8 +335,12 @@ class Board(anywidget.AnyWidget):
             if matrix.ndim == 3:
                 made.append(f"<p>{html.escape(panel['title'])}: {' × '.join(map(str, matrix.shape))} numbers.</p>")
                 continue
+            rows = panel["rows"]
+            if panel.get("sparse"):
+                there = (~matrix.isnan().all(dim=1)).nonzero().flatten()
+                matrix, rows = matrix[there], [rows[i] for i in there]
             table = show.matrix_as_html(
-                matrix, panel["title"], row_names=panel["rows"], column_names=panel["columns"], decimals=2
+                matrix, panel["title"], row_names=rows, column_names=panel["columns"], decimals=2
             )
             made.append(f'<div style="display: inline-block; vertical-align: middle; margin: 0 1em 0 0">{table}</div>')
         return f"<div><p>{html.escape(self.title)}: {words}</p>{''.join(made)}</div>"
@@ -396,7 +402,7 @@ def _step_panel(step, panels):
     elif does == "film":
         options["frames"] = first["shape"][0]
     panel = _panel(step, step.name) | {"hidden": step.hidden, "when": step.when, "does": does, "of": of}
-    panel["wires"] = step.wires
+    panel |= {"wires": step.wires, "sparse": step.sparse}
     rows, columns = _words(does, first, second, options)
     panel["rows"] = rows if step.rows is None else panel["rows"]
     panel["columns"] = columns if step.columns is None else panel["columns"]
@@ -417,7 +423,7 @@ def _words(does, first, second, options):
         return columns, rows
     if does == "weigh":
         return second["rows"], second["columns"]
-    if does in ("total", "entropy", "cross_entropy", "largest", "any_open", "cut", "head", "view_alone"):
+    if does in ("total", "entropy", "cross_entropy", "largest", "apart", "any_open", "cut", "head", "view_alone"):
         return ([], columns) if options.get("over") == "column" else (rows, [])
     return ([], columns) if does == "row" else (rows, columns)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ..functional import masked_softmax, split_heads
+from ..functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
 from ..masks import causal_mask, padding_mask
 
 OPERATIONS = {}
@@ -268,12 +268,78 @@ def numbered(*, tokens, features):
 
 
 @operation
-def rotate(a, *, angle, start=0):
-    """Each pair of features turned by its row's position, counted from `start`, times an angle in degrees."""
-    turn = torch.deg2rad((torch.arange(a.size(0), dtype=a.dtype) + start)[:, None] * angle)
+def rotate(a, *, angle, start=0, every=0):
+    """Each pair of features turned by its row's position times an angle in degrees.
+
+    Positions are counted from `start`, and from there again after `every` rows, if that is not 0.
+    """
+    positions = torch.arange(a.size(0), dtype=a.dtype)
+    turn = torch.deg2rad(((positions % every if every else positions) + start)[:, None] * angle)
     cos, sin = (wave.round(decimals=15) + 0.0 for wave in (turn.cos(), turn.sin()))  # a right angle is exact
     x, y = a[:, 0::2], a[:, 1::2]
     return torch.stack([x * cos - y * sin, x * sin + y * cos], -1).flatten(1)
+
+
+# --------------------------------------------------------------------------------------------- reading with a cache
+
+TOP_LEFT, NO_MASK, TOO_SHORT = 1, 2, 5  # faults, by their places in the menu of explorers.cache_board
+
+
+@operation
+def remembered(*, tokens, read, chunk, window, fault=0):
+    """Who hears whom when the first `read` of so many tokens come in chunks and a cache keeps window − 1 of them.
+
+    A mask, closed for tokens that have not been read; the faults of a cache that a mask can have are built in.
+    """
+    mask = torch.zeros(tokens, tokens, dtype=torch.float64)
+    for begin in range(0, read, chunk):
+        end, first = min(begin + chunk, read), max(0, begin - window + 1 + (fault == TOO_SHORT))
+        query, key = torch.arange(begin, end)[:, None], torch.arange(first, end)
+        distance = query - begin - (key - first) if fault == TOP_LEFT else query - key
+        heard = (distance >= 0) & (distance < window)
+        mask[begin:end, first:end] = 1.0 if fault == NO_MASK and begin else heard.double()
+    return mask
+
+
+@operation
+def kept(a, *, read, window, fault=0):
+    """The rows that a cache keeps for the next token, window − 1 of those that were read; the others are nan."""
+    there, rows = torch.full_like(a, math.nan), slice(max(0, read - window + 1 + (fault == TOO_SHORT)), read)
+    there[rows] = a[rows]
+    return there
+
+
+def _shared(x, heads, stored, tiled):
+    """(heads, n, head_dim) of stored heads side by side: neighbours share, or the whole list is repeated."""
+    x, groups = split_heads(x[None], stored)[0], heads // stored
+    return x.repeat(groups, 1, 1) if tiled else share_heads(x, groups)
+
+
+@operation
+def shared_outputs(q, k, v, mask, *, heads, stored, tiled=0):
+    """Attention of several heads that share stored ones: their outputs side by side."""
+    k, v = (_shared(x, heads, stored, tiled) for x in (k, v))
+    output, _ = scaled_dot_product_attention(split_heads(q[None], heads)[0], k, v, mask.bool())
+    return merge_heads(output[None])[0]
+
+
+@operation
+def shared_weights(q, k, mask, *, heads, stored, which, tiled=0):
+    """The weights of one of several heads that share stored ones."""
+    k = _shared(k, heads, stored, tiled)
+    return scaled_dot_product_attention(split_heads(q[None], heads)[0], k, k, mask.bool())[1][which]
+
+
+@operation
+def apart(a, b):
+    """How far apart two matrices are: the largest difference in each row."""
+    return (a - b).abs().max(dim=1, keepdim=True).values
+
+
+@operation
+def amount(a, b):
+    """How many numbers two matrices hold together, those that are nan left out."""
+    return torch.stack([a.isfinite().sum() + b.isfinite().sum()]).double()[None]
 
 
 # --------------------------------------------------------------------------------------------- pictures, and Python

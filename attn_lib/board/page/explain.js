@@ -90,7 +90,8 @@ function lookingAt(view) {
     };
     view.strip.update();
     const [name, i, j] = view.asked ?? [], there = engine.values[name]?.[i]?.[j] !== undefined;
-    const found = there && !view.blank(name) && explained(view, name, i, j);
+    const isShown = there && !view.blank(name) && !view.isNothing(name, engine.values[name][i][j]);
+    const found = isShown && explained(view, name, i, j);
     why.hidden = !found;
     hint.textContent = there ? "" : idle;
     if (!there) return;

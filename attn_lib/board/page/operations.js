@@ -50,7 +50,16 @@ const copied = (does, origin, says) => ({ // entries that only move
   because: (leaves, options, i, j, matrices) => { const [which, r, c] = origin(options, i, j, matrices); return leaves[which](r, c); },
 });
 const rowTree = (leaf, matrix, i) => range(matrix[0].length).map((j) => leaf(i, j));
-const turnOf = ({ angle, start }, i) => [Math.cos, Math.sin].map((wave) => Number(wave(((i + start) * angle * Math.PI) / 180).toFixed(15)) + 0); // a right angle is exact
+const turnOf = ({ angle, start, every }, i) => [Math.cos, Math.sin].map((wave) => Number(wave((((every ? i % every : i) + start) * angle * Math.PI) / 180).toFixed(15)) + 0); // a right angle is exact
+const [TOP_LEFT, NO_MASK, TOO_SHORT] = [1, 2, 5]; // faults of a cache, as in operations.py
+const firstKept = (end, { window, fault }) => Math.max(0, end - window + 1 + Number(fault === TOO_SHORT));
+const storedFor = ({ heads, stored, tiled }, h) => (tiled ? h % stored : Math.floor((h * stored) / heads));
+const headScores = (q, k, m, o, h, i) => { // of one query of one head: key → score, where the mask is open
+  const width = q[0].length / o.heads, part = (row, which) => Array.from(row).slice(which * width, (which + 1) * width);
+  return k.flatMap((row, j) => (m[i][j] !== 0 ? [[j, dot(part(q[i], h), part(row, storedFor(o, h))) / Math.sqrt(width)]] : []));
+};
+const shares = (scores) => softmaxOf(scores.map(([, score]) => score));
+const everyLeaf = (leaves, matrices) => leaves.flatMap((leaf, k) => matrices[k].flatMap((row, r) => Array.from(row, (_, c) => leaf(r, c))));
 
 const OPERATIONS = {
   product: {
@@ -170,7 +179,7 @@ const OPERATIONS = {
       return which ? wk : wq;
     },
     because(leaves, { steps, which }, i, j, matrices, value) {
-      const also = leaves.flatMap((leaf, k) => matrices[k].flatMap((row, r) => Array.from(row, (_, c) => leaf(r, c))));
+      const also = everyLeaf(leaves, matrices);
       const start = leaves[which](i, j);
       if (!steps) return told("no step yet:", start);
       return told(`at the start, less ${steps === 1 ? "one step" : `${steps} steps`}:`, less(start, number(start.value - value)), ...also);
@@ -212,6 +221,59 @@ const OPERATIONS = {
       return j % 2 ? plus([times(a(i, j - 1), sin), times(a(i, j), cos)]) : less(times(a(i, j), cos), times(a(i, j + 1), sin));
     },
     says: ([a]) => `Each pair of features of ${a}, turned by its position.`,
+  },
+  remembered: {
+    does: (_, o) => grid(o.tokens, o.tokens, (i, j) => {
+      const begin = Math.floor(i / o.chunk) * o.chunk, end = Math.min(begin + o.chunk, o.read), first = firstKept(begin, o);
+      if (i >= o.read || j < first || j >= end) return 0;
+      const distance = o.fault === TOP_LEFT ? i - begin - (j - first) : i - j;
+      return Number((o.fault === NO_MASK && begin > 0) || (distance >= 0 && distance < o.window));
+    }),
+    because: (_, o, i, j, m, value) => told(value ? "heard" : "not heard", number(value)),
+    says: (_, { chunk, window }) => `Who hears whom: chunks of ${chunk}, and a window of ${window}.`,
+  },
+  kept: copied(([a], o) => a.map((row, i) => (i >= firstKept(o.read, o) && i < o.read ? row : row.map(() => NaN))), (_, i, j) => [0, i, j], ([a]) => `The rows of ${a} that are kept.`),
+  shared_outputs: {
+    does: ([q, k, v, m], o) => {
+      const width = v[0].length / o.stored;
+      return q.map((_, i) => range(o.heads).flatMap((h) => {
+        const scores = headScores(q, k, m, o, h, i), weights = shares(scores);
+        return range(width).map((c) => dot(weights, scores.map(([j]) => v[j][storedFor(o, h) * width + c])));
+      }));
+    },
+    because(leaves, o, i, j, [q, k, v, m]) {
+      const width = v[0].length / o.stored, h = Math.floor(j / width), scores = headScores(q, k, m, o, h, i), weights = shares(scores);
+      const also = everyLeaf(leaves, [q, k, [], m]);
+      if (!scores.length) return told("nobody is heard, so", number(0), ...also);
+      return told("", plus(scores.map(([key], n) => times(number(weights[n]), leaves[2](key, storedFor(o, h) * width + (j % width))))), ...also);
+    },
+    says: ([, , v]) => `Of each head: weights times its rows of ${v}, added up.`,
+  },
+  shared_weights: {
+    does: ([q, k, m], o) => q.map((_, i) => {
+      const scores = headScores(q, k, m, o, o.which, i), weights = shares(scores), row = k.map(() => 0);
+      scores.forEach(([key], n) => (row[key] = weights[n]));
+      return row;
+    }),
+    because(leaves, o, i, j, [q, k, m]) {
+      const scores = headScores(q, k, m, o, o.which, i), mine = scores.find(([key]) => key === j), also = everyLeaf(leaves, [q, k, m]);
+      if (!mine) return told("not heard, so", number(0), ...also);
+      return told("", over(power(number(mine[1])), plus(scores.map(([, score]) => power(number(score))))), ...also);
+    },
+    says: ([q, k], { which }) => `Weights of head ${which}: its part of ${q} against the stored part of ${k} that it shares.`,
+  },
+  apart: {
+    does: ([a, b]) => a.map((row, i) => [Math.max(...Array.from(row, (x, j) => Math.abs(x - b[i][j])))]),
+    because([a, b], _, i, j, [ma, mb], value) {
+      const at = range(ma[0].length).find((c) => Math.abs(ma[i][c] - mb[i][c]) === value) ?? 0, pair = [a(i, at), b(i, at)];
+      return told("at its largest:", less(...(pair[0].value < pair[1].value ? pair.reverse() : pair)), ...rowTree(a, ma, i), ...rowTree(b, mb, i));
+    },
+    says: ([a, b]) => `The largest difference between ${a} and ${b} in each row.`,
+  },
+  amount: {
+    does: ([a, b]) => [[[a, b].flat(2).filter(Number.isFinite).length]],
+    because: (_, o, i, j, [a, b]) => plus([a, b].map((m) => number(m.flat().filter(Number.isFinite).length))),
+    says: ([a, b]) => `How many numbers ${a} and ${b} hold.`,
   },
   arrows: { does: () => [], says: () => "" },
   arcs: { does: () => [], says: () => "" },

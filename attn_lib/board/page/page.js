@@ -9,6 +9,7 @@ function render(engine, el) {
   view.shows = ({ when, hidden }) => !hidden && (!when?.length || when.slice(1).includes(engine.now.settings[when[0]]));
   view.panels = Object.fromEntries(engine.panels.filter((panel) => !panel.hidden).map((panel) => [panel.name, panelOf(view, panel)]));
   view.blank = (name) => view.veiled.has(name) || view.stale.has(name);
+  view.isNothing = (name, x) => Number.isNaN(x) && Boolean(engine.panel[name].sparse);
   view.panel = (name) => view.panels[name] ?? { go: () => false, spot: () => null, size: () => [0, 0] };
   view.go = (name, i, j) => view.panel(name).go(i, j);
   view.colour = (kind) => [1, 3, 5].map((k) => parseInt((engine.colours[kind] ?? "#333333").slice(k, k + 2), 16));

@@ -89,7 +89,7 @@ function tableOf(view, panel, first, gap) {
     node: table,
     update: (matrix) => matrix.forEach((row, i) => row.forEach((x, j) => {
       const cell = cells[i][j];
-      const blank = view.blank(name);
+      const blank = view.blank(name) || view.isNothing(name, x);
       if (cell.shown !== undefined && Object.is(cell.shown, x) && cell.blank === blank) return;
       cell.shown = x; cell.blank = blank;
       cell.update(x, blank);

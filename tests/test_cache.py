@@ -1,0 +1,359 @@
+"""Attention with a cache: any cut of a text comes to what the whole comes to, in ours and in PyTorch's; notebook 10."""
+
+import math
+import re
+import warnings
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import assert_refused
+from strategies import normal, seeds
+from torch.testing import assert_close
+
+from attn_lib import (
+    Cache,
+    cache_bytes,
+    cached_attention,
+    causal_mask,
+    rotary,
+    scaled_dot_product_attention,
+    share_heads,
+    window_mask,
+)
+
+NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "10_writing_with_a_memory.ipynb"
+WITHIN = {torch.float32: 2e-6, torch.float64: 1e-14}
+windows = st.one_of(st.none(), st.integers(1, 8))
+leading, batched = st.sampled_from([(), (2,), (2, 1)]), st.sampled_from([(1,), (2,)])
+
+
+@st.composite
+def texts(draw, dtype=torch.float64, lead=leading):
+    """query, key and value of a whole text, heads that share, and how many tokens come at a time."""
+    chunks = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    kv_heads, groups, pairs, d_v, seed = (*(draw(st.integers(1, 3)) for _ in range(4)), draw(seeds))
+    lead, n = draw(lead), sum(chunks)
+    query = normal(*lead, kv_heads * groups, n, 2 * pairs, seed=seed, dtype=dtype)
+    key = normal(*lead, kv_heads, n, 2 * pairs, seed=seed + 1, dtype=dtype)
+    return query, key, normal(*lead, kv_heads, n, d_v, seed=seed + 2, dtype=dtype), chunks
+
+
+def read(query, key, value, chunks, **options):
+    """All outputs, and the last cache, of a text that comes in chunks."""
+    outputs, cache = [], None
+    for new in zip(*(x.split(chunks, dim=-2) for x in (query, key, value)), strict=True):
+        output, cache = cached_attention(*new, cache, **options)
+        outputs.append(output)
+    return torch.cat(outputs, dim=-2), cache
+
+
+def as_a_whole(query, key, value, *, window=None, rope=False):
+    """The same by the definition: one call for all tokens, every query with a key and a value of its own."""
+    n, groups = query.size(-2), query.size(-3) // key.size(-3)
+    query, key = (rotary(query), rotary(key)) if rope else (query, key)
+    mask = torch.tensor([[0 <= i - j < (window or n) for j in range(n)] for i in range(n)])
+    key, value = (torch.stack([x[..., h // groups, :, :] for h in range(query.size(-3))], -3) for x in (key, value))
+    return scaled_dot_product_attention(query, key, value, mask)[0]
+
+
+# --------------------------------------------------------------------------------------- equal to the full computation
+
+
+@pytest.mark.parametrize("dtype", WITHIN)
+@given(st.data(), windows, st.booleans())
+def test_however_a_text_is_cut_it_comes_to_the_full_computation(dtype, data, window, rope):
+    query, key, value, chunks = data.draw(texts(dtype))
+    output, _ = read(query, key, value, chunks, window=window, rope=rope)
+    assert output.dtype == dtype
+    assert_close(output, as_a_whole(query, key, value, window=window, rope=rope), rtol=0, atol=WITHIN[dtype])
+
+
+@given(texts(lead=batched), windows)
+def test_it_is_pytorchs_own_with_shared_heads_and_a_mask(text, window):
+    query, key, value, chunks = text
+    n = query.size(-2)
+    mask = causal_mask(n) if window is None else window_mask(n, n, window)
+    theirs = F.scaled_dot_product_attention(query, key, value, mask, enable_gqa=True)
+    assert_close(read(query, key, value, chunks, window=window)[0], theirs)
+
+
+@given(texts(lead=batched))
+def test_the_last_chunk_is_pytorchs_own_with_its_triangle_at_the_lower_right(text):
+    from torch.nn.attention.bias import causal_lower_right  # seconds
+
+    query, key, value, chunks = text
+    n, new, groups = query.size(-2), chunks[-1], query.size(-3) // key.size(-3)
+    whole = [share_heads(x, groups) for x in (key, value)]
+    theirs = F.scaled_dot_product_attention(query[..., n - new :, :], *whole, causal_lower_right(new, n))
+    output, _ = read(query, key, value, chunks)
+    assert_close(output[..., n - new :, :], theirs)
+
+
+def test_it_agrees_with_flex_attention():
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention  # seconds
+
+    query, key, value = normal(1, 4, 7, 8), normal(1, 2, 7, 8, seed=1), normal(1, 2, 7, 8, seed=2)
+    query, key, value = (x.float() for x in (query, key, value))
+
+    def heard(batch, head, i, j):
+        return (i >= j) & (i - j < 3)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is slow when it is not compiled
+        try:
+            block_mask = create_block_mask(heard, None, None, 7, 7, device="cpu")
+            theirs = flex_attention(query, key, value, block_mask=block_mask, enable_gqa=True)
+        except (NotImplementedError, RuntimeError, ImportError) as error:
+            pytest.skip(f"flex_attention does not run here: {error}")
+    assert_close(read(query, key, value, [4, 1, 2], window=3)[0], theirs)
+
+
+def test_token_by_token_in_float32_and_in_float64():
+    """What notebook 10 says of rounding: a millionth, and 1e-15."""
+    for dtype, within in ((torch.float32, 2e-6), (torch.float64, 5e-15)):
+        query, key, value = (normal(1, 4, 200, 16, seed=s, dtype=dtype) for s in range(3))
+        output, _ = read(query, key, value, [1] * 200, rope=True)
+        assert_close(output, as_a_whole(query, key, value, rope=True), rtol=0, atol=within)
+
+
+def test_gradients_go_through_the_cache():
+    query, key, value = normal(1, 2, 5, 4, grad=True), normal(1, 1, 5, 4, seed=1, grad=True), normal(1, 1, 5, 3, seed=2)
+    uneven = normal(1, 2, 5, 3, seed=3)
+    for options in ({"rope": True}, {"window": 2}):
+        whole = as_a_whole(query, key, value, **options)
+        wanted = torch.autograd.grad((whole * uneven).sum(), (query, key))
+        found = torch.autograd.grad((read(query, key, value, [2, 1, 2], **options)[0] * uneven).sum(), (query, key))
+        for mine, theirs in zip(found, wanted, strict=True):
+            assert_close(mine, theirs)
+
+
+# ------------------------------------------------------------------------------------------------- what is kept
+
+
+@given(texts(), windows, st.booleans())
+def test_the_cache_holds_the_latest_keys_as_they_were_turned_and_says_how_many_were_read(text, window, rope):
+    query, key, value, chunks = text
+    n = query.size(-2)
+    _, cache = read(query, key, value, chunks, window=window, rope=rope)
+    held = n if window is None else min(n, window - 1)
+    assert cache.seen == n
+    assert_close(cache.keys, (rotary(key) if rope else key)[..., n - held :, :])
+    assert cache.values.equal(value[..., n - held :, :])
+
+
+@given(texts(), windows)
+def test_nothing_that_is_handed_over_is_changed_so_a_text_can_go_on_in_two_ways(text, window):
+    query, key, value, chunks = text
+    first = [x[..., : chunks[0], :] for x in (query, key, value)]
+    before = [x.clone() for x in first]
+    _, cache = cached_attention(*first, window=window)
+    kept = [x.clone() for x in cache[:2]]
+    one, _ = cached_attention(*first, cache, window=window)
+    cached_attention(*(-x for x in first), cache, window=window)
+    again, _ = cached_attention(*first, cache, window=window)
+    assert one.equal(again)
+    assert all(a.equal(b) for a, b in zip((*first, *cache[:2]), (*before, *kept), strict=True))
+
+
+def test_an_empty_cache_is_the_same_as_none():
+    query, key, value = (normal(1, 2, 3, 4, seed=s) for s in range(3))
+    empty = Cache(key[:, :, :0], value[:, :, :0], 0)
+    assert cached_attention(query, key, value, empty)[0].equal(cached_attention(query, key, value)[0])
+
+
+def test_with_a_window_positions_go_on_counting_after_tokens_have_gone():
+    query, key, value = (normal(1, 1, 9, 4, seed=s) for s in range(3))
+    _, cache = read(query, key, value, [1] * 9, window=3, rope=True)
+    assert (cache.seen, cache.keys.size(-2)) == (9, 2)
+    assert_close(cache.keys[0, 0, -1], rotary(key[0, 0, 8:], 8)[0])
+
+
+@given(st.integers(0, 7), st.integers(0, 7), st.integers(1, 9))
+def test_a_window_is_the_latest_keys_up_to_ones_own(n_queries, n_keys, window):
+    mask = window_mask(n_queries, n_keys, window)
+    assert mask.dtype == torch.bool and mask.shape == (n_queries, n_keys)
+    for i in range(n_queries):
+        own = i + n_keys - n_queries
+        assert mask[i].nonzero().flatten().tolist() == [j for j in range(n_keys) if own - window < j <= own]
+    assert window_mask(n_queries, n_keys, max(1, n_keys)).equal(causal_mask(n_queries, n_keys))
+
+
+@given(st.integers(1, 4), st.integers(1, 4), seeds)
+def test_neighbouring_query_heads_share(kv_heads, groups, seed):
+    x = normal(2, kv_heads, 3, 4, seed=seed)
+    shared = share_heads(x, groups)
+    assert shared.shape == (2, kv_heads * groups, 3, 4)
+    for h in range(kv_heads * groups):
+        assert shared[:, h].equal(x[:, h // groups])
+    assert share_heads(x[0], groups).equal(shared[0])
+
+
+@given(
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.integers(0, 6),
+    st.sampled_from([torch.float32, torch.float64]),
+)
+def test_bytes_are_those_of_the_caches_of_all_layers(layers, kv_heads, head_dim, tokens, dtype):
+    cache = Cache(*(torch.zeros(1, kv_heads, tokens, head_dim, dtype=dtype) for _ in range(2)), tokens)
+    held = layers * sum(x.nbytes for x in cache[:2])
+    assert cache_bytes(layers, kv_heads, head_dim, tokens=tokens, bytes_per_number=dtype.itemsize) == held
+
+
+# ------------------------------------------------------------------------------------------------- bad input
+
+X = torch.ones(1, 2, 3, 4)
+CACHE = Cache(X, X, 3)
+BAD = {
+    "another number of new keys": (lambda: cached_attention(X, X[:, :, :2], X), ValueError, ["3", "key has 2"]),
+    "another number of new values": (lambda: cached_attention(X, X, X[:, :, :2]), ValueError, ["3", "value has 2"]),
+    "heads that do not divide": (
+        lambda: cached_attention(torch.ones(1, 3, 3, 4), X, X),
+        ValueError,
+        ["heads=3", "kv_heads=2"],
+    ),
+    "no stored head": (lambda: cached_attention(X, X[:, :0], X[:, :0]), ValueError, ["heads=2", "kv_heads=0"]),
+    "values of other heads": (lambda: cached_attention(X, X, X[:, :1]), ValueError, ["key has 2", "value has 1"]),
+    "two dimensions": (lambda: cached_attention(X[0, 0], X[0, 0], X[0, 0]), ValueError, ["query", "(3, 4)"]),
+    "no tensor": (lambda: cached_attention([1.0], X, X), TypeError, ["query", "list"]),
+    "whole numbers": (lambda: cached_attention(X.long(), X, X), TypeError, ["query", "int64"]),
+    "other features": (lambda: cached_attention(X[..., :2], X, X), ValueError, ["query has 2", "key has 4"]),
+    "window 0": (lambda: cached_attention(X, X, X, window=0), ValueError, ["window=0", "at least 1"]),
+    "window a float": (lambda: cached_attention(X, X, X, window=2.0), TypeError, ["window", "2.0"]),
+    "odd head_dim": (lambda: cached_attention(*[X[..., :3]] * 3, rope=True), ValueError, ["head_dim=3", "2"]),
+    "cache of another batch": (
+        lambda: cached_attention(*[torch.ones(2, 2, 1, 4)] * 3, CACHE),
+        ValueError,
+        ["cache.keys", "(1, 2, 3, 4)", "(2, 2, 1, 4)"],
+    ),
+    "cache of other heads": (
+        lambda: cached_attention(*[torch.ones(1, 1, 1, 4)] * 3, CACHE),
+        ValueError,
+        ["cache.keys", "(1, 2, 3, 4)", "(1, 1, 1, 4)"],
+    ),
+    "cache of other values": (
+        lambda: cached_attention(X, X, X[..., :2], CACHE),
+        ValueError,
+        ["cache.values", "(1, 2, 3, 4)", "(1, 2, 3, 2)"],
+    ),
+    "cache of another dtype": (lambda: cached_attention(*[X.double()] * 3, CACHE), TypeError, ["float32", "float64"]),
+    "fewer values than keys": (
+        lambda: cached_attention(X, X, X, Cache(X, X[:, :, :2], 3)),
+        ValueError,
+        ["3 keys", "2 values"],
+    ),
+    "seen less than kept": (lambda: cached_attention(X, X, X, Cache(X, X, 2)), ValueError, ["3 keys", "cache.seen=2"]),
+    "seen a word": (lambda: cached_attention(X, X, X, Cache(X, X, "3")), TypeError, ["cache.seen", "'3'"]),
+    "window below 1": (lambda: window_mask(2, 2, 0), ValueError, ["window=0", "at least 1"]),
+    "negative queries": (lambda: window_mask(-1, 2, 1), ValueError, ["n_queries=-1", "at least 0"]),
+    "negative keys": (lambda: window_mask(1, -2, 1), ValueError, ["n_keys=-2", "at least 0"]),
+    "groups 0": (lambda: share_heads(X, 0), ValueError, ["groups=0", "at least 1"]),
+    "groups a float": (lambda: share_heads(X, 2.0), TypeError, ["groups", "2.0"]),
+    "one head": (lambda: share_heads(X[0, 0], 2), ValueError, ["x ", "(3, 4)"]),
+    "x a list": (lambda: share_heads([1.0], 2), TypeError, ["x ", "list"]),
+    "no layers": (lambda: cache_bytes(0, 1, 1), ValueError, ["layers=0", "at least 1"]),
+    "no heads": (lambda: cache_bytes(1, 0, 1), ValueError, ["kv_heads=0", "at least 1"]),
+    "no head_dim": (lambda: cache_bytes(1, 1, 0), ValueError, ["head_dim=0", "at least 1"]),
+    "negative tokens": (lambda: cache_bytes(1, 1, 1, tokens=-1), ValueError, ["tokens=-1", "at least 0"]),
+    "half a byte": (lambda: cache_bytes(1, 1, 1, bytes_per_number=0.5), TypeError, ["bytes_per_number", "0.5"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named_with_both_numbers(name):
+    assert_refused(*BAD[name])
+
+
+# ------------------------------------------------------------------------------------ what notebook 10 says in words
+
+
+@pytest.fixture(scope="module")
+def cells():
+    return {cell.id: cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
+
+
+def names_after(cells, *ids):
+    threads, names = torch.get_num_threads(), {}
+    try:
+        for name in ids:
+            exec(re.sub(r"^(predict|blank)\(.*?\)$", "", cells[name].source, flags=re.M | re.S), names)
+        return names
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_printoptions(profile="default")
+
+
+def printed(cells, name):
+    return cells[name].outputs[0].text.rstrip().splitlines()
+
+
+def test_each_fault_is_noticed_by_some_test_right_code_by_none_and_three_tests_suffice(cells):
+    head, *rows = printed(cells, "matrix")
+    columns = re.split(r" {2,}", head.strip())
+    noticed = {}
+    for row in rows:
+        name, *words = re.split(r" {2,}", row.strip())
+        noticed[name] = {fault for fault, word in zip(columns, words, strict=True) if word == "noticed"}
+    faults = set(columns) - {"right code"}
+    assert len(faults) == 5 and set().union(*noticed.values()) == faults
+    assert noticed["prompt, two"] | noticed["shared heads"] | noticed["a window"] == faults
+    for fault, only in (("no mask", "prompt, two"), ("heads tiled", "shared heads"), ("short window", "a window")):
+        assert [name for name, found in noticed.items() if fault in found] == [only]
+    assert noticed["one by one"] == {"top-left mask", "starts at 0"} and noticed["all at once"] == set()
+
+
+def test_without_the_mask_all_six_numbers_would_have_moved(cells):
+    names = names_after(cells, "imports", "attend")
+    x, w_q, w_k, w_v = (names[name] for name in ("X", "W_q", "W_k", "W_v"))
+    before, after = (scaled_dot_product_attention(t @ w_q, t @ w_k, t @ w_v)[0][:2] for t in (x[:2], x))
+    assert ((before - after).abs() > 1e-5).all()
+
+
+def test_news_travels_further_than_a_window(cells):
+    """Through layers: `window` keys a layer reach layers · (window − 1) back."""
+    mask = window_mask(12, 12, 3).double()
+    for layers in (1, 2, 4):
+        reached = torch.linalg.matrix_power(mask, layers)[-1].nonzero()[0]
+        assert 11 - reached == layers * 2
+
+
+def test_the_published_models_cost_what_is_printed_and_said(cells):
+    numbers = {line[:17].strip(): re.findall(r"[\d.]+", line[17:]) for line in printed(cells, "models")}
+    assert numbers["Llama 2 7B, MHA"] == ["512", "64.0"] and numbers["Llama 3 8B, GQA"] == ["128", "16.0"]
+    assert numbers["Falcon 7B, MQA"] == ["8", "1.0"] and numbers["Llama 3 70B, GQA"] == ["320", "40.0"]
+    weights = 2 * 6_738_415_616  # its parameters, of two bytes
+    text = cache_bytes(32, 32, 128, tokens=4096)
+    assert f"{weights / 2**30:.1f} GiB" in cells["text-models"].source and text == 2 * 2**30
+    assert 6 * text < weights < 7 * text
+    latent = 61 * (512 + 64) * 2
+    assert f"{latent / 1024:.0f} KiB a token" in cells["text-deepseek"].source
+    assert f"{cache_bytes(61, 128, 128) / latent:.0f} times" in cells["text-deepseek"].source
+
+
+def test_the_scores_that_are_not_computed_are_as_many_as_is_said(cells):
+    without, with_cache = sum(k * k for k in range(1, 101)), sum(range(1, 101))
+    assert f"{without:,}".replace(",", "{,}") in cells["text-time"].source
+    assert round(without / with_cache) == 67 and "Sixty-seven" in cells["text-time-answer"].source
+
+
+def test_a_latent_is_asked_as_its_keys_are_until_they_are_turned(cells):
+    names = names_after(cells, "imports", "eight", "latent", "filled-latent", "latent-rope")
+    assert_close(names["scores_of_latent"].double(), names["scores"].double(), rtol=1e-4, atol=1e-4)
+    exact = [names[name].double() for name in ("asks", "W_uk", "latent")]
+    asks, up, latent = exact
+    assert (asks @ up.T @ latent.T - asks @ (latent @ up).T).abs().max() < 1e-12
+    assert (names["turned_latent"] - names["with_rope"]).abs().max() > 0.5 * names["with_rope"].abs().max()
+    assert latent.shape == (8, 4) and (latent @ up).shape == (8, 16)
+
+
+def test_writing_with_a_memory_and_without_says_the_same(cells):
+    ids = ("imports", "eight", "window-mask", "share-heads", "cached-attention", "write")
+    write = names_after(cells, *ids)["write"]
+    assert_close(write(40, remember=True), write(40, remember=False))
+    assert write(3, remember=True).shape == (1, 4, 64) and math.isfinite(write(200, remember=True).abs().max())

@@ -578,7 +578,7 @@ def position_board():
 
 # --------------------------------------------------------------------------------------------- notebook 10
 
-READ = ("the", "cat", "sat", "on", "a", "mat", "all", "day")
+READ = ("I", "sit", "still", "till", "it", "is", "all", "lit")
 CACHE_FAULTS = (  # operations.py knows their places
     "none",
     "top-left mask",
@@ -592,22 +592,29 @@ CACHE_FAULTS = (  # operations.py knows their places
 def cache_board():
     """Eight tokens read in chunks with a cache: what is kept, how much, and what each fault of a cache breaks."""
     x = [
-        [1.0, 0.5, -0.5, 1.0, 0.0, 1.0, 1.0, -1.0],
-        [0.5, -1.0, 1.0, 0.5, 1.0, 0.0, -0.5, 1.0],
-        [-1.0, 0.5, 0.5, -0.5, 1.0, -1.0, 0.5, 0.0],
-        [1.0, 1.0, -1.0, 0.0, -0.5, 0.5, 1.0, 1.0],
-        [0.0, -0.5, 1.0, 1.0, 1.0, 1.0, -1.0, 0.5],
-        [-0.5, 1.0, 0.0, -1.0, 0.5, -0.5, 0.0, -1.0],
-        [1.0, -1.0, 0.5, 0.5, -1.0, 0.0, 1.0, 0.5],
-        [0.5, 0.5, -1.0, 1.0, 0.0, -1.0, -0.5, 1.0],
+        [1.0, 0.5, -0.5, 1.0],
+        [0.5, -1.0, 1.0, 0.5],
+        [-1.0, 0.5, 0.5, -0.5],
+        [1.0, 1.0, -1.0, 0.0],
+        [0.0, -0.5, 1.0, 1.0],
+        [-0.5, 1.0, 0.0, -1.0],
+        [1.0, -1.0, 0.5, 0.5],
+        [0.5, 0.5, -1.0, 1.0],
     ]
-    inputs = {"X": Input(x, rows=READ, at=(1, 1), title="tokens X", note="four heads of two numbers", gap=2)}
-    heads, all_of_them = {"heads": 4, "stored": "scheme"}, {"read": "read", "window": 99}
+    inputs = {"X": Input(x, rows=READ, at=(1, 1), title="tokens X")}
+    heads = {"heads": 4, "stored": "scheme"}
     read = {"tokens": 8, "read": "read", "window": "window"}
     steps = [
-        Step("k", op.cut("X", at=(2, "scheme"), part=0), hidden=True, kind="key"),
-        Step("v", op.cut("X", at=(2, "scheme"), part=0), hidden=True, kind="value"),
-        Step("q turned", op.rotate("X", angle=ANGLE), hidden=True),
+        Step("even", op.columns("X", step=2), hidden=True),
+        Step("odd", op.columns("X", first=1, step=2), hidden=True),
+        Step("minus odd", op.scale("odd", by=-1.0), hidden=True),
+        Step("more to ask", op.beside("minus odd", "even"), hidden=True),
+        Step("more to offer", op.beside("even", "odd"), hidden=True),
+        Step("q", op.beside("X", "more to ask"), hidden=True, kind="query"),  # four heads of two numbers each
+        Step("all k", op.beside("X", "more to offer"), hidden=True, kind="key"),
+        Step("k", op.cut("all k", at=(2, "scheme"), part=0), hidden=True, kind="key"),
+        Step("v", op.columns("k", step=2), hidden=True, kind="value"),  # the first number of each head
+        Step("q turned", op.rotate("q", angle=ANGLE), hidden=True),
         Step("k turned", op.rotate("k", angle=ANGLE), hidden=True),
         Step("all hear", op.remembered(chunk=8, **read), hidden=True),
         Step("full", op.shared_outputs("q turned", "k turned", "v", "all hear", **heads), hidden=True),
@@ -615,28 +622,22 @@ def cache_board():
     for name, chunk in (("", "chunk"), (", one by one", 1)):  # as it is set, and as it would be
         q, k, hears, out = f"q used{name}", f"k used{name}", f"hears{name}", f"out{name}"
         steps += [
-            Step(f"q again{name}", op.rotate("X", angle=ANGLE, every=chunk), hidden=True),
+            Step(f"q again{name}", op.rotate("q", angle=ANGLE, every=chunk), hidden=True),
             Step(f"k again{name}", op.rotate("k", angle=ANGLE, every=chunk), hidden=True),
-            Step(q, op.choose(*_only_of_fault(3, "q turned", f"q again{name}"), chosen="fault"), hidden=True),
-            Step(k, op.choose(*_only_of_fault(3, "k turned", f"k again{name}"), chosen="fault"), hidden=True),
+            Step(q, op.choose(*_unless_again("q turned", f"q again{name}"), chosen="fault"), hidden=True),
+            Step(k, op.choose(*_unless_again("k turned", f"k again{name}"), chosen="fault"), hidden=True),
             Step(hears, op.remembered(chunk=chunk, fault="fault", **read), hidden=True),
-            Step(f"shared{name}", op.shared_outputs(q, k, "v", hears, **heads), hidden=True),
-            Step(f"tiled{name}", op.shared_outputs(q, k, "v", hears, tiled=1, **heads), hidden=True),
-            Step(out, op.choose(*_only_of_fault(4, f"shared{name}", f"tiled{name}"), chosen="fault"), hidden=True),
+            Step(out, op.shared_outputs(q, k, "v", hears, fault="fault", **heads), hidden=True),
             Step(f"differs{name}", op.apart(out, "full"), hidden=True),
             Step(f"differ{name}", op.transposed(f"differs{name}"), hidden=True),
             Step(f"most{name}", op.largest(f"differ{name}"), hidden=True),
         ]
     steps += [
-        Step("w shared", op.shared_weights("q used", "k used", "hears", which="head", **heads), hidden=True),
-        Step("w tiled", op.shared_weights("q used", "k used", "hears", which="head", tiled=1, **heads), hidden=True),
-        Step("w", op.choose(*_only_of_fault(4, "w shared", "w tiled"), chosen="fault"), hidden=True),
         Step(
             "keys",
             op.kept("k used", read="read", window="window", fault="fault"),
             "keys that are kept",
             at=(2, 1),
-            note="turned by position",
             gap=2,
             sparse=True,
         ),
@@ -644,28 +645,45 @@ def cache_board():
             "values",
             op.kept("v", read="read", window="window", fault="fault"),
             "values that are kept",
-            at=(2, 2),
-            gap=2,
+            at=(3, 1),
+            gap=1,
             sparse=True,
         ),
-        Step("weights", op.kept("w", **all_of_them), at=(1, 2), kind="weights", columns=READ, sparse=True),
         Step(
             "off by",
-            op.kept("differs", **all_of_them),
+            op.apart("out", "full", read="read"),
+            "difference",
             kind="scores",
-            at=(3, 1),
-            note="full computation",
+            at=(4, 1),
             sparse=True,
             wires=(),
         ),
-        Step("stored", op.amount("keys", "values"), "numbers stored", kind="scores", at=(3, 2)),
+        Step(
+            "weights",
+            op.shared_weights("q used", "k used", "hears", of="of", fault="fault", read="read", **heads),
+            "weights in each head",
+            at=(2, 2),
+            rows=("0", "1", "2", "3"),
+            columns=READ,
+            kind="weights",
+            sparse=True,
+        ),
+        Step(
+            "stored",
+            op.amount("keys", "values"),
+            "numbers stored",
+            kind="scores",
+            rows=(),
+            at=(3, 2),
+            wires=("values",),
+        ),
     ]
     controls = [
         Control("read", "Tokens read", tuple(range(1, 9)), 4, slider=True),
         Control("chunk", "At a time", ("one", "two", "four"), numbers=(1, 2, 4)),
         Control("scheme", "Scheme", ("MHA, 4 stored", "GQA, 2 stored", "MQA, 1 stored"), numbers=(4, 2, 1)),
         Control("window", "Window", tuple(range(2, 9)), 8, slider=True),
-        Control("head", "Weights of head", (0, 1, 2, 3)),
+        Control("of", "Weights of", READ, READ[2]),
         Control("fault", "Fault", CACHE_FAULTS),
     ]
     task = Task(
@@ -686,6 +704,6 @@ def cache_board():
 ANGLE = 40  # degrees a position, of the RoPE of cache_board
 
 
-def _only_of_fault(fault, usual, wrong):
+def _unless_again(usual, wrong):
     """Names to choose from by the menu of faults."""
-    return [wrong if place == fault else usual for place in range(len(CACHE_FAULTS))]
+    return [wrong if fault == "positions start again" else usual for fault in CACHE_FAULTS]

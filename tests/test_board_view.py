@@ -79,7 +79,7 @@ WITHOUT = {  # left out on purpose: these lines would run across the ones that t
     "fused": {("scores", "attention"), ("values", "attention")},
     "arrows": {("queries", "scores"), ("keys", "scores")},
     "position": {("queries", "scores")},
-    "cache": {("X", "off by")},
+    "cache": {("X", "off by"), ("keys", "stored")},
     "learning": {
         *((given, "W_q now") for given in ("X", "W_k", "wish")),
         *((given, "weights") for given in ("X", "W_q", "wish")),

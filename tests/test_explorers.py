@@ -25,6 +25,7 @@ from attn_lib.board import operations as op
 from attn_lib.board import random_matrix
 from attn_lib.explorers import (
     ENDS,
+    READ,
     arrows_explorer,
     by_hand_explorer,
     cache_board,
@@ -358,17 +359,24 @@ def turned(x, start):
     return torch.view_as_real(torch.view_as_complex(x.contiguous()) * waves)
 
 
+def four_heads(x):
+    """Queries and keys of the cache board: four heads of two of a token's four numbers."""
+    a, b, c, d = x.unbind(1)
+    queries = torch.stack([a, b, c, d, -b, -d, a, c], dim=1)
+    return (split_heads(heads[None], 4)[0] for heads in (queries, torch.stack([a, b, c, d, a, c, b, d], dim=1)))
+
+
 def read_with_a_fault(x, chunk, stored, window, fault):
     """What the cache board shows, by a cache that is passed on: outputs, what is kept, the weights of each token."""
-    queries = split_heads(x[None], 4)[0]
-    stored_heads = queries[:stored]
-    keys, values = stored_heads[:, :0], stored_heads[:, :0]
+    queries, stored_heads = four_heads(x)
+    stored_heads = stored_heads[:stored]
+    keys, values = stored_heads[:, :0], stored_heads[:, :0, :1]
     outputs, weights, groups = [], [], 4 // stored
     for begin in range(0, len(x), chunk):
         new = slice(begin, min(begin + chunk, len(x)))
         start = 0 if fault == "positions start again" else begin
         keys = torch.cat([keys, turned(stored_heads[:, new], start)], dim=1)
-        values = torch.cat([values, stored_heads[:, new]], dim=1)
+        values = torch.cat([values, stored_heads[:, new, :1]], dim=1)
         n_q, n_k = new.stop - new.start, keys.size(1)
         mask = window_mask(n_q, n_k, window)
         if fault == "top-left mask":
@@ -392,11 +400,13 @@ def read_with_a_fault(x, chunk, stored, window, fault):
 def test_cache_board_is_a_cache_that_is_passed_on_whatever_ails_it(fault, chunk, read, scheme, window):
     words = {1: "MQA, 1 stored", 2: "GQA, 2 stored", 4: "MHA, 4 stored"}
     at_a_time = {1: "one", 2: "two", 4: "four"}[chunk]
-    board = cache_board().change(fault=fault, chunk=at_a_time, read=read, scheme=words[scheme], window=window, head=1)
+    board = cache_board().change(fault=fault, chunk=at_a_time, read=read, scheme=words[scheme], window=window)
     x = board.inputs["X"][:read]
     outputs, keys, values, weights = read_with_a_fault(x, chunk, scheme, window, fault)
-    right = [turned(split_heads(x[None], 4)[0], 0), turned(split_heads(x[None], 4)[0][:scheme], 0)]
-    full, _ = cached_attention(*right, split_heads(x[None], 4)[0][:scheme], window=window)
+    queries, all_keys = four_heads(x)
+    full, _ = cached_attention(
+        turned(queries, 0), turned(all_keys[:scheme], 0), all_keys[:scheme, :, :1], window=window
+    )
     off = (outputs - full).abs().amax(dim=(0, 2))
     assert_close(board.results["off by"][:read, 0], off)
     assert board.results["off by"][read:].isnan().all()
@@ -405,17 +415,19 @@ def test_cache_board_is_a_cache_that_is_passed_on_whatever_ails_it(fault, chunk,
         assert_close(board.results[name][held], wanted.transpose(0, 1).flatten(1))
         assert int(board.results[name].isfinite().sum()) == wanted.numel()
     assert board.results["stored"].item() == keys.numel() + values.numel()
-    for i, row in enumerate(weights):
-        shown = board.results["weights"][i]
-        assert_close(shown[shown > 0], row[1][row[1] > 0])
+    for i, of_each_head in enumerate(weights):
+        shown = board.change(of=READ[i]).results["weights"]
+        assert_close(shown[shown > 0], of_each_head[of_each_head > 0])
+    if read < 8:
+        assert board.change(of=READ[7]).results["weights"].isnan().all()
 
 
 def test_cache_boards_numbers_stored_are_those_of_a_cache():
     for scheme, heads in (("MHA, 4 stored", 4), ("GQA, 2 stored", 2), ("MQA, 1 stored", 1)):
         for read, window in ((1, 8), (5, 8), (8, 4)):
             board = cache_board().change(scheme=scheme, read=read, window=window)
-            q = split_heads(board.inputs["X"][None, :read], 4)
-            _, cache = cached_attention(q, q[:, :heads], q[:, :heads], window=window)
+            q, k = four_heads(board.inputs["X"][:read])
+            _, cache = cached_attention(q, k[:heads], k[:heads, :, :1], window=window)
             assert isinstance(cache, Cache)
             assert board.results["stored"].item() == cache.keys.numel() + cache.values.numel()
 

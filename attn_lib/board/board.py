@@ -423,7 +423,18 @@ def _words(does, first, second, options):
         return columns, rows
     if does == "weigh":
         return second["rows"], second["columns"]
-    if does in ("total", "entropy", "cross_entropy", "largest", "apart", "any_open", "cut", "head", "view_alone"):
+    if does in (
+        "total",
+        "entropy",
+        "cross_entropy",
+        "largest",
+        "apart",
+        "any_open",
+        "cut",
+        "columns",
+        "head",
+        "view_alone",
+    ):
         return ([], columns) if options.get("over") == "column" else (rows, [])
     return ([], columns) if does == "row" else (rows, columns)
 

@@ -232,6 +232,12 @@ def cut(a, *, at, part):
 
 
 @operation
+def columns(a, *, first=0, step=1):
+    """Every step-th column, from the first on."""
+    return a[:, first::step]
+
+
+@operation
 def head(a, *, heads, which):
     """One head's share of the features, as `split_heads` gives it; nothing where there are fewer heads."""
     return split_heads(a[None], heads)[0, which] if which < heads else a.new_empty(0, 0)
@@ -282,7 +288,7 @@ def rotate(a, *, angle, start=0, every=0):
 
 # --------------------------------------------------------------------------------------------- reading with a cache
 
-TOP_LEFT, NO_MASK, TOO_SHORT = 1, 2, 5  # faults, by their places in the menu of explorers.cache_board
+TOP_LEFT, NO_MASK, TILED, TOO_SHORT = 1, 2, 4, 5  # faults, by their places in the menu of explorers.cache_board
 
 
 @operation
@@ -309,31 +315,33 @@ def kept(a, *, read, window, fault=0):
     return there
 
 
-def _shared(x, heads, stored, tiled):
+def _shared(x, heads, stored, fault):
     """(heads, n, head_dim) of stored heads side by side: neighbours share, or the whole list is repeated."""
     x, groups = split_heads(x[None], stored)[0], heads // stored
-    return x.repeat(groups, 1, 1) if tiled else share_heads(x, groups)
+    return x.repeat(groups, 1, 1) if fault == TILED else share_heads(x, groups)
 
 
 @operation
-def shared_outputs(q, k, v, mask, *, heads, stored, tiled=0):
+def shared_outputs(q, k, v, mask, *, heads, stored, fault=0):
     """Attention of several heads that share stored ones: their outputs side by side."""
-    k, v = (_shared(x, heads, stored, tiled) for x in (k, v))
+    k, v = (_shared(x, heads, stored, fault) for x in (k, v))
     output, _ = scaled_dot_product_attention(split_heads(q[None], heads)[0], k, v, mask.bool())
     return merge_heads(output[None])[0]
 
 
 @operation
-def shared_weights(q, k, mask, *, heads, stored, which, tiled=0):
-    """The weights of one of several heads that share stored ones."""
-    k = _shared(k, heads, stored, tiled)
-    return scaled_dot_product_attention(split_heads(q[None], heads)[0], k, k, mask.bool())[1][which]
+def shared_weights(q, k, mask, *, heads, stored, of, fault=0, read=math.inf):
+    """The weights of one token in each head, of heads that share stored ones; nan if it has not been read."""
+    k = _shared(k, heads, stored, fault)
+    weights = scaled_dot_product_attention(split_heads(q[None], heads)[0], k, k, mask.bool())[1][:, of]
+    return weights if of < read else torch.full_like(weights, math.nan)
 
 
 @operation
-def apart(a, b):
-    """How far apart two matrices are: the largest difference in each row."""
-    return (a - b).abs().max(dim=1, keepdim=True).values
+def apart(a, b, *, read=math.inf):
+    """How far apart two matrices are: the largest difference in each row; rows that have not been read are nan."""
+    has_been_read = torch.arange(a.size(0))[:, None] < read
+    return torch.where(has_been_read, (a - b).abs().max(dim=1, keepdim=True).values, math.nan)
 
 
 @operation

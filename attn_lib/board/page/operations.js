@@ -51,9 +51,9 @@ const copied = (does, origin, says) => ({ // entries that only move
 });
 const rowTree = (leaf, matrix, i) => range(matrix[0].length).map((j) => leaf(i, j));
 const turnOf = ({ angle, start, every }, i) => [Math.cos, Math.sin].map((wave) => Number(wave((((every ? i % every : i) + start) * angle * Math.PI) / 180).toFixed(15)) + 0); // a right angle is exact
-const [TOP_LEFT, NO_MASK, TOO_SHORT] = [1, 2, 5]; // faults of a cache, as in operations.py
+const [TOP_LEFT, NO_MASK, TILED, TOO_SHORT] = [1, 2, 4, 5]; // faults of a cache, as in operations.py
 const firstKept = (end, { window, fault }) => Math.max(0, end - window + 1 + Number(fault === TOO_SHORT));
-const storedFor = ({ heads, stored, tiled }, h) => (tiled ? h % stored : Math.floor((h * stored) / heads));
+const storedFor = ({ heads, stored, fault }, h) => (fault === TILED ? h % stored : Math.floor((h * stored) / heads));
 const headScores = (q, k, m, o, h, i) => { // of one query of one head: key → score, where the mask is open
   const width = q[0].length / o.heads, part = (row, which) => Array.from(row).slice(which * width, (which + 1) * width);
   return k.flatMap((row, j) => (m[i][j] !== 0 ? [[j, dot(part(q[i], h), part(row, storedFor(o, h))) / Math.sqrt(width)]] : []));
@@ -193,6 +193,7 @@ const OPERATIONS = {
     says: ([a]) => `One of ${a}.`,
   },
   cut: copied(([a], { at, part }) => a.map((row) => (part ? row.slice(at) : row.slice(0, at))), ({ at, part }, i, j) => [0, i, j + (part ? at : 0)], ([a]) => `A part of the features of ${a}.`),
+  columns: copied(([a], { first, step }) => a.map((row) => row.filter((_, j) => j >= first && (j - first) % step === 0)), ({ first, step }, i, j) => [0, i, first + j * step], ([a], { step }) => `Every ${step === 2 ? "second" : `${step}th`} column of ${a}.`),
   head: copied(([a], { heads, which }) => {
     const width = a[0].length / heads;
     return which < heads ? a.map((row) => row.slice(which * width, (which + 1) * width)) : [];
@@ -250,20 +251,20 @@ const OPERATIONS = {
     says: ([, , v]) => `Of each head: weights times its rows of ${v}, added up.`,
   },
   shared_weights: {
-    does: ([q, k, m], o) => q.map((_, i) => {
-      const scores = headScores(q, k, m, o, o.which, i), weights = shares(scores), row = k.map(() => 0);
-      scores.forEach(([key], n) => (row[key] = weights[n]));
+    does: ([q, k, m], o) => range(o.heads).map((h) => {
+      const scores = headScores(q, k, m, o, h, o.of), weights = shares(scores), row = k.map(() => (o.of < o.read ? 0 : NaN));
+      scores.forEach(([key], n) => (row[key] += weights[n]));
       return row;
     }),
-    because(leaves, o, i, j, [q, k, m]) {
-      const scores = headScores(q, k, m, o, o.which, i), mine = scores.find(([key]) => key === j), also = everyLeaf(leaves, [q, k, m]);
+    because(leaves, o, h, j, [q, k, m]) {
+      const scores = headScores(q, k, m, o, h, o.of), mine = scores.find(([key]) => key === j), also = everyLeaf(leaves, [q, k, m]);
       if (!mine) return told("not heard, so", number(0), ...also);
       return told("", over(power(number(mine[1])), plus(scores.map(([, score]) => power(number(score))))), ...also);
     },
-    says: ([q, k], { which }) => `Weights of head ${which}: its part of ${q} against the stored part of ${k} that it shares.`,
+    says: ([q, k]) => `Weights of one token in each head: its part of ${q} against the stored part of ${k} that the head shares.`,
   },
   apart: {
-    does: ([a, b]) => a.map((row, i) => [Math.max(...Array.from(row, (x, j) => Math.abs(x - b[i][j])))]),
+    does: ([a, b], { read }) => a.map((row, i) => [i < read ? Math.max(...Array.from(row, (x, j) => Math.abs(x - b[i][j]))) : NaN]),
     because([a, b], _, i, j, [ma, mb], value) {
       const at = range(ma[0].length).find((c) => Math.abs(ma[i][c] - mb[i][c]) === value) ?? 0, pair = [a(i, at), b(i, at)];
       return told("at its largest:", less(...(pair[0].value < pair[1].value ? pair.reverse() : pair)), ...rowTree(a, ma, i), ...rowTree(b, mb, i));

@@ -20,7 +20,15 @@ The first call sets up .venv beside this file, with uv where there is one; later
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one shall read this and not a traceback
-    sys.exit("This course needs Python 3.11 or newer; this is Python {}.{}.".format(*sys.version_info))
+    import shutil
+
+    newer = [name for name in ("python3.13", "python3.12", "python3.11") if shutil.which(name)]
+    where = "This machine has one"
+    if not newer:
+        ubuntu = "sudo apt-get install python3.11 python3.11-venv"
+        where = f"Get one from https://www.python.org/downloads (Ubuntu 22.04: {ubuntu}), then"
+    this, command = sys.version_info[:2], " ".join([(newer or ["python3.11"])[0], *sys.argv])
+    sys.exit(f"This course needs Python 3.11 or newer; this is Python {this[0]}.{this[1]}.\n{where}: {command}")
 
 import ast
 import contextlib

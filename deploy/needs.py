@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = {"node": "nodejs", "npm": "npm", "git": "git", "useradd": "passwd", "setpriv": "util-linux"}
+PROGRAMS = {"git": "git", "useradd": "passwd", "setpriv": "util-linux"}
 NODE = 20  # the proxy's oldest
 
 
@@ -26,8 +26,13 @@ def missing(python):
     for program, package in PROGRAMS.items():
         if not shutil.which(program):
             yield f"The hub needs {program}: apt-get install {package}, or your system's way of doing it."
-    if shutil.which("node") and (version := node_version()) < NODE:
-        yield f"The hub's proxy needs node {NODE} or newer, this is {version}: https://nodejs.org has a newer one."
+    lacking = [program for program in ("node", "npm") if not shutil.which(program)]
+    there = "this machine has no " + " and no ".join(lacking) if lacking else f"this is {node_version()}"
+    if lacking or node_version() < NODE:
+        yield (
+            f"The hub's proxy needs node {NODE} or newer and npm, {there}: apt-get install nodejs npm, if your "
+            f"system's is {NODE} or newer (Debian 13), or https://nodejs.org/en/download"
+        )
     closed = [folder for folder in (ROOT, *ROOT.parents) if not folder.stat().st_mode & 0o001]
     if closed:
         yield f"Students cannot enter {closed[0]}: move the course to a folder open to all, such as /srv/attention."

@@ -104,11 +104,25 @@ def terminal(tmp_path):
     return Terminal(lay_out(tmp_path / "my course"))
 
 
-def test_an_old_python_is_told_so():
-    code = f"import sys; sys.version_info = (3, 10, 1); exec(open({str(ROOT / 'course.py')!r}).read())"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode != 0
-    assert "needs Python 3.11" in result.stderr and "3.10" in result.stderr and "Traceback" not in result.stderr
+@pytest.mark.parametrize("newer", [None, "python3.12"])
+def test_an_old_python_is_told_which_one_to_take_and_nothing_is_set_up(tmp_path, newer):
+    if newer:
+        (tmp_path / newer).write_text("#!/bin/sh\n")
+        (tmp_path / newer).chmod(0o755)
+    script = tmp_path / "course.py"
+    shutil.copy(ROOT / "course.py", script)
+    code = "import sys; sys.version_info = (3, 10, 1); sys.argv = ['course.py', 'hub']; "
+    code += f"exec(open({str(script)!r}).read())"
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    first, then = result.stderr.splitlines()
+    assert result.returncode == 1 and first == "This course needs Python 3.11 or newer; this is Python 3.10."
+    if newer:
+        assert then == "This machine has one: python3.12 course.py hub"
+    else:
+        assert "python.org/downloads" in then and "apt-get install python3.11 " in then
+        assert then.endswith("then: python3.11 course.py hub")
+    assert not (tmp_path / ".venv").exists()
 
 
 @pytest.mark.parametrize("arguments", [[], ["bake"]])

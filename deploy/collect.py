@@ -76,9 +76,8 @@ def one(person, number, folder, name):
     for changed, content in fetch(classroom.home(person["id"]), f"{PLACE}/{number}"):
         mine.mkdir(parents=True, exist_ok=True)
         copy = mine / f"{datetime.datetime.fromtimestamp(changed):%Y-%m-%d %H.%M.%S.%f}.ipynb"
-        if not copy.exists():
-            copy.write_bytes(content)
-            os.utime(copy, (changed, changed))
+        copy.write_bytes(content)
+        os.utime(copy, (changed, changed))
     copies = sorted(mine.glob("*.ipynb"))
     if copies:
         counts = folder / number / person["id"] / name

@@ -27,7 +27,6 @@ def write():
         shutil.rmtree(EDITION / part, ignore_errors=True)
     shutil.copytree(ROOT / "img", EDITION / "img")
     shutil.copy(ROOT / "copies.py", EDITION)
-    (EDITION / ".gitignore").write_text("my/\nhanded-in/\n.ipynb_checkpoints/\n")
     (EDITION / "notebooks").mkdir()
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         (EDITION / "notebooks" / path.name).write_text(without_notes(path.read_text(encoding="utf-8")))

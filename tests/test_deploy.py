@@ -146,6 +146,17 @@ class Hub:
         answer = session.get(f"{self.address}/api/user", headers={"X-XSRFToken": token})
         return answer.json()["name"] if answer.status_code == 200 else None
 
+    def token(self, session, name):
+        """A token with a student's rights, as each server has one of its student's."""
+        xsrf = next(cookie.value for cookie in session.cookies if cookie.name == "_xsrf")
+        answer = session.post(f"{self.address}/api/users/{name}/tokens", headers={"X-XSRFToken": xsrf})
+        return {"Authorization": f"token {answer.json()['token']}"}
+
+    def takes(self, token):
+        import requests
+
+        return requests.get(f"{self.address}/api/user", headers=token).status_code == 200
+
     def logs_in(self, name, password):
         return self.who(self.browser(name, password)) is not None
 
@@ -212,7 +223,10 @@ def test_who_is_removed_is_out_at_once_and_the_others_stay(hub, capsys):
     passwords = hub.add("gustav", "hanna")
     gone, stays = (hub.browser(name, passwords[name]) for name in ("gustav", "hanna"))
     never_came = hub.add("ilse")["ilse"]
+    token, hannas = hub.token(gone, "gustav"), hub.token(stays, "hanna")
+    assert hub.takes(token)
     hub.roster.remove(["gustav", "ilse", "nobody"])
+    assert not hub.takes(token) and hub.takes(hannas)
     assert not hub.logs_in("ilse", never_came)
     assert hub.who(gone) is None and not hub.logs_in("gustav", passwords["gustav"])
     assert hub.who(stays) == "hanna"
@@ -396,7 +410,8 @@ def test_one_machine_and_kubernetes_have_the_same_accounts_and_limits(config, va
     assert one.Spawner.environment["OMP_NUM_THREADS"] == student["extraEnv"]["OMP_NUM_THREADS"] == "1"
     assert student["startTimeout"] == one.Spawner.start_timeout == one.Spawner.http_timeout >= 300
     (culler,) = one.JupyterHub.services
-    assert f"--timeout={values['cull']['timeout']}" in culler["command"] and values["cull"]["enabled"]
+    cull = values["cull"]
+    assert {f"--timeout={cull['timeout']}", f"--cull-every={cull['every']}"} <= set(culler["command"])
     assert "jupyterhub_idle_culler" in culler["command"]
     teacher, cull = one.JupyterHub.load_roles
     assert teacher == {"name": "teacher", **values["hub"]["loadRoles"]["teacher"]} and cull["services"] == ["culler"]
@@ -588,14 +603,23 @@ def machine(monkeypatch, tmp_path):
 def test_what_a_machine_lacks_is_said_in_a_sentence_with_its_remedy(machine, monkeypatch):
     needs, said = machine
     assert said() == []
-    for program in ("node", "npm", "git", "useradd", "setpriv"):
+    for program in ("git", "useradd", "setpriv"):
         with monkeypatch.context() as change:
             change.setattr(shutil, "which", lambda name, lacking=program: None if name == lacking else "/bin")
             (line,) = said()
             assert line.startswith(f"The hub needs {program}: apt-get install ")
-    with monkeypatch.context() as change:
-        change.setattr(needs, "node_version", lambda: 18)
-        assert "node 20 or newer, this is 18" in said()[0]
+    for without, there in (
+        (("node",), "this machine has no node"),
+        (("npm",), "this machine has no npm"),
+        (("node", "npm"), "this machine has no node and no npm"),
+        ((), "this is 18"),
+    ):
+        with monkeypatch.context() as change:
+            change.setattr(shutil, "which", lambda name, lacking=without: None if name in lacking else "/bin")
+            change.setattr(needs, "node_version", lambda: 18)
+            (line,) = said()
+            assert line.startswith(f"The hub's proxy needs node 20 or newer and npm, {there}: apt-get install nodejs")
+            assert line.endswith("https://nodejs.org/en/download")
     with monkeypatch.context() as change:
         change.setattr(
             Path, "stat", lambda path, **_: SimpleNamespace(st_mode=0o40700 if path.name == "srv" else 0o755)
@@ -780,7 +804,7 @@ def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wro
     got = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file() and ".git/" not in str(path)}
     hidden = {name for name in got if name.startswith("my/.")}
     assert got - hidden == {
-        "notebooks/01_by_hand.ipynb", "my/01_by_hand.ipynb", "img/masks.svg", "copies.py", ".gitignore",
+        "notebooks/01_by_hand.ipynb", "my/01_by_hand.ipynb", "img/masks.svg", "copies.py",
     }  # fmt: skip
     assert '"speaker"' in (ROOT / "notebooks/01_by_hand.ipynb").read_text()
     assert not any('"speaker"' in path.read_text() for path in home.rglob("*.ipynb"))
@@ -897,6 +921,15 @@ def test_what_is_no_notebook_or_too_large_is_left_out_and_said(class_of, tmp_pat
     assert all(f"{name}.ipynb was left out" in said for name in ("large", "pipe", "link")) and "half" not in said
 
 
+def test_nobody_fills_the_teachers_disk(class_of, tmp_path, monkeypatch):
+    collect, homes = class_of
+    for i in range(4):
+        handed_in(homes["王小明"], f"{i}.ipynb", str(i))
+    monkeypatch.setattr(collect, "MOST", 3)
+    collect.main(["03", str(tmp_path / "out")])
+    assert len([*(tmp_path / "out/03-all/王小明").iterdir()]) == 3
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
 def test_a_link_to_a_neighbours_work_leads_nowhere(roster, tmp_path, capsys):
     collect = load("collect")
@@ -914,8 +947,14 @@ def test_a_link_to_a_neighbours_work_leads_nowhere(roster, tmp_path, capsys):
     assert [text for _, text in collect.fetch(ada, "attention/handed-in/03")] == [b"54321"]
     assert collect.fetch(eve, "attention/handed-in/04") == []
     assert os.geteuid() == 0 and os.getegid() == 0
-    with collect.acting_as(ada):
-        assert os.geteuid() == os.getegid() == 54321 and os.getgroups() == []
+    groups = os.getgroups()
+    try:
+        os.setgroups([54323])
+        with collect.acting_as(ada):
+            assert os.geteuid() == os.getegid() == 54321 and os.getgroups() == []
+        assert os.getgroups() == [54323]
+    finally:
+        os.setgroups(groups)
 
 
 def test_what_check_said_is_copied_under_the_rosters_names(class_of, tmp_path, capsys):
@@ -931,6 +970,42 @@ def test_what_check_said_is_copied_under_the_rosters_names(class_of, tmp_path, c
     assert files["王小明.jsonl"] == ["", "not hers", "one"]
     assert files["ada@example.org.jsonl"] == files["eve.jsonl"] == [""] and len(files) == 3
     assert f"grade --live {tmp_path / 'out/live'}" in capsys.readouterr().out and mode(tmp_path / "out/live") == 0o700
+
+
+def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch):
+    """Learners' copies are handed in, collected and graded, each by the code that does it in a class."""
+    collect, homes = class_of
+    monkeypatch.syspath_prepend(str(ROOT))
+    course, hand_in = load("course"), load("attn_lib.exercises.hand_in")
+    monkeypatch.setattr(course, "PYTHON", sys.executable)
+    lesson, out = tmp_path / "course/notebooks/03_masking.ipynb", tmp_path / "out"
+    lesson.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks/03_masking.ipynb", lesson)
+    load("copies").bring_up_to_date(lesson.parent.parent)
+    mine = tmp_path / "course/my/03_masking.ipynb"
+    whole = json.loads(mine.read_text(encoding="utf-8"))
+    (cell,) = (cell for cell in whole["cells"] if cell.get("id") == "exercise-3-2")
+
+    def press(id, diagonal):
+        cell["source"] = f"def my_causal_mask(n, m):\n    return torch.ones(n, m).tril({diagonal}).bool()"
+        mine.write_text(json.dumps(whole), encoding="utf-8")
+        assert "Handed in: notebook 3" in hand_in.hand_in(mine, homes[id] / collect.PLACE)[1]
+
+    press("ada@example.org", "m - n")
+    press("王小明", "m - n")
+    press("王小明", "")  # the newest counts
+    collect.main(["03", str(out)])
+    said = capfd.readouterr().out
+    assert said.endswith(f"python course.py grade {out / '03'}\n")
+    monkeypatch.setattr(course, "set_up", lambda *parts: None)
+    assert course.main(said.split()[-2:]) == 0
+    with open(out / "03/graded/gradebook-moodle.csv", encoding="utf-8-sig", newline="") as file:
+        points = {row["ID number"]: row["Attention 03 masking"] for row in csv.DictReader(file)}
+    assert points == {"ada@example.org": "2", "王小明": "0", "eve": "0"}
+    said = capfd.readouterr()
+    assert "2 students handed something in, 1 did not" in said.out and "2/2" in said.err
+    (page,) = (path.read_text(encoding="utf-8") for path in (out / "03/graded/feedback").glob("王小明*"))
+    assert "The mask starts at the wrong corner" in page and "First difference: A has" in page
 
 
 def test_what_was_collected_belongs_to_whoever_called_sudo(class_of, tmp_path, monkeypatch):

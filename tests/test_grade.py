@@ -1,7 +1,7 @@
 """Grading: what counts is found, what a student's code can do is bounded, and what comes out can be handed on.
 
 tests/hand_ins holds hand-ins as students made them, honest, broken and hostile: the first line of each is what is to
-come of it. Of a hostile one the lines below say what it got from the grader of before, which ran the notebooks.
+come of it. Its README says what each hostile one got from the grader of before, which ran the notebooks.
 """
 
 import contextlib
@@ -27,19 +27,20 @@ from attn_lib.exercises import runner
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic.patient import Case
 from attn_lib.exercises.function import Function
-from authors.grade import hand_ins, judge, live, pages, report, roster, run
+from authors.grade import hand_ins, judge, live, pages, report, roster, run, steps
 from authors.grade.__main__ import main
 from authors.grade.answers import NOTEBOOKS, Cell, Course, answer_in, course, exercises_in, read_cells, split_script
 from authors.grade.confine import Host, Limits, best_host, bubblewrap
 from authors.grade.judge import judge_one
 from authors.grade.remote import RemoteFunction, Student
 from authors.grade.report import Report, Row
-from authors.grade.roster import Person
+from authors.grade.roster import BestOf, Person
+from authors.grade.wire import Malformed
 
 HAND_INS = Path(__file__).parent / "hand_ins"
 RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
 TOP_LEFT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()"
-FILES = sorted(HAND_INS.rglob("*.py"))
+FILES = sorted(HAND_INS.glob("*/*.py"))
 SAID = {  # what comes from the other process beside numbers
     "changes_its_argument": "changes its argument `scores`",
     "changes_the_kind_of_its_argument": "changes its argument `scores`",
@@ -52,7 +53,7 @@ SAID = {  # what comes from the other process beside numbers
     "cannot_be_parsed": "SyntaxError in line 2",
     "fails_as_it_is_defined": "NameError: name 'n_keys'",
     "patient_half_mended": "2 of 3 right",
-    "hoards_memory": "MemoryError",
+    "hoards_memory": "used more than 300 MB",
 }
 
 
@@ -94,13 +95,24 @@ def expectations(path):
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_hand_in(host, path):
-    cells = split_script(path.read_text(encoding="utf-8"))
+    cells, left = split_script(path.read_text(encoding="utf-8")), processes_of(host)
     assert set(exercises_in(cells)) >= {id for id, _, _ in expectations(path)}
     for id, status, mistake in expectations(path):
         result = judge_one(answer_in(cells, id), host)
         assert (result.status, result.misconception) == (status, mistake or result.misconception), result.message
         assert SAID.get(path.stem, "") in result.message
         assert result.share == (status == "correct") or path.stem == "patient_half_mended" or id == "6.1"
+        assert path.parent.name != "hostile" or processes_of(host) == left  # whatever it has started
+
+
+def test_every_hostile_one_is_listed_with_what_it_got_before_and_gets_now():
+    text = (HAND_INS / "README.md").read_text(encoding="utf-8")
+    listed = {row[0]: row[1:] for row in re.findall(r"^\| (\w+) \| (.+?) \| ✗ ?([\w-]*) \|$", text, re.M)}
+    now = {path.stem: next(expectations(path))[1:] for path in FILES if path.parent.name == "hostile"}
+    assert {name: ("wrong", mistake) for name, (_, mistake) in listed.items()} == now
+    harm = {"ends_everything_it_may", "forks_without_end", "hoards_memory", "markup", "sends_nonsense"}
+    assert {name for name, (before, _) in listed.items() if before != "✓"} == harm
+    assert all(f"`{name}`" in text.rpartition("|\n")[2] for name in harm)
 
 
 def test_there_are_enough_of_them():
@@ -152,6 +164,54 @@ def test_a_hand_in_over_its_time_is_told_so_and_the_next_goes_on(host):
     assert "had not come back after 1 seconds" in endless.message
     assert (in_the_cell.status, in_the_cell.note) == ("wrong", "stopped after 1 seconds")
     assert judged(host, "3.2", RIGHT).status == "correct"
+
+
+@pytest.mark.parametrize(
+    ("id", "source", "said"),
+    [
+        ("3.2", TOP_LEFT, "A has `tril(3)`, B has `tril`: "),
+        ("3.2", f"def corner(n, m):\n    return torch.ones(n, m).tril()\n{TOP_LEFT.replace('torch.ones', 'corner')}",
+         "In your code: `return torch.ones(n, m).tril()`."),
+        ("4.1", "def my_split_heads(x, h):\n    return x.view(len(x), h, -1, x.size(-1) // h)",
+         "B makes (1, 2, 3, 2) with `view(1, 2, -1, 2)`. In your code: `return x.view(len(x), h, -1,"),
+        ("3.3", "def my_masked_softmax(scores, mask):\n    return scores * 1e30 * 1e30", "First difference: "),
+        ("3.2", "def my_causal_mask(q, k):\n    return q.no", ""),  # the message says it all
+        ("3.2", f"def my_causal_mask(q, k):\n    return sum(torch.ones(q) for _ in range({steps.MOST}))", ""),
+    ],
+)  # fmt: skip
+def test_a_cross_comes_with_the_first_operation_that_parts_it_from_the_librarys_answer(host, id, source, said):
+    found = judged(host, id, source)
+    assert found.status == "wrong" and said in found.difference and bool(said) == bool(found.difference)
+
+
+def test_a_run_that_is_told_wrongly_is_no_clue_and_the_verdict_stands(host):
+    lies = "import authors.grade.steps\nauthors.grade.steps.as_data = lambda run: [1, [[2, [], {}]]]\n"
+    found = judged(host, "3.2", f"{lies}{TOP_LEFT}")
+    assert (found.misconception, found.difference) == ("top-left", "")
+
+
+STEP = ["tril", "tril", "line", [[2, 2], "float32", torch.ones(4).double()], [None], [0]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        3,
+        [1, 2, 3],
+        [1, [STEP] * (steps.MOST + 1)],
+        [1, [[*STEP[:4], [0], []]]],  # of itself
+        [1, [[*STEP[:4], [-1], []]]],
+        [1, [[*STEP[:3], [[2, "2"], "float32", None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float", None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float32", torch.ones(4)], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float32", "4"], [], []]]],
+        [1, [[1, *STEP[1:]]]],
+    ],
+)
+def test_what_is_no_run_is_refused(data):
+    with pytest.raises(Malformed):
+        steps.from_data(data)
+    assert steps.from_data(None) is None and len(steps.from_data([1, [STEP, [*STEP[:4], [0], []]]]).operations) == 2
 
 
 def numbers_of(probe):
@@ -266,15 +326,17 @@ def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_canno
         assert processes_of(host) == 0
         assert "TEACHERS_SECRET" not in seen["env"] and seen["here"] == []
         assert looked(host, LOOK % ([], "/nowhere/x", 1))["here"] == []
+        hoards = (HAND_INS / "hostile/hoards_memory.py").read_text(encoding="utf-8")
+        assert judged(host, "3.2", hoards).note == "used more than 300 MB" and processes_of(host) == 0
         assert judged(host, "3.2", RIGHT).status == "correct"
     assert not Path(seen.get("folder", "/nowhere")).exists()
 
 
 def test_where_there_is_no_fork_each_answer_has_a_process_of_its_own():
-    with Host(Limits(seconds=100)) as host:
-        pass
+    host = Host(Limits(seconds=100))
     host.forks = False
-    assert judged(host, "1.1", "answer = [1.5105, 3.3094, 2.2658]").status == "correct"
+    with host:
+        assert judged(host, "1.1", "answer = [1.5105, 3.3094, 2.2658]").status == "correct"
 
 
 def test_the_command_line_of_bubblewrap(monkeypatch):
@@ -322,6 +384,16 @@ def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_move
         assert answer_in(hand_in.cells, "3.2").shown == RIGHT
         assert answer_in(hand_in.cells, "3.1").expressions == []
     assert answer_in(moved, "3.2").expressions == ["my_causal_mask"]
+
+
+def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in():
+    def notebooks(*sources, **more):
+        return sorted({id.split(".")[0] for id in exercises_in([Cell(source) for source in sources], **more)})
+
+    shared, own = "def my_detects(f):\n    return True", "def my_softmax_backward(weights, grad):\n    return grad"
+    assert notebooks(shared, own) == notebooks(shared, "check('7.4', my_detects)") == ["7"]
+    assert notebooks(shared, file_name="08_position.py") == notebooks(shared, heads=["# 8. A token's place"]) == ["8"]
+    assert notebooks(shared) == ["7", "8"]
 
 
 def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
@@ -449,14 +521,71 @@ def test_a_table_that_is_no_roster_or_has_no_points_is_refused(tmp_path):
 
 
 def test_every_exercise_has_points_and_a_file_of_ones_own_asks_for_no_other(tmp_path):
-    points = roster.read_points()
+    points, (clinic,) = roster.read_points()
     assert list(points) == list(EXERCISES) and all(value > 0 for value in points.values())
     assert (points["2.1"], points["4.3"], points["6.1"], points["6.3"]) == (2, 4, 3, 1)
+    assert clinic == BestOf(tuple(id for id in EXERCISES if id.startswith("6.")), 10) and len(clinic.ids) == 21
     (tmp_path / "p.csv").write_text("exercise;points\n3.2;2,5\n", encoding="utf-8")
-    assert roster.read_points(tmp_path / "p.csv") == {"3.2": 2.5}
-    (tmp_path / "p.csv").write_text("exercise,points\n33,2\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="there is no exercise '33'"):
+    assert roster.read_points(tmp_path / "p.csv") == ({"3.2": 2.5}, [])
+
+
+def test_a_row_of_points_is_for_one_exercise_for_some_or_for_all_of_a_notebook(tmp_path):
+    text = "exercise,points,best\n4.*,2,\n4.3,5,\n6.1 6.5 6.1,3,1\n3.*,1,2\n"
+    (tmp_path / "p.csv").write_text(text, encoding="utf-8")
+    points, groups = roster.read_points(tmp_path / "p.csv")
+    assert points == {"4.1": 2, "4.2": 2, "4.3": 5, "6.1": 3, "6.5": 3, "3.1": 1, "3.2": 1, "3.3": 1}
+    assert groups == [BestOf(("6.1", "6.5"), 1), BestOf(("3.1", "3.2", "3.3"), 2)]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("33,2,", "there is no exercise '33'"),
+        ("33.*,2,", "there is no exercise '33"),
+        (",2,", "there is no exercise ''"),
+        ("3.2,many,", "'many' is no number of points"),
+        ("3.2,-1,", "'-1' is no number of points"),
+        ("3.2,inf,", "'inf' is no number of points"),
+        ("3.*,1,4", "the best 4 of 3 cannot count"),
+        ("3.*,1,0", "the best 0 of 3 cannot count"),
+        ("3.*,1,two", "the best two of 3 cannot count"),
+        ("3.1 4.1,1,1", "not across two"),
+        ("4.*,1,1\n4.1 4.2,1,1", "4.1 is in two rows"),
+    ],
+)
+def test_a_row_of_points_that_cannot_be_is_refused_by_name(tmp_path, row, said):
+    (tmp_path / "p.csv").write_text(f"exercise,points,best\n{row}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=said) as refused:
         roster.read_points(tmp_path / "p.csv")
+    assert "p.csv: " in str(refused.value) and f"(exercise {row.splitlines()[-1].split(',')[0]})" in str(refused.value)
+
+
+def test_only_the_best_of_a_group_count_in_every_table_and_page(tmp_path):
+    rows = [row(ADA, "6.1", "correct", share=0.5), row(ADA, "6.2", "correct", share=1), row(ADA, "6.5", "wrong")]
+    rows += [row(ADA, "6.4", "correct", share=1), row(ADA, "3.1", "correct", share=1), row(BOB, "6.2", "wrong")]
+    groups = [BestOf(("6.1", "6.2", "6.4", "6.5"), 2)]
+    points = {"3.1": 2, "6.1": 2, "6.2": 2, "6.4": 2, "6.5": 2}
+    whole = Report(rows, [ADA, BOB], points=points, groups=groups)
+    assert whole.counted(ADA) == {"3.1": 2, "6.2": 2, "6.4": 2} and whole.counted(BOB) == {"6.2": 0}
+    report.write_tables(whole, tmp_path)
+    assert [line[3:] for line in table_of(tmp_path / "gradebook-moodle.csv")[1:]] == [["2", "4"], ["0", "0"]]
+    assert table_of(tmp_path / "gradebook-canvas.csv")[1][5:] == ["2", "4"]
+    verdicts = [line for line in table_of(tmp_path / "verdicts.csv") if line[0] == "Ada"]
+    assert [(line[4], line[7], line[9]) for line in verdicts] == [
+        ("6.1", "1", "0"), ("6.2", "2", "2"), ("6.5", "0", "0"), ("6.4", "2", "2"), ("3.1", "2", "2"),
+    ]  # fmt: skip
+    pages.write_pages(whole, tmp_path)
+    soup = BeautifulSoup((tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8"), "html.parser")
+    said = "Of the 4 exercises of notebook 6 each student's best 2 count."
+    assert soup.p.get_text().startswith(f"6 of 6 points. {said} A ✗")
+    assert [line[3] for line in texts(soup, "table.list tbody tr")] == [
+        "2 of 2", "1 of 2 others are better", "2 of 2", "2 of 2", "0 of 2",
+    ]  # fmt: skip
+    soup = BeautifulSoup((tmp_path / "class.html").read_text(encoding="utf-8"), "html.parser")
+    assert [line[-1] for line in texts(soup, "table.grid tbody tr")] == ["0", "6"] and said in soup.get_text()
+    assert texts(soup, "table.grid thead tr")[0][-1] == "of 6"
+    whole.groups = [BestOf(("6.1", "6.2", "6.5"), 2), BestOf(("7.1", "7.2"), 1), BestOf(("3.1", "3.2"), 1)]
+    assert list(whole.best_in_words()) == ["Of 6.1, 6.2, 6.5 each student's best 2 count."]
 
 
 def test_files_find_their_students_on_the_roster():
@@ -476,7 +605,7 @@ ADA, BOB, EVE = Person("Ada", "1", "ada@x.org", "31", "A"), Person("<b>Bob", "2"
 
 def result(id, status, misconception="", share=0.0, **more):
     return {"exercise": id, "status": status, "misconception": misconception, "message": "", "shown": "", "code": "",
-            "share": share, "note": "", **more}  # fmt: skip
+            "share": share, "note": "", "difference": "", **more}  # fmt: skip
 
 
 def row(person, id, status, misconception="", share=0.0, **more):
@@ -487,14 +616,22 @@ def row(person, id, status, misconception="", share=0.0, **more):
 def small():
     rows = [
         row(ADA, "3.1", "correct", share=1.0),
-        row(ADA, "3.2", "wrong", "top-left", message="It starts `there`.", code="def f():\n    return '<i>'"),
+        row(
+            ADA,
+            "3.2",
+            "wrong",
+            "top-left",
+            message="It starts `there`.",
+            code="def f():\n    return '<i>'",
+            difference="First difference: `tril` <i>",
+        ),
         row(BOB, "3.1", "missing"),
         row(BOB, "3.2", "wrong", "top-left", message="No <script>", note="stopped after <1> seconds"),
         row(BOB, "6.5", "wrong", share=2 / 3, message="2 of 3 right."),
         row(ADA, "6.5", "wrong", "wrong-line"),
     ]
     files = [("x.pdf", "not a <notebook>")]
-    return Report(rows, [ADA, BOB, EVE], files, {"3.1": 2, "3.2": 2, "6.5": 2, "1.1": 5}, "Confined.")
+    return Report(rows, [ADA, BOB, EVE], files, {"3.1": 2, "3.2": 2, "6.5": 2, "1.1": 5}, words="Confined.")
 
 
 def table_of(path):
@@ -520,7 +657,7 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
     ]
     assert not (tmp_path / "gradebook-canvas.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     verdicts = table_of(tmp_path / "verdicts.csv")
-    assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", ""]
+    assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", "0", ""]
     assert verdicts[-1][:6] == ["'=cmd()", "3", "", "", "", "nothing handed in"]
 
 
@@ -594,6 +731,7 @@ def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_pat
     assert place.pre.get_text() == "1def f():\n2    return '<i>'"
     assert "It starts there." in place.get_text() and place.find("code").get_text() == "there"
     assert "Read again: notebook 3, “No looking ahead”" in place.get_text()
+    assert "First difference: tril <i>" in [p.get_text() for p in place.select("p")]
     assert not soup.find("i")
 
 
@@ -614,7 +752,7 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser, scheme
 
     long = {"code": "x = " + "1 + " * 60 + "1", "message": "`" + "x" * 200 + "`"}
     small.rows += [row(ADA, id, "wrong", **long) for id in EXERCISES]
-    small.points |= roster.read_points()
+    small.points |= roster.read_points()[0]
     pages.write_pages(small, tmp_path)
     told(tmp_path, "ada", (time.time(), "3.2", "wrong", "top-left"))
     now = f"<h1>Now</h1>{live.table(live.look(tmp_path), time.time())}"

@@ -104,6 +104,7 @@ class Judgement:
         self.exercise, self.answer, self.worker = exercise, answer, worker
         self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
         self.outcomes = []  # of the first trials, as many as were needed
+        self._shown = None  # the trial that the verdict tells of
 
     def verdict(self):
         exercise = self.exercise
@@ -111,7 +112,9 @@ class Judgement:
             finished = self._run(stage)
             wrong = [i for i in range(len(self.outcomes)) if not right(self.outcomes[i], self.expected[i])]
             if wrong:
-                return self._wrong(wrong[0], stage, finished)
+                verdict = self._wrong(wrong[0], stage, finished)
+                verdict.shown_in = self._shown and self._shown.args
+                return verdict
         complaint = self._used_what_it_must_not() or self._changes_when_called_again() or self._broken_invariant()
         if complaint is not None:
             return exercise.wrong(f"The numbers agree with the library's, but {complaint}.")
@@ -141,16 +144,20 @@ class Judgement:
                 trial = Trial(known.telltale, NUMBERS)
                 truth = exercise.outcome(exercise.reference, trial, self.worker.run)
                 outcome = exercise.outcome(self.answer, trial, self.worker.run)
-            return exercise.named(known, *explain(exercise, trial, outcome, truth))
+            return exercise.named(known, *self._explained(trial, outcome, truth))
         known, agreed = self._half_the_truth() if finished else (None, [])
         if known is not None:
             return self._two_mistakes(known, agreed)
-        message, drawn = explain(exercise, trial, outcome, truth)
+        message, drawn = self._explained(trial, outcome, truth)
         clues = [self._where_they_part(trial) if drawn else ""]
         if drawn and (broken := self._broken_invariant()) is not None:
             clues.append(f"A clue: {broken}.")
         clues.append(_globals_clue(self.answer))
         return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
+
+    def _explained(self, trial, outcome, truth):
+        self._shown = trial if outcome.kind == truth.kind == "value" else None
+        return explain(self.exercise, trial, outcome, truth)
 
     def _diagnosis(self, stage):
         """Return the known mistake whose code comes to what the answer came to, or None.
@@ -207,7 +214,7 @@ class Judgement:
     def _two_mistakes(self, known, agreed):
         exercise = self.exercise
         triples = list(zip(exercise.trials, self.outcomes, self.expected, strict=False))
-        seen, drawn = explain(exercise, *triples[agreed[0]])
+        seen, drawn = self._explained(*triples[agreed[0]])
         others = [i for i, (_, mine, truth) in enumerate(triples) if i not in agreed and not right(mine, truth)]
         rest, _ = explain(exercise, *triples[others[0]])
         rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"

@@ -23,6 +23,7 @@ class Verdict:
     yours: torch.Tensor | None = field(default=None, repr=False)
     expected: torch.Tensor | None = field(default=None, repr=False)
     right_parts: str = field(default="", repr=False)  # "2 of 3" where an answer has parts
+    shown_in: tuple | None = field(default=None, repr=False)  # the arguments of the call that went wrong as shown
 
     def __repr__(self):
         said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"

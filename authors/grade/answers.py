@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import symtable
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -155,6 +156,9 @@ class Course:
                 if "exercise" in before.tags:
                     ((id, args),) = cell.checks()
                     self.asked[id] = Asked(id, name, [ast.unparse(arg) for arg in args], before)
+        asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
+        names = Counter(name for _, name in asking)
+        self.shared = {name for name, notebooks in names.items() if notebooks > 1}  # in several: they tell nothing
         self.dumps = {_dump(cell.tree) for cells in notebooks.values() for cell in cells if cell.tree}
 
     def binds(self, name, asked):
@@ -329,15 +333,20 @@ def _with_helpers(defining, cells, asked, of):
     return sorted(chosen.values(), key=lambda cell: cell.place)
 
 
+def _names(cell, asked):
+    """Whether a cell defines what an exercise asks for, or would if it could be read."""
+    return cell.binds & asked.cell.binds or (cell.error and _is_about(cell, asked))
+
+
 def exercises_in(cells, file_name="", heads=(), of=None):
     """The ids of all exercises of the notebooks that a hand-in holds anything of."""
     of = of or course()
+    named = [id for id, asked in of.asked.items() if any(_names(cell, asked) for cell in cells)]
     numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks() if id in of.asked}
-    for id, asked in of.asked.items():
-        if any(cell.binds & asked.cell.binds or (cell.error and _is_about(cell, asked)) for cell in cells):
-            numbers.add(id.split(".")[0])
+    numbers |= {id.split(".")[0] for id in named if of.asked[id].cell.binds - of.shared}
     if not numbers:
         stems = {asked.notebook for asked in of.asked.values()}
         numbers |= {stem.split("_")[0].lstrip("0") for stem in stems if stem in file_name}
         numbers |= {match[1] for head in heads[:1] if (match := re.match(r"#\s*(\d+)\.", head))}
+    numbers = numbers or {id.split(".")[0] for id in named}
     return [id for id in of.asked if id.split(".")[0] in numbers]

@@ -33,6 +33,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import is_unattempted
 from attn_lib.exercises.clinic.judging import same_code
 from attn_lib.exercises.clinic.patient import Case
+from authors.grade import steps
 from authors.grade.across import connected, gradients, tensors_in
 from authors.grade.wire import Channel, Closed, Malformed, Reader, Writer, settings_of
 
@@ -58,6 +59,7 @@ class Answer:
     def serve(self):
         """Do what the judge asks until it hangs up."""
         things = {"load": self.load, "new": self.new, "train": self.train, "call": self.call, "back": self.back}
+        things["trace"] = self.trace
         while True:
             message, storages = self.channel.receive()
             writer = Writer()
@@ -144,6 +146,11 @@ class Answer:
         weights = [reader.tensor(weight) for weight in message["weights"]]
         answer = self._guarded(lambda: gradients(made, leaves, weights), writer)
         return {**answer, "used": []}  # what we have used ourselves
+
+    def trace(self, message, reader, writer):
+        """One more call of a function, and every operation in it."""
+        function, args = self.parts[message["part"]], [reader.value(arg) for arg in message["args"]]
+        return self._guarded(lambda: steps.as_data(steps.recorded(function, args)), writer)
 
     def _guarded(self, work, writer, seed=0):
         out = io.StringIO()

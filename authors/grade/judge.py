@@ -1,6 +1,7 @@
 """One hand-in before the judge: every exercise in it, each in a student's process of its own."""
 
 import contextlib
+import copy
 import random
 import secrets
 import time
@@ -12,6 +13,7 @@ from attn_lib.exercises.checker import verdict_on
 
 from .answers import answer_in, exercises_in
 from .remote import Greedy, RemoteFunction, Student, remote_class
+from .steps import first_difference
 from .wire import Malformed, cleaned
 
 LIBRARYS = "librarys-own"
@@ -30,6 +32,7 @@ class Result:
     code: str = ""  # the answer as it was handed in
     share: float = 0.0  # of the points
     note: str = ""  # what the teacher should know
+    difference: str = ""  # where it parts from the library's answer, as `trace` says
 
 
 def draw_probes(seed=None):
@@ -106,7 +109,19 @@ def _judged(answer, student, host):
     if all(part is Ellipsis or given for part, given in zip(parts, answer.given, strict=True)):
         return _unattempted(answer)
     verdict = verdict_on(answer.exercise, *parts)
-    return _result(answer, verdict, student, failed)
+    result = _result(answer, verdict, student, failed)
+    if verdict.shown_in is not None and not student.library:
+        result.difference = _where_it_parts(exercise, parts[0], verdict.shown_in)
+    return result
+
+
+def _where_it_parts(exercise, function, args):
+    """In words, or "" where it cannot be said: this is a clue beside a verdict that stands."""
+    if exercise.after is None:
+        with contextlib.suppress(Exception):  # whatever their process tells
+            theirs = function.traced(args)
+            return first_difference(exercise.reference, theirs, copy.deepcopy(args)) if theirs else ""
+    return ""
 
 
 def _part(i, words, student, reader):

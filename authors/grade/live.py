@@ -16,7 +16,7 @@ from attn_lib.exercises import progress_file
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.show import count, marked
 
-from .pages import escape, page, slide
+from .pages import escape, listing, page, slide
 from .report import OF_A_PART, mistake_in_words
 
 LONGEST = 1 << 20  # bytes of one learner's file that are read, from its end
@@ -132,8 +132,7 @@ def _commonest(found, now):
         )
     if not rows:
         return "<h2>Mistakes now</h2><p>Nobody is stuck.</p>"
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "mistake", "learners", "show"))
-    return f"<h2>Mistakes now</h2><table class='list'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return "<h2>Mistakes now</h2>" + listing("mistakes now", ("exercise", "mistake", "learners", "show"), rows)
 
 
 def _stuck(found, now):
@@ -148,8 +147,7 @@ def _stuck(found, now):
         )
     if not rows:
         return ""
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("who", "where", "for", "tries", "last mistake"))
-    return f"<h2>Who is stuck</h2><table class='list'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return "<h2>Who is stuck</h2>" + listing("who is stuck", ("who", "where", "for", "tries", "last mistake"), rows)
 
 
 def _everybody(found):

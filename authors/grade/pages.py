@@ -12,7 +12,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.show import count, framed, marked
 
 from .answers import NOTEBOOKS
-from .report import mistake_in_words, number
+from .report import mistake_in_words, number, total
 
 STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
@@ -38,6 +38,14 @@ def page(title, body, script=""):
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body><main>{body}</main>{script}</body></html>\n'
 
 
+def listing(label, columns, rows, caption=""):
+    """A table of rows that are HTML already, which scrolls by itself where it is too wide for the page."""
+    head = "".join(f"<th scope='col'>{name}</th>" for name in columns)
+    caption = f"<caption>{caption}</caption>" * bool(caption)
+    table = f"<table class='list'>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<div class='wide' tabindex='0' role='region' aria-label='{label}'>{table}</div>"
+
+
 def write_pages(report, out):
     """class.html, and feedback/ with a page for each student who handed something in."""
     (out / "feedback").mkdir(exist_ok=True)
@@ -61,29 +69,30 @@ def file_of(person):
 
 def feedback(report, person):
     rows, ids = report.of(person), report.exercises()
-    reached, of = report.total(person)
-    lines = "".join(_line(id, rows.get(id), report.points[id]) for id in ids)
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "what", "result", "points"))
-    table = f"<table class='list'><caption>What you handed in</caption><thead><tr>{head}</tr></thead><tbody>{lines}"
+    counted = report.counted(person)
+    reached = f"{total(counted)} of {total(report.possible())} points."
+    lines = "".join(_line(id, rows.get(id), report.points[id], id in counted) for id in ids)
+    best = report.best_in_words()
     said = [f"{path}: {why}" for path, why in report.files if path in {row.file for row in rows.values()}]
     return (
-        f"<h1>{escape(person.name)}</h1><p>{number(reached)} of {number(of)} points. A ✗ leads to your own code and to "
-        f"what `check` found.</p>".replace("`check`", "<code>check</code>")
-        + f"<div class='wide' tabindex='0' role='region' aria-label='results'>{table}</tbody></table></div>"
+        f"<h1>{escape(person.name)}</h1><p>{' '.join([reached, *best])} A ✗ leads "
+        "to your own code and to what <code>check</code> found.</p>"
+        + listing("results", ("exercise", "what", "result", "points"), lines, "What you handed in")
         + "".join(f"<p>{escape(text)}</p>" for text in said)
         + "".join(_article(rows[id]) for id in ids if id in rows and rows[id].result["status"] != "missing")
     )
 
 
-def _line(id, row, of):
+def _line(id, row, of, counts):
     status = row.result["status"] if row else "missing"
     result = f"{SIGNS[status]} {WORDS[status]}"
     if status != "missing":
         name = _name_of_mistake(row)
         result = f"<a href='#e{id}'>{result}</a>{f': {marked(name)}' if name else ''}"
+    others = "<br>others are better" if row and row.points and not counts else ""
     return (
         f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
-        f"<td class='number'>{number(row.points if row else 0)} of {number(of)}</td></tr>"
+        f"<td class='number'>{number(row.points if row else 0)} of {number(of)}{others}</td></tr>"
     )
 
 
@@ -98,6 +107,7 @@ def _article(row):
     found = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
     reread = EXERCISES[id].section if status != "correct" and "Read again:" not in result["message"] else ""
     parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>{found}"]
+    parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
     parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
     parts += [f"<p class='soft'>{escape(result['note'])}</p>"] * bool(result["note"])
     if result["code"]:
@@ -129,7 +139,7 @@ def class_page(report):
     return "\n".join(parts)
 
 
-def mistakes(report, total):
+def mistakes(report, how_many):
     rows = ""
     for id, misconception, who in report.commonest():
         name, reread = mistake_in_words(id, misconception)
@@ -137,17 +147,13 @@ def mistakes(report, total):
             f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(person.name)}</a>" for person in who[:6]
         ) + (f" and {len(who) - 6} more" if len(who) > 6 else "")
         rows += (
-            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{len(who)} of {total}</td>"
+            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{len(who)} of {how_many}</td>"
             f"<td>{slide(reread)}</td><td>{people}</td></tr>"
         )
     if not rows:
         return "<p>Nothing was answered wrongly.</p>"
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("exercise", "mistake", "students", "show", "who"))
-    return (
-        "<div class='wide' tabindex='0' role='region' aria-label='mistakes of the class'><table class='list'>"
-        f"<caption>What the class got wrong most</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
-        "</table></div>"
-    )
+    columns = ("exercise", "mistake", "students", "show", "who")
+    return listing("mistakes of the class", columns, rows, "What the class got wrong most")
 
 
 def slide(reread):
@@ -186,14 +192,14 @@ def students(report):
     for person in sorted(report.people, key=lambda person: person.name.casefold()):
         mine = report.of(person)
         cells = "".join(_cell(mine.get(id), person) for id in ids)
-        reached, _ = report.total(person)
         name = escape(person.name)
         name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>" if mine else name
-        body += f"<tr><th scope='row'>{name}</th>{cells}<td>{number(reached)}</td></tr>"
-    out_of = number(sum(report.points[id] for id in ids))
+        body += f"<tr><th scope='row'>{name}</th>{cells}<td>{total(report.counted(person))}</td></tr>"
+    out_of = total(report.possible())
+    best = "".join(f" {words}" for words in report.best_in_words())
     return (
         "<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in. A sign leads to the "
-        "student's page.</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
+        f"student's page.{best}</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
         f"<table class='grid'><thead><tr><th rowspan='2' scope='col'>student</th>{groups}"
         f"<th rowspan='2' scope='col'>of {out_of}</th></tr><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
@@ -217,6 +223,4 @@ def files(report):
     if not said:
         return ""
     rows = "".join(f"<tr><th scope='row'>{escape(path)}</th><td>{escape(why)}</td></tr>" for path, why in said)
-    head = "<thead><tr><th scope='col'>file</th><th scope='col'>what</th></tr></thead>"
-    table = f"<table class='list'>{head}<tbody>{rows}</tbody></table>"
-    return f"<h2>Files to look at</h2><div class='wide' tabindex='0' role='region' aria-label='files'>{table}</div>"
+    return "<h2>Files to look at</h2>" + listing("files", ("file", "what"), rows)

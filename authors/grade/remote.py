@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from .across import connected, gradients, tensors_in
+from .steps import from_data
 from .wire import Closed, Late, Malformed, Odd, Reader, Writer, cleaned, settings_of
 
 ASKED = 2000  # how often a test may call what it is tried on, each time
@@ -76,6 +77,11 @@ class Student:
     def train(self, made, mode):
         answer, reader = self._ask({"do": "train", "object": made, "training": bool(mode)})
         self._result(answer, reader)
+
+    def trace(self, part, args):
+        """One more call of a function, recorded: a `Run`, or None."""
+        answer, reader = self._ask({"do": "trace", "part": part}, args)
+        return from_data(self._result(answer, reader))
 
     def _back(self, keep, weights):
         answer, reader = self._ask({"do": "back", "call": keep}, weights, name="weights")
@@ -241,6 +247,10 @@ class RemoteFunction:
     def __call__(self, *args):
         args = [Given(arg) if callable(arg) and settings_of_any(arg) is None else arg for arg in args]
         return self.student.call(self._part, None, args)
+
+    def traced(self, args):
+        """The run of one more call, or None."""
+        return self.student.trace(self._part, args)
 
 
 def settings_of_any(arg):

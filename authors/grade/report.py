@@ -10,7 +10,7 @@ from attn_lib.exercises.clinic import trial
 from .answers import course
 from .judge import LIBRARYS
 
-VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconception", "points", "of", "note")
+VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconception", "points", "of", "counts", "note")
 
 
 OF_A_PART = {sign.id: sign.name for sign in (*trial.FIRST, *trial.LAST)} | {  # what any patient's answer can have
@@ -43,6 +43,7 @@ class Report:
     people: list = field(default_factory=list)  # those on the roster, and those who are not but handed something in
     files: list = field(default_factory=list)  # (path, what is to be said of it)
     points: dict = field(default_factory=dict)
+    groups: list = field(default_factory=list)  # `BestOf`s
     words: str = ""  # how students' code was confined
     out: object = None  # the folder of tables and pages
 
@@ -66,11 +67,31 @@ class Report:
     def of(self, person):
         return {row.result["exercise"]: row for row in self.rows if row.person == person}
 
-    def total(self, person, number=None):
-        """Points reached, and points there are, of all notebooks or of one."""
-        ids = [id for id in self.exercises() if number in (None, id.split(".")[0])]
-        mine = self.of(person)
-        return sum(mine[id].points for id in ids if id in mine), sum(self.points[id] for id in ids)
+    def counted(self, person):
+        """{exercise: points} of those of a student's results that count."""
+        return self._best({id: row.points for id, row in self.of(person).items()})
+
+    def possible(self):
+        """{exercise: points} that can be reached in the notebooks that somebody handed in."""
+        return self._best(self.points)
+
+    def _best(self, points):
+        """Those of {exercise: points} that count: of a group the best, of equal ones the first."""
+        ids = [id for id in self.exercises() if id in points]
+        for group in self.groups:
+            best = sorted((id for id in ids if id in group.ids), key=lambda id: -points[id])
+            ids = [id for id in ids if id not in best[group.most :]]
+        return {id: points[id] for id in ids}
+
+    def best_in_words(self):
+        """A sentence for each group of which somebody handed something in."""
+        there = self.exercises()
+        for group in self.groups:
+            ids = [id for id in group.ids if id in there]
+            if len(ids) > group.most:
+                whole = sum(id.split(".")[0] == ids[0].split(".")[0] for id in there) == len(ids)
+                whom = f"the {len(ids)} exercises of notebook {ids[0].split('.')[0]}" if whole else ", ".join(ids)
+                yield f"Of {whom} each student's best {group.most} count."
 
     def handed_in(self):
         there = {row.person for row in self.rows}
@@ -105,31 +126,34 @@ def mistake_in_words(exercise, misconception):
 
 def write_tables(report, out):
     """verdicts.csv, and the gradebooks that Moodle and Canvas import."""
+    counted = {person: report.counted(person) for person in report.people}
     with _table(out / "verdicts.csv") as write:
         write(VERDICTS)
         for row in report.rows:
             r, p = row.result, row.person
+            counts = number(counted[p].get(r["exercise"], 0))
             write((p.name, p.id, p.email, row.file, r["exercise"], r["status"], r["misconception"],
-                   number(row.points), number(row.of), r["note"]))  # fmt: skip
+                   number(row.points), number(row.of), counts, r["note"]))  # fmt: skip
         for person in report.nothing_from():
-            write((person.name, person.id, person.email, "", "", "nothing handed in", "", "0", "", ""))
+            write((person.name, person.id, person.email, "", "", "nothing handed in", "", "0", "", "", ""))
     notebooks = report.notebooks()
     listed = [person for person in report.people if person.listed] or report.people
     titles = [f"Attention {name.replace('_', ' ')}" for name in notebooks.values()]
     with _table(out / "gradebook-moodle.csv") as write:
         write(("ID number", "Email address", "Full name", *titles))
         for person in listed:
-            write((person.id, person.email, person.name, *(number(report.total(person, n)[0]) for n in notebooks)))
+            write((person.id, person.email, person.name, *(total(counted[person], n) for n in notebooks)))
     with _table(out / "gradebook-canvas.csv", mark=False) as write:
         write(("Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles))
-        write(("    Points Possible", "", "", "", "", *(number(_possible(report, n)) for n in notebooks)))
+        write(("    Points Possible", "", "", "", "", *(total(report.possible(), n) for n in notebooks)))
         for person in listed:
             who = (person.name, person.canvas, person.id, person.email, person.section)
-            write((*who, *(number(report.total(person, n)[0]) for n in notebooks)))
+            write((*who, *(total(counted[person], n) for n in notebooks)))
 
 
-def _possible(report, number):
-    return sum(report.points[id] for id in report.exercises() if id.split(".")[0] == number)
+def total(points, notebook=None):
+    """The sum of {exercise: points} as it is written, of all notebooks or of one."""
+    return number(sum(of for id, of in points.items() if notebook in (None, id.split(".")[0])))
 
 
 def number(points):

@@ -37,7 +37,8 @@ def grade(folder, out=None, *, roster=None, points=None, limits=None, jobs=None,
     (out / KEPT).mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
     roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
     people = read_roster(roster) if roster else []
-    report = Report(points=read_points(points), out=out)
+    report = Report(out=out)
+    report.points, report.groups = read_points(points)
     named = {hand_in.student: hand_in.keys for hand_in in found}
     persons, said = who_is_who(named, people)
     report.files = [(hand_in.path, hand_in.problem) for hand_in in found if hand_in.problem]

@@ -1,5 +1,4 @@
 # 4.1 wrong librarys-own
-# The old grader: ✓.
 # %%
 import importlib
 def my_split_heads(x, num_heads):

@@ -1,5 +1,5 @@
 # 3.2 wrong
-# The old grader: the notebook's kernel, the grader and every other process of the teacher got the signal.
+# Whoever runs it is to end with it.
 # %%
 import os, signal
 def my_causal_mask(n_queries, n_keys):

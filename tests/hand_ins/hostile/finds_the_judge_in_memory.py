@@ -1,5 +1,5 @@
 # 3.2 wrong
-# The old grader: ✓. What was expected could be found among all objects of the process.
+# What was expected could be found among all objects of the process.
 # %%
 import gc
 def my_causal_mask(n_queries, n_keys):

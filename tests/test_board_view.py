@@ -325,6 +325,13 @@ def without_script(open_page):
 
 
 @pytest.mark.parametrize("name", BOARDS)
+def test_tab_reaches_a_result_after_all_that_it_is_computed_from(laptop, name):
+    names = "root => [...root.querySelectorAll('.panel')].map((panel) => panel.dataset.name)"
+    order = board(laptop, name).evaluate(names)
+    assert [pair for pair in true_dependencies(BOARDS[name]()) if order.index(pair[0]) > order.index(pair[1])] == []
+
+
+@pytest.mark.parametrize("name", BOARDS)
 def test_a_panel_is_one_tab_stop_and_its_arrows_walk_through_all_of_it(laptop, name):
     shown = board(laptop, name)
     panels = shown.locator(".panel:visible:has([tabindex])")

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import queue
+import random
 import re
 import shutil
 import sys
@@ -50,10 +51,9 @@ def counted(function):
 
 def small(reference=lambda x: x * 2, **settings):
     """An exercise of its own, outside the catalogue: doubling, unless told otherwise."""
-    settings = {"probes": [(torch.ones(2),), (torch.tensor([[1.0, 2.0], [3.0, 5.0]]),)], **settings}
-    return Function(
-        id="0.1", reference=reference, title="Twice", section="notebook 0", asks="my_double(x)", hints=[], **settings
-    )
+    probes = [(torch.ones(2),), (torch.tensor([[1.0, 2.0], [3.0, 5.0]]),)]
+    settings = {"probes": probes, "asks": "my_double(x)", **settings}
+    return Function(id="0.1", reference=reference, title="Twice", section="notebook 0", hints=[], **settings)
 
 
 # --------------------------------------------------------------------------------------------- how often it is called
@@ -110,6 +110,27 @@ def test_corner_cases_and_gradients_wait_until_the_numbers_are_right():
     exercise.judge(right)
     assert wrong.calls == 3  # two probes, and once more beside the library's to see where they part
     assert right.calls == 3 + 3 + 3  # numbers, gradients, and numbers once more
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda x: x.tolist(), lambda x: x.add_(1), lambda x: None, lambda x: ...],
+    ids=["unreadable", "changing", "nothing", "dots"],
+)
+def test_where_one_call_says_it_all_there_is_no_second(answer):
+    answer = counted(answer)
+    assert small().judge(answer).status == "wrong" and answer.calls == 1
+
+
+def test_what_may_change_is_no_fault():
+    def negates(x, y):
+        return y.neg_()
+
+    def exercise(**settings):
+        return small(lambda x, y: -y, probes=[(torch.ones(2), torch.ones(2))], **settings)
+
+    assert exercise(may_change=(1,)).judge(negates).status == "correct"
+    assert exercise(may_change=(0,)).judge(negates).status == "wrong"
 
 
 # --------------------------------------------------------------------------------------------- whatever was set before
@@ -580,6 +601,29 @@ def test_what_is_printed_is_quoted_up_to_its_first_line_or_60_letters(printed, q
     assert f'It prints ("{quoted}")' in small().judge(chatty).message
 
 
+def test_of_the_calls_that_go_wrong_the_smallest_is_shown():
+    large, little = torch.ones(4, 4), torch.ones(2, 2)
+    assert small(probes=[(large,), (little,)]).judge(lambda x: x * 7).yours.shape == (2, 2)
+
+
+def test_arguments_are_shown_by_their_numbers_where_these_are_few_and_whole():
+    def called_with(arg):
+        return small(lambda x: torch.ones(2), probes=[(arg,)]).judge(lambda x: torch.zeros(2)).message
+
+    assert "`my_double(x=[3, 1])`" in called_with(torch.tensor([3, 1]))
+    assert "`my_double(x (9,))`" in called_with(torch.arange(9))
+    assert "`my_double(x (2,))`" in called_with(torch.tensor([0.5, 1]))
+    assert "`my_double(x=[3, 1])`" in called_with([3, 1])
+    assert "`my_double(x=None)`" in called_with(None)
+    assert "`my_double(x=4)`" in called_with(4)
+    assert "`my_double(x)`" in called_with(nn.Identity())
+
+
+def test_what_was_compared_is_said_where_it_is_right():
+    assert small().judge(lambda x: x + x).message == "Right, in numbers."
+    assert small(gradients=True).judge(lambda x: x + x).message == "Right, in numbers and gradients."
+
+
 def test_a_mistake_is_shown_where_it_shows_best():
     verdict = check("3.2", EXERCISES["3.2"].mistakes["top-left"].forms[0])
     assert verdict.misconception == "top-left" and "n_queries=2, n_keys=5" in verdict.message
@@ -589,6 +633,113 @@ def test_a_clue_is_given_where_there_are_numbers_to_compare():
     invariants = [("it is not twice the number", lambda answer: False)]
     assert "A clue" in small(invariants=invariants).judge(lambda x: x * 7).message
     assert "A clue" not in small(invariants=invariants).judge(lambda x: x[:1]).message
+
+
+def test_a_clue_is_also_what_raises_where_it_should_hold():
+    def holds(answer):
+        raise ZeroDivisionError
+
+    verdict = small(invariants=[("it is not twice the number", holds)]).judge(lambda x: x + x)
+    assert verdict.status == "wrong" and "but it is not twice the number." in verdict.message
+
+
+def after(calls, first, then):
+    """An answer that comes to `first` in so many calls, and to `then` from there on."""
+    seen = itertools.count()
+    return lambda x: (first if next(seen) < calls else then)(x)
+
+
+def test_where_two_runs_part_is_said_only_where_they_do():
+    assert (
+        "`trace` of the library's answer (A) and yours (B): First difference" in small().judge(lambda x: x * 3).message
+    )
+    assert "`trace`" not in small().judge(after(2, lambda x: x * 3, lambda x: x * 2)).message
+
+
+def test_of_a_test_only_what_it_says_is_compared_not_how_it_comes_to_it():
+    verdict = check("8.4", lambda code: code is not EXERCISES["8.4"].probes[-1][0] and EXERCISES["8.4"].answer(code))
+    assert verdict.misconception is None and "differs" in verdict.message and "`trace`" not in verdict.message
+    tells = small(lambda x: bool((x > 2).any()), after=lambda x, said: (torch.tensor([said]),))
+    assert "`trace`" not in tells.judge(lambda x: bool((x < 2).any())).message
+
+
+def test_an_answer_that_leaves_when_it_is_traced_keeps_its_verdict():
+    verdict = small().judge(after(2, lambda x: x * 3, lambda x: sys.exit(3)))
+    assert verdict.status == "wrong" and "differs" in verdict.message
+
+
+class Elsewhere:
+    """An answer that runs in a process of its own, which says what torch's functions it used there."""
+
+    def __init__(self, code, *used):
+        self.code, self.used = code, set(used)
+
+    def __call__(self, x):
+        return torch.tensor(self.code(x).tolist())
+
+
+def test_an_answer_that_runs_elsewhere_is_asked_what_it_used_and_not_traced():
+    exercise = small(without=("mul",))
+    assert "torch's own `mul`" in exercise.judge(Elsewhere(lambda x: x + x, "mul", "add")).message
+    assert exercise.judge(Elsewhere(lambda x: x + x, "add")).status == "correct"
+    assert "`trace`" not in exercise.judge(Elsewhere(lambda x: x * 3)).message
+
+
+def capped(x):
+    """At most 6.
+
+    It tempts.
+    """
+    return (x * 2).clamp(max=6)
+
+
+def test_a_mistake_is_not_named_for_what_it_would_get_right():
+    exercise = small(probes=[(torch.ones(1),), (torch.ones(2),), (torch.full((3,), 5.0),)])
+    exercise.mistake()(capped)
+    assert exercise.judge(lambda x: capped(x).clone()).misconception == "capped"
+    assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
+
+
+def test_a_mistake_that_the_answer_avoids_in_some_calls_is_not_the_one():
+    exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
+    exercise.mistake()(capped)
+    assert exercise.judge(lambda x: x * 2 if len(x) == 2 else capped(x)).misconception is None
+    assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception == "capped"
+
+
+def test_half_of_the_calls_are_too_few_to_name_a_mistake():
+    exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2)])
+    exercise.mistake()(capped)
+    assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
+
+
+def test_yes_and_no_that_agree_by_chance_are_no_second_mistake():
+    exercise = small(lambda x: x > 2, probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
+    exercise.add(Mistake("turned", "Turned round", "It tempts.", "notebook 0", [lambda x: x <= 2]))
+    assert exercise.judge(lambda x: x <= 2).misconception == "turned"
+    assert exercise.judge(lambda x: x.round() if len(x) == 2 else x <= 2).misconception is None
+
+
+def test_names_of_several_things_are_joined_and_have_their_verb():
+    def my_attention(q, k, v):
+        output, weights = attn_lib.scaled_dot_product_attention(q, k, v)
+        return output, weights * 1.03
+
+    assert "the weights differ." in check("2.2", my_attention).message
+    scope = {"X": torch.ones(1), "Y": torch.ones(1)}
+    exec("def answer(x): return X + Y + x", scope)
+    assert "it reads `X` and `Y` of the notebook" in small().judge(scope["answer"]).message
+
+
+def test_grading_meets_the_calls_in_an_order_of_its_own():
+    probes = [(torch.full((2,), float(n)),) for n in range(8)]
+
+    def order(seed):
+        exercise = small(probes=probes, drawn=lambda rng: [(torch.full((2,), 9.0),)])
+        exercise.draw_again(random.Random(seed))
+        return [trial.args[0][0].item() for trial in exercise.trials]
+
+    assert sorted(order(1)) == [0, 1, 2, 3, 4, 5, 6, 7, 9] and order(1) == order(1) != order(2)
 
 
 def with_both_mistakes(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
@@ -810,6 +961,17 @@ def test_no_probe_is_changed_by_what_answers_do(id):
 def test_a_gradient_that_is_not_finite_is_told_so():
     poisoned = EXERCISES["3.3"].mistakes["nan-gradient"].forms[0]
     assert "the gradient of scores is not finite" in check("3.3", poisoned).message
+
+
+def test_a_gradient_is_named_by_its_argument():
+    def chooses(x, mask, y):
+        return torch.where(mask, x, y)
+
+    probe = torch.ones(2), torch.tensor([True, False]), torch.ones(2)
+    exercise = small(chooses, asks="my_choice(x, mask, y)", probes=[probe], gradients=True)
+    assert (
+        "the gradient of y differs" in exercise.judge(lambda x, mask, y: chooses(x, mask, y.detach() + 0 * y)).message
+    )
 
 
 def test_a_gradient_that_flows_elsewhere_only_is_cut_off():

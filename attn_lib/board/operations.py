@@ -281,7 +281,7 @@ def rotate(a, *, angle, start=0, every=0):
     """
     positions = torch.arange(a.size(0), dtype=a.dtype)
     turn = torch.deg2rad(((positions % every if every else positions) + start)[:, None] * angle)
-    cos, sin = (wave.round(decimals=15) + 0.0 for wave in (turn.cos(), turn.sin()))  # a right angle is exact
+    cos, sin = (wave.round(decimals=15) for wave in (turn.cos(), turn.sin()))  # a right angle is exact
     x, y = a[:, 0::2], a[:, 1::2]
     return torch.stack([x * cos - y * sin, x * sin + y * cos], -1).flatten(1)
 

@@ -1,6 +1,5 @@
 """Exercises whose answer is a function: `function(…)`, and how they are judged, call by call."""
 
-import copy
 import functools
 import itertools
 from collections.abc import Callable
@@ -224,10 +223,9 @@ class Judgement:
         """The first operation whose result differs from the library's, in a sentence; "" where none can be named."""
         if self.exercise.after is not None or hasattr(self.answer, "used"):  # nothing, or nothing here, is computed
             return ""
-        args = copy.deepcopy(trial.args)
 
         def parting():
-            compared = trace(self.exercise.reference, self.answer, *args)
+            compared = trace(self.exercise.reference, self.answer, *trial.args)
             return compared.verdict if compared.difference is not None else ""
 
         try:

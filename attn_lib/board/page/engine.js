@@ -94,7 +94,7 @@ class Engine {
       const inputs = { ...this.now.inputs, [name]: this.now.inputs[name].map((row) => [...row]) };
       inputs[name][i][j] = panel.toggle ? 1 - inputs[name][i][j] : inputs[name][i][j] + 1;
       const [after] = this.valuesOf(inputs);
-      for (const step of this.steps) this.values[step.name].forEach((row, r) => row.forEach((x, c) => Object.is(x, after[step.name][r]?.[c]) || found.push([step.name, r, c])));
+      for (const step of this.steps) this.values[step.name].forEach((row, r) => row.forEach((x, c) => sameNumber(x, after[step.name][r]?.[c]) || found.push([step.name, r, c])));
       return found;
     }
     const held = new Set([`${name}/${i}/${j}`]);

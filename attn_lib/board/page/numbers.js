@@ -4,6 +4,7 @@ const grid = (rows, columns, f) => Array.from({ length: rows }, (_, i) => Array.
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
 const fromJson = (x) => (typeof x === "number" ? x : { nan: NaN, inf: Infinity, "-inf": -Infinity }[x]);
+const sameNumber = (x, y) => x === y || (Number.isNaN(x) && Number.isNaN(y)); // 0 and −0 too
 const minus = (text) => text.replaceAll("-", "−");
 const trimmed = (x, digits) => minus(x.toFixed(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/^-0$/, "0"));
 

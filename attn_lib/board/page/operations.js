@@ -30,7 +30,7 @@ const like = (a, f) => a.map((row, i) => Array.from(row, (x, j) => f(x, i, j)));
 const flip = (a) => (a.length ? Array.from(a[0], (_, j) => a.map((row) => row[j])) : []);
 const dot = (a, b) => { let total = 0; for (let k = 0; k < a.length; k++) total += a[k] * b[k]; return total; };
 const softmaxOf = (row) => {
-  const top = row.reduce((a, b) => (b > a || Number.isNaN(b) ? b : a), -Infinity); // nothing but −∞: nan, as in PyTorch
+  const top = Math.max(...row); // nothing but −∞: nan, as in PyTorch
   const powers = Array.from(row, (x) => Math.exp(x - top)), whole = sum(powers);
   return powers.map((x) => x / whole);
 };
@@ -50,7 +50,7 @@ const copied = (does, origin, says) => ({ // entries that only move
   because: (leaves, options, i, j, matrices) => { const [which, r, c] = origin(options, i, j, matrices); return leaves[which](r, c); },
 });
 const rowTree = (leaf, matrix, i) => range(matrix[0].length).map((j) => leaf(i, j));
-const turnOf = ({ angle, start, every }, i) => [Math.cos, Math.sin].map((wave) => Number(wave((((every ? i % every : i) + start) * angle * Math.PI) / 180).toFixed(15)) + 0); // a right angle is exact
+const turnOf = ({ angle, start, every }, i) => [Math.cos, Math.sin].map((wave) => Number(wave((((every ? i % every : i) + start) * angle * Math.PI) / 180).toFixed(15))); // a right angle is exact
 const [TOP_LEFT, NO_MASK, TILED, TOO_SHORT] = [1, 2, 4, 5]; // faults of a cache, as in operations.py
 const firstKept = (end, { window, fault }) => Math.max(0, end - window + 1 + Number(fault === TOO_SHORT));
 const storedFor = ({ heads, stored, fault }, h) => (fault === TILED ? h % stored : Math.floor((h * stored) / heads));

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import queue
 import random
 import re
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import attn_lib
-from attn_lib.exercises import check, runner
+from attn_lib.exercises import check, probes, runner
 from attn_lib.exercises.catalogue import EXERCISES, Exercise, Mistake, find, told_by
 from attn_lib.exercises.function import Function
 from attn_lib.exercises.numbers import Numbers
@@ -51,8 +52,8 @@ def counted(function):
 
 def small(reference=lambda x: x * 2, **settings):
     """An exercise of its own, outside the catalogue: doubling, unless told otherwise."""
-    probes = [(torch.ones(2),), (torch.tensor([[1.0, 2.0], [3.0, 5.0]]),)]
-    settings = {"probes": probes, "asks": "my_double(x)", **settings}
+    calls = [(torch.ones(2),), (torch.tensor([[1.0, 2.0], [3.0, 5.0]]),)]
+    settings = {"probes": calls, "asks": "my_double(x)", **settings}
     return Function(id="0.1", reference=reference, title="Twice", section="notebook 0", hints=[], **settings)
 
 
@@ -732,10 +733,10 @@ def test_names_of_several_things_are_joined_and_have_their_verb():
 
 
 def test_grading_meets_the_calls_in_an_order_of_its_own():
-    probes = [(torch.full((2,), float(n)),) for n in range(8)]
+    calls = [(torch.full((2,), float(n)),) for n in range(8)]
 
     def order(seed):
-        exercise = small(probes=probes, drawn=lambda rng: [(torch.full((2,), 9.0),)])
+        exercise = small(probes=calls, drawn=lambda rng: [(torch.full((2,), 9.0),)])
         exercise.draw_again(random.Random(seed))
         return [trial.args[0][0].item() for trial in exercise.trials]
 
@@ -890,7 +891,7 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
     monkeypatch.syspath_prepend(tmp_path)
 
-    from attn_lib.exercises import check, hint, progress
+    from attn_lib.exercises import check, hint, progress, solution
     from attn_lib.exercises.catalogue import EXERCISES
     from authors.grade import hand_ins
     from authors.grade.roster import read_points
@@ -898,6 +899,7 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     assert list(EXERCISES)[-2:] == ["97.1", "100.1"], list(EXERCISES)
     assert check("97.1", lambda x: x + x).status == "correct"
     assert check("97.1", lambda x: x * 3).misconception == "thrice"
+    assert "lambda x: x * 2" in str(solution("97.1"))
     assert "Hint 1 of 3" in str(hint("97.1")) and "✓ done   Twice" in str(progress())
     (tmp_path / "in").mkdir()
     shutil.copy(path, tmp_path / "in" / "anna_97_how_it_learns.ipynb")
@@ -1019,3 +1021,40 @@ def test_a_number_that_is_off_is_counted_from_one():
     assert f"Not yet: number 2 ({numbers[1] + 7:.4f}".rstrip("0") in message and "number 1" not in message
     assert check("1.1", [number + 0.009 for number in numbers]).status == "correct"
     assert check("1.1", [numbers[0] + 0.011, *numbers[1:]]).status == "wrong"
+
+
+# ------------------------------------------------------------------------------------------- what probes are made of
+
+
+def test_numbers_of_a_probe_hang_on_its_shape_and_seed_alone():
+    with double_by_default():
+        first = probes.normal(3, 4)
+    torch.manual_seed(1)
+    assert torch.equal(first, probes.normal(3, 4)) and first.dtype == torch.float32
+    others = probes.normal(3, 4, seed=1), probes.normal(4, 4)[:3], probes.normal(2, 5)[:, :4]
+    assert all(not torch.equal(first[: len(other)], other) for other in others)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (4, 5), (2, 3, 4), (30, 3)])
+def test_in_a_random_mask_every_row_is_partly_open(shape):
+    mask = probes.some(*shape)
+    assert mask.any(-1).all() and not mask.all(-1).any() and torch.equal(mask, probes.some(*shape))
+    assert probes.some(3, 1).all()
+
+
+def test_other_numbers_are_drawn_of_the_same_size_and_what_means_something_stays():
+    draw = random.Random(3)
+    numbers = torch.linspace(-1, 9, 4000)
+    drawn = probes.drawn_again(numbers, draw)
+    assert not torch.equal(drawn, numbers) and drawn.shape == numbers.shape
+    assert abs(drawn.mean() - 4) < 0.3 and abs(drawn.std() - numbers.std()) < 0.2
+    kept = [torch.rand(3), torch.tensor([True]), torch.tensor([-2]), torch.tensor([-0.5]), torch.tensor([-1, math.inf])]
+    assert all(probes.drawn_again(arg, draw) is arg for arg in [*kept, 3, None, [1, -2]])
+    module = nn.Linear(3, 2)
+    before = module.weight.clone()
+    assert not torch.equal(probes.drawn_again(module, draw).weight, before) and torch.equal(module.weight, before)
+
+
+def test_drawn_lengths_leave_something_to_pad():
+    drawn = [probe for seed in range(20) for probe in probes.drawn_lengths(random.Random(seed))]
+    assert len(drawn) == 40 and all(lengths.min() >= 1 and lengths.max() < max_len for lengths, max_len in drawn)

@@ -299,8 +299,9 @@ def test_an_answer_by_chance_is_judged_alike_whatever_the_seed():
 @pytest.mark.parametrize("call", [check, hint, solution])
 @pytest.mark.parametrize("id", ["9.9", 3.2, None, []])
 def test_an_exercise_that_does_not_exist_is_named_beside_those_that_do(call, id):
-    with pytest.raises(KeyError, match=r"no exercise .*1\.1, 1\.2.*6\.9, 6\.10"):
+    with pytest.raises(KeyError, match=r"no exercise .*1\.1, 1\.2.*6\.9, 6\.10") as raised:
         call(id)
+    assert str(raised.value).startswith("there is no exercise")  # in no quotes, as a KeyError has them
 
 
 def test_1_1_says_what_it_could_not_read():
@@ -413,6 +414,46 @@ def test_a_notebook_waits_while_another_one_writes(tmp_path):
     assert progress_file.load(tmp_path) == {"1.1": "done", "2.1": "done"}
 
 
+def test_no_more_is_promised_where_every_notebook_was_begun():
+    for id in EXERCISES:
+        progress_file.store(Verdict(id, "wrong"))
+    assert str(progress()).startswith(f"0 of {len(EXERCISES)} exercises done\n")
+
+
+def test_progress_is_kept_where_a_variable_says(tmp_path, monkeypatch):
+    (tmp_path / "else").mkdir()
+    monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path / "else"))
+    check("3.2", attn_lib.causal_mask)
+    assert progress_file.load(tmp_path / "else") == {"3.2": "done"} and progress_file.load(tmp_path) == {}
+
+
+def test_a_disk_that_is_full_costs_nothing_of_what_was_kept(tmp_path, monkeypatch):
+    def half(path, text, **options):
+        path.write_bytes(text[:5].encode())
+        raise OSError("no space left")
+
+    assert progress_file.store(Verdict("1.1", "correct"))
+    monkeypatch.setattr("pathlib.Path.write_text", half)
+    assert not progress_file.store(Verdict("2.1", "correct"))
+    assert progress_file.load() == {"1.1": "done"}
+
+
+@pytest.mark.parametrize("times", [3, 1000])
+def test_a_file_that_another_program_holds_is_waited_for_but_not_for_ever(tmp_path, monkeypatch, times):
+    replace, held = progress_file.os.replace, iter(range(times))
+
+    def refusing(*paths):
+        if next(held, None) is not None:
+            raise PermissionError("in use")
+        replace(*paths)
+
+    monkeypatch.setattr(progress_file.os, "replace", refusing)
+    monkeypatch.setattr(progress_file.time, "sleep", lambda seconds: None)
+    stored = progress_file.store(Verdict("1.1", "correct"))
+    assert stored == (times == 3) == (progress_file.load() == {"1.1": "done"})
+    assert not [path for path in tmp_path.iterdir() if not path.name.endswith((".json", ".lock"))]
+
+
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}'])
 def test_a_damaged_progress_file_costs_nothing_but_itself(tmp_path, content):
     (tmp_path / progress_file.NAME).write_text(content)
@@ -443,6 +484,17 @@ def test_a_class_is_told_what_was_attempted_and_the_learner_reads_that_it_is(tmp
     assert before - 1 < line.pop("time") < time.time() + 1
     assert line == {"exercise": "3.2", "status": "wrong", "misconception": "top-left"}
     assert progress_file.load() == {"3.2": "tried"}
+    check("3.2", attn_lib.causal_mask)
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [line["status"] for line in lines] == ["wrong", "correct"]
+
+
+def test_a_class_is_told_under_the_name_of_the_user_where_there_is_no_other(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_LIVE", str(tmp_path))
+    monkeypatch.delenv("ATTENTION_NAME", raising=False)
+    monkeypatch.setattr("getpass.getuser", lambda: "anna")
+    check("3.2", attn_lib.causal_mask)
+    assert (tmp_path / "anna.jsonl").is_file()
 
 
 def test_where_a_class_cannot_be_told_check_says_nothing_of_it(tmp_path, monkeypatch):

@@ -5,7 +5,10 @@ import os
 import stat
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
+from attn_lib.colours import FRAMES
 from attn_lib.exercises import hand_in, progress
 
 CELLS = ("text", "def my_f(x):\n    return x", 'check("3.2", my_f)', "my_scores = 2", "progress()")
@@ -71,7 +74,22 @@ def test_what_is_no_notebook_of_the_course_is_not_handed_in(notebook, folder, te
 def test_a_copy_that_cannot_be_written_is_said(notebook, folder):
     folder.write_text("a file where the folder should be")
     kind, said = hand_in.hand_in(notebook, folder)
-    assert kind == "wrong" and "could not be written" in said and "Tell your teacher" in said
+    assert kind == "wrong" and "could not be written (Not a directory)" in said and "Tell your teacher" in said
+
+
+def test_of_several_notebooks_exercises_most_say_whose_it_is(notebook, folder):
+    write(notebook, [*CELLS, 'check("2.1", my_softmax)', 'check("3.3", my_masked_softmax)'])
+    assert "notebook 3" in hand_in.hand_in(notebook, folder)[1]
+
+
+def test_the_cells_that_were_run_are_the_kernels_in_order():
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    try:
+        for cell in ("my_f = 1", "%time my_f", "my_f = 2"):
+            shell.run_cell(cell, store_history=True, silent=False)
+        assert hand_in.cells_run()[1:] == ["my_f = 1", "%time my_f", "my_f = 2"]
+    finally:
+        InteractiveShell.clear_instance()
 
 
 def test_there_is_no_button_where_nobody_collects(monkeypatch):
@@ -91,5 +109,5 @@ def test_the_button_stands_with_the_progress_and_hands_in_when_pressed(notebook,
     press, words = shown[0].children
     assert press.description == "Hand in this notebook" and "other students cannot read it" in words.value
     press.click()
-    assert "Handed in: notebook 3" in words.value and "my_scores" in words.value
+    assert "Handed in: notebook 3" in words.value and "my_scores" in words.value and FRAMES["open"] in words.value
     assert len(list((tmp_path / "handed-in/03").iterdir())) == 1

@@ -32,7 +32,7 @@ def button():
         return None
     import ipywidgets
 
-    words = ipywidgets.HTML(framed(html.escape(WHAT)))
+    words = ipywidgets.HTML(framed(WHAT))
     press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "max-content"})
 
     def pressed(_):

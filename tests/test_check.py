@@ -209,10 +209,11 @@ def test_every_call_finds_torch_as_it_starts():
         assert worker.run(checks_another) == first
 
 
-def test_the_time_that_the_library_takes_is_not_the_learners():
-    with Worker(seconds=1e-9) as worker:
+@pytest.mark.parametrize("seconds", [1e-9, 0.0])
+def test_the_time_that_the_library_takes_is_not_the_learners(seconds):
+    with Worker(seconds) as worker:
         assert worker.run(lambda: 2 * 3, timed=False) == 6
-        assert worker.left == 1e-9
+        assert worker.left == seconds
 
 
 # --------------------------------------------------------------------------------------------------- odd answers

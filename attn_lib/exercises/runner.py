@@ -70,7 +70,7 @@ class Worker:
         """
         if self._inside:
             return _result_of(_fresh(work))
-        if self.left <= 0:
+        if timed and self.left <= 0:
             raise OutOfTime
         started = time.monotonic()
         self._thread.tasks.put(work)

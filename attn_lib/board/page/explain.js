@@ -24,7 +24,7 @@ function spell(node, digits, inside = false) {
 // As few digits as make the line true as it is written: whoever adds it up gets the rounded result.
 function spelledOut(node, value) {
   if (!Number.isFinite(value)) return [...spell(node, 4), " = ", written(value)];
-  const decimals = Number.isInteger(value) ? 0 : Math.min(10, Math.max(2, 1 - Math.floor(Math.log10(Math.abs(value) || 1))));
+  const decimals = Math.min(10, Math.max(2, 1 - Math.floor(Math.log10(Math.abs(value) || 1))));
   const result = Number(value.toFixed(decimals));
   const near = (digits) => Number(evaluate(node, digits).toFixed(decimals)) === result;
   const digits = range(13).map((d) => d + 2).find(near) ?? 14;

@@ -838,6 +838,11 @@ def test_a_mistake_comes_with_its_other_forms_and_is_read_again_where_it_says():
         exercise.mistake()(thrice)
 
 
+def test_what_the_course_calls_an_answer_is_known_under_each_of_its_names():
+    assert EXERCISES["3.2"].names_in_the_course() == {"causal_mask"}
+    assert EXERCISES["5.2"].names_in_the_course() == {"load_from_torch", "from_torch"}
+
+
 def test_every_mistake_holds_one_kind_of_thing():
     for exercise in EXERCISES.values():
         for id, known in exercise.mistakes.items():

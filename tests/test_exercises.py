@@ -404,9 +404,13 @@ def _store_all(folder, ids, wait=lambda: None):
         assert progress_file.store(Verdict(id, "correct"), folder)
 
 
-def test_a_notebook_waits_while_another_one_writes(tmp_path):
+def test_a_notebook_waits_while_another_one_writes_and_loses_nothing_of_it(tmp_path):
+    def tries():
+        progress_file.store(Verdict("2.1", "wrong"), tmp_path)
+        progress_file.store(Verdict("1.1", "correct"), tmp_path)
+
     with FileLock(str(tmp_path / progress_file.NAME) + ".lock"):
-        other = threading.Thread(target=_store_all, args=(tmp_path, ["1.1"]))
+        other = threading.Thread(target=tries)
         other.start()
         other.join(0.3)
         progress_file._replace(tmp_path / progress_file.NAME, '{"2.1": "done"}')

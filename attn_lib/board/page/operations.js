@@ -53,6 +53,7 @@ const rowTree = (leaf, matrix, i) => range(matrix[0].length).map((j) => leaf(i, 
 const turnOf = ({ angle, start, every }, i) => [Math.cos, Math.sin].map((wave) => Number(wave((((every ? i % every : i) + start) * angle * Math.PI) / 180).toFixed(15))); // a right angle is exact
 const [TOP_LEFT, NO_MASK, TILED, TOO_SHORT] = [1, 2, 4, 5]; // faults of a cache, as in operations.py
 const firstKept = (end, { window, fault }) => Math.max(0, end - window + 1 + Number(fault === TOO_SHORT));
+const isKept = (i, o) => i >= firstKept(o.read, o) && i < o.read;
 const storedFor = ({ heads, stored, fault }, h) => (fault === TILED ? h % stored : Math.floor((h * stored) / heads));
 const headScores = (q, k, m, o, h, i) => { // of one query of one head: key → score, where the mask is open
   const width = q[0].length / o.heads, part = (row, which) => Array.from(row).slice(which * width, (which + 1) * width);
@@ -233,7 +234,11 @@ const OPERATIONS = {
     because: (_, o, i, j, m, value) => told(value ? "heard" : "not heard", number(value)),
     says: (_, { chunk, window }) => `Who hears whom: chunks of ${chunk}, and a window of ${window}.`,
   },
-  kept: copied(([a], o) => a.map((row, i) => (i >= firstKept(o.read, o) && i < o.read ? row : row.map(() => NaN))), (_, i, j) => [0, i, j], ([a]) => `The rows of ${a} that are kept.`),
+  kept: {
+    does: ([a], o) => a.map((row, i) => (isKept(i, o) ? row : row.map(() => NaN))),
+    because: ([a], o, i, j) => (isKept(i, o) ? a(i, j) : told("not kept:", number(NaN))),
+    says: ([a]) => `The rows of ${a} that are kept.`,
+  },
   shared_outputs: {
     does: ([q, k, v, m], o) => {
       const width = v[0].length / o.stored;

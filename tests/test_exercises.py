@@ -166,6 +166,9 @@ def test_unattempted_is_said_and_nothing_is_run_or_written(tmp_path):
         assert check("3.2", answer).status == "unattempted"
     for answer in (..., None, [..., 2, 3]):
         assert check("1.1", answer).status == "unattempted"
+    assert check("3.2", stub).message.endswith(
+        "Write `my_causal_mask(n_queries, n_keys)`; running both cells checks it."
+    )
     assert check("6.1", lambda attention: None).status == "unattempted"
     assert list(tmp_path.iterdir()) == []
 

@@ -187,12 +187,12 @@ def folded(summary, body, *, is_open=False):
 
 
 def marked(text):
-    """Words as HTML: `code` and *emphasis* as they are written here, an empty line parts paragraphs."""
+    """Words as HTML: `code` and *emphasis* as they are written here, line by line."""
     pieces = html.escape(text, quote=False).split("`")
     if len(pieces) % 2 == 0:  # one backtick stands alone
         pieces[-2:] = ["`".join(pieces[-2:])]
     words = [f"<code>{p}</code>" if i % 2 else EMPHASIS.sub(r"<em>\1</em>", p) for i, p in enumerate(pieces)]
-    return "".join(words).replace("\n\n", "<br><br>").replace("\n", "<br>")
+    return "".join(words).replace("\n", "<br>")
 
 
 def plain(text):

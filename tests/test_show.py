@@ -63,7 +63,7 @@ def test_a_value_has_the_decimals_asked_for():
 
 
 def test_tolerances_and_counts_in_words():
-    assert show.tolerance(0.01) == "within 0.01"
+    assert (show.tolerance(0.01), show.tolerance(2)) == ("within 0.01", "within 2")
     assert show.tolerance(show.ATOL, show.RTOL) == "within 0.00001, or 0.01 % of a larger number"
     assert [show.count(n, "number") for n in (0, 1, 2)] == ["0 numbers", "1 number", "2 numbers"]
     assert show.count(2, "query", "queries") == "2 queries"
@@ -120,6 +120,9 @@ def test_of_a_large_matrix_a_corner_is_shown_and_called_that():
     assert "scores, the first 8 × 8 numbers" in page and text.startswith("scores, the first 8 × 8 numbers\n")
     assert "the first" not in show.matrix_as_html(torch.zeros(8, 8), "scores")
     assert "the first 2 × 8" in show.matrix_as_text(torch.zeros(2, 9))
+    assert "the first 8 × 2" in show.matrix_as_text(torch.zeros(9, 2))
+    named = show.matrix_as_html(torch.zeros(2, 20), column_names=list(range(20)))
+    assert re.findall(r'scope="col"[^>]*>([^<]*)<', named) == list("01234567")
 
 
 def test_vectors_and_nothing_are_matrices_too():

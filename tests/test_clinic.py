@@ -598,12 +598,58 @@ def test_the_blind_spots_of_a_test_have_names():
         ("6.18", same_lengths): "equal-lengths",
         ("6.19", in_one_sentence): "one-sequence",
     }
+    told |= memory_blind_spots()
     told |= {(id, no_mask): "no-mask" for id in ("6.5", "6.6", "6.7", "6.8", "6.9", "6.10", "6.11")}
     told |= {(id, ones): "constant-input" for id in ("6.1", "6.5", "6.9", "6.11")}
     for (id, detects), name in told.items():
         verdict = check(id, detects)
         assert verdict.misconception == name, (id, name, verdict)
         assert CASES[id].mistakes[name].why in verdict.message
+
+
+def memory_blind_spots():
+    """Tests of the ward of memory that cannot see, by what they have in common."""
+    right = cures.read_with_a_cache
+
+    def differs(q, k, chunks, window=9):
+        return lambda attention: (
+            not torch.allclose(attention(q, k, k, chunks, window), right(q, k, k, chunks, window), atol=1e-4)
+        )
+
+    def text(seed, heads=1, n=6):
+        return torch.randn(1, heads, n, 4, generator=torch.Generator().manual_seed(seed))
+
+    asks, offers = text(1), text(2)
+    whole, singles = differs(asks, offers, [6]), differs(asks, offers, [3, 1, 1, 1])
+    return {
+        **{(id, whole): "at-once" for id in ("6.22", "6.23", "6.24", "6.26")},
+        ("6.23", singles): "one-new-token",
+        ("6.24", differs(0 * asks, offers, [4, 2])): "nobody-asks",
+        ("6.25", singles): "nothing-shared",
+        ("6.25", differs(text(3, heads=4), offers, [4, 2])): "nothing-shared",
+        ("6.26", differs(asks, offers, [4, 2])): "within-the-window",
+    }
+
+
+def test_the_ward_that_opens_later_is_said_to_and_nobody_owes_it():
+    check("6.7", 1, "not used")
+    ward = [id for id, case in CASES.items() if case.opens_after == 10]
+    assert ward == ["6.22", "6.23", "6.24", "6.25", "6.26"]
+    first, *rows = str(progress()).splitlines()
+    assert first.startswith("0 of 21 exercises done")
+    assert [row.split()[0] for row in rows if "– after notebook 10" in row] == ward
+    assert progress()._repr_html_().count("– after notebook 10") == len(ward)
+    check("6.22", ..., "misaligned")  # whoever begins is not held up
+    assert str(progress()).splitlines()[0].startswith("0 of 22")
+    check("10.2", lambda x, groups: x)
+    shown = str(progress())
+    assert "after notebook 10" not in shown and shown.startswith("0 of 30 exercises done")
+
+
+def test_the_wards_of_notebook_6_say_when_the_last_one_opens(notebook):
+    assert "of memory, opens after notebook 10" in source_of_cell(notebook, "text-20")
+    ward = source_of_cell(notebook, "text-memory-ward")
+    assert "(10_writing_with_a_memory.ipynb)" in ward and "is done with this notebook" in ward
 
 
 def test_exactness_narrowness_and_a_missing_not_have_names():
@@ -739,8 +785,9 @@ def test_the_fault_lies_in_the_line_that_is_named(id):
 
 @each_patient
 def test_where_to_read_again_is_a_section_that_there_is(id):
-    number, title = re.fullmatch("notebook ([1-5]), “(.+)”", CASES[id].section).groups()
-    (path,) = NOTEBOOKS.glob(f"0{number}_*.ipynb")
+    number, title = re.fullmatch(r"notebook (\d+), “(.+)”", CASES[id].section).groups()
+    assert int(number) <= 5 or int(number) == CASES[id].opens_after  # else nobody at notebook 6 has read it
+    (path,) = NOTEBOOKS.glob(f"{number:>02}_*.ipynb")
     headings = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
     assert any(re.search(rf"^#+ {re.escape(title)}$", source, re.M) for source in headings), CASES[id].section
 

@@ -46,6 +46,7 @@ class Exercise:
     hints: list
     shows: tuple = ()  # whose source is the solution; the reference unless given
     also_called: tuple = ()  # other names under which the course has what is asked for
+    opens_after: int = 0  # the notebook that it needs, where that is a later one than its own
     mistakes: dict = field(default_factory=dict)  # id → Known, in the order in which they are tried
 
     in_parts = False  # whether the answer has parts, of which each may still be open

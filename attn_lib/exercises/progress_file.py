@@ -24,8 +24,15 @@ def progress():
     begun = {_notebook(id) for id in states}
     if button := hand_in.button():  # a notebook ends here, and on a class's hub with handing it in
         display(button)
-    rows = [(id, exercise.title, states.get(id)) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
+    shown = [(id, exercise) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
+    rows = [(id, exercise.title, states.get(id, _waits(exercise, begun))) for id, exercise in shown]
     return Overview(rows, elsewhere=len(EXERCISES) - len(rows))
+
+
+def _waits(exercise, begun):
+    """The number of the later notebook that an exercise opens after, as long as that has not been begun; or None."""
+    after = exercise.opens_after
+    return after if after and str(after) not in begun else None
 
 
 def _notebook(id):

@@ -122,15 +122,20 @@ class Overview:
     WORDS: ClassVar = {"done": "✓ done", "tried": "✗ tried", None: "– open"}  # anything else is "2 of 3", parts right
 
     def __init__(self, rows, elsewhere=0):
-        self.rows = [(id, title, state, self.WORDS.get(state, f"✗ {state}")) for id, title, state in rows]
+        self.rows = [(id, title, state, self._word(state)) for id, title, state in rows]
         self.elsewhere = elsewhere  # how many stand in notebooks that were not begun
+
+    def _word(self, state):
+        if isinstance(state, int):  # a later notebook comes first
+            return f"– after notebook {state}"
+        return self.WORDS.get(state, f"✗ {state}")
 
     def _summary(self):
         if not self.rows:  # says no number, so that a new notebook changes no saved output
             return "No exercise attempted yet. Those of a notebook are listed here from its first check on."
-        done = sum(state == "done" for *_, state, _ in self.rows)
+        states = [state for *_, state, _ in self.rows if not isinstance(state, int)]
         others = ", more in notebooks not begun" * bool(self.elsewhere)  # a new notebook changes no saved output
-        return f"{done} of {count(len(self.rows), 'exercise')} done{others}"
+        return f"{states.count('done')} of {count(len(states), 'exercise')} done{others}"
 
     def __repr__(self):
         lines = [f"{id:>5}  {words:<8} {title}" for id, title, _, words in self.rows]

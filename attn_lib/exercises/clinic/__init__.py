@@ -4,11 +4,11 @@
 An answer is what is found out about it: the line where it goes wrong and a name from `FAULTS`, the mended code, and a
 test, `detects(attention) -> bool`, True for this fault and its relatives, False for right code and for other faults.
 
-A new patient is written into its ward, one of the five files named last, and gets its cells in notebook 6.
+A new patient is written into its ward, one of the six files named last, and gets its cells in notebook 6.
 """
 
 from ..catalogue import EXERCISES
-from . import extreme_cases, heads, masks, one_who_cannot_rest, scores_and_weights  # noqa: F401 - the wards
+from . import extreme_cases, heads, masks, memory, one_who_cannot_rest, scores_and_weights  # noqa: F401 - the wards
 from .faults import FAULTS
 from .patient import Case, Patient
 

@@ -6,8 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
-from ...masks import padding_mask
+from ...cache import cached_attention
+from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from ...masks import padding_mask, window_mask
+from ...position import rotary
 
 
 def by_library(q, k, v, mask=None):
@@ -96,6 +98,29 @@ def merged_heads(core=by_library, spread=lambda lengths, heads: lengths.repeat_i
 def lengths_per_head(q, k, v, lengths, num_heads):
     q, k, v = (split_heads(x, num_heads) for x in (q, k, v))
     return merge_heads(by_library(q, k, v, padding_mask(lengths, k.size(2))[:, None]))
+
+
+def read_with_a_cache(q, k, v, chunks, window):
+    outputs, cache = [], None
+    for new in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
+        output, cache = cached_attention(*new, cache, window=window, rope=True)
+        outputs.append(output)
+    return torch.cat(outputs, dim=2)
+
+
+def read_one_by_one(q, k, v, chunks, window):
+    return read_with_a_cache(q, k, v, [1] * sum(chunks), window)
+
+
+def read_at_once(core=by_library):
+    """The whole text in one call of a core, whatever the chunks."""
+
+    def attention(q, k, v, chunks, window):
+        n, groups = q.size(2), q.size(1) // k.size(1)
+        k, v = share_heads(rotary(k), groups), share_heads(v, groups)
+        return core(rotary(q), k, v, window_mask(n, n, window))
+
+    return attention
 
 
 class DropoutInTraining(nn.Module):

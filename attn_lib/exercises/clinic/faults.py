@@ -22,6 +22,7 @@ FAULTS = _Faults(
         "wrong scale": "scores are multiplied or divided by the wrong number, or by none",
         "wrong axis": "an operation runs along the wrong axis, or cuts across it",
         "misaligned": "two things that belong together are laid side by side at the wrong end or in the wrong place",
+        "miscounted": "one too many or one too few, or counted from the wrong place",
         "wrong order": "the right steps, or the right entries, in the wrong order",
         "exchanged": "two things have changed places",
         "too weak": "a number that is there to shut something out lets it through",

@@ -47,6 +47,12 @@ def projected(batch=2, n=5, embed_dim=6, num_heads=3, seed=0):
     return normal(batch, n, embed_dim, seed=seed), *normal(4, embed_dim, embed_dim, seed=seed + 1).unbind(), num_heads
 
 
+def reads(chunks, window, heads=2, kv_heads=2, batch=1, seed=0):
+    sizes = (heads, 6), (kv_heads, 6), (kv_heads, 4)
+    tensors = (normal(batch, h, sum(chunks), width, seed=seed + i) for i, (h, width) in enumerate(sizes))
+    return *tensors, chunks, window
+
+
 PLAIN = Interface(
     "attention(q, k, v, mask=None)",
     "mask bool, True = may attend",
@@ -115,5 +121,19 @@ MERGED = Interface(
         (*qkv(n_q=5, d_k=4, d_v=4, batch=3, seed=3), torch.tensor([1, 5, 3]), 2),
     ],
     cures.merged_heads,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
+CHUNKS = Interface(
+    "attention(q, k, v, chunks, window)",
+    "q (batch, heads, n, d), k and v with as many heads or fewer, read in chunks such as [5, 1, 2], with RoPE; each "
+    "token hears the window latest",
+    [cures.read_with_a_cache, cures.read_at_once(), cures.read_at_once(cures.by_torch), cures.read_one_by_one],
+    [
+        reads([3, 2], 9),
+        reads([4, 1, 2], 3, heads=4, kv_heads=2, seed=3),
+        reads([1, 1, 3], 2, heads=6, kv_heads=2, batch=2, seed=6),
+        reads([5], 3, heads=2, kv_heads=1, seed=9),
+    ],
+    cures.read_at_once,
     ("6.1", "6.4", "6.5", "6.8"),
 )

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
-from ...masks import causal_mask, padding_mask
+from ...masks import causal_mask, padding_mask, window_mask
+from ...position import rotary
 
 INSTRUMENTS = {  # what the source of a patient may use; the notebook imports the same
     "F": F,
@@ -18,9 +19,11 @@ INSTRUMENTS = {  # what the source of a patient may use; the notebook imports th
     "merge_heads": merge_heads,
     "nn": nn,
     "padding_mask": padding_mask,
+    "rotary": rotary,
     "scaled_dot_product_attention": scaled_dot_product_attention,
     "split_heads": split_heads,
     "torch": torch,
+    "window_mask": window_mask,
 }
 
 

@@ -3,11 +3,14 @@
 import ast
 import contextlib
 import copy
+import hashlib
 import itertools
 import os
+import pickle
 import sys
 import tempfile
 from collections import defaultdict
+from unittest import mock
 
 import nbformat
 import pytest
@@ -23,7 +26,7 @@ settings.register_profile("course", derandomize=True, deadline=None, max_example
 settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end.
-LONG = ["test_deck", "test_site", "test_predictions", "test_browser", "test_saved_outputs", "test_grade", "test_check"]
+LONG = ["test_site", "test_browser", "test_deck", "test_predictions", "test_grade", "test_deploy", "test_saved_outputs"]
 
 
 def pytest_collection_modifyitems(items):
@@ -79,12 +82,11 @@ def with_solutions(notebook):
 def built_once(tmp_path_factory):
     """built_once(name, build): a folder that build(folder) fills, once for all workers."""
 
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+
     def make(name, build):
-        if "PYTEST_XDIST_WORKER" not in os.environ:
-            folder = tmp_path_factory.mktemp(name)
-            build(folder)
-            return folder
-        folder = tmp_path_factory.getbasetemp().parent / name
+        folder = root / name
         with FileLock(f"{folder}.lock"):
             if not (folder / "built").exists():
                 folder.mkdir(exist_ok=True)
@@ -93,6 +95,21 @@ def built_once(tmp_path_factory):
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def notebooks_run_once(built_once):
+    """Inside `with notebooks_run_once():` a notebook that was run for the site is not run again for its deck."""
+    from authors.deck import live
+
+    run_here = live.run_here
+
+    def found(notebook):
+        name = f"ran-{hashlib.sha256(nbformat.writes(notebook).encode()).hexdigest()[:16]}"
+        folder = built_once(name, lambda folder: (folder / "shown").write_bytes(pickle.dumps(run_here(notebook))))
+        return pickle.loads((folder / "shown").read_bytes())
+
+    return lambda: mock.patch.object(live, "run_here", found)
 
 
 @pytest.fixture

@@ -90,13 +90,13 @@ BACK_TO_THE_START = """() => {
 }"""
 
 
-def build_all(folder):
-    for path in NOTEBOOKS:
-        (folder / f"{path.stem}.html").write_text(build.page(path), encoding="utf-8")
-
-
 @pytest.fixture(scope="session")
-def decks(built_once):
+def decks(built_once, notebooks_run_once):
+    def build_all(folder):
+        with notebooks_run_once():
+            for path in NOTEBOOKS:
+                (folder / f"{path.stem}.html").write_text(build.page(path), encoding="utf-8")
+
     return built_once("decks", build_all)
 
 

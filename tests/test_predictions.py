@@ -1,18 +1,18 @@
 """Every prediction: computed, the same whenever it is run, silent without a guess, and its slips known by name."""
 
 import ast
-import json
-import os
+import multiprocessing
 import re
 import shutil
-import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from work_through import in_this_process
 
 import copies
 
@@ -76,14 +76,20 @@ def course(tmp_path_factory):
     return root
 
 
+@pytest.fixture(scope="module")
+def processes():
+    """A new process for each notebook, whose state is the notebook's alone; what notebooks import is imported once."""
+    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    context.set_forkserver_preload(["work_through", "attn_lib.explorers", "attn_lib.plots", "attn_lib.exercises"])
+    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
+        yield pool
+
+
 @pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def worked(request, course):
+def worked(request, course, processes):
     """What came of working through a copy: see work_through.py."""
-    command = [sys.executable, ROOT / "tests/work_through.py", course / "my" / request.param.name]
-    environment = {**os.environ, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-3000:]
-    return {"name": request.param.stem, **json.loads(result.stdout.splitlines()[-1])}
+    result = processes.submit(in_this_process, course / "my" / request.param.name).result()
+    return {"name": request.param.stem, **result}
 
 
 def test_a_copy_can_be_worked_through(worked):

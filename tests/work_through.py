@@ -1,7 +1,4 @@
-"""Work through a learner's copy as its kernel would, without a guess and with one; prints what came of it as JSON.
-
-python tests/work_through.py my/03_masking.ipynb     in a process of its own, whose state is the notebook's alone
-"""
+"""Work through a learner's copy as its kernel would, without a guess and with one."""
 
 import ast
 import contextlib
@@ -9,8 +6,6 @@ import io
 import json
 import os
 import re
-import sys
-from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -113,8 +108,7 @@ def rerun_backwards(kernel, path):
             kernel.run(source, cell["id"])
 
 
-if __name__ == "__main__":
-    path = Path(sys.argv[1]).resolve()
+def in_this_process(path):
+    """What came of working through a copy, in a process that does nothing else: its state is the notebook's alone."""
     os.chdir(path.parent)
-    result = work_through(path)
-    print("\n" + json.dumps(result))
+    return work_through(path)

@@ -14,6 +14,7 @@ from unittest import mock
 
 import nbformat
 import pytest
+import warm
 from filelock import FileLock
 from fill_in import fill_in
 from hypothesis import settings
@@ -26,7 +27,7 @@ settings.register_profile("course", derandomize=True, deadline=None, max_example
 settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end.
-LONG = ["test_site", "test_browser", "test_deck", "test_predictions", "test_grade", "test_deploy", "test_saved_outputs"]
+LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade", "test_predictions", "test_deploy"]
 
 
 def pytest_collection_modifyitems(items):
@@ -48,6 +49,7 @@ def pytest_runtest_setup(item):
 
             item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
             stack.enter_context(pytest.MonkeyPatch.context()).setenv(VARIABLE, item.parent.progress.name)
+            stack.enter_context(warm.kernels())
         return (yield)
 
 

@@ -1,15 +1,13 @@
 """Every prediction: computed, the same whenever it is run, silent without a guess, and its slips known by name."""
 
 import ast
-import multiprocessing
 import re
 import shutil
-import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
+import warm
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from work_through import in_this_process
@@ -78,10 +76,7 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def processes():
-    """A new process for each notebook, whose state is the notebook's alone; what notebooks import is imported once."""
-    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
-    context.set_forkserver_preload(["work_through", "attn_lib.explorers", "attn_lib.plots", "attn_lib.exercises"])
-    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
+    with warm.processes() as pool:
         yield pool
 
 
@@ -147,7 +142,7 @@ def test_run_all_stops_at_the_first_question_with_one_line(course):
     """In a real kernel, as JupyterLab runs it."""
     notebook = nbformat.read(course / "my" / NOTEBOOKS[0].name, as_version=4)
     client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(course / "my")}})
-    with pytest.raises(CellExecutionError):
+    with warm.kernels(), pytest.raises(CellExecutionError):
         client.execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     ran = [cell for cell in code if cell.execution_count is not None]

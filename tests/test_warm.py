@@ -1,0 +1,50 @@
+"""A kernel in a warm process is the kernel that its command line would have started."""
+
+import json
+
+import nbformat
+import pytest
+import warm
+from jupyter_client import KernelManager
+from nbclient import NotebookClient
+
+SEEN = """\
+import json, os, sys
+print(json.dumps([os.getcwd(), os.environ["SAID"], sys.path, list(sys.modules), sys.argv[1:], os.getpid()]))
+"""
+
+
+@pytest.fixture
+def pool():
+    """One that has begun: what is set from now on is not what its processes begin with."""
+    with warm.processes() as pool:
+        assert pool.submit(abs, -1).result() == 1
+        yield pool
+
+
+def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_of_the_course(
+    pool, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SAID", "here")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in (SEEN, "1 / 0", SEEN)])
+    client = NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}})
+    with warm.kernels():
+        client.execute()
+    first, again = (json.loads(cell.outputs[0].text) for cell in notebook.cells[::2])
+    assert first[-1] == again[-1], "an error ends no kernel"
+    folder, said, path, modules, arguments, _ = first
+    assert folder == str(tmp_path) and said == "here" and arguments[0] == "-f"
+    assert "" in path and not {str(warm.TESTS), str(warm.TESTS.parent)} & set(path)
+    assert ("torch" in modules) == warm.CAN_FORK
+    assert not [name for name in modules if name.partition(".")[0] in ("attn_lib", "authors", "conftest", "fill_in")]
+
+
+def test_when_a_kernel_is_ended_nobody_else_is(pool):
+    """Jupyter ends whole groups of processes."""
+    with warm.kernels():
+        manager = KernelManager()
+        manager.start_kernel()
+        assert manager.is_alive()
+        manager.shutdown_kernel(now=True)
+        assert not manager.is_alive()
+    assert pool.submit(abs, -2).result() == 2

@@ -1,0 +1,69 @@
+"""Processes that begin with what every notebook imports: kernels, and those in which a copy is worked through.
+
+Importing torch takes longer than running most lessons. On Linux one process imports, and forks for whoever needs one;
+nothing of the course is imported there, so each runs in a process that has never seen another one's. Where a process
+that has imported torch cannot be forked, each begins from nothing.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from unittest import mock
+
+from jupyter_client.provisioning import local_provisioner
+
+CAN_FORK = sys.platform == "linux"
+CONTEXT = multiprocessing.get_context("forkserver" if CAN_FORK else "spawn")
+CONTEXT.set_forkserver_preload(["torch", "matplotlib.figure", "anywidget", "ipykernel.kernelapp"])
+TESTS = Path(__file__).parent
+
+
+def processes():
+    """A pool that runs each task in a new process."""
+    return ProcessPoolExecutor(1, CONTEXT, max_tasks_per_child=1)
+
+
+def kernels():
+    """Inside, Jupyter starts kernels in warm processes."""
+    return mock.patch.object(local_provisioner, "launch_kernel", Kernel) if CAN_FORK else contextlib.nullcontext()
+
+
+class Kernel:
+    """A kernel in a forked process, which answers Jupyter as subprocess.Popen would."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, command, env, cwd=".", **_):
+        heard, ready = CONTEXT.Pipe(duplex=False)
+        self.process = CONTEXT.Process(target=be_kernel, args=(command, cwd, env, ready), daemon=True)
+        self.process.start()
+        heard.recv()  # from then on it has a process group of its own, and ending that ends nobody else
+        self.pid = self.process.pid
+
+    def poll(self):
+        return self.process.exitcode
+
+    def wait(self):
+        self.process.join()
+        return self.process.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+
+def be_kernel(command, cwd, env, ready):
+    """Become what the command line would have started: its folder, variables, path and connection."""
+    from ipykernel.kernelapp import launch_new_instance
+
+    os.setsid()
+    ready.send(True)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.argv = command[command.index("-m") + 1 :]
+    sys.path[:] = [path for path in sys.path if Path(path) not in (TESTS, TESTS.parent, Path())]
+    sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (as long as the kernel lives)
+    launch_new_instance([*sys.argv[1:], f"--IPKernelApp.parent_handle={os.getppid()}"])  # with whom it ends

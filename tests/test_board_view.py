@@ -324,6 +324,13 @@ def without_script(open_page):
 # ------------------------------------------------------------------------------------------------ by keyboard alone
 
 
+# Presses of a key as a board hears them; each by hand would wait for its picture.
+TO_THE_RIGHT = """presses => {
+  for (let i = 0; i < presses; i += 1)
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+}"""
+
+
 @pytest.mark.parametrize("name", BOARDS)
 def test_tab_reaches_a_result_after_all_that_it_is_computed_from(laptop, name):
     names = "root => [...root.querySelectorAll('.panel')].map((panel) => panel.dataset.name)"
@@ -341,8 +348,8 @@ def test_a_panel_is_one_tab_stop_and_its_arrows_walk_through_all_of_it(laptop, n
         if cells.count() < 2:
             continue
         cells.first.focus()
-        for _ in range(cells.count() - 1):
-            laptop.keyboard.press("ArrowRight")
+        laptop.keyboard.press("ArrowRight")
+        laptop.evaluate(TO_THE_RIGHT, cells.count() - 2)
         assert laptop.evaluate("document.activeElement.outerHTML") == cells.last.evaluate("node => node.outerHTML")
         assert panel.locator("[tabindex='0']").count() == 1
     assert shown.locator("[tabindex='0']").count() < 20

@@ -33,6 +33,7 @@ BOARDS = {  # what to focus, and the two keys to press in turn
     "patient_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
     "learning_board()": (".control input", "ArrowRight", "ArrowLeft"),
     "position_board()": (".control input", "ArrowRight", "ArrowLeft"),
+    "cache_board()": (".control input", "ArrowRight", "ArrowLeft"),
     "arrows_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
     HEADS.format(16, 64): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),
     HEADS.format(16, 256): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),

@@ -47,7 +47,7 @@ def short(x, decimals=4):
 def value(thing, decimals=4):
     """Whatever a learner may enter or get: a number, a word, a tensor, lists and tuples of them, as one line."""
     if isinstance(thing, torch.Tensor):
-        thing = thing.detach().tolist()
+        thing = thing.tolist()
     if isinstance(thing, list | tuple):
         inner = ", ".join(value(part, decimals) for part in thing)
         return f"[{inner}]" if isinstance(thing, list) else f"({inner},)" if len(thing) == 1 else f"({inner})"

@@ -58,6 +58,7 @@ def test_numbers_stand_in_their_cells_queries_down_the_side_from_the_top():
     assert ticks(axes.yaxis) == ["I", "like"] and ticks(axes.xaxis) == ["hot", "sweet", "tea"]
     assert list(axes.get_yticks()) == [0, 1] and list(axes.get_xticks()) == [0, 1, 2]
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("query", "key")
+    assert axes.get_title() == "Attention weights"
     assert axes.xaxis.get_label_position() == "top" and axes.xaxis.get_ticks_position() == "top"
 
 
@@ -126,6 +127,7 @@ def test_rounding_just_beyond_1_is_not_refused_and_another_scale_is_drawn_and_sa
     assert (axes.images[0].norm.vmin, axes.images[0].norm.vmax) == (-5, 20)
     assert [text.get_text() for text in axes.texts] == ["−3.00", "12.0"]
     assert figure.description.endswith(" Colours from −5 to 20.")
+    assert heatmap_grid(torch.zeros(1, 9, 9), vmax=3).description.endswith(" Colours from 0 to 3.")
     assert "Colours" not in heatmap(WEIGHTS).description
 
 
@@ -151,6 +153,11 @@ def test_a_large_matrix_is_no_large_picture(shape):
 
 def test_a_large_grid_is_no_large_picture():
     assert max(picture(heatmap_grid(torch.rand(2, 512, 512))).size) <= 3000
+
+
+def test_a_picture_has_a_hundred_dots_to_an_inch():
+    figure = heatmap(WEIGHTS)
+    assert 0.8 < picture(figure).width / figure.get_figwidth() / 100 < 1.1
 
 
 def test_the_picture_is_white_so_that_it_can_be_read_on_a_dark_page():

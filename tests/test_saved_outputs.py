@@ -153,16 +153,27 @@ import torch
 from attn_lib.explorers import reshape_explorer
 from attn_lib.plots import heatmap
 """
+EXERCISE = """\
+class check:
+    status = "wrong"
+    def __init__(self, *answer): ...
+    def __repr__(self): return "not so"
+---
+my_causal_mask = ...
+---
+check("3.2", my_causal_mask)
+"""
 PROGRESS = """\
 import os
 len(os.listdir(os.environ["ATTENTION_PROGRESS"]))
 """
 
 
-def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others(tmp_path):
+def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others_and_a_wrong_answer_of_the_librarys(tmp_path):
     path = tmp_path / "spoilt.ipynb"
     write_notebook(
-        path, "---\n".join([SPOILT, *["heatmap(torch.eye(2))\n"] * 4, *["reshape_explorer()\n"] * 2, PROGRESS])
+        path,
+        "---\n".join([SPOILT, *["heatmap(torch.eye(2))\n"] * 4, *["reshape_explorer()\n"] * 2, PROGRESS, EXERCISE]),
     )
     notebook = nbformat.read(path, as_version=4)
     cells = notebook.cells
@@ -173,6 +184,8 @@ def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others(tmp_path):
     for one in cells[5:7]:
         one.outputs = [shown(*reshape_explorer()._repr_mimebundle_())]
     cells[7].outputs = [shown({"text/plain": "0"}, {})]
+    cells[9].metadata.tags = ["exercise"]
+    cells[10].outputs = [shown({"text/plain": "not so"}, {})]  # nor is it when the library's answer stands there
     cells[2].outputs = [edited(cells[2].outputs[0], rectangle(100, 100, 10))]
     del cells[3].outputs[0].data["image/png"]
     cells[4].outputs[0].metadata["image/png"]["alt"] = "Something else."
@@ -191,4 +204,6 @@ def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert re.findall(r"^FAILED .*::Cell (\d)", result.stdout, re.M) == ["2", "3", "4", "6"], result.stdout
+    assert re.findall(r"^FAILED .*::(?:Cell )?(\w+)", result.stdout, re.M) == ["2", "3", "4", "6", "Solutions"], (
+        result.stdout
+    )

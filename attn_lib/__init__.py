@@ -4,6 +4,7 @@ from .backward import attention_backward, softmax_backward
 from .cache import Cache, cache_bytes, cached_attention
 from .examples import Steps, self_attention_steps
 from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from .induction import induction_score, without_head
 from .masks import causal_mask, padding_mask, window_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
 from .position import alibi_bias, position_angles, rotary, sinusoidal_encoding
@@ -19,6 +20,7 @@ __all__ = [
     "cache_bytes",
     "cached_attention",
     "causal_mask",
+    "induction_score",
     "masked_softmax",
     "merge_heads",
     "padding_mask",
@@ -31,4 +33,5 @@ __all__ = [
     "softmax_backward",
     "split_heads",
     "window_mask",
+    "without_head",
 ]

@@ -196,6 +196,32 @@ def check_rotary(x):
     check_even("head_dim", x.size(-1))
 
 
+def check_seen(weights, tokens):
+    """Weights (batch, heads, n, n) of sequences (batch, n) in which some token stands twice."""
+    check_floating("weights", weights)
+    check_tensor("tokens", tokens)
+    if tokens.dtype not in WHOLE:
+        raise TypeError(f"tokens must hold whole numbers, got {tokens.dtype}")
+    if weights.ndim != 4 or weights.size(-1) != weights.size(-2):
+        raise ValueError(f"weights must be (batch, heads, n, n), got shape {tuple(weights.shape)}")
+    wanted = (weights.size(0), weights.size(-1))
+    if tuple(tokens.shape) != wanted:
+        raise ValueError(f"tokens has shape {tuple(tokens.shape)}, weights belong to tokens of shape {wanted}")
+    if not (tokens[:, :, None] == tokens[:, None, :]).tril(-1).any():
+        raise ValueError("tokens hold none that stands twice in a sequence: there is no copy to look behind")
+
+
+def check_attention_module(attention):
+    if not {"num_heads", "embed_dim", "out_proj"} <= set(dir(attention)):
+        raise TypeError(f"attention must be a MultiHeadAttention, got {type(attention).__name__}")
+
+
+def check_head(head, num_heads):
+    check_count("head", head, least=0)
+    if head >= num_heads:
+        raise ValueError(f"head={head} is none of the {num_heads} heads, which count from 0")
+
+
 def check_sequences(query, key, value, features, dtype):
     """query, key, value (batch, n, features): what every module takes, before any head exists; dtype None is any."""
     for (name, tensor), wanted in zip((("query", query), ("key", key), ("value", value)), features, strict=True):

@@ -576,6 +576,107 @@ def position_board():
     return Board(inputs, steps, controls, task, "Where a token stands")
 
 
+# ---------------------------------------------------------------------------------------------- notebook 9
+
+WORDS = ("start", "tea", "milk", "cup", "jam", "egg", "oat")
+TEXTS = ("start tea milk cup jam tea", "start oat cup egg tea cup", "start jam egg oat tea oat")
+KEPT = 5  # steps from one frame of the film to the next
+WHOSE = ("yours", "learned")
+
+
+def induction_board(film, right):
+    """Two heads as three matrices: yours to set, or as they were after so many steps of learning.
+
+    film has (P, M, W) for each step from 0 on, P (6, 6) and M and W (7, 7), and right the share of new puzzles that
+    each step got right; every fifth step is kept.
+    Raises: ValueError for matrices of other sizes, or for another number of shares than of steps.
+    """
+    shapes = {tuple(tuple(matrix.shape) for matrix in matrices) for matrices in film}
+    if shapes != {((6, 6), (7, 7), (7, 7))}:
+        raise ValueError(f"film must hold P (6, 6), M (7, 7) and W (7, 7) for each step, got {sorted(shapes)}")
+    if len(right) != len(film):
+        raise ValueError(f"right has {len(right)} shares, film has {len(film)} steps")
+    places = ("1st", "2nd", "3rd", "4th", "5th", "6th")
+    texts = torch.tensor([[WORDS.index(word) for word in text.split()] for text in TEXTS])
+    learned = [torch.stack(matrices) for matrices in zip(*film[::KEPT], strict=True)]
+    shares = torch.tensor([[[float(share)]] for share in right[::KEPT]], dtype=torch.float64)
+    by_word, by_place = {"rows": WORDS, "columns": WORDS}, {"rows": places, "columns": places}
+    sides = {"P": by_place | {"at": (1, 1)}, "M": by_word | {"at": (3, 1)}, "W": by_word | {"at": (4, 1)}}
+    words = {"P": "P: fetches from", "M": "M: looks for", "W": "W: says"}
+    kinds = {"P": "query", "M": "key", "W": "value"}
+    inputs = {
+        name: Input(
+            torch.zeros(len(side["rows"]), len(side["rows"])),
+            kinds[name],
+            words[name],
+            **side,
+            draw=(-2, 4, 1),
+            when=("whose", WHOSE[0]),
+        )
+        for name, side in sides.items()
+    }
+    inputs |= {f"film of {name}": Input(kept, hidden=True) for name, kept in zip(sides, learned, strict=True)}
+    inputs |= {"texts": Input(torch.nn.functional.one_hot(texts, 7).double(), hidden=True)}
+    inputs |= {"shares": Input(shares, hidden=True)}
+    steps = [Step("causal", op.preset(which=2, queries=6, keys=6, length=6), hidden=True)]
+    for name, side in sides.items():
+        film_step = op.film(f"film of {name}", chosen="step")
+        steps.append(Step(f"{name} learned", film_step, words[name], kinds[name], **side, when=("whose", WHOSE[1])))
+        steps.append(Step(f"{name} used", op.choose(name, f"{name} learned", chosen="whose"), hidden=True))
+    steps += [
+        Step("X", op.film("texts", chosen="text"), "the text", "input", places, WORDS, at=(2, 1)),
+        Step("before", op.masked("P used", "causal"), "layer 1", at=(1, 2), wires=("P", "P learned"), **by_place),
+        *_two_heads("X", chosen="", at=True),
+    ]
+    for k in range(len(TEXTS)):  # the task asks for all of them
+        steps.append(Step(f"X {k}", op.film("texts", chosen=k), hidden=True))
+        steps += _two_heads(f"X {k}", chosen=f" {k}")
+    steps.append(
+        Step("right", op.film("shares", chosen="step"), "new puzzles", "output", (), ("right",), at=(4, 3),
+             when=("whose", WHOSE[1]))
+    )  # fmt: skip
+    controls = [
+        Control("whose", "Matrices", WHOSE),
+        Control("step", "Learned for so many steps", tuple(range(0, len(film), KEPT)), 0, slider=True,
+                numbers=tuple(range(len(shares)))),
+        Control("text", "Text", TEXTS),
+    ]  # fmt: skip
+    answers = [int(text[(text[:-1] == text[-1]).nonzero()[0, 0] + 1]) for text in texts]
+    task = Task(
+        "With matrices of yours, make it answer all three texts: the word behind the earlier copy of the last one gets "
+        "more than 0.9. Nine entries are enough.",
+        (("set", "whose", 0), *(("above", f"says {k}", 0, answer, 0.9) for k, answer in enumerate(answers))),
+        why="Now let it learn, and move the step. Which of the three matrices changes first, and why?",
+        answers=(
+            "P: as long as nobody is fetched there is nobody to find",
+            "M: as long as nobody is found there is nothing to say",
+            "W: as long as nothing is said, it makes no difference who is heard",
+        ),
+        right=2,
+        because="With W = 0 the answer is the same whatever P and M do, so their gradients are 0. Then those two wait "
+        "for each other: each helps only as far as the other does.",
+    )
+    return Board(inputs, steps, controls, task, "Two heads that find each other")
+
+
+def _two_heads(text, *, chosen, at=False):
+    """The steps from a text to what is said of it, shown at their places or hidden."""
+    heard, match, says = (
+        ({"at": place, "title": title} if at else {"hidden": True})
+        for place, title in (((2, 2), "heard by layer 1"), ((3, 2), "layer 2"), ((4, 2), "is said last"))
+    )
+    return [
+        Step(f"heard{chosen}", op.product("before", text), kind="input", **heard),
+        Step(f"asked{chosen}", op.product(text, "M used"), hidden=True),
+        Step(f"found{chosen}", op.product(f"asked{chosen}", f"heard{chosen}", transpose="b"), hidden=True),
+        Step(f"match{chosen}", op.masked(f"found{chosen}", "causal"), **match),
+        Step(f"mixed{chosen}", op.product(f"match{chosen}", text), hidden=True),
+        Step(f"logits{chosen}", op.product(f"mixed{chosen}", "W used"), hidden=True),
+        Step(f"last{chosen}", op.row(f"logits{chosen}", chosen=5), hidden=True),
+        Step(f"says{chosen}", op.softmax(f"last{chosen}"), **says),
+    ]
+
+
 # --------------------------------------------------------------------------------------------- notebook 10
 
 READ = ("I", "sit", "still", "till", "it", "is", "all", "lit")

@@ -155,6 +155,13 @@ SLIPS = {
     "all_can": "Not all of them: ask what the largest score has to depend on.",
     "which_pairs": "Ask what the angle between a query and a key is when both have been turned by the same.",
     "inverse": "The other way round: ask which feature comes first, not where feature 0 goes.",
+    # two heads
+    "the_copy": "There stands the earlier copy. Ask what *it* has fetched.",
+    "the_asker": "That is the one who asks. Ask what *it* has fetched, and whether that may be found.",
+    "before_it": "That is the place before it; ask who has fetched what, and who may be found.",
+    "nobody_fetched": "That compares words with words. What counts here is what each place has *fetched*.",
+    "stuck": "So it was at step 60. Two of the three matrices had hardly moved by then.",
+    "useful": "So it is with that head. Look at the one that is asked for.",
     # writing with a memory
     "hears_later": "You let the old ones hear who comes later: ask whom each of them may hear.",
     "last_read": "The last one read may not hear who comes after it either.",

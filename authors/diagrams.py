@@ -404,6 +404,31 @@ def positions():
     return page.figure
 
 
+def two_heads():
+    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds who fetched tea.
+
+    Milk has fetched tea, so the last tea listens to milk, and not to the first tea, which has fetched start.
+    """
+    page = Page(400)
+    words = ["start", "tea", "milk", "cup", "jam", "tea"]
+    width, left, top = 128, 150, 86
+    middle = [left + (place + 0.5) * width for place in range(6)]
+    page.text(132, top + 29, "tokens", ha="right", colour=COLOURS["input"], bold=True)
+    page.text(132, 229, "fetched in layer 1", ha="right", colour=COLOURS["key"], bold=True)
+    page.text(132, 352, "heard in layer 2", ha="right", colour=COLOURS["weights"], bold=True)
+    for place, (x, word) in enumerate(zip(middle, words, strict=True)):
+        page.text(x, top - 22, str(place))
+        page.box(x - 50, top, 100, 58, COLOURS["input"], word)
+        fetched = words[max(0, place - 1)]
+        page.box(x - 50, 200, 100, 58, COLOURS["key"], fetched, fill=0, dashed=True)
+        if place:
+            page.arrow([(middle[place - 1] + 12, top + 58), (x - 12, 198)], COLOURS["key"])
+    page.frame(middle[2] - 50, 200, 100, 58)
+    page.arrow([(middle[5], 258), (middle[5], 352), (middle[2], 352), (middle[2], 262)], COLOURS["weights"])
+    page.text((middle[2] + middle[5]) / 2, 334, "who has fetched tea?", colour=COLOURS["weights"])
+    return page.figure
+
+
 DIAGRAMS = {
     function.__name__: function
     for function in (
@@ -417,6 +442,7 @@ DIAGRAMS = {
         split_merge,
         way_back,
         positions,
+        two_heads,
     )
 }
 

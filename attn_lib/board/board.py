@@ -32,7 +32,7 @@ class Input:
     """A matrix to start from, or a film (frames, rows, columns), which cannot be edited.
 
     kind names its colour; rows and columns are words beside it and are handed on to the steps; toggle: cells are
-    switches, 1 or 0; draw: lowest and highest number and step that *Random* draws from.
+    switches, 1 or 0; draw: lowest and highest number and step that *Random* draws from; when and hidden as in a `Step`.
     """
 
     tensor: object
@@ -46,6 +46,8 @@ class Input:
     toggle: bool = False
     draw: tuple = (-1, 1, 0.5)
     gap: object = 0
+    when: tuple = ()
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -298,6 +300,7 @@ class Board(anywidget.AnyWidget):
             shape = list(given.tensor.shape)
             panels[name] = _panel(given, name) | {
                 **{"editable": given.editable, "toggle": given.toggle, "draw": given.draw, "shape": shape},
+                **{"when": given.when, "hidden": given.hidden},
                 "values": [] if given.tensor.ndim == 3 else _for_json(given.tensor),
             }
             panels[name]["single"] = given.tensor.dtype == torch.float32

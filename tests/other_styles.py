@@ -1,5 +1,6 @@
 """Answers as learners write them: right in unusual styles, known mistakes in a second style, unknown mistakes."""
 
+import copy
 import math
 
 import torch
@@ -1261,4 +1262,201 @@ NEAR_MISSES += [
     ("10.2", lambda x, groups: shared_by_list(x, groups).flip(1)),
     ("10.3", lambda n_queries, n_keys, window: window_by_distance(n_queries, n_keys, window + 2)),
     ("10.4", lambda n, e, h, kv, t, bits: 3 * bytes_added_up(n, e, h, kv, t, bits)),
+]
+
+# ------------------------------------------------------------------------------------------------------ notebook 9
+
+
+def two_after_loop(
+    n,
+    words,
+    *,
+    fetches=lambda i: i - 2,
+    looks=lambda w, k: (w + k, w),
+    says=lambda w, k: (w, w + k),
+    score=30.0,
+):
+    """9.1 entry by entry, with one part exchanged."""
+    size = 2 * words + 1
+    P, M, W = torch.zeros(n, n), torch.zeros(size, size), torch.zeros(size, size)
+    for i in range(n):
+        if 0 <= fetches(i) < n:
+            P[i, fetches(i)] = score
+    for w in range(1, words + 1):
+        M[looks(w, words)] = W[says(w, words)] = score
+    return P, M, W
+
+
+def two_after_forbidding(n, words):
+    """With noes in place of yeses, for start as well, and in another precision."""
+    P = (20 * torch.eye(n).roll(-2, dims=1) - 20).double()
+    shift = torch.zeros(2 * words + 1, 2 * words + 1).double()
+    shift[torch.arange(words) + 1, torch.arange(words) + words + 1] = 1
+    return [P, 40 * shift.T - 20, 15 * shift - 20]
+
+
+def induction_loop(
+    weights,
+    tokens,
+    *,
+    place=lambda j: j + 1,
+    copies=lambda found: found,
+    queries=lambda found: bool(found),
+    add=sum,
+    over=lambda rows: torch.stack([row for rows_of_one in rows for row in rows_of_one]).mean(dim=0),
+    read=lambda w, i, j: w[:, i, j],
+    refuse=True,
+):
+    """9.2 query by query, with one part exchanged."""
+    rows = []
+    for w, t in zip(weights, tokens.tolist(), strict=True):
+        rows.append([])
+        for i in range(len(t)):
+            found = [j for j in range(i) if t[j] == t[i]]
+            if queries(found):
+                seen = [place(j) for j in copies(found)]
+                heard = [read(w, i, j) for j in seen if 0 <= j < len(t)]
+                rows[-1].append(add(heard) if heard else torch.zeros(w.size(0)))
+    if refuse and not any(len(set(t)) < len(t) for t in tokens.tolist()):
+        raise ValueError("no token stands twice")
+    return over(rows) if any(rows) else torch.full((weights.size(1),), math.nan)
+
+
+def entries_behind(weights, tokens):
+    heard = [
+        w[:, i, j + 1]
+        for w, t in zip(weights, tokens.tolist(), strict=True)
+        for i in range(len(t))
+        for j in range(i)
+        if t[i] == t[j]
+    ]
+    return sum(heard) / len(heard)
+
+
+def induction_einsum(weights, tokens):
+    copies = torch.tril(tokens.unsqueeze(2).eq(tokens.unsqueeze(1)), diagonal=-1).to(weights.dtype)
+    behind = torch.roll(copies, 1, dims=2)
+    asks = behind.amax(dim=2)
+    if asks.sum() == 0:
+        raise ValueError("nobody has a copy")
+    return torch.einsum("bhij,bij->h", weights, behind) / asks.sum()
+
+
+def token_before_loop(weights, tokens):
+    n = tokens.size(1)
+    return sum(weights[:, :, i, i - 1].mean(dim=0) for i in range(1, n)) / (n - 1)
+
+
+def without_by_heads(attention, head, x, *, silent=lambda h, head, heads: h == head, weigh=None, value=None, bias=True):
+    """9.3 head by head, with one part exchanged."""
+    heads = attention.num_heads
+    q, k, v = (
+        projection(x).chunk(heads, dim=-1) for projection in (attention.q_proj, attention.k_proj, attention.v_proj)
+    )
+    parts = []
+    for h in range(heads):
+        weights = torch.softmax(q[h] @ k[h].transpose(1, 2) / math.sqrt(q[h].size(-1)), dim=-1)
+        if silent(h, head, heads):
+            weights = weights * 0 if weigh is None else weigh(weights)
+            parts.append(weights @ (v[h] if value is None else value(attention, h)))
+        else:
+            parts.append(weights @ v[h])
+    output = torch.cat(parts, dim=-1) @ attention.out_proj.weight.T
+    return output + attention.out_proj.bias if bias else output
+
+
+def without_by_difference(attention, head, x):
+    """What the head adds is what is left without the others; it is taken off the whole."""
+    heard = []
+    handle = attention.out_proj.register_forward_hook(lambda module, args, output: heard.append(args[0]))
+    whole, _ = attention(x, x, x)
+    handle.remove()
+    width = x.size(-1) // attention.num_heads
+    part = slice(head * width, (head + 1) * width)
+    return whole - heard[0][..., part] @ attention.out_proj.weight[:, part].T
+
+
+def without_by_mask(attention, head, x, *, keep=lambda f, head, heads, width: f // width != head, out=False):
+    """Features of the heads side by side, or of the output, switched off one by one."""
+    heads, width = attention.num_heads, x.size(-1) // attention.num_heads
+    on = torch.tensor([float(keep(f, head, heads, width)) for f in range(x.size(-1))])
+    changed = nn.Linear(x.size(-1), x.size(-1))
+    scale = on[:, None] if out else on[None, :]
+    changed.weight.data, changed.bias.data = attention.out_proj.weight * scale, attention.out_proj.bias
+    other = copy.copy(attention)
+    other._modules = {**attention._modules, "out_proj": changed}
+    return other(x, x, x)[0]
+
+
+def one_bias_left(attention, h):
+    width = attention.embed_dim // attention.num_heads
+    return attention.v_proj.bias[h * width : (h + 1) * width].expand(2, 1, width)
+
+
+def finds_short_cuts(*roads, lists=500, upside_down=False):
+    """9.4 in words: `roads` are the short cuts that are looked for."""
+
+    def detects(task):
+        tokens, answers = task(lists)
+        rows = list(zip(tokens.tolist(), answers.tolist(), strict=True))
+        by_place = any(all(row[place] == answer for row, answer in rows) for place in range(tokens.size(1) - 1))
+        known = {}
+        by_word = all(known.setdefault(row[-1], answer) == answer for row, answer in rows)
+        return any({"place": by_place, "word": by_word}[road] for road in roads) != upside_down
+
+    return detects
+
+
+RIGHT += [
+    *[("9.1", answer) for answer in (two_after_loop, two_after_forbidding)],
+    *[("9.2", answer) for answer in (induction_loop, induction_einsum)],
+    *[("9.3", answer) for answer in (without_by_heads, without_by_difference, without_by_mask)],
+    ("9.4", finds_short_cuts("place", "word")),
+]
+
+MISTAKES += [
+    ("9.1", "one-after", part(two_after_loop, fetches=lambda i: i - 1)),
+    ("9.1", "wrong-way", part(two_after_loop, fetches=lambda i: i + 2)),
+    ("9.1", "nobody-found", part(two_after_loop, looks=lambda w, k: (w, w + k))),
+    ("9.1", "nobody-found", part(two_after_loop, looks=lambda w, k: (w, w))),
+    ("9.1", "said-backwards", part(two_after_loop, says=lambda w, k: (w + k, w))),
+    ("9.1", "exchanged", part(two_after_loop, looks=lambda w, k: (w, w + k), says=lambda w, k: (w + k, w))),
+    ("9.1", "small-letters", part(two_after_loop, says=lambda w, k: (w, w))),
+    ("9.2", "token-before", token_before_loop),
+    ("9.2", "at-the-copy", part(induction_loop, place=lambda j: j)),
+    ("9.2", "before-the-copy", part(induction_loop, place=lambda j: j - 1)),
+    ("9.2", "turned", part(induction_loop, read=lambda w, i, j: w[:, j, i])),
+    ("9.2", "everybody-counted", part(induction_loop, queries=lambda found: True, refuse=False)),
+    ("9.2", "mean-of-entries", entries_behind),
+    ("9.2", "one-number", lambda weights, tokens: induction_loop(weights, tokens).mean()),
+    ("9.2", "newest-only", part(induction_loop, copies=lambda found: found[-1:])),
+    ("9.2", "oldest-only", part(induction_loop, copies=lambda found: found[:1])),
+    (
+        "9.2",
+        "list-by-list",
+        part(induction_loop, over=lambda rows: sum(sum(r) / len(r) for r in rows if r) / sum(map(bool, rows))),
+    ),
+    ("9.2", "nothing-to-average", part(induction_loop, refuse=False)),
+    ("9.3", "rows", part(without_by_mask, out=True)),
+    ("9.3", "dealt-out", part(without_by_mask, keep=lambda f, head, heads, width: f % heads != head)),
+    ("9.3", "one-feature", part(without_by_mask, keep=lambda f, head, heads, width: f != head)),
+    ("9.3", "counted-from-one", part(without_by_heads, silent=lambda h, head, heads: h == head - 1)),
+    ("9.3", "the-others", part(without_by_heads, silent=lambda h, head, heads: h != head)),
+    ("9.3", "bias-too", part(without_by_heads, bias=False)),
+    ("9.3", "bias-of-the-values-left", part(without_by_heads, weigh=lambda w: w[..., :1] * 0 + 1, value=one_bias_left)),
+    ("9.3", "even", part(without_by_heads, weigh=lambda w: torch.full_like(w, 1 / w.size(-1)))),
+    ("9.4", "alarm", finds_short_cuts("place", "word", lists=1)),
+    ("9.4", "the-copy-fits", lambda task: torch.tensor(0)),
+    ("9.4", "place-alone", finds_short_cuts("place")),
+    ("9.4", "word-alone", finds_short_cuts("word")),
+    ("9.4", "upside-down", finds_short_cuts("place", "word", upside_down=True)),
+]
+
+NEAR_MISSES += [
+    ("9.1", part(two_after_loop, fetches=lambda i: i - 3)),
+    ("9.1", part(two_after_loop, says=lambda w, k: (w, k + 1 + w % k))),
+    ("9.2", lambda weights, tokens: induction_loop(weights, tokens) * 0.99),
+    ("9.2", part(induction_loop, place=lambda j: j + 2)),
+    ("9.3", lambda attention, head, x: without_by_heads(attention, head, x) * 1.01),
+    ("9.3", part(without_by_heads, silent=lambda h, head, heads: True)),
 ]

@@ -31,6 +31,7 @@ from attn_lib.explorers import (
     cache_board,
     fused_explorer,
     heads_explorer,
+    induction_board,
     learning_board,
     mask_painter,
     patient_explorer,
@@ -40,6 +41,8 @@ from attn_lib.explorers import (
     two_heads_explorer,
 )
 
+PMW = tuple(torch.zeros(size, size) for size in (6, 7, 7))
+FILM = [PMW, *[tuple(matrix + 0.1 * step for matrix in PMW) for step in range(1, 11)]]
 HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 ALL = {
     "by_hand": by_hand_explorer,
@@ -55,6 +58,7 @@ ALL = {
     "learning": learning_board,
     "position": position_board,
     "cache": cache_board,
+    "induction": lambda: induction_board(FILM, [step / 10 for step in range(11)]),
 }
 
 
@@ -439,6 +443,67 @@ def test_cache_boards_task_is_the_missing_mask_and_two_at_a_time():
             assert board._reached == (fault == "no mask once there is a cache" and chunk != "one"), (fault, chunk)
     assert not cache_board().change(fault="no mask once there is a cache", chunk="two", read=2)._reached
     assert not board.done
+
+
+def two_heads(x, P, M, W):
+    """What the second of two heads hears, and what is said, as `attn_lib` has it."""
+    before = masked_softmax(P, causal_mask(6))
+    match = masked_softmax(x @ M @ (before @ x).T, causal_mask(6))
+    return before, match, masked_softmax(match @ x @ W)[-1:]
+
+
+@pytest.mark.parametrize("text", [0, 1, 2])
+def test_induction_board_is_two_heads_with_matrices_of_ones_own_or_those_of_a_step(text):
+    board = induction_board(FILM, [step / 10 for step in range(11)])
+    generator = torch.Generator().manual_seed(text)
+    own = [torch.randn(size, size, generator=generator).double() for size in (6, 7, 7)]
+    words = board.spec["controls"][2]["values"][text]
+    board.change(P=own[0], M=own[1], W=own[2], text=words)
+    x = board.results["X"]
+    assert [board.spec["panels"][0]["rows"][0], x.argmax(dim=1)[0].item()] == ["1st", 0]
+    names = next(panel["columns"] for panel in board.spec["panels"] if panel["name"] == "X")
+    assert [names[i] for i in x.argmax(dim=1)] == words.split()
+    for name, wanted in zip(("before", "match", "says"), two_heads(x, *own), strict=True):
+        assert_close(board.results[name], wanted)
+    for step, place in ((0, 0), (5, 5), (10, 10)):
+        board.change(whose="learned", step=step)
+        for name, wanted in zip(
+            ("before", "match", "says"), two_heads(x, *(m.double() for m in FILM[place])), strict=True
+        ):
+            assert_close(board.results[name], wanted)
+        assert board.results["right"].item() == pytest.approx(place / 10)
+
+
+def test_induction_boards_task_is_done_by_nine_entries_and_by_no_table_of_words():
+    board = induction_board(FILM, [0.0] * 11)
+    P, M, W = (matrix.clone().double() for matrix in PMW)
+    always_milk = W.clone()
+    always_milk[:, 2] = 100
+    board.change(W=always_milk)
+    assert board.results["says"][0, 2] > 0.99 and not board._reached
+    for i in (2, 3, 4):
+        P[i, i - 1] = 10
+    for asks, says in ((1, 2), (3, 5), (6, 1)):  # tea milk, cup egg, oat tea
+        assert not board.change(P=P, M=M, W=W)._reached
+        M[asks, asks] = W[says, says] = 10
+    assert board.change(P=P, M=M, W=W)._reached and not board.done
+    assert sum(int(matrix.count_nonzero()) for matrix in (P, M, W)) == 9
+    board.set_state({"now": {**board.now, "answer": 2, "revision": 99}})
+    assert board.done
+    learned = induction_board([(P, M, W)] * 11, [1.0] * 11).change(whose="learned")
+    assert learned.results["says"].max() > 0.9 and not learned._reached  # it is not to be left to learning
+
+
+def test_induction_board_says_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"P \(6, 6\), M \(7, 7\).*\(5, 5\)"):
+        induction_board([(torch.zeros(5, 5), *PMW[1:])], [0.0])
+    with pytest.raises(ValueError, match="right has 3 shares, film has 11 steps"):
+        induction_board(FILM, [0.0] * 3)
+
+
+def test_of_an_input_that_is_shown_only_at_times_the_table_is_shown_all_the_same():
+    board = induction_board(FILM, [0.0] * 11)
+    assert "M: looks for" in board.tables() and "film of P" not in board.tables()
 
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():

@@ -7,13 +7,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from attn_lib import backward, cache, functional, masks, modules, position
+from attn_lib import backward, cache, functional, induction, masks, modules, position
 from attn_lib.exercises.source import without_checks
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 LIBRARY = {
     name: function
-    for module in (functional, masks, backward, position, cache)
+    for module in (functional, masks, backward, position, induction, cache)
     for name, function in inspect.getmembers(module, inspect.isfunction)
     if function.__module__ == module.__name__
 } | {taught.__name__: taught for taught in (modules.AttentionHead, modules.MultiHeadAttentionByHeads)}

@@ -333,7 +333,8 @@ class Board(anywidget.AnyWidget):
         made = []
         for panel in self.spec["panels"]:
             matrix = self._values[panel["name"]]
-            if panel["hidden"] or panel["when"] or 0 in matrix.shape:
+            only_at_times = panel["when"] and panel["name"] not in self._given
+            if panel["hidden"] or only_at_times or 0 in matrix.shape:
                 continue
             if matrix.ndim == 3:
                 made.append(f"<p>{html.escape(panel['title'])}: {' × '.join(map(str, matrix.shape))} numbers.</p>")

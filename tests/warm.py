@@ -17,7 +17,10 @@ from jupyter_client.provisioning import local_provisioner
 
 CAN_FORK = sys.platform == "linux"
 CONTEXT = multiprocessing.get_context("forkserver" if CAN_FORK else "spawn")
-CONTEXT.set_forkserver_preload(["torch", "matplotlib.figure", "anywidget", "ipykernel.kernelapp"])
+CONTEXT.set_forkserver_preload(
+    # the last two are what torch.testing.assert_close and torch.optim import when they are first used
+    ["matplotlib.figure", "anywidget", "ipykernel.kernelapp", "torch", "torch.distributed.tensor", "torch._dynamo"]
+)
 TESTS = Path(__file__).parent
 
 

@@ -8,6 +8,7 @@ import os
 import re
 
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from attn_lib import predict, show
 
@@ -19,7 +20,8 @@ class Kernel:
     """A shell that notes what `predict` and `blank` are told."""
 
     def __init__(self):
-        self.shell, self.asked = InteractiveShell.instance(colors="nocolor"), []
+        config = Config(HistoryManager={"enabled": False})  # of whoever runs the tests
+        self.shell, self.asked = InteractiveShell.instance(colors="nocolor", config=config), []
         whole = predict._judge
         self.shell.showtraceback = lambda *_, **__: None
 

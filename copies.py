@@ -101,17 +101,17 @@ class Copies:
         notebook |= {"nbformat": lesson["nbformat"], "nbformat_minor": lesson["nbformat_minor"]}
         versions[version], self.books[name]["latest"] = lesson["cells"], version
         if old is not None:
-            self._keep(path, move=False)
+            self._keep(path)
             self._say(f"{name} is up to date with the course")
         write(self.mine / BOOKS, self.books)  # first: a copy's version is always in the books
         write(path, notebook)
 
-    def _keep(self, path, move=True):
+    def _keep(self, path):
         self.kept.mkdir(parents=True, exist_ok=True)
         place = self.kept / path.name
         while place.exists():  # within one second
             place = place.with_name(f"{uuid.uuid4().hex[:4]} {path.name}")
-        shutil.move(path, place) if move else shutil.copy2(path, place)
+        shutil.copy2(path, place)
 
     def _say(self, what):
         self.said.append(f"{MINE}/{what}; as it was: {self.kept.relative_to(self.mine.parent)}")
@@ -138,7 +138,7 @@ class Copies:
             had = {cell["id"] for cell in self.books[old]["versions"].get(self.books[old].get("latest"), [])}
             if len(ids & had) > len(had) / 2 and (self.mine / old).exists() and not (self.mine / name).exists():
                 self.books[name] = self.books.pop(old)
-                self._keep(self.mine / old, move=False)
+                self._keep(self.mine / old)
                 os.replace(self.mine / old, self.mine / name)
                 return
 
@@ -166,7 +166,7 @@ def write(path, content):
     """Write beside the file and swap: whoever reads sees the old one or the new one, never half of it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     with open(beside, "w", encoding="utf-8", newline="\n") as file:
-        file.write(json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+        file.write(json.dumps(content, indent=1) + "\n")
         file.flush()
         os.fsync(file.fileno())
     os.replace(beside, path)

@@ -536,6 +536,45 @@ def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
     assert [path.name for path in kept(root)] == ["01_first.ipynb"]
 
 
+def test_a_new_notebook_with_a_cell_of_an_old_one_is_not_the_old_one_renamed(root):
+    copies.bring_up_to_date(root)
+    save(learner(root), lesson(stub="mine"))
+    (root / "notebooks/01_first.ipynb").unlink()
+    save(root / "notebooks/01_by_hand.ipynb", [*LESSON[:2], cell("other", "z = 1")])
+    copies.bring_up_to_date(root)
+    assert "mine" in sources(load(learner(root))["cells"])
+    assert sources(load(learner(root, "01_by_hand.ipynb"))["cells"])[-1] == "z = 1" and not kept(root)
+
+
+def test_of_a_renamed_notebook_a_copy_that_was_deleted_is_made_anew(root):
+    copies.bring_up_to_date(root)
+    learner(root).unlink()
+    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) == sources(lesson())
+
+
+def test_a_renamed_notebooks_copy_replaces_no_file_of_the_learners(root):
+    copies.bring_up_to_date(root)
+    save(learner(root, "01_by_hand.ipynb"), lesson(stub="mine"))
+    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
+    copies.bring_up_to_date(root)
+    assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) and learner(root).exists()
+
+
+def test_lines_of_a_cell_are_one_text(root):
+    save(root / "notebooks/01_first.ipynb", [cell("lines", ["x = 1\n", "y = 2"])])
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root))["cells"]) == ["x = 1\ny = 2"]
+
+
+def test_what_the_course_says_of_a_notebook_comes_with_an_update(root):
+    copies.bring_up_to_date(root)
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"), title="New")
+    copies.bring_up_to_date(root)
+    assert load(learner(root))["metadata"]["title"] == "New"
+
+
 def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
     copies.bring_up_to_date(root)
     stale = load(learner(root))

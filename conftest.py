@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import copy
+import gc
 import hashlib
 import itertools
 import os
@@ -35,6 +36,12 @@ def pytest_collection_modifyitems(items):
     for notebook, cell in last.items():
         items.insert(items.index(cell) + 1, with_solutions(notebook))
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+
+
+def pytest_collection_finish():
+    """What was imported and collected stays: from now on Python looks for garbage among what tests make."""
+    gc.collect()
+    gc.freeze()
 
 
 # ---------------------------------------------------------------------------------------------------------- notebooks

@@ -18,22 +18,32 @@ HEAD = (
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("boards") / "boards.html"
-    shown = "\n".join(f'<section id="{name}">{pages.embed(make())}</section>' for name, make in BOARDS.items())
-    path.write_text(f"{HEAD}{shown}<script>{pages.script()}</script>", encoding="utf-8")
-    return path
+def address(tmp_path_factory):
+    """address(boards): of a page with these boards."""
+
+    def write(boards):
+        path = tmp_path_factory.mktemp("boards") / "boards.html"
+        shown = "\n".join(f'<section id="{name}">{pages.embed(made)}</section>' for name, made in boards.items())
+        path.write_text(f"{HEAD}{shown}<script>{pages.script()}</script>", encoding="utf-8")
+        return path.as_uri()
+
+    return write
 
 
 @pytest.fixture(scope="module")
-def open_page(browser, path):
-    """open_page(width, height, **what else the context is told): the page in a browser like that."""
+def with_all(address):
+    return address({name: make() for name, make in BOARDS.items()})
+
+
+@pytest.fixture(scope="module")
+def open_page(browser, with_all):
+    """open_page(width, height, address, **what else the context is told): that page in a browser like that."""
     contexts = []
 
-    def open_page(width=1366, height=768, **options):
+    def open_page(width=1366, height=768, address=with_all, **options):
         contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
         page = contexts[-1].new_page()
-        page.goto(path.as_uri())
+        page.goto(address)
         return page
 
     yield open_page
@@ -212,8 +222,8 @@ def test_every_word_is_read_on_light_pages_and_on_dark(laptop, name, paper):
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_numbers_fly_only_for_those_who_do_not_mind(open_page, motion):
-    page = open_page(reduced_motion=motion)
+def test_numbers_fly_only_for_those_who_do_not_mind(open_page, address, motion):
+    page = open_page(address=address({"by_hand": BOARDS["by_hand"]()}), reduced_motion=motion)
     moving = board(page, "by_hand").evaluate(
         """root => {
           root.querySelector("[aria-label='Step on']").click();
@@ -260,9 +270,15 @@ STICKS_OUT = """root => {
 
 
 @pytest.mark.parametrize("width", [640, 740, 800])  # of pages between a phone and a laptop, marimo's among them
-def test_nothing_sticks_out_of_a_board_on_a_page_between(open_page, width):
-    page = open_page(width, 768)
-    assert {name: out for name in BOARDS if (out := board(page, name).evaluate(STICKS_OUT))} == {}
+def test_nothing_sticks_out_of_a_board_on_a_page_between(between, with_all, width):
+    between.set_viewport_size({"width": width, "height": 768})
+    between.goto(with_all)
+    assert {name: out for name in BOARDS if (out := board(between, name).evaluate(STICKS_OUT))} == {}
+
+
+@pytest.fixture(scope="module")
+def between(open_page):
+    return open_page(address="about:blank")
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -376,18 +392,11 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
 
 
 @pytest.fixture
-def big(open_page, tmp_path):
+def big(open_page, address):
     """One head of 30 × 30, too many for cells: query 0 listens to key 29 and 28."""
     weights = torch.eye(30)
     weights[0] = torch.tensor([0.0] * 28 + [0.5, 0.5])
-    return _alone(open_page, tmp_path, heads_explorer(weights[None]))
-
-
-def _alone(open_page, tmp_path, made):
-    page, path = open_page(), tmp_path / "board.html"
-    path.write_text(f"{HEAD}{pages.embed(made)}<script>{pages.script()}</script>", encoding="utf-8")
-    page.goto(path.as_uri())
-    return page
+    return open_page(address=address({"big": heads_explorer(weights[None])}))
 
 
 def test_after_steps_were_played_reset_shows_everything_again(laptop):
@@ -408,9 +417,9 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
     assert shown.locator("[aria-label$=': not yet']").count() == 0
 
 
-def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(open_page, tmp_path):
+def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(open_page, address):
     steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
-    page = _alone(open_page, tmp_path, Board({"a": torch.zeros(1, 1)}, steps))
+    page = open_page(address=address({"slow": Board({"a": torch.zeros(1, 1)}, steps)}))
     page.locator("[aria-label='slow row 1 column 1: 0']").hover()
     assert page.locator(".why").inner_text().endswith("Python says 0 = 0")
     page.get_by_label("a row 1 column 1", exact=True).fill("3")

@@ -1,7 +1,8 @@
 """Draws every file of img/: `python -m authors.diagrams`. Numbers in a picture come from running attn_lib.
 
 One unit is one pixel of a picture 1000 pixels wide, y pointing down. Tinted boxes hold data, white ones parameters;
-colours are those of `attn_lib.colours`, and a label always stands beside a colour.
+colours are those of `attn_lib.colours`, and a label always stands beside a colour. Every picture has an upright form
+for phones: the same words, numbers and arrows, in the other of the two places that stand beside each.
 """
 
 import io
@@ -21,7 +22,7 @@ from attn_lib.functional import split_heads
 from attn_lib.masks import causal_mask, padding_mask
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
-WIDTH = 1000
+WIDTH, UPRIGHT = 1000, 500  # of a picture, and of its form for a phone, where letters of the same size are larger
 SMALL, NORMAL, LARGE = 19, 20, 22  # heights of text in pixels
 INK, WHITE = "#1A1A1A", "#FFFFFF"
 DATA = 0.12  # how much of its colour a box of data is filled with
@@ -35,8 +36,8 @@ def alt_text(name):
     return " ".join(DIAGRAMS[name].__doc__.split("\n\n")[0].split())
 
 
-def svg(name):
-    """The diagram of that name as the text of an SVG file, the same on every machine.
+def svg(name, upright=False):
+    """The diagram of that name, or its upright form, as the text of an SVG file, the same on every machine.
 
     Raises: KeyError for a name that is not in DIAGRAMS.
     """
@@ -45,15 +46,16 @@ def svg(name):
         matplotlib.rcParams.update({"svg.hashsalt": name, "svg.fonttype": "path"})
         text = io.StringIO()
         metadata = {"Title": alt_text(name), "Date": None, "Creator": None}
-        DIAGRAMS[name]().savefig(text, format="svg", metadata=metadata)
+        DIAGRAMS[name](upright).savefig(text, format="svg", metadata=metadata)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
 def main():
-    """Write every diagram into img/."""
-    IMG.mkdir(exist_ok=True)
-    for name in DIAGRAMS:
-        (IMG / f"{name}.svg").write_text(svg(name), encoding="utf-8", newline="\n")
+    """Write every diagram into img/, and its upright form into img/upright/."""
+    for folder, upright in ((IMG, False), (IMG / "upright", True)):
+        folder.mkdir(exist_ok=True)
+        for name in DIAGRAMS:
+            (folder / f"{name}.svg").write_text(svg(name, upright), encoding="utf-8", newline="\n")
 
 
 # -------------------------------------------------------------------------------------------------------- diagrams
@@ -62,218 +64,286 @@ def main():
 BY_HAND = ("inputs", "parameters", "queries", "keys", "values", "scores", "weights", "outputs")  # as they are earned
 
 
-def by_hand_map():
+def by_hand_map(upright=False):
     """The boxes of the example, still empty: inputs, parameters, queries, keys and values, scores, weights, outputs.
 
     The row of the first token is outlined from its input to its output.
     """
-    return _by_hand(filled=0)
+    return _by_hand(upright, filled=0)
 
 
-def by_hand_scores():
+def by_hand_scores(upright=False):
     """The same boxes, filled up to the scores; weights and outputs are still empty."""
-    return _by_hand(filled=BY_HAND.index("scores") + 1)
+    return _by_hand(upright, filled=BY_HAND.index("scores") + 1)
 
 
-def by_hand_flow():
+def by_hand_flow(upright=False):
     """Every box is filled: three tokens of four numbers have become queries, keys, values, scores, weights and outputs.
 
     The row of the first token is outlined from its input to its output.
     """
-    return _by_hand(filled=len(BY_HAND))
+    return _by_hand(upright, filled=len(BY_HAND))
 
 
-def _by_hand(filled):
+def _by_hand(upright, filled):
     """The example as a map, with numbers in the first so many of its boxes."""
     steps = self_attention_steps(X, W_q, W_k, W_v, scale=1)
-    page = Page(620)
+    page = Page(upright, 620, 970)
+    at = page.at
 
-    def matrix(box, x, y, values, colour, **look):
+    def matrix(box, place, values, colour, **look):
         empty = box not in BY_HAND[:filled]
         if empty:  # nor how it will be filled
             look |= {"note": "", "fill": 0 if look.get("fill") == "value" else look.get("fill", DATA)}
-        page.matrix(x, y, values, colour, empty=empty, **look)
+        page.matrix(*place, values, colour, empty=empty, **look)
 
-    middle = {"query": 130, "key": 330, "value": 530}
+    middle = at({"query": 130, "key": 330, "value": 530}, {"query": 98, "key": 266, "value": 434})
     inputs = {"rows": TOKENS, "title": "inputs X", "note": "3 tokens", "followed": 0}
-    matrix("inputs", 56, middle["key"] - 66, X, COLOURS["input"], **inputs)
+    matrix("inputs", at((56, 264), (194, 60)), X, COLOURS["input"], **inputs)
     products = {"query": (W_q, steps.queries), "key": (W_k, steps.keys), "value": (W_v, steps.values)}
-    page.line([(204, 330), (226, 330)])
+    page.line(at([(204, 330), (226, 330)], [(266, 163), (266, 174)]))
     for kind, (parameters, product) in products.items():
-        y, letter = middle[kind], kind[0]
-        page.arrow([(226, 330), (226, y), (258, y)])
-        matrix("parameters", 262, y - 66, parameters, COLOURS[kind], title=f"W_{letter}", fill=0)
-        page.arrow([(374, y), (402, y)])
+        m, letter = middle[kind], kind[0]
+        page.arrow(at([(226, 330), (226, m), (258, m)], [(266, 174), (m, 174), (m, 194)]))
+        place = at((262, m - 66), (m - 54, 228))
+        matrix("parameters", place, parameters, COLOURS[kind], title=f"W_{letter}", fill=0)
+        page.arrow(at([(374, m), (402, m)], [(m, 364), (m, 388)]))
         names = {"query": "queries", "key": "keys", "value": "values"}
         look = {"rows": TOKENS, "title": f"{names[kind]} {letter.upper()}", "note": f"X @ W_{letter}"}
         look["followed"] = 0 if kind == "query" else None
-        matrix(names[kind], 444, y - 50, product, COLOURS[kind], **look)
+        matrix(names[kind], at((444, m - 50), (m - 54, 444)), product, COLOURS[kind], **look)
 
-    page.arrow([(556, 130), (574, 130), (574, 222), (590, 222)])
-    page.arrow([(556, 330), (574, 330), (574, 238), (590, 238)])
-    top = 230 - 50
+    page.arrow(at([(556, 130), (574, 130), (574, 222), (590, 222)], [(98, 547), (98, 562), (115, 562), (115, 578)]))
+    page.arrow(at([(556, 330), (574, 330), (574, 238), (590, 238)], [(266, 547), (266, 562), (131, 562), (131, 578)]))
     look = {"rows": TOKENS, "columns": TOKENS, "title": "scores", "note": "Q @ Kᵀ", "followed": 0}
-    matrix("scores", 636, top, steps.scores, INK, fill=0, width=42, **look)
-    page.arrow([(768, 230), (802, 230)])
+    matrix("scores", at((636, 180), (60, 660)), steps.scores, INK, fill=0, width=42, **look)
+    page.arrow(at([(768, 230), (802, 230)], [(192, 709), (294, 709)]))
     look = {"columns": TOKENS, "title": "weights", "note": "softmax of each row", "followed": 0}
-    matrix("weights", 808, top, steps.weights, COLOURS["weights"], fill="value", width=54, **look)
-    page.arrow([(889, 284), (889, 420)])
-    page.arrow([(556, 530), (760, 530)])
+    place = at((808, 180), (300, 660))
+    matrix("weights", place, steps.weights, COLOURS["weights"], fill="value", width=54, **look)
+    page.arrow(at([(889, 284), (889, 420)], [(381, 764), (381, 794)]))
+    page.arrow(at([(556, 530), (760, 530)], [(434, 547), (434, 562), (488, 562), (488, 900), (468, 900)]))
     look = {"rows": TOKENS, "title": "outputs", "note": "weights @ V", "followed": 0}
-    matrix("outputs", 808, 480, steps.outputs, COLOURS["output"], width=54, **look)
+    matrix("outputs", at((808, 480), (300, 850)), steps.outputs, COLOURS["output"], width=54, **look)
 
-    page.frame(24, 508, 36, 24)
-    page.text(72, 520, f"token {TOKENS[0]}, from", ha="left")
-    page.text(72, 542, "input to output", ha="left")
+    x, y = at((24, 508), (24, 888))
+    page.frame(x, y, 36, 24)
+    page.text(x + 48, y + 12, f"token {TOKENS[0]}, from", ha="left")
+    page.text(x + 48, y + 34, "input to output", ha="left")
     return page.figure
 
 
-def one_query():
+def one_query(upright=False):
     """One query is compared with every key; softmax turns the scores into weights; the weighted values are added up."""
     steps = self_attention_steps(X, W_q, W_k, W_v, scale=1)
-    page = Page(420)
-    tops = [84, 154, 224]
-    page.heading(86, tops[1], "query", "one row of Q", COLOURS["query"])
-    page.cells(32, tops[1], steps.queries[:1], COLOURS["query"], height=44)
-    page.text(86, tops[1] + 62, f"token {TOKENS[0]}")
-    page.heading(302, tops[0], "keys", "every row of K", COLOURS["key"])
-    page.heading(440, tops[0], "scores", "query · key", INK)
-    page.heading(596, tops[0], "weights", "sum to 1", COLOURS["weights"])
-    page.heading(724, tops[0], "values", "every row of V", COLOURS["value"])
-    page.heading(889, tops[0], "weighted values", "weight × value", COLOURS["output"])
-    page.box(494, tops[0], 46, 184, INK, "softmax", fill=0, rotation=90)
-    for j, top in enumerate(tops):
-        y = top + 22
-        page.arrow([(144, tops[1] + 22), (170, tops[1] + 22), (170, y), (198, y)])
-        page.text(240, y, TOKENS[j], ha="right")
-        page.cells(248, top, steps.keys[j : j + 1], COLOURS["key"], height=44)
-        page.arrow([(360, y), (414, y)])
-        page.cells(418, top, steps.scores[:1, j : j + 1], INK, height=44, width=44, fill=0)
-        page.arrow([(466, y), (492, y)])
-        page.arrow([(542, y), (564, y)])
-        page.cells(568, top, steps.weights[:1, j : j + 1], COLOURS["weights"], height=44, width=56, fill="value")
-        page.text(647, y, "×", size=LARGE)
-        page.cells(670, top, steps.values[j : j + 1], COLOURS["value"], height=44)
-        page.text(794, y, "=", size=LARGE)
-        page.cells(811, top, steps.weighted_values[0, j : j + 1], COLOURS["output"], height=44, width=52)
-    for top in tops[1:]:
-        page.text(889, top - 13, "+", size=LARGE)
-    page.arrow([(889, 272), (889, 338)])
-    page.text(904, 304, "sum", ha="left")
-    page.text(796, 354, "output", size=NORMAL, colour=COLOURS["output"], bold=True, ha="right")
-    page.text(796, 378, "an average of the values, weighted by how well the query matches each key", ha="right")
-    page.cells(811, 344, steps.outputs[:1], COLOURS["output"], height=44, width=52)
+    page = Page(upright, 420, 862)
+    at = page.at
+    places = at((84, 154, 224), (88, 250, 412))  # of the keys: rows, or columns of the upright form
+
+    def heading(x, y, words, note, colour):
+        """Above the first row, or between the columns."""
+        if upright:
+            page.lines(169, y, words, colour=colour, bold=True)
+            page.lines(331, y, note)
+        else:
+            page.heading(x, places[0], words.replace("\n", " "), note.replace("\n", " "), colour)
+
+    def cells(j, x, y, values, colour, width, **look):
+        """Of key j: in its row at x, or in its column at y."""
+        left, top = at((x, places[j]), (places[j] - values.size(1) * width / 2, y))
+        page.cells(left, top, values, colour, width=width, height=44, **look)
+
+    left, top = at((32, 154), (196, 54))
+    page.heading(left + 54, top, "query", "one row of Q", COLOURS["query"])
+    page.cells(left, top, steps.queries[:1], COLOURS["query"], height=44)
+    page.text(*at((86, 216), (150, 76)), f"token {TOKENS[0]}")
+    heading(302, 144, "keys", "every row\nof K", COLOURS["key"])
+    heading(440, 242, "scores", "query · key", INK)
+    heading(596, 402, "weights", "sum to 1", COLOURS["weights"])
+    heading(724, 496, "values", "every row\nof V", COLOURS["value"])
+    heading(889, 596, "weighted\nvalues", "weight\n× value", COLOURS["output"])
+    page.box(*at((494, 84, 46, 184), (42, 334, 416, 42)), INK, "softmax", fill=0, rotation=at(90, 0))
+    for j, place in enumerate(places):
+        y = place + 22
+        page.arrow(
+            at([(144, 176), (170, 176), (170, y), (198, y)], [(250, 102), (250, 118), (place, 118), (place, 168)])
+        )
+        page.text(*at((240, y), (place - 61, 194)), TOKENS[j], ha="right")
+        cells(j, 248, 172, steps.keys[j : j + 1], COLOURS["key"], 36)
+        page.arrow(at([(360, y), (414, y)], [(place, 220), (place, 264)]))
+        cells(j, 418, 266, steps.scores[:1, j : j + 1], INK, 44, fill=0)
+        page.arrow(at([(466, y), (492, y)], [(place, 312), (place, 332)]))
+        page.arrow(at([(542, y), (564, y)], [(place, 378), (place, 424)]))
+        cells(j, 568, 426, steps.weights[:1, j : j + 1], COLOURS["weights"], 56, fill="value")
+        page.text(*at((647, y), (place, 496)), "×", size=LARGE)
+        cells(j, 670, 520, steps.values[j : j + 1], COLOURS["value"], 36)
+        page.text(*at((794, y), (place, 596)), "=", size=LARGE)
+        cells(j, 811, 628, steps.weighted_values[0, j : j + 1], COLOURS["output"], at(52, 48))
+    for between in at(((889, 141), (889, 211)), ((169, 650), (331, 650))):
+        page.text(*between, "+", size=at(LARGE, SMALL))
+    if upright:
+        page.line([(88, 676), (88, 692), (412, 692), (412, 676)])
+    page.arrow(at([(889, 272), (889, 338)], [(250, 676), (250, 740)]))
+    page.text(*at((904, 304), (264, 716)), "sum", ha="left")
+    left, top = at((811, 344), (172, 744))
+    page.text(left - 15, top + at(10, 22), "output", size=NORMAL, colour=COLOURS["output"], bold=True, ha="right")
+    words = "an average of the values, weighted by how\nwell the query matches each key"
+    if upright:
+        page.lines(250, 824, words)
+    else:
+        page.text(796, 378, words.replace("\n", " "), ha="right")
+    page.cells(left, top, steps.outputs[:1], COLOURS["output"], height=44, width=52)
     return page.figure
 
 
-def scaled_dot_product():
+def scaled_dot_product(upright=False):
     """Queries and keys are multiplied, scaled, masked if wanted, put through softmax; the weights multiply the values.
 
     The shape stands beside each arrow.
     """
-    page = Page(606)
-    left, width, height = 250, 200, 48
-    tops = {"MatMul": 120, "Scale": 206, "Mask (optional)": 292, "Softmax": 378, "MatMul ": 464}
-    says = {
+    page = Page(upright, 606, 872)
+    at = page.at
+    left, width, height = at((250, 200, 48), (120, 320, 92))
+    middle, step = left + width / 2, at(86, 138)
+    steps = {
         "MatMul": ("scores = Q @ Kᵀ", "each query with each key"),
         "Scale": ("scores / √d_k", "keeps softmax from saturating"),
         "Mask (optional)": ("−∞ where the mask is False", "before softmax, never after"),
         "Softmax": ("weights = softmax(scores)", "over the keys: rows sum to 1"),
         "MatMul ": ("output = weights @ V", "an average of the values"),
     }
-    inputs = (("query", 280, "n_q, d_k", "right"), ("key", 420, "n_k, d_k", "left"), ("value", 620, "n_k, d_v", "left"))
-    for kind, x, shape, side in inputs:
-        page.box(x - 60, 8, 120, height, COLOURS[kind], f"{kind} {kind[0].upper()}")
-        page.text(x + (-10 if side == "right" else 10), 88, f"(…, {shape})", ha=side, mono=True)
-    page.arrow([(280, 56), (280, 118)], COLOURS["query"])
-    page.arrow([(420, 56), (420, 118)], COLOURS["key"])
-    page.arrow([(620, 56), (620, 488), (452, 488)], COLOURS["value"])
-    for name, top in tops.items():
+    inputs = (
+        ("query", at(220, 120), at(280, 176), "n_q, d_k", at("right", "right")),
+        ("key", at(360, 248), at(420, 304), "n_k, d_k", at("left", "right")),
+        ("value", at(560, 376), at(620, 468), "n_k, d_v", at("left", "right")),
+    )
+    for kind, x, down, shape, side in inputs:
+        page.box(x, 8, at(120, 112), 48, COLOURS[kind], f"{kind} {kind[0].upper()}")
+        page.lines(
+            down + (-10 if side == "right" else 10),
+            88,
+            f"(…, {shape})".replace(" d", at(" d", "\nd")),
+            ha=side,
+            mono=True,
+        )
+    last = 120 + 4 * step + height / 2
+    page.arrow([(inputs[0][2], 56), (inputs[0][2], 118)], COLOURS["query"])
+    page.arrow([(inputs[1][2], 56), (inputs[1][2], 118)], COLOURS["key"])
+    page.arrow([(inputs[2][2], 56), (inputs[2][2], last), (left + width + 2, last)], COLOURS["value"])
+    for i, (name, (formula, says)) in enumerate(steps.items()):
+        top = 120 + i * step
         colour = COLOURS["weights"] if name == "Softmax" else INK
-        page.box(left, top, width, height, colour, name.strip(), fill=0, dashed="optional" in name)
-        page.text(670, top + 12, says[name][0], ha="left", mono=True, bold=True)
-        page.text(670, top + 36, says[name][1], ha="left")
-    for name, top in tops.items():
-        last = name == "MatMul "
+        page.box(left, top, width, height, colour, "", fill=0, dashed="optional" in name)
+        page.text(middle, top + at(24, 18), name.strip(), size=NORMAL, colour=colour, bold=True)
+        page.text(*at((670, top + 12), (middle, top + 46)), formula, ha=at("left", "center"), mono=True, bold=True)
+        page.text(*at((670, top + 36), (middle, top + 72)), says, ha=at("left", "center"))
         colour = {"Softmax": COLOURS["weights"], "MatMul ": COLOURS["output"]}.get(name, INK)
-        page.arrow([(350, top + height), (350, top + 84)], colour)
-        page.text(362, top + 66, "(…, n_q, d_v)" if last else "(…, n_q, n_k)", ha="left", mono=True)
-    page.box(left, 550, width, height, COLOURS["output"], "output")
-    page.box(40, 292, 110, height, COLOURS["input"], "mask", dashed=True)
-    page.arrow([(150, 316), (248, 316)], COLOURS["input"])
-    page.text(40, 360, "(…, n_q, n_k)", ha="left", mono=True)
-    page.text(40, 384, "True = may attend", ha="left")
+        page.arrow([(middle, top + height), (middle, top + step - 2)], colour)
+        shape = "(…, n_q, d_v)" if name == "MatMul " else "(…, n_q, n_k)"
+        page.text(middle + 12, top + height + at(18, 22), shape, ha="left", mono=True)
+    page.box(left, 120 + 5 * step, width, 48, COLOURS["output"], "output")
+    x, y = at((40, 292), (8, 418))
+    page.box(x, y, at(110, 76), 48, COLOURS["input"], "mask", dashed=True)
+    page.arrow([(x + at(110, 76), y + 24), (left - 2, y + 24)], COLOURS["input"])
+    page.lines(x, y + at(68, 82), at("(…, n_q, n_k)", "(…, n_q,\nn_k)"), ha="left", mono=True)
+    page.lines(x, y + at(92, 130), at("True = may attend", "True =\nmay attend"), ha="left")
     return page.figure
 
 
-def masks():
+def masks(upright=False):
     """A padding mask and a causal mask, what is left when both apply, and a causal mask for fewer queries than keys.
 
     A blocked cell is crossed out, an allowed one is filled and dotted.
     """
-    page = Page(590)
+    page = Page(upright, 590, 950)
+    at = page.at
     padding = padding_mask([3], 5).expand(1, 5, 5)[0]
     causal = causal_mask(5)
-    top = 112
-    page.mask(70, top, padding, "padding mask", "padding_mask([3], 5)")
-    page.text(318, top + 100, "&", size=34, bold=True)
-    page.mask(400, top, causal, "causal mask", "causal_mask(5)")
-    page.text(648, top + 100, "=", size=34, bold=True)
-    page.mask(730, top, padding & causal, "both", "padding & causal")
-    top = 458
-    page.mask(70, top, causal_mask(2, 5), "causal mask, 2 queries", "causal_mask(2, 5)")
-    page.text(70, top + 106, "bottom right: the last sees every key", ha="left")
-    page.mask(480, top, torch.ones(2, 5, dtype=torch.bool).tril(), "PyTorch's, 2 queries", "is_causal=True")
-    page.text(480, top + 106, "top left: the newest see the oldest keys", ha="left")
-    page.mask_cell(740, 430, True)
-    page.text(790, 450, "may attend (True)", ha="left")
-    page.mask_cell(740, 480, False)
-    page.text(790, 500, "blocked (False)", ha="left")
+    page.mask(*at((70, 112), (56, 112)), padding, "padding mask", "padding_mask([3], 5)")
+    page.text(*at((318, 212), (242, 197)), "&", size=34, bold=True)
+    page.mask(*at((400, 112), (318, 112)), causal, "causal mask", "causal_mask(5)")
+    page.text(*at((648, 212), (100, 497)), "=", size=34, bold=True)
+    page.mask(*at((730, 112), (200, 412)), padding & causal, "both", "padding & causal")
+    newest = torch.ones(2, 5, dtype=torch.bool).tril()
+    for place, mask, title, code, says in (
+        (at((70, 458), (56, 736)), causal_mask(2, 5), "causal mask,\n2 queries", "causal_mask(2, 5)",
+         "bottom right: the last\nsees every key"),
+        (at((480, 458), (318, 736)), newest, "PyTorch's,\n2 queries", "is_causal=True",
+         "top left: the newest\nsee the oldest keys"),
+    ):  # fmt: skip
+        page.mask(*place, mask, page.broken(title), code)
+        page.lines(place[0] - at(0, 48), place[1] + at(106, 106), page.broken(says), ha="left")
+    for place, allowed, says in (
+        (at((740, 430), (40, 890)), True, "may attend (True)"),
+        (at((740, 480), (286, 890)), False, "blocked (False)"),
+    ):
+        page.mask_cell(*place, allowed)
+        page.text(place[0] + 50, place[1] + 20, says, ha="left")
     return page.figure
 
 
-def multi_head():
+def multi_head(upright=False):
     """Query, key and value are projected and cut into heads; the heads attend in parallel, are joined and projected.
 
     Shapes stand in and beside the boxes; each head takes one slice of each projection.
     """
-    page = Page(708)
-    centres, heads, width, slice_width = (180, 500, 820), range(3), 294, 98
-    kinds = ("query", "key", "value")
-    for kind, x in zip(kinds, centres, strict=True):
+    page = Page(upright, 620, 902)
+    at = page.at
+    centres, heads, width = at((180, 500, 820), (86, 250, 414)), range(3), at(294, 153)
+    slice_width, centre = width / 3, at(500, 250)
+    tops = at(
+        {"input": 6, "linear": 86, "shape": 148, "slice": 182, "head": 278, "merged": 412, "last": 482, "output": 554},
+        {"input": 8, "linear": 122, "shape": 196, "slice": 270, "head": 398, "merged": 572, "last": 710, "output": 784},
+    )
+    for kind, x in zip(("query", "key", "value"), centres, strict=True):
         colour, letter, n = COLOURS[kind], kind[0], "n_q" if kind == "query" else "n_k"
-        left = x - width / 2
-        page.box(left, 20, width, 60, colour, kind, f"(batch, {n}, embed_dim)")
-        page.arrow([(x, 80), (x, 108)], colour)
-        page.box(left, 110, width, 44, colour, f"Linear W_{letter}", fill=0)
-        page.arrow([(x, 154), (x, 182)], colour)
-        page.cell(left, 184, width, 36, f"(…, heads, {n}, head_dim)", colour, 0, mono=True)
+        left, height = x - width / 2, at(56, 88)
+        page.box(left, tops["input"], width, height, colour, kind, page.broken(f"(batch, {n},\nembed_dim)"))
+        page.arrow([(x, tops["input"] + height), (x, tops["linear"] - 2)], colour)
+        page.box(left, tops["linear"], width, 38, colour, f"Linear W_{letter}", fill=0)
+        page.arrow([(x, tops["linear"] + 38), (x, tops["shape"] - 2)], colour)
+        shape = page.broken(f"(…, heads,\n{n},\nhead_dim)")
+        page.cell(left, tops["shape"], width, at(34, 74), shape, colour, 0, mono=True)
         for head in heads:
-            page.cell(left + slice_width * head, 220, slice_width, 36, f"head {head}", colour, DATA)
+            place = left + slice_width * head, tops["slice"], slice_width, at(34, 54)
+            page.cell(*place, page.broken(f"head\n{head}"), colour, DATA)
     for head, x in zip(heads, centres, strict=True):
-        for kind, source, port in zip(kinds, centres, (-1, 0, 1), strict=True):
+        top = tops["head"]
+        for kind, source, port in zip(("query", "key", "value"), centres, (-1, 0, 1), strict=True):
             colour, end = COLOURS[kind], x + port * slice_width
-            page.curve((source + slice_width * (head - 1), 256), (end, 330), colour)
-            page.text(end, 348, kind[0].upper(), size=NORMAL, colour=colour, bold=True)
-        page.box(x - width / 2, 332, width, 96, COLOURS["weights"], "")
-        page.text(x, 378, f"head {head}", size=NORMAL, colour=COLOURS["weights"], bold=True)
-        page.text(x, 406, "softmax(Q Kᵀ / √head_dim) V")
-    for head, x in zip(heads, centres, strict=True):
-        page.curve((x, 428), (500 + slice_width * (head - 1), 482), COLOURS["output"])
-        page.cell(353 + slice_width * head, 484, slice_width, 40, f"head {head}", COLOURS["output"], DATA)
-    page.text(338, 492, "merge_heads: side by side,", ha="right")
-    page.text(338, 516, "the order of the heads kept", ha="right")
-    page.text(662, 504, "(batch, n_q, embed_dim)", ha="left", mono=True)
-    page.arrow([(500, 524), (500, 552)], COLOURS["output"])
-    page.box(353, 554, width, 44, COLOURS["output"], "Linear W_o", fill=0)
-    page.arrow([(500, 598), (500, 626)], COLOURS["output"])
-    page.box(353, 628, width, 60, COLOURS["output"], "output", "(batch, n_q, embed_dim)")
-    page.text(662, 646, "embed_dim = heads · head_dim:", ha="left")
-    page.text(662, 670, "more heads, thinner slices", ha="left")
+            page.curve((source + slice_width * (head - 1), tops["slice"] + at(34, 54)), (end, top - 2), colour)
+            page.text(end, top + 14, kind[0].upper(), size=NORMAL, colour=colour, bold=True)
+        page.box(x - width / 2, top, width, at(84, 112), COLOURS["weights"], "")
+        page.text(x, top + at(38, 42), f"head {head}", size=NORMAL, colour=COLOURS["weights"], bold=True)
+        page.lines(x, top + at(64, 80), page.broken("softmax(Q Kᵀ /\n√head_dim) V"))
+        merged = centre - 147 + 98 * head, tops["merged"]
+        page.curve((x, top + at(84, 112)), (merged[0] + 49, tops["merged"] - 2), COLOURS["output"])
+        page.cell(*merged, 98, 38, f"head {head}", COLOURS["output"], DATA)
+    x, y = at((338, 431), (236, 656))
+    page.lines(
+        x,
+        y,
+        at(
+            "merge_heads: side by side,\nthe order of the heads kept",
+            "merge_heads:\nside by side, the order\nof the heads kept",
+        ),
+        ha="right",
+    )
+    page.lines(at(662, 264), y, page.broken("(batch, n_q,\nembed_dim)"), ha="left", mono=True)
+    left = centre - 147
+    page.arrow([(centre, tops["merged"] + 38), (centre, tops["last"] - 2)], COLOURS["output"])
+    page.box(left, tops["last"], 294, 42, COLOURS["output"], "Linear W_o", fill=0)
+    page.arrow([(centre, tops["last"] + 42), (centre, tops["output"] - 2)], COLOURS["output"])
+    page.box(left, tops["output"], 294, 58, COLOURS["output"], "output", "(batch, n_q, embed_dim)")
+    page.lines(
+        *at((662, 583), (250, 870)),
+        "embed_dim = heads · head_dim:\nmore heads, thinner slices",
+        ha=at("left", "center"),
+    )
     return page.figure
 
 
-def split_merge():
+def split_merge(upright=False):
     """Split into heads by view and transpose, every token gives each head its slice; by view alone, tokens are mixed.
 
     Entry 12 is feature 2 of token 1. Features of head 0 are dark, those of head 1 light, wherever they go.
@@ -283,7 +353,8 @@ def split_merge():
     x = 10 * torch.arange(tokens)[:, None] + torch.arange(features)  # 12: token 1, feature 2
     x = x[None]  # (1, tokens, features)
     right, alone = (1, tokens, heads, head_dim), (1, heads, tokens, head_dim)
-    page = Page(650)
+    page = Page(upright, 622, 1352)
+    at = page.at
 
     def numbers(left, top, matrix):
         for i, row in enumerate(matrix.tolist()):
@@ -292,115 +363,147 @@ def split_merge():
                 place = left + 42 * j, top + 42 * i, 42, 42
                 page.cell(*place, f"{number:02d}", COLOURS["query"], 1 if dark else 0.18)
 
-    def tokens_by_features(top):
-        page.heading(168, top, "x", f"{tuple(x.shape)}", COLOURS["query"])
-        numbers(84, top, x[0])
+    def tokens_by_features(left, top):
+        page.heading(left + 84, top, "x", f"{tuple(x.shape)}", COLOURS["query"])
+        numbers(left, top, x[0])
         for token in range(tokens):
-            page.text(76, top + 42 * token + 21, f"token {token}", ha="right")
+            page.text(left - 8, top + 42 * token + 21, f"token {token}", ha="right")
 
-    def in_heads(top, split):
-        for head, left in zip(range(heads), (788, 890), strict=True):
-            page.heading(left + 42, top, f"head {head}", "", COLOURS["query"])
-            numbers(left, top, split[0, head])
-        held = {}  # tokens of which head 0 holds the same features, together
+    def in_heads(left, top, blocks):
+        for head, block in enumerate(blocks):
+            page.heading(left + 98 * head + 42, top, f"head {head}", "", COLOURS["query"])
+            numbers(left + 98 * head, top, block)
+
+    def held(split):
+        """Which features of which tokens head 0 holds, in words."""
+        found = {}  # tokens of which head 0 holds the same features, together
         for token in range(tokens):
             of_token = [number % 10 for number in split[0, 0].flatten().tolist() if number // 10 == token]
-            held.setdefault(", ".join(map(str, of_token)), []).append(str(token))
+            found.setdefault(", ".join(map(str, of_token)), []).append(str(token))
         parts = [
             f"{features} of token{'s' * (len(whose) > 1)} {', '.join(whose)}"
-            for features, whose in held.items()
+            for features, whose in found.items()
             if features
         ]
-        return "head 0 holds features " + " and ".join(parts)
+        return page.broken("head 0 holds features\n" + " and ".join(parts))
 
-    top = 124
-    page.text(24, 34, "right: view, then transpose", size=LARGE, bold=True, ha="left")
-    tokens_by_features(top)
-    page.arrow([(260, top + 63), (424, top + 63)])
-    page.text(342, top + 20, ".view", mono=True)
-    page.text(342, top + 44, f"{right}", mono=True)
-    for head in range(heads):
-        page.heading(474 + 98 * head, top, f"head {head}", "", COLOURS["query"])
-        numbers(432 + 98 * head, top, x.view(right)[0, :, head])
-    page.arrow([(622, top + 63), (780, top + 63)])
-    page.text(700, top + 20, ".transpose", mono=True)
-    page.text(700, top + 44, "(1, 2)", mono=True)
-    says = in_heads(top, split_heads(x, heads))
-    page.arrow([(881, 256), (881, 306), (168, 306), (168, 256)])
-    page.text(524, 288, "and back: merge_heads")  # how, the learner is asked
-    page.text(974, 328, says, ha="right")
+    page.text(*at((24, 22), (16, 30)), "right: view, then transpose", size=LARGE, bold=True, ha="left")
+    tokens_by_features(*at((84, 106), (166, 116)))
+    page.arrow(at([(260, 169), (424, 169)], [(250, 246), (250, 318)]))
+    page.lines(*at((342, 138), (264, 280)), f".view\n{right}", mono=True, ha=at("center", "left"))
+    in_heads(*at((432, 106), (159, 356)), x.view(right)[0].transpose(0, 1))
+    page.arrow(at([(622, 169), (780, 169)], [(250, 486), (250, 558)]))
+    page.lines(*at((700, 138), (264, 520)), ".transpose\n(1, 2)", mono=True, ha=at("center", "left"))
+    split = split_heads(x, heads)
+    in_heads(*at((788, 106), (159, 596)), split[0])
+    back = at([(879, 236), (879, 284), (168, 284), (168, 236)], [(155, 659), (48, 659), (48, 179), (80, 179)])
+    page.arrow(back)
+    page.lines(*at((524, 266), (60, 520)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
+    page.lines(*at((974, 308), (250, 758)), held(split), ha=at("right", "center"))
 
-    top = 472
-    page.text(24, 392, "wrong: view alone", size=LARGE, bold=True, ha="left")
-    tokens_by_features(top)
-    page.arrow([(260, top + 63), (780, top + 63)])
-    page.text(520, top + 44, f".view{alone}", mono=True)
-    page.text(520, top + 84, "reads the numbers in the order of memory")
-    page.text(974, top + 150, in_heads(top, x.view(alone)), ha="right")
+    page.text(*at((24, 368), (16, 820)), "wrong: view alone", size=LARGE, bold=True, ha="left")
+    tokens_by_features(*at((84, 452), (166, 904)))
+    page.arrow(at([(260, 515), (780, 515)], [(250, 1034), (250, 1124)]))
+    page.text(*at((520, 496), (264, 1054)), f".view{alone}", mono=True, ha=at("center", "left"))
+    page.lines(
+        *at((520, 536), (264, 1090)), page.broken("reads the numbers\nin the order of memory"), ha=at("center", "left")
+    )
+    split = x.view(alone)
+    in_heads(*at((788, 452), (159, 1164)), split[0])
+    page.lines(*at((974, 604), (250, 1326)), held(split), ha=at("right", "center"))
     return page.figure
 
 
-def way_back():
-    """Attention on the left, from query, key and value down to the output; its gradients on the right, the way back up.
+def way_back(upright=False):
+    """Attention from query, key and value to the output, and its gradients, which go the same way back.
 
     Beside each arrow stands what is done on it.
     """
-    page = Page(500)
-    tops = {"ends": 34, "scores": 162, "weights": 290, "output": 418}
-    for left, of in ((30, ""), (560, "gradient of ")):
+    page = Page(upright, 500, 966)
+    at = page.at
+    there = {"ends": 34, "scores": 162, "weights": 290, "output": 418}
+    back = at(there, {"ends": 908, "scores": 760, "weights": 632, "output": 504})
+    there = at(there, {name: top - 26 for name, top in there.items()})
+    for left, tops, of in ((at(30, 55), there, ""), (at(560, 55), back, "gradient of ")):
         for x, kind in ((left, "query"), (left + 135, "key"), (left + 270, "value")):
             page.box(x, tops["ends"], 120, 48, COLOURS[kind], kind)
         page.box(left, tops["scores"], 255, 48, INK, f"{of}scores", fill=0)
         page.box(left, tops["weights"], 255, 48, COLOURS["weights"], f"{of}weights")
         page.box(left, tops["output"], 390, 48, COLOURS["output"], f"{of}output")
-    page.text(560, 16, "gradients of", ha="left", bold=True)
-    there = [(90, 82, 160, "query"), (225, 82, 160, "key"), (157, 210, 288, None), (157, 338, 416, None)]
-    there.append((360, 82, 416, "value"))
-    for x, top, bottom, kind in there:
-        colour = INK if kind is None else COLOURS[kind]
-        page.arrow([(x, top), (x, bottom)], colour)
-        if x < 500:
-            page.arrow([(x + 530, bottom), (x + 530, top)], colour)  # and back again
-    page.text(157, 122, "Q @ Kᵀ", mono=True)
-    page.text(170, 249, "· scale, softmax", ha="left", mono=True)
-    page.text(170, 377, "@ V", ha="left", mono=True)
-    page.text(632, 122, "(·) @ K", ha="left", mono=True)
-    page.text(767, 122, "(·)ᵀ @ Q", ha="left", mono=True)
-    page.text(675, 249, "softmax_backward", ha="right", mono=True)
-    page.text(700, 249, "· scale", ha="left", mono=True)
-    page.text(675, 377, "(·) @ Vᵀ", ha="right", mono=True)
-    page.text(880, 377, "weightsᵀ @ (·)", ha="right", mono=True)
-    page.arrow([(420, 442), (558, 442)])
-    page.text(489, 424, "loss")
+        for x, near, far, kind in (
+            (60, "ends", "scores", "query"),
+            (195, "ends", "scores", "key"),
+            (127, "scores", "weights", None),
+            (127, "weights", "output", None),
+            (330, "ends", "output", "value"),
+        ):
+            start, end = (near, far) if tops is there else (far, near)
+            down = tops[end] > tops[start]
+            gap = 2 if down or end != "ends" else 0
+            tip = tops[end] - gap if down else tops[end] + 48
+            if upright and end == "ends":
+                tip -= 26  # above the words for all three
+            colour = INK if kind is None else COLOURS[kind]
+            page.arrow([(left + x, tops[start] + (48 if down else 0)), (left + x, tip)], colour)
+
+    def on(tops, near, far):
+        """The middle of the way between two boxes."""
+        return (tops[near] + tops[far]) / 2 + 24
+
+    page.text(*at((560, 16), (55, 894)), "gradients of", ha="left", bold=True)
+    x = at(30, 55)
+    page.text(x + 127, on(there, "ends", "scores"), "Q @ Kᵀ", mono=True)
+    page.text(x + 140, on(there, "scores", "weights"), "· scale, softmax", ha="left", mono=True)
+    page.text(x + 140, on(there, "weights", "output"), "@ V", ha="left", mono=True)
+    x = at(560, 55)
+    ends = on(back, "ends", "scores") - at(0, 14)
+    page.text(x + 72, ends, "(·) @ K", ha="left", mono=True)
+    page.text(x + 207, ends, "(·)ᵀ @ Q", ha="left", mono=True)
+    y = on(back, "scores", "weights")
+    page.text(x + at(115, 140), y - at(0, 12), "softmax_backward", ha=at("right", "left"), mono=True)
+    page.text(x + 140, y + at(0, 12), "· scale", ha="left", mono=True)
+    page.text(x + 115, on(back, "weights", "output"), "(·) @ Vᵀ", ha="right", mono=True)
+    page.text(x + 320, on(back, "weights", "output"), "weightsᵀ @ (·)", ha="right", mono=True)
+    page.arrow(at([(420, 442), (558, 442)], [(250, 440), (250, 502)]))
+    page.text(*at((489, 424), (284, 470)), "loss")
     return page.figure
 
 
-def positions():
+def positions(upright=False):
     """Where each scheme comes in: table and sinusoids at the inputs, RoPE at queries and keys, ALiBi at the scores.
 
     The way of the values passes by RoPE and ALiBi untouched.
     """
-    page = Page(400)
-    colour, height, told = COLOURS, 60, INK
-    page.box(24, 24, 190, height, told, "table, sinusoids", "added", fill=0, dashed=True)
-    page.arrow([(119, 84), (119, 164)])
-    page.box(24, 166, 190, height, colour["input"], "inputs", "a row for each token")
-    for kind, y in (("query", 76), ("key", 166), ("value", 316)):
-        page.arrow([(214, 196), (244, 196), (244, y + height / 2), (273, y + height / 2)], colour[kind])
-        page.box(275, y, 120, height, colour[kind], f"{kind} {kind[0].upper()}")
-    page.box(430, 60, 130, 182, told, "RoPE", "turns both", fill=0, dashed=True)
-    for kind, y in (("query", 106), ("key", 196)):
-        page.arrow([(395, y), (428, y)], colour[kind])
-        page.arrow([(560, y), (604, y), (604, 151 + (y - 151) / 6), (633, 151 + (y - 151) / 6)], colour[kind])
-    page.box(635, 8, 150, height, told, "ALiBi", "takes off a price", fill=0, dashed=True)
-    page.arrow([(710, 68), (710, 119)])
-    page.box(635, 121, 150, height, colour["weights"], "scores", "Q @ Kᵀ / √d_k", fill=0)
-    page.arrow([(785, 151), (838, 151)], colour["weights"])
-    page.box(840, 121, 136, height, colour["weights"], "weights", "softmax")
-    page.arrow([(908, 181), (908, 314)], colour["weights"])
-    page.arrow([(395, 346), (838, 346)], colour["value"])
-    page.box(840, 316, 136, height, colour["output"], "outputs", "weights @ V")
-    page.text(616, 328, "not turned, and at no price")
+    page = Page(upright, 400, 716)
+    at, colour = page.at, COLOURS
+    page.box(*at((24, 24), (155, 8)), 190, 60, INK, "table, sinusoids", "added", fill=0, dashed=True)
+    page.arrow(at([(119, 84), (119, 164)], [(250, 68), (250, 104)]))
+    page.box(*at((6, 166), (146, 106)), 208, 60, colour["input"], "inputs", "a row for each token")
+    turned = {"query": at(76, 20), "key": at(166, 160)}  # how far down they stand, or how far right
+    for kind, place in (*turned.items(), ("value", at(316, 366))):
+        m = place + at(30, 60)
+        page.arrow(
+            at([(214, 196), (244, 196), (244, m), (273, m)], [(250, 166), (250, 188), (m, 188), (m, 222)]), colour[kind]
+        )
+        page.box(*at((275, place), (place, 224)), 120, 60, colour[kind], f"{kind} {kind[0].upper()}")
+    page.box(*at((430, 60, 130, 182), (20, 324, 260, 60)), INK, "RoPE", "turns both", fill=0, dashed=True)
+    for kind, place in turned.items():
+        m = place + at(30, 60)
+        page.arrow(at([(395, m), (428, m)], [(m, 284), (m, 322)]), colour[kind])
+        enters = at(151, 120) + (m - at(151, 150)) / 6
+        page.arrow(
+            at([(560, m), (604, m), (604, enters), (633, enters)], [(m, 384), (m, 404), (enters, 404), (enters, 432)]),
+            colour[kind],
+        )
+    page.box(*at((622, 8, 176), (238, 434, 176)), 60, INK, "ALiBi", "takes off a price", fill=0, dashed=True)
+    page.arrow(at([(710, 68), (710, 119)], [(238, 464), (204, 464)]))
+    page.box(*at((635, 121, 150), (38, 434, 164)), 60, colour["weights"], "scores", "Q @ Kᵀ / √d_k", fill=0)
+    page.arrow(at([(785, 151), (838, 151)], [(120, 494), (120, 538)]), colour["weights"])
+    page.box(*at((840, 121, 136), (38, 540, 164)), 60, colour["weights"], "weights", "softmax")
+    page.arrow(at([(908, 181), (908, 314)], [(120, 600), (120, 644)]), colour["weights"])
+    page.arrow(at([(395, 346), (838, 346)], [(440, 284), (440, 676), (204, 676)]), colour["value"])
+    page.box(*at((840, 316, 136), (38, 646, 164)), 60, colour["output"], "outputs", "weights @ V")
+    page.lines(*at((616, 328), (328, 640)), page.broken("not turned,\nand at no price"))
     return page.figure
 
 
@@ -451,12 +554,28 @@ DIAGRAMS = {
 
 
 class Page:
-    """A white page 1000 pixels wide to draw on, y pointing down, and `figure`, the Figure it is."""
+    """A white page to draw on, wide or upright, y pointing down, and `figure`, the Figure it is."""
 
-    def __init__(self, height):
-        self.figure = Figure(figsize=(WIDTH / 96, height / 96), dpi=96, facecolor=WHITE)
-        self.axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(height, 0))
+    def __init__(self, upright, height, upright_height):
+        self.upright = upright
+        width, height = self.at((WIDTH, height), (UPRIGHT, upright_height))
+        self.figure = Figure(figsize=(width / 96, height / 96), dpi=96, facecolor=WHITE)
+        self.axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
         self.axes.set_axis_off()
+
+    def at(self, wide, upright):
+        """Where something stands on this page, of its two places."""
+        return upright if self.upright else wide
+
+    def broken(self, words):
+        """Words that stand in one line, and on an upright page in the lines they are written in."""
+        return words if self.upright else words.replace("\n", " ")
+
+    def lines(self, x, y, words, **look):
+        """One line or more, y in their middle."""
+        lines = words.split("\n")
+        for i, line in enumerate(lines):
+            self.text(x, y + 24 * (i - (len(lines) - 1) / 2), line, **look)
 
     def text(self, x, y, words, *, size=SMALL, colour=INK, ha="center", mono=False, bold=False, rotation=0):
         self.axes.text(
@@ -490,11 +609,10 @@ class Page:
             linestyle=(0, (4, 2.5)) if dashed else "-",
         )
         self.axes.add_patch(shape)
-        middle = y + height / 2
-        raised = middle - (12 if note else 0)
-        self.text(x + width / 2, raised, words, size=NORMAL, colour=colour, bold=True, rotation=rotation)
+        middle, below = y + height / 2, 12 * len(note.split("\n")) if note else 0
+        self.text(x + width / 2, middle - below, words, size=NORMAL, colour=colour, bold=True, rotation=rotation)
         if note:
-            self.text(x + width / 2, middle + 13, note, mono=note.startswith("("))
+            self.lines(x + width / 2, middle + 13, note, mono=note.startswith("("))
 
     def frame(self, x, y, width, height):
         """Outline what is followed through the picture."""
@@ -533,7 +651,7 @@ class Page:
     def cell(self, x, y, width, height, words, colour, fill, *, mono=False):
         face = tint(colour, fill)
         self.axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=colour, linewidth=0.8))
-        self.text(x + width / 2, y + height / 2, words, colour=WHITE if fill > 0.6 else INK, mono=mono)
+        self.lines(x + width / 2, y + height / 2, words, colour=WHITE if fill > 0.6 else INK, mono=mono)
 
     def matrix(
         self,
@@ -564,28 +682,30 @@ class Page:
 
     def mask(self, x, y, mask, title, code):
         """A mask with query 0 on top: a dot in a filled cell where a query may attend, a cross where it may not."""
-        n_queries, n_keys = mask.shape
-        self.text(x, y - 88, title, size=LARGE, bold=True, ha="left")
-        self.text(x, y - 62, code, mono=True, ha="left")
-        self.text(x + n_keys * 20, y - 36, "key", size=NORMAL, colour=COLOURS["key"], bold=True)
-        self.text(x - 42, y + n_queries * 20, "query", size=NORMAL, colour=COLOURS["query"], bold=True, rotation=90)
+        (n_queries, n_keys), cell, aside = mask.shape, self.at(40, 34), self.at(0, 48)
+        titles = title.split("\n")
+        self.lines(x - aside, y - 88 - 12 * (len(titles) - 1), title, size=LARGE, bold=True, ha="left")
+        self.text(x - aside, y - 62, code, mono=True, ha="left")
+        self.text(x + n_keys * cell / 2, y - 36, "key", size=NORMAL, colour=COLOURS["key"], bold=True)
+        middle = y + n_queries * cell / 2
+        self.text(x - 42, middle, "query", size=NORMAL, colour=COLOURS["query"], bold=True, rotation=90)
         for j in range(n_keys):
-            self.text(x + j * 40 + 20, y - 13, str(j))
+            self.text(x + (j + 0.5) * cell, y - 13, str(j))
         for i in range(n_queries):
-            self.text(x - 16, y + i * 40 + 20, str(i))
+            self.text(x - 16, y + (i + 0.5) * cell, str(i))
             for j in range(n_keys):
-                self.mask_cell(x + j * 40, y + i * 40, mask[i, j])
+                self.mask_cell(x + j * cell, y + i * cell, mask[i, j], cell)
 
-    def mask_cell(self, x, y, allowed):
-        colour = COLOURS["weights"]
-        self.axes.add_patch(
-            Rectangle((x, y), 40, 40, facecolor=tint(colour, 0.3 if allowed else 0), edgecolor=colour, linewidth=1)
-        )
+    def mask_cell(self, x, y, allowed, size=40):
+        colour, middle, arm = COLOURS["weights"], size / 2, 0.225 * size
+        face = tint(colour, 0.3 if allowed else 0)
+        self.axes.add_patch(Rectangle((x, y), size, size, facecolor=face, edgecolor=colour, linewidth=1))
+        x, y = x + middle, y + middle
         if allowed:
-            self.axes.plot([x + 20], [y + 20], "o", markersize=9, color=colour, markeredgewidth=0)
+            self.axes.plot([x], [y], "o", markersize=9, color=colour, markeredgewidth=0)
         else:
-            for ends in ((y + 11, y + 29), (y + 29, y + 11)):
-                self.line([(x + 11, ends[0]), (x + 29, ends[1])])
+            for up in (arm, -arm):
+                self.line([(x - arm, y - up), (x + arm, y + up)])
 
 
 def tint(colour, amount):

@@ -7,10 +7,37 @@ from pathlib import Path
 
 from attn_lib.board.board import PAGE
 from attn_lib.board.board import script as board_script
+from attn_lib.show import marked
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
 WAKE = (Path(__file__).parent / "wake.js").read_text(encoding="utf-8")
+
+
+def buttons(notebook):
+    """Sentences of a notebook's prose that make a board ready → what they are in a page; in a notebook they are bold.
+
+    They are those of the metadata "try" of the board's cell, [sentence, what is set] each, where the prose has them.
+    """
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    listed = [(cell.id, *one) for cell in notebook.cells for one in cell.metadata.get("try", [])]
+    return {f"**{said}**": button(id, said, now) for id, said, now in listed if f"**{said}**" in prose}
+
+
+def button(id, sentence, now):
+    """A sentence that sets the board of that cell when it is clicked."""
+    return (
+        f'<button type="button" class="try" data-board="{id}" data-now="{html.escape(json.dumps(now))}">'
+        f"{marked(sentence)}</button>"
+    )
+
+
+def with_buttons(text, found):
+    """Markdown in which the sentences that `buttons` found are buttons."""
+    for sentence, shown in found.items():
+        text = text.replace(sentence, shown)
+    return text
 
 
 def script():

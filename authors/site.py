@@ -50,6 +50,7 @@ def lay_out(source):
     shutil.copytree(ROOT / "img", source / "img")
     static = source / "_static"
     shutil.copy(ROOT / "img" / "board.png", static)
+    shutil.copytree(ROOT / "img" / "upright", static / "upright")
     (static / "boards.js").write_text(pages.script(), encoding="utf-8")
     (static / "guess.js").write_text((HERE / "guess.js").read_text(encoding="utf-8"), encoding="utf-8")
     style = pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
@@ -106,6 +107,7 @@ class Lesson:
         self.path, self.title, self.question, self.built, self.minutes = path, title, question, built, minutes
         self.notebook = nbformat.read(path, as_version=4)
         self.found = live.run_here(self.notebook)
+        self.buttons = pages.buttons(self.notebook)
         self.guesses = sum(bool(shown.question) for shown in self.found.values())
 
     def page(self):
@@ -123,6 +125,7 @@ class Lesson:
         cell.metadata = dict(cell.metadata)
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "markdown":
+            cell.source = pages.with_buttons(cell.source, self.buttons)
             if "by_hand_map.svg" in cell.source:
                 cell.source += f"\n\n{(WEBSITE / 'map.svg').read_text(encoding='utf-8')}"
             if fold:
@@ -132,7 +135,7 @@ class Lesson:
         if shown.question:
             cell.outputs = [as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))]
         elif "saved-board" in shown.html:
-            cell.outputs = [as_html(shown.html + suggestions(cell))]
+            cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}{self.suggestions(cell)}</div>')]
         elif call := re.match(r'(check|hint)\("([\d.]+)"', cell.source):
             exercise = EXERCISES[call[2]]
             cell.outputs = [as_html(hints(exercise) if call[1] == "hint" else self.answer_place(cell, exercise))]
@@ -148,6 +151,12 @@ class Lesson:
             if alt:
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
         return cell
+
+    def suggestions(self, cell):
+        """Below a board, the sentences that make it ready and that the prose does not have."""
+        listed = [(said, now) for said, now in cell.metadata.get("try", []) if f"**{said}**" not in self.buttons]
+        buttons = " ".join(pages.button(cell.id, said, now) for said, now in listed)
+        return f"<p>Try: {buttons}</p>" if buttons else ""
 
     def so_far(self):
         """Where the page says how many of its guesses were right."""
@@ -192,15 +201,6 @@ def example_in(source):
 def hints(exercise):
     count = len(exercise.hints)
     return framed("".join(folded(f"Hint {i} of {count}", marked(text)) for i, text in enumerate(exercise.hints, 1)))
-
-
-def suggestions(cell):
-    """Sentences that make a board ready when clicked: the metadata "try" of its cell, [sentence, what is set] each."""
-    buttons = "".join(
-        f'<button type="button" data-now="{html.escape(json.dumps(now))}">{marked(sentence)}</button>'
-        for sentence, now in cell.metadata.get("try", [])
-    )
-    return f'<p class="try">Try: {buttons}</p>' if buttons else ""
 
 
 def is_set_up(cell):
@@ -315,21 +315,30 @@ def mend(target):
         text = path.read_text(encoding="utf-8")
         for old, new in MENDED:
             text = text.replace(old, new)
-        text = re.sub(r'<img ([^>]*)src="(\.\./_images/[^"]+)"', partial(sized, path.parent), text)
+        text = re.sub(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>', partial(sized, path.parent), text)
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def sized(folder, found):
-    """A picture that is fetched when it comes near, and whose place is kept until then."""
-    attributes, source = found.groups()
-    path = (folder / unquote(source)).resolve()
+    """A picture that is fetched when it comes near, and whose place is kept until then; upright on a phone."""
+    before, source, after = found.groups()
+    lazy = "" if "loading=" in before + after else 'loading="lazy" '
+    drawn = f'<img {before}{lazy}{size(folder / unquote(source))} src="{source}"{after}>'
+    upright = f"../_static/upright/{source.rpartition('/')[2]}"
+    if not (folder / upright).is_file():
+        return drawn
+    source = f'<source media="{pages.UPRIGHT}" srcset="{upright}" {size(folder / upright)}>'
+    return f"<picture>{source}{drawn}</picture>"
+
+
+def size(path):
+    """A picture's width and height in pixels as attributes."""
     if path.suffix == ".svg":
         points = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8")).groups()
         width, height = (round(float(length) * 4 / 3) for length in points)
     else:
         width, height = Image.open(path).size
-    lazy = "" if "loading=" in attributes else 'loading="lazy" '
-    return f'<img {attributes}{lazy}width="{width}" height="{height}" src="{source}"'
+    return f'width="{width}" height="{height}"'
 
 
 def build(folder, options=()):

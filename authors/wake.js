@@ -1,6 +1,7 @@
 // Brings the boards of a page to life: each stands as its saved tables, with its traits in a script beside them. A page
 // that gets boards later, as a deck does when a cell runs, calls attnBoards.wake for what is new. A board begins with the
 // state in its data-now if that fits it, says "moved" with its state after every change, and place.put sets another.
+// A button with data-board, the name of a board's cell, makes it ready: its data-now is what differs from the start.
 
 // A state fits a board if it has the same matrices and controls, and nothing in it that is no number or no choice.
 function alike(one, other) {
@@ -29,6 +30,7 @@ function wake(within) {
       off() {},
       save_changes: () => place.dispatchEvent(new CustomEvent("moved", { detail: traits.now })),
     };
+    place.start = traits.spec.start;
     place.put = (now) => accept(now) && (heard["change:now"](), model.save_changes());
     const holder = document.createElement("div");
     place.replaceChildren(holder);
@@ -36,5 +38,13 @@ function wake(within) {
     widget().render({ model, el: holder });
   }
 }
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("button[data-board]");
+  const place = button && document.querySelector(`[data-id="${button.dataset.board}"] .saved-board`);
+  if (!place) return;
+  const { inputs, settings } = JSON.parse(button.dataset.now);
+  place.put({ inputs: { ...place.start.inputs, ...inputs }, settings: { ...place.start.settings, ...settings } });
+  place.dispatchEvent(new Event("prepared", { bubbles: true })); // whoever shows the page brings it into view
+});
 window.attnBoards = { wake };
 wake(document);

@@ -72,8 +72,8 @@ LOOK_AT_ALL = f"""(sizes) => {{
     if (innerWidth >= 1280 && small.length) say("is hard to read:", small[0]);
     for (const img of slide.querySelectorAll(".cell img")) {{
       if (img.matches(".drawing") && 2 * img.getBoundingClientRect().width < box.width) say("has a small drawing");
-      const letter = smallestLetter(img), least = img.matches(".drawing") ? 17.5 : 14.9;
-      if (innerWidth >= 1280 && letter < least) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
+      const letter = smallestLetter(img);
+      if (innerWidth >= 1280 && letter < 18) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
     }}
     for (const part of hidden) part.classList.remove("visible");
   }}
@@ -215,6 +215,10 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     sizes = page.locator(".prose p").evaluate_all("(all) => all.map((p) => parseFloat(getComputedStyle(p).fontSize))")
     assert min(sizes) >= 16
     assert page.locator("section section .heading").last.is_visible()
+    diagram = page.locator("picture img")
+    drawn = diagram.evaluate("(img) => [img.naturalWidth < 510, img.clientWidth / img.naturalWidth]")
+    assert drawn[0] and drawn[1] * 19 > 12, "a diagram stands upright"
+    assert page.evaluate(COVERED) == []
     question = page.locator(".cell.predict").first
     later = question.locator("xpath=following-sibling::*").first
     assert not question.locator(".outputs.saved").is_visible() and not later.is_visible()
@@ -225,6 +229,13 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     question.locator(".outputs.saved").wait_for()
     later.wait_for()
 
+
+# Headings over which something of a cell lies.
+COVERED = """() => [...document.querySelectorAll(".heading")].filter((heading) => {
+  const { bottom } = heading.getBoundingClientRect();
+  const seen = [...heading.parentElement.querySelectorAll(".cell *")].filter((node) => node.checkVisibility());
+  return seen.some((node) => node.getClientRects().length && node.getBoundingClientRect().top < bottom - 1);
+}).map((heading) => heading.textContent)"""
 
 # Of all colours of code the least contrast with the ground they stand on.
 FAINTEST_CODE = """() => {
@@ -239,9 +250,12 @@ FAINTEST_CODE = """() => {
 
 
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
-    page = show((decks / "06_bug_clinic.html").as_uri(), color_scheme="dark")
+    page = show((decks / "03_masking.html").as_uri(), color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(22, 24, 29)" and page.evaluate(FAINTEST_CODE) > 4.5
+    board = page.locator(".attn-board").first
+    assert board.evaluate("(node) => getComputedStyle(node).backgroundColor") == "rgb(22, 24, 29)"
+    assert board.evaluate("(node) => getComputedStyle(node).color") == "rgb(242, 242, 242)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(ground) == "rgb(255, 255, 255)", "paper is white"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
@@ -287,10 +301,20 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     assert page.evaluate(CUT_ON_PAPER) == []
     assert not page.locator(".cell.predict .outputs.saved").first.is_visible()
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
+    number = "getComputedStyle(document.querySelectorAll('section section')[4], '::after').content"
+    assert page.evaluate(number) == '"5"', "answers name slides by their numbers"
     assert page.locator(".answers strong").count() == len(page.query_selector_all(".cell.predict[data-question]"))
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert not page.locator(".answers").is_visible()
+
+
+def test_a_sentence_leads_to_its_board_and_makes_it_ready(open_deck):
+    page = open_deck("03_masking")
+    jump(page, slide_with(page, "button.try"))
+    page.get_by_role("button", name="nobody may hear the future").click()
+    page.wait_for_function(f"(n) => {NUMBER} === n", arg=slide_with(page, ".saved-board"))
+    page.get_by_label("weights q0 → k0: 1").wait_for()
 
 
 # ------------------------------------------------------------------------------------------------ what is said

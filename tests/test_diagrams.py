@@ -1,13 +1,16 @@
 """img/ holds what authors/diagrams.py draws, nothing else, in the course's colours and in letters of a fair size."""
 
+import itertools
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 
 from attn_lib.colours import COLOURS
-from authors.diagrams import DIAGRAMS, SMALL, alt_text, svg
+from authors.diagrams import DIAGRAMS, alt_text, svg
 
 IMG = Path(__file__).resolve().parent.parent / "img"
 NOTEBOOKS = sorted(IMG.with_name("notebooks").glob("*.ipynb"))
@@ -22,14 +25,45 @@ def differs(drawn, stored):
     return any(abs(float(a) - float(b)) > 0.05 for a, b in pairs)
 
 
-def test_img_holds_every_diagram_and_no_other():
-    assert {path.stem for path in IMG.glob("*.svg")} == set(DIAGRAMS)
+def words(figure):
+    return sorted(" ".join(text.get_text() for text in figure.axes[0].texts).split())
+
+
+def test_img_holds_every_diagram_wide_and_upright_and_no_other():
+    for folder in (IMG, IMG / "upright"):
+        assert {path.stem for path in folder.glob("*.svg")} == set(DIAGRAMS)
+
+
+@pytest.mark.parametrize("upright", [False, True], ids=["wide", "upright"])
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_the_stored_picture_is_what_the_code_draws(name, upright):
+    stored = (IMG / ("upright" if upright else "") / f"{name}.svg").read_text(encoding="utf-8")
+    found = differs(svg(name, upright), stored)
+    assert not found, f"run `python -m authors.diagrams`: {name}.svg is not what the code draws"
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)
-def test_the_stored_picture_is_what_the_code_draws(name):
-    stored = (IMG / f"{name}.svg").read_text(encoding="utf-8")
-    assert not differs(svg(name), stored), f"run `python -m authors.diagrams`: {name}.svg is not what the code draws"
+def test_the_upright_form_says_the_same_in_the_same_colours(name):
+    wide, upright = DIAGRAMS[name](), DIAGRAMS[name](upright=True)
+    assert words(wide) == words(upright)
+    faces = [sorted(to_hex(shape.get_facecolor()) for shape in figure.axes[0].patches) for figure in (wide, upright)]
+    assert faces[0] == faces[1]
+    assert upright.get_figwidth() < wide.get_figwidth() / 1.9
+
+
+@pytest.mark.parametrize("upright", [False, True], ids=["wide", "upright"])
+@pytest.mark.parametrize("name", DIAGRAMS)
+def test_no_words_lie_on_others_or_beyond_the_edge(name, upright):
+    figure = DIAGRAMS[name](upright)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    boxes = [(text.get_text(), text.get_window_extent(canvas.renderer)) for text in figure.axes[0].texts]
+    width, height = canvas.get_width_height()
+    for said, box in boxes:
+        assert box.x0 >= 1 and box.y0 >= -1 and box.x1 <= width - 1 and box.y1 <= height + 1, said
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        shared = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert shared[0] <= 0 or shared[1] <= 3, f"{one} lies on {other}"  # of the height, what letters leave free
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)
@@ -61,9 +95,9 @@ def test_every_diagram_stands_in_a_lesson():
 
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_letters_are_large_enough_and_colours_are_the_courses(name):
-    figure = DIAGRAMS[name]()
-    (axes,) = figure.axes
-    pixels = 1000 / (figure.get_figwidth() * 72)  # a point, on a page 1000 pixels wide
-    assert min(text.get_fontsize() for text in axes.texts) * pixels >= SMALL - 0.5 >= 15
+    for figure, width, least in ((DIAGRAMS[name](), 1000, 18.5), (DIAGRAMS[name](upright=True), 358, 13)):
+        (axes,) = figure.axes  # 358: what a phone of 390 pixels leaves between the margins
+        pixels = width / (figure.get_figwidth() * 72)
+        assert min(text.get_fontsize() for text in axes.texts) * pixels >= least
     drawn = svg(name)
     assert any(colour.lower() in drawn for colour in COLOURS.values())

@@ -167,6 +167,8 @@ def test_every_picture_is_described_and_every_formula_is_drawn(pages):
     for path, page in pages.items():
         for picture in page.select("article img"):
             assert len(picture.get("alt", "")) > 20, f"{path.name}: {picture}"
+            diagram = picture["src"].endswith(".svg") and "_images" in picture["src"]
+            assert diagram == (picture.parent.name == "picture"), "a diagram has a form for phones"
             assert int(picture["width"]) > 100 and picture["loading"] == "lazy"  # nothing jumps when it comes
         for formula in page.select("math"):
             assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
@@ -452,13 +454,16 @@ def test_a_sentence_makes_the_board_ready(built, reader):
     page.get_by_role("button", name="take every key away").click()
     board.get_by_label("weights I → tea: 0.33").wait_for()
     assert all(cell.input_value() == "0" for cell in board.get_by_label(re.compile("^W_k row")).all())
+    top = "(node) => node.closest('.saved-board').getBoundingClientRect().top"
+    assert 0 <= board.evaluate(top) < 300, "the board has been brought into view"
 
 
 def test_what_a_sentence_sets_is_what_its_board_has(pages):
     seen = 0
     for path, page in pages.items():
-        for button in page.select(".try button"):
-            spec = json.loads(button.find_previous(class_="saved-board").script.string)["spec"]
+        for button in page.select("button.try"):
+            assert button.find_parent("p").get_text().count(" ") > 10, "it stands in a sentence"
+            spec = json.loads(page.select_one(f'[data-id="{button["data-board"]}"] .saved-board script').string)["spec"]
             start, now = spec["start"], json.loads(button["data-now"])
             sentence = f"{path.name}: {button.get_text()}"
             assert now and now.keys() <= start.keys(), sentence

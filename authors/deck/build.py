@@ -43,6 +43,7 @@ def page(path, server=None):
         settings=script_data(
             {
                 "name": path.stem,
+                "reading": pages.UPRIGHT,
                 "server": server,
                 "preamble": live.PREAMBLE if server else "",
                 "sources": {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"},
@@ -67,6 +68,7 @@ def page(path, server=None):
 def columns_of(notebook, shown, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
     columns, planned, number, section = [], minutes_before(notebook), 0, ""
+    buttons = pages.buttons(notebook)
     for cell in notebook.cells:
         kind = cell.metadata.get("slideshow", {}).get("slide_type")
         if kind == "skip":
@@ -92,11 +94,11 @@ def columns_of(notebook, shown, folder):
                     "longest": 0,  # characters in a line of code, which larger type is not to break
                 }
             )
-        add_cell(columns[-1][-1], cell, kind == "fragment", shown.get(cell.id), folder)
+        add_cell(columns[-1][-1], cell, kind == "fragment", shown.get(cell.id), folder, buttons)
     return columns
 
 
-def add_cell(slide, cell, fragment, value, folder):
+def add_cell(slide, cell, fragment, value, folder, buttons):
     """Put a cell on its slide; what comes after a question waits until it was asked for."""
     after_question = any(part["question"] or part.get("blank") for part in slide["cells"])
     question = value.question if isinstance(value, live.Shown) else None
@@ -105,7 +107,7 @@ def add_cell(slide, cell, fragment, value, folder):
     if cell.cell_type == "markdown":
         source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
         on_slide, said = shortened(source, cell.metadata.get("slide"))
-        part["html"] = local(to_html(on_slide), folder)
+        part["html"] = local(to_html(pages.with_buttons(on_slide, buttons)), folder)
         slide["said"] += [local(inline(text), folder) for text in said]
     else:
         part["unseen"] = cell.metadata.get("slide") == []
@@ -179,9 +181,18 @@ def exporter():
 
 
 def local(text, folder):
-    """Pictures become part of the page, notebooks become their decks."""
+    """Pictures become part of the page, diagrams with their form for phones; notebooks become their decks."""
     text = re.sub(r'href="(\d\d_\w+)\.ipynb', r'href="\1.html', text)
-    return re.sub(r'src="(\.\./img/[^"]+)"', lambda found: f'src="{data_uri(folder / found[1])}"', text)
+    return re.sub(
+        r'<img src="\.\./img/([^"]+)"([^>]*)>', lambda found: picture(folder.parent / "img", *found.groups()), text
+    )
+
+
+def picture(folder, name, rest):
+    drawn, upright = f'<img src="{data_uri(folder / name)}"{rest}>', folder / "upright" / name
+    if not upright.is_file():
+        return drawn
+    return f'<picture><source media="{pages.UPRIGHT}" srcset="{data_uri(upright)}">{drawn}</picture>'
 
 
 def data_uri(path):

@@ -15,10 +15,11 @@ const kept = { typed: memory(localStorage, "typed"), theme: memory(localStorage,
 
 // ------------------------------------------------------------------------------------------------- what shows
 
-const reading = matchMedia("(max-width: 600px) and (orientation: portrait)").matches && !inside;
+const reading = matchMedia(settings.reading).matches && !inside;
 const slideOf = (node) => node.closest("section section");
 const current = () => (reading ? null : Reveal.getCurrentSlide());
 const goTo = (slide) => { const { h, v } = Reveal.getIndices(slide); Reveal.slide(h, v); };
+document.addEventListener("prepared", ({ target }) => (reading ? target.scrollIntoView() : goTo(slideOf(target)))); // a board
 
 // As large as there is room for, and smaller where a long error or a large plot needs it; beyond that a slide scrolls.
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];

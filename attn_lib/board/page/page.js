@@ -34,11 +34,15 @@ function render(engine, el) {
     return flow.offsetWidth <= view.stage.clientWidth + 1;
   }
 
+  let seen = null; // the width it was fitted to: every look at a size costs the page a layout
   function fit() { // side by side, with less room between where it must be, else as on a phone
-    const width = el.clientWidth;
+    const width = (seen = el.clientWidth);
     if (!width) return;
-    root.classList.remove("narrow", "tight");
-    const narrow = width < NARROW || !(fits() || (root.classList.add("tight"), fits()));
+    let narrow = width < NARROW;
+    if (!narrow) {
+      root.classList.remove("narrow", "tight");
+      narrow = !(fits() || (root.classList.add("tight"), fits()));
+    }
     root.classList.toggle("narrow", narrow);
     (narrow ? strip.node : view.stage).append(view.why);
     if (narrow) root.style.fontSize = "";
@@ -47,9 +51,9 @@ function render(engine, el) {
       root.style.fontSize = `${Math.min(size, Math.max(14, (size * (innerHeight - 100)) / root.offsetHeight))}px`;
     }
     strip.update();
-    connect();
+    if (!narrow) connect();
   }
-  new ResizeObserver(fit).observe(el);
+  new ResizeObserver(() => el.clientWidth !== seen && fit()).observe(el);
 
   view.speak = () => { // the last thing said, unless Python was not told, which is worse
     const lost = [...view.stale].filter((name) => view.panels[name]).map((name) => engine.title(name)).join(", ");
@@ -71,10 +75,10 @@ function render(engine, el) {
   };
 
   const forget = keysOf(view);
+  root.classList.toggle("narrow", el.clientWidth > 0 && el.clientWidth < NARROW); // before there is much to lay out
   el.append(root);
   engine.views.add(view.update);
   view.update();
-  fit();
   return () => {
     engine.views.delete(view.update);
     forget();

@@ -95,12 +95,10 @@ boards.forEach((place, i) => {
   });
   tools.append(button, said);
   place.after(tools);
-  for (const suggestion of all("[data-now]", place.parentElement).filter((node) => node.matches("button"))) {
-    suggestion.addEventListener("click", () => {
-      const change = JSON.parse(suggestion.dataset.now), { inputs, settings } = spec.start;
-      place.put({ inputs: { ...inputs, ...change.inputs }, settings: { ...settings, ...change.settings } });
-    });
-  }
+  place.addEventListener("prepared", () => { // made so by a sentence, which may stand far from it
+    const { top, bottom, height } = place.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
+  });
 });
 
 function goToLinked() {

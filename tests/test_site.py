@@ -62,11 +62,11 @@ def windows(browser):
 def reader(built, windows):
     """Opens a page of the site as a file, on a given screen, for a new visitor; what it asks the network is noted."""
 
-    def open_page(path, screen="laptop, light"):
+    def open_page(path, screen="laptop, light", motion="reduce"):
         page = windows(screen)
         for other in page.context.pages[1:]:
             other.close()
-        page.emulate_media(media="screen")
+        page.emulate_media(media="screen", reduced_motion=motion)
         page.goto((built / "_static" / "board.png").as_uri())
         page.evaluate("localStorage.clear(), sessionStorage.clear()")
         page.asked.clear()
@@ -420,6 +420,30 @@ def test_a_visitor_on_a_phone_changes_a_number_on_the_first_page(built, reader):
     before = page.get_by_label(re.compile("^outputs I, column 1: ")).get_attribute("aria-label")
     edit(page, 5, "inputs X I, column 1")
     assert page.get_by_label(re.compile("^outputs I, column 1: ")).get_attribute("aria-label") != before
+
+
+# Resolves after every observer that was there before it has been told what is in view.
+OBSERVED = "new Promise((seen) => new IntersectionObserver(seen).observe(document.querySelector('.attn-board')))"
+
+
+def test_the_first_board_plays_once_by_itself_until_anything_is_touched(built, reader):
+    page = reader(built / "index.html", motion="no-preference")
+    pause, play = (page.get_by_role("button", name=name, exact=True) for name in ("Pause", "Play the steps"))
+    outputs = page.get_by_label("outputs I, column 1: 1.94")
+    pause.wait_for()
+    assert outputs.count() == 0, "it comes last"
+    page.keyboard.press("Tab")
+    play.wait_for()
+    outputs.wait_for()
+    page.reload()
+    page.evaluate(OBSERVED)
+    assert play.count() == 1, "once"
+
+
+def test_a_board_stands_still_for_whom_motion_disturbs(built, reader):
+    page = reader(built / "index.html", motion="reduce")
+    page.evaluate(OBSERVED)
+    assert page.get_by_role("button", name="Play the steps", exact=True).count() == 1
 
 
 def test_a_boards_state_survives_a_reload_and_is_a_link(built, reader):

@@ -53,6 +53,25 @@ function player(view) {
     view.veiled = new Set();
   };
 
+  // A page may let a board begin by itself: silently, and until anybody touches or presses anything.
+  view.root.addEventListener("begin", () => {
+    const touched = new AbortController(), spoken = [view.said, view.spoken];
+    for (const kind of ["pointerdown", "keydown", "focusin"]) {
+      window.addEventListener(kind, ({ target }) => {
+        touched.abort();
+        for (const words of spoken) words.removeAttribute("aria-live");
+        if (node.contains(target)) return; // its buttons know what to do
+        for (const flight of view.root.getAnimations({ subtree: true })) flight.cancel();
+        view.rest();
+        view.unlook();
+        engine.said = "";
+        view.update();
+      }, { signal: touched.signal, capture: true });
+    }
+    for (const words of spoken) words.setAttribute("aria-live", "off");
+    start();
+  });
+
   return {
     node,
     update() {

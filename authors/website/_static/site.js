@@ -101,6 +101,18 @@ boards.forEach((place, i) => {
   });
 });
 
+// On a visitor's first look at the first page its board shows once, step by step, what it does.
+const played = store(localStorage, "played");
+window.addEventListener("load", () => {
+  if (page !== "index" || played.get() || boards[0].dataset.now || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  new IntersectionObserver(([{ isIntersecting, target }], sight) => {
+    if (!isIntersecting) return;
+    sight.disconnect();
+    played.set(true);
+    target.dispatchEvent(new Event("begin"));
+  }, { threshold: 0.5 }).observe(boards[0].querySelector(".attn-board"));
+});
+
 function goToLinked() {
   const place = boards[linked()?.[1]];
   if (!place) return;

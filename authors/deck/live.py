@@ -24,7 +24,7 @@ from .. import pages
 
 # Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
 PREAMBLE = "from authors.deck import live as _deck; _deck.prepare()"
-LARGER = 0.75  # of a figure's size; its letters, which stay as they are, then take up more of it
+LARGER = 0.735  # of a figure's size; its letters, which stay as they are, then take up more of it
 
 
 @dataclass

@@ -205,7 +205,7 @@ def begun(cell, summary):
         new["attachments"] = cell["attachments"]
     if cell["cell_type"] == "code":
         new |= {"outputs": [], "execution_count": None}
-        for cover in [COVERS[tag] for tag in tags(cell) if tag in COVERS][:1]:
+        for cover in [COVERS[tag] for tag in tags(cell) if tag in COVERS]:
             new["source"] = covered(cover, cell["source"])
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab

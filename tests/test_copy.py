@@ -128,6 +128,20 @@ def test_a_guess_goes_into_the_new_version_of_its_question():
     assert len(new) == len(LESSON)
 
 
+@pytest.mark.parametrize(
+    "mine, was, new",
+    [
+        ("# One number.\nguess = 6\nx = 1", "# One number.\nguess = ...\nx = 1", "# Two.\nguess = ...\nx = 1"),
+        ("guess = 6", "guess = ...", "guess = ...\nx = 1"),
+    ],
+    ids=["words above", "nothing below"],
+)
+def test_a_guess_that_does_not_stand_at_the_head_of_its_question_stays_where_it_is(mine, was, new):
+    made = copies.update(lesson(question=mine), lesson(question=was), lesson(question=new))
+    at = ids(made).index("question")
+    assert made[at]["source"] == mine and made[at + 1]["source"].endswith(new) and len(made) == len(LESSON) + 1
+
+
 def test_a_question_that_was_rewritten_keeps_its_guess_beside_too():
     mine = lesson(question="guess = 6\nx = 2 * 3\nprint(x)\npredict(guess, x)")
     new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x)"))

@@ -2,8 +2,10 @@
 
 import ast
 import contextlib
+import copy
 import inspect
 import itertools
+import random
 import re
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
+from bs4 import BeautifulSoup
 from torch import nn
 
 import attn_lib
@@ -115,6 +118,16 @@ def test_nobody_is_known_by_their_place_in_the_row():
     assert rows == {id: [(group, name) for group, name, _ in line_up(case)] for id, case in CASES.items()}
     for group in ("patient", "right", "relatives", "neighbours"):
         assert len({[kind for kind, _ in row].index(group) for row in rows.values()}) > 3, group
+
+
+def test_grading_draws_another_order_and_other_calls_for_the_cure(monkeypatch):
+    case = CASES["6.1"]
+    monkeypatch.setattr(case, "order", None)
+    monkeypatch.setattr(case, "mending", copy.copy(case.mending))
+    order, calls = [who for _, who, _ in line_up(case)], str(case.mending.probes)
+    case.draw_again(random.Random(1))
+    assert sorted(order) == sorted(who for _, who, _ in line_up(case)) and calls != str(case.mending.probes)
+    assert order != [who for _, who, _ in line_up(case)]
 
 
 @pytest.mark.parametrize("id", ["6.1", "6.2", "6.5"])
@@ -420,6 +433,14 @@ def test_a_test_that_condemns_all_or_calls_nothing_is_called_that(id):
         return True
 
     assert check(id, everything).misconception == "always"
+
+
+def test_a_call_is_noted_by_the_names_of_its_arguments_where_it_fits():
+    named = interfaces.BOTH.named  # attention(q, k, v, lengths=None, mask=None)
+    assert named((1, 2, 3), {"mask": 4}) == {"q": 1, "k": 2, "v": 3, "mask": 4}
+    assert named((1,), {"v": 3, "k": 2}) == {"q": 1, "k": 2, "v": 3}
+    misfits = [((1, 2), {}), ((1, 2, 3), {"q": 1}), ((1, 2, 3), {"more": 1}), ((1, 2, 3, 4, 5, 6), {})]
+    assert [named(*call) for call in misfits] == [None] * 4
 
 
 @each_patient
@@ -767,6 +788,7 @@ def test_a_patient_shows_its_source_line_by_line_and_how_it_is_called(id):
     for number, line in enumerate(patient.source.splitlines(), start=1):
         assert f"{number:>2}  {line}".rstrip() in [text.rstrip() for text in shown.splitlines()]
     assert patient.interface in shown and page.count("user-select: none") == len(patient.source.splitlines())
+    assert BeautifulSoup(page, "html.parser").pre.text == shown.partition("\n\n")[2]
     assert "→ output; " in page and f"<code>{CASES[id].interface.call}</code>" in page
     with pytest.raises(AttributeError):
         _ = patient.detects

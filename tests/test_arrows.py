@@ -49,6 +49,12 @@ def test_no_name_leaves_the_picture():
             assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1, name
 
 
+def test_a_name_stands_on_the_outer_side_of_its_tip():
+    (axes,) = arrows(QUERIES, KEYS, ["barks", "it"], ["dog", "barks"], **LABELS).axes
+    sides = {name.get_text(): name.get_ha() for name in axes.texts if name.get_text()}
+    assert [sides[name] for name in ("query of barks, (2, 1)", "query of it, (−1.5, 0)")] == ["left", "right"]
+
+
 def test_the_description_holds_every_arrow_and_every_dot_product():
     figure = arrows(QUERIES[:1], KEYS, ["barks"], ["dog", "barks"], **LABELS)
     assert repr(figure) == (

@@ -258,6 +258,8 @@ def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     board = page.locator(".attn-board").first
     assert board.evaluate("(node) => getComputedStyle(node).backgroundColor") == "rgb(22, 24, 29)"
     assert board.evaluate("(node) => getComputedStyle(node).color") == "rgb(242, 242, 242)"
+    for picture in page.locator(".prose img, img.drawing").all():
+        assert "invert" in picture.evaluate("(node) => getComputedStyle(node).filter")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(ground) == "rgb(255, 255, 255)", "paper is white"
     page.evaluate("dispatchEvent(new Event('afterprint'))")

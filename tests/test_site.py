@@ -343,6 +343,7 @@ def test_light_and_dark_can_be_chosen(built, reader):
     while page.evaluate("document.body.dataset.theme") != "dark":
         toggle.click()
     assert page.evaluate(background) != light
+    assert "invert" in page.locator("picture img").evaluate("(node) => getComputedStyle(node).filter")
 
 
 # -------------------------------------------------------------------------------------- guesses, states, map, print
@@ -438,6 +439,11 @@ def test_the_first_board_plays_once_by_itself_until_anything_is_touched(built, r
     page.reload()
     page.evaluate(OBSERVED)
     assert play.count() == 1, "once"
+    edit(page, 7)
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.evaluate(OBSERVED)
+    assert play.count() == 1, "somebody's own numbers are not played with"
 
 
 def test_a_board_stands_still_for_whom_motion_disturbs(built, reader):
@@ -460,6 +466,9 @@ def test_a_boards_state_survives_a_reload_and_is_a_link(built, reader):
     page.reload()  # what was done last, not the link in the address bar
     page.get_by_label("W_q row 1 column 1", exact=True).wait_for()
     assert page.evaluate(value) == "8"
+    page.evaluate("location.hash = ''")
+    page.evaluate("(link) => { location.href = link; }", link)  # pasted into the address bar
+    page.wait_for_function(f"{value} === '7'")
     other = page.context.new_page()  # another visitor's
     other.goto(link)
     other.get_by_label("W_q row 1 column 1", exact=True).wait_for()

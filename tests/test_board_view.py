@@ -462,6 +462,24 @@ def test_a_mask_that_is_computed_has_the_signs_of_the_one_that_is_clicked(laptop
     shown.get_by_role("button", name="Reset").click()
 
 
+def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(open_page):
+    page, complaints = open_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    shown = board(page, "cache")
+    keys = shown.locator(".panel[data-name='keys'] td.result")
+    assert [keys.nth(8 * row).inner_text() != "" for row in range(8)] == [True] * 4 + [False] * 4
+    assert keys.nth(8 * 7).get_attribute("aria-label").endswith("not yet")
+    keys.nth(8 * 3).hover()
+    assert shown.locator(".why").is_visible()
+    keys.nth(8 * 7).hover()
+    assert not shown.locator(".why").is_visible()
+    shown.get_by_role("slider", name="Tokens read").fill("7")
+    shown.get_by_role("slider", name="Window").fill("1")  # the second, 3
+    assert [keys.nth(8 * row).inner_text() != "" for row in range(8)] == [False] * 6 + [True] * 2
+    assert shown.locator(".panel[data-name='stored'] td.result").inner_text() == "24"
+    assert complaints == []
+
+
 def test_arrows_point_where_their_numbers_do(laptop):
     drawn = (
         board(laptop, "arrows").locator("path.arrow").evaluate_all("all => all.map((path) => path.getAttribute('d'))")

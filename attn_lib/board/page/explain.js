@@ -91,7 +91,7 @@ function lookingAt(view) {
     view.strip.update();
     const [name, i, j] = view.asked ?? [], there = engine.values[name]?.[i]?.[j] !== undefined;
     const isShown = there && !view.blank(name) && !view.isNothing(name, engine.values[name][i][j]);
-    const found = isShown && explained(view, name, i, j);
+    const found = isShown ? explained(view, name, i, j) : null;
     why.hidden = !found;
     hint.textContent = there ? "" : idle;
     if (!there) return;

@@ -37,14 +37,15 @@ def cached_attention(query, key, value, cache=None, *, window=None, rope=False):
     """
     check_cache(query, key, value, cache, window)
     seen = 0 if cache is None else cache.seen
-    if rope:
-        query, key = rotary(query, seen), rotary(key, seen)  # the first new token stands behind all that were read
+    if rope:  # the first new token stands behind all that were read
+        query, key = rotary(query, seen), rotary(key, seen)
     if cache is not None:
-        key, value = torch.cat([cache.keys, key], dim=-2), torch.cat([cache.values, value], dim=-2)
+        key = torch.cat([cache.keys, key], dim=-2)
+        value = torch.cat([cache.values, value], dim=-2)
     n_new, n_keys, groups = query.size(-2), key.size(-2), query.size(-3) // key.size(-3)
     mask = causal_mask(n_new, n_keys) if window is None else window_mask(n_new, n_keys, window)
     output, _ = scaled_dot_product_attention(query, share_heads(key, groups), share_heads(value, groups), mask)
-    gone = 0 if window is None else max(0, n_keys - window + 1)  # the next token brings a key of its own
+    gone = 0 if window is None else max(0, n_keys - window + 1)  # the next brings its own key
     return output, Cache(key[..., gone:, :], value[..., gone:, :], seen + n_new)
 
 

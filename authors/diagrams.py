@@ -532,6 +532,27 @@ def two_heads():
     return page.figure
 
 
+def shared_heads():
+    """Four heads of queries over what is stored for them: four, two or one heads of keys and values.
+
+    Neighbours share; from left to right MHA, GQA and MQA.
+    """
+    page = Page(290)
+    for left, name, stored in ((20, "MHA", 4), (360, "GQA", 2), (700, "MQA", 1)):
+        page.text(left + 140, 24, name, size=LARGE, bold=True)
+        for h in range(4):
+            middle = left + 34 + 71 * h
+            group = 4 // stored
+            of = left + 34 + 71 * (h // group * group + (group - 1) / 2)
+            page.line([(middle, 100), (of, 176)])
+            page.box(middle - 31, 52, 62, 48, COLOURS["query"], f"q {h}")
+        for h in range(stored):
+            of = left + 34 + 71 * (h * 4 // stored + (4 // stored - 1) / 2)
+            page.box(of - 31, 176, 62, 48, COLOURS["key"], f"k v {h}")
+        page.text(left + 140, 262, f"{2 * stored} · head_dim kept a token")
+    return page.figure
+
+
 DIAGRAMS = {
     function.__name__: function
     for function in (
@@ -546,6 +567,7 @@ DIAGRAMS = {
         way_back,
         positions,
         two_heads,
+        shared_heads,
     )
 }
 

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import socket
+import sys
 import threading
 import time
 import urllib.error
@@ -214,6 +215,12 @@ def test_what_is_no_run_is_refused(data):
     assert steps.from_data(None) is None and len(steps.from_data([1, [STEP, [*STEP[:4], [0], []]]]).operations) == 2
 
 
+def test_the_teacher_is_told_what_a_cell_ended_with(host):
+    failing = f"{TOP_LEFT}\n1 / 0"
+    assert judged(host, "3.2", failing).note == "a cell ended with ZeroDivisionError"
+    assert judged(host, "3.2", f"{RIGHT}\n1 / 0").note == ""  # the answer stands
+
+
 def numbers_of(probe):
     return str([list(arg.parameters()) if isinstance(arg, torch.nn.Module) else arg for arg in probe])
 
@@ -310,8 +317,6 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
 
 def seen_parts():
     """Folders on the way to Python and the course."""
-    import sys
-
     return {part for path in (sys.prefix, sys.base_prefix) for part in Path(path).parts}
 
 
@@ -406,6 +411,18 @@ def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
     assert "mine" not in lesson and "import torch" in lesson and "def padding_mask" in lesson
 
 
+def test_what_an_answer_needs_of_its_own_notebook_comes_with_it_and_what_only_says_something_does_not():
+    cells = [Cell("TABLE = {}"), Cell("TABLE[1] = 2"), Cell("other = 3"), Cell("%matplotlib inline\nn = TABLE")]
+    cells += [Cell(f"{RIGHT}\nk = n\ncheck('3.2', my_causal_mask); hint('3.2')\nk += 1")]
+    found = answer_in([Cell(cell.source, place=i) for i, cell in enumerate(cells)], "3.2")
+    assert [source for _, source in found.cells] == [
+        "TABLE = {}", "TABLE[1] = 2", "pass\nn = TABLE", f"{RIGHT}\nk = n\npass\nk += 1",
+    ]  # fmt: skip
+    assert answer_in([Cell(RIGHT + "  # " + "x" * 60_000)], "3.2").problem == (
+        "SyntaxError: more than 60000 characters in one cell"
+    )
+
+
 def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
     code = nbformat.v4.new_code_cell
     cells = [code("n = 1\nm = 5"), code("n = m + 1"), code("answer = ...", metadata={"tags": ["exercise"]})]
@@ -436,7 +453,7 @@ def test_whose_a_file_is(path, student, keys):
     assert hand_ins.whose(hand_ins.PurePosixPath(path)) == (student, keys)
 
 
-def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path):
+def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ada.ipynb").write_text("{", encoding="utf-8")
@@ -467,6 +484,12 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path):
         "hal.zip": "cannot be read: more than 500 files or 128 MB",
         "ivy.zip/inner.zip": "a .zip in a .zip, which is not opened",
     }
+    monkeypatch.setattr(hand_ins, "LARGEST", 30)
+    (folder / "bob.ipynb").write_text("x" * 31, encoding="utf-8")
+    with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
+        archive.writestr("a.py", "#" * 31)
+    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    assert problems["bob.ipynb"] == problems["ivy.zip"] == "cannot be read: larger than 0 MB"
     with pytest.raises(FileNotFoundError, match="nothing in"):
         (tmp_path / "empty").mkdir()
         hand_ins.find(tmp_path / "empty")
@@ -483,6 +506,16 @@ def test_of_two_files_of_a_student_the_fullest_counts_then_the_newest_and_it_is_
     assert chosen == [(new, "3")] and said == [(old, "does not count: new is newer")]
     chosen, said = hand_ins.choose([new, full])
     assert chosen == [(full, "3")] and said == [(new, "does not count: full answers more exercises")]
+    old.digest = new.digest
+    assert hand_ins.choose([new, old])[1] == [(old, "does not count: new is the same")]
+
+
+def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
+    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
+        for name, day in (("a.py", 9), ("b.py", 10), ("c.py", 8)):
+            archive.writestr(zipfile.ZipInfo(name, (2026, 5, day, 0, 0, 0)), f"\ufeff{RIGHT}\n# {name}")
+    ((best, _),), _ = hand_ins.choose(hand_ins.find(tmp_path))
+    assert best.path == "ada.zip/b.py" and not best.problem
 
 
 # ------------------------------------------------------------------------------------------------ roster and points
@@ -502,11 +535,14 @@ def test_of_two_files_of_a_student_the_fullest_counts_then_the_newest_and_it_is_
             '"Lovelace, Ada",31,7,ada@x.org,A,2\n',
             [Person("Lovelace, Ada", "7", "ada@x.org", "31", "A")],
         ),
+        ("id\tname\n7\tAda Lovelacé\n", [Person("Ada Lovelacé", "7")]),
     ],
 )
 def test_rosters_as_teachers_have_them(tmp_path, text, people):
-    (tmp_path / "r.csv").write_text(text, encoding="utf-8")
-    assert roster.read_roster(tmp_path / "r.csv") == people
+    for encoding in ("utf-8", "utf-16", "cp1252"):  # what spreadsheets call text, Unicode text and CSV
+        with contextlib.suppress(UnicodeEncodeError):  # 王 is in no cp1252
+            (tmp_path / "r.csv").write_text(text, encoding=encoding)
+            assert roster.read_roster(tmp_path / "r.csv") == people, encoding
 
 
 def test_a_table_that_is_no_roster_or_has_no_points_is_refused(tmp_path):
@@ -655,10 +691,18 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
         ["<b>Bob", "", "2", "", "", "0", "1.33"],
         ["'=cmd()", "", "3", "", "", "0", "0"],
     ]
-    assert not (tmp_path / "gradebook-canvas.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    marked = [(tmp_path / f"{name}.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+              for name in ("gradebook-moodle", "verdicts", "gradebook-canvas")]  # fmt: skip
+    assert marked == [True, True, False]  # by it Excel knows UTF-8; Canvas takes it for a part of the first head
     verdicts = table_of(tmp_path / "verdicts.csv")
     assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", "0", ""]
     assert verdicts[-1][:6] == ["'=cmd()", "3", "", "", "", "nothing handed in"]
+    small.people.append(Person("Zed", listed=False))
+    small.rows.append(row(small.people[-1], "3.1", "correct", share=1.0))
+    report.write_tables(small, tmp_path)
+    assert "Zed" in [line[0] for line in table_of(tmp_path / "verdicts.csv")]
+    for name, column in (("moodle", 2), ("canvas", 0)):  # a platform knows no such student
+        assert "Zed" not in [line[column] for line in table_of(tmp_path / f"gradebook-{name}.csv")]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
@@ -685,6 +729,10 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
         ["Ada", "✓", "✗", "✗", "2"],
     ]
     assert not soup.select("table.grid b") and not soup.find("script")
+    assert soup.find("meta", {"http-equiv": "Content-Security-Policy"})["content"].startswith("default-src 'none';")
+    many = [Person(f"P{i}", str(i)) for i in range(8)]
+    whole = pages.mistakes(Report([row(person, "3.2", "wrong", "top-left") for person in many]), 8)
+    assert texts(BeautifulSoup(whole, "html.parser"), "tbody tr")[0][-1] == "P0 , P1 , P2 , P3 , P4 , P5 and 2 more"
     assert ["x.pdf", "not a <notebook>"] in texts(soup, "table.list tbody tr")
     for link in soup.select("a[href^=feedback]"):
         file, _, place = link["href"].partition("#")
@@ -766,7 +814,7 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser, scheme
         page.set_viewport_size({"width": 1366, "height": 800})
         within = "[...document.querySelectorAll('.grid')].every(t => t.scrollWidth <= t.parentElement.clientWidth)"
         assert page.evaluate(within), name  # no table is scrolled at 1366
-        found = Axe().run(page)
+        found = Axe().run(page, options=None if scheme == "light" else {"runOnly": ["color-contrast"]})
         assert not found.response["violations"], found.generate_report()
     page.close()
 
@@ -777,7 +825,7 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser, scheme
 class JudgeHere:
     """As run.Judge, in this process and with the host that is there."""
 
-    host, asked = None, ()
+    host, asked, finished = None, (), True
 
     def __init__(self, limits, seed):
         self.words = "Confined."
@@ -790,7 +838,7 @@ class JudgeHere:
 
     def judge(self, hand_in):
         JudgeHere.asked.append(hand_in.path)
-        return judge.judge(hand_in, JudgeHere.host), True
+        return judge.judge(hand_in, JudgeHere.host), JudgeHere.finished
 
 
 def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp_path, monkeypatch, capsys):
@@ -821,6 +869,31 @@ def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp
     assert JudgeHere.asked[2:] == ["zoe.ipynb"]  # the others were kept
     assert "zoe.ipynb: not on the roster" in capsys.readouterr().out
     assert main([str(folder), "--again"]) == 0 and len(JudgeHere.asked) == 6
+    monkeypatch.setattr(run, "edition_of_the_course", lambda: "another")
+    (folder / "zoe.docx").write_bytes(b"PK")
+    monkeypatch.setattr(JudgeHere, "finished", False)
+    assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 9
+    said = capsys.readouterr().out
+    assert "zoe.docx: not a notebook" in said and "zoe.docx: not on the roster" not in said
+    assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 12  # what was not finished is not kept
+
+
+def test_what_was_judged_by_another_edition_is_judged_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "HERE", tmp_path)
+    (tmp_path / "judge.py").write_text("one")
+    before = run.edition_of_the_course()
+    assert run.edition_of_the_course() == before
+    (tmp_path / "judge.py").write_text("two")
+    assert run.edition_of_the_course() != before
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_hand_in_that_nobody_judged_is_an_error_and_not_a_row_less(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(JudgeHere, "asked", None)
+    (tmp_path / "ada.py").write_text(RIGHT)
+    assert main([str(tmp_path)]) == 1 and not (tmp_path / "graded/verdicts.csv").exists()
+    assert "Nothing was graded: 1 hand-ins could not be judged; the next call goes on." in capsys.readouterr().err
 
 
 def test_a_folder_with_nothing_in_it_is_an_error_and_not_an_empty_table(tmp_path, capsys):
@@ -829,15 +902,34 @@ def test_a_folder_with_nothing_in_it_is_an_error_and_not_an_empty_table(tmp_path
     assert "Nothing was graded: there is nothing in" in said and "there is no folder" in said
 
 
-def test_a_judge_in_a_process_of_its_own_goes_on_from_hand_in_to_hand_in():
-    with run.Judge(Limits(seconds=100), 1) as one:
-        for text, status in (("[1.5105, 3.3094, 2.2658]", "correct"), ("[1, 2, 3]", "wrong")):
-            found, finished = one.judge(hand_ins.HandIn("ada", "a.py", cells=[Cell(f"answer = {text}")]))
-            assert finished and [(r["exercise"], r["status"]) for r in found] == [("1.1", status), ("1.2", "missing")]
-        assert "tudents' code runs" in one.words
-        one.process.kill()
-        assert one.judge(hand_ins.HandIn("ada", "a.py", exercises=["1.1"]))[1] is False
-        assert one.process is None  # the next hand-in has a new one
+STAND_IN = """
+import json, os, sys
+print(json.dumps({"words": f"Confined by {os.getpid()}."}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cells"] == [["crash", "", []]]:
+        os._exit(1)
+    print(json.dumps({"results": [asked["name"], asked["cells"][0][0]]}), flush=True)
+"""
+
+
+def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_replaced():
+    """The real one judges in test_deploy.py, after hand-ins are collected."""
+
+    def handed(source):
+        return hand_ins.HandIn("ada", "in/a.py", cells=[Cell(source)], exercises=["1.1"])
+
+    with run.Judge(Limits(), 1) as one:
+        one.command = (sys.executable, "-c", STAND_IN)
+        assert one.judge(handed("x = 1")) == (["a.py", "x = 1"], True)
+        process, words = one.process, one.words
+        assert one.judge(handed("x = 2")) == (["a.py", "x = 2"], True) and one.process is process
+        (unjudged,), finished = one.judge(handed("crash"))
+        assert not finished and (unjudged["exercise"], unjudged["status"]) == ("1.1", "missing")
+        assert one.judge(handed("x = 3")) == (["a.py", "x = 3"], True)
+        assert one.words.startswith("Confined by ") and one.words != words
+        process = one.process
+    assert process.poll() is not None
 
 
 def test_a_judge_that_ends_leaves_its_hand_in_unjudged_and_the_next_goes_on(tmp_path, monkeypatch):
@@ -877,6 +969,13 @@ def test_live_shows_who_is_stuck_where_and_the_commonest_mistake_now(tmp_path):
     assert texts(soup, "table.grid tbody tr") == [
         ["ada", "", "✗", ""], ["bob", "✓", "✗", ""], ["eve", "", "✓", ""], ["old", "", "✗", ""], ["zoe", "✓", "", ""],
     ]  # fmt: skip
+
+
+def test_live_reads_the_end_of_a_long_file(tmp_path, monkeypatch):
+    told(tmp_path, "ada", *[(1e5 + i, "3.2", "wrong", None) for i in range(50)], (2e5, "3.1", "correct", None))
+    monkeypatch.setattr(live, "LONGEST", 200)
+    found = live.look(tmp_path).learners["ada"]
+    assert found["3.1"].status == "correct" and found["3.2"].tries == 1
 
 
 def test_live_believes_no_line_and_shows_no_markup(tmp_path):

@@ -99,7 +99,7 @@ class Report:
 
     def nothing_from(self):
         there = {row.person for row in self.rows}
-        return [person for person in self.people if person not in there and person.listed]
+        return [person for person in self.people if person not in there]
 
     def commonest(self):
         """The mistakes of the class, the most frequent first: (exercise, misconception, the students who made it)."""

@@ -143,6 +143,8 @@ def _keep(path, results):
 class Judge:
     """A judge in a process of its own: should it end, its hand-in is said to be unjudged, and it starts anew."""
 
+    command = (sys.executable, "-m", "authors.grade.run")
+
     def __init__(self, limits, seed):
         self.options = json.dumps({"limits": asdict(limits), "seed": seed})
         self.process, self.words = None, ""
@@ -155,7 +157,7 @@ class Judge:
 
     def _start(self):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "authors.grade.run", self.options],
+            [*self.command, self.options],
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,

@@ -421,6 +421,8 @@ def test_what_an_answer_needs_of_its_own_notebook_comes_with_it_and_what_only_sa
     assert answer_in([Cell(RIGHT + "  # " + "x" * 60_000)], "3.2").problem == (
         "SyntaxError: more than 60000 characters in one cell"
     )
+    one_line = answer_in([Cell("answer = [1, 2, 3]; check('1.1',\n answer)")], "1.1")
+    assert [source for _, source in one_line.cells] == ["answer = [1, 2, 3]"]
 
 
 def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
@@ -541,7 +543,7 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
 def test_rosters_as_teachers_have_them(tmp_path, text, people):
     for encoding in ("utf-8", "utf-16", "cp1252"):  # what spreadsheets call text, Unicode text and CSV
         with contextlib.suppress(UnicodeEncodeError):  # 王 is in no cp1252
-            (tmp_path / "r.csv").write_text(text, encoding=encoding)
+            (tmp_path / "r.csv").write_text(text if encoding == "utf-8" else text.lstrip("\ufeff"), encoding=encoding)
             assert roster.read_roster(tmp_path / "r.csv") == people, encoding
 
 
@@ -988,6 +990,7 @@ def test_live_believes_no_line_and_shows_no_markup(tmp_path):
     soup = BeautifulSoup(live.table(live.look(tmp_path), 5e4), "html.parser")
     assert texts(soup, "table.grid tbody tr") == [["<b>x", "", "✗", ""]]
     assert not soup.find("b") and not soup.find("script")
+    assert live.look(tmp_path).learners["<b>x"]["3.2"].misconception == ""
     assert "Nobody has checked" in live.table(live.look(tmp_path / "none"), 0)
 
 

@@ -78,18 +78,21 @@ def _is_call(statement):
 
 
 def _without_calls(tree, text):
+    calls = [statement for statement in tree.body if _is_call(statement)]
+    others = [statement for statement in tree.body if not _is_call(statement)]
+    if {line for call in calls for line in _lines_of(call)} & {line for other in others for line in _lines_of(other)}:
+        return ast.unparse(ast.Module(others, []))  # several statements in one line
     lines = text.splitlines()
-    for statement in tree.body:
-        if _is_call(statement):
-            for number in range(statement.lineno - 1, statement.end_lineno):
-                lines[number] = "pass" if number == statement.lineno - 1 and statement.col_offset == 0 else ""
-    kept = "\n".join(lines)
-    try:  # several statements in one line
-        ast.parse(kept)
-    except SyntaxError:
-        body = [statement for statement in tree.body if not _is_call(statement)]
-        return ast.unparse(ast.Module(body, []))
-    return kept
+    for call in calls:
+        first, *more = _lines_of(call)
+        lines[first - 1] = "pass"
+        for line in more:
+            lines[line - 1] = ""
+    return "\n".join(lines)
+
+
+def _lines_of(statement):
+    return range(statement.lineno, statement.end_lineno + 1)
 
 
 def bound_by(statement):

@@ -27,7 +27,7 @@ class HandIn:
 
     student: str
     path: str  # below the folder, with "/"
-    modified: float = 0.0  # seconds, or whatever orders files of one folder
+    modified: tuple = ()  # seconds, then the date of its entry in a .zip
     cells: list = field(default_factory=list, repr=False)
     heads: list = field(default_factory=list, repr=False)
     digest: str = ""
@@ -61,7 +61,7 @@ def find(folder):
     """
     folder = Path(folder)
     if folder.is_file() and folder.suffix.lower() == ".zip":
-        found = list(_in_zip(folder.read_bytes(), folder.name, "", folder.stat().st_mtime))
+        found = list(_in_zip(folder.read_bytes(), folder.name, "", (folder.stat().st_mtime,)))
     elif folder.is_dir():
         found = list(_in_folder(folder))
     else:
@@ -77,7 +77,7 @@ def _in_folder(folder):
         if _is_passed_over(below) or (len(below.parts) == 1 and below.name in OURS):
             continue
         if path.is_symlink():
-            yield _made(below.as_posix(), 0.0, problem="a link, which is not followed")
+            yield _made(below.as_posix(), (), problem="a link, which is not followed")
         elif path.is_file():
             try:
                 stat = path.stat()
@@ -85,12 +85,12 @@ def _in_folder(folder):
                     raise ValueError(f"larger than {LARGEST >> 20} MB")
                 data = path.read_bytes()
             except (OSError, ValueError) as error:
-                yield _made(below.as_posix(), 0.0, problem=f"cannot be read: {_reason(error)}")
+                yield _made(below.as_posix(), (), problem=f"cannot be read: {_reason(error)}")
                 continue
             if path.suffix.lower() == ".zip":
-                yield from _in_zip(data, path.name, below.as_posix(), stat.st_mtime)
+                yield from _in_zip(data, path.name, below.as_posix(), (stat.st_mtime,))
             else:
-                yield _read(below.as_posix(), data, stat.st_mtime)
+                yield _read(below.as_posix(), data, (stat.st_mtime,))
 
 
 def _in_zip(data, name, place, modified):
@@ -105,7 +105,7 @@ def _in_zip(data, name, place, modified):
                 raise ValueError("nothing in it")
             for entry in entries:
                 below = f"{place}/{entry.filename}" if place else entry.filename
-                when = modified + _seconds(entry.date_time) * 1e-12  # within one .zip, by its own times
+                when = (*modified, *entry.date_time)
                 if not place and entry.filename.lower().endswith(".zip"):  # of one student, in the .zip of all
                     yield from _in_zip(archive.read(entry), entry.filename, below, when)
                 elif entry.filename.lower().endswith(".zip"):
@@ -114,11 +114,6 @@ def _in_zip(data, name, place, modified):
                     yield _read(below, archive.read(entry)[: LARGEST + 1], when)
     except (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError, OSError, EOFError) as error:
         yield _made(place or name, modified, problem=f"cannot be read: {_reason(error)}")
-
-
-def _seconds(date):
-    year, month, day, hour, minute, second = date
-    return ((((year * 12 + month) * 31 + day) * 24 + hour) * 60 + minute) * 60 + second
 
 
 def _reason(error):

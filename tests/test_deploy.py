@@ -724,7 +724,12 @@ def test_a_hub_without_a_class_or_beside_another_does_not_start(start, monkeypat
 
 def test_before_a_start_everything_is_made_and_what_is_there_is_left(start, tmp_path):
     start.STATE.mkdir(mode=0o755)
-    start.prepare()
+    before = os.umask(0o077)
+    try:
+        start.prepare()
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "place") == 0o755  # students pull from a folder in it
     install, *done, fonts, compiled = start.commands
     assert install[:2] == ["npm", "install"] and install[-1] == f"configurable-http-proxy@{start.PROXY}"
     assert done == [["write"], ["allow_pulling"], ["close_the_rest"]]

@@ -634,6 +634,8 @@ def test_files_find_their_students_on_the_roster():
     assert {found[name] for name in names} == {ada} and found["王小明"] == wang
     assert not found["nobody"].listed and not found["kim lee"].listed
     assert said == [("kim lee", "2 students of the roster have this name"), ("nobody", "not on the roster")]
+    anna = Person("Anna Maria Berg", "11")
+    assert set(roster.who_is_who({"Berg, Maria Anna": (), "bergannamaria": ()}, [ada, anna])[0].values()) == {anna}
 
 
 # -------------------------------------------------------------------------------------------------- what comes out

@@ -35,8 +35,7 @@ class Person:
     def forms(self):
         """The forms in which a file may name this student."""
         words = words_of(self.name)
-        forms = {"".join(words), "".join(sorted(words))}
-        forms |= {"".join(words[i:] + words[:i]) for i in range(len(words))}
+        forms = {"".join(sorted(words)), *("".join(words[i:] + words[:i]) for i in range(len(words)))}
         codes = (self.id, self.email, self.email.partition("@")[0], self.canvas)
         return forms | {"".join(words_of(code)) for code in codes if code}
 

@@ -215,6 +215,16 @@ def test_what_is_no_run_is_refused(data):
     assert steps.from_data(None) is None and len(steps.from_data([1, [STEP, [*STEP[:4], [0], []]]]).operations) == 2
 
 
+def test_gradients_that_the_judge_asks_for_are_nothing_that_an_answer_used(host):
+    with host.student() as channel:
+        student = Student(channel, 100)
+        what = {"exercise": "7.2", "own": [], "without": True, "lesson": [["<lesson>", "import torch"]]}
+        student.load(**what, cells=[["<cell>", "def f(x):\n    return x.exp()"]], answer=["f"])
+        x = torch.zeros(2, requires_grad=True)
+        (gradient,) = torch.autograd.grad(RemoteFunction(student, 0)(x).sum(), x)
+    assert gradient.tolist() == [1, 1] and student.used == {"exp"}
+
+
 def test_the_teacher_is_told_what_a_cell_ended_with(host):
     failing = f"{TOP_LEFT}\n1 / 0"
     assert judged(host, "3.2", failing).note == "a cell ended with ZeroDivisionError"

@@ -408,7 +408,7 @@ def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in():
     shared, own = "def my_detects(f):\n    return True", "def my_softmax_backward(weights, grad):\n    return grad"
     assert notebooks(shared, own) == notebooks(shared, "check('7.4', my_detects)") == ["7"]
     assert notebooks(shared, file_name="08_position.py") == notebooks(shared, heads=["# 8. A token's place"]) == ["8"]
-    assert notebooks(shared) == ["7", "8"]
+    assert notebooks(shared) == sorted({id.split(".")[0] for id in course().asked if id in ("7.4", "8.4", "9.4")})
 
 
 def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():

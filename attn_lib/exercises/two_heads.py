@@ -372,7 +372,7 @@ def _out_columns(attention, columns):
     return silent
 
 
-@silencing.mistake(reread="notebook 5, “Which argument means what”")
+@silencing.mistake(reread="notebook 5, “Weights from here to there”")
 def rows(attention, head, x):
     """The rows of `out_proj.weight` are 0, where the columns are asked for.
 

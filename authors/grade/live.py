@@ -152,7 +152,7 @@ def _stuck(found, now):
 
 def _everybody(found):
     ids = found.exercises()
-    head = "".join(f"<th scope='col'>{id}</th>" for id in ids)
+    head = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
     body = ""
     for name, states in sorted(found.learners.items()):
         cells = "".join(

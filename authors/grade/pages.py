@@ -187,7 +187,7 @@ def students(report):
     for notebook, name in notebooks.items():
         wide = sum(id.split(".")[0] == notebook for id in ids)
         groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
-    heads = "".join(f"<th scope='col'>{id}</th>" for id in ids)
+    heads = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
     body = ""
     for person in sorted(report.people, key=lambda person: person.name.casefold()):
         mine = report.of(person)

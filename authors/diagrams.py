@@ -532,24 +532,25 @@ def two_heads():
     return page.figure
 
 
-def shared_heads():
+def shared_heads(upright=False):
     """Four heads of queries over what is stored for them: four, two or one heads of keys and values.
 
-    Neighbours share; from left to right MHA, GQA and MQA.
+    Neighbours share: MHA, GQA and MQA.
     """
-    page = Page(290)
-    for left, name, stored in ((20, "MHA", 4), (360, "GQA", 2), (700, "MQA", 1)):
-        page.text(left + 140, 24, name, size=LARGE, bold=True)
-        for h in range(4):
-            middle = left + 34 + 71 * h
-            group = 4 // stored
-            of = left + 34 + 71 * (h // group * group + (group - 1) / 2)
-            page.line([(middle, 100), (of, 176)])
-            page.box(middle - 31, 52, 62, 48, COLOURS["query"], f"q {h}")
-        for h in range(stored):
-            of = left + 34 + 71 * (h * 4 // stored + (4 // stored - 1) / 2)
-            page.box(of - 31, 176, 62, 48, COLOURS["key"], f"k v {h}")
-        page.text(left + 140, 262, f"{2 * stored} · head_dim kept a token")
+    page = Page(upright, 290, 876)
+    places = page.at(((20, 0), (360, 0), (700, 0)), ((110, 0), (110, 294), (110, 588)))
+    for (left, top), name, stored in zip(places, ("MHA", "GQA", "MQA"), (4, 2, 1), strict=True):
+        middle = [left + 34 + 71 * h for h in range(4)]
+        groups = [middle[h : h + 4 // stored] for h in range(0, 4, 4 // stored)]
+        page.text(left + 140, top + 24, name, size=LARGE, bold=True)
+        for h, group in enumerate(groups):
+            shared = sum(group) / len(group)  # below the heads that ask it
+            for x in group:
+                page.line([(x, top + 100), (shared, top + 176)])
+            page.box(shared - 31, top + 176, 62, 48, COLOURS["key"], f"k v {h}")
+        for h, x in enumerate(middle):
+            page.box(x - 31, top + 52, 62, 48, COLOURS["query"], f"q {h}")
+        page.text(left + 140, top + 262, f"{2 * stored} · head_dim kept a token")
     return page.figure
 
 

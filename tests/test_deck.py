@@ -474,6 +474,7 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     page.keyboard.press("Enter")
     assert verdict.inner_text() == "✓ Right." and cell.locator(".outputs.saved").is_visible()
     page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement === document.body"), "one key leaves the line"
     page.keyboard.press("PageDown")
 
 

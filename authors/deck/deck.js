@@ -359,8 +359,6 @@ function jumpTo(text) {
 
 const commands = {
   "?": () => help.showModal(),
-  b: () => Reveal.togglePause(),
-  ".": () => Reveal.togglePause(),
   d: () => (setTheme(!root.classList.contains("dark")), kept.theme.set(root.classList.contains("dark"))),
   g: () => all(".guess input", current())[0]?.focus(),
 };

@@ -26,7 +26,7 @@ function setUp(form) {
   function guess(text, isNew, missed = false) {
     const { right, unread, says } = attnGuess.judge(question, text);
     if (!right && !unread) tried.add(attnGuess.word(text));
-    const enough = missed || (!again && tried.size > 1);
+    const enough = missed || tried.size > 1;
     say(`${right ? "✓" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
     if (right || enough) reveal();
     if (isNew) remember({ text, right: Boolean(right), shown: Boolean(enough) });

@@ -550,7 +550,7 @@ def shared_heads(upright=False):
             page.box(shared - 31, top + 176, 62, 48, COLOURS["key"], f"k v {h}")
         for h, x in enumerate(middle):
             page.box(x - 31, top + 52, 62, 48, COLOURS["query"], f"q {h}")
-        page.text(left + 140, top + 262, f"{2 * stored} · head_dim kept a token")
+        page.text(left + 140, top + 262, f"{2 * stored} · head_dim kept a token", size=NORMAL)
     return page.figure
 
 

@@ -598,49 +598,37 @@ def induction_board(film, right):
         raise ValueError(f"right has {len(right)} shares, film has {len(film)} steps")
     places = ("1st", "2nd", "3rd", "4th", "5th", "6th")
     texts = torch.tensor([[WORDS.index(word) for word in text.split()] for text in TEXTS])
-    learned = [torch.stack(matrices) for matrices in zip(*film[::KEPT], strict=True)]
-    shares = torch.tensor([[[float(share)]] for share in right[::KEPT]], dtype=torch.float64)
-    by_word, by_place = {"rows": WORDS, "columns": WORDS}, {"rows": places, "columns": places}
-    sides = {"P": by_place | {"at": (1, 1)}, "M": by_word | {"at": (3, 1)}, "W": by_word | {"at": (4, 1)}}
-    words = {"P": "P: fetches from", "M": "M: looks for", "W": "W: says"}
-    kinds = {"P": "query", "M": "key", "W": "value"}
-    inputs = {
-        name: Input(
-            torch.zeros(len(side["rows"]), len(side["rows"])),
-            kinds[name],
-            words[name],
-            **side,
-            draw=(-2, 4, 1),
-            when=("whose", WHOSE[0]),
-        )
-        for name, side in sides.items()
+    panels = {  # its colour, words and place
+        "P": {"kind": "query", "title": "P: fetches from", "rows": places, "columns": places, "at": (1, 1)},
+        "M": {"kind": "key", "title": "M: looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
+        "W": {"kind": "value", "title": "W: says", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
     }
-    inputs |= {f"film of {name}": Input(kept, hidden=True) for name, kept in zip(sides, learned, strict=True)}
-    inputs |= {"texts": Input(torch.nn.functional.one_hot(texts, 7).double(), hidden=True)}
-    inputs |= {"shares": Input(shares, hidden=True)}
+    inputs = {
+        "texts": Input(torch.nn.functional.one_hot(texts, len(WORDS)).double(), hidden=True),
+        "shares": Input(torch.tensor(right[::KEPT], dtype=torch.float64)[:, None, None], hidden=True),
+    }
     steps = [Step("causal", op.preset(which=2, queries=6, keys=6, length=6), hidden=True)]
-    for name, side in sides.items():
-        film_step = op.film(f"film of {name}", chosen="step")
-        steps.append(Step(f"{name} learned", film_step, words[name], kinds[name], **side, when=("whose", WHOSE[1])))
+    for (name, panel), film_of in zip(panels.items(), zip(*film[::KEPT], strict=True), strict=True):
+        inputs[name] = Input(torch.zeros_like(film_of[0]), **panel, draw=(-2, 4, 1), when=("whose", WHOSE[0]))
+        inputs[f"film of {name}"] = Input(torch.stack(film_of), hidden=True)
+        chosen = op.film(f"film of {name}", chosen="step")
+        steps.append(Step(f"{name} learned", chosen, **panel, when=("whose", WHOSE[1])))
         steps.append(Step(f"{name} used", op.choose(name, f"{name} learned", chosen="whose"), hidden=True))
-    steps += [
-        Step("X", op.film("texts", chosen="text"), "the text", "input", places, WORDS, at=(2, 1)),
-        Step("before", op.masked("P used", "causal"), "layer 1", at=(1, 2), wires=("P", "P learned"), **by_place),
-        *_two_heads("X", chosen="", at=True),
-    ]
+    first = {"rows": places, "columns": places, "at": (1, 2), "wires": ("P", "P learned")}
+    steps.append(Step("before", op.masked("P used", "causal"), "layer 1: who fetches from whom", **first))
+    second = {"rows": places, "columns": places, "at": (2, 2), "wires": ("before", "M", "M learned")}
+    third = {"at": (3, 2), "wires": ("match", "W", "W learned"), "note": "of the last one"}
+    steps += _from_text("text", "", {"title": "layer 2: who listens to whom", **second}, {"title": "says", **third})
     for k in range(len(TEXTS)):  # the task asks for all of them
-        steps.append(Step(f"X {k}", op.film("texts", chosen=k), hidden=True))
-        steps += _two_heads(f"X {k}", chosen=f" {k}")
-    steps.append(
-        Step("right", op.film("shares", chosen="step"), "new puzzles", "output", (), ("right",), at=(4, 3),
-             when=("whose", WHOSE[1]))
-    )  # fmt: skip
+        steps += _from_text(k, f" {k}", {"hidden": True}, {"hidden": True})
+    moment = {"kind": "output", "rows": (), "columns": ("right",), "at": (3, 3), "when": ("whose", WHOSE[1])}
+    steps.append(Step("right", op.film("shares", chosen="step"), "of new puzzles", **moment))
+    kept = tuple(range(0, len(film), KEPT))
     controls = [
         Control("whose", "Matrices", WHOSE),
-        Control("step", "Learned for so many steps", tuple(range(0, len(film), KEPT)), 0, slider=True,
-                numbers=tuple(range(len(shares)))),
+        Control("step", "Learned for so many steps", kept, 0, slider=True, numbers=tuple(range(len(kept)))),
         Control("text", "Text", TEXTS),
-    ]  # fmt: skip
+    ]
     answers = [int(text[(text[:-1] == text[-1]).nonzero()[0, 0] + 1]) for text in texts]
     task = Task(
         "With matrices of yours, make it answer all three texts: the word behind the earlier copy of the last one gets "
@@ -659,21 +647,19 @@ def induction_board(film, right):
     return Board(inputs, steps, controls, task, "Two heads that find each other")
 
 
-def _two_heads(text, *, chosen, at=False):
-    """The steps from a text to what is said of it, shown at their places or hidden."""
-    heard, match, says = (
-        ({"at": place, "title": title} if at else {"hidden": True})
-        for place, title in (((2, 2), "heard by layer 1"), ((3, 2), "layer 2"), ((4, 2), "is said last"))
-    )
+def _from_text(text, number, match, says):
+    """The steps from a text to what its last token says; match and says are how those two are shown."""
+    x, heard, found, mixed = (f"{name}{number}" for name in ("x", "heard", "found", "mixed"))
     return [
-        Step(f"heard{chosen}", op.product("before", text), kind="input", **heard),
-        Step(f"asked{chosen}", op.product(text, "M used"), hidden=True),
-        Step(f"found{chosen}", op.product(f"asked{chosen}", f"heard{chosen}", transpose="b"), hidden=True),
-        Step(f"match{chosen}", op.masked(f"found{chosen}", "causal"), **match),
-        Step(f"mixed{chosen}", op.product(f"match{chosen}", text), hidden=True),
-        Step(f"logits{chosen}", op.product(f"mixed{chosen}", "W used"), hidden=True),
-        Step(f"last{chosen}", op.row(f"logits{chosen}", chosen=5), hidden=True),
-        Step(f"says{chosen}", op.softmax(f"last{chosen}"), **says),
+        Step(x, op.film("texts", chosen=text), columns=WORDS, hidden=True),
+        Step(heard, op.product("before", x), hidden=True),
+        Step(f"asked{number}", op.product(x, "M used"), hidden=True),
+        Step(found, op.product(f"asked{number}", heard, transpose="b"), hidden=True),
+        Step(f"match{number}", op.masked(found, "causal"), **match),
+        Step(mixed, op.product(f"match{number}", x), hidden=True),
+        Step(f"logits{number}", op.product(mixed, "W used"), hidden=True),
+        Step(f"last{number}", op.row(f"logits{number}", chosen=5), hidden=True),
+        Step(f"says{number}", op.softmax(f"last{number}"), **says),
     ]
 
 

@@ -514,11 +514,11 @@ def two_heads():
     """
     page = Page(400)
     words = ["start", "tea", "milk", "cup", "jam", "tea"]
-    width, left, top = 128, 150, 86
+    width, left, top = 126, 196, 86
     middle = [left + (place + 0.5) * width for place in range(6)]
-    page.text(132, top + 29, "tokens", ha="right", colour=COLOURS["input"], bold=True)
-    page.text(132, 229, "fetched in layer 1", ha="right", colour=COLOURS["key"], bold=True)
-    page.text(132, 352, "heard in layer 2", ha="right", colour=COLOURS["weights"], bold=True)
+    page.text(186, top + 29, "tokens", ha="right", colour=COLOURS["input"], bold=True)
+    page.text(186, 229, "fetched in layer 1", ha="right", colour=COLOURS["key"], bold=True)
+    page.text(186, 352, "heard in layer 2", ha="right", colour=COLOURS["weights"], bold=True)
     for place, (x, word) in enumerate(zip(middle, words, strict=True)):
         page.text(x, top - 22, str(place))
         page.box(x - 50, top, 100, 58, COLOURS["input"], word)

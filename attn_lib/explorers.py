@@ -599,9 +599,9 @@ def induction_board(film, right):
     places = ("1st", "2nd", "3rd", "4th", "5th", "6th")
     texts = torch.tensor([[WORDS.index(word) for word in text.split()] for text in TEXTS])
     panels = {  # its colour, words and place
-        "P": {"kind": "query", "title": "P: fetches from", "rows": places, "columns": places, "at": (1, 1)},
-        "M": {"kind": "key", "title": "M: looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
-        "W": {"kind": "value", "title": "W: says", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
+        "P": {"kind": "query", "title": "P: a place fetches from", "rows": places, "columns": places, "at": (1, 1)},
+        "M": {"kind": "key", "title": "M: who asks looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
+        "W": {"kind": "value", "title": "W: who hears says", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
     }
     inputs = {
         "texts": Input(torch.nn.functional.one_hot(texts, len(WORDS)).double(), hidden=True),
@@ -614,27 +614,22 @@ def induction_board(film, right):
         chosen = op.film(f"film of {name}", chosen="step")
         steps.append(Step(f"{name} learned", chosen, **panel, when=("whose", WHOSE[1])))
         steps.append(Step(f"{name} used", op.choose(name, f"{name} learned", chosen="whose"), hidden=True))
-    first = {"rows": places, "columns": places, "at": (1, 2), "wires": ("P", "P learned")}
-    steps.append(Step("before", op.masked("P used", "causal"), "layer 1: who fetches from whom", **first))
-    second = {"rows": places, "columns": places, "at": (2, 2), "wires": ("before", "M", "M learned")}
-    third = {"at": (3, 2), "wires": ("match", "W", "W learned"), "note": "of the last one"}
-    steps += _from_text("text", "", {"title": "layer 2: who listens to whom", **second}, {"title": "says", **third})
-    for k in range(len(TEXTS)):  # the task asks for all of them
-        steps += _from_text(k, f" {k}", {"hidden": True}, {"hidden": True})
-    moment = {"kind": "output", "rows": (), "columns": ("right",), "at": (3, 3), "when": ("whose", WHOSE[1])}
+    steps.append(Step("before", op.masked("P used", "causal"), hidden=True))
+    for k in ("text", *range(len(TEXTS))):  # the chosen one is shown, and the task asks for all of them
+        steps += _from_text(k, places)
+    moment = {"kind": "output", "rows": (), "columns": ("right",), "at": (1, 2), "when": ("whose", WHOSE[1])}
     steps.append(Step("right", op.film("shares", chosen="step"), "of new puzzles", **moment))
     kept = tuple(range(0, len(film), KEPT))
     controls = [
         Control("whose", "Matrices", WHOSE),
-        Control("step", "Learned for so many steps", kept, 0, slider=True, numbers=tuple(range(len(kept)))),
+        Control("step", "Step", kept, 0, slider=True, numbers=tuple(range(len(kept)))),
         Control("text", "Text", TEXTS),
     ]
     answers = [int(text[(text[:-1] == text[-1]).nonzero()[0, 0] + 1]) for text in texts]
     task = Task(
-        "With matrices of yours, make it answer all three texts: the word behind the earlier copy of the last one gets "
-        "more than 0.9. Nine entries are enough.",
+        "With matrices of yours make it answer all three texts, with more than 0.9 each. Nine entries are enough.",
         (("set", "whose", 0), *(("above", f"says {k}", 0, answer, 0.9) for k, answer in enumerate(answers))),
-        why="Now let it learn, and move the step. Which of the three matrices changes first, and why?",
+        why="Then choose learned and move the step. Which matrix changes first?",
         answers=(
             "P: as long as nobody is fetched there is nobody to find",
             "M: as long as nobody is found there is nothing to say",
@@ -647,19 +642,22 @@ def induction_board(film, right):
     return Board(inputs, steps, controls, task, "Two heads that find each other")
 
 
-def _from_text(text, number, match, says):
-    """The steps from a text to what its last token says; match and says are how those two are shown."""
+def _from_text(text, places):
+    """The steps from a text, chosen or by its number, to whom its last token hears and what it says."""
+    number = "" if text == "text" else f" {text}"
     x, heard, found, mixed = (f"{name}{number}" for name in ("x", "heard", "found", "mixed"))
+    hears = {"columns": places, "at": (2, 2), "wires": ("P", "P learned", "M", "M learned"), "hidden": bool(number)}
+    says = {"at": (3, 2), "wires": ("hears", "W", "W learned"), "hidden": bool(number)}
     return [
         Step(x, op.film("texts", chosen=text), columns=WORDS, hidden=True),
         Step(heard, op.product("before", x), hidden=True),
         Step(f"asked{number}", op.product(x, "M used"), hidden=True),
         Step(found, op.product(f"asked{number}", heard, transpose="b"), hidden=True),
-        Step(f"match{number}", op.masked(found, "causal"), **match),
-        Step(mixed, op.product(f"match{number}", x), hidden=True),
+        Step(f"match{number}", op.masked(found, "causal"), hidden=True),
+        Step(f"hears{number}", op.row(f"match{number}", chosen=5), "layer 2: the last one hears", **hears),
+        Step(mixed, op.product(f"hears{number}", x), hidden=True),
         Step(f"logits{number}", op.product(mixed, "W used"), hidden=True),
-        Step(f"last{number}", op.row(f"logits{number}", chosen=5), hidden=True),
-        Step(f"says{number}", op.softmax(f"last{number}"), **says),
+        Step(f"says{number}", op.softmax(f"logits{number}"), "and says", **says),
     ]
 
 

@@ -502,7 +502,7 @@ def test_induction_board_says_what_does_not_fit():
 
 def test_of_an_input_that_is_shown_only_at_times_the_table_is_shown_all_the_same():
     board = induction_board(FILM, [0.0] * 11)
-    assert "M: looks for" in board.tables() and "film of P" not in board.tables()
+    assert "M: who asks looks for" in board.tables() and "film of P" not in board.tables()
 
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():

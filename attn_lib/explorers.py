@@ -596,12 +596,18 @@ def induction_board(film, right):
         raise ValueError(f"film must hold P (6, 6), M (7, 7) and W (7, 7) for each step, got {sorted(shapes)}")
     if len(right) != len(film):
         raise ValueError(f"right has {len(right)} shares, film has {len(film)} steps")
-    places = ("1st", "2nd", "3rd", "4th", "5th", "6th")
+    places = tuple(map(str, range(6)))
     texts = torch.tensor([[WORDS.index(word) for word in text.split()] for text in TEXTS])
     panels = {  # its colour, words and place
         "P": {"kind": "query", "title": "P: a place fetches from", "rows": places, "columns": places, "at": (1, 1)},
         "M": {"kind": "key", "title": "M: who asks looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
-        "W": {"kind": "value", "title": "W: who hears says", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
+        "W": {
+            "kind": "value",
+            "title": "W: what is heard says (rows as in M)",
+            "rows": (),
+            "columns": WORDS,
+            "at": (3, 1),
+        },
     }
     inputs = {
         "texts": Input(torch.nn.functional.one_hot(texts, len(WORDS)).double(), hidden=True),
@@ -631,9 +637,9 @@ def induction_board(film, right):
         (("set", "whose", 0), *(("above", f"says {k}", 0, answer, 0.9) for k, answer in enumerate(answers))),
         why="Then choose learned and move the step. Which matrix changes first?",
         answers=(
-            "P: as long as nobody is fetched there is nobody to find",
-            "M: as long as nobody is found there is nothing to say",
-            "W: as long as nothing is said, it makes no difference who is heard",
+            "P, who fetches from whom",
+            "M, who looks for whom",
+            "W, what is said",
         ),
         right=2,
         because="With W = 0 the answer is the same whatever P and M do, so their gradients are 0. Then those two wait "

@@ -20,4 +20,5 @@ RULE = "rgba(127, 127, 127, 0.4)"  # between the rows of a table, on a white pag
 
 # In a picture a weight goes from 0 to 1 along these, and every shade is darker than the one before.
 WEIGHTS = [LIGHT, "#A9C6F2", COLOURS["weights"], "#0B2E66"]
+BELOW_ZERO = ["#5E2600", "#C2571A", "#EDB48F"]  # and these lead up to LIGHT, which is 0, where numbers have both signs
 PAPER, TYPE = "#FFFFFF", "#000000"  # on every shade one of the two is told apart by 4.58:1 or more

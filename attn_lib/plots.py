@@ -6,14 +6,15 @@ from io import BytesIO
 
 import numpy as np
 import torch
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from . import show
 from .checks import check_tensor
-from .colours import COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS
+from .colours import BELOW_ZERO, COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS
 
 WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", WEIGHTS).with_extremes(bad=NO_NUMBER)
+SIGNED_MAP = LinearSegmentedColormap.from_list("signed", [*BELOW_ZERO, *WEIGHTS])
 PRINTED_UP_TO = 8  # values are written into the cells of matrices up to 8×8
 PAGE_WIDTH = 13.0  # inches; a wider figure would be shrunk by the page, its letters with it
 DESCRIBED_UP_TO = 12  # rows that the description of a grid spells out
@@ -66,12 +67,21 @@ def heatmap(
 
 
 def heatmap_grid(
-    weights, query_tokens=None, key_tokens=None, *, titles=None, title="Attention weights", vmin=0.0, vmax=1.0
+    weights,
+    query_tokens=None,
+    key_tokens=None,
+    *,
+    titles=None,
+    title="Attention weights",
+    vmin=0.0,
+    vmax=1.0,
+    axes_names=("query", "key"),
 ):
     """Draw several matrices of attention weights beside each other on one scale with one colour bar.
 
     Shapes: weights (panels, n_queries, n_keys), such as heads, or (batch, heads, n_queries, n_keys), a row of panels
-    for each sequence; titles has one word for each panel, "head 0" and so on unless given. Returns a Figure.
+    for each sequence; titles has one word for each panel, "head 0" and so on unless given; axes_names say what a row
+    and a column are in other matrices. Returns a Figure.
     Raises: ValueError as `heatmap`, and for a wrong number of titles.
     """
     _check_matrices(weights, (3, 4), vmin, vmax)
@@ -93,7 +103,7 @@ def heatmap_grid(
     figure = Figure(figsize=(columns * width + 0.8, rows * height + 0.5), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, panel, name in zip(grid.flat, panels, titles, strict=False):
-        image = _draw(axes, panel, query_tokens, key_tokens, vmin, vmax, font=12)
+        image = _draw(axes, panel, query_tokens, key_tokens, vmin, vmax, 12, axes_names)
         axes.set_title(name, fontsize=13, pad=8)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
@@ -101,7 +111,8 @@ def heatmap_grid(
     figure.colorbar(image, ax=grid, shrink=0.8).ax.tick_params(labelsize=12)
     figure.description = f"{title}: {len(panels)} panels on one scale."
     if _printed(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
-        words = (_describe(name, panel, query_tokens, key_tokens) for name, panel in zip(titles, panels, strict=True))
+        each = zip(titles, panels, strict=True)
+        words = (_describe(name, panel, query_tokens, key_tokens, axes_names) for name, panel in each)
         figure.description += " " + " ".join(words)
     figure.description += _scale_in_words(vmin, vmax)
     return figure
@@ -229,9 +240,9 @@ def _tokens(weights, query_tokens, key_tokens):
     return named
 
 
-def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names=("query", "key")):
+def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
     values = matrix.detach().float().cpu().numpy()
-    image = axes.imshow(values, cmap=WEIGHTS_MAP, norm=Normalize(vmin, vmax), aspect="equal")
+    image = axes.imshow(values, cmap=_colours(vmin, vmax), norm=Normalize(vmin, vmax), aspect="equal")
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     for axis, tokens, name in ((axes.xaxis, key_tokens, names[1]), (axes.yaxis, query_tokens, names[0])):
@@ -246,12 +257,21 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names=("quer
         axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
         axes.grid(which="minor", color=PAPER, linewidth=2)
         shades = image.to_rgba(image.get_array())
-        for (i, j), value in np.ndenumerate(values):
-            colour = _read_on(shades[i, j, :3])
-            axes.text(j, i, _written(value), ha="center", va="center", fontsize=font, color=colour)
+        texts = {place: _written(value) for place, value in np.ndenumerate(values)}
+        size = font * min(1, 4 / max(map(len, texts.values())))  # four signs have room at full size
+        for (i, j), text in texts.items():
+            axes.text(j, i, text, ha="center", va="center", fontsize=size, color=_read_on(shades[i, j, :3]))
     axes.tick_params(which="minor", length=0)
     axes.spines[:].set_visible(False)
     return image
+
+
+def _colours(vmin, vmax):
+    """The colours of a scale; with both signs on it they part at 0, and a number is as dark as its opposite."""
+    if not vmin < 0 < vmax:
+        return WEIGHTS_MAP
+    ends = np.array([vmin, vmax]) / max(-vmin, vmax)
+    return ListedColormap(SIGNED_MAP((np.linspace(*ends, 512) + 1) / 2)).with_extremes(bad=NO_NUMBER)
 
 
 def _read_on(shade):
@@ -275,9 +295,12 @@ def _scale_in_words(vmin, vmax):
     )
 
 
-def _describe(name, matrix, query_tokens, key_tokens, axes_names=("query", "key")):
+def _describe(name, matrix, query_tokens, key_tokens, axes_names):
     down, across = ("queries" if word == "query" else f"{word}s" for word in axes_names)
     text = f"{name}, {len(query_tokens)} {down} by {len(key_tokens)} {across}"
+    most_is, nothing = (
+        ("attends most to", "attends to nothing") if "key" in axes_names else ("has most at", "has nothing")
+    )
     odd = int((~torch.isfinite(matrix.detach())).sum())
     if not _printed(matrix):
         return f"{text}, {show.count(odd, 'number')} not finite." if odd else f"{text}."
@@ -286,8 +309,8 @@ def _describe(name, matrix, query_tokens, key_tokens, axes_names=("query", "key"
         if not torch.isfinite(row).all():
             rows.append(f"{token} holds numbers that are not finite")
         elif not row.any():
-            rows.append(f"{token} attends to nothing")
+            rows.append(f"{token} {nothing}")
         else:  # equal to two digits counts as equal, so that the words do not hang on the last bit
             most = [key for key, weight in zip(key_tokens, row, strict=True) if row.max() - weight < 0.005]
-            rows.append(f"{token} attends most to {' and '.join(most)}, {_written(row.max().item())}")
+            rows.append(f"{token} {most_is} {' and '.join(most)}, {_written(row.max().item())}")
     return f"{text}: {'; '.join(rows)}."

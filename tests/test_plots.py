@@ -9,14 +9,14 @@ import torch
 from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
-from attn_lib.colours import COLOURS, NO_NUMBER
+from attn_lib.colours import COLOURS, LIGHT, NO_NUMBER
 from attn_lib.plots import PAGE_WIDTH, WEIGHTS_MAP, curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 
 
 def panels(figure):
-    return [axes for axes in figure.axes if axes.images and axes.get_ylabel() == "query"]
+    return [axes for axes in figure.axes if axes.images and axes.get_xlabel()]
 
 
 def written(axes):
@@ -95,6 +95,35 @@ def test_more_weight_is_darker_and_the_scale_is_from_0_to_1():
     lightness = [sum(to_rgb(WEIGHTS_MAP(x / 20))) for x in range(21)]
     assert lightness == sorted(lightness, reverse=True)
     assert to_hex(cell_colours(axes)[0, 0]) == to_hex(WEIGHTS_MAP(0.2))
+
+
+@pytest.mark.parametrize("scale", [(-5, 5), (-5, 20), (-20, 1)])
+def test_numbers_of_both_signs_part_at_0_and_opposites_are_alike_dark(scale):
+    (axes,) = panels(heatmap(torch.tensor([[-1.0, 0.0, 1.0]]), vmin=scale[0], vmax=scale[1]))
+    below, zero, above = (to_rgb(colour) for colour in cell_colours(axes)[0])
+    assert zero == pytest.approx(to_rgb(LIGHT), abs=0.02)
+    assert below[0] > below[2] and above[2] > above[0], "one is orange, the other blue"
+    assert sum(below) < sum(zero) > sum(above) and sum(below) == pytest.approx(sum(above), abs=0.12)
+    assert to_hex(cell_colours(panels(heatmap(torch.tensor([[0.0]]), vmin=-5, vmax=0))[0])[0, 0]) == to_hex(
+        WEIGHTS_MAP(1.0)
+    )
+
+
+def test_numbers_with_a_sign_stay_inside_their_cells():
+    figure = heatmap_grid(torch.full((2, 8, 8), -3.14), vmin=-5, vmax=5)
+    figure.draw_without_rendering()
+    for axes in panels(figure):
+        width = axes.get_window_extent().width / 8
+        assert all(text.get_window_extent().width < 0.9 * width for text in axes.texts)
+
+
+def test_a_grid_of_other_matrices_names_its_rows_and_columns():
+    figure = heatmap_grid(torch.eye(2)[None], ["tea", "milk"], titles=["W"], axes_names=("word", "place"))
+    (axes,) = panels(figure)
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("word", "place")
+    assert "W, 2 words by 2 places: tea has most at tea, 1.00; milk has most at milk, 1.00." in figure.description
+    nothing = heatmap(torch.zeros(1, 2), axes_names=("word", "place")).description
+    assert "0 has nothing" in nothing and "attends" not in nothing
 
 
 def test_a_colour_bar_shows_the_scale():

@@ -21,16 +21,18 @@ const current = () => (reading ? null : Reveal.getCurrentSlide());
 const goTo = (slide) => { const { h, v } = Reveal.getIndices(slide); Reveal.slide(h, v); };
 document.addEventListener("prepared", ({ target }) => (reading ? target.scrollIntoView() : goTo(slideOf(target)))); // a board
 
-// As large as there is room for, and smaller where a long error or a large plot needs it; beyond that a slide scrolls.
+// As large as there is room for, code no larger than its longest line allows, and smaller where a long error or a large
+// plot needs it; beyond that a slide scrolls.
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
   body.style.overflowY = "";
   for (const size of SIZES) {
-    if (size > 1 && size * 12.1 * slide.dataset.longest > 1150) continue; // a line of code would break
+    const code = Math.min(size, Math.max(1, 1150 / (12.1 * slide.dataset.longest)));
     body.style.zoom = size;
     body.style.setProperty("--size", size);
+    body.style.setProperty("--code-size", code / size);
     if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
   }
   body.style.overflowY = "auto";

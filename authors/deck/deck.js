@@ -30,6 +30,7 @@ function fit(slide) {
   body.style.overflowY = "";
   for (const size of SIZES) {
     const code = Math.min(size, Math.max(1, 1150 / (12.1 * slide.dataset.longest)));
+    if (code < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room
     body.style.zoom = size;
     body.style.setProperty("--size", size);
     body.style.setProperty("--code-size", code / size);

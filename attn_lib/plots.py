@@ -85,7 +85,8 @@ def heatmap_grid(
     Raises: ValueError as `heatmap`, and for a wrong number of titles.
     """
     _check_matrices(weights, (3, 4), vmin, vmax)
-    side = 0.58 if _printed(weights) else _side(max(weights.shape[-2:]), 2.6, dots=0)
+    signed = 0.08 if vmin < 0 else 0  # inches for a minus
+    side = 0.58 + signed if _printed(weights) else _side(max(weights.shape[-2:]), 2.6, dots=0)
     width, height = 1.3 + max(3, weights.size(-1)) * side, 1.1 + max(3, weights.size(-2)) * side
     if weights.ndim == 4:
         rows, columns = weights.shape[:2]
@@ -257,10 +258,9 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
         axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
         axes.grid(which="minor", color=PAPER, linewidth=2)
         shades = image.to_rgba(image.get_array())
-        texts = {place: _written(value) for place, value in np.ndenumerate(values)}
-        size = font * min(1, 4 / max(map(len, texts.values())))  # four signs have room at full size
-        for (i, j), text in texts.items():
-            axes.text(j, i, text, ha="center", va="center", fontsize=size, color=_read_on(shades[i, j, :3]))
+        for (i, j), value in np.ndenumerate(values):
+            colour = _read_on(shades[i, j, :3])
+            axes.text(j, i, _written(value), ha="center", va="center", fontsize=font, color=colour)
     axes.tick_params(which="minor", length=0)
     axes.spines[:].set_visible(False)
     return image
@@ -296,11 +296,12 @@ def _scale_in_words(vmin, vmax):
 
 
 def _describe(name, matrix, query_tokens, key_tokens, axes_names):
-    down, across = ("queries" if word == "query" else f"{word}s" for word in axes_names)
-    text = f"{name}, {len(query_tokens)} {down} by {len(key_tokens)} {across}"
-    most_is, nothing = (
-        ("attends most to", "attends to nothing") if "key" in axes_names else ("has most at", "has nothing")
-    )
+    size = f"{len(query_tokens)} {{}} by {len(key_tokens)} {{}}"
+    if axes_names == ("query", "key"):
+        text, most_is, nothing = f"{name}, {size.format('queries', 'keys')}", "attends most to", "attends to nothing"
+    else:
+        text = f"{name}, {size.format('rows', 'columns')}, {axes_names[0]} by {axes_names[1]}"
+        most_is, nothing = "has most at", "has nothing"
     odd = int((~torch.isfinite(matrix.detach())).sum())
     if not _printed(matrix):
         return f"{text}, {show.count(odd, 'number')} not finite." if odd else f"{text}."

@@ -121,7 +121,7 @@ def test_a_grid_of_other_matrices_names_its_rows_and_columns():
     figure = heatmap_grid(torch.eye(2)[None], ["tea", "milk"], titles=["W"], axes_names=("word", "place"))
     (axes,) = panels(figure)
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("word", "place")
-    assert "W, 2 words by 2 places: tea has most at tea, 1.00; milk has most at milk, 1.00." in figure.description
+    assert "W, 2 rows by 2 columns, word by place: tea has most at tea, 1.00; milk has most at milk, 1.00." in figure.description
     nothing = heatmap(torch.zeros(1, 2), axes_names=("word", "place")).description
     assert "0 has nothing" in nothing and "attends" not in nothing
 
@@ -311,6 +311,6 @@ def test_logarithmic_axes_and_a_description_of_ones_own():
 
 def test_a_map_of_something_else_says_what_its_rows_and_columns_are():
     figure = heatmap(torch.zeros(10, 12), title="Sinusoids", vmin=-1, axes_names=("position", "feature"))
-    assert figure.description == "Sinusoids, 10 positions by 12 features. Colours from −1 to 1."
+    assert figure.description == "Sinusoids, 10 rows by 12 columns, position by feature. Colours from −1 to 1."
     assert [axis.get_label_text() for axis in (figure.axes[0].yaxis, figure.axes[0].xaxis)] == ["position", "feature"]
     assert "10 queries by 12 keys" in heatmap(torch.zeros(10, 12)).description

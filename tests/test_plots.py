@@ -121,7 +121,8 @@ def test_a_grid_of_other_matrices_names_its_rows_and_columns():
     figure = heatmap_grid(torch.eye(2)[None], ["tea", "milk"], titles=["W"], axes_names=("word", "place"))
     (axes,) = panels(figure)
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("word", "place")
-    assert "W, 2 rows by 2 columns, word by place: tea has most at tea, 1.00; milk has most at milk, 1.00." in figure.description
+    words = "W, 2 rows by 2 columns, word by place: tea has most at tea, 1.00; milk has most at milk, 1.00."
+    assert words in figure.description
     nothing = heatmap(torch.zeros(1, 2), axes_names=("word", "place")).description
     assert "0 has nothing" in nothing and "attends" not in nothing
 

@@ -42,7 +42,7 @@ from attn_lib.explorers import (
 )
 
 PMW = tuple(torch.zeros(size, size) for size in (6, 7, 7))
-FILM = [PMW, *[tuple(matrix + 0.1 * step for matrix in PMW) for step in range(1, 11)]]
+FILM = [tuple(matrix + step * torch.eye(len(matrix)) for matrix in PMW) for step in range(11)]
 HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 ALL = {
     "by_hand": by_hand_explorer,

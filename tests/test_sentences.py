@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attn_lib import MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
+from attn_lib import MultiHeadAttention, causal_mask, masked_softmax, padding_mask, scaled_dot_product_attention
 from attn_lib.examples import W_k, W_q, W_v, X
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
@@ -117,6 +117,41 @@ def digits():
     return [math.floor(math.log10(number)) + 1 for number in (math.exp(100), torch.finfo(torch.float32).max)]
 
 
+@functools.cache
+def two_heads():
+    """What notebook 9 defines up to its break; torch is left as it was."""
+    before, threads = torch.get_default_dtype(), torch.get_num_threads()
+    names = {"P": 10 * torch.diag(torch.ones(5, dtype=torch.float64), -1)}
+    try:
+        for part in ("imports", "place", "layer-1", "all-puzzles", "learn", "learned", "no-start", "lists"):
+            source = lesson("09")[part].splitlines()
+            exec("\n".join(line for line in source if not line.startswith(("guess", "predict"))), names)
+    finally:
+        torch.set_default_dtype(before)
+        torch.set_num_threads(threads)
+        torch.set_printoptions(profile="default")
+    return names
+
+
+def at_the_moment():
+    """The steps between which nearly nobody is right and everybody is, as tens and fives."""
+    right = two_heads()["right"]
+    assert right[60] < 0.05 and right[85] == 1 and losses_stand_still()
+    return 60, 85
+
+
+def losses_stand_still():
+    losses = two_heads()["losses"]
+    return losses[30] - losses[60] < 0.05 and losses[100] < 0.1
+
+
+def fetched_before():
+    film = two_heads()["film"]
+    least = masked_softmax(film[100][0], causal_mask(6)).diagonal(-1)[1:4].min()
+    assert least > 0.9
+    return (0.9,)
+
+
 STATED = [
     ("01", "why-three-faults", "{1:.0f} for itself beats {0:.0f} for *dog*", barks),
     ("01", "why-three-faults", "{3:.2f} against {2:.2f}", barks),
@@ -148,6 +183,10 @@ STATED = [
     ("03", "text-board-answer", "{:.2f} four times", lambda: [torch.full((4,), -1e9).softmax(-1)[0]]),
     ("04", "text-14", "make {} for each head, {} in all", half_the_features),
     ("04", "text-36", "more than twice a typical output", damage),
+    ("09", "moment-answer", "between step {} and step {}", at_the_moment),
+    ("09", "predict-rest", "with more than {}", fetched_before),
+    ("09", "break-it", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),
+    ("09", "predict-road", "our {} puzzles", lambda: [len(two_heads()["puzzles"])]),
     ("05", "text-28", "that is {:.0f} million numbers", lambda: [round(12 * 4096**2 / 1e6, -1)]),
     ("05", "text-20", "has forgotten {} of the five", forgotten),
 ]  # fmt: skip

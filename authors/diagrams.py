@@ -507,28 +507,42 @@ def positions(upright=False):
     return page.figure
 
 
-def two_heads():
+def two_heads(upright=False):
     """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds who fetched tea.
 
     Milk has fetched tea, so the last tea listens to milk, and not to the first tea, which has fetched start.
     """
-    page = Page(400)
+    page = Page(upright, 400, 600)
+    at, broken = page.at, page.broken
     words = ["start", "tea", "milk", "cup", "jam", "tea"]
-    width, left, top = 126, 196, 86
-    middle = [left + (place + 0.5) * width for place in range(6)]
-    page.text(186, top + 29, "tokens", ha="right", colour=COLOURS["input"], bold=True)
-    page.text(186, 229, "fetched in layer 1", ha="right", colour=COLOURS["key"], bold=True)
-    page.text(186, 352, "heard in layer 2", ha="right", colour=COLOURS["weights"], bold=True)
-    for place, (x, word) in enumerate(zip(middle, words, strict=True)):
-        page.text(x, top - 22, str(place))
-        page.box(x - 50, top, 100, 58, COLOURS["input"], word)
-        fetched = words[max(0, place - 1)]
-        page.box(x - 50, 200, 100, 58, COLOURS["key"], fetched, fill=0, dashed=True)
-        if place:
-            page.arrow([(middle[place - 1] + 12, top + 58), (x - 12, 198)], COLOURS["key"])
-    page.frame(middle[2] - 50, 200, 100, 58)
-    page.arrow([(middle[5], 258), (middle[5], 352), (middle[2], 352), (middle[2], 262)], COLOURS["weights"])
-    page.text((middle[2] + middle[5]) / 2, 334, "who has fetched tea?", colour=COLOURS["weights"])
+    places = [at(209 + 126 * place, 86 + 84 * place) for place in range(6)]  # from the left, or from the top
+    page.text(*at((186, 115), (112, 44)), "tokens", ha=at("right", "center"), colour=COLOURS["input"], bold=True)
+    look = {"ha": at("right", "center"), "bold": True}
+    page.lines(*at((186, 229), (286, 44)), broken("fetched in\nlayer 1"), colour=COLOURS["key"], **look)
+    page.lines(*at((186, 352), (420, 44)), broken("heard in\nlayer 2"), colour=COLOURS["weights"], **look)
+    for i, (place, word) in enumerate(zip(places, words, strict=True)):
+        page.text(*at((place + 50, 64), (40, place + 29)), str(i))
+        page.box(*at((place, 86), (62, place)), 100, 58, COLOURS["input"], word)
+        page.box(*at((place, 200), (236, place)), 100, 58, COLOURS["key"], words[max(0, i - 1)], fill=0, dashed=True)
+        if i:
+            before = places[i - 1]
+            page.arrow(
+                at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), COLOURS["key"]
+            )
+    page.frame(*at((places[2], 200), (236, places[2])), 100, 58)
+    first, last = places[2] + at(50, 29), places[5] + at(50, 29)
+    page.arrow(
+        at(
+            [(last, 258), (last, 352), (first, 352), (first, 262)],
+            [(336, last), (380, last), (380, first), (340, first)],
+        ),
+        COLOURS["weights"],
+    )
+    page.lines(
+        *at(((first + last) / 2, 334), (436, (first + last) / 2)),
+        broken("who has\nfetched\ntea?"),
+        colour=COLOURS["weights"],
+    )
     return page.figure
 
 

@@ -515,11 +515,11 @@ def two_heads(upright=False):
     page = Page(upright, 400, 600)
     at, broken = page.at, page.broken
     words = ["start", "tea", "milk", "cup", "jam", "tea"]
-    places = [at(209 + 126 * place, 86 + 84 * place) for place in range(6)]  # from the left, or from the top
-    page.text(*at((186, 115), (112, 44)), "tokens", ha=at("right", "center"), colour=COLOURS["input"], bold=True)
+    places = [at(219 + 126 * place, 86 + 84 * place) for place in range(6)]  # from the left, or from the top
+    page.text(*at((196, 115), (112, 44)), "tokens", ha=at("right", "center"), colour=COLOURS["input"], bold=True)
     look = {"ha": at("right", "center"), "bold": True}
-    page.lines(*at((186, 229), (286, 44)), broken("fetched in\nlayer 1"), colour=COLOURS["key"], **look)
-    page.lines(*at((186, 352), (420, 44)), broken("heard in\nlayer 2"), colour=COLOURS["weights"], **look)
+    page.lines(*at((196, 229), (286, 44)), broken("fetched in\nlayer 1"), colour=COLOURS["key"], **look)
+    page.lines(*at((196, 352), (420, 44)), broken("heard in\nlayer 2"), colour=COLOURS["weights"], **look)
     for i, (place, word) in enumerate(zip(places, words, strict=True)):
         page.text(*at((place + 50, 64), (40, place + 29)), str(i))
         page.box(*at((place, 86), (62, place)), 100, 58, COLOURS["input"], word)

@@ -105,8 +105,10 @@ def true_dependencies(board: Board):
 
     def shown(name):
         step = steps.get(name)
-        empty = step and step.operation.does not in ("arrows", "arcs") and 0 in board.results[name].shape
-        return not empty and (not step or (not step.hidden and _open(step, board.settings)))
+        if not step:
+            return not board._given[name].hidden and _open(board._given[name], board.settings)
+        empty = step.operation.does not in ("arrows", "arcs") and 0 in board.results[name].shape
+        return not empty and not step.hidden and _open(step, board.settings)
 
     def origins(name):
         operation = steps[name].operation

@@ -114,7 +114,7 @@ def test_numbers_with_a_sign_stay_inside_their_cells():
     figure.draw_without_rendering()
     for axes in panels(figure):
         width = axes.get_window_extent().width / 8
-        assert all(text.get_window_extent().width < 0.9 * width for text in axes.texts)
+        assert all(text.get_window_extent().width < 0.77 * width for text in axes.texts)
 
 
 def test_a_grid_of_other_matrices_names_its_rows_and_columns():

@@ -38,10 +38,16 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
 
 
-def pytest_collection_finish():
-    """What was imported and collected stays: from now on Python looks for garbage among what tests make."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected stays: only afterwards Python looks for garbage, among what tests make."""
+    gc.disable()  # looking through torch again and again takes as long as collecting does
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 # ---------------------------------------------------------------------------------------------------------- notebooks

@@ -199,6 +199,41 @@ def test_what_does_not_fit_becomes_smaller_and_then_scrolls(open_deck):
     assert smallest < smaller and scrolls == "auto" and after == size
 
 
+# Of each line of code that is broken: its characters, and how far its rest stands in, in characters.
+BROKEN = """() => Reveal.getSlides().flatMap((slide) => {
+  const { h, v } = Reveal.getIndices(slide);
+  Reveal.slide(h, v);
+  for (const part of slide.querySelectorAll(".fragment")) part.classList.add("visible");
+  if (slide.querySelector("img")) return [];
+  return [...slide.querySelectorAll(".source .line")].flatMap((line) => {
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    const boxes = [...range.getClientRects()].filter((box) => box.width > 1), first = boxes[0];
+    const rest = boxes.filter((box) => box.top > first.bottom - 5).map((box) => box.left);
+    const letter = 0.6 * parseFloat(getComputedStyle(line).fontSize) * line.currentCSSZoom * Reveal.getScale();
+    return rest.length ? [[line.textContent.trimEnd().length, (Math.min(...rest) - first.left) / letter]] : [];
+  });
+})"""
+
+
+def test_a_line_of_code_is_whole_or_too_long_for_any_screen_and_then_its_rest_stands_in(open_deck):
+    page = open_deck("10_writing_with_a_memory")
+    assert page.locator(".source .line").filter(has_text="rotary(query, seen)").count()
+    broken = page.evaluate(BROKEN)
+    assert broken and min(length for length, _ in broken) > 105
+    assert {round(stands_in) for _, stands_in in broken} == {8}
+    page.evaluate(BACK_TO_THE_START)
+
+
+def test_what_is_said_of_a_broad_diagram_stands_below_it_and_of_another_beside_it(open_deck):
+    for name, broad in (("10_writing_with_a_memory", True), ("01_by_hand", False)):
+        page = open_deck(name)
+        jump(page, slide_with(page, ".prose picture"))
+        parts = ("picture img", "p:not(:has(img))")
+        picture, words = (page.locator(f"{SLIDE}.prose {part}").first.bounding_box() for part in parts)
+        assert (words["width"] > picture["width"] - 1) == broad, name
+
+
 @pytest.mark.parametrize("size", [HALL, LAPTOP, OLD, (3840, 2160)], ids=str)
 def test_other_screens_show_the_same_scaled_and_whole(open_deck, size):
     page = open_deck("01_by_hand")

@@ -112,7 +112,7 @@ def add_cell(slide, cell, fragment, value, folder, buttons):
     else:
         part["unseen"] = cell.metadata.get("slide") == []
         slide["longest"] = max([slide["longest"], *([] if part["unseen"] else map(len, cell.source.splitlines()))])
-        part["highlighted"] = highlight(cell.source, PythonLexer(stripall=True), HtmlFormatter())
+        part["highlighted"] = highlighted(cell.source)
         part["outputs"] = outputs_of(cell, value)
         tags = cell.metadata.get("tags", [])
         part["tags"] = " ".join(tags)
@@ -161,6 +161,12 @@ def words_of(source):
 # --------------------------------------------------------------------------------------------------------- cells
 
 
+def highlighted(source):
+    """Code as HTML in colours; each line an element, so that a line that has to be broken shows as one."""
+    lines = highlight(source, PythonLexer(stripall=True), HtmlFormatter(linespans="line"))
+    return re.sub(r'<span id="line-\d+">', '<span class="line">', lines)
+
+
 def outputs_of(cell, value):
     """The saved outputs of a code cell as HTML: drawings sharp at any size, boards alive, other things as saved."""
     if isinstance(value, live.Shown) and value.html:
@@ -189,10 +195,22 @@ def local(text, folder):
 
 
 def picture(folder, name, rest):
-    drawn, upright = f'<img src="{data_uri(folder / name)}"{rest}>', folder / "upright" / name
+    """A picture of the page's own; what is said of one that is twice as wide as high has its place below it."""
+    upright = folder / "upright" / name
+    drawn = f'<img{" class=broad" if is_broad(folder / name) else ""} src="{data_uri(folder / name)}"{rest}>'
     if not upright.is_file():
         return drawn
     return f'<picture><source media="{pages.UPRIGHT}" srcset="{data_uri(upright)}">{drawn}</picture>'
+
+
+def is_broad(path):
+    """Whether a diagram is at least twice as wide as high."""
+    box = (
+        re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))
+        if path.suffix == ".svg"
+        else None
+    )
+    return bool(box) and float(box[1]) >= 2 * float(box[2])
 
 
 def data_uri(path):

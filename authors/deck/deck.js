@@ -21,19 +21,21 @@ const current = () => (reading ? null : Reveal.getCurrentSlide());
 const goTo = (slide) => { const { h, v } = Reveal.getIndices(slide); Reveal.slide(h, v); };
 document.addEventListener("prepared", ({ target }) => (reading ? target.scrollIntoView() : goTo(slideOf(target)))); // a board
 
-// As large as there is room for, code no larger than its longest line allows, and smaller where a long error or a large
-// plot needs it; beyond that a slide scrolls.
+// As large as there is room for, code and what it prints no larger than the longest line allows, and smaller where a
+// long error or a large plot needs it; beyond that a slide scrolls.
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
   body.style.overflowY = "";
   for (const size of SIZES) {
-    const code = Math.min(size, Math.max(1, 1150 / (12.1 * slide.dataset.longest)));
-    if (code < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room
+    const unbroken = 1150 / (12.1 * slide.dataset.longest);
+    const code = Math.min(size, Math.max(0.9, unbroken)), printed = Math.min(size, Math.max(1, unbroken));
+    if (printed < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room
     body.style.zoom = size;
     body.style.setProperty("--size", size);
     body.style.setProperty("--code-size", code / size);
+    body.style.setProperty("--printed-size", printed / size);
     if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
   }
   body.style.overflowY = "auto";

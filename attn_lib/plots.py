@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.ticker import AutoLocator, LogLocator
 
 from . import show
 from .checks import check_tensor
@@ -143,6 +144,9 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
         axes.set_xticks(x, [f"{value:g}" for value in x])
     if log_y:
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(_ticks_between(*axes.get_ylim()))
+        axes.yaxis.set_major_formatter("{x:g}")  # as along x: the exponent of a power is too small for the last row
+        axes.yaxis.set_minor_formatter("")
     axes.set_title(title, fontsize=15, pad=10)
     axes.set_xlabel(xlabel, fontsize=13)
     axes.set_ylabel(ylabel, fontsize=13)
@@ -198,6 +202,13 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     axes.grid(alpha=0.3)
     figure.description = f"{title}: {'; '.join(said)}."
     return figure
+
+
+def _ticks_between(low, high):
+    """At least two numbers along a logarithmic axis, however much or little it covers."""
+    if high > 100 * low:
+        return LogLocator()
+    return LogLocator(subs=(1, 2, 5)) if high > 5 * low else AutoLocator()
 
 
 def _side(size, whole, dots=2):

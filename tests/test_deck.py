@@ -16,6 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from lab_page import TOO_SMALL, wait_for
 
+from attn_lib.plots import curves
 from authors import speaker
 from authors.deck import build
 
@@ -28,23 +29,29 @@ SLIDE = "section.present > section.present "
 IN_A_BOARD = SLIDE + ".attn-board :is(input, [tabindex='0'])"
 NUMBER = "Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1"
 
+MEASURED = {"title": "Time on this machine", "xlabel": "tokens", "ylabel": "ms"}
+
 # Every slide, first as it comes up and then with all that can come: what is seen too early, cut, shrunk, small, beyond
-# the edge, narrow or without a heading.
-LOOK_AT_ALL = f"""(sizes) => {{
+# the edge, narrow or without a heading. Of all slides or of one, named by its number.
+LOOK_AT_ALL = f"""(only) => {{
   {TOO_SMALL}
   const seen = (node) => node.checkVisibility({{ visibilityProperty: true, opacityProperty: true }});
-  // of a drawing: matplotlib draws letters as paths of 100 units, diagrams have text
+  // Of a drawing: matplotlib draws letters as shapes of 100 units, an exponent within them smaller; diagrams have text.
   const smallestLetter = (img) => {{
-    const text = new TextDecoder().decode(Uint8Array.from(atob(img.src.split(",")[1]), (c) => c.charCodeAt(0)));
-    const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    const svg = new DOMParser().parseFromString(atob(img.src.split(",")[1]), "image/svg+xml").documentElement;
     const [, , width, height] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number);
-    const sizes = [...text.matchAll(/scale\\(([\\d.]+) -/g)].map((found) => 100 * found[1]);
+    const scale = (node) => {{
+      const own = node.getAttribute("transform")?.match(/scale\\(([\\d.]+)/);
+      return Number(own?.[1] ?? 1) * (node === svg ? 1 : scale(node.parentElement));
+    }};
+    const sizes = [...svg.querySelectorAll("g[transform*=scale] use")].map((letter) => 100 * scale(letter));
     for (const node of svg.querySelectorAll("[font-size]")) sizes.push(parseFloat(node.getAttribute("font-size")));
     const box = img.getBoundingClientRect();
     return Math.min(...sizes) * Math.min(box.width / width, box.height / height);
   }};
   const wrong = [];
   for (const [i, slide] of Reveal.getSlides().entries()) {{
+    if (only && i + 1 !== only) continue;
     const {{ h, v }} = Reveal.getIndices(slide);
     Reveal.slide(h, v);
     const say = (what, found = "") => wrong.push(`slide ${{i + 1}}: ${{what}} ${{found}}`);
@@ -175,6 +182,18 @@ def test_every_slide_fits_has_a_heading_that_does_not_jump_and_can_be_read_from_
     assert page.evaluate("Reveal.getTotalSlides()") == len(slides_of(name))
     assert page.evaluate(LOOK_AT_ALL) == []
     assert page.complaints == [] and all(asked.startswith(("file:", "data:")) for asked in page.asked)
+
+
+def test_a_plot_of_what_was_measured_can_be_read_whatever_the_machine(open_deck):
+    page = open_deck("05_match_pytorch")
+    plot = page.locator("img.drawing[alt^='Time on this machine']")
+    here = page.evaluate("(img) => Reveal.getSlides().indexOf(img.closest('section')) + 1", plot.element_handle())
+    before = plot.evaluate("(img) => img.outerHTML")
+    for times in ([0.15, 0.5, 2, 7.8], [0.002, 0.002, 0.002, 0.003], [1, 2, 3, 4], [500, 9e3, 9e4, 3e6]):
+        drawn = curves([128, 256, 512, 1024], {"ours": times}, **MEASURED, log_x=True, log_y=True)
+        plot.evaluate("(img, html) => (img.outerHTML = html)", build.live.drawing(drawn))
+        assert page.evaluate(LOOK_AT_ALL, here) == [], drawn.description
+    plot.evaluate("(img, html) => (img.outerHTML = html)", before)
 
 
 def test_what_does_not_fit_becomes_smaller_and_then_scrolls(open_deck):

@@ -310,6 +310,23 @@ def test_logarithmic_axes_and_a_description_of_ones_own():
     assert figure.description == "Measured."
 
 
+@pytest.mark.parametrize(
+    "low, high, written",
+    [
+        (0.15, 0.16, "0.15 0.152 0.154 0.156 0.158 0.16"),
+        (0.15, 4, "0.2 0.5 1 2"),
+        (2, 8, "2 3 4 5 6 7 8"),
+        (0.02, 900, "0.1 1 10 100 1000"),
+        (1, 5000, "1 10 100 1000"),
+    ],
+)
+def test_a_logarithmic_axis_names_some_numbers_in_full_however_much_it_covers(low, high, written):
+    (axes,) = curves([1, 2], {"a": [low, high]}, **NAMES, log_y=True).axes
+    bottom, top = axes.get_ylim()
+    seen = [label for label, at in zip(ticks(axes.yaxis), axes.get_yticks(), strict=True) if bottom <= at <= top]
+    assert seen == written.split() and not any(label.get_text() for label in axes.get_yticklabels(minor=True))
+
+
 def test_a_map_of_something_else_says_what_its_rows_and_columns_are():
     figure = heatmap(torch.zeros(10, 12), title="Sinusoids", vmin=-1, axes_names=("position", "feature"))
     assert figure.description == "Sinusoids, 10 rows by 12 columns, position by feature. Colours from −1 to 1."

@@ -1,5 +1,6 @@
 """A page without a kernel on which the boards' JavaScript can be asked for what it computes."""
 
+import base64
 import json
 
 from attn_lib.board.board import script
@@ -26,9 +27,12 @@ def open_page(browser):
     return page
 
 
-def traits(board):
-    import base64
+def values_of(page, *boards_as_text):
+    """What the page computes for each of these boards, as their `traits` tell: step → rows."""
+    return json.loads(page.evaluate("(all) => JSON.stringify(all.map(engineOf).map(valuesOf))", list(boards_as_text)))
 
+
+def traits(board):
     films = {name: base64.b64encode(data).decode() for name, data in board.films.items()}
     return json.dumps({"spec": board.spec, "films": films, "now": board.now, "heard": board.heard})
 

@@ -88,7 +88,7 @@ function lookingAt(view) {
       for (const node of nodes) node.classList.add(kind);
       marked.push(...nodes);
     };
-    view.strip.update();
+    view.strip.step();
     const [name, i, j] = view.asked ?? [], there = engine.values[name]?.[i]?.[j] !== undefined;
     const isShown = there && !view.blank(name) && !view.isNothing(name, engine.values[name][i][j]);
     const found = isShown ? explained(view, name, i, j) : null;
@@ -119,8 +119,8 @@ function lookingAt(view) {
       return box.left < left + width && box.right > left && box.top < top + height && box.bottom > top;
     }).length + (top < 0 || top + height > innerHeight ? 50 : 0);
     const below = around.bottom + 2, above = around.top - height - 2;
-    why.style.left = `${left - stage.left}px`;
-    why.style.top = `${(hides(above) < hides(below) ? above : below) - stage.top}px`;
+    const top = hides(above) < hides(below) ? above : below; // moved without a layout, and as wide wherever it stood before
+    why.style.transform = `translate(${left - stage.left}px, ${top - stage.top}px)`;
   }
 }
 

@@ -67,7 +67,7 @@ function render(engine, el) {
     view.stale = engine.stale();
     for (const panel of panels) panel.update();
     for (const panel of panels) panel.complain(engine.error?.name === panel.panel.name ? engine.error : null);
-    for (const part of [bar, task, steps]) part.update();
+    for (const part of [bar, task, steps, strip]) part.update();
     view.speak();
     const shown = panels.map(({ node, size }) => `${node.hidden} ${node.hidden ? "" : size()}`).join();
     if (shown !== fitted) (fitted = shown), root.isConnected && fit();
@@ -221,11 +221,13 @@ function stripOf(view) {
   const rows = ({ name }) => engine.values[name].map((row) => element("div", {}, Array.from(row, written).join("  ")));
   return {
     node: element("div", { class: "strip" }, stepper, mini),
-    update() {
-      if (!view.root.classList.contains("narrow")) return;
+    step() {
       if (view.asked && numbers(engine.panel[view.asked[0]])) stepped = view.asked;
       down.disabled = up.disabled = !stepped;
       if (stepped) edited.textContent = `${engine.label(...stepped)}: ${minus(exact(value()))}`;
+    },
+    update() {
+      if (!view.root.classList.contains("narrow")) return;
       mini.replaceChildren(...results().map((s) => element("div", { class: `tone ${s.kind}` }, element("b", {}, s.title), ...rows(s))));
     },
   };

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from .functional import scaled_dot_product_attention
 from .masks import causal_mask
 
-WORTH_IT = 2**23  # weights: 32 MB in float32, from where on the system hands out memory anew each time
+WORTH_IT = 2**20  # weights: 4 MB in float32, more than a core keeps at hand
 
 
 def attention_with_weights(query, key, value, mask=None, *, is_causal=False, dropout_p=0.0):

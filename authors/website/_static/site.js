@@ -149,9 +149,11 @@ function reach() {
     else box.removeAttribute("tabindex");
   }
 }
-window.addEventListener("load", () => { goToLinked(); reach(); });
-window.addEventListener("resize", reach);
-window.addEventListener("toggle", reach, true);
+// The boards of a page, which take their room as it changes, have observed it for longer and are told first.
+window.addEventListener("load", () => {
+  goToLinked();
+  new ResizeObserver(reach).observe(document.querySelector(".content"));
+});
 
 // In print the answers stand at the end, with what was folded under them; hints and everything else folded is open.
 let opened = [];

@@ -22,6 +22,7 @@ class Kernel:
     def __init__(self):
         config = Config(HistoryManager={"enabled": False})  # of whoever runs the tests
         self.shell, self.asked = InteractiveShell.instance(colors="nocolor", config=config), []
+        self.shell.display_formatter.mimebundle_formatter.enabled = False  # nobody looks at a picture here
         whole = predict._judge
         self.shell.showtraceback = lambda *_, **__: None
 

@@ -1,5 +1,6 @@
 """What a patient is: the case, with all that is known of it, and the face of it that learners get to see."""
 
+import functools
 import html
 import re
 from collections.abc import Callable
@@ -77,7 +78,7 @@ class Case(Exercise):
         general = f'`trace(PATIENTS["{self.id}"].buggy, …)` shows every step; the patient is called as {call}. '
         self.hints = [general + self.hints[0], *self.hints[1:]]
 
-    @property
+    @functools.cached_property
     def source(self):
         """The patient's source, under a name that does not give the fault away."""
         source = re.sub(rf"\b{self.code.__name__}\b", "attention", source_of(self.code))

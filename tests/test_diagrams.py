@@ -1,7 +1,9 @@
 """img/ holds what authors/diagrams.py draws, nothing else, in the course's colours and in letters of a fair size."""
 
+import functools
 import itertools
 import re
+from collections import namedtuple
 from pathlib import Path
 
 import nbformat
@@ -14,6 +16,7 @@ from authors.diagrams import DIAGRAMS, alt_text, svg
 
 IMG = Path(__file__).resolve().parent.parent / "img"
 NOTEBOOKS = sorted(IMG.with_name("notebooks").glob("*.ipynb"))
+Box = namedtuple("Box", "x0 y0 x1 y1")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
@@ -23,6 +26,12 @@ def differs(drawn, stored):
         return True
     pairs = zip(NUMBER.findall(drawn), NUMBER.findall(stored), strict=True)
     return any(abs(float(a) - float(b)) > 0.05 for a, b in pairs)
+
+
+@functools.cache
+def drawn(name, upright=False):
+    """The figure, drawn once for all tests: they look at it and leave it as it is."""
+    return DIAGRAMS[name](upright)
 
 
 def words(figure):
@@ -44,7 +53,7 @@ def test_the_stored_picture_is_what_the_code_draws(name, upright):
 
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_the_upright_form_says_the_same_in_the_same_colours(name):
-    wide, upright = DIAGRAMS[name](), DIAGRAMS[name](upright=True)
+    wide, upright = drawn(name), drawn(name, upright=True)
     assert words(wide) == words(upright)
     faces = [sorted(to_hex(shape.get_facecolor()) for shape in figure.axes[0].patches) for figure in (wide, upright)]
     assert faces[0] == faces[1]
@@ -54,10 +63,11 @@ def test_the_upright_form_says_the_same_in_the_same_colours(name):
 @pytest.mark.parametrize("upright", [False, True], ids=["wide", "upright"])
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_no_words_lie_on_others_or_beyond_the_edge(name, upright):
-    figure = DIAGRAMS[name](upright)
+    figure = drawn(name, upright)
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    boxes = [(text.get_text(), text.get_window_extent(canvas.renderer)) for text in figure.axes[0].texts]
+    boxes = [
+        (text.get_text(), Box(*text.get_window_extent(canvas.get_renderer()).extents)) for text in figure.axes[0].texts
+    ]
     width, height = canvas.get_width_height()
     for said, box in boxes:
         assert box.x0 >= 1 and box.y0 >= -1 and box.x1 <= width - 1 and box.y1 <= height + 1, said
@@ -95,9 +105,9 @@ def test_every_diagram_stands_in_a_lesson():
 
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_letters_are_large_enough_and_colours_are_the_courses(name):
-    for figure, width, least in ((DIAGRAMS[name](), 1000, 18.5), (DIAGRAMS[name](upright=True), 358, 13)):
+    for figure, width, least in ((drawn(name), 1000, 18.5), (drawn(name, upright=True), 358, 13)):
         (axes,) = figure.axes  # 358: what a phone of 390 pixels leaves between the margins
         pixels = width / (figure.get_figwidth() * 72)
         assert min(text.get_fontsize() for text in axes.texts) * pixels >= least
-    drawn = svg(name)
-    assert any(colour.lower() in drawn for colour in COLOURS.values())
+    stored = (IMG / f"{name}.svg").read_text(encoding="utf-8")
+    assert any(colour.lower() in stored for colour in COLOURS.values())

@@ -58,10 +58,12 @@ def is_unattempted(answer):
 
 
 def _does_nothing(code):
-    idle = {"RESUME", "NOP", "CACHE", "POP_TOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
-    steps = list(dis.get_instructions(code))
-    constants = [step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")]
-    return all(step.opname in idle for step in steps) and all(value in (None, Ellipsis) for value in constants)
+    idle = {"RESUME", "NOP", "CACHE", "POP_TOP", "RETURN_VALUE"}
+    constants = {"LOAD_CONST", "RETURN_CONST"}
+    return all(
+        step.opname in idle or (step.opname in constants and step.argval in (None, Ellipsis))
+        for step in dis.get_instructions(code)
+    )
 
 
 def _record(verdict):

@@ -56,7 +56,8 @@ class Lab:
 
     def __init__(self, browser, address, path, size=(1366, 768)):
         self.address = address
-        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]})
+        viewport = {"width": size[0], "height": size[1]}
+        self.context = browser.new_context(viewport=viewport, reduced_motion="reduce")
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
@@ -81,7 +82,7 @@ class Lab:
         return self
 
     def board(self, title, nth=0):
-        board = self.page.get_by_role("group", name=title).nth(nth)
+        board = self.page.locator(f".attn-board[role=group][aria-label='{title}']").nth(nth)
         board.scroll_into_view_if_needed()
         return board
 

@@ -54,7 +54,7 @@ def open_page(browser, with_all):
 @pytest.fixture(scope="module")
 def laptop(open_page):
     """With all boards, and each test leaves them as they begin."""
-    page, complaints = open_page(), []
+    page, complaints = open_page(reduced_motion="reduce"), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page
     assert complaints == []
@@ -255,6 +255,7 @@ def test_numbers_fly_only_for_those_who_do_not_mind(laptop, motion):
     board(laptop, "by_hand").get_by_text("keys: inputs X times W_k").wait_for()
     assert (moving == 0) == (motion == "reduce")
     board(laptop, "by_hand").get_by_role("button", name="Reset").click()
+    laptop.emulate_media(reduced_motion="reduce")
 
 
 # ----------------------------------------------------------------------------------------------------- on a phone

@@ -6,6 +6,7 @@ import re
 from collections import namedtuple
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -49,6 +50,14 @@ def test_the_stored_picture_is_what_the_code_draws(name, upright):
     stored = (IMG / ("upright" if upright else "") / f"{name}.svg").read_text(encoding="utf-8")
     found = differs(svg(name, upright), stored)
     assert not found, f"run `python -m authors.diagrams`: {name}.svg is not what the code draws"
+
+
+def test_settings_of_ones_own_change_no_picture():
+    name = next(iter(DIAGRAMS))
+    drawn = svg(name)
+    with matplotlib.rc_context({"font.family": "serif", "figure.facecolor": "red", "axes.spines.left": False}):
+        assert svg(name) == drawn
+        assert matplotlib.rcParams["font.family"] == ["serif"]
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from pathlib import Path
 
 import nbformat
@@ -22,8 +23,19 @@ def test_a_board_is_html_that_holds_its_traits_and_its_tables():
     board = page.select_one(".saved-board")
     saved = json.loads(board.script.string)
     assert board["data-title"] == saved["spec"]["heading"] and set(saved) == {"spec", "films", "now", "heard"}
+    assert [saved[name] for name in ("spec", "now", "heard")] == [shown.spec, shown.now, shown.heard]
+    assert shown.now and {name: b64decode(film) for name, film in saved["films"].items()} == shown.films
     assert "</script>" in json.dumps(saved) and len(page.select("script")) == 1  # its words do not end it
     assert board.select("table") and "run the cell" not in board.get_text()
+
+
+def test_a_boards_films_and_a_title_with_quotes_arrive_whole():
+    shown = explorers.heads_explorer(torch.full((1, 2, 2), 0.5), ["a", "b"])
+    shown.title, shown.films = 'Who "hears" <whom>?', {"film": bytes(range(256))}
+    page = BeautifulSoup(pages.embed(shown), "html.parser")
+    assert page.select_one(".saved-board")["data-title"] == 'Who "hears" <whom>?'
+    saved = json.loads(page.script.string)
+    assert b64decode(saved["films"]["film"]) == bytes(range(256))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -72,6 +84,13 @@ def test_formulas_become_mathml():
     inline, block = page.select("math")
     assert inline["display"] == "inline" and inline.msub and block["display"] == "block"
     assert "a_b" in block.get_text() and page.select_one("td").get_text() == "1"
+    rows = BeautifulSoup(markdown.mathml(r"\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}"), "html.parser")
+    assert len(rows.select("mtr")) == 2 and rows.get_text().replace(" ", "") == "a=1b=2"
+
+
+def test_html_in_prose_stays_and_a_heading_is_one_line():
+    assert markdown.to_html("a <b>c</b>") == "<p>a <b>c</b></p>\n"
+    assert markdown.inline("1. A *title*") == "1. A <em>title</em>"
 
 
 def test_minutes_on_a_clock_and_before_each_slide():

@@ -146,7 +146,13 @@ def double_by_default():
         torch.set_default_dtype(torch.float32)
 
 
-SETTINGS = {"float64": double_by_default, "inference": torch.inference_mode, "no grad": torch.no_grad}
+@contextlib.contextmanager
+def no_grad_in_float64_elsewhere():
+    with double_by_default(), torch.no_grad(), torch.device("meta"):
+        yield
+
+
+SETTINGS = {"float64, no grad, meta": no_grad_in_float64_elsewhere, "inference": torch.inference_mode}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -133,8 +133,10 @@ def as_when_torch_starts():
     """float32 on the processor by default and gradients on, as torch is when it is imported."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
+    elsewhere = torch.get_default_device().type != "cpu"
+    device = torch.device("cpu") if elsewhere else contextlib.nullcontext()  # not for nothing: it slows each call
     try:
-        with torch.inference_mode(False), torch.enable_grad(), torch.device("cpu"):
+        with torch.inference_mode(False), torch.enable_grad(), device:
             yield
     finally:
         torch.set_default_dtype(before)

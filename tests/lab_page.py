@@ -129,16 +129,16 @@ def jupyterlab(folder, options=(), **variables):
         )
     address = f"http://127.0.0.1:{port}"
     try:
-        wait_for(address, server, folder / "lab.log")
+        wait_for(address, lambda: server.poll() is None, folder / "lab.log")
         yield address
     finally:
         server.terminate()
         server.wait(20)
 
 
-def wait_for(address, server, log):
+def wait_for(address, alive, log):
     for _ in range(240):
-        if server.poll() is not None:
+        if not alive():
             break
         try:
             return urllib.request.urlopen(f"{address}/api?token=test", timeout=2).close()

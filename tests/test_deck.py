@@ -3,8 +3,6 @@
 import itertools
 import json
 import re
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -13,12 +11,13 @@ from random import SystemRandom
 import nbformat
 import psutil
 import pytest
+import warm
 from bs4 import BeautifulSoup
 from lab_page import TOO_SMALL, wait_for
 
 from attn_lib.plots import curves
 from authors import speaker
-from authors.deck import build
+from authors.deck import build, serve
 
 NOTEBOOKS = sorted(build.NOTEBOOKS.glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
@@ -683,30 +682,19 @@ def test_every_slide_has_its_planned_seconds(parsed):
 
 @contextmanager
 def presenting(folder):
-    """`course.py present` as it starts; yields the address of its decks and the server."""
+    """What `course.py present` starts; yields the address of its decks and the server."""
     port = SystemRandom().randrange(10_000, 30_000)
     options = ["--no-browser", "--allow-root", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
-    command = [sys.executable, "-m", "authors.deck.serve", str(NOTEBOOKS[2]), *options, "--IdentityProvider.token=test"]
-    with open(folder / "server.log", "w") as log:
-        server = subprocess.Popen(command, cwd=build.NOTEBOOKS.parent, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        wait_for(f"http://127.0.0.1:{port}", server, folder / "server.log")
+    arguments = [str(NOTEBOOKS[2]), *options, "--IdentityProvider.token=test"]
+    with warm.server(serve.main, arguments, folder / "server.log") as server:
+        wait_for(f"http://127.0.0.1:{port}", server.is_alive, folder / "server.log")
         yield f"http://127.0.0.1:{port}/deck/", server
-    finally:
-        for child in psutil.Process(server.pid).children(recursive=True):
-            child.kill()
-        server.kill()
-        server.wait(20)
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     with presenting(tmp_path_factory.mktemp("presenting")) as found:
         yield found
-
-
-def kernels_of(server):
-    return [p for p in psutil.Process(server.pid).children(recursive=True) if "ipykernel" in " ".join(p.cmdline())]
 
 
 def run_seen(page, key="Shift+Enter"):
@@ -787,7 +775,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.wait_for_function("document.documentElement.dataset.python === 'ready'")
     assert number_of(page) == question
     assert "not_there" in code.first.inner_text() and "NameError" in shown.first.inner_text()
-    assert len(kernels_of(server)) == 1, "the same kernel goes on"
+    assert len(warm.kernels_of(server.pid)) == 1, "the same kernel goes on"
     for there in (False, True, False):
         page.keyboard.press("o")
         assert ("not_there" in code.first.inner_text()) == there
@@ -808,7 +796,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.wait_for_function("document.documentElement.dataset.status === 'busy'")
     page.keyboard.press("Escape")
     page.keyboard.press("o")
-    kernels_of(server)[0].kill()
+    warm.kernels_of(server.pid)[0].kill()
     page.locator(".python.trouble").wait_for()
     assert python.inner_text().startswith("Python was restarted")
     page.wait_for_function("document.documentElement.dataset.status === 'idle'")

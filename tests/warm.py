@@ -1,4 +1,4 @@
-"""Processes that begin with what every notebook imports: kernels, and those in which a copy is worked through.
+"""Processes that begin with what every notebook imports: kernels, servers, and those that work through a copy.
 
 Importing torch takes longer than running most lessons. On Linux one process imports, and forks for whoever needs one;
 nothing of the course is imported there, so each runs in a process that has never seen another one's. Where a process
@@ -10,9 +10,11 @@ import multiprocessing
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import forkserver
 from pathlib import Path
 from unittest import mock
 
+import psutil
 from jupyter_client.provisioning import local_provisioner
 
 CAN_FORK = sys.platform == "linux"
@@ -29,6 +31,32 @@ def processes():
     return ProcessPoolExecutor(1, CONTEXT, max_tasks_per_child=1)
 
 
+@contextlib.contextmanager
+def server(main, arguments, log):
+    """What `main(arguments)` starts, in a warm process, as its kernels are; ends as by a signal from outside."""
+    process = CONTEXT.Process(target=be_server, args=(main, arguments, log))
+    process.start()
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.join()
+
+
+def be_server(main, arguments, log):
+    # Kernels fork from where this process did, whose address it knows; else it would import all again to fork them.
+    forkserver._forkserver.ensure_running = lambda: None
+    sys.stdout = sys.stderr = open(log, "w", buffering=1)  # noqa: SIM115 (as long as the server lives)
+    with kernels():
+        main(arguments)
+
+
+def kernels_of(pid):
+    """The kernels of a server, as processes."""
+    mine = psutil.Process().children(recursive=True)
+    return [p for p in mine if p.name() == f"kernel-{pid}" or (p.ppid() == pid and "ipykernel" in p.cmdline())]
+
+
 def kernels():
     """Inside, Jupyter starts kernels in warm processes."""
     return mock.patch.object(local_provisioner, "launch_kernel", Kernel) if CAN_FORK else contextlib.nullcontext()
@@ -41,7 +69,7 @@ class Kernel:
 
     def __init__(self, command, env, cwd=".", **_):
         heard, ready = CONTEXT.Pipe(duplex=False)
-        self.process = CONTEXT.Process(target=be_kernel, args=(command, cwd, env, ready), daemon=True)
+        self.process = CONTEXT.Process(target=be_kernel, args=(command, cwd, env, os.getpid(), ready), daemon=True)
         self.process.start()
         heard.recv()  # from then on it has a process group of its own, and ending that ends nobody else
         self.pid = self.process.pid
@@ -54,10 +82,11 @@ class Kernel:
         return self.process.exitcode
 
     def send_signal(self, number):
-        os.kill(self.pid, number)
+        if self.poll() is None:  # as with Popen, it is no error to signal one that has ended
+            os.kill(self.pid, number)
 
 
-def be_kernel(command, cwd, env, ready):
+def be_kernel(command, cwd, env, server, ready):
     """Become what the command line would have started: its folder, variables, path and connection."""
     from ipykernel.kernelapp import launch_new_instance
 
@@ -66,7 +95,9 @@ def be_kernel(command, cwd, env, ready):
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    Path("/proc/self/comm").write_text(f"kernel-{server}")  # its name, for `kernels_of`
     sys.argv = command[command.index("-m") + 1 :]
     sys.path[:] = [path for path in sys.path if Path(path) not in (TESTS, TESTS.parent, Path())]
+    sys.path[:0] = filter(None, env.get("PYTHONPATH", "").split(os.pathsep))
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (as long as the kernel lives)
     launch_new_instance([*sys.argv[1:], f"--IPKernelApp.parent_handle={os.getppid()}"])  # with whom it ends

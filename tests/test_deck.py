@@ -6,6 +6,7 @@ import re
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from functools import cache
 from random import SystemRandom
 
 import nbformat
@@ -68,13 +69,14 @@ LOOK_AT_ALL = f"""(only) => {{
     if (i && Math.abs(top - 26) > 1) say("has a heading that jumps to", top);
     if (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1) say("is cut");
     if (body.scrollHeight > body.clientHeight + 1) say("is longer than the screen");
-    const beyond = [...slide.querySelectorAll(".heading, .cell *")].find((node) => {{
+    const parts = [...slide.querySelectorAll(".heading, .cell *")];
+    const beyond = parts.find((node) => {{
       const own = node.getBoundingClientRect();
       if (!own.width || !own.height || node.closest("details:not([open])")) return false;
       return own.right > box.right + 1 || own.bottom > box.bottom + 1;
     }});
     if (beyond) say("has something beyond the edge:", beyond.outerHTML.slice(0, 80));
-    const small = tooSmall([...slide.querySelectorAll(".cell *, .heading")], scale);
+    const small = tooSmall(parts, scale);
     if (innerWidth >= 1280 && small.length) say("is hard to read:", small[0]);
     for (const img of slide.querySelectorAll(".cell img")) {{
       if (img.matches(".drawing") && 2 * img.getBoundingClientRect().width < box.width) say("has a small drawing");
@@ -107,12 +109,6 @@ def decks(built_once, notebooks_run_once):
 
 
 @pytest.fixture(scope="module")
-def parsed(decks):
-    """Each deck's name and what stands in it."""
-    return {n: BeautifulSoup((decks / f"{n}.html").read_text(encoding="utf-8"), "html.parser") for n in NAMES}
-
-
-@pytest.fixture(scope="module")
 def show(browser):
     """Opens a page at a size; notes what it complains of and what it asks a network for."""
     contexts = []
@@ -127,7 +123,7 @@ def show(browser):
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
         page.goto(address)
         if size != PHONE:
-            page.wait_for_function("window.Reveal && Reveal.isReady()")
+            until(page, "window.Reveal && Reveal.isReady()")
         return page
 
     yield open_page
@@ -155,7 +151,12 @@ def jump(page, number):
     for digit in str(number):
         page.keyboard.press(digit)
     page.keyboard.press("Enter")
-    page.wait_for_function(f"(n) => {NUMBER} === n", arg=number)
+    until(page, f"(n) => {NUMBER} === n", number)
+
+
+def until(page, condition, arg=None):
+    """Wait until it is so; asked at each frame, as usual, a page would draw sixty a second meanwhile."""
+    page.wait_for_function(condition, arg=arg, polling=50)
 
 
 def number_of(page):
@@ -168,6 +169,7 @@ def slide_with(page, selector, nth=0):
     return page.evaluate(found, selector)[nth]
 
 
+@cache
 def slides_of(name):
     return speaker.slides(nbformat.read(build.NOTEBOOKS / f"{name}.ipynb", as_version=4))
 
@@ -257,7 +259,7 @@ def test_other_screens_show_the_same_scaled_and_whole(open_deck, size):
     page = open_deck("01_by_hand")
     page.set_viewport_size({"width": size[0], "height": size[1]})
     scale = min(size[0] / 1280, size[1] / 720)
-    page.wait_for_function("(scale) => Math.abs(Reveal.getScale() / scale - 1) < 0.01", arg=scale)
+    until(page, "(scale) => Math.abs(Reveal.getScale() / scale - 1) < 0.01", scale)
     assert page.evaluate(LOOK_AT_ALL) == []
 
 
@@ -320,19 +322,22 @@ def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     page.keyboard.press("d")
     assert page.evaluate(ground) == "rgb(255, 255, 255)" and page.evaluate(FAINTEST_CODE) > 4.5
     page.reload()
-    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    until(page, "window.Reveal && Reveal.isReady()")
     assert page.evaluate(ground) == "rgb(255, 255, 255)"
 
 
-def test_a_deck_is_one_file_with_described_pictures_and_links_to_the_other_decks(decks, parsed):
-    for deck in parsed.values():
-        assert not deck.select("link:not([href^='data:']), script[src]")
-        for picture in deck.select("img"):
-            assert picture["src"].startswith("data:") and len(picture.get("alt", "")) > 20, picture.get("alt")
-        for drawing in deck.select(".outputs img"):
-            assert drawing["src"].startswith("data:image/svg+xml"), "a plot is to stay sharp at any size"
-        for link in deck.select("a[href]"):
-            assert link["href"].startswith(("https://", "#")) or (decks / link["href"].split("#")[0]).is_file()
+def test_a_deck_is_one_file_with_described_pictures_and_links_to_the_other_decks(decks, open_deck):
+    for name in NAMES:
+        page = open_deck(name)
+        assert not page.query_selector("link:not([href^='data:']), script[src]")
+        pictures = page.evaluate(
+            "[...document.images].map((img) => [img.src, img.alt, Boolean(img.closest('.outputs'))])"
+        )
+        for source, description, drawn in pictures:
+            # a plot is to stay sharp at any size
+            assert source.startswith("data:image/svg+xml" if drawn else "data:") and len(description) > 20, description
+        for link in page.evaluate("[...document.querySelectorAll('a[href]')].map((a) => a.getAttribute('href'))"):
+            assert link.startswith(("https://", "#")) or (decks / link.split("#")[0]).is_file()
 
 
 # Slides of which something lies outside their page.
@@ -370,7 +375,7 @@ def test_a_sentence_leads_to_its_board_and_makes_it_ready(open_deck):
     page = open_deck("03_masking")
     jump(page, slide_with(page, "button.try"))
     page.get_by_role("button", name="nobody may hear the future").click()
-    page.wait_for_function(f"(n) => {NUMBER} === n", arg=slide_with(page, ".saved-board"))
+    until(page, f"(n) => {NUMBER} === n", slide_with(page, ".saved-board"))
     page.get_by_label("weights q0 → k0: 1").wait_for()
 
 
@@ -470,13 +475,14 @@ def test_sentences_that_a_slide_names_stand_in_its_cell(path):
             assert any(sentence.startswith(beginning) for sentence in sentences), (cell.id, beginning)
 
 
-def test_slide_numbers_in_the_instructors_guide_are_those_of_the_decks(parsed):
+def test_slide_numbers_in_the_instructors_guide_are_those_of_the_decks(open_deck):
     guide = (build.NOTEBOOKS / "INSTRUCTORS.md").read_text(encoding="utf-8")
     references = re.findall(r"(\d\d) slide (\d+) \(“([^”]+)”\)", guide)
     assert references
     for notebook, number, heading in references:
-        (deck,) = [deck for name, deck in parsed.items() if name.startswith(notebook)]
-        assert deck.select("main section section .heading")[int(number) - 1].get_text() == heading, (notebook, number)
+        (deck,) = [open_deck(name) for name in NAMES if name.startswith(notebook)]
+        there = deck.locator("main section section .heading").nth(int(number) - 1)
+        assert there.text_content() == heading, (notebook, number)
 
 
 # ------------------------------------------------------------------------------------------------------- guesses
@@ -594,7 +600,7 @@ def test_keys_of_a_clicker_work_from_anywhere_and_a_board_keeps_the_others(open_
     page = open_deck("01_by_hand")
     for key, there in (("Space", 2), ("PageDown", 3), ("PageUp", 2), ("ArrowRight", 3), ("ArrowLeft", 2)):
         page.keyboard.press(key)
-        page.wait_for_function(f"(n) => {NUMBER} === n", arg=there)
+        until(page, f"(n) => {NUMBER} === n", there)
     board = slide_with(page, ".saved-board input, .saved-board [role=gridcell], .saved-board td")
     jump(page, board)
     page.locator(IN_A_BOARD).first.focus()
@@ -648,7 +654,7 @@ def test_black_overview_help_and_a_jump_that_leads_nowhere(open_deck):
     assert number_of(page) == 1 and not page.locator(".jump").is_visible()
     jump(page, 3)
     assert "".join(page.locator(".slide-number").inner_text().split()) == f"3/{len(slides_of('01_by_hand'))}"
-    page.wait_for_function("location.hash.startsWith('#/')")  # a slide has an address
+    until(page, "location.hash.startsWith('#/')")  # a slide has an address
 
 
 def test_the_speaker_view_has_notes_question_next_slide_and_pace_and_drives(open_deck):
@@ -664,16 +670,16 @@ def test_the_speaker_view_has_notes_question_next_slide_and_pace_and_drives(open
     view.locator(".pacing").wait_for()
     view.locator("#upcoming-slide iframe").wait_for()
     view.keyboard.press("PageDown")
-    page.wait_for_function(f"(n) => {NUMBER} === n", arg=here + 1)
+    until(page, f"(n) => {NUMBER} === n", here + 1)
     notes.filter(has_text=said[here]).wait_for()
     jump(page, 5)
     notes.filter(has_text=said[4]).wait_for()
     view.close()
 
 
-def test_every_slide_has_its_planned_seconds(parsed):
-    for name, deck in parsed.items():
-        seconds = [int(slide["data-timing"]) for slide in deck.select("main section section")]
+def test_every_slide_has_its_planned_seconds(open_deck):
+    for name in NAMES:
+        seconds = open_deck(name).evaluate("Reveal.getSlides().map((slide) => Number(slide.dataset.timing))")
         assert seconds == [int(60 * speaker.notes_of(cell)["minutes"]) for cell in slides_of(name)]
 
 
@@ -701,16 +707,17 @@ def run_seen(page, key="Shift+Enter"):
     """Press the key and wait until what it ran has been shown."""
     before = page.evaluate("document.documentElement.dataset.runs ?? 0")
     page.keyboard.press(key)
-    page.wait_for_function(
+    until(
+        page,
         "(n) => Number(document.documentElement.dataset.runs) > Number(n) && !document.querySelector('.running')",
-        arg=before,
+        before,
     )
 
 
 def type_into_the_first_cell(page, text, at="End"):
     page.locator(SLIDE + ".cm-content").first.focus()
     page.keyboard.press(f"Control+{at}")
-    page.keyboard.type(text)
+    page.keyboard.insert_text(text)
 
 
 def test_without_the_token_nothing_is_served(served):
@@ -745,7 +752,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert "".join(shown.all_inner_texts()).strip()
     for _ in range(page.locator(SLIDE + ".fragment:not(.visible)").count() + 1):
         page.keyboard.press("Shift+Enter")
-    page.wait_for_function(f"(n) => {NUMBER} === n + 1", arg=first)
+    until(page, f"(n) => {NUMBER} === n + 1", first)
 
     # a wrong guess is answered by predict itself, with its slip or what differs; the right one shows what follows
     question = slide_with(page, ".guess")
@@ -772,7 +779,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert number_of(page) == question
     assert "NameError: name 'not_there' is not defined" in said.first.inner_text()
     page.reload()
-    page.wait_for_function("document.documentElement.dataset.python === 'ready'")
+    until(page, "document.documentElement.dataset.python === 'ready'")
     assert number_of(page) == question
     assert "not_there" in code.first.inner_text() and "NameError" in shown.first.inner_text()
     assert len(warm.kernels_of(server.pid)) == 1, "the same kernel goes on"
@@ -789,23 +796,21 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     said.filter(has_text="KeyboardInterrupt").wait_for()
 
     # Python dies while a cell runs: it is said, the slide stays, u runs everything up to here
-    page.wait_for_function("document.documentElement.dataset.status === 'idle'")
+    until(page, "document.documentElement.dataset.status === 'idle'")
     page.locator(SLIDE + ".cm-content").first.focus()
     page.keyboard.press("Control+Enter")
     page.locator(SLIDE + ".running").wait_for()
-    page.wait_for_function("document.documentElement.dataset.status === 'busy'")
+    until(page, "document.documentElement.dataset.status === 'busy'")
     page.keyboard.press("Escape")
     page.keyboard.press("o")
     warm.kernels_of(server.pid)[0].kill()
     page.locator(".python.trouble").wait_for()
     assert python.inner_text().startswith("Python was restarted")
-    page.wait_for_function("document.documentElement.dataset.status === 'idle'")
+    until(page, "document.documentElement.dataset.status === 'idle'")
     assert python.inner_text().startswith("Python was restarted"), "it stays said"
     assert number_of(page) == question and page.locator(".running").count() == 0
     page.keyboard.press("u")
-    page.wait_for_function(
-        "!document.querySelector('.python').textContent && document.documentElement.dataset.status === 'idle'"
-    )
+    until(page, "!document.querySelector('.python').textContent && document.documentElement.dataset.status === 'idle'")
     assert said.all_inner_texts() == []
 
     # a board made by running its cell is alive in the slide, and a jump runs what it needs first

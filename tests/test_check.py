@@ -31,7 +31,7 @@ from attn_lib.exercises.runner import Worker
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
-SECONDS = 0.3  # a limit for tests in which an answer never comes back
+SECONDS = 0.05  # a limit for tests in which an answer never comes back
 
 
 @pytest.fixture(autouse=True)

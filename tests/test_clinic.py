@@ -321,7 +321,7 @@ def test_a_module_that_drops_nothing_any_more_is_cured_of_too_much():
 
 
 def test_an_endless_cure_or_test_is_stopped(monkeypatch):
-    monkeypatch.setattr(runner, "LIMIT_S", 0.5)
+    monkeypatch.setattr(runner, "LIMIT_S", 0.05)
 
     def endless(*args):
         while True:

@@ -32,11 +32,6 @@ def own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def hurried(monkeypatch):
-    monkeypatch.setattr(runner, "LIMIT_S", 0.5)
-
-
 # ------------------------------------------------------------------------------------------ right answers, any style
 
 
@@ -246,8 +241,10 @@ def sleeping(n_queries, n_keys):
 
 
 @pytest.mark.parametrize("answer", [endless, stubborn, sleeping])
-def test_an_endless_answer_is_stopped_and_the_notebook_goes_on(answer, hurried):
-    verdict = check("3.2", answer)
+def test_an_endless_answer_is_stopped_and_the_notebook_goes_on(answer, monkeypatch):
+    with monkeypatch.context() as hurried:
+        hurried.setattr(runner, "LIMIT_S", 0.05)
+        verdict = check("3.2", answer)
     assert verdict.status == "wrong"
     assert "had not come back" in verdict.message
     assert check("3.2", attn_lib.causal_mask).status == "correct"

@@ -131,6 +131,8 @@ def test_an_exercise_that_asks_for_numbers_is_answered_in_the_page_and_never_giv
     assert {slip["says"].split(".")[0] for slip in question["slips"]} == {
         marked(m.name) for m in exercise.mistakes.values()
     }
+    known = [slip().tolist() for mistake in exercise.mistakes.values() for slip in mistake.forms]
+    assert [slip["leaves"] for slip in question["slips"]] == known
     assert form["data-again"] == "true" and not form.select_one("button.show")
     assert form.select_one(".answer").get_text() == ""
 

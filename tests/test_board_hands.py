@@ -201,6 +201,27 @@ def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_
         assert by_hand.locator(".asked").evaluate("node => getComputedStyle(node).outlineWidth") == "3px"
 
 
+def test_the_arithmetic_stands_above_where_there_is_no_room_below(by_hand, page):
+    outputs = cell(by_hand, "outputs tea, column 3")
+    bottom = outputs.evaluate("node => { const { bottom } = node.getBoundingClientRect(); return bottom; }")
+    page.set_viewport_size({"width": 1366, "height": int(bottom) + 20})
+    outputs.focus()
+    sheet = by_hand.locator(".why").bounding_box()
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assert sheet["y"] + sheet["height"] < bottom
+
+
+def test_over_other_cells_of_its_panel_the_one_that_has_the_focus_is_still_explained(by_hand):
+    words = by_hand.locator(".why .words")
+    cell(by_hand, "scores I → tea").focus()
+    cell(by_hand, "scores tea → I").hover()
+    assert words.inner_text() == "scores I → tea"
+    cell(by_hand, "weights I → I").hover()
+    assert words.inner_text() == "weights I → I"
+    by_hand.page.mouse.move(0, 0)
+    assert words.inner_text() == "scores I → tea"
+
+
 def test_an_input_says_what_it_will_move(by_hand, page):
     hint = by_hand.locator(".hint")
     by_hand.page.evaluate("document.activeElement.blur()")

@@ -278,6 +278,15 @@ def test_a_zero_that_gets_a_minus_sign_has_not_moved(page):
     assert ["sums", 0, 0] in moved and ["step 0", 0, 0] not in moved
 
 
+def test_what_changes_nothing_is_no_step_of_undo(page):
+    steps = """(text) => {
+      const engine = engineOf(text);
+      engine.set("n", 1); engine.edit("row", [[0, 0, "2"]]);
+      return engine.past.length;
+    }"""
+    assert page.evaluate(steps, traits(board_of([], **ONE))) == 0
+
+
 # What is written is true: whoever computes with the digits that stand there gets the digits that stand there.
 WRITTEN = """(text) => {
   const engine = engineOf(text), lines = [];

@@ -6,7 +6,7 @@ import pytest
 import torch
 from test_explorers import ALL
 
-from attn_lib.board import Board
+from attn_lib.board import Board, Input
 from attn_lib.board import operations as op
 from attn_lib.explorers import heads_explorer
 from authors import pages
@@ -329,7 +329,8 @@ def test_on_a_phone_a_number_is_stepped_and_its_results_are_in_view(phone):
         assert box["y"] >= 0 and box["y"] + box["height"] <= 844
     outputs = BOARDS["by_hand"]()
     outputs.change(W_q=_stepped(outputs.inputs["W_q"]))
-    assert f"{outputs.results['outputs'][0, 0]:.2f}" in shown.locator(".mini").inner_text()
+    row = "  ".join(f"{x:.2f}" for x in outputs.results["outputs"][0].tolist())
+    assert row in shown.locator(".mini").text_content()
     assert number.evaluate("input => getComputedStyle(input).touchAction") == "pan-y"  # a swipe scrolls the page
     shown.locator("td.result:visible").first.tap()
     assert shown.locator(".why").is_visible()
@@ -368,8 +369,8 @@ def test_tab_reaches_a_result_after_all_that_it_is_computed_from(laptop, name):
     assert [pair for pair in true_dependencies(BOARDS[name]()) if order.index(pair[0]) > order.index(pair[1])] == []
 
 
-# Of each panel: how many stops it has before and after, and how many cells the right arrow does not come to; and the
-# heights of the board on the way.
+# Of each panel: how many stops it has before and after, how many cells the right arrow does not come to, and whether Tab
+# comes back to the last; and the heights of the board on the way.
 WALKED = """root => {
   const height = () => root.getBoundingClientRect().height, walked = [], heights = [height()];
   for (const panel of root.querySelectorAll(".panel")) {
@@ -387,7 +388,7 @@ WALKED = """root => {
     cells[0]?.closest("td").dispatchEvent(new MouseEvent("mouseenter"));
     heights.push(height());
     cells[0]?.closest("td").dispatchEvent(new MouseEvent("mouseleave"));
-    walked.push([panel.dataset.name, before, stops(), cells.length - come]);
+    walked.push([panel.dataset.name, before, stops(), cells.length - come, !cells.length || cells.at(-1).tabIndex === 0]);
   }
   return [walked, heights];
 }"""
@@ -397,7 +398,7 @@ WALKED = """root => {
 def test_a_panel_is_one_tab_stop_its_arrows_walk_through_all_of_it_and_nothing_moves(laptop, name):
     walked, heights = board(laptop, name).evaluate(WALKED)
     assert len(walked) > 1
-    assert [panel for panel in walked if panel[1:] != [1, 1, 0]] == []
+    assert [panel for panel in walked if panel[1:] != [1, 1, 0, True]] == []
     assert board(laptop, name).locator("[tabindex='0']").count() < 20
     assert len(heights) > 6
     assert max(heights) - min(heights) < 0.5, sorted(set(heights))
@@ -430,6 +431,8 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
     shown = board(laptop, "by_hand")
     shown.get_by_role("button", name="Step on").click()
     assert shown.locator("[aria-label$=': not yet']").count() > 9
+    shown.locator("[aria-label$=': not yet']").last.hover()
+    assert not shown.locator(".why").is_visible()
     assert shown.locator(".player output").inner_text() == "1/6"
     assert shown.locator(".said").inner_text().startswith("queries: inputs X times W_q")
     shown.get_by_role("button", name="Step on").focus()
@@ -523,6 +526,19 @@ def test_curves_are_drawn_for_the_weights_that_are_not_nothing(laptop):
     shown.get_by_role("combobox", name="Curves").select_option("shown")
     assert shown.locator(".arcs path").count() == 3  # of 1, 0, 0.2 and 0.8
     shown.get_by_role("button", name="Reset").click()
+
+
+def test_on_a_phone_a_long_name_moves_nothing(alone):
+    rows = ("a name that is far longer than a phone is wide, " * 3, "short")
+    page = alone("long", Board({"inputs": Input(torch.ones(2, 2), rows=rows)}, [("twice", op.scale("inputs", by=2))]))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".attn-board.narrow").wait_for()
+    heights = board(page, "long").evaluate(HEIGHTS)
+    assert len(heights) > 6 and max(heights) - min(heights) < 0.5, heights
+    page.locator("td input").first.focus()
+    bottoms = page.locator(".line, .hint").evaluate_all("all => all.map((e) => e.getBoundingClientRect().bottom)")
+    assert bottoms[1] <= bottoms[0] + 0.5  # a third line would be cut through
+    page.set_viewport_size({"width": 1366, "height": 768})
 
 
 # Of each board what its strip says, and where sheet and strip begin and end while a result is asked about.

@@ -178,7 +178,7 @@ function numberCell(view, panel, i, j) {
   input.addEventListener("beforeinput", replace);
   input.addEventListener("input", () => (clean = false));
   input.addEventListener("focus", () => clean && input.select());
-  input.addEventListener("blur", ({ relatedTarget }) => (commit(), relatedTarget?.closest(".panel") || view.unlook()));
+  input.addEventListener("blur", commit);
   input.addEventListener("dblclick", () => (clean = false));
   input.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey, moves = MOVES[event.key];

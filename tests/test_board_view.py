@@ -369,14 +369,14 @@ def test_tab_reaches_a_result_after_all_that_it_is_computed_from(laptop, name):
     assert [pair for pair in true_dependencies(BOARDS[name]()) if order.index(pair[0]) > order.index(pair[1])] == []
 
 
-# Of each panel: how many stops it has before and after, how many cells the right arrow does not come to, and whether Tab
-# comes back to the last; and the heights of the board on the way.
+# Of each panel: how many stops it has before and after, how many cells the right arrow does not come to, and whether
+# Tab comes back to the last; and the heights of the board on the way.
 WALKED = """root => {
   const height = () => root.getBoundingClientRect().height, walked = [], heights = [height()];
   for (const panel of root.querySelectorAll(".panel")) {
     if (!panel.getClientRects().length || !panel.querySelector("[tabindex]")) continue;
     const cells = [...panel.querySelectorAll("td.result, td input, .switch")];
-    const stops = () => panel.querySelectorAll("[tabindex='0']").length, before = stops();
+    const stops = () => panel.querySelectorAll("[tabindex='0']").length, before = stops(), last = cells.at(-1);
     let come = 0;
     cells[0]?.focus();
     for (; come < cells.length && document.activeElement === cells[come]; come += 1) {
@@ -388,7 +388,7 @@ WALKED = """root => {
     cells[0]?.closest("td").dispatchEvent(new MouseEvent("mouseenter"));
     heights.push(height());
     cells[0]?.closest("td").dispatchEvent(new MouseEvent("mouseleave"));
-    walked.push([panel.dataset.name, before, stops(), cells.length - come, !cells.length || cells.at(-1).tabIndex === 0]);
+    walked.push([panel.dataset.name, before, stops(), cells.length - come, !last || last.tabIndex === 0]);
   }
   return [walked, heights];
 }"""

@@ -1,6 +1,7 @@
 """check as such: how often it calls an answer, what it survives, what it leaves behind; how exercises are written."""
 
 import contextlib
+import importlib
 import itertools
 import math
 import queue
@@ -190,6 +191,16 @@ def test_exercises_imported_after_a_change_of_the_default_dtype_are_the_same(imp
 
         assert made is not EXERCISES and torch.get_default_dtype() == torch.float64
     assert dtypes(made) == dtypes(EXERCISES)
+
+
+def test_exercises_imported_where_tensors_are_made_elsewhere_are_on_the_processor(imported_afresh):
+    importlib.import_module("attn_lib.examples")  # as in a notebook's first cell
+    with torch.device("meta"):
+        from attn_lib.exercises.catalogue import EXERCISES as made
+
+        assert made is not EXERCISES and torch.ones(1).is_meta
+    probes = [args for id in FUNCTIONS for args in (*made[id].probes, *made[id].corner_cases)]
+    assert {arg.device.type for args in probes for arg in args if isinstance(arg, torch.Tensor)} == {"cpu"}
 
 
 def as_it_stands():

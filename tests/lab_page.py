@@ -5,8 +5,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import warm
 
 ROOT = Path(__file__).resolve().parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
@@ -123,17 +122,20 @@ def jupyterlab(folder, options=(), **variables):
     environment = {**os.environ, **variables, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
     environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}
     environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".workspaces")
-    with open(folder / "lab.log", "w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *options], env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
     address = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(address, lambda: server.poll() is None, folder / "lab.log")
+    with warm.server(be_jupyterlab, (options, environment), folder / "lab.log") as server:
+        wait_for(address, server.is_alive, folder / "lab.log")
         yield address
-    finally:
-        server.terminate()
-        server.wait(20)
+
+
+def be_jupyterlab(started_with):
+    """Become what `python -m jupyterlab` with these options and variables would have started."""
+    from jupyterlab.labapp import main
+
+    options, environment = started_with
+    os.environ.clear()
+    os.environ.update(environment)
+    main(options)
 
 
 def wait_for(address, alive, log):

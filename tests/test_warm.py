@@ -1,6 +1,8 @@
 """A kernel in a warm process is the kernel that its command line would have started."""
 
 import json
+import os
+import signal
 
 import nbformat
 import pytest
@@ -26,6 +28,7 @@ def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_o
     pool, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("SAID", "here")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in (SEEN, "1 / 0", SEEN)])
     client = NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}})
     with warm.kernels():
@@ -34,7 +37,8 @@ def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_o
     assert first[-1] == again[-1], "an error ends no kernel"
     folder, said, path, modules, arguments, _ = first
     assert folder == str(tmp_path) and said == "here" and arguments[0] == "-f"
-    assert "" in path and not {str(warm.TESTS), str(warm.TESTS.parent)} & set(path)
+    assert "" in path and str(tmp_path / "more") in path
+    assert not {str(warm.TESTS), str(warm.TESTS.parent)} & set(path)
     assert ("torch" in modules) == warm.CAN_FORK
     assert not [name for name in modules if name.partition(".")[0] in ("attn_lib", "authors", "conftest", "fill_in")]
 
@@ -44,7 +48,9 @@ def test_when_a_kernel_is_ended_nobody_else_is(pool):
     with warm.kernels():
         manager = KernelManager()
         manager.start_kernel()
-        assert manager.is_alive()
+        kernel = manager.provisioner.process
+        assert manager.is_alive() and [found.pid for found in warm.kernels_of(os.getpid())] == [kernel.pid]
         manager.shutdown_kernel(now=True)
-        assert not manager.is_alive()
+        assert not manager.is_alive() and warm.kernels_of(os.getpid()) == []
+        kernel.send_signal(signal.SIGTERM)  # to one that has ended, as Jupyter does before it starts another
     assert pool.submit(abs, -2).result() == 2

@@ -33,19 +33,20 @@ def processes():
 
 @contextlib.contextmanager
 def server(main, arguments, log):
-    """What `main(arguments)` starts, in a warm process, as its kernels are; ends as by a signal from outside."""
+    """What `main(arguments)` starts, in a warm process, as its kernels are; a signal ends it, as in a terminal."""
     process = CONTEXT.Process(target=be_server, args=(main, arguments, log))
     process.start()
     try:
         yield process
     finally:
         process.terminate()
-        process.join()
+        process.join(20)
+        process.kill()  # if that was not enough
 
 
 def be_server(main, arguments, log):
-    # Kernels fork from where this process did, whose address it knows; else it would import all again to fork them.
-    forkserver._forkserver.ensure_running = lambda: None
+    if CAN_FORK:  # kernels from where this process was, whose address it knows; else all would be imported again
+        forkserver._forkserver.ensure_running = lambda: None
     sys.stdout = sys.stderr = open(log, "w", buffering=1)  # noqa: SIM115 (as long as the server lives)
     with kernels():
         main(arguments)
@@ -53,8 +54,9 @@ def be_server(main, arguments, log):
 
 def kernels_of(pid):
     """The kernels of a server, as processes."""
-    mine = psutil.Process().children(recursive=True)
-    return [p for p in mine if p.name() == f"kernel-{pid}" or (p.ppid() == pid and "ipykernel" in p.cmdline())]
+    seen = psutil.process_iter(["name", "ppid", "cmdline"])
+    own = (f"kernel-{pid}", "ipykernel_launcher")  # a warm one by its name, another as the server's child
+    return [p for p in seen if p.info["name"] == own[0] or (p.info["ppid"] == pid and own[1] in p.info["cmdline"])]
 
 
 def kernels():
@@ -91,11 +93,11 @@ def be_kernel(command, cwd, env, server, ready):
     from ipykernel.kernelapp import launch_new_instance
 
     os.setsid()
+    Path("/proc/self/comm").write_text(f"kernel-{server}")  # its name, for `kernels_of`
     ready.send(True)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
-    Path("/proc/self/comm").write_text(f"kernel-{server}")  # its name, for `kernels_of`
     sys.argv = command[command.index("-m") + 1 :]
     sys.path[:] = [path for path in sys.path if Path(path) not in (TESTS, TESTS.parent, Path())]
     sys.path[:0] = filter(None, env.get("PYTHONPATH", "").split(os.pathsep))

@@ -27,6 +27,7 @@ PATIENCE = 60_000  # ms for what the kernel has to do on a machine that is busy
 
 SLIDE = "section.present > section.present "
 IN_A_BOARD = SLIDE + ".attn-board :is(input, [tabindex='0'])"
+COLOUR = "(node) => getComputedStyle(node).color"
 NUMBER = "Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1"
 
 MEASURED = {"title": "Time on this machine", "xlabel": "tokens", "ylabel": "ms"}
@@ -181,6 +182,7 @@ def slides_of(name):
 def test_every_slide_fits_has_a_heading_that_does_not_jump_and_can_be_read_from_the_last_row(open_deck, name):
     page = open_deck(name)
     assert page.evaluate("Reveal.getTotalSlides()") == len(slides_of(name))
+    assert not page.evaluate("document.getAnimations().some((one) => one instanceof CSSAnimation)"), "nothing moves"
     assert page.evaluate(LOOK_AT_ALL) == []
     assert page.complaints == [] and all(asked.startswith(("file:", "data:")) for asked in page.asked)
 
@@ -411,6 +413,11 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         ("markdown", "It answers.", None, {}),
         ("markdown", "Not on a slide.", "skip", {}),
         ("markdown", f"## Second\n\n{long}", "slide", {}),
+        ("code", "my_x = ...", None, {"tags": ["blank"]}),
+        ("code", "x = 1", None, {}),
+        ("markdown", "### Third\n\nOf its own.", "subslide", {}),
+        ("code", "y = 2", "subslide", {}),
+        ("code", "asked", "fragment", {}),
     ]
     cells = []
     for i, (kind, source, slide, metadata) in enumerate(made):
@@ -418,24 +425,29 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         more = {"slideshow": {"slide_type": slide}} if slide else {}
         cells.append(make(source, metadata={**metadata, **more}, id=f"cell-{i}"))
     notebook = nbformat.v4.new_notebook(cells=cells)
-    columns = build.columns_of(notebook, {"cell-5": build.live.Shown("The answer: 2", question)}, tmp_path)
+    asks = build.live.Shown("The answer: 2", question)
+    columns = build.columns_of(notebook, {"cell-5": asks, "cell-13": asks}, tmp_path)
     slides = [slide for column in columns for slide in column]
-    assert [len(column) for column in columns] == [1, 2, 1]
+    assert [len(column) for column in columns] == [1, 2, 3]
     assert [(slide["number"], slide["heading"], slide["level"], slide["continued"]) for slide in slides] == [
         (1, "Title", 1, False),
         (2, "First", 2, False),
         (3, "First", 2, True),
         (4, "Second", 2, False),
+        (5, "Third", 3, False),
+        (6, "Second", 2, True),
     ]
     assert [[part["step"] for part in slide["cells"]] for slide in slides] == [
         [False, False],
         [False, False, True],
         [False, True],
+        [False, False, True],
         [False],
+        [False, False],
     ]
     assert [part.get("unseen") for part in slides[0]["cells"]] == [None, True] and slides[0]["longest"] == 0
-    assert slides[1]["longest"] == len("x = 1") and [slide["from"] for slide in slides] == [0, 0, 2, 2]
-    assert [len(slide["answers"]) for slide in slides] == [0, 0, 1, 0]
+    assert slides[1]["longest"] == len("x = 1") and [slide["from"] for slide in slides] == [0, 0, 2, 2, 2, 2]
+    assert [len(slide["answers"]) for slide in slides] == [0, 0, 1, 0, 0, 1]
     assert len(slides[3]["said"]) == 7 and "Sentence number 1" in slides[3]["said"][0]
 
     nbformat.write(notebook, tmp_path / "small.ipynb")
@@ -496,9 +508,11 @@ def test_next_shows_what_waits_for_a_guess_step_by_step_to_a_hall_that_gives_up(
     jump(page, slide_with(page, ".guess"))
     waits = page.locator(SLIDE + ".waits")
     assert waits.count() >= 2
+    page.keyboard.press("g")
     for step in range(waits.count()):
         assert [waits.nth(i).is_visible() for i in range(waits.count())] == [i < step for i in range(waits.count())]
         page.keyboard.press("PageDown")
+    assert page.evaluate("document.activeElement === document.body"), "the line for the guess was left"
 
 
 def test_what_was_jumped_over_still_waits_for_its_guess_and_what_was_shown_stays(open_deck):
@@ -527,6 +541,7 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     page.keyboard.type(", ".join(f"{x:g}" for x in question["slips"][0]["leaves"]))
     page.keyboard.press("Enter")
     assert verdict.inner_text().startswith("✗") and verdict.inner_text().endswith("Try again.")
+    wrong = verdict.evaluate(COLOUR)
     assert BeautifulSoup(question["slips"][0]["says"], "html.parser").get_text() in verdict.inner_text()
     assert not cell.locator(".outputs.saved").is_visible()
     guess.fill("what?")
@@ -535,6 +550,7 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     guess.fill("[" + ", ".join(f"{x:g}" for x in question["leaves"]) + "]")
     page.keyboard.press("Enter")
     assert verdict.inner_text() == "✓ Right." and cell.locator(".outputs.saved").is_visible()
+    assert len({wrong, verdict.evaluate(COLOUR), page.locator("body").evaluate(COLOUR)}) == 3
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement === document.body"), "one key leaves the line"
     page.keyboard.press("PageDown")

@@ -198,3 +198,13 @@ def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
         f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in site.notebooks())]
     }
     assert not [name for name in names if "__pycache__" in name or "/my/" in name or ".venv" in name]
+
+
+def test_what_python_and_learners_left_is_not_in_the_zip(monkeypatch, tmp_path):
+    left = ["attn_lib/__pycache__/a.pyc", "notebooks/.ipynb_checkpoints/b.ipynb", "my/b.ipynb", "node_modules/c.js"]
+    for name in ["attn_lib/a.py", *left]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    site.pack(tmp_path / "course.zip")
+    assert zipfile.ZipFile(tmp_path / "course.zip").namelist() == ["attention/attn_lib/a.py"]

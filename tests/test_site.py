@@ -118,6 +118,7 @@ def test_a_shared_link_has_title_picture_and_words(built, pages):
     for path, page in pages.items():
         card = {tag["property"]: tag["content"] for tag in page.select("meta[property]")}
         assert card["og:title"] and len(card["og:description"]) > 40 and card["og:image"].endswith("/board.png")
+        assert ("og:url" in card) == bool(site.addresses()[1])
         assert page.select_one('meta[name="description"]')["content"] == card["og:description"]
         assert (path.parent / page.select_one('link[rel*="icon"]')["href"].split("?")[0]).resolve().is_file()
         assert "Copyright" not in page.get_text()
@@ -369,6 +370,14 @@ def test_light_and_dark_can_be_chosen(built, reader):
         toggle.click()
     assert page.evaluate(background) != light
     assert "invert" in page.locator("picture img").evaluate("(node) => getComputedStyle(node).filter")
+
+
+def test_a_diagram_stands_upright_on_a_phone(built, reader):
+    page = reader(built / "notebooks" / "03_masking.html", "phone, dark")
+    page.locator("picture img").first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('picture img').currentSrc.includes('/upright/')")
+    show_on(page, "laptop, light")
+    page.wait_for_function("!document.querySelector('picture img').currentSrc.includes('/upright/')")
 
 
 # -------------------------------------------------------------------------------------- guesses, states, map, print

@@ -253,7 +253,7 @@ def hub(arguments):
 
 def find_notebook(name):
     """Take notebooks/03_masking.ipynb, 03_masking or 03, from any folder."""
-    matches = sorted(NOTEBOOKS.glob(Path(name).stem + "*.ipynb"))
+    matches = list(NOTEBOOKS.glob(Path(name).stem + "*.ipynb"))
     if len(matches) != 1:
         have = ", ".join(path.stem for path in sorted(NOTEBOOKS.glob("*.ipynb")))
         sys.exit(f"{name!r} names {len(matches)} notebooks; there are: {have}")

@@ -65,6 +65,8 @@ class Call:
 class Terminal:
     """A copy of the course that is set up, with a .venv whose Python only notes that it was called."""
 
+    UNSET = ("DISPLAY", "WAYLAND_DISPLAY", "PYTHONPATH", "OMP_NUM_THREADS")  # of whoever runs the tests
+
     def __init__(self, root):
         self.root = root
         course = load(root / "course.py")
@@ -81,7 +83,7 @@ class Terminal:
 
     def type(self, *arguments, folder=None, **variables):
         """Call course.py; returns the calls of .venv's Python, and keeps the exit code and what was printed."""
-        environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "PYTHONPATH")}
+        environment = {k: v for k, v in os.environ.items() if k not in self.UNSET}
         result = subprocess.run(
             [sys.executable, self.root / "course.py", *arguments],
             cwd=folder or self.root,
@@ -185,11 +187,12 @@ def test_slides_are_written_of_the_notebooks_named_or_of_all(terminal):
     assert [Path(path).name for path in call.command[2:]] == ["03_masking.ipynb", "01_by_hand.ipynb"]
     (call,) = terminal.type("slides")
     assert call.command == ["-m", "authors.deck.build"]  # which takes all, where none is named
+    assert call.threads == "1"
 
 
 def test_site_passes_its_arguments_on(terminal):
     (call,) = terminal.type("site", "-n", folder=terminal.root.parent)
-    assert call.command == ["-m", "authors.site", "-n"] and call.folder == str(terminal.root)
+    assert call.command == ["-m", "authors.site", "-n"] and call.folder == str(terminal.root) and call.threads == "1"
 
 
 def test_bench_runs_every_benchmark_and_the_worst_exit_code_counts(terminal):
@@ -372,6 +375,19 @@ def test_the_first_call_makes_the_venv_and_the_second_reuses_it(course):
     assert len(course.commands) == 2
 
 
+def test_a_venv_whose_python_is_gone_is_made_anew(course):
+    course.set_up()
+    course.PYTHON.unlink()
+    course.set_up()
+    assert course.PYTHON.is_file() and installed(course) == ["requirements.txt"] * 2
+
+
+def test_how_much_is_set_up_is_said_before(course, capsys):
+    course.set_up("authors")
+    learners, _, authors, _ = capsys.readouterr().out.splitlines()
+    assert "for learners (once; a few minutes, about 1.1 GB)" in learners and "for authors (once; a minute)" in authors
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_learners_get_what_a_learner_needs_and_other_commands_add_the_rest(course, command):
     further = {"lab": [], "hub": ["deploy/requirements.txt"]}.get(command, ["authors/requirements.txt"])
@@ -523,6 +539,15 @@ def test_uv_looks_where_pip_is_told_to_look(tmp_path, monkeypatch):
     ]:
         assert pair in pairs
     assert ("--find-links", "/wheels") not in pairs  # the environment counts more than the file, as for pip
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_environment_counts_more_than_a_file_in_whatever_order_pip_lists_them(monkeypatch, step):
+    course = load()
+    listed = [":env:.find-links='/my/wheels'", "global.find-links='/wheels'"][::step]
+    answered = subprocess.CompletedProcess([], 0, stdout="\n".join(listed))
+    monkeypatch.setattr(course.subprocess, "run", lambda *_, **__: answered)
+    assert course.as_pip_is_told()[2:] == ["--find-links", "/my/wheels"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import warm
 
 ROOT = Path(__file__).resolve().parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
-BROWSERS = ["chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
+BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
 FEATURES = [  # that a browser of tests is without; Chromium heeds one list only, so Playwright's own stands in it
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # two pages more in every window, which cost half of opening one
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),

@@ -427,6 +427,17 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
     assert dark[0] > 100 > dark[1]
 
 
+def test_every_head_is_drawn_before_it_is_seen_as_paper_and_phones_need_it(alone):
+    weights = torch.eye(8).expand(40, 8, 8)
+    page = alone("big", heads_explorer(weights))
+    drawn = """canvases => canvases.map(canvas => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, 2, 2);
+      return [data[3], data[7]];
+    })"""
+    pixels = page.locator(".small-head canvas").evaluate_all(drawn)
+    assert len(pixels) == 40 and all(on > 100 > off > 0 for on, off in pixels)
+
+
 def test_after_steps_were_played_reset_shows_everything_again(laptop):
     shown = board(laptop, "by_hand")
     shown.get_by_role("button", name="Step on").click()

@@ -293,27 +293,22 @@ function gallery(view, panel) {
   const control = engine.control[step?.options.chosen], { values = [], numbers = [] } = control ?? {};
   const buttons = frames.map((frame, f) => {
     const canvas = element("canvas", { width: frame[0].length, height: frame.length });
+    paint(canvas, frame, view.colour("weights"));
     const value = values[numbers.indexOf(f)];
     const button = element("button", { type: "button", class: "small-head", tabindex: f ? "-1" : "0" }, canvas, element("span", {}, String(value ?? f)));
     button.addEventListener("click", () => control && engine.set(control.name, value));
     button.addEventListener("keydown", (event) => {
       const to = { ArrowLeft: f - 1, ArrowRight: f + 1, Home: 0, End: frames.length - 1 }[event.key];
-      if (buttons[to]) (used(event), buttons[to].button.focus(), buttons[to].button.click());
+      if (buttons[to]) (used(event), buttons[to].focus(), buttons[to].click());
     });
-    return { button, canvas, frame };
+    return button;
   });
-  const node = element("div", { class: "gallery", role: "group", "aria-label": panel.title }, ...buttons.map((b) => b.button));
-  const seen = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach((entry) => {
-    const { canvas, frame } = buttons.find((b) => b.button === entry.target);
-    paint(canvas, frame, view.colour("weights"));
-    seen.unobserve(entry.target);
-  }));
-  buttons.forEach(({ button }) => seen.observe(button));
+  const node = element("div", { class: "gallery", role: "group", "aria-label": panel.title }, ...buttons);
   return {
     node,
     update() {
       const chosen = step ? step.now.chosen : -1;
-      buttons.forEach(({ button }, f) => (button.setAttribute("aria-pressed", String(f === chosen)), (button.tabIndex = f === chosen ? 0 : -1)));
+      buttons.forEach((button, f) => (button.setAttribute("aria-pressed", String(f === chosen)), (button.tabIndex = f === chosen ? 0 : -1)));
     },
   };
 }

@@ -278,6 +278,10 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     assert page.evaluate(COVERED) == []
     cells = page.locator(".attn-board td.cell").evaluate_all("(all) => all.map((cell) => cell.offsetHeight)")
     assert min(cells) >= 44, "a finger hits a cell"
+    hint = page.locator(".attn-board .hint").first
+    assert hint.evaluate(
+        "(node) => node.getBoundingClientRect().left >= node.parentElement.getBoundingClientRect().left"
+    )
     question = page.locator(".cell.predict").first
     later = question.locator("xpath=following-sibling::*").first
     assert not question.locator(".outputs.saved").is_visible() and not later.is_visible()

@@ -294,7 +294,7 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
 CUT_AT_THE_LEFT = """(all) => all.filter((node) => {
   const words = document.createRange();
   words.selectNodeContents(node);
-  return words.getBoundingClientRect().left < node.parentElement.getBoundingClientRect().left - 1;
+  return words.getBoundingClientRect().left < node.getBoundingClientRect().left - 1;
 }).map((node) => node.textContent)"""
 
 # Headings over which something of a cell lies.

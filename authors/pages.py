@@ -3,7 +3,10 @@
 import base64
 import html
 import json
+import re
 from pathlib import Path
+
+from PIL import Image
 
 from attn_lib.board.board import PAGE
 from attn_lib.board.board import script as board_script
@@ -38,6 +41,14 @@ def with_buttons(text, found):
     for sentence, shown in found.items():
         text = text.replace(sentence, shown)
     return text
+
+
+def size_of(path):
+    """A picture's width and height in pixels; a drawing's as far as it is not scaled."""
+    if path.suffix != ".svg":
+        return Image.open(path).size
+    points = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8")).groups()
+    return tuple(round(float(length) * 4 / 3) for length in points)
 
 
 def script():

@@ -13,7 +13,6 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 import nbformat
-from PIL import Image
 from sphinx.cmd.build import build_main
 
 from attn_lib.exercises.catalogue import EXERCISES
@@ -333,11 +332,7 @@ def sized(folder, found):
 
 def size(path):
     """A picture's width and height in pixels as attributes."""
-    if path.suffix == ".svg":
-        points = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8")).groups()
-        width, height = (round(float(length) * 4 / 3) for length in points)
-    else:
-        width, height = Image.open(path).size
+    width, height = pages.size_of(path)
     return f'width="{width}" height="{height}"'
 
 

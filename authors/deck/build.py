@@ -196,21 +196,11 @@ def local(text, folder):
 
 def picture(folder, name, rest):
     """A picture of the page's own; what is said of one that is twice as wide as high has its place below it."""
-    upright = folder / "upright" / name
-    drawn = f'<img{" class=broad" if is_broad(folder / name) else ""} src="{data_uri(folder / name)}"{rest}>'
+    upright, (width, height) = folder / "upright" / name, pages.size_of(folder / name)
+    drawn = f'<img{" class=broad" if width >= 2 * height else ""} src="{data_uri(folder / name)}"{rest}>'
     if not upright.is_file():
         return drawn
     return f'<picture><source media="{pages.UPRIGHT}" srcset="{data_uri(upright)}">{drawn}</picture>'
-
-
-def is_broad(path):
-    """Whether a diagram is at least twice as wide as high."""
-    box = (
-        re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))
-        if path.suffix == ".svg"
-        else None
-    )
-    return bool(box) and float(box[1]) >= 2 * float(box[2])
 
 
 def data_uri(path):

@@ -8,6 +8,7 @@ import itertools
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -20,9 +21,10 @@ import attn_lib
 from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces
+from attn_lib.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
 from attn_lib.exercises.clinic.judging import same_code
-from attn_lib.exercises.clinic.patient import Case
-from attn_lib.exercises.clinic.trial import FIRST, LAST, line_up
+from attn_lib.exercises.clinic.patient import Case, Patient
+from attn_lib.exercises.clinic.trial import FIRST, LAST, Evidence, line_up, weigh
 from attn_lib.exercises.clinic.under_a_cloth import fresh
 from attn_lib.trace import trace
 
@@ -206,9 +208,11 @@ def test_every_other_line_and_name_that_is_true_is_taken(id):
 
 def test_a_line_or_a_name_that_there_is_not_is_told_what_there_is():
     for line in (0, 7, True, "4", 4.0):
-        assert "from 1 to 5" in part(check("6.7", line, "too weak"), "Diagnosis")
+        verdict = check("6.7", line, "too weak")
+        assert "from 1 to 5" in part(verdict, "Diagnosis") and verdict.misconception == "no-line"
     for fault in ("axis", 3, ["wrong axis"]):
-        assert all(name in part(check("6.7", 4, fault), "Diagnosis") for name in FAULTS)
+        verdict = check("6.7", 4, fault)
+        assert all(name in part(verdict, "Diagnosis") for name in FAULTS) and verdict.misconception == "no-name"
     assert (
         part(check("6.7", 4, ...), "Diagnosis")
         == "… Diagnosis: Line 4 is where it goes wrong. Which of the names in `FAULTS`?"
@@ -291,7 +295,8 @@ def test_any_right_code_is_a_cure():
         return torch.softmax(scores, dim=-1) @ value
 
     for id in ("6.1", "6.3", "6.5", "6.6", "6.7", "6.8", "6.20"):
-        assert part(check(id, ..., ..., by_hand), "Mended").startswith("✓"), id
+        calls = len(CASES[id].mending.trials)
+        assert part(check(id, ..., ..., by_hand), "Mended") == f"✓ Mended: right on {calls} calls.", id
     for id in ("6.10", "6.11"):  # here a dead row is what counts
         assert part(check(id, ..., ..., by_hand), "Mended").startswith("✗"), id
     assert part(check("6.20", ..., ..., F.scaled_dot_product_attention), "Mended").startswith("✓")
@@ -410,7 +415,10 @@ def test_a_test_passes_its_own_patient_only(id):
 def test_there_are_right_ones_relatives_and_neighbours_for_every_patient(id):
     case = CASES[id]
     assert len(case.interface.cures) >= 3 and len(case.relatives) >= 2 and len(case.neighbours) >= 3
-    assert all(name.startswith("patient 6.") and name != f"patient {id}" for name, _ in case.neighbours)
+    names = [name for name, _ in case.neighbours]
+    assert all(name.startswith("patient 6.") and name != f"patient {id}" for name in names)
+    borrowed = [f"patient {other} in this one's clothes" for other in case.interface.borrowed]
+    assert [name for name in names if "clothes" in name] == borrowed
 
 
 def test_a_test_of_shapes_is_told_that_it_would_miss_zeros():
@@ -514,6 +522,7 @@ def test_an_error_of_the_tests_own_is_told_with_where_it_comes_from():
         return True
 
     assert "AttributeError" in part(check("6.1", misspelt), "Test")
+    assert "missing 2 required" in part(check("6.1", lambda attention: attention(torch.ones(1, 2, 3))), "Test")
     said = part(check("6.17", expects_no_error), "Test")
     assert "On right code `detects` raises" in said and "where a test expects it, it catches it" in said
 
@@ -626,6 +635,76 @@ def test_the_blind_spots_of_a_test_have_names():
         verdict = check(id, detects)
         assert verdict.misconception == name, (id, name, verdict)
         assert CASES[id].mistakes[name].why in verdict.message
+
+
+ROW, ONES, NUMBER = torch.tensor([[1.0, 2.0]]), torch.ones(1, 2), torch.ones(1)
+MASK, DEAD = torch.tensor([[True, False]]), torch.tensor([[True, False], [False, False]])
+MANY, FEW = torch.ones(2, 5, 8), torch.ones(2, 3, 8)
+NOT_BLIND, BLIND = False, True
+
+
+@pytest.mark.parametrize(
+    ("spot", "calls", "is_blind"),
+    [
+        (constant_input, [{"q": ONES, "k": 3 * ONES}, {"q": -ONES}], BLIND),
+        (constant_input, [{"q": ONES, "mask": MASK, "n": 3}], BLIND),
+        (constant_input, [{"q": ONES, "k": ROW}], NOT_BLIND),
+        (constant_input, [{"q": ONES}, {"q": ROW}], NOT_BLIND),
+        (constant_input, [{"q": ONES, "k": NUMBER}], BLIND),
+        (constant_input, [{"q": NUMBER}], NOT_BLIND),  # one number is neither constant nor otherwise
+        (no_mask, [{"q": ONES, "mask": None}], BLIND),
+        (no_mask, [{"q": ONES}, {"q": ONES, "mask": MASK}], NOT_BLIND),
+        (no_dead_row, [{"mask": MASK}, {"mask": MASK}], BLIND),
+        (no_dead_row, [{"mask": MASK}, {"mask": DEAD}], NOT_BLIND),
+        (no_dead_row, [{"q": ONES}], NOT_BLIND),  # it has no mask, which is another blind spot
+        (square_only, [{"q": MANY, "k": MANY}, {"q": FEW, "k": FEW}], BLIND),
+        (square_only, [{"q": MANY, "k": MANY}, {"q": FEW, "k": MANY}], NOT_BLIND),
+    ],
+)
+def test_a_blind_spot_is_what_all_calls_have_in_common(spot, calls, is_blind):
+    assert spot(calls) == is_blind
+
+
+def test_what_was_given_for_an_argument_leaves_out_none():
+    assert given([{"lengths": 3}, {"lengths": None}, {}], "lengths") == [3]
+
+
+def test_a_blind_spot_speaks_of_calls_that_were_made_where_the_patient_got_away():
+    spot = CASES["6.5"].mistakes["no-mask"]
+    assert not spot.applies(Evidence()) and spot.applies(Evidence(calls=[{"q": ROW}]))
+    assert not spot.applies(Evidence(calls=[{"q": ROW}], said={"patient": {"the patient": True}}))
+
+
+def test_no_call_is_so_odd_that_a_blind_spot_cannot_bear_it():
+    for id, case in CASES.items():
+        names = [parameter.partition("=")[0] for parameter in case.interface.parameters]
+        odd = ["word", 0, (), torch.tensor(True), torch.zeros(0), torch.zeros(0, dtype=torch.bool)]
+        for known, value in itertools.product(case.mistakes.values(), odd):
+            assert known.applies(Evidence(calls=[dict.fromkeys(names, value)])) in (True, False), (id, known.id)
+
+    def no_heads(attention):
+        x, w = torch.randn(1, 4, 8), torch.randn(4, 8, 8)
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            attention(x, *w, 0)
+        return bool((attention(x, *w, 2) == 0).all())
+
+    assert "lets the patient pass" in part(check("6.17", no_heads), "Test")
+
+
+def test_how_many_relatives_are_caught_is_said():
+    def weighed(patient, *relatives):
+        said = {"patient": {"the patient": patient}, "relatives": dict(enumerate(relatives))}
+        said |= {"right": dict.fromkeys(range(4), False), "neighbours": dict.fromkeys(range(7), False)}
+        return str(weigh(CASES["6.1"], Evidence(said=said, calls=[{"q": ROW}], tried=1)))
+
+    assert weighed(True, True, True) == (
+        "✓ Test: It catches the patient and 2 relatives of the fault, "
+        "and lets 4 right implementations and 7 with another fault pass."
+    )
+    assert weighed(False, True, False) == (
+        "✗ Test: It lets the patient pass; of 2 relatives of the fault it catches 1."
+    )
+    assert weighed(True, True, False).startswith("✗ Test: It catches this patient, but not its relatives.")
 
 
 def memory_blind_spots():
@@ -794,6 +873,13 @@ def test_a_patient_shows_its_source_line_by_line_and_how_it_is_called(id):
         _ = patient.detects
 
 
+def test_the_source_of_a_patient_stays_words_on_the_page():
+    case = SimpleNamespace(
+        id="6.0", interface="attention(q) → output; q < k", source="def attention(q):\n    q<b>1 & 2"
+    )
+    assert Patient(case)._repr_html_().count("&lt;") == 2 and "1 &amp; 2" in Patient(case)._repr_html_()
+
+
 @each_patient
 def test_the_fault_lies_in_the_line_that_is_named(id):
     case = CASES[id]
@@ -841,6 +927,7 @@ def test_the_solution_runs_in_the_notebook_and_is_right(id, names):
     verdict = check(id, *answer)
     assert verdict.status == "correct", verdict
     assert "<details><summary>" in solution(id)._repr_html_() and "@" not in str(solution(id)).splitlines()[0]
+    assert answer[:2] == [CASES[id].lines[0], CASES[id].faults[0]]  # of those that are true the plainest stands first
 
 
 def exercises_in(notebook):

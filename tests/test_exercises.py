@@ -458,7 +458,7 @@ def test_a_file_that_another_program_holds_is_waited_for_but_not_for_ever(tmp_pa
     assert not [path for path in tmp_path.iterdir() if not path.name.endswith((".json", ".lock"))]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}'])
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}', '{"3.2": "7 of 0"}'])
 def test_a_damaged_progress_file_costs_nothing_but_itself(tmp_path, content):
     (tmp_path / progress_file.NAME).write_text(content)
     progress()

@@ -15,7 +15,7 @@ from .verdict import Overview
 
 NAME = ".progress.json"
 VARIABLE = "ATTENTION_PROGRESS"  # another folder: the tested edition shows everybody the same, whoever runs it
-STATE = re.compile(r"tried|done|(\d+) of (\d+)")  # of several parts some may be right
+STATE = re.compile(r"tried|done|(\d) of (\d)")  # of several parts some may be right
 
 
 def progress():
@@ -60,7 +60,10 @@ def _rank(state):
     parts = STATE.fullmatch(state) if isinstance(state, str) else None
     if parts is None:
         return 0
-    return {"tried": 1, "done": 3}.get(state) or 1 + int(parts[1]) / max(1, int(parts[2]))
+    if parts[1] is None:
+        return {"tried": 1, "done": 3}[state]
+    some, whole = map(int, parts.groups())
+    return 1 + some / whole if some < whole else 0  # all of them would be "done"
 
 
 def store(verdict, folder=None):

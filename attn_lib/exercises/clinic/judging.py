@@ -144,7 +144,6 @@ def same_code(one, other):
     plain = all(mine == theirs for mine, theirs in consts if not hasattr(mine, "co_code") and not isinstance(mine, str))
     return (
         (one.co_code, one.co_names, one.co_varnames) == (other.co_code, other.co_names, other.co_varnames)
-        and len(one.co_consts) == len(other.co_consts)
         and plain
         and all(same_code(*pair) for pair in inner)
     )

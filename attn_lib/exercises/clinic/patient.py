@@ -142,7 +142,12 @@ class BlindSpot(Known):
     spot: Callable
 
     def applies(self, evidence):
-        return bool(evidence.calls) and not evidence.caught and bool(self.spot(evidence.calls))
+        if evidence.caught or not evidence.calls:
+            return False
+        try:
+            return bool(self.spot(evidence.calls))
+        except Exception:  # of calls with words for tensors, or with no heads at all, it has nothing to say
+            return False
 
 
 class Patient:

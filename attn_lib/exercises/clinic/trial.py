@@ -59,7 +59,7 @@ def judge_test(case, detects, worker):
         return OPEN_TEST
     except Refused as refused:
         return Part("Test", "wrong", str(refused))
-    return _weigh(case, evidence)
+    return weigh(case, evidence)
 
 
 OPEN_TEST = Part("Test", "open", "`detects(attention)` is still to be written.")
@@ -148,7 +148,8 @@ def zeros_of(case):
     return Zeros
 
 
-def _weigh(case, evidence):
+def weigh(case, evidence):
+    """What a test is worth, told by what it said of whom."""
     said, caught = evidence.said, len(evidence.condemned("relatives"))
     wrongly = evidence.condemned("right") + evidence.condemned("neighbours")
     if evidence.caught and evidence.all_condemned("relatives") and not wrongly:

@@ -27,8 +27,8 @@ from attn_lib.exercises import check, probes, runner
 from attn_lib.exercises.catalogue import EXERCISES, Exercise, Mistake, find, told_by
 from attn_lib.exercises.function import Function
 from attn_lib.exercises.numbers import Numbers
-from attn_lib.exercises.outcomes import Outcome, close, same
-from attn_lib.exercises.runner import Worker
+from attn_lib.exercises.outcomes import Outcome, be, close, outcome_of, same
+from attn_lib.exercises.runner import OutOfTime, Worker
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
@@ -122,6 +122,25 @@ def test_corner_cases_and_gradients_wait_until_the_numbers_are_right():
 def test_where_one_call_says_it_all_there_is_no_second(answer):
     answer = counted(answer)
     assert small().judge(answer).status == "wrong" and answer.calls == 1
+
+
+@pytest.mark.parametrize("nothing", [None, ...], ids=["nothing", "dots"])
+def test_an_answer_that_returns_nothing_is_asked_for_its_return(nothing):
+    assert "returns nothing. Is the line with `return` missing?" in small().judge(lambda x: nothing).message
+
+
+def test_another_number_of_results_is_counted():
+    exercise = small(lambda x: (x, x * 2), returns=("the output", "the weights"))
+    wanted = "where (the output, the weights) was expected"
+    assert f"the result is a tuple of 3, {wanted}" in exercise.judge(lambda x: (x, x, x)).message
+    assert f"the result is a list of 1, {wanted}" in exercise.judge(lambda x: [x]).message
+    assert f"the result is a tensor of shape (2,), {wanted}" in exercise.judge(lambda x: x).message
+
+
+def test_an_answer_may_write_each_result_into_the_same_memory():
+    memory = torch.empty(2)
+    exercise = small(probes=[(torch.ones(2),), (torch.full((2,), 3.0),)])
+    assert exercise.judge(lambda x: torch.mul(x, 2, out=memory)).status == "correct"
 
 
 def test_what_may_change_is_no_fault():
@@ -226,7 +245,12 @@ def test_every_call_finds_torch_as_it_starts():
         assert worker.run(checks_another) == first
 
 
-@pytest.mark.parametrize("seconds", [1e-9, 0.0])
+def test_exercises_are_imported_and_judged_as_when_torch_starts():
+    with no_grad_in_float64_elsewhere(), runner.as_when_torch_starts():
+        assert as_it_stands()[:3] == (torch.float32, True, False) and torch.ones(1).device.type == "cpu"
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.0, -1.0])
 def test_the_time_that_the_library_takes_is_not_the_learners(seconds):
     with Worker(seconds) as worker:
         assert worker.run(lambda: 2 * 3, timed=False) == 6
@@ -452,6 +476,16 @@ def test_an_endless_answer_is_stopped_in_its_time_and_its_thread_ends(monkeypatc
     assert not threads[0].is_alive()
 
 
+def test_a_call_that_does_not_come_back_leaves_no_time_to_others():
+    def endless():
+        while True:
+            pass
+
+    with Worker(SECONDS) as worker, pytest.raises(OutOfTime):
+        worker.run(endless)
+    assert worker.left == 0
+
+
 def test_all_calls_of_a_check_share_one_limit(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
@@ -494,6 +528,20 @@ def test_numbers_count_as_right_within_rounding_and_no_further(seed, shape, off,
     one_off = expected.clone()
     one_off.view(-1)[seed % expected.numel()] += 3 * off
     assert not close(one_off, expected)
+
+
+def test_half_precision_may_be_off_by_its_rounding_from_0_too():
+    little, zeros = torch.full((2,), 1e-2), torch.zeros(2)
+    assert close(little, zeros, rounding=0.03) and not close(little, zeros, rounding=1e-6)
+
+
+def test_a_complex_answer_is_told_so_whatever_its_real_part():
+    assert "is torch.complex64, where torch.float32" in small().judge(lambda x: x * 2 + 0j).message
+    assert "is torch.complex64, where torch.int64" in small(lambda x: x.long()).judge(lambda x: x + 0j).message
+
+
+def test_things_have_their_verb():
+    assert [be(name) for name in ("the weights", "the output", "the gradient of scores")] == ["are", "is", "is"]
 
 
 @given(off=st.floats(2e-5, 1))
@@ -553,6 +601,26 @@ def test_an_argument_that_holds_nan_and_stays_is_not_called_changed():
     assert exercise.judge(lambda x: x + x).status == "correct"
     wrong = exercise.judge(lambda x: x + 2)
     assert wrong.status == "wrong" and "changes" not in wrong.message
+
+
+def test_a_module_that_is_changed_is_noticed_too():
+    def answer(layer):
+        result = layer.weight * 2
+        layer.weight.data.zero_()
+        return result
+
+    exercise = small(lambda layer: layer.weight * 2, probes=[(nn.Linear(2, 1),)])
+    assert "changes its argument" in exercise.judge(answer).message
+
+
+def test_what_is_changed_only_where_gradients_are_asked_for_is_noticed_too():
+    def answer(x, mask):
+        return (x * mask.logical_not_()).sum()
+
+    args = torch.ones(2), torch.tensor([True, False])
+    exercise = small(lambda x, mask: x, asks="my_sum(x, mask)", probes=[args])
+    for gradients in (False, True):
+        assert outcome_of(answer, args, exercise, lambda work: work(), gradients=gradients).kind == "changed"
 
 
 def test_a_list_that_is_changed_is_noticed_too():
@@ -1000,6 +1068,12 @@ def test_a_gradient_is_named_by_its_argument():
     )
 
 
+def test_an_argument_that_does_not_count_may_be_left_out():
+    probe = torch.ones(2), torch.ones(2)
+    exercise = small(lambda x, y: x * 2 + 0 * y, asks="my_double(x, y)", probes=[probe], gradients=True)
+    assert exercise.judge(lambda x, y: x * 2).status == "correct"  # the gradient of y is 0, or there is none
+
+
 def test_a_gradient_that_flows_elsewhere_only_is_cut_off():
     own = torch.ones((), requires_grad=True)
     verdict = small(gradients=True).judge(lambda x: x.detach() * 2 * own)
@@ -1027,14 +1101,16 @@ def test_of_a_few_numbers_those_that_are_off_are_named_and_how_far_off_is_too_fa
     assert exercise.judge([1.5, 2, 4]).message == (
         "Not yet: number 1 (1.5) and number 3 (4) are off by more than 0.01."
     )
-    assert exercise.judge([1.0, 2.0, 3.005]).message == "Right: [1, 2, 3]."
+    assert exercise.judge([1.5, 2, 3]).message == "Not yet: number 1 (1.5) is off by more than 0.01."
+    assert exercise.judge([1.0, 2.0, 3.005]).message == "Right: [1, 2, 3.0012]."
     assert exercise.judge([1.0, 2.0]).message == "The answer is three numbers; this is 2 numbers."
-    assert exercise.judge(torch.tensor([[1.0], [2.0], [3.0]], requires_grad=True)).status == "correct"
+    numbers = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    assert all(exercise.judge(answer).status == "correct" for answer in (numbers[:, None], [numbers], (numbers,)))
 
 
 def small_numbers():
     return Numbers(
-        id="0.2", reference=lambda: torch.tensor([1.0, 2.0, 3.0]), title="Three", section="notebook 0",
+        id="0.2", reference=lambda: torch.tensor([1.0, 2.0, 3.0012]), title="Three", section="notebook 0",
         asks="three numbers", hints=[],
     )  # fmt: skip
 
@@ -1055,7 +1131,7 @@ def test_numbers_of_a_probe_hang_on_its_shape_and_seed_alone():
         first = probes.normal(3, 4)
     torch.manual_seed(1)
     assert torch.equal(first, probes.normal(3, 4)) and first.dtype == torch.float32
-    others = probes.normal(3, 4, seed=1), probes.normal(4, 4)[:3], probes.normal(2, 5)[:, :4]
+    others = probes.normal(3, 4, seed=1), probes.normal(4, 4)[:3], probes.normal(2, 4)
     assert all(not torch.equal(first[: len(other)], other) for other in others)
 
 

@@ -157,7 +157,7 @@ def test_unattempted_is_said_and_nothing_is_run_or_written(tmp_path):
     def refusing(n_queries, n_keys):
         raise NotImplementedError
 
-    for answer in (..., None, stub, documented, refusing, lambda n, k: None):
+    for answer in (..., None, stub, documented, refusing, lambda n, k: None, lambda n, k: ...):
         assert check("3.2", answer).status == "unattempted"
     for answer in (..., None, [..., 2, 3]):
         assert check("1.1", answer).status == "unattempted"
@@ -329,7 +329,7 @@ def _first_hint(id):
     return hint(id)
 
 
-def test_hints_come_one_by_one_and_only_later_ones_are_open():
+def test_hints_come_one_by_one_and_only_later_ones_are_open(monkeypatch):
     first = _first_hint("3.2")
     assert str(first).startswith("Hint 1 of 3") and "Hint 2" not in str(first)
     assert "<details>" in first._repr_html_() and "<details open>" not in first._repr_html_()
@@ -338,6 +338,8 @@ def test_hints_come_one_by_one_and_only_later_ones_are_open():
     hint("3.2")
     assert str(hint("3.2")).count("Hint ") == 3
     assert 'solution("3.2")' in str(hint("3.2"))
+    monkeypatch.setattr(EXERCISES["3.2"], "hints", ["One.", "Two."])
+    assert str(_first_hint("3.2")).startswith("Hint 1 of 2")
 
 
 @pytest.mark.parametrize("id", list(EXERCISES))
@@ -470,9 +472,11 @@ def test_a_folder_that_cannot_be_written_to_is_said_and_nothing_else_happens(mon
     def refuse(*args, **kwargs):
         raise PermissionError("read-only")
 
+    progress_file.store(Verdict("3.3", "correct"))
     monkeypatch.setattr(progress_file, "_replace", refuse)
     verdict = check("3.2", attn_lib.causal_mask)
     assert verdict.status == "correct" and "could not be saved" in verdict.message
+    assert "could not be saved" not in check("3.3", lambda scores, mask: scores).message  # nothing to be added
 
 
 def test_a_class_is_told_what_was_attempted_and_the_learner_reads_that_it_is(tmp_path, monkeypatch):

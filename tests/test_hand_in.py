@@ -46,6 +46,7 @@ def test_every_version_is_kept_and_the_same_one_once(notebook, folder):
     assert kind == "right" and said.startswith("Handed in already: notebook 3")
     write(notebook, [*CELLS, "more"])
     assert hand_in.hand_in(notebook, folder)[1].startswith("Handed in: ")
+    assert hand_in.hand_in(notebook, folder)[1].startswith("Handed in already: ")
     names = sorted(path.name for path in (folder / "03").iterdir())
     assert len(names) == 2 and "more" in (folder / "03" / names[-1]).read_text()  # the newest is the last by name
 

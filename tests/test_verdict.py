@@ -82,10 +82,17 @@ def test_nan_where_nan_is_expected_is_no_difference():
     assert "yours [1]" in columns(str(wrong(yours, expected)))
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1, 2, 3), (0,), (0, 3), (2, 0, 3)])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1, 2, 3), (0,), (0, 3), (2, 0, 3), (0, 2, 3), (2, 0, 3, 3)])
 def test_any_shape_can_be_shown(shape):
-    verdict = wrong(torch.ones(shape), torch.zeros(2, 3))
-    assert "expected" in str(verdict) and len(page(verdict).find_all("table")) == 2
+    for expected in (torch.zeros(2, 3), torch.zeros(shape)):
+        verdict = wrong(torch.ones(shape), expected)
+        assert "expected" in str(verdict) and len(page(verdict).find_all("table")) == 2
+
+
+def test_where_only_the_dtype_differs_the_first_matrices_are_shown():
+    ones = torch.ones(2, 3, 1, 2)
+    shown = columns(str(wrong(ones, ones.double())))
+    assert shown == {"yours [0, 0]": [["1.000", "1.000"]], "expected [0, 0]": [["1.000", "1.000"]]}
 
 
 def test_a_difference_too_small_for_three_decimals_is_shown_with_more():
@@ -177,6 +184,7 @@ def test_progress_counts_what_is_done_and_lists_the_rest():
 
 
 def test_progress_on_the_page_is_the_same_table():
+    assert not page(Overview([])).find_all("table")
     said = page(Overview(ROWS))
     assert said.b.text == "1 of 3 exercises done"
     rows = [[cell.text for cell in row.find_all(["th", "td"])] for row in said.find_all("tr")]

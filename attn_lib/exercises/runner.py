@@ -113,7 +113,7 @@ def _fresh(work):
     torch.default_generator.manual_seed(0)  # torch.manual_seed writes down a stack trace for every absent device
     torch.set_default_dtype(torch.float32)
     try:
-        with torch.inference_mode(False), torch.enable_grad():
+        with torch.inference_mode(False):  # gradients are on then, too
             return work(), None
     except _TimeUp:
         raise
@@ -136,7 +136,7 @@ def as_when_torch_starts():
     elsewhere = torch.get_default_device().type != "cpu"
     device = torch.device("cpu") if elsewhere else contextlib.nullcontext()  # not for nothing: it slows each call
     try:
-        with torch.inference_mode(False), torch.enable_grad(), device:
+        with torch.inference_mode(False), device:  # gradients are on then, too
             yield
     finally:
         torch.set_default_dtype(before)

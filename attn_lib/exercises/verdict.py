@@ -54,7 +54,7 @@ class Verdict:
 def matrices(yours, expected):
     """The part of two tensors to show: the first matrix in which they differ, of each, and its name."""
     where = ""
-    if yours.shape == expected.shape and yours.ndim > 2:
+    if yours.shape == expected.shape and yours.ndim > 2 and yours.numel():
         index = _first_difference(yours, expected)
         yours, expected = yours[index], expected[index]
         where = f" [{', '.join(map(str, index))}]"

@@ -103,7 +103,7 @@ def test_the_button_stands_with_the_progress_and_hands_in_when_pressed(notebook,
     monkeypatch.setenv(hand_in.SESSION, str(notebook))
     monkeypatch.setenv("HOME", str(tmp_path))
     shown = []
-    monkeypatch.setattr("attn_lib.exercises.progress_file.display", shown.append)
+    monkeypatch.setattr("IPython.display.display", shown.append)
     monkeypatch.setattr(hand_in, "cells_run", lambda: ["my_scores = 3"])
     monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path))
     progress()

@@ -12,8 +12,6 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from IPython import get_ipython
-
 from ..show import framed
 
 VARIABLE = "ATTENTION_HAND_IN"
@@ -46,6 +44,8 @@ def button():
 
 def cells_run():
     """What this kernel was given to run, in order."""
+    from IPython import get_ipython
+
     return get_ipython().history_manager.input_hist_raw
 
 

@@ -56,13 +56,18 @@ class Cell:
         self.uses = used_in(table) - BUILTIN
         self.code = text if not any(map(_is_call, self.tree.body)) else _without_calls(self.tree, text)
 
+    @functools.cached_property
     def checks(self):
         """(id, arguments) of each `check` in it."""
-        for node in ast.walk(self.tree) if self.tree else ():
-            if isinstance(node, ast.Call) and _name_of(node.func) == "check" and node.args:
-                first = node.args[0]
-                if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    yield first.value, node.args[1:]
+        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)] if self.tree else ()
+        checks = [call for call in calls if _name_of(call.func) == "check" and call.args]
+        firsts = [(getattr(call.args[0], "value", None), call.args[1:]) for call in checks]
+        return [(first, rest) for first, rest in firsts if isinstance(first, str)]
+
+    @functools.cached_property
+    def dump(self):
+        """What it does, the same for the same code however it is laid out; None if it cannot be read."""
+        return ast.dump(self.tree) if self.tree else None
 
 
 def _name_of(node):
@@ -157,12 +162,12 @@ class Course:
             self._lines[name] = [line for cell in cells if "exercise" not in cell.tags for line in lines_of(cell)]
             for before, cell in itertools.pairwise(cells):
                 if "exercise" in before.tags:
-                    ((id, args),) = cell.checks()
+                    ((id, args),) = cell.checks
                     self.asked[id] = Asked(id, name, [ast.unparse(arg) for arg in args], before)
         asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
         names = Counter(name for _, name in asking)
         self.shared = {name for name, notebooks in names.items() if notebooks > 1}  # in several: they tell nothing
-        self.dumps = {_dump(cell.tree) for cells in notebooks.values() for cell in cells if cell.tree}
+        self.dumps = {cell.dump for cells in notebooks.values() for cell in cells if cell.tree}
 
     def binds(self, name, asked):
         return self._last(name, asked.notebook, asked.cell.place) is not None
@@ -198,10 +203,6 @@ def lines_of(cell):
                 yield Cell(ast.unparse(one), cell.id, cell.tags, cell.place)
         else:
             yield Cell(ast.get_source_segment(cell.source, statement), cell.id, cell.tags, cell.place)
-
-
-def _dump(tree):
-    return ast.dump(tree) if tree is not None else None
 
 
 @functools.cache
@@ -271,7 +272,7 @@ def answer_in(cells, id, of=None):
     expressions = asked.names
     own = _expressions_checked(cells, id)
     broken = [cell for cell in cells if cell.error and _is_about(cell, asked)]
-    theirs = [cell for cell in cells if _dump(cell.tree) not in of.dumps]  # the rest is the course's own
+    theirs = [cell for cell in cells if cell.dump not in of.dumps]  # the rest is the course's own
     names = _names_in(expressions) & asked.cell.binds  # the others are the lesson's
     defining = _defining(theirs, names)
     if not defining and own and own != expressions:  # under a name of their own
@@ -298,7 +299,7 @@ def answer_in(cells, id, of=None):
 
 def _expressions_checked(cells, id):
     """What the hand-in's last own `check` of an exercise is given, as source."""
-    found = [args for cell in cells for other, args in cell.checks() if other == id and args]
+    found = [args for cell in cells for other, args in cell.checks if other == id and args]
     return [ast.unparse(arg) for arg in found[-1]] if found else []
 
 
@@ -345,7 +346,7 @@ def exercises_in(cells, file_name="", heads=(), of=None):
     """The ids of all exercises of the notebooks that a hand-in holds anything of."""
     of = of or course()
     named = [id for id, asked in of.asked.items() if any(_names(cell, asked) for cell in cells)]
-    numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks() if id in of.asked}
+    numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks if id in of.asked}
     numbers |= {id.split(".")[0] for id in named if of.asked[id].cell.binds - of.shared}
     if not numbers:
         stems = {asked.notebook for asked in of.asked.values()}

@@ -1,5 +1,6 @@
 """What was handed in: every file of a folder or a .zip, whose it is, and what is wrong with it."""
 
+import functools
 import hashlib
 import io
 import re
@@ -15,8 +16,6 @@ FILES_IN_ZIP = 500
 IGNORED = {"__MACOSX", "__pycache__", "graded"}
 ELSE = "not a notebook, .py or .zip"
 OURS = {"roster.csv", "points.csv"}
-LESSONS = "|".join(re.escape(stem.partition("_")[2]) for stem in {a.notebook for a in course().asked.values()})
-NUMBERED = re.compile(rf"(?P<before>.*?)[-_ ]*0*[1-9][0-9]*_(?:{LESSONS})[-_ ]*(?P<after>.*)")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.S)
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<id>\d+)_\d+_(?P<rest>.+)", re.S)
 
@@ -163,9 +162,16 @@ def whose(path):
                 return match["name"], (match["id"],)
     if len(path.parts) > 1 and not path.parts[0].lower().endswith(".zip"):
         return first, ()
-    match = NUMBERED.fullmatch(first)
+    match = _numbered().fullmatch(first)
     names = [part for part in (match["before"], match["after"]) if part] if match else [first]
     return " ".join(names) or "(no name)", ()
+
+
+@functools.cache
+def _numbered():
+    """How a file with the name of one of the course's notebooks is called."""
+    lessons = "|".join(re.escape(stem.partition("_")[2]) for stem in {a.notebook for a in course().asked.values()})
+    return re.compile(rf"(?P<before>.*?)[-_ ]*0*[1-9][0-9]*_(?:{lessons})[-_ ]*(?P<after>.*)")
 
 
 def choose(found):

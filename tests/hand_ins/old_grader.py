@@ -74,7 +74,7 @@ def handed_in(notebook, id, text):
     (place,) = (i for i, cell in enumerate(cells) if "".join(cell["source"]).startswith(f'check("{id}"'))
     start = max(i for i in range(place) if "exercise" in cells[i]["metadata"].get("tags", ()))
     new = [cell.source for cell in split_script(text) if cell.tree and cell.tree.body]
-    own = any(found == id for cell in split_script(text) for found, _ in cell.checks())
+    own = any(found == id for cell in split_script(text) for found, _ in cell.checks)
     made = [{**cells[start], "id": f"new-{i}", "source": source} for i, source in enumerate(new)]
     return {**whole, "cells": [*cells[:start], *made, *([] if own else [cells[place]])]}
 

@@ -486,6 +486,11 @@ def test_a_call_that_does_not_come_back_leaves_no_time_to_others():
     assert worker.left == 0
 
 
+def test_that_the_time_is_up_is_no_error_of_the_answer_that_checks_another():
+    with Worker(), pytest.raises(runner._TimeUp):
+        runner._fresh(raising(runner._TimeUp()))
+
+
 def test_all_calls_of_a_check_share_one_limit(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
@@ -872,6 +877,13 @@ def test_a_mistake_must_not_be_named_for_what_it_gets_right():
     both = exercise.judge(lambda x: x * 3 + (x.sum() == 0))
     assert both.misconception is None
     assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
+
+
+def test_a_mistake_that_shows_in_gradients_alone_is_not_named_for_a_corner():
+    exercise = small(corner_cases=[(torch.zeros(3),), (torch.zeros(4),)], gradients=True)
+    exercise.add(Mistake("cut-off", "Cut off", "It tempts.", "notebook 0", [lambda x: x.detach() * 2 + 0 * x]))
+    assert exercise.judge(lambda x: x * 2 + (len(x) == 4)).misconception is None
+    assert exercise.judge(lambda x: x.detach() + x.detach() + 0 * x).misconception == "cut-off"
 
 
 # ------------------------------------------------------------------------------------------- how exercises are written

@@ -113,6 +113,7 @@ def test_code_is_as_it_came_in_unless_a_step_a_number_or_a_name_was_changed():
     assert same_code(patient, renamed) and not same_code(patient, another_number)
     assert same_code(lambda x: x + 1, lambda x: x + 1) and not same_code(lambda x: x + 1, lambda x: x + 2)
     assert not same_code(lambda x: x.sum(), lambda x: x.mean())
+    assert not same_code(lambda x: torch.einsum("ij->ji", x), lambda x: torch.einsum("ij->ij", x))
 
 
 def test_nobody_is_known_by_their_place_in_the_row():
@@ -213,6 +214,7 @@ def test_a_line_or_a_name_that_there_is_not_is_told_what_there_is():
     for fault in ("axis", 3, ["wrong axis"]):
         verdict = check("6.7", 4, fault)
         assert all(name in part(verdict, "Diagnosis") for name in FAULTS) and verdict.misconception == "no-name"
+    assert part(check("6.7", 0, ...), "Diagnosis").startswith("✗")
     assert (
         part(check("6.7", 4, ...), "Diagnosis")
         == "… Diagnosis: Line 4 is where it goes wrong. Which of the names in `FAULTS`?"
@@ -283,6 +285,11 @@ def test_a_cure_that_raises_or_is_no_function_or_returns_nothing_is_told():
         torch.softmax(scores, dim=-1) @ v
 
     assert "raises `ZeroDivisionError: no`" in part(check("6.3", ..., ..., raises), "Mended")
+
+    def forgets_with_a_mask(q, k, v, mask=None):
+        return attn_lib.scaled_dot_product_attention(q, k, v)[0] if mask is None else None
+
+    assert "returns nothing" in part(check("6.3", ..., ..., forgets_with_a_mask), "Mended")
     assert "of type int" in part(check("6.3", ..., ..., 3), "Mended")
     assert check("6.3", ..., ..., forgets).status == "unattempted"
 
@@ -521,7 +528,11 @@ def test_an_error_of_the_tests_own_is_told_with_where_it_comes_from():
         attention(torch.randn(1, 4, 10), w, w, w, w, 4)
         return True
 
+    def divides(attention):
+        return 1 / float(attention(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)).sum()) > 1e9
+
     assert "AttributeError" in part(check("6.1", misspelt), "Test")
+    assert "On code with another fault `detects` raises `ZeroDivisionError" in part(check("6.1", divides), "Test")
     assert "missing 2 required" in part(check("6.1", lambda attention: attention(torch.ones(1, 2, 3))), "Test")
     said = part(check("6.17", expects_no_error), "Test")
     assert "On right code `detects` raises" in said and "where a test expects it, it catches it" in said
@@ -691,15 +702,21 @@ def test_no_call_is_so_odd_that_a_blind_spot_cannot_bear_it():
     assert "lets the patient pass" in part(check("6.17", no_heads), "Test")
 
 
-def test_how_many_relatives_are_caught_is_said():
-    def weighed(patient, *relatives):
-        said = {"patient": {"the patient": patient}, "relatives": dict(enumerate(relatives))}
-        said |= {"right": dict.fromkeys(range(4), False), "neighbours": dict.fromkeys(range(7), False)}
-        return str(weigh(CASES["6.1"], Evidence(said=said, calls=[{"q": ROW}], tried=1)))
+def weighed(patient, *relatives, right=False, id="6.1"):
+    """What is said of a test with random input that says this of the patient, its relatives and one of the right."""
+    said = {"patient": {"the patient": patient}, "relatives": dict(enumerate(relatives))}
+    said |= {"right": {0: right, 1: False, 2: False}, "neighbours": dict.fromkeys(range(7), False)}
+    return str(weigh(CASES[id], Evidence(said=said, calls=[{"q": ROW}], tried=1)))
 
+
+def test_what_a_test_cannot_see_is_told_before_what_it_condemns_as_well():
+    assert weighed(False, False, id="6.5", right=True).startswith("✗ Test: The test never passes a mask.")
+
+
+def test_how_many_relatives_are_caught_is_said():
     assert weighed(True, True, True) == (
         "✓ Test: It catches the patient and 2 relatives of the fault, "
-        "and lets 4 right implementations and 7 with another fault pass."
+        "and lets 3 right implementations and 7 with another fault pass."
     )
     assert weighed(False, True, False) == (
         "✗ Test: It lets the patient pass; of 2 relatives of the fault it catches 1."

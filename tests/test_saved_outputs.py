@@ -119,8 +119,11 @@ def test_a_picture_that_is_missing_or_comes_twice_or_as_another_kind_is_noticed(
 
 def test_another_description_is_noticed(saved):
     other = copy.deepcopy(saved[0])
-    other.metadata["image/png"]["alt"] += " Or not."
+    other.metadata["image/png"]["alt"] += " Or 5."
     assert differences(cell([other]), saved[:1])
+    another_number = copy.deepcopy(other)
+    another_number.metadata["image/png"]["alt"] = other.metadata["image/png"]["alt"].replace("Or 5.", "Or 6.")
+    assert differences(cell([other]), [another_number])
 
 
 def test_a_measured_curve_may_run_elsewhere_but_not_be_painted_over():

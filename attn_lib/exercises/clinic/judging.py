@@ -141,7 +141,7 @@ def same_code(one, other):
         return False
     consts = list(zip(one.co_consts, other.co_consts, strict=False))
     inner = [pair for pair in consts if hasattr(pair[0], "co_code")]
-    plain = all(mine == theirs for mine, theirs in consts if not hasattr(mine, "co_code") and not isinstance(mine, str))
+    plain = all(mine == theirs for mine, theirs in consts if not hasattr(mine, "co_code"))
     return (
         (one.co_code, one.co_names, one.co_varnames) == (other.co_code, other.co_names, other.co_varnames)
         and plain

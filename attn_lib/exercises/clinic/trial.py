@@ -54,7 +54,7 @@ def judge_test(case, detects, worker):
         for group, name, code in line_up(case):
             evidence.said[group][name] = _ask(case, detects, code, group, evidence, worker)
         if not any(evidence.condemned(group) for group in evidence.said):
-            evidence.notices_zeros = _ask(case, detects, zeros_of(case), "neighbours", Evidence(), worker)
+            evidence.notices_zeros = _ask(case, detects, zeros_of(case), "neighbours", evidence, worker)
     except Stub:
         return OPEN_TEST
     except Refused as refused:
@@ -100,7 +100,7 @@ def _ask(case, detects, code, group, evidence, worker):
 def _plain(said):
     """A bool of Python's own, where it is one of torch's or NumPy's."""
     of_torch = isinstance(said, torch.Tensor) and said.numel() == 1
-    return bool(said) if of_torch or type(said).__name__ in ("bool", "bool_") else said
+    return bool(said) if of_torch or type(said).__name__ == "bool" else said
 
 
 def _complaint(error, group, from_within):

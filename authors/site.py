@@ -45,7 +45,7 @@ def lay_out(source):
     """Put together in one folder what Sphinx reads: lessons with living boards, pictures, scripts and a first page."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "notebooks").mkdir(parents=True)
-    shutil.copytree(WEBSITE, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("map.svg"))
+    shutil.copytree(WEBSITE, source, dirs_exist_ok=True)
     shutil.copytree(ROOT / "img", source / "img")
     static = source / "_static"
     shutil.copy(ROOT / "img" / "board.png", static)
@@ -54,11 +54,9 @@ def lay_out(source):
     (static / "guess.js").write_text((HERE / "guess.js").read_text(encoding="utf-8"), encoding="utf-8")
     style = pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
     (static / "site.css").write_text(style, encoding="utf-8")
-    pack(source / "run" / ZIP)
     lessons = [Lesson(path, *row) for path, row in zip(notebooks(), table(), strict=True)]
     for one in lessons:
         nbformat.write(one.page(), source / "notebooks" / one.path.name)
-    write_for_colab(source / "run" / "colab")
     others = [name for name in OTHERS if (ROOT / name).is_file()]
     for name in others:
         (source / name).parent.mkdir(exist_ok=True)
@@ -343,7 +341,8 @@ def build(folder, options=()):
     shutil.rmtree(target, ignore_errors=True)
     code = build_main(["-q", "-W", "--keep-going", "-d", str(source / ".doctrees"), *options, str(source), str(target)])
     mend(target)
-    shutil.copytree(source / "run", target / "run")
+    pack(target / "run" / ZIP)
+    write_for_colab(target / "run" / "colab")
     return code
 
 

@@ -2,12 +2,15 @@
 
 import itertools
 import json
+import os
 import re
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from functools import cache
 from random import SystemRandom
+from types import SimpleNamespace
+from unittest import mock
 
 import nbformat
 import psutil
@@ -426,6 +429,8 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         ("markdown", "### Third\n\nOf its own.", "subslide", {}),
         ("code", "y = 2", "subslide", {}),
         ("code", "asked", "fragment", {}),
+        ("markdown", "## Last", "slide", {}),
+        ("code", "z = 3", None, {}),
     ]
     cells = []
     for i, (kind, source, slide, metadata) in enumerate(made):
@@ -436,7 +441,7 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
     asks = build.live.Shown("The answer: 2", question)
     columns = build.columns_of(notebook, {"cell-5": asks, "cell-13": asks}, tmp_path)
     slides = [slide for column in columns for slide in column]
-    assert [len(column) for column in columns] == [1, 2, 3]
+    assert [len(column) for column in columns] == [1, 2, 3, 1]
     assert [(slide["number"], slide["heading"], slide["level"], slide["continued"]) for slide in slides] == [
         (1, "Title", 1, False),
         (2, "First", 2, False),
@@ -444,6 +449,7 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         (4, "Second", 2, False),
         (5, "Third", 3, False),
         (6, "Second", 2, True),
+        (7, "Last", 2, False),
     ]
     assert [[part["step"] for part in slide["cells"]] for slide in slides] == [
         [False, False],
@@ -452,10 +458,11 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         [False, False, True],
         [False],
         [False, False],
+        [False],
     ]
     assert [part.get("unseen") for part in slides[0]["cells"]] == [None, True] and slides[0]["longest"] == 0
-    assert slides[1]["longest"] == len("x = 1") and [slide["from"] for slide in slides] == [0, 0, 2, 2, 2, 2]
-    assert [len(slide["answers"]) for slide in slides] == [0, 0, 1, 0, 0, 1]
+    assert slides[1]["longest"] == len("x = 1") and [slide["from"] for slide in slides] == [0, 0, 2, 2, 2, 2, 2]
+    assert [len(slide["answers"]) for slide in slides] == [0, 0, 1, 0, 0, 1, 0]
     assert len(slides[3]["said"]) == 7 and "Sentence number 1" in slides[3]["said"][0]
 
     nbformat.write(notebook, tmp_path / "small.ipynb")
@@ -469,12 +476,25 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
     )
 
 
+def test_what_a_cell_printed_is_set_smaller_if_it_is_a_broad_table_and_a_widget_leaves_its_words(tmp_path):
+    broad = "x" * (build.WIDE + 1)
+    printed = [nbformat.v4.new_output("stream", text=text) for text in (f"{broad}\nx", f"{broad}\n{broad}")]
+    bar = {build.pages.VIEW: {"model_id": "1"}, "text/plain": "100 steps"}
+    outputs = [*printed, nbformat.v4.new_output("display_data", bar)]
+    cells = [nbformat.v4.new_code_cell("x", id=f"cell-{i}", outputs=[output]) for i, output in enumerate(outputs)]
+    cells[0].metadata["slideshow"] = {"slide_type": "slide"}
+    ((slide,),) = build.columns_of(nbformat.v4.new_notebook(cells=cells), {}, tmp_path)
+    assert [part["wide"] for part in slide["cells"]] == [False, True, False]
+    assert slide["longest"] == len(broad)
+    assert BeautifulSoup(slide["cells"][2]["outputs"], "html.parser").get_text(strip=True) == "100 steps"
+
+
 def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(build.live.progress_file.VARIABLE, str(tmp_path))
     sources = [
-        "import os; open('left behind', 'w').close(); print('noise')",
-        f"assert os.environ[{build.live.progress_file.VARIABLE!r}] != {str(tmp_path)!r}",
+        "import os, sys; open('left behind', 'w').close(); print('noise'); print('more', file=sys.stderr)",
+        f"open(os.path.join(os.environ[{build.live.progress_file.VARIABLE!r}], 'progress'), 'w').close()",
         "1 / 0",
         "from attn_lib.plots import heatmap; import torch; figure = heatmap(torch.eye(3), list('abc'), title='T')",
         "figure",
@@ -488,6 +508,25 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
     assert list(found) == ["cell-4", "cell-6"]
     assert 'class="drawing upright"' in found["cell-4"].html and "saved-board" in found["cell-6"].html
     assert build.script_data("</script>") == '"\\u003c/script>"'
+    figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)
+    size = figure.get_size_inches().tolist()
+    build.live.drawing(figure)
+    assert figure.get_size_inches().tolist() == size, "what is drawn for a slide is as large elsewhere as before"
+
+
+def test_behind_a_live_deck_a_guess_has_to_be_given_and_figures_come_for_the_slide(monkeypatch):
+    formats = {}
+    shell = mock.Mock()
+    shell.display_formatter.mimebundle_formatter.for_type = formats.__setitem__
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    with mock.patch.dict(os.environ):
+        os.environ.pop(build.live.VARIABLE, None)
+        build.live.prepare()
+        assert os.environ[build.live.VARIABLE] == "1"
+    figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)
+    data, _ = formats[build.live.Figure](figure, include=None, exclude=None)
+    assert BeautifulSoup(data["text/html"], "html.parser").img["alt"] == figure.description
+    assert build.live.Board in formats
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
@@ -758,8 +797,34 @@ def test_the_server_opens_the_notebook_that_was_named_and_knows_no_other_file(se
     root = served[0].removesuffix("deck/")
     with urllib.request.urlopen(f"{root}?token=test") as answer:
         assert answer.url.split("?")[0] == served[0] + "03_masking"
+    with urllib.request.urlopen(f"{served[0]}03_masking.html?token=test") as answer:
+        assert "Reveal" in answer.read().decode(), "decks lead to each other by the names of their files"
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(served[0] + "07_no_such?token=test")
+
+
+def test_a_deck_is_made_once_and_again_when_its_notebook_has_changed(monkeypatch, tmp_path):
+    made, sent, settings = [], [], {"protocol": "http", "host": "here:1"}
+    monkeypatch.setattr(build, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(build, "page", lambda path, server: made.append((path.name, server)) or len(made))
+    who = SimpleNamespace(token="secret")
+    asked = SimpleNamespace(made={}, request=SimpleNamespace(**settings), base_url="/", identity_provider=who)
+    asked.finish = sent.append
+    (tmp_path / "a.ipynb").touch()
+    for time in (5, 5, 6):
+        os.utime(tmp_path / "a.ipynb", (time, time))
+        serve.DeckHandler.get.__wrapped__(asked, "a")
+    assert sent == [1, 1, 2] and made == 2 * [("a.ipynb", {"baseUrl": "http://here:1/", "token": "secret"})]
+
+
+def test_a_lecture_is_heard_on_this_machine_alone_whatever_the_lecturers_settings_say(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "before")
+    app = mock.Mock(base_url="/")
+    monkeypatch.setattr(serve.ServerApp, "instance", lambda: app)
+    serve.main([str(NOTEBOOKS[0]), "--port=1"])
+    (arguments,) = app.initialize.call_args.args  # which count for more than a file of settings
+    assert "--ServerApp.ip=127.0.0.1" in arguments and arguments[-1] == "--port=1"
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(serve.ROOT), "before"]
 
 
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
@@ -849,9 +914,9 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
 
     # a restart keeps what was typed and forgets what was run
     jump(page, first)
-    type_into_the_first_cell(page, "\nprint('here', 6 * 7)")
+    type_into_the_first_cell(page, "\nimport os; print('here', 6 * 7, os.path.basename(os.getcwd()))")
     run_seen(page, "Control+Enter")
-    page.get_by_text("here 42").wait_for()
+    page.get_by_text("here 42 notebooks").wait_for()
     page.keyboard.press("Escape")
     page.keyboard.press("r")
     page.get_by_text("Python has started again").wait_for()

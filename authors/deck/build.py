@@ -219,7 +219,7 @@ def script_data(value):
 
 
 def read(path):
-    return path.read_text(encoding="utf-8").replace("</script", "<\\/script")
+    return path.read_text(encoding="utf-8")
 
 
 def main(names):

@@ -51,7 +51,7 @@ def drawing(figure):
     """A figure as a vector picture with its description; its letters larger than on a page, for the last row."""
     out, (width, height) = io.BytesIO(), figure.get_size_inches()
     figure.set_size_inches(LARGER * width, LARGER * height)
-    figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white", metadata={"Date": None})
+    figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white")
     figure.set_size_inches(width, height)
     uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
     shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?

@@ -17,15 +17,10 @@ language = "en"
 
 extensions = ["myst_nb"]
 nb_execution_mode = "off"  # the outputs are those saved in the notebooks, which the tests keep true
-nb_ipywidgets_js = {}
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
 nb_render_image_options = {"loading": "lazy"}
 myst_enable_extensions = ["dollarmath", "attrs_inline"]
-myst_heading_anchors = 3
-suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
-
-exclude_patterns = ["run"]  # to be downloaded, not to be read
 
 html_theme = "furo"
 html_static_path = ["_static"]
@@ -33,13 +28,10 @@ html_css_files = ["site.css"]
 html_js_files = [(name, {"priority": 100}) for name in ("guess.js", "site.js", "boards.js")]  # before the theme's
 html_favicon = "_static/favicon.svg"
 html_show_copyright = False
-html_permalinks_icon = "#"
 html_copy_source = False
 html_show_sphinx = False
 html_use_index = False
 html_math_renderer = "mathml"
-pygments_style = "a11y-high-contrast-light"
-pygments_dark_style = "a11y-high-contrast-dark"
 html_theme_options = {"navigation_with_keys": False}  # arrow keys belong to the boards
 
 
@@ -53,8 +45,6 @@ def describe(app, name, template, context, doctree):
     tags += [f'<meta name="description" content="{html.escape(about)}">']
     tags += ['<meta name="twitter:card" content="summary_large_image">']
     context["metatags"] = context.get("metatags", "") + "\n".join(tags)
-    if name not in ABOUT:  # a page without cells needs no styles for them
-        context["css_files"] = [file for file in context["css_files"] if "mystnb" not in file.filename]
 
 
 def setup(app):

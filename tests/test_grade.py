@@ -327,6 +327,7 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
     assert seen["processes"] < 10
     assert seen["imported"] == ["sympy", "torch"]  # what every gradient needs, and nothing that only notebooks do
     assert processes_of(host) == seen_before  # the detached ones too
+    assert host.memory() == 0  # nobody's, when nobody is there
     assert looked(host, source)["here"] == []  # the folder was emptied
 
 
@@ -339,8 +340,9 @@ def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_canno
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("TEACHERS_SECRET", "x")
     host, words = best_host(Limits(seconds=100, memory_mb=300))
+    started = host.process
     with host:
-        assert host.bwrap is None
+        assert host.process is started and host.bwrap is None  # torch is imported once
         assert words.startswith("bubblewrap is not installed: ") and "cannot be prevented" in words
         seen = looked(host, LOOK % ([], "/nowhere/x", 1))
         assert processes_of(host) == 0
@@ -353,10 +355,13 @@ def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_canno
 
 
 def test_where_there_is_no_fork_each_answer_has_a_process_of_its_own():
-    host = Host(Limits(seconds=100))
+    import psutil
+
+    host, children = Host(Limits(seconds=100)), psutil.Process().children()
     host.forks = False
     with host:
         assert judged(host, "1.1", "answer = [1.5105, 3.3094, 2.2658]").status == "correct"
+    assert psutil.Process().children() == children  # it has ended
 
 
 def test_the_command_line_of_bubblewrap(monkeypatch):

@@ -76,7 +76,7 @@ class Host:
         self.nobody = False
 
     def __enter__(self):
-        if self.forks:
+        if self.forks and self.process is None:  # best_host has started it already, to see whether it can
             self._start()
         return self
 

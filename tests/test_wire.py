@@ -1,0 +1,530 @@
+"""What goes between the judge and a student's process: every value as it was, nothing believed, within bounds.
+
+Both sides are in this process, and what a dishonest student's process would send is written out; test_grade.py has the
+real one.
+"""
+
+import json
+import math
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+import torch
+from torch import nn
+
+from attn_lib import MultiHeadAttention
+from authors.grade import confine, remote, steps, wire
+from authors.grade.across import connected, gradients, tensors_in
+from authors.grade.confine import CONFINED, Host, Limits, surroundings, unconfined
+from authors.grade.inside import module_from, state_of
+from authors.grade.remote import Ended, Given, RemoteFunction, Service, Student, error_like, remote_class
+from authors.grade.wire import Channel, Closed, Late, Malformed, Reader, Writer
+
+
+def across(value):
+    """A value as the other side has it."""
+    writer = Writer()
+    data = json.loads(json.dumps(writer.value(value)))
+    return Reader(arrived(writer.storages), module_from).value(data)
+
+
+def arrived(storages):
+    return [torch.tensor(list(numbers), dtype=torch.uint8) for numbers in storages]
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Channel(ours), theirs
+
+
+# -------------------------------------------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize("value", [None, ..., True, 3, 2**61, 0.1, "ü\n", [1, (2, [])], {"a": 1, 2: None}])
+def test_plain_data_arrives_as_it_was(value):
+    assert across(value) == value and type(across(value)) is type(value)
+
+
+def test_what_is_no_plain_data_is_only_its_types_name():
+    class Mine(int):
+        pass
+
+    deep = []
+    for _ in range(wire.DEPTH + 1):
+        deep = [deep]
+    deep = across(deep)
+    while isinstance(deep, list):
+        (deep,) = deep
+    assert deep.name == "something nested too deep"
+    assert [across(value).name for value in (Mine(1), 2**62, print)] == ["Mine", "int", "builtin_function_or_method"]
+    sparse = torch.eye(2).to_sparse()
+    assert [across(value).name for value in (sparse, torch.ones(1, device="meta"))] == ["sparse tensor", "meta tensor"]
+
+
+def test_tensors_arrive_with_their_numbers_layout_and_need_of_a_gradient():
+    x = torch.arange(12.0).view(3, 4)
+    z = torch.tensor([1 + 2j])
+    for tensor in (
+        x,
+        x.T,
+        x[1:, 2],
+        x[::2],
+        x.bool(),
+        x.bfloat16(),
+        torch.empty(0, 3),
+        z.conj(),
+        z.conj().imag,
+        x[0, 0],
+    ):
+        found = across(tensor)
+        assert torch.equal(found, tensor) and found.dtype == tensor.dtype
+    assert across(x.T).stride() == (1, 4)
+    assert across(x.clone().requires_grad_()).requires_grad and not across(x).requires_grad
+
+
+def test_shared_memory_stays_shared_and_a_small_part_brings_not_the_whole():
+    x = torch.zeros(4)
+    a, b = across([x, x[1:]])
+    a[1] = 5
+    assert b[0] == 5
+    writer = Writer()
+    writer.value(torch.zeros(10_000)[:2])
+    assert [len(numbers) for numbers in writer.storages] == [8]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_modules_of_two_kinds_arrive_as_they_were_made(bias):
+    x = torch.randn(2, 3, 4)
+    for module in (MultiHeadAttention(4, 2, bias=bias), nn.MultiheadAttention(4, 2, bias=bias, batch_first=True)):
+        found = across(module.eval())
+        assert type(found) is type(module) and not found.training
+        assert torch.equal(found(x, x, x)[0], module(x, x, x)[0])
+    assert not across(nn.MultiheadAttention(4, 2, bias=bias)).batch_first
+    assert across(nn.Linear(1, 1)).name == "Linear"
+
+
+FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["tensor", "float32", 0, [5], [1], 0, False],  # more than there is
+        ["tensor", "float32", 0, [4], [1], 1, False],
+        ["tensor", "float32", 0, [2], [4], 0, False],
+        ["tensor", "float32", 0, [2**25], [0], 0, False],  # one number, many times
+        ["tensor", "float32", 1, [4], [1], 0, False],
+        ["tensor", "float32", 0, [4], [1, 1], 0, False],
+        ["tensor", "float32", 0, [-1], [1], 0, False],
+        ["tensor", "float32", 0, [4.0], [1], 0, False],
+        ["tensor", "float128", 0, [4], [1], 0, False],
+        ["tensor", "float32", 0, [1] * 17, [1] * 17, 0, False],
+        ["dict", [[["list", []], 1]]],
+        ["module", "Linear", [], [], True],
+        ["pickle", "x"],
+        {"a": 1},
+    ],
+)
+def test_what_is_no_value_is_refused(data):
+    reader = Reader([torch.zeros(16, dtype=torch.uint8)])
+    assert torch.equal(reader.value(FOUR), torch.zeros(4))
+    with pytest.raises(Malformed):
+        reader.value(data)
+
+
+def test_texts_are_cut_and_hold_nothing_that_moves_a_cursor():
+    assert wire.cleaned("a\x1b[2J\nb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\nb?"
+    assert wire.cleaned("x" * 50, 10) == "x" * 10
+    data = 1
+    for _ in range(wire.DEPTH + 3):
+        data = ["list", [data]]
+    with pytest.raises(Malformed, match="too deep"):
+        Reader([]).value(data)
+
+
+# ------------------------------------------------------------------------------------------------------ messages
+
+
+def test_a_message_arrives_whole_with_its_storages_each_of_its_own(ends):
+    ours, theirs = ends
+    Channel(theirs).send({"do": "x"}, [b"abc", b"", b"defg"])
+    message, storages = ours.receive()
+    assert message == {"do": "x"} and [bytes(numbers.tolist()) for numbers in storages] == [b"abc", b"", b"defg"]
+    assert all(numbers.untyped_storage().nbytes() == len(numbers) for numbers in storages)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (wire.HEAD.pack(wire.TEXT + 1, 0), "too large"),
+        (wire.HEAD.pack(0, wire.NUMBERS + 1), "too large"),
+        (wire.HEAD.pack(1, 0) + b"{", "no message"),
+        (wire.HEAD.pack(2, 0) + b"[]", "no message"),
+        (wire.HEAD.pack(2, 0) + b"{}", "no message"),
+        (wire.HEAD.pack(14, 1) + b'{"sizes": [0]}x', "no message"),
+        (wire.HEAD.pack(18, 1) + b'{"sizes": [-1, 2]}x', "no message"),
+    ],
+)
+def test_what_is_no_message_is_refused_before_it_fills_the_memory(ends, sent, said):
+    ours, theirs = ends
+    theirs.sendall(sent)
+    theirs.shutdown(socket.SHUT_WR)
+    with pytest.raises(Malformed, match=said):
+        ours.receive()
+
+
+def test_waiting_ends_with_the_time_with_the_other_side_and_with_what_is_looked_at_meanwhile(ends):
+    class Dripping:  # a byte whenever it is asked, so that there is always something
+        def setblocking(self, _):
+            pass
+
+        def recv_into(self, view):
+            view[0] = 0
+            return 1
+
+    ours, theirs = ends
+    over = time.monotonic() - 1
+    for channel in (ours, Channel(Dripping())):
+        with pytest.raises(Late):
+            channel.receive(over)
+    with pytest.raises(Late):
+        ours.send({"text": "x" * 2**19}, [bytes(2**22)], over)  # more than the socket takes
+    with pytest.raises(Malformed, match="too large"):
+        ours.send({"text": "x" * wire.TEXT})
+    with pytest.raises(remote.Greedy):
+        ours.receive(None, lambda: (_ for _ in ()).throw(remote.Greedy))
+    theirs.close()
+    with pytest.raises(Closed):
+        ours.receive()
+
+
+# ------------------------------------------------------------------------------------- what the judge makes of it
+
+SAID = {"result": None, "used": [], "library": None, "printed": ""}
+
+
+class Scripted:
+    """A channel on which a student's process says what is written here."""
+
+    def __init__(self, *answers):
+        self.answers, self.sent, self.closed = [*answers], [], False
+
+    def send(self, message, storages=(), deadline=None):
+        self.sent.append(message)
+
+    def receive(self, deadline=None, meanwhile=None):
+        writer = Writer()
+        answer = self.answers.pop(0)
+        return {key: value(writer) if callable(value) else value for key, value in answer.items()}, arrived(
+            writer.storages
+        )
+
+    def close(self):
+        self.closed = True
+
+
+def student(*answers):
+    return Student(Scripted(*({**SAID, **answer} for answer in answers)), 5)
+
+
+def test_what_an_answer_used_printed_and_called_is_remembered(capsys):
+    one = student({"used": ["exp"], "printed": "a\x1b"}, {"used": ["sum"], "library": "mask"}, {"library": "other"})
+    f = RemoteFunction(one, 0)
+    assert [f(), f(), f()] == [None] * 3
+    assert f.used == {"exp", "sum"} and one.library == "mask"
+    assert capsys.readouterr().out == "a\N{REPLACEMENT CHARACTER}"
+
+
+def test_an_error_is_of_its_own_kind_and_says_the_same():
+    error = error_like("ValueError", "no\x1b")
+    assert (
+        isinstance(error, ValueError)
+        and type(error).__name__ == "ValueError"
+        and str(error) == "no\N{REPLACEMENT CHARACTER}"
+    )
+    assert (
+        type(error_like("Mine", "x")).__mro__[1] is Exception and type(error_like("exit", "")).__mro__[1] is Exception
+    )
+    assert not isinstance(error_like("KeyboardInterrupt", ""), KeyboardInterrupt)
+    with pytest.raises(IndexError, match="too far"):
+        RemoteFunction(student({"raised": ["IndexError", "too far"]}), 0)()
+
+
+def test_what_a_call_changes_is_changed_here_too():
+    def after(*values):
+        return lambda writer: [writer.value(value) for value in values]
+
+    x, numbers, module = torch.zeros(2), [1], MultiHeadAttention(4, 2)
+    other = MultiHeadAttention(4, 2)
+    RemoteFunction(student({"after": after(torch.ones(3), [2, 3], other)}), 0)(x, numbers, module)
+    assert torch.equal(x, torch.ones(3)) and numbers == [2, 3]
+    assert torch.equal(module.q_proj.weight, other.q_proj.weight)
+    with pytest.raises(Ended, match="beyond recognition"):
+        RemoteFunction(student({"after": after(1)}), 0)(x)
+    one, _ = state_of([x]), x.add_(1)
+    assert state_of([x]) != one
+
+
+def test_chance_is_drawn_from_what_the_judge_draws_from():
+    def seed():
+        one = student({})
+        RemoteFunction(one, 0)()
+        return one.channel.sent[0]["seed"]
+
+    torch.manual_seed(3)
+    first, second = seed(), seed()
+    torch.manual_seed(3)
+    assert seed() == first != second
+
+
+def test_the_first_trouble_ends_all_and_is_what_is_said(monkeypatch):
+    monkeypatch.setattr(remote, "ASKED", 3)
+    question = {"ask": "train", "args": [False], "named": []}
+    for given, answers, said in (
+        ((), [question], "nothing to ask"),
+        ((nn.Dropout(),), [question] * 3, "questions without end"),
+        ((), [{"used": 3}], "no answer"),
+        ((), [{"result": ["pickle"]}], "no answer"),
+    ):
+        one = student(*answers)
+        f = RemoteFunction(one, 0)
+        for _ in range(2):  # the second time nothing is asked
+            with pytest.raises(Ended, match=said):
+                f(*given)
+        assert one.channel.closed and said in str(one._end("something else"))
+
+
+def test_an_object_of_a_class_is_put_into_eval_where_it_lives():
+    one = student({}, {}, {})
+    remote_class(one, 2)().eval()
+    assert [message["do"] for message in one.channel.sent] == ["new", "train"]
+    assert one.channel.sent[1]["training"] is False and one.channel.sent[1]["object"] == 0
+
+
+# ------------------------------------------------------------------------------- what a student's test is tried on
+
+
+def ask(service, what="call", args=(), grad=False, kept=None, **named):
+    writer = Writer()
+    data = [writer.value(arg) for arg in args]
+    named = [[name, writer.value(value)] for name, value in named.items()]
+    storages = arrived(writer.storages)
+    answer, storages = service(
+        {"ask": what, "args": data, "named": named, "grad": grad, "kept": kept}, Reader(storages)
+    )
+    read = Reader(arrived(storages))
+    return answer if "raised" in answer else (read.value(answer["result"]), answer.get("kept"))
+
+
+def test_what_a_test_is_tried_on_can_be_called_trained_and_asked_for_gradients_within_bounds(monkeypatch):
+    service = Service(lambda x, scale=1: x * scale)
+    x = torch.ones(2, requires_grad=True)
+    result, kept = ask(service, args=[x], grad=True, scale=3)
+    assert result.tolist() == [3, 3]
+    assert ask(service, "back", [torch.tensor([1.0, 2.0])], kept=kept)[0][0].tolist() == [3, 6]
+    assert ask(service, "back", [torch.ones(2)], kept=kept)["raised"][0] == "KeyError"  # each once
+    assert ask(service, "back", [torch.ones(2)], kept=ask(service, args=[x])[1])["raised"][0] == "KeyError"
+    assert ask(service, args=[print])["raised"] == [
+        "TypeError", "attention is called with tensors and numbers, not with builtin_function_or_method",
+    ]  # fmt: skip
+    monkeypatch.setattr(remote, "LARGEST", 1)
+    assert ask(service, args=[x])["raised"] == ["ValueError", "more than 1 numbers at once"]
+    module = nn.Dropout()
+    ask(Service(module), "train", [False])
+    assert not module.training and Given(module).words() == ["attention", "module"]
+    assert Given(print).words() == ["attention", "function"]
+
+
+# ----------------------------------------------------------------------------------------------------- gradients
+
+
+def test_gradients_cross_as_if_the_call_had_been_made_here():
+    def made(x, y):
+        return x.exp() * 2, x.detach().argmax(), (x * x.detach()).bfloat16(), torch.ones(2)
+
+    x, y = torch.randn(2, requires_grad=True), torch.randn(2, requires_grad=True)
+    here, there = made(x, y), made(x, y)
+    bare = tuple(part.detach().requires_grad_(part.requires_grad) for part in there)
+    found = connected(bare, [x, y], lambda weights: gradients(tensors_in(there), [x, y], weights))
+    assert [part.requires_grad for part in found] == [True, False, True, False]
+    weights = [torch.tensor([1.0, 5.0]), torch.tensor([2.0, 3.0])]
+    loss = (here[0] * weights[0]).sum() + (here[2].float() * weights[1]).sum()
+    (want,) = torch.autograd.grad(loss, x, retain_graph=True)
+    total = (found[0] * weights[0]).sum() + (found[2].float() * weights[1]).sum()
+    mine, none = torch.autograd.grad(total, (x, y), allow_unused=True)
+    assert torch.allclose(mine, want, rtol=1e-2) and none is None
+    assert connected(there[1], [x], None) is there[1] and connected(there[0], [], None) is there[0]
+    assert isinstance(connected(list(bare), [x], None), list)
+    (half,) = gradients([here[2]], [x], [torch.ones(2, dtype=torch.float64)])  # weighed in another dtype
+    assert torch.allclose(half, x, rtol=1e-2)
+
+
+# ----------------------------------------------------------------------------------------------------------- runs
+
+
+def test_a_run_arrives_with_its_sources_its_own_lines_and_what_it_returned():
+    def mask(n):
+        ones = torch.ones(n, n)
+        return ones.tril()
+
+    run = steps.recorded(mask, [2])
+    run.operations[0].place = steps.Place(file="/torch/library.py", text="of the library")
+    run.operations[1].place = steps.Place(file="<cell 1>", text="return `ones`.tril()")
+    data = steps.as_data(run)
+    assert [step[:3] for step in data[1]] == [["ones", "ones(2, 2)", ""], ["tril", "tril", "return `ones`.tril()"]]
+    assert [step[4:] for step in data[1]] == [[[], []], [[0], [0]]]  # from what, and at which place it is returned
+    theirs = steps.from_data(data)
+    assert theirs.operations[1].sources == [theirs.operations[0]] and theirs.operations[1].returned == {0}
+    said = steps.first_difference(lambda n: torch.ones(n, n), theirs, [2])
+    assert said.endswith("In your code: `return 'ones'.tril()`.")
+    assert steps.first_difference(mask, theirs, [2]) == ""
+    assert steps.as_data(steps.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
+    run.operations *= steps.MOST
+    assert steps.as_data(run) is None
+
+
+def test_the_innermost_line_of_ones_own_is_named():
+    step = steps.Step("tril", steps.Place(file="torch.py", text="torch"))
+    within = [steps.Place(file="<cell 1>", text="outer"), steps.Place(file="<cell 2>", text="inner")]
+    step.within = [type("Call", (), {"place": place}) for place in within]
+    assert steps._own_line(step) == "inner"
+
+
+# --------------------------------------------------------------------------------------------------------- limits
+
+
+def test_the_system_is_told_every_limit():
+    most = Limits(seconds=2, memory_mb=300, file_mb=3, processes=7).for_the_system()
+    assert most.pop("NPROC") >= 7
+    assert most == {"AS": 300 << 20, "FSIZE": 3 << 20, "NOFILE": 128, "CORE": 0, "CPU": 18}
+
+
+def test_threads_of_the_user_who_will_run_the_code_are_counted(monkeypatch):
+    def process(user, threads):
+        return SimpleNamespace(num_threads=lambda: threads, uids=lambda: SimpleNamespace(real=user))
+
+    monkeypatch.setattr("psutil.process_iter", lambda: [process(0, 1), process(confine.NOBODY, 2), process(7, 4)])
+    for user, threads in ((0, 2), (7, 4)):  # root becomes nobody
+        monkeypatch.setattr("os.geteuid", lambda user=user: user, raising=False)
+        assert Limits(processes=10).for_the_system()["NPROC"] == 10 + threads
+
+
+class Started:
+    """A host's process that answers as it is told, and ends when that is all."""
+
+    answers, error, all = b"", b"", ()
+
+    def __init__(self, command, *, pass_fds, stderr, **options):
+        self.end = socket.socket(fileno=os.dup(pass_fds[0]))
+        self.end.sendall(self.answers)
+        self.end.shutdown(socket.SHUT_WR)
+        stderr.write(self.error)
+        self.killed, self.ended = False, None
+        Started.all = (*Started.all, self)
+
+    def poll(self):
+        return self.ended
+
+    def wait(self, timeout=None):
+        self.end.close()
+
+    def kill(self):
+        self.killed = True
+
+
+@pytest.fixture
+def unconfined_host(monkeypatch):
+    if sys.platform != "linux":
+        pytest.skip("there is no fork")
+    monkeypatch.setattr("subprocess.Popen", Started)
+    monkeypatch.setattr(Started, "all", ())
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    return Host()
+
+
+def test_students_write_into_a_folder_that_is_gone_afterwards(unconfined_host, monkeypatch):
+    monkeypatch.setattr(Started, "answers", b"n")
+    with unconfined_host as host:
+        folder = Path(host.folder)
+        assert host.nobody and folder.stat().st_mode & 0o7777 == 0o1777
+        (folder / "left").write_text("x")
+    assert not folder.exists()
+
+
+def test_a_host_that_does_not_start_is_an_error_of_one_line(unconfined_host, monkeypatch):
+    monkeypatch.setattr(Started, "error", b"Traceback\nOSError: no room\n")
+    with pytest.raises(OSError, match=r"^OSError: no room$"):
+        unconfined_host.__enter__()
+
+
+def test_a_host_that_ended_or_does_not_answer_is_replaced(unconfined_host, monkeypatch):
+    monkeypatch.setattr(Started, "answers", b"rfe")
+    with unconfined_host as host:
+        Started.all[0].ended = 1
+        with host.student():
+            pass
+        assert host.process is Started.all[1] and not host.process.killed
+    monkeypatch.setattr(Started, "answers", b"rf")
+    with unconfined_host as host:
+        with host.student():
+            pass
+        assert Started.all[-1].killed and host.process is None
+
+
+def test_whoever_does_not_end_a_student_is_not_waited_for_as_long_as_for_a_start():
+    host, waits = Host(), []
+    host.control = SimpleNamespace(settimeout=waits.append, send=lambda _: None, recv=lambda _: b"e")
+    host._end()
+    assert waits == [confine.END_S, confine.START_S]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no sh")
+def test_a_family_is_ended_whole():
+    process = subprocess.Popen(["sh", "-c", "sleep 1000 & echo; wait"], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    (child,) = psutil.Process(process.pid).children()
+    confine.end_family(process)
+    process.stdout.read()  # which nobody holds open
+    assert process.returncode and not (child.is_running() and child.status() != psutil.STATUS_ZOMBIE)
+    process.stdout.close()
+
+
+def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
+    def answers(command, **options):
+        end = socket.create_connection(("127.0.0.1", json.loads(command[-1])["port"]))
+        end.sendall(b"0" * 32)
+        return SimpleNamespace(end=end)
+
+    ended = []
+    monkeypatch.setattr("subprocess.Popen", answers)
+    monkeypatch.setattr(confine, "end_family", ended.append)
+    host = Host()
+    host.forks = False
+    with pytest.raises(OSError, match="another process answered"), host, host.student():
+        pass
+    ended[0].end.close()
+
+
+def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
+    monkeypatch.setenv("TEACHERS_SECRET", "x")
+    found = surroundings("/student")
+    assert "TEACHERS_SECRET" not in found and found["HOME"] == found["TMPDIR"] == "/student"
+    assert found["OMP_NUM_THREADS"] == "1"
+
+
+def test_whoever_the_code_runs_as_is_said(monkeypatch):
+    monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
+    assert "runs as the user nobody" in unconfined("why", nobody=True) and "what everybody may" in unconfined("", True)
+    assert "runs as root" in unconfined("why") and "every file" in unconfined("why")
+    monkeypatch.setattr("os.geteuid", lambda: 1000, raising=False)
+    assert "with your rights" in unconfined("why") and "your files" in unconfined("why")
+    assert "no network" in CONFINED and math.isfinite(Limits().seconds)

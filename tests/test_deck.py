@@ -319,6 +319,17 @@ FAINTEST_CODE = """() => {
 }"""
 
 
+def test_no_line_of_a_plot_hides_behind_its_legend():
+    sizes, names = [4, 16, 64, 256, 1024], ("undivided", "divided by √d_k", "divided by d_k")
+    for powers, moves in (((1, 0, -1), True), ((0, 0.1, 0.2), False)):
+        series = {name: [size**power for size in sizes] for name, power in zip(names, powers, strict=True)}
+        figure = curves(sizes, series, title="Variance", xlabel="d_k", ylabel="variance", log_x=True, log_y=True)
+        (axes,) = figure.axes
+        build.live.drawing(figure)
+        below = axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
+        assert below == moves, "where there is room it stands among the lines"
+
+
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     page = show((decks / "03_masking.html").as_uri(), color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"

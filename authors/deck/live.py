@@ -51,11 +51,25 @@ def drawing(figure):
     """A figure as a vector picture with its description; its letters larger than on a page, for the last row."""
     out, (width, height) = io.BytesIO(), figure.get_size_inches()
     figure.set_size_inches(LARGER * width, LARGER * height)
+    for axes in figure.axes:
+        show_every_line(axes)
     figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white")
     figure.set_size_inches(width, height)
     uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
     shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
     return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri}">'
+
+
+def show_every_line(axes):
+    """Where a legend finds no room among the lines of a smaller plot, it goes below them."""
+    legend = axes.get_legend()
+    if legend is None:
+        return
+    axes.figure.draw_without_rendering()
+    box = legend.get_window_extent()
+    lines = [line.get_path().transformed(line.get_transform()) for line in axes.lines]
+    if any(line.intersects_bbox(box, filled=False) for line in lines):
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=12, frameon=False)
 
 
 def prepare():

@@ -43,5 +43,5 @@ def tensors_in(result):
 
 def gradients(made, leaves, weights):
     """The gradients of tensors that were made here, each weighted, with respect to the leaves; None where none is."""
-    pairs = [(t, w.to(t.dtype)) for t, w in zip(made, weights, strict=True) if t.requires_grad]
+    pairs = [(t, w) for t, w in zip(made, weights, strict=True) if t.requires_grad]
     return list(torch.autograd.grad([t for t, _ in pairs], leaves, [w for _, w in pairs], allow_unused=True))

@@ -19,6 +19,7 @@ from bs4 import BeautifulSoup
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors import site
+from authors.deck import build
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -165,6 +166,12 @@ def test_the_zip_runs_where_it_was_unpacked(built, tmp_path):
     assert sorted(path.stem for path in (course / "my").glob("*.ipynb")) == LESSONS
     with warm.processes() as pool:
         pool.submit(exec, ALONE, {"course": str(course)}).result()
+
+
+def test_code_has_the_colours_that_it_has_on_slides(built):
+    colours_in = re.compile(r"\.highlight \.[kscm]\w* \{ color: (#\w+)").findall
+    here = (built / "_static" / "pygments.css").read_text(encoding="utf-8")
+    assert set(colours_in(here)) == set(colours_in("\n".join(build.colours_of_code())))
 
 
 def test_nobody_is_told_to_run_a_cell(pages):
@@ -487,7 +494,7 @@ OBSERVED = "new Promise((seen) => new IntersectionObserver(seen).observe(documen
 
 def test_the_first_board_plays_once_by_itself_until_anything_is_touched(built, reader):
     page = reader(built / "notebooks" / "01_by_hand.html", motion="no-preference")
-    page.locator(".attn-board").first.evaluate("(board) => board.scrollIntoView({ block: 'center' })")
+    page.locator(".attn-board").first.evaluate("(board) => board.scrollIntoView({ behavior: 'instant' })")
     page.evaluate(OBSERVED)
     assert page.evaluate("localStorage['attention:played'] ?? null") is None, "a lesson's board waits"
     page = reader(built / "index.html", motion="no-preference")

@@ -32,6 +32,8 @@ html_copy_source = False
 html_show_sphinx = False
 html_use_index = False
 html_math_renderer = "mathml"
+pygments_style = "a11y-high-contrast-light"  # and in the dark, as on slides
+pygments_dark_style = "a11y-high-contrast-dark"
 html_theme_options = {"navigation_with_keys": False}  # arrow keys belong to the boards
 
 

@@ -374,6 +374,7 @@ def test_the_command_line_of_bubblewrap(monkeypatch):
         assert str(NOTEBOOKS.parent) not in bound and str(NOTEBOOKS) not in bound
         assert not any(word in ("--bind", "--dev-bind") for word in command)
         assert command[command.index("--cap-drop") + 1] == "ALL"
+        assert command[command.index("--tmpfs") - 2 :][:4] == ["--size", str(64 << 20), "--tmpfs", "/student"]
 
 
 # ------------------------------------------------------------------------------------------ what was handed in

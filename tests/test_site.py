@@ -603,6 +603,8 @@ def test_the_map_stays_in_sight_and_the_step_being_read_is_lit(built, reader):
         page.get_by_role("heading", name=heading).evaluate("(node) => node.scrollIntoView()")
         steps.locator(".lit").get_by_text(box).wait_for()
         assert steps.is_visible() and steps.locator(".lit").count() == 1
+    below = page.locator(".sidebar-scroll").bounding_box()
+    assert below["y"] + below["height"] <= steps.bounding_box()["y"] + 1, "it lies on no link"
 
 
 def test_in_print_answers_stand_at_the_end_and_hints_open(built, reader):

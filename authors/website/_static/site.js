@@ -135,7 +135,7 @@ if (map) {
     for (const box of all("[data-step]", map)) box.classList.toggle("lit", Number(box.dataset.step) === now);
     map.classList.toggle("shown", Boolean(now));
   };
-  document.querySelector(".sidebar-container").append(map);
+  document.querySelector(".sidebar-sticky").append(map);
   window.addEventListener("scroll", light, { passive: true });
   light();
 }

@@ -268,6 +268,7 @@ def lab_options(terminal, *arguments, **variables):
 def test_lab_opens_the_learners_copy_or_the_tested_edition(terminal, arguments, page, copies):
     options, made = lab_options(terminal, *arguments)
     assert f"/lab/tree/{page}.ipynb" in options and made == copies
+    assert options[options.index("--ServerApp.root_dir") + 1] == str(terminal.root)
     assert not {"--edit", "--fresh", *arguments} & set(options)
 
 

@@ -372,7 +372,8 @@ const commandsLive = { i: () => kernel?.interrupt(), r: restart, u: runUpToHere,
 function onKey(event) {
   if (reading) return;
   if (help.open) return event.stopPropagation(); // Escape closes it, and does nothing else
-  const within = event.target.closest?.("input, textarea, select, [contenteditable=true], .attn-board, button, summary");
+  const places = "input, textarea, select, [contenteditable=true], .attn-board, button, summary";
+  const within = !help.contains(event.target) && event.target.closest?.(places); // its button has the focus until the next frame
   const handled = () => (event.preventDefault(), event.stopImmediatePropagation());
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (event.key === "PageDown" || event.key === "PageUp") {

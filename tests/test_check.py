@@ -337,6 +337,13 @@ def test_of_several_things_a_verdict_speaks_in_the_plural(weights, said):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("id, asked", [("3.2", "my_causal_mask"), ("6.1", "`detects`")])
+def test_a_tensor_without_a_shape_where_a_function_is_asked_for_is_named(id, asked):
+    said = repr(check(id, nested(2, 2)))
+    assert asked in said and "is to be a function; this is a nested tensor" in said
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name, monkeypatch):
     monkeypatch.setattr(runner, "LIMIT_S", 600)  # torch imports a good deal of itself for some of them

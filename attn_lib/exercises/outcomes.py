@@ -102,7 +102,7 @@ def _sort_of_tensor(tensor):
 def kind_of(value):
     """What a value is, in words: `a tensor of shape (2, 3)`, `a list of 3`."""
     if isinstance(value, torch.Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
+        return "a nested tensor" if value.is_nested else f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
     return f"of type {type(value).__name__}"

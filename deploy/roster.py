@@ -20,7 +20,6 @@ from pathlib import Path
 
 import bcrypt
 from jupyterhub import orm, roles
-from nativeauthenticator import NativeAuthenticator
 from nativeauthenticator.orm import UserInfo
 
 STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parent.parent / ".hub")
@@ -78,11 +77,11 @@ def add(rows, teacher=False):
                 f"{row['id']!r} cannot be an id: it is empty or long, or has a space, comma or slash in it."
             )
     with session() as db:
-        accounts = NativeAuthenticator(db=db, open_signup=True)
         passwords = [secret() for _ in rows]
         for row, password in zip(rows, passwords, strict=True):
-            accounts.create_user(row["id"], password)
-            UserInfo.find(db, row["id"]).password = bcrypt.hashpw(password.encode(), bcrypt.gensalt(COST))
+            account = UserInfo.find(db, row["id"]) or UserInfo(username=row["id"], is_authorized=True)
+            account.password = bcrypt.hashpw(password.encode(), bcrypt.gensalt(COST))
+            db.add(account)
             set_teacher(db, row["id"], teacher)
         db.commit()
     kept = {person["id"]: person for person in people()}

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import re
+import runpy
 import shutil
 import stat
 import subprocess
@@ -977,12 +978,22 @@ def test_what_check_said_is_copied_under_the_rosters_names(class_of, tmp_path, c
     assert f"grade --live {tmp_path / 'out/live'}" in capsys.readouterr().out and mode(tmp_path / "out/live") == 0o700
 
 
+def in_this_process(command, **options):
+    """As course.run does `python -m MODULE …`, but here, where torch is imported already."""
+    _, _, module, *_ = command
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(sys, "argv", command[2:])
+        patch.delitem(sys.modules, f"{module}.__main__", raising=False)  # another test's
+        runpy.run_module(module, run_name="__main__")
+    return ended.value.code
+
+
 def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch):
     """Learners' copies are handed in, collected and graded, each by the code that does it in a class."""
     collect, homes = class_of
     monkeypatch.syspath_prepend(str(ROOT))
     course, hand_in = load("course"), load("attn_lib.exercises.hand_in")
-    monkeypatch.setattr(course, "PYTHON", sys.executable)
+    monkeypatch.setattr(course, "run", in_this_process)
     lesson, out = tmp_path / "course/notebooks/03_masking.ipynb", tmp_path / "out"
     lesson.parent.mkdir(parents=True)
     shutil.copy(ROOT / "notebooks/03_masking.ipynb", lesson)

@@ -62,7 +62,7 @@ SAID = {  # what comes from the other process beside numbers
 @pytest.fixture(scope="module")
 def host():
     """Students' processes as this machine can confine them best; generous, since nobody is stopped for being slow."""
-    host, _ = best_host(Limits(seconds=100, memory_mb=300, processes=32))
+    host, _ = best_host(Limits(seconds=100, memory_mb=300, processes=20))
     with host, probes_drawn_anew(seed=1):
         yield host
 
@@ -334,6 +334,29 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
 def seen_parts():
     """Folders on the way to Python and the course."""
     return {part for path in (sys.prefix, sys.base_prefix) for part in Path(path).parts}
+
+
+HOLDING = """
+import os, time
+def look():
+    for _ in range(3):
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            held = b"x" * (20 << 20)
+            os.write(writing, b"held")
+            time.sleep(1000)
+        os.read(reading, 4)
+"""
+
+
+def test_what_all_processes_of_an_answer_hold_is_added_up(host):
+    with host.student() as channel:
+        student = Student(channel, 100)
+        what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
+        student.load(**what, cells=[["<cell>", HOLDING]], answer=["look"])
+        before = host.memory() >> 20
+        RemoteFunction(student, 0)()
+        assert before < 20 and 60 <= (host.memory() >> 20) < 60 + 20
 
 
 def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_cannot_be_prevented(tmp_path, monkeypatch):

@@ -157,9 +157,8 @@ class Course:
     def __init__(self, folder=NOTEBOOKS):
         self.asked, self._lines = {}, {}
         paths = sorted(Path(folder).glob("[0-9]*.ipynb"))
-        notebooks = {path.stem: read_cells(path.read_text(encoding="utf-8")) for path in paths}
-        for name, cells in notebooks.items():
-            self._lines[name] = [line for cell in cells if "exercise" not in cell.tags for line in lines_of(cell)]
+        self._cells = {path.stem: read_cells(path.read_text(encoding="utf-8")) for path in paths}
+        for name, cells in self._cells.items():
             for before, cell in itertools.pairwise(cells):
                 if "exercise" in before.tags:
                     ((id, args),) = cell.checks
@@ -167,7 +166,7 @@ class Course:
         asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
         names = Counter(name for _, name in asking)
         self.shared = {name for name, notebooks in names.items() if notebooks > 1}  # in several: they tell nothing
-        self.dumps = {cell.dump for cells in notebooks.values() for cell in cells if cell.tree}
+        self.dumps = {cell.dump for cells in self._cells.values() for cell in cells if cell.tree}
 
     def binds(self, name, asked):
         return self._last(name, asked.notebook, asked.cell.place) is not None
@@ -181,13 +180,20 @@ class Course:
             if line is not None and id(line) not in needed:
                 needed[id(line)] = line
                 open_ += [(other, line.place + 1) for other in line.uses]
-        order = self._lines[asked.notebook]
+        order = self._lines_of(asked.notebook)
         chosen = sorted(needed.values(), key=lambda line: next(i for i, other in enumerate(order) if other is line))
         return [[f"<notebook {asked.notebook} {line.place}>", line.code] for line in chosen]
 
+    def _lines_of(self, notebook):
+        """The lesson's own statements; a hand-in asks for those of one notebook, and the others are not taken apart."""
+        if notebook not in self._lines:
+            cells = [cell for cell in self._cells[notebook] if "exercise" not in cell.tags]
+            self._lines[notebook] = [line for cell in cells for line in lines_of(cell)]
+        return self._lines[notebook]
+
     def _last(self, name, notebook, before):
         """The last line above a place that binds a name, or the first below where there is none."""
-        binding = [line for line in self._lines[notebook] if name in line.binds]
+        binding = [line for line in self._lines_of(notebook) if name in line.binds]
         above = [line for line in binding if line.place < before]
         return above[-1] if above else binding[0] if binding else None
 

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import os
 import pickle
+import shutil
 import sys
 import tempfile
 from collections import defaultdict
@@ -125,6 +126,20 @@ def notebooks_run_once(built_once):
         return pickle.loads((folder / "shown").read_bytes())
 
     return lambda: mock.patch.object(live, "run_here", found)
+
+
+@pytest.fixture(scope="module")
+def one_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture
+def own_folder(one_folder, monkeypatch):
+    """Where `check` keeps progress: an empty folder to work in, emptied for each test, since `tmp_path` takes longer."""
+    for entry in one_folder.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    monkeypatch.chdir(one_folder)
+    return one_folder
 
 
 @pytest.fixture

@@ -30,14 +30,11 @@ from attn_lib.exercises.numbers import Numbers
 from attn_lib.exercises.outcomes import Outcome, be, close, outcome_of, same
 from attn_lib.exercises.runner import OutOfTime, Worker
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
 SECONDS = 0.05  # a limit for tests in which an answer never comes back
-
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def counted(function):
@@ -385,10 +382,10 @@ def test_numbers_may_stand_in_arrays_of_their_own(kind):
     assert check("1.1", [kind(x) for x in EXERCISES["1.1"].answer]).status == "correct"
 
 
-def test_a_folder_that_is_gone_costs_only_the_progress(tmp_path, monkeypatch):
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    (tmp_path / "gone").rmdir()
+def test_a_folder_that_is_gone_costs_only_the_progress(own_folder, monkeypatch):
+    (own_folder / "gone").mkdir()
+    monkeypatch.chdir(own_folder / "gone")
+    (own_folder / "gone").rmdir()
     verdict = check("3.2", attn_lib.causal_mask)
     assert verdict.status == "correct" and "could not be saved" in verdict.message
 

@@ -34,9 +34,8 @@ each_patient = pytest.mark.parametrize("id", PATIENTS)
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
+def a_new_session(own_folder, monkeypatch):
     """Progress goes beside the notebook, which here is nowhere; and nobody has been diagnosed yet."""
-    monkeypatch.chdir(tmp_path)
     for case in CASES.values():
         monkeypatch.setattr(case, "solved", False)
 
@@ -221,7 +220,7 @@ def test_a_line_or_a_name_that_there_is_not_is_told_what_there_is():
     )
 
 
-def test_unattempted_says_what_is_wanted_and_writes_nothing(tmp_path, notebook, names):
+def test_unattempted_says_what_is_wanted_and_writes_nothing(own_folder, notebook, names):
     for stub in ("exercise-6-1", "exercise-6-15", "exercise-6-16"):
         exec(source_of_cell(notebook, stub), names)
         number = stub.split("-")[-1]
@@ -229,7 +228,7 @@ def test_unattempted_says_what_is_wanted_and_writes_nothing(tmp_path, notebook, 
         verdict = check(f"6.{number}", *parts)
         assert (verdict.status, verdict.misconception) == ("unattempted", None), verdict
         assert "`FAULTS`" in verdict.message and "`detects(attention)`" in verdict.message
-    assert list(tmp_path.iterdir()) == []
+    assert list(own_folder.iterdir()) == []
 
 
 def test_how_many_parts_are_right_is_kept_and_never_lost():

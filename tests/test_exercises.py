@@ -14,8 +14,11 @@ from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_
 import attn_lib
 from attn_lib.exercises import check, checker, hint, learning, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
+from attn_lib.exercises.checker import verdict_on
 from attn_lib.exercises.function import Function
 from attn_lib.exercises.verdict import Verdict
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
 MISTAKE_CODES = [
@@ -26,23 +29,17 @@ MISTAKE_CODES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    """Progress goes beside the notebook, which here is nowhere."""
-    monkeypatch.chdir(tmp_path)
-
-
 # ------------------------------------------------------------------------------------------ right answers, any style
 
 
 @pytest.mark.parametrize("id", FUNCTIONS)
 def test_the_librarys_own_answer_is_correct(id):
-    assert check(id, EXERCISES[id].reference).status == "correct"
+    assert verdict_on(id, EXERCISES[id].reference).status == "correct"
 
 
 @pytest.mark.parametrize(("id", "answer"), [pytest.param(i, a, id=f"{i}-{a.__name__}") for i, a in RIGHT])
 def test_a_right_answer_of_another_style_is_correct(id, answer):
-    verdict = check(id, answer)
+    verdict = verdict_on(id, answer)
     assert verdict.status == "correct", verdict
 
 
@@ -60,7 +57,7 @@ def test_three_numbers_may_come_as_they_like(answer):
 
 @pytest.mark.parametrize(("id", "name", "code"), MISTAKE_CODES)
 def test_every_mistake_of_the_catalogue_is_named(id, name, code):
-    verdict = check(id, code)
+    verdict = verdict_on(id, code)
     assert (verdict.status, verdict.misconception) == ("wrong", name), verdict
 
 
@@ -68,7 +65,7 @@ def test_every_mistake_of_the_catalogue_is_named(id, name, code):
     ("id", "name", "answer"), [pytest.param(i, n, a, id=f"{i}-{n}-{k}") for k, (i, n, a) in enumerate(MISTAKES)]
 )
 def test_a_mistake_written_in_another_style_is_named(id, name, answer):
-    verdict = check(id, answer)
+    verdict = verdict_on(id, answer)
     assert (verdict.status, verdict.misconception) == ("wrong", name), verdict
 
 
@@ -91,7 +88,7 @@ def test_every_mistake_says_why_it_tempts_and_what_to_read(id):
 
 @pytest.mark.parametrize(("id", "answer"), [pytest.param(i, a, id=f"{i}-{k}") for k, (i, a) in enumerate(NEAR_MISSES)])
 def test_a_mistake_that_is_not_in_the_catalogue_is_wrong_and_gets_no_name(id, answer):
-    verdict = check(id, answer)
+    verdict = verdict_on(id, answer)
     assert (verdict.status, verdict.misconception) == ("wrong", None), verdict
     assert verdict.yours is not None or "shape" in verdict.message or "raises" in verdict.message
 
@@ -147,7 +144,7 @@ def test_a_broken_invariant_is_a_clue_to_a_mistake_that_has_no_name():
 # ------------------------------------------------------------------------------------------ answers that misbehave
 
 
-def test_unattempted_is_said_and_nothing_is_run_or_written(tmp_path):
+def test_unattempted_is_said_and_nothing_is_run_or_written(own_folder):
     def stub(n_queries, n_keys): ...
 
     def documented(n_queries, n_keys):
@@ -165,7 +162,7 @@ def test_unattempted_is_said_and_nothing_is_run_or_written(tmp_path):
         "Write `my_causal_mask(n_queries, n_keys)`; running both cells checks it."
     )
     assert check("6.1", lambda attention: None).status == "unattempted"
-    assert list(tmp_path.iterdir()) == []
+    assert list(own_folder.iterdir()) == []
 
 
 def forgets_return(n_queries, n_keys):
@@ -389,15 +386,15 @@ def test_before_the_first_check_progress_says_nothing_that_a_new_notebook_would_
     assert str(progress()) == fresh
 
 
-def test_two_notebooks_at_once_lose_nothing(tmp_path):
+def test_two_notebooks_at_once_lose_nothing(own_folder):
     halves = list(EXERCISES)[::2], list(EXERCISES)[1::2]
     ready = threading.Barrier(len(halves))  # two threads stand for two kernels: each opens the file and its lock anew
-    notebooks = [threading.Thread(target=_store_all, args=(tmp_path, half, ready.wait)) for half in halves]
+    notebooks = [threading.Thread(target=_store_all, args=(own_folder, half, ready.wait)) for half in halves]
     for notebook in notebooks:
         notebook.start()
     for notebook in notebooks:
         notebook.join()
-    assert progress_file.load(tmp_path) == dict.fromkeys(list(EXERCISES), "done")
+    assert progress_file.load(own_folder) == dict.fromkeys(list(EXERCISES), "done")
 
 
 def _store_all(folder, ids, wait=lambda: None):
@@ -406,18 +403,18 @@ def _store_all(folder, ids, wait=lambda: None):
         assert progress_file.store(Verdict(id, "correct"), folder)
 
 
-def test_a_notebook_waits_while_another_one_writes_and_loses_nothing_of_it(tmp_path):
+def test_a_notebook_waits_while_another_one_writes_and_loses_nothing_of_it(own_folder):
     def tries():
-        progress_file.store(Verdict("2.1", "wrong"), tmp_path)
-        progress_file.store(Verdict("1.1", "correct"), tmp_path)
+        progress_file.store(Verdict("2.1", "wrong"), own_folder)
+        progress_file.store(Verdict("1.1", "correct"), own_folder)
 
-    with FileLock(str(tmp_path / progress_file.NAME) + ".lock"):
+    with FileLock(str(own_folder / progress_file.NAME) + ".lock"):
         other = threading.Thread(target=tries)
         other.start()
         other.join(0.3)
-        progress_file._replace(tmp_path / progress_file.NAME, '{"2.1": "done"}')
+        progress_file._replace(own_folder / progress_file.NAME, '{"2.1": "done"}')
     other.join()
-    assert progress_file.load(tmp_path) == {"1.1": "done", "2.1": "done"}
+    assert progress_file.load(own_folder) == {"1.1": "done", "2.1": "done"}
 
 
 def test_no_more_is_promised_where_every_notebook_was_begun():
@@ -426,14 +423,14 @@ def test_no_more_is_promised_where_every_notebook_was_begun():
     assert str(progress()).startswith(f"0 of {len(EXERCISES)} exercises done\n")
 
 
-def test_progress_is_kept_where_a_variable_says(tmp_path, monkeypatch):
-    (tmp_path / "else").mkdir()
-    monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path / "else"))
+def test_progress_is_kept_where_a_variable_says(own_folder, monkeypatch):
+    (own_folder / "else").mkdir()
+    monkeypatch.setenv("ATTENTION_PROGRESS", str(own_folder / "else"))
     check("3.2", attn_lib.causal_mask)
-    assert progress_file.load(tmp_path / "else") == {"3.2": "done"} and progress_file.load(tmp_path) == {}
+    assert progress_file.load(own_folder / "else") == {"3.2": "done"} and progress_file.load(own_folder) == {}
 
 
-def test_a_disk_that_is_full_costs_nothing_of_what_was_kept(tmp_path, monkeypatch):
+def test_a_disk_that_is_full_costs_nothing_of_what_was_kept(own_folder, monkeypatch):
     def half(path, text, **options):
         path.write_bytes(text[:5].encode())
         raise OSError("no space left")
@@ -445,7 +442,7 @@ def test_a_disk_that_is_full_costs_nothing_of_what_was_kept(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("times", [3, 1000])
-def test_a_file_that_another_program_holds_is_waited_for_but_not_for_ever(tmp_path, monkeypatch, times):
+def test_a_file_that_another_program_holds_is_waited_for_but_not_for_ever(own_folder, monkeypatch, times):
     replace, held = progress_file.os.replace, iter(range(times))
 
     def refusing(*paths):
@@ -457,12 +454,12 @@ def test_a_file_that_another_program_holds_is_waited_for_but_not_for_ever(tmp_pa
     monkeypatch.setattr(progress_file.time, "sleep", lambda seconds: None)
     stored = progress_file.store(Verdict("1.1", "correct"))
     assert stored == (times == 3) == (progress_file.load() == {"1.1": "done"})
-    assert not [path for path in tmp_path.iterdir() if not path.name.endswith((".json", ".lock"))]
+    assert not [path for path in own_folder.iterdir() if not path.name.endswith((".json", ".lock"))]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}', '{"3.2": "7 of 0"}'])
-def test_a_damaged_progress_file_costs_nothing_but_itself(tmp_path, content):
-    (tmp_path / progress_file.NAME).write_text(content)
+def test_a_damaged_progress_file_costs_nothing_but_itself(own_folder, content):
+    (own_folder / progress_file.NAME).write_text(content)
     progress()
     check("3.2", attn_lib.causal_mask)
     assert progress_file.load()["3.2"] == "done"
@@ -479,14 +476,14 @@ def test_a_folder_that_cannot_be_written_to_is_said_and_nothing_else_happens(mon
     assert "could not be saved" not in check("3.3", lambda scores, mask: scores).message  # nothing to be added
 
 
-def test_a_class_is_told_what_was_attempted_and_the_learner_reads_that_it_is(tmp_path, monkeypatch):
-    (tmp_path / "class").mkdir()
-    monkeypatch.setenv("ATTENTION_LIVE", str(tmp_path / "class"))
+def test_a_class_is_told_what_was_attempted_and_the_learner_reads_that_it_is(own_folder, monkeypatch):
+    (own_folder / "class").mkdir()
+    monkeypatch.setenv("ATTENTION_LIVE", str(own_folder / "class"))
     monkeypatch.setenv("ATTENTION_NAME", "../王小明 <b>")
     before = time.time()
     assert "teacher" not in check("3.2", ...).message
     assert "Your teacher sees this result" in check("3.2", lambda n, k: torch.ones(n, k).tril().bool()).message
-    (file,) = (tmp_path / "class").iterdir()
+    (file,) = (own_folder / "class").iterdir()
     assert file.name == ".._王小明__b_.jsonl"
     (line,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert before - 1 < line.pop("time") < time.time() + 1
@@ -497,16 +494,16 @@ def test_a_class_is_told_what_was_attempted_and_the_learner_reads_that_it_is(tmp
     assert [line["status"] for line in lines] == ["wrong", "correct"]
 
 
-def test_a_class_is_told_under_the_name_of_the_user_where_there_is_no_other(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_LIVE", str(tmp_path))
+def test_a_class_is_told_under_the_name_of_the_user_where_there_is_no_other(own_folder, monkeypatch):
+    monkeypatch.setenv("ATTENTION_LIVE", str(own_folder))
     monkeypatch.delenv("ATTENTION_NAME", raising=False)
     monkeypatch.setattr("getpass.getuser", lambda: "anna")
     check("3.2", attn_lib.causal_mask)
-    assert (tmp_path / "anna.jsonl").is_file()
+    assert (own_folder / "anna.jsonl").is_file()
 
 
-def test_where_a_class_cannot_be_told_check_says_nothing_of_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTENTION_LIVE", str(tmp_path / "nowhere"))
+def test_where_a_class_cannot_be_told_check_says_nothing_of_it(own_folder, monkeypatch):
+    monkeypatch.setenv("ATTENTION_LIVE", str(own_folder / "nowhere"))
     verdict = check("3.2", attn_lib.causal_mask)
     assert verdict.status == "correct" and "teacher" not in verdict.message
 

@@ -135,7 +135,7 @@ def one_folder(tmp_path_factory):
 
 @pytest.fixture
 def own_folder(one_folder, monkeypatch):
-    """Where `check` keeps progress: an empty folder to work in, emptied for each test, since `tmp_path` takes longer."""
+    """Where `check` keeps progress: a folder to work in, emptied for each test, since `tmp_path` takes longer."""
     for entry in one_folder.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     monkeypatch.chdir(one_folder)

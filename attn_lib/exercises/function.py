@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from ..trace import trace
 from . import runner
 from .catalogue import Exercise, register
-from .outcomes import be, close, kind_of, outcome_of, right, same, sort_of
+from .outcomes import be, close, kind_of, outcome_of, right, same, same_complaint, sort_of
 from .probes import drawn_again
 from .runner import OutOfTime, Raised, Worker
 
@@ -75,10 +75,13 @@ class Function(Exercise):
         return outcome_of(answer, trial.args, self, run, gradients=trial.stage == GRADIENTS)
 
     def known_outcomes(self, code, how_many, worker):
-        """What the reference or a known mistake comes to on the first trials, computed once in a session."""
+        """What the reference or a known mistake comes to on the first trials, computed and judged once in a session."""
         known = self._known.setdefault(code, [])
         run = functools.partial(worker.run, timed=False)
-        known += [self.outcome(code, trial, run) for trial in self.trials[len(known) : how_many]]
+        for trial in self.trials[len(known) : how_many]:
+            outcome = self.outcome(code, trial, run)
+            outcome.is_right = code is self.reference or right(outcome, self._known[self.reference][len(known)])
+            known.append(outcome)
         return known[:how_many]
 
     def judge(self, answer):
@@ -109,7 +112,7 @@ class Judgement:
         exercise = self.exercise
         for stage, _ in itertools.groupby(exercise.trials, key=lambda trial: trial.stage):
             finished = self._run(stage)
-            wrong = [i for i in range(len(self.outcomes)) if not right(self.outcomes[i], self.expected[i])]
+            wrong = [i for i, outcome in enumerate(self.outcomes) if not outcome.is_right]
             if wrong:
                 verdict = self._wrong(wrong[0], stage, finished)
                 verdict.shown_in = self._shown and self._shown.args
@@ -124,6 +127,7 @@ class Judgement:
         for trial, truth in zip(self.exercise.trials, self.expected, strict=True):
             if trial.stage == stage:
                 outcome = self.exercise.outcome(self.answer, trial, self.worker.run)
+                outcome.is_right = right(outcome, truth)
                 self.outcomes.append(outcome)
                 unreadable = outcome.kind == "unreadable" and truth.kind == "value"
                 if unreadable or outcome.kind in ("late", "none", "changed"):
@@ -179,18 +183,18 @@ class Judgement:
         trials = self.exercise.trials[: len(self.outcomes)]
         before = sum(trial.stage < stage for trial in trials)
         theirs = self.exercise.known_outcomes(form, before, self.worker)
-        if not all(map(right, theirs, self.expected)):
+        if not all(its.is_right for its in theirs):
             return 0
         theirs = self.exercise.known_outcomes(form, len(trials), self.worker)[before:]
         computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, not in what words
         agreed, shows = 0, False
-        for mine, its, truth in zip(self.outcomes[before:], theirs, self.expected[before:], strict=False):
-            mistaken = not right(its, truth)
-            equal = same(mine, its, any_complaint=computes) or (right(mine, truth) and not mistaken)
-            if not equal and (mistaken or stage == NUMBERS):
+        for mine, its in zip(self.outcomes[before:], theirs, strict=True):
+            in_words = same(mine, its)
+            equal = in_words or (computes and same_complaint(mine, its)) or (mine.is_right and its.is_right)
+            if not equal and (not its.is_right or stage == NUMBERS):
                 return 0
-            shows = shows or mistaken
-            agreed += equal + same(mine, its)  # in the words of a complaint too
+            shows = shows or not its.is_right
+            agreed += equal + in_words
         return agreed if shows else 0
 
     def _half_the_truth(self):
@@ -201,11 +205,9 @@ class Judgement:
         best, most = None, []
         for known, form in self._forms():
             theirs = self.exercise.known_outcomes(form, len(self.outcomes), self.worker)
-            mistaken = [not right(its, truth) for its, truth in zip(theirs, self.expected, strict=False)]
-            agreed = [i for i, its in enumerate(theirs) if mistaken[i] and _same_reals(self.outcomes[i], its)]
-            excused = any(
-                bad and right(*pair) for bad, *pair in zip(mistaken, self.outcomes, self.expected, strict=False)
-            )
+            pairs = list(zip(self.outcomes, theirs, strict=True))
+            agreed = [i for i, (mine, its) in enumerate(pairs) if not its.is_right and _same_reals(mine, its)]
+            excused = any(mine.is_right and not its.is_right for mine, its in pairs)
             if not excused and len(agreed) > max(len(most), len(theirs) / 2):
                 best, most = known, agreed
         return best, most
@@ -214,7 +216,7 @@ class Judgement:
         exercise = self.exercise
         triples = list(zip(exercise.trials, self.outcomes, self.expected, strict=False))
         seen, drawn = self._explained(*triples[agreed[0]])
-        others = [i for i, (_, mine, truth) in enumerate(triples) if i not in agreed and not right(mine, truth)]
+        others = [i for i, (_, mine, _) in enumerate(triples) if i not in agreed and not mine.is_right]
         rest, _ = explain(exercise, *triples[others[0]])
         rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"
         return exercise.named(known, f"{seen}\n\n{rest}", drawn)

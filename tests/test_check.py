@@ -700,6 +700,9 @@ def test_what_is_printed_is_quoted_up_to_its_first_line_or_60_letters(printed, q
 def test_of_the_calls_that_go_wrong_the_smallest_is_shown():
     large, little = torch.ones(4, 4), torch.ones(2, 2)
     assert small(probes=[(large,), (little,)]).judge(lambda x: x * 7).yours.shape == (2, 2)
+    assert "`my_double(x=2)`" in small(torch.zeros, probes=[(4,), (2,)]).judge(torch.ones).message
+    masked = small(lambda x, mask: x * 2, asks="my_double(x, mask)", probes=[(little, little > 0), (little, None)])
+    assert "mask=None" in masked.judge(lambda x, mask: x * 7).message
 
 
 def test_arguments_are_shown_by_their_numbers_where_these_are_few_and_whole():
@@ -707,7 +710,9 @@ def test_arguments_are_shown_by_their_numbers_where_these_are_few_and_whole():
         return small(lambda x: torch.ones(2), probes=[(arg,)]).judge(lambda x: torch.zeros(2)).message
 
     assert "`my_double(x=[3, 1])`" in called_with(torch.tensor([3, 1]))
+    assert "`my_double(x=[0, 1, 2, 3, 4, 5, 6, 7])`" in called_with(torch.arange(8))
     assert "`my_double(x (9,))`" in called_with(torch.arange(9))
+    assert "`my_double(x (1, 2))`" in called_with(torch.tensor([[3, 1]]))
     assert "`my_double(x (2,))`" in called_with(torch.tensor([0.5, 1]))
     assert "`my_double(x=[3, 1])`" in called_with([3, 1])
     assert "`my_double(x=None)`" in called_with(None)
@@ -801,6 +806,47 @@ def test_a_mistake_that_the_answer_avoids_in_some_calls_is_not_the_one():
     exercise.mistake()(capped)
     assert exercise.judge(lambda x: x * 2 if len(x) == 2 else capped(x)).misconception is None
     assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception == "capped"
+
+
+def test_beside_a_named_mistake_the_other_is_shown_where_it_is_wrong():
+    exercise = small(probes=[(torch.ones(1),), *((torch.full((n,), 5.0),) for n in (2, 3, 4, 6))])
+    exercise.mistake()(capped)
+    message = exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).message
+    assert "This explains 3 of 5 calls. Something else is wrong too. It shows in `my_double(x (2,))`" in message
+
+
+def refusing(error, otherwise):
+    """Code that refuses 0 with an error, and comes to something otherwise."""
+
+    def code(x):
+        if not x.any():
+            raise error
+        return otherwise(x)
+
+    return code
+
+
+def test_a_mistake_is_named_in_whatever_words_the_answer_refuses_what_has_to_be_refused():
+    exercise = small(refusing(ValueError("0"), lambda x: x * 2), probes=[(torch.ones(2),), (torch.zeros(3),)])
+    exercise.add(Mistake("thrice", "", "", "", [refusing(ValueError("0"), lambda x: x * 3)]))
+    assert exercise.judge(refusing(TypeError("no"), lambda x: x * 3)).misconception == "thrice"
+
+
+def test_a_mistake_that_can_only_be_told_by_its_complaint_is_told_by_its_words():
+    def complaining(words):
+        return refusing(ValueError(words), lambda x: x * 2)
+
+    exercise = small(probes=[(torch.zeros(2),)])
+    exercise.add(Mistake("zero", "", "", "", [complaining("a 0")]))
+    assert exercise.judge(complaining("a 0")).misconception == "zero"
+    assert exercise.judge(complaining("another")).misconception is None
+
+
+def test_a_mistake_in_the_corners_is_one_wherever_it_shows_there():
+    exercise = small(corner_cases=[(torch.zeros(3),), (torch.zeros(4),)])
+    exercise.add(Mistake("plus-one", "", "", "", [lambda x: x * 2 + (x.sum() == 0)]))
+    assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
+    assert exercise.judge(lambda x: x + x + (x.sum() == 0) * (len(x) - 2)).misconception is None
 
 
 def test_half_of_the_calls_are_too_few_to_name_a_mistake():
@@ -1106,6 +1152,7 @@ def test_one_complaint_about_other_numbers_is_the_same_complaint():
     three, four, other = (Outcome("raised", text=f"ValueError: {text}") for text in ("3 keys", "4 keys", "no keys"))
     assert same(three, four) and not same(three, other) and same_complaint(three, other)
     assert not same_complaint(three, Outcome("raised", text="TypeError: 3 keys"))
+    assert not same_complaint(Outcome("raised", text="x"), Outcome("changed", text="x"))
 
 
 @pytest.mark.parametrize("id", ["1.1", "3.2", "6.1"])

@@ -373,4 +373,4 @@ def _shown(name, arg, exercise):
 def _size(arg):
     if isinstance(arg, torch.Tensor):
         return arg.numel()
-    return arg if isinstance(arg, int) else 1
+    return arg if isinstance(arg, int) else 0

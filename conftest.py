@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 from unittest import mock
 
 import nbformat
@@ -29,13 +30,18 @@ settings.register_profile("course", derandomize=True, deadline=None, max_example
 settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end.
-LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade", "test_predictions", "test_deploy"]
+LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade", "test_deploy"]
+WORK_THROUGH = Path(__file__).parent / "tests" / "work_through.py"
 
 
 def pytest_collection_modifyitems(items):
     last = {item.parent: item for item in items if isinstance(item, IPyNbCell)}
     for notebook, cell in last.items():
-        items.insert(items.index(cell) + 1, with_solutions(notebook))
+        at = items.index(cell) + 1
+        items[at:at] = [
+            one_more(notebook, "Solutions", answers(notebook)),
+            one_more(notebook, "Questions", worked(notebook)),
+        ]
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
 
 
@@ -76,8 +82,15 @@ def pytest_runtest_call(item):
     return result
 
 
-def with_solutions(notebook):
-    """One more cell for the kernel that ran a notebook: the library's answer to each exercise, and `check` of it."""
+def one_more(notebook, name, source):
+    """A cell for the kernel that has run a notebook, to be run in it too."""
+    cell = nbformat.v4.new_code_cell(source, execution_count=1)
+    number = len(notebook.nb.cells)
+    return IPyNbCell.from_parent(notebook, name=name, cell_num=number, cell=cell, options=defaultdict(bool))
+
+
+def answers(notebook):
+    """In a cell: the library's answer to each exercise, and `check` of it."""
     filled = copy.deepcopy(notebook.nb)
     fill_in(filled)
     lines = []
@@ -85,10 +98,12 @@ def with_solutions(notebook):
         if "exercise" in cell.metadata.get("tags", []):
             verdict = ast.unparse(ast.parse(following.source).body[-1])
             lines += [cell.source, f"assert {verdict}.status == 'correct', {verdict}"]
-    cell = nbformat.v4.new_code_cell("\n".join(lines), execution_count=1)
-    return IPyNbCell.from_parent(
-        notebook, name="Solutions", cell_num=len(filled.cells), cell=cell, options=defaultdict(bool)
-    )
+    return "\n".join(lines)
+
+
+def worked(notebook):
+    """In a cell: its questions, worked through as a learner does."""
+    return f"import runpy; runpy.run_path({str(WORK_THROUGH)!r})['work_through']({str(notebook.path)!r})"
 
 
 # --------------------------------------------------------------------------------------------------------- built once

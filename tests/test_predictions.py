@@ -1,4 +1,4 @@
-"""Every prediction: computed, the same whenever it is run, silent without a guess, and its slips known by name."""
+"""What is asked of a learner: how it is written, and that working through it (work_through.py) shows what is wrong."""
 
 import ast
 import re
@@ -8,15 +8,15 @@ from pathlib import Path
 import nbformat
 import pytest
 import warm
+from lab_page import write_notebook
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from work_through import in_this_process
+from notebook_run import failures
 
 import copies
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-YES_OR_NO = ("yes", "no", "true", "false")
 
 
 def calls(cell):
@@ -66,82 +66,97 @@ def test_the_rule_catches_what_it_is_there_for(source, tags, wrong):
     assert wrong in found and bool(wrong) == bool(found)
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    root = tmp_path_factory.mktemp("course")
-    shutil.copytree(ROOT / "notebooks", root / "notebooks", ignore=shutil.ignore_patterns(".*"))
-    copies.bring_up_to_date(root)
-    return root
+# ------------------------------------------------------------------------------------------ worked through by a learner
+
+ASK = "guess = ...\n"
+CALL = "predict(guess, n, zero=0, one=1)"
+ORDERS = "the notebook", "questions backwards", "all else backwards"
+# Cells of a made-up lesson: name, tag, source, the answer that was saved; and what is wrong with it.
+LESSON = [
+    ("imports", "", "from attn_lib.predict import NotYet, blank, predict", "", []),
+    ("start", "", "n, m, seen, first, more = 3, 1, 5, 1, []", "", []),
+    ("twice", "", "first = 2", "", []),
+    ("good", "predict", CALL, "3", []),
+    ("good-yes", "predict", "predict(guess, 'yes' if n == 3 else 'no', no='no', yes='yes')", "yes", []),
+    ("good-no", "predict", "predict(guess, 'yes' if m == 3 else 'no', no='no', yes='yes')", "no", []),
+    ("good-words", "predict", "predict(guess, ['yes', 'no'][:n], other=['no', 'yes'], all_can=['yes'] * 2)",
+     "[yes, no]", []),
+    ("given", "predict", f"guess = n if guess is ... else guess\n{CALL}", "3",
+     ["without a guess it does not stop: None"]),
+    ("fails", "predict", f"if guess is ...: n[3]\n{CALL}", "3", ["without a guess it does not stop: TypeError"]),
+    ("long", "predict", f"if guess is ...: raise NotYet('\"show\"\\nor a guess')\n{CALL}", "3",
+     ["without a guess it does not say in one line how to give up"]),
+    ("silent", "predict", f"if guess is ...: raise NotYet('Guess.')\n{CALL}", "3",
+     ["without a guess it does not say in one line how to give up: Guess."]),
+    ("prints", "predict", f"print(n)\n{CALL}", "3", ["without a guess it shows something: 3"]),
+    ("draws", "predict", f"display(n)\n{CALL}", "3",
+     ["without a guess it shows something: {'text/plain': '3'"]),
+    ("hides", "predict", f"{CALL}\nNone", "3",
+     [f"who gives up after {order} is shown None; saved was 'The answer: 3'" for order in ORDERS]),
+    ("breaks", "predict", f"if guess == 'show': n[3]\n{CALL}", "3",
+     [f"who gives up after {order} is shown TypeError" for order in ORDERS]),
+    ("sets", "predict", "seen = 5\npredict(guess, seen, zero=0, one=1)", "5", []),
+    ("seen", "predict", "predict(guess, seen, zero=0, one=1)", "5",
+     ["who gives up after questions backwards is shown The answer: 9.; saved was 'The answer: 5'"]),
+    ("spoils", "predict", "seen = 9\npredict(guess, seen, zero=0, one=1)", "9", []),
+    ("first-run", "predict", "predict(guess, first, zero=0, one=1.5)", "2",
+     ["who gives up after all else backwards is shown The answer: 1.; saved was 'The answer: 2'"]),
+    ("early", "predict", "predict(guess, m, zero=0, half=0.5)", "1",
+     [f"who gives up after {order} is shown The answer: 2.; saved was 'The answer: 1'" for order in ORDERS[:2]]),
+    ("few", "predict", "predict(guess, n, zero=0)", "3", ["only 1 of its slips ['zero'] are wrong answers"]),
+    ("right-slip", "predict", "predict(guess, n, zero=0, one=n)", "3",
+     ["only 1 of its slips ['zero', 'one'] are wrong answers"]),
+    ("yes-alone", "predict", "predict(guess, n == 3, yes='yes')", "True",
+     ["only 0 of its slips ['yes'] are wrong answers"]),
+    ("left-over", "predict", "predict(guess, 'nobody' if n else 'all', both='both', neither='neither')", "nobody",
+     ["its slips leave over 'nobody'"]),
+    ("own", "blank", "my_n = ...", "", []),
+    ("own-filled", "filled", "blank(my_n, n)", "", []),
+    ("own-f", "blank", "def my_f(x):\n    return ...", "", []),
+    ("own-f-filled", "filled", "def f(x):\n    return x\n\nblank(my_f(n), f(n))", "", []),
+    ("other", "blank", "my_other = ...", "", []),
+    ("other-filled", "filled", "more = [*more, n]\nblank(my_other, more)", "",
+     ["after 'my_other = more' it does not say 'Right'"]),
+    ("wrong", "blank", "my_wrong = ...", "", []),
+    ("wrong-filled", "filled", "my_wrong = n if my_wrong == 'show' else my_wrong\nblank(my_wrong, n)", "",
+     ["""after 'my_wrong = "show"' it does not say 'The answer:'"""]),
+    ("shown", "blank", "my_shown = ...", "", []),
+    ("shown-filled", "filled", "my_shown = n if my_shown is ... else my_shown\nblank(my_shown, n)", "",
+     ["without a guess it does not stop: None"]),
+    ("later", "", "m = 2", "", []),
+    ("holds", "", "assert n == 3", "", []),
+    ("held", "", "assert n == 3 and seen == 9", "", ["run again after those below it, it fails: AssertionError"]),
+    ("raises", "raises-exception", "n[3]", "", []),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def processes():
-    with warm.processes() as pool:
-        yield pool
+def said(tmp_path_factory):
+    """What is said of each cell of the made-up lesson, in lines."""
+    path = tmp_path_factory.mktemp("lesson") / "made_up.ipynb"
+    write_notebook(path, "---\n".join(f"{ASK * (tag == 'predict')}{source}\n" for _, tag, source, *_ in LESSON))
+    notebook = nbformat.read(path, as_version=4)
+    for cell, (name, tag, _, answer, _) in zip(notebook.cells, LESSON, strict=True):
+        data = {"text/plain": f"No guess entered yet. The answer: {answer}"}
+        cell.id, cell.metadata.tags = name, [tag]
+        cell.outputs = [nbformat.v4.new_output("execute_result", data)] if answer else []
+    nbformat.write(notebook, path)
+    return [line for line in failures(path)["Questions"].splitlines() if re.match("[a-z-]+: ", line)]
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def worked(request, course, processes):
-    """What came of working through a copy: see work_through.py."""
-    result = processes.submit(in_this_process, course / "my" / request.param.name).result()
-    return {"name": request.param.stem, **result}
+@pytest.mark.parametrize("name, wrong", [pytest.param(name, wrong, id=name) for name, *_, wrong in LESSON])
+def test_working_through_a_lesson_shows_what_is_wrong(said, name, wrong):
+    found = [line.removeprefix(f"{name}: ") for line in said if line.startswith(f"{name}: ")]
+    assert len(found) == len(wrong) and all(a.startswith(b) for a, b in zip(found, wrong, strict=True)), found
 
 
-def test_a_copy_can_be_worked_through(worked):
-    assert worked["errors"] == []
-    assert sum("predict" in question["tags"] for question in worked["questions"]) >= 5
-
-
-def test_without_a_guess_every_question_stops_and_says_nothing(worked):
-    for question in worked["questions"]:
-        assert question["stopped"] == "NotYet", question["id"]
-        assert re.search(r'"show"', question["said"]) and "\n" not in question["said"], question["said"]
-
-
-def test_who_gives_up_is_shown_the_truth(worked):
-    for question in worked["questions"]:
-        assert "The answer:" in question["given_up"], question["id"]
-
-
-def test_a_line_like_the_courses_is_right(worked):
-    filled = [question for question in worked["questions"] if "filled" in question["tags"]]
-    assert [question["id"] for question in filled if "Right" not in question["right"]] == []
-    assert len(filled) >= 3
-
-
-def test_a_question_has_the_same_answer_whenever_it_is_run_again(worked):
-    """After Run All, in order, in reverse order, and after all other cells: nothing they did may reach it."""
-    found = {}
-    for question in worked["questions"]:
-        if "predict" in question["tags"]:
-            truths = [asked["truth"] for asked in question["asked"]]
-            if any(again != truths for again in question["again"]):
-                found[question["id"]] = [truths, *question["again"]]
-    assert found == {}
-
-
-def test_wrong_answers_are_known_by_name(worked):
-    """At least two slips that are no answers; of yes and no, only one can be wrong."""
-    few = {}
-    for question in worked["questions"]:
-        for asked in question["asked"] if "predict" in question["tags"] else ():
-            needed = 1 if asked["word"] in YES_OR_NO else 2
-            if len(set(asked["slips"])) < needed:
-                few[question["id"]] = asked["slips"]
-    assert few == {}
-
-
-def test_what_is_chosen_is_not_what_the_slips_leave_over(worked):
-    """Of a few words all stand among the slips or none: else the cell itself says which is the answer."""
-    told = [q["id"] for q in worked["questions"] for asked in q["asked"] if asked["is_choice"] and asked["slips"]
-            and not asked["among_slips"] and "predict" in q["tags"]]  # fmt: skip
-    assert told == []
-
-
-def test_run_all_stops_at_the_first_question_with_one_line(course):
+def test_run_all_stops_at_the_first_question_with_one_line(tmp_path):
     """In a real kernel, as JupyterLab runs it."""
-    notebook = nbformat.read(course / "my" / NOTEBOOKS[0].name, as_version=4)
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(course / "my")}})
+    (tmp_path / "notebooks").mkdir()
+    shutil.copy2(NOTEBOOKS[0], tmp_path / "notebooks")
+    copies.bring_up_to_date(tmp_path)
+    notebook = nbformat.read(tmp_path / "my" / NOTEBOOKS[0].name, as_version=4)
+    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path / "my")}})
     with warm.kernels(), pytest.raises(CellExecutionError):
         client.execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -1,117 +1,155 @@
-"""Work through a learner's copy as its kernel would, without a guess and with one."""
+"""Work through a lesson's questions as a learner would, in the kernel that has just run its notebook.
+
+conftest.py has the kernel run this file after the notebook's last cell.
+"""
 
 import ast
-import contextlib
-import io
 import json
 import os
 import re
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
 
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
+from IPython import get_ipython
+from IPython.utils.capture import capture_output
 
-from attn_lib import predict, show
-
-ASKS = {"predict", "blank", "filled", "exercise", "nbval-ignore-output"}
-JUDGES = re.compile(r"(check|hint|solution|progress)\(")
-
-
-class Kernel:
-    """A shell that notes what `predict` and `blank` are told."""
-
-    def __init__(self):
-        config = Config(HistoryManager={"enabled": False})  # of whoever runs the tests
-        self.shell, self.asked = InteractiveShell.instance(colors="nocolor", config=config), []
-        self.shell.display_formatter.mimebundle_formatter.enabled = False  # nobody looks at a picture here
-        whole = predict._judge
-        self.shell.showtraceback = lambda *_, **__: None
-
-        def noted(kind, guess, truth, within, slips):
-            wanted = predict._read(truth)
-            apart = [name for name, x in slips.items() if not predict._same(predict._read(x, wanted), wanted, within)]
-            self.asked.append(
-                {
-                    "truth": show.value(truth, 6),
-                    "slips": apart,
-                    "word": str(truth).lower(),
-                    "is_choice": isinstance(wanted, str | bool) or wanted != wanted,  # nan is a word too
-                    "among_slips": len(apart) < len(slips),
-                }
-            )
-            return whole(kind, guess, truth, within, slips)
-
-        predict._judge = noted
-
-    def run(self, source, name):
-        """What came of a cell: its error, or None, what it printed and showed, and what it asked."""
-        self.asked.clear()
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            result = self.shell.run_cell(source, store_history=True, cell_id=name)
-        error = result.error_before_exec or result.error_in_exec
-        shown = repr(result.result) + str(getattr(result.result, "_repr_html_", str)())
-        return error, out.getvalue() + (shown if error is None else str(error)), list(self.asked)
+from attn_lib.predict import VARIABLE, NotYet, Prediction
 
 
-def given_up(source):
-    return re.sub(r"^(guess|my_\w+) = .*\.\.\.[\]\)]*", r'\1 = "show"', source, count=1, flags=re.M)
+class Wrong(Exception):
+    """What is wrong, in lines that IPython shows without a traceback."""
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+class Came(NamedTuple):
+    """What came of a cell."""
+
+    error: Exception | None
+    value: Any = None  # of its last line
+    printed: str = ""
 
 
 def work_through(path):
-    """Every cell in order; then the questions again, in order, backwards, and after all else was run backwards."""
-    kernel, questions, errors, own = Kernel(), [], [], None
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
-        if cell["cell_type"] != "code":
-            continue
-        own = cell if "blank" in tags else own
-        error, shown, asked = kernel.run(source, cell["id"])
-        if {"predict", "filled"} & set(tags):
-            question = {"id": cell["id"], "tags": tags, "stopped": type(error).__name__, "said": shown, "asked": asked}
-            question["source"] = given_up(source)
-            if "predict" in tags:
-                error, question["given_up"], question["asked"] = kernel.run(question["source"], cell["id"])
-                errors += [f"{cell['id']}: {error!r}"] if error else []
-            else:
-                errors += fill(kernel, question, own, cell)
-            questions.append(question)
-        elif error and "raises-exception" not in tags:
-            errors.append(f"{cell['id']}: {error!r}")
-    again = [question for question in questions if "predict" in question["tags"]]
-    for order in (again, again[::-1], None, again):
-        if order is None:
-            rerun_backwards(kernel, path)
-        for question in order or ():
-            error, _, asked = kernel.run(question["source"], question["id"])
-            question.setdefault("again", []).append(repr(error) if error else [q["truth"] for q in asked])
-    return {"questions": questions, "errors": errors}
+    """Raise `Wrong` if something is wrong with the questions of the notebook at path, which this kernel has run."""
+    cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    with mock.patch.dict(os.environ, {VARIABLE: "1"}):  # as in a learner's copy
+        if wrong := [f"{cell['id']}: {words}" for cell, words in what_is_wrong(code)]:
+            raise Wrong("\n".join(wrong))
 
 
-def fill(kernel, question, own, cell):
-    """Give a line of one's own up, then write it as the course has it; notes what is shown, returns what went wrong."""
+def run(source):
+    """Run a cell's source in this kernel, out of sight."""
+    shell, values = get_ipython(), []
+    value_shown = mock.patch.object(sys, "displayhook", values.append)
+    error_shown = mock.patch.object(shell, "showtraceback")
+    with capture_output() as seen, value_shown, error_shown:
+        result = shell.run_cell(source)
+    error = result.error_before_exec or result.error_in_exec
+    drawn = "".join(str(output.data) for output in seen.outputs)
+    return Came(error, values[-1] if values else None, seen.stdout + seen.stderr + drawn)
+
+
+def what_is_wrong(cells):
+    """Each cell with which something is wrong, and what.
+
+    Questions are answered in order, backwards, and after all else was run backwards.
+    """
+    questions = [cell for cell in cells if "predict" in tags(cell)]
+    lines = [(own, filled) for own, filled in pairwise(cells) if "filled" in tags(filled)]
+    others = [cell for cell in cells if not {"predict", "nbval-ignore-output"} & set(tags(cell))]
+    for cell in [*questions, *(filled for _, filled in lines)]:
+        yield from each(cell, stops_without_a_guess(run(text(cell))))
+    for cell in questions:
+        came = run(given_up(cell))
+        yield from each(cell, shows_the_answer_that_was_saved(came, cell))
+        if isinstance(came.value, Prediction):
+            yield from each(cell, knows_wrong_answers_by_name(came.value))
+            yield from each(cell, does_not_leave_its_answer_over(came.value))
+    for own, filled in lines:
+        yield from each(filled, takes_the_courses_own_line(own, filled))
+    for cell in reversed(questions):
+        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "questions backwards"))
+    for cell in reversed(others):
+        yield from each(cell, runs_again(run(text(cell)), cell))
+    for cell in questions:
+        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "all else backwards"))
+
+
+def each(cell, wrong):
+    return [(cell, words) for words in wrong]
+
+
+# ----------------------------------------------------------------------------- rules: each yields what is wrong
+
+
+def stops_without_a_guess(came):
+    """Run All stops at the question, with one line that says how to give up, and nothing is told."""
+    if not isinstance(came.error, NotYet):
+        yield f"without a guess it does not stop: {came.error!r}"
+    elif '"show"' not in str(came.error) or "\n" in str(came.error):
+        yield f"without a guess it does not say in one line how to give up: {came.error}"
+    if came.printed:
+        yield f"without a guess it shows something: {came.printed}"
+
+
+def shows_the_answer_that_was_saved(came, cell, after="the notebook"):
+    """Whenever it is run again, whoever gives up is shown the answer that the notebook was saved with."""
+    saved = "".join(cell["outputs"][0]["data"]["text/plain"]).removeprefix("No guess entered yet. ")
+    if came.error or repr(came.value) != f"{saved}." or not saved.startswith("The answer:"):
+        yield f"who gives up after {after} is shown {came.error or came.value!r}; saved was {saved!r}"
+
+
+def knows_wrong_answers_by_name(asked):
+    """At least two slips that are no answers; of yes and no, only one can be wrong."""
+    question = asked.for_a_page()
+    needed = 1 if question["leaves"] in (["yes"], ["no"]) else 2
+    if len(question["slips"]) < needed:
+        yield f"only {len(question['slips'])} of its slips {list(asked.slips)} are wrong answers"
+
+
+def does_not_leave_its_answer_over(asked):
+    """Of a few words all stand among the slips or none: else the cell itself says which is the answer."""
+    question = asked.for_a_page()
+    is_a_word = question["alone"] and isinstance(question["leaves"][0], str)
+    if is_a_word and len(question["slips"]) == len(asked.slips):
+        yield f"its slips leave over {question['leaves'][0]!r}"
+
+
+def takes_the_courses_own_line(own, filled):
+    """Who gives up goes on and is shown the course's; who writes what the course has is told that it is right."""
     mine, truth = (
         part.func if isinstance(part, ast.Call) else part
-        for part in ast.parse(question["source"]).body[-1].value.args  # blank(my_keys, keys), blank(my_f(x), f(x))
+        for part in ast.parse(text(filled)).body[-1].value.args  # blank(my_keys, keys), blank(my_f(x), f(x))
     )
-    lines = {"given_up": "".join(own["source"]).replace("...", '"show"', 1)}
-    lines["right"] = f"{ast.unparse(mine)} = {ast.unparse(truth)}"
-    wrong = []
-    for which, line in lines.items():
-        kernel.run(line, own["id"])
-        error, question[which], _ = kernel.run(question["source"], cell["id"])
-        wrong += [f"{cell['id']}, {which}: {error!r}"] if error else []
-    return wrong
+    for line, wanted in (
+        (text(own).replace("...", '"show"', 1), "The answer:"),
+        (f"{ast.unparse(mine)} = {ast.unparse(truth)}", "Right"),
+    ):
+        run(line)
+        came = run(text(filled))
+        if came.error or not repr(came.value).startswith(wanted):
+            yield f"after {line!r} it does not say {wanted!r}: {came.error or came.value!r}"
 
 
-def rerun_backwards(kernel, path):
-    """Run every cell of the lesson that asks nothing once more, from the last one to the first."""
-    for cell in reversed(json.loads(path.read_text(encoding="utf-8"))["cells"]):
-        source, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
-        if cell["cell_type"] == "code" and not ASKS & set(tags) and not JUDGES.match(source):
-            kernel.run(source, cell["id"])
+def runs_again(came, cell):
+    """After the whole lesson each cell can be run once more."""
+    if came.error and "raises-exception" not in tags(cell):
+        yield f"run again after those below it, it fails: {came.error!r}"
 
 
-def in_this_process(path):
-    """What came of working through a copy, in a process that does nothing else: its state is the notebook's alone."""
-    os.chdir(path.parent)
-    return work_through(path)
+def given_up(cell):
+    return re.sub(r"^guess = .*\.\.\.[\])]*", 'guess = "show"', text(cell), count=1)
+
+
+def text(cell):
+    return "".join(cell["source"])
+
+
+def tags(cell):
+    return cell["metadata"].get("tags", [])

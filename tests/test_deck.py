@@ -472,7 +472,15 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         [False],
     ]
     assert [part.get("unseen") for part in slides[0]["cells"]] == [None, True] and slides[0]["longest"] == 0
-    assert slides[1]["longest"] == len("x = 1") and [slide["from"] for slide in slides] == [0, 0, 2, 2, 2, 2, 2]
+    assert slides[1]["longest"] == len("x = 1") + len(" [Run] ") and [slide["from"] for slide in slides] == [
+        0,
+        0,
+        2,
+        2,
+        2,
+        2,
+        2,
+    ]
     assert [len(slide["answers"]) for slide in slides] == [0, 0, 1, 0, 0, 1, 0]
     assert len(slides[3]["said"]) == 7 and "Sentence number 1" in slides[3]["said"][0]
 
@@ -853,6 +861,28 @@ def test_a_lecture_is_heard_on_this_machine_alone_whatever_the_lecturers_setting
     (arguments,) = app.initialize.call_args.args  # which count for more than a file of settings
     assert "--ServerApp.ip=127.0.0.1" in arguments and arguments[-1] == "--port=1"
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(serve.ROOT), "before"]
+
+
+def test_run_lies_on_no_code_however_long_the_first_line(show, served):
+    """The button stands at the end of the first line, which is broken before it."""
+    page = show(served[0] + "07_how_attention_learns?token=test")
+    lengths = page.evaluate(
+        """() => Reveal.getSlides().map((slide) => {
+          const first = [...slide.querySelectorAll(".cm-line:first-child")];
+          return Math.max(0, ...first.map((line) => line.textContent.length));
+        })"""
+    )
+    assert max(lengths) > 90
+    jump(page, lengths.index(max(lengths)) + 1)
+    gaps = page.locator(SLIDE + ".source").evaluate_all(
+        """(sources) => sources.map((source) => {
+          const line = document.createRange(), run = source.querySelector(".run").getBoundingClientRect();
+          line.selectNodeContents(source.querySelector(".cm-line"));
+          const beside = [...line.getClientRects()].filter((text) => text.top < run.bottom && text.bottom > run.top);
+          return run.left - Math.max(...beside.map((text) => text.right));
+        })"""
+    )
+    assert min(gaps) >= 0, gaps
 
 
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):

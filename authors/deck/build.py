@@ -25,6 +25,7 @@ NOTEBOOKS = HERE.parents[1] / "notebooks"
 BUILD = HERE.parents[1] / "build" / "slides"
 REVEAL = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"  # not imported: that takes seconds
 SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
+BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
 SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
@@ -111,7 +112,8 @@ def add_cell(slide, cell, fragment, value, folder, buttons):
         slide["said"] += [local(inline(text), folder) for text in said]
     else:
         part["unseen"] = cell.metadata.get("slide") == []
-        slide["longest"] = max([slide["longest"], *([] if part["unseen"] else map(len, cell.source.splitlines()))])
+        lengths = [len(line) + (0 if i else BUTTON) for i, line in enumerate(cell.source.splitlines())]
+        slide["longest"] = max([slide["longest"], *([] if part["unseen"] else lengths)])
         part["highlighted"] = highlighted(cell.source)
         part["outputs"] = outputs_of(cell, value)
         tags = cell.metadata.get("tags", [])

@@ -1,10 +1,12 @@
 """JupyterLab for the browser's tests and the benchmark of boards: a server on a folder, and a page on a notebook."""
 
 import contextlib
+import json
 import os
 import random
 import re
 import shutil
+import sys
 import threading
 import time
 import urllib.error
@@ -38,6 +40,7 @@ SETTINGS = {
     "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
     "notebook-extension/tracker": '{"windowingMode": "none"}',  # every cell is on the page, not only those in view
 }
+WITHOUT = {"disabledExtensions": {"@jupyterlab/notebook-extension:export": True}}  # its menu has nbconvert imported
 PATIENCE = 20_000  # ms: how long something may take to be seen on a machine that is busy
 
 
@@ -65,7 +68,11 @@ class Lab:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(f"{address}/lab/tree/{path}?token=test&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-CodeCell", state="attached")
-        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(state="attached")  # slides hide the status bar
+        self.idle()
+
+    def idle(self):
+        """Wait until the notebook in front has a kernel that is waiting."""
+        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def run_all(self):
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
@@ -116,10 +123,13 @@ def jupyterlab(folder, options=(), **variables):
     for name, text in SETTINGS.items() if not settings.exists() else ():
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
+    (folder / ".CONFIG/labconfig").mkdir(parents=True, exist_ok=True)
+    (folder / ".CONFIG/labconfig/page_config.json").write_text(json.dumps(WITHOUT))
     port = random.SystemRandom().randrange(10_000, 30_000)  # the next free one would be that of another worker too
     options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
     options += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=test", "--ServerApp.port_retries=0"]
     environment = {**os.environ, **variables, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
+    environment["PATH"] = str(Path(sys.executable).parent)  # as for most learners: JupyterLab finds no Node.js to ask
     environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}
     environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".workspaces")
     address = f"http://127.0.0.1:{port}"
@@ -130,11 +140,11 @@ def jupyterlab(folder, options=(), **variables):
 
 def be_jupyterlab(started_with):
     """Become what `python -m jupyterlab` with these options and variables would have started."""
-    from jupyterlab.labapp import main
-
     options, environment = started_with
     os.environ.clear()
     os.environ.update(environment)
+    from jupyterlab.labapp import main
+
     main(options)
 
 

@@ -5,21 +5,28 @@ import re
 import pytest
 import torch
 from board_page import open_page, traits
+from on_a_board import cell, changed, focused, number, press, see, see_results, start_again
 
 from attn_lib import explorers
 from attn_lib.board import Board, Task, random_matrix
 from attn_lib.board import operations as op
+from attn_lib.examples import W_k, W_q, W_v, X
 from authors import pages
+
+HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 
 
 @pytest.fixture(scope="module")
 def page(browser, tmp_path_factory):
-    made = {name: getattr(explorers, name)() for name in ("by_hand_explorer", "mask_painter", "two_heads_explorer")}
+    names = ("by_hand_explorer", "softmax_explorer", "mask_painter", "two_heads_explorer", "reshape_explorer")
+    made = {name: getattr(explorers, name)() for name in names}
+    made["heads_explorer"] = explorers.heads_explorer(HEADS, ["a", "b"])
     shown = "".join(f'<section id="{name}">{pages.embed(board)}</section>' for name, board in made.items())
     path = tmp_path_factory.mktemp("hands") / "boards.html"
     head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
     path.write_text(f"{head}{shown}<script>{pages.script()}</script>", encoding="utf-8")
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    may = ["clipboard-read", "clipboard-write"]
+    page = browser.new_page(viewport={"width": 1366, "height": 768}, permissions=may, reduced_motion="reduce")
     page.goto(path.as_uri())
     yield page
     page.close()
@@ -27,23 +34,12 @@ def page(browser, tmp_path_factory):
 
 @pytest.fixture
 def by_hand(page):
-    return start_again(page, "by_hand_explorer")
+    return restarted(page, "by_hand_explorer")
 
 
-def start_again(page, name):
-    board = page.locator(f"#{name} .attn-board")
+def restarted(page, name):
     page.mouse.move(0, 0)
-    board.get_by_role("button", name="Reset").click()
-    return board
-
-
-def cell(board, label):
-    return board.get_by_label(re.compile(rf"^{re.escape(label)}(:|$)"))
-
-
-def press(board, *keys):
-    for key in keys:
-        board.page.keyboard.press(key)
+    return start_again(page.locator(f"#{name} .attn-board"))
 
 
 def said(board):
@@ -105,15 +101,110 @@ def test_one_gesture_is_one_step_of_undo(by_hand):
     assert number.input_value() == "1" and said(by_hand) == "Undone."
 
 
+def test_a_typed_digit_replaces_what_stands_there(by_hand):
+    box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
+    box.click()
+    box.click()  # again, into the cell that has the focus
+    by_hand.page.keyboard.type("7")
+    assert box.input_value() == "7"
+    press(by_hand, "Escape")
+    assert box.input_value() == "1"
+    press(by_hand, "ArrowUp")
+    by_hand.page.keyboard.type("3")
+    assert box.input_value() == "3"
+    by_hand.page.keyboard.type("5")  # but a second one stands behind the first
+    press(by_hand, "Enter")
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 35.0))
+
+
+def test_enter_moves_down_shift_enter_up_alt_arrows_anywhere_and_escape_takes_back(by_hand):
+    cell(by_hand, "W_q row 1 column 1").click()
+    by_hand.page.keyboard.type("4")
+    press(by_hand, "Enter")
+    assert focused(by_hand) == "W_q row 2 column 1"
+    press(by_hand, "Alt+ArrowRight", "Alt+ArrowDown")
+    assert focused(by_hand) == "W_q row 3 column 2"
+    press(by_hand, "Shift+Enter")
+    assert focused(by_hand) == "W_q row 2 column 2"
+    by_hand.page.keyboard.type("99")
+    press(by_hand, "Escape")
+    assert cell(by_hand, "W_q row 2 column 2").input_value() == "0"
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 4.0))
+
+
+def test_arrow_keys_step_and_one_undo_takes_back_a_press(by_hand):
+    cell(by_hand, "W_v row 1 column 1").click()
+    press(by_hand, "ArrowUp")
+    see(by_hand, "W_v row 1 column 1 is now 1.")
+    press(by_hand, "Shift+ArrowDown")
+    see(by_hand, "W_v row 1 column 1 is now −9.")
+    see_results(by_hand, W_v=changed(W_v, 1, 1, -9.0))
+    press(by_hand, "Control+z")
+    see(by_hand, "Undone.")
+    see_results(by_hand, W_v=changed(W_v, 1, 1, 1.0))
+    press(by_hand, "Control+y")
+    see(by_hand, "Redone.")
+    see_results(by_hand, W_v=changed(W_v, 1, 1, -9.0))
+
+
+def test_a_held_key_and_a_drag_are_each_undone_at_once_and_a_right_click_drags_nothing(by_hand):
+    keyboard, mouse = by_hand.page.keyboard, by_hand.page.mouse
+    cell(by_hand, "inputs X I, column 2").click()
+    for _ in range(5):
+        keyboard.down("ArrowUp")
+    keyboard.up("ArrowUp")
+    see(by_hand, "inputs X I, column 2 is now 5.")
+    box = cell(by_hand, "inputs X I, column 1").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for button, shift in (("left", 36), ("right", 36)):
+        mouse.move(x, y)
+        mouse.down(button=button)
+        for step in range(1, 7):
+            mouse.move(x + shift * step / 6, y)
+        mouse.up(button=button)
+    press(by_hand, "Escape")
+    both = changed(changed(X, 1, 2, 5.0), 1, 1, 4.0)
+    see_results(by_hand, X=both)
+    by_hand.get_by_role("button", name="Undo").click()
+    see_results(by_hand, X=changed(X, 1, 2, 5.0))
+    by_hand.get_by_role("button", name="Undo").click()
+    see_results(by_hand)
+
+
+def test_the_wheel_changes_the_focused_cell_only(by_hand):
+    cell(by_hand, "W_q row 4 column 1").hover()
+    by_hand.page.mouse.wheel(0, -1)
+    cell(by_hand, "W_q row 4 column 1").click()
+    by_hand.page.mouse.wheel(0, -1)
+    see(by_hand, "W_q row 4 column 1 is now 1.")
+
+
 @pytest.mark.parametrize(
-    "text, complaint", [("1,5", "write 1.5. 1 stays."), ("x", "“x” is not a number"), ("2e6", "at most a million")]
+    "text, complaint",
+    [
+        ("abc", "“abc” is not a number. 2 stays."),
+        ("1e400", "is too large"),
+        ("2e6", "at most a million"),
+        ("1,5", "write 1.5. 2 stays."),
+        ("0x10", "is not a number"),
+    ],
 )
-def test_what_is_no_number_is_answered_at_its_cell(by_hand, text, complaint):
-    number = cell(by_hand, "W_q row 1 column 1")
-    number.fill(text)
-    press(by_hand, "Tab")
-    assert complaint in by_hand.locator(".complaint").inner_text()
-    assert number.input_value() == "1" and number.get_attribute("aria-invalid") == "true"
+def test_bad_input_is_answered_at_the_cell_and_the_old_number_stays(by_hand, text, complaint):
+    box = cell(by_hand, "inputs X like, column 2")
+    box.click()
+    by_hand.page.keyboard.type(text)
+    press(by_hand, "Enter")
+    see(by_hand.locator(".complaint"), complaint)
+    assert box.input_value() == "2" and box.get_attribute("aria-invalid") == "true"
+    press(by_hand, "Tab")  # no trap
+    assert not focused(by_hand).startswith("inputs X")
+    see_results(by_hand)
+
+
+def test_an_emptied_cell_keeps_its_number(by_hand):
+    cell(by_hand, "inputs X like, column 2").click()
+    press(by_hand, "Delete", "Enter")
+    see(by_hand.locator(".complaint"), "The cell was empty. 2 stays.")
 
 
 PASTE = """(input, text) => {
@@ -144,10 +235,39 @@ def test_random_is_its_seed_and_the_code_follows(by_hand, page):
     assert torch.equal(first["W_q"], random_matrix((4, 3), seed, place=1))
     assert torch.equal(second["W_q"], random_matrix((4, 3), seed + 1, place=1)) and next_seed == seed + 1
     by_hand.get_by_text("As code").click()
-    mask = start_again(page, "mask_painter")
+    mask = restarted(page, "mask_painter")
     mask.get_by_text("As code").click()
     assert set(drawn(mask)[0]["mask"].unique().tolist()) <= {0, 1}
     mask.get_by_text("As code").click()
+
+
+def test_as_code_the_matrices_can_be_copied(by_hand, page):
+    by_hand.get_by_text("As code").click()
+    by_hand.get_by_role("button", name="Copy").click()
+    see(by_hand, "Copied.")
+    made = {}
+    exec(page.evaluate("navigator.clipboard.readText()"), made)
+    for name, matrix in {"X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v}.items():
+        assert torch.equal(made[name], matrix.double())
+    by_hand.get_by_text("As code").click()
+
+
+def test_typing_moves_every_result_and_the_task_asks_why(by_hand):
+    see_results(by_hand)
+    cell(by_hand, "W_k row 3 column 3").click()
+    by_hand.page.keyboard.type("0.5")
+    press(by_hand, "Enter")
+    see(by_hand, "✓ Now say why.")
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5))
+    reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
+    reasons.select_option("Any: an entry of W_k moves every key")
+    see(by_hand, "That is not the reason.")
+    reasons.select_option("The third: for I it counts double, the first only once")
+    see(by_hand, "✓ Done.")
+    cell(by_hand, "W_q row 1 column 1").fill("5")
+    press(by_hand, "Enter")
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5), W_q=changed(W_q, 1, 1, 5.0))
+    assert by_hand.get_by_text("✓ Done.").is_visible()  # what was done stays done
 
 
 def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
@@ -178,6 +298,47 @@ def test_a_result_says_where_it_came_from_and_leads_there(by_hand):
     press(by_hand, "Enter")
     assert by_hand.page.evaluate(label) == "inputs X tea, column 1"
     press(by_hand, "Escape")
+
+
+def test_with_the_keyboard_alone_a_result_says_where_it_came_from_and_is_heard(by_hand):
+    by_hand.get_by_role("button", name="Reset").focus()
+    stops = []
+    for _ in range(30):
+        press(by_hand, "Tab")
+        stops.append(focused(by_hand))
+        if stops[-1].startswith("scores"):
+            break
+    assert len(stops) < 20 and sum(stop.startswith("W_q") for stop in stops) == 1  # one stop for each panel
+    press(by_hand, "ArrowUp", "ArrowUp", "Home", "ArrowDown", "ArrowDown", "ArrowRight")
+    line = by_hand.locator(".why")
+    line.get_by_text("scores tea → like").wait_for()
+    assert line.inner_text().split("\n")[1] == "2·4 + 1·4 + 3·0 = 12"
+    assert by_hand.locator(".spoken").inner_text() == "scores tea → like: 2·4 + 1·4 + 3·0 = 12"
+    assert by_hand.locator("td.lit").count() == 6
+    press(by_hand, "Enter")  # back to where it came from
+    assert focused(by_hand) == "queries tea, column 1: 2"
+
+
+def test_an_operand_is_a_way_back_to_its_cell(by_hand):
+    cell(by_hand, "scores tea → like").click()
+    by_hand.locator(".why .leaf").nth(1).click()
+    assert focused(by_hand) == "keys like, column 1: 4"
+    by_hand.locator(".why .leaf").nth(2).click()  # 0·0 + 2·1 + 0·0 + 2·1: the second 2 of X
+    assert focused(by_hand) == "inputs X like, column 2"
+
+
+@pytest.mark.parametrize(
+    "label, text",
+    [
+        ("queries I, column 3", "1·1 + 0·0 + 1·1 + 0·1 = 2"),
+        ("weights I → I", "e^2 / (e^2 + e^4 + e^4) ≈ 0.063"),
+        ("outputs I, column 1", "0.06·1 + 0.47·2 + 0.47·2 = 1.94"),
+    ],
+)
+def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
+    cell(by_hand, label).hover()
+    by_hand.locator(".why").get_by_text(label).wait_for()
+    assert by_hand.locator(".why").inner_text().split("\n")[1] == text
 
 
 def test_arrows_walk_on_in_the_next_row_and_back_in_the_one_before(by_hand):
@@ -230,7 +391,7 @@ def test_an_input_says_what_it_will_move(by_hand, page):
     moves = "W_k row 3 column 3 moves 2 of keys, 6 of scores, 9 of weights, 9 of outputs."
     assert hint.inner_text() == moves == by_hand.locator(".spoken").inner_text()
     assert by_hand.locator(".moved").count() == 26
-    mask = start_again(page, "mask_painter")
+    mask = restarted(page, "mask_painter")
     cell(mask, "mask q0 → k0").focus()
     assert (
         "moves 1 of scores, filled, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
@@ -243,13 +404,108 @@ def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, p
     press(by_hand, "Enter")
     below = by_hand.locator("[data-name=queries] td.below").evaluate_all("all => all.map((c) => c.innerText)")
     assert below == ["−4", "−3"]
-    mask = start_again(page, "mask_painter")
+    mask = restarted(page, "mask_painter")
     for key in range(4):
         cell(mask, f"mask q1 → k{key}").click()
     assert mask.locator("[data-name=weights] td.broken").count() == 4
-    heads = start_again(page, "two_heads_explorer")
+    heads = restarted(page, "two_heads_explorer")
     gaps = "row => [...row.querySelectorAll('td')].map((cell) => cell.classList.contains('after-gap'))"
     assert heads.locator("[data-name=queries] tbody tr").first.evaluate(gaps) == [False, False, True, False]
+
+
+def test_the_steps_can_be_played_one_by_one(by_hand):
+    by_hand.get_by_role("button", name="Step on").click()
+    see(by_hand, "queries: inputs X times W_q")
+    assert cell(by_hand, "weights I → I").get_attribute("aria-label").endswith("not yet")
+    press(by_hand, "PageDown", "PageDown", "PageDown", "PageDown")
+    see(by_hand, "weights: Softmax of each row of")
+    assert number(by_hand, "weights I → I") == 0.06
+    assert cell(by_hand, "outputs I, column 1").get_attribute("aria-label").endswith("not yet")
+    by_hand.get_by_role("slider", name="Steps").press("End")
+    see_results(by_hand)
+
+
+def test_nothing_moves_a_board_up_or_down(by_hand):
+    height = "board => board.getBoundingClientRect().height"
+    before = by_hand.evaluate(height)
+    for label in ("outputs I, column 1", "W_k row 3 column 3", "scores tea → like"):
+        by_hand.page.mouse.move(0, 0)  # away from the arithmetic, which may stand on the next
+        cell(by_hand, label).hover()
+        assert by_hand.evaluate(height) == before
+    cell(by_hand, "W_k row 3 column 3").focus()
+    by_hand.page.keyboard.type("0.5x")
+    press(by_hand, "Enter")
+    by_hand.page.keyboard.type("0.5")
+    press(by_hand, "Shift+Enter")
+    by_hand.get_by_role("button", name="Random").click()
+    assert by_hand.evaluate(height) == before
+
+
+def test_large_type_is_larger(by_hand, page):
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    size = "board => parseFloat(getComputedStyle(board.querySelector('td.cell')).fontSize)"
+    before = by_hand.evaluate(size)
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.evaluate(size) > 1.2 * before
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.evaluate(size) == before
+    page.set_viewport_size({"width": 1366, "height": 768})
+
+
+# ------------------------------------------------------------------------------------------------ the other boards
+
+
+def test_softmax_explorer_by_keyboard(page):
+    board = restarted(page, "softmax_explorer")
+    board.get_by_role("slider", name=re.compile("d_k")).focus()
+    press(board, *["ArrowRight"] * 4)
+    see(board, "d_k is now 256.")
+    assert number(board, "weights, / 1 key 2") == pytest.approx(0.96, abs=0.006)
+    assert number(board, "weights, / √d_k key 2") == pytest.approx(0.27, abs=0.006)
+    board.get_by_role("slider", name=re.compile("Temperature")).focus()
+    press(board, *["ArrowRight"] * 4)
+    see(board, "✓ Now say why.")
+
+
+def test_mask_painter_shows_the_nan_and_its_gradient(page):
+    board = restarted(page, "mask_painter")
+    board.get_by_role("combobox", name="Preset").select_option("causal")
+    cell(board, "mask q0 → k0").click()
+    see(board, "✓ Done.")
+    nan = board.locator('[aria-label="weights q0 → k0: nan"]')
+    assert "repeating-linear-gradient" in nan.evaluate("cell => getComputedStyle(cell).backgroundImage")
+    assert board.locator('[aria-label="gradient of W_v row 1 column 1: nan"]').count() == 1
+    board.get_by_role("combobox", name="Apply as").select_option("masked_softmax of attn_lib")
+    board.locator('[aria-label="weights q0 → k0: 0"]').wait_for()
+    assert board.get_by_text("✓ Done.").is_visible()
+
+
+def test_a_head_is_chosen_by_clicking_it(page):
+    board = restarted(page, "heads_explorer")
+    board.get_by_role("button", name="head 0", exact=True).click()
+    board.locator('[aria-label="the head chosen a → a: 0.90"]').wait_for()
+    board.get_by_role("combobox", name="Query").select_option("1: b")
+    see(board, "✓ Done.")
+    board.get_by_role("combobox", name="Curves").select_option("shown")
+    board.get_by_role("img", name="Who listens to whom: a most to a, b most to a.").wait_for()
+
+
+def test_reshape_explorer_follows_a_feature(page):
+    board = restarted(page, "reshape_explorer")
+    cell(board, "x: a row for each token row 2 column 1").hover()
+    board.page.wait_for_function("board => board.querySelectorAll('td.moved').length === 2", arg=board.element_handle())
+    assert board.locator("td.moved").all_inner_texts() == ["10", "10"]
+    board.get_by_role("slider", name=re.compile("Tokens")).focus()
+    press(board, "Home")
+    see(board, "✓ Done.")
+
+
+def test_axe_finds_no_violation_in_any_board(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    contrast = {"color-contrast": {"enabled": False}}  # which test_board_view looks at, on every board
+    results = Axe().run(page, context=".attn-board", options={"resultTypes": ["violations"], "rules": contrast})
+    assert results.violations_count == 0, results.generate_report()
 
 
 # ------------------------------------------------------------------------------------ keys that are not the board's

@@ -28,8 +28,9 @@ function render(engine, el) {
   function fits() { // type as large as there is room for; in two steps, as the smallest type does not shrink with it
     root.style.fontSize = "";
     for (let k = 0; k < 2; k++) {
-      const size = parseFloat(getComputedStyle(root).fontSize) * Math.min(1, view.stage.clientWidth / (flow.offsetWidth + 2));
-      root.style.fontSize = `${Math.max(LEAST, size)}px`;
+      const size = parseFloat(getComputedStyle(root).fontSize), share = view.stage.clientWidth / (flow.offsetWidth + 2);
+      if (size * share < LEAST - 1) return false; // not even in the smallest type: there is no need to lay it out
+      root.style.fontSize = `${Math.max(LEAST, size * Math.min(1, share))}px`;
     }
     return flow.offsetWidth <= view.stage.clientWidth + 1;
   }

@@ -863,28 +863,6 @@ def test_a_lecture_is_heard_on_this_machine_alone_whatever_the_lecturers_setting
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(serve.ROOT), "before"]
 
 
-def test_run_lies_on_no_code_however_long_the_first_line(show, served):
-    """The button stands at the end of the first line, which is broken before it."""
-    page = show(served[0] + "07_how_attention_learns?token=test")
-    lengths = page.evaluate(
-        """() => Reveal.getSlides().map((slide) => {
-          const first = [...slide.querySelectorAll(".cm-line:first-child")];
-          return Math.max(0, ...first.map((line) => line.textContent.length));
-        })"""
-    )
-    assert max(lengths) > 90
-    jump(page, lengths.index(max(lengths)) + 1)
-    gaps = page.locator(SLIDE + ".source").evaluate_all(
-        """(sources) => sources.map((source) => {
-          const line = document.createRange(), run = source.querySelector(".run").getBoundingClientRect();
-          line.selectNodeContents(source.querySelector(".cm-line"));
-          const beside = [...line.getClientRects()].filter((text) => text.top < run.bottom && text.bottom > run.top);
-          return run.left - Math.max(...beside.map((text) => text.right));
-        })"""
-    )
-    assert min(gaps) >= 0, gaps
-
-
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     address, server = served
     page = show(address + "03_masking?token=test")
@@ -900,6 +878,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
         run_seen(page)
         assert number_of(page) == first
     assert "".join(shown.all_inner_texts()).strip()
+    assert page.locator(SLIDE + ".code:not(.fragment) > .saved").count() == 0, "no room is kept for what came"
     for _ in range(page.locator(SLIDE + ".fragment:not(.visible)").count() + 1):
         page.keyboard.press("Shift+Enter")
     until(page, f"(n) => {NUMBER} === n + 1", first)
@@ -981,3 +960,55 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert "6 * 7" in code.first.inner_text()
     assert page.evaluate("JSON.parse(sessionStorage['deck:03_masking:session']).ran") == []
     assert page.complaints == []
+
+
+def test_a_clicker_shows_the_answer_after_a_run_without_a_guess_and_after_a_wrong_one(show, served):
+    page = show(served[0] + "03_masking?token=test")
+    until(page, "document.documentElement.dataset.python === 'ready'")
+    jump(page, slide_with(page, ".guess"))
+    cell = page.locator(SLIDE + ".cell[data-question]").first
+    missing, answer = cell.get_by_text("Your guess first"), cell.get_by_text("The answer:")
+    while not missing.is_visible():  # and what stands above it on the slide
+        run_seen(page)
+    assert missing.is_visible() and not answer.is_visible()
+    page.keyboard.press("PageDown")
+    assert answer.is_visible() and not missing.is_visible()
+    page.keyboard.press("PageUp")
+    assert missing.is_visible() and not answer.is_visible()
+    page.keyboard.press("g")
+    page.keyboard.type("12345")
+    run_seen(page, "Enter")
+    page.keyboard.press("PageDown")
+    assert cell.get_by_text("✗").is_visible() and answer.is_visible()
+    page.reload()
+    until(page, "document.documentElement.dataset.python === 'ready'")
+    assert cell.get_by_text("✗").is_visible()
+    page.keyboard.press("g")
+    page.keyboard.type('"show"')
+    run_seen(page, "Enter")
+    assert answer.count() == 1, "Python has said it"
+    page.reload()
+    until(page, "document.documentElement.dataset.python === 'ready'")
+    assert answer.count() == 1
+
+
+def test_run_lies_on_no_code_however_long_the_first_line(show, served):
+    """The button stands at the end of the first line, which is broken before it."""
+    page = show(served[0] + "07_how_attention_learns?token=test")
+    lengths = page.evaluate(
+        """() => Reveal.getSlides().map((slide) => {
+          const first = [...slide.querySelectorAll(".cm-line:first-child")];
+          return Math.max(0, ...first.map((line) => line.textContent.length));
+        })"""
+    )
+    assert max(lengths) > 90
+    jump(page, lengths.index(max(lengths)) + 1)
+    gaps = page.locator(SLIDE + ".source").evaluate_all(
+        """(sources) => sources.map((source) => {
+          const line = document.createRange(), run = source.querySelector(".run").getBoundingClientRect();
+          line.selectNodeContents(source.querySelector(".cm-line"));
+          const beside = [...line.getClientRects()].filter((text) => text.top < run.bottom && text.bottom > run.top);
+          return run.left - Math.max(...beside.map((text) => text.right));
+        })"""
+    )
+    assert min(gaps) >= 0, gaps

@@ -127,7 +127,9 @@ async function start() {
     ran = new Set(kept.session.get().ran);
     for (const [id, messages] of Object.entries(kept.outputs.get() ?? {})) {
       const cell = cells.find((c) => c.dataset.id === id);
-      if (cell) messages.forEach((message) => show(cell, message));
+      if (!cell) continue;
+      messages.forEach((message) => show(cell, message));
+      dropSaved(cell);
     }
     say("");
   } else {
@@ -222,6 +224,7 @@ async function execute(cell, { quietly = false } = {}) {
   else cell.classList.remove("unseen"); // an import that fails is to be read
   if (!quietly || !asks) {
     cell.hasOutput = true;
+    dropSaved(cell);
     kept.outputs.set({ ...kept.outputs.get(), [cell.dataset.id]: seen }) || kept.outputs.set({});
     if (well && cell.dataset.question && /class="[^"]*\bright\b|✓/.test(cell.shown.innerHTML)) reveal(cell);
   }
@@ -233,7 +236,12 @@ async function execute(cell, { quietly = false } = {}) {
 
 function clear(cell) {
   cell.shown.replaceChildren();
-  cell.querySelector(".outputs.saved")?.remove();
+  dropSaved(cell);
+}
+
+// What Python said takes the place of what is saved; the answer to a question, though, stays until it was said.
+function dropSaved(cell) {
+  if (!cell.dataset.question || /✓|The answer/.test(cell.shown.textContent)) cell.querySelector(".outputs.saved")?.remove();
 }
 
 function show(cell, { type, content }) {

@@ -125,6 +125,7 @@ def show(browser):
         page.asked, page.complaints = [], []
         page.on("request", lambda request: page.asked.append(request.url))
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("console", lambda told: told.type == "error" and page.complaints.append(told.text))
         page.goto(address)
         if size != PHONE:
             until(page, "window.Reveal && Reveal.isReady()")

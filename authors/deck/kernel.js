@@ -56,9 +56,10 @@ export async function connect({ baseUrl, token, path, id }) {
   const sessions = new SessionManager({ serverSettings, kernelManager });
   await sessions.ready;
   const model = id ? [...sessions.running()].find((running) => running.id === id) : undefined;
-  if (model) return { session: sessions.connectTo({ model }), again: true };
+  const options = { kernelConnectionOptions: { handleComms: false } }; // boards live in the page: their Python waits for none
+  if (model) return { session: sessions.connectTo({ model, ...options }), again: true };
   const name = `deck ${path} ${Date.now()}`;
-  const session = await sessions.startNew({ path: name, name, type: "deck", kernel: { name: "python3" } });
+  const session = await sessions.startNew({ path: name, name, type: "deck", kernel: { name: "python3" } }, options);
   return { session, again: false };
 }
 

@@ -214,6 +214,7 @@ def test_a_line_or_a_name_that_there_is_not_is_told_what_there_is():
         verdict = check("6.7", 4, fault)
         assert all(name in part(verdict, "Diagnosis") for name in FAULTS) and verdict.misconception == "no-name"
     assert part(check("6.7", 0, ...), "Diagnosis").startswith("✗")
+    assert check("6.7", 1, "too weak").misconception == "wrong-line"  # before the name, which is wrong too
     assert (
         part(check("6.7", 4, ...), "Diagnosis")
         == "… Diagnosis: Line 4 is where it goes wrong. Which of the names in `FAULTS`?"
@@ -328,7 +329,29 @@ def test_padded_queries_may_come_to_anything_finite_once_mended():
 def test_a_module_that_drops_nothing_any_more_is_cured_of_too_much():
     verdict = check("6.15", ..., ..., cures.WithoutDropout)
     assert verdict.misconception == "amputated" and "in training nothing is dropped" in part(verdict, "Mended")
-    assert part(check("6.15", ..., ..., cures.DropoutInTraining), "Mended").startswith("✓")
+    for mended in (cures.DropoutInTraining, cures.DropoutInTraining()):
+        assert part(check("6.15", ..., ..., mended), "Mended").startswith("✓")
+
+
+def test_a_module_that_fails_in_training_is_told_that():
+    class Rests(cures.WithoutDropout):
+        def forward(self, q, k, v):
+            return super().forward(q, k, v) if not self.training else self.nothing
+
+    verdict = check("6.15", ..., ..., Rests)
+    assert verdict.misconception is None
+    assert "in training it raises `AttributeError: 'Rests' object has no attribute" in part(verdict, "Mended")
+
+
+def test_a_module_that_never_ends_in_training_is_told_that(monkeypatch):
+    class Restless(cures.WithoutDropout):
+        def forward(self, q, k, v):
+            while self.training:
+                pass
+            return super().forward(q, k, v)
+
+    monkeypatch.setattr(runner, "LIMIT_S", 0.5)  # enough for the calls in eval; where it is not, they are told
+    assert "had not come back after 0.5 seconds" in part(check("6.15", ..., ..., Restless), "Mended")
 
 
 def test_an_endless_cure_or_test_is_stopped(monkeypatch):
@@ -515,7 +538,8 @@ def test_an_exception_within_attention_is_no_catch_and_no_condemnation():
         return attention(q, k, v).shape != (2, 3, 4)
 
     assert part(check("6.3", exchange), "Test").startswith("✓")
-    assert "On the patient `detects` raises" in part(check("6.20", not_square), "Test")
+    said = part(check("6.20", not_square), "Test")
+    assert "On the patient `detects` raises" in said and "right code" not in said
 
 
 def test_an_error_of_the_tests_own_is_told_with_where_it_comes_from():
@@ -561,6 +585,7 @@ def test_what_a_test_returns_has_to_be_a_bool():
     assert "`return` missing" in part(check("6.1", forgets), "Test")
     assert "use `torch.allclose`" in part(check("6.1", asserts), "Test")
     assert "not a bool" in part(check("6.1", lambda attention: "yes"), "Test")
+    assert "returns a tensor of shape (3,), not a bool" in part(check("6.1", lambda attention: torch.ones(3)), "Test")
     assert "is to be a function; this is of type int" in part(check("6.1", 3), "Test")
     assert check("6.1", one_line_missing).status == "unattempted"
     assert part(check("6.4", a_tensor), "Test").startswith("✓")
@@ -569,7 +594,7 @@ def test_what_a_test_returns_has_to_be_a_bool():
 
 def test_what_it_prints_is_told_and_not_shown(capsys):
     def chatty(attention):
-        print("hello")
+        print("hello\nand more")
         return CASES["6.5"].answer[3](attention)
 
     verdict = check("6.5", chatty)
@@ -701,10 +726,10 @@ def test_no_call_is_so_odd_that_a_blind_spot_cannot_bear_it():
     assert "lets the patient pass" in part(check("6.17", no_heads), "Test")
 
 
-def weighed(patient, *relatives, right=False, id="6.1"):
+def weighed(patient, *relatives, right=False, neighbours=False, id="6.1"):
     """What is said of a test with random input that says this of the patient, its relatives and one of the right."""
     said = {"patient": {"the patient": patient}, "relatives": dict(enumerate(relatives))}
-    said |= {"right": {0: right, 1: False, 2: False}, "neighbours": dict.fromkeys(range(7), False)}
+    said |= {"right": {0: right, 1: False, 2: False}, "neighbours": dict.fromkeys("abcdefg", neighbours)}
     return str(weigh(CASES[id], Evidence(said=said, calls=[{"q": ROW}], tried=1)))
 
 
@@ -721,6 +746,11 @@ def test_how_many_relatives_are_caught_is_said():
         "✗ Test: It lets the patient pass; of 2 relatives of the fault it catches 1."
     )
     assert weighed(True, True, False).startswith("✗ Test: It catches this patient, but not its relatives.")
+
+
+def test_whoever_lets_the_patient_pass_is_told_that_and_not_whom_else_it_condemns():
+    assert weighed(False, False, neighbours=True).startswith("✗ Test: It lets the patient pass;")
+    assert weighed(True, True, neighbours=True).startswith("✗ Test: It condemns code whose fault is another one.")
 
 
 def memory_blind_spots():
@@ -781,7 +811,8 @@ def test_exactness_narrowness_and_a_missing_not_have_names():
         q, k, v = torch.randn(2, 5, 8, requires_grad=True), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
         return CASES["6.5"].answer[3](attention) or "ToCopy" in attention(q, k, v).grad_fn.name()
 
-    assert check("6.1", exact).misconception == "condemns-right"
+    verdict = check("6.1", exact)
+    assert verdict.misconception == "condemns-right" and "Condemned with the patient" not in verdict.message
     assert check("6.5", picky).misconception == "condemns-right"
     assert check("6.1", unscaled_only).misconception == "only-this-one"
     assert check("6.5", lambda attention: not CASES["6.5"].answer[3](attention)).misconception == "upside-down"
@@ -872,7 +903,7 @@ def test_the_right_code_is_to_be_had_once_the_diagnosis_stands(id):
 def test_the_names_of_faults_give_nothing_away(id):
     assert set(CASES[id].faults) <= set(FAULTS)
     assert sum(CASES[id].faults[0] in case.faults for case in CASES.values()) >= 2
-    assert str(FAULTS).count("\n") == len(FAULTS) - 1
+    assert len({line.index(means) for line, means in zip(str(FAULTS).split("\n"), FAULTS.values(), strict=True)}) == 1
     assert all(f"<code>{name}</code>" in FAULTS._repr_html_() for name in FAULTS)
 
 

@@ -8,6 +8,7 @@ the whole, with students' servers, is tried by tests/load_hub.py.
 import asyncio
 import contextlib
 import csv
+import datetime
 import importlib
 import json
 import os
@@ -317,6 +318,8 @@ def test_an_id_that_cannot_be_one_is_refused_and_nobody_is_added(roster, name):
 def test_the_roster_is_kept_from_the_command_line(roster, tmp_path, capsys):
     file = tmp_path / "class.csv"
     file.write_text("id,name,email\n王小明,Wang Xiaoming,xm@example.org\n", encoding="utf-8")
+    roster.STATE.mkdir(mode=0o700)
+    (roster.STATE / ".roster.csv").write_text("half of a longer one, of a write that was cut off\n" * 9)
     roster.main(["add", str(file)])
     roster.main(["add", "--teacher", "Emmy"])
     printed = [line.split(",") for line in capsys.readouterr().out.splitlines()]
@@ -912,6 +915,18 @@ def test_the_newest_counts_every_one_is_kept_and_who_is_missing_is_named(class_o
         counts = {row["id"]: row["count"] for row in csv.DictReader(file)}
     assert counts == {"ada@example.org": "0", "王小明": "2", "eve": "0"}
     assert all(mode(path) & 0o077 == 0 for path in (out / "03", out / "03-all", out / "03-times.csv"))
+
+
+def test_a_copy_has_the_time_of_what_was_handed_in_and_the_table_the_newest(class_of, tmp_path, monkeypatch):
+    collect, _ = class_of
+    times = [datetime.datetime(2026, 3, day, 9).timestamp() for day in (2, 1)]
+    monkeypatch.setattr(collect, "fetch", lambda entry, place: [(times[0], b"new"), (times[1], b"old")])
+    row = collect.one({"id": "王小明", "name": "", "email": ""}, "03", tmp_path, "03_masking.ipynb")
+    assert (row["newest"], row["count"]) == ("2026-03-02 09.00.00", 2)
+    copies = sorted((tmp_path / "03-all/王小明").iterdir())
+    assert [path.stat().st_mtime for path in copies] == times[::-1]
+    counts = tmp_path / "03/王小明/03_masking.ipynb"
+    assert counts.read_bytes() == b"new" and counts.stat().st_mtime == times[0]
 
 
 def test_what_is_no_notebook_or_too_large_is_left_out_and_said(class_of, tmp_path, capsys, monkeypatch):

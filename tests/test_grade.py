@@ -518,6 +518,9 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     (folder / "hal.zip").write_bytes(deep.getvalue())
     with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
         archive.writestr("inner.zip", "x")
+    zipfile.ZipFile(folder / "jim.zip", "w").close()
+    (folder / "kay").mkdir()
+    (folder / "kay" / "roster.csv").write_text("id,name\n1,Ada", encoding="utf-8")
     problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
     assert problems == {
         "ada.ipynb": "cannot be read: not a notebook",
@@ -529,6 +532,8 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
         "gus.ipynb": "a link, which is not followed",
         "hal.zip": "cannot be read: more than 500 files or 128 MB",
         "ivy.zip/inner.zip": "a .zip in a .zip, which is not opened",
+        "jim.zip": "cannot be read: nothing in it",
+        "kay/roster.csv": "not a notebook, .py or .zip (.csv)",
     }
     monkeypatch.setattr(hand_ins, "LARGEST", 30)
     (folder / "bob.ipynb").write_text("x" * 31, encoding="utf-8")
@@ -536,6 +541,11 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
         archive.writestr("a.py", "#" * 31)
     problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
     assert problems["bob.ipynb"] == problems["ivy.zip"] == "cannot be read: larger than 0 MB"
+    monkeypatch.setattr(hand_ins, "LARGEST", 300)
+    with zipfile.ZipFile(folder / "ivy.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.py", "#" * 301)  # as it lies there it is small enough
+    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    assert problems["ivy.zip/a.py"] == "cannot be read: larger than 0 MB"
     with pytest.raises(FileNotFoundError, match="nothing in"):
         (tmp_path / "empty").mkdir()
         hand_ins.find(tmp_path / "empty")

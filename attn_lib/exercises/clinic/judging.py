@@ -3,6 +3,7 @@
 import torch
 
 from ... import show
+from .. import runner
 from ..function import explain
 from ..outcomes import kind_of, right, same
 from ..runner import OutOfTime, Raised, Worker
@@ -105,9 +106,8 @@ def judge_cure(case, mended, worker):
             return Part("Mended", "open", "it returns nothing yet.")
         if not right(outcome, truth):
             return _not_cured(case, trial, outcome, truth, worker)
-    if isinstance(case.buggy, type) and not _drops_in_training(mended, exercise.trials[0], worker):
-        message = "in training nothing is dropped any more: the patient is cured of more than ailed it."
-        return Part("Mended", "wrong", message, "amputated")
+    if isinstance(case.buggy, type) and (wrong := _wrong_in_training(mended, exercise.trials[0], worker)):
+        return wrong
     return Part("Mended", "right", f"right on {show.count(len(exercise.trials), 'call')}.")
 
 
@@ -120,15 +120,22 @@ def _not_cured(case, trial, outcome, truth, worker):
     return Part("Mended", "wrong", seen, None, drawn or ())
 
 
-def _drops_in_training(mended, trial, worker):
-    def twice():
+def _wrong_in_training(mended, trial, worker):
+    """What is wrong with a module that is right in eval, or None."""
+
+    def is_steady():
         module = fresh(mended).train()
         return torch.equal(module(*trial.args), module(*trial.args))
 
     try:
-        return not worker.run(twice)
-    except (Raised, OutOfTime):
-        return False
+        if worker.run(is_steady):
+            message = "in training nothing is dropped any more: the patient is cured of more than ailed it."
+            return Part("Mended", "wrong", message, "amputated")
+    except Raised as raised:
+        return Part("Mended", "wrong", f"in training it raises `{show.error(raised.error)}`.")
+    except OutOfTime:
+        return Part("Mended", "wrong", f"in training it had not come back after {runner.LIMIT_S:g} seconds.")
+    return None
 
 
 def same_code(one, other):

@@ -4,9 +4,13 @@ import base64
 import html
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from PIL import Image
+from pygments.lexers import PythonLexer
+from pygments.styles import get_style_by_name
+from pygments.token import Name, Text
 
 from attn_lib.board.board import PAGE
 from attn_lib.board.board import script as board_script
@@ -14,6 +18,7 @@ from attn_lib.show import marked
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
+CODE, CODE_IN_THE_DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # styles of pygments
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
 WAKE = (Path(__file__).parent / "wake.js").read_text(encoding="utf-8")
 
@@ -49,6 +54,21 @@ def size_of(path):
         return Image.open(path).size
     points = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8")).groups()
     return tuple(round(float(length) * 4 / 3) for length in points)
+
+
+class Python(PythonLexer):
+    """Python on a page, where what has no colour of its own is no element: up to half of a lesson's would be such."""
+
+    def get_tokens_unprocessed(self, text, stack=("root",)):
+        for place, kind, words in super().get_tokens_unprocessed(text, stack):
+            yield place, kind if has_colour(kind) else Text, words
+
+
+@cache
+def has_colour(kind):
+    """Whether a kind of word, in light or dark, looks different from a name."""
+    styles = map(get_style_by_name, (CODE, CODE_IN_THE_DARK))
+    return any(style.style_for_token(kind) != style.style_for_token(Name) for style in styles)
 
 
 def script():

@@ -918,7 +918,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
         assert ("not_there" in code.first.inner_text()) == there
 
     # an endless loop is said to be busy, and interrupted with one key
-    type_into_the_first_cell(page, "while True: pass\n", at="Home")
+    type_into_the_first_cell(page, "import time\nwhile True: time.sleep(0.01)\n", at="Home")
     page.keyboard.press("Control+Enter")
     page.get_by_text("Python is busy").wait_for()
     page.keyboard.press("Escape")

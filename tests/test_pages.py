@@ -13,6 +13,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from attn_lib import explorers
 from authors import markdown, pages, site, speaker
+from authors.deck import build
 
 NOTEBOOKS = sorted((Path(pages.__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
@@ -53,6 +54,13 @@ def test_the_script_of_boards_is_a_classic_one_and_wakes_them():
     script = pages.script()
     assert "export default" not in script and "import " not in script.split("function", 1)[0]
     assert script.startswith("(() => {") and ".saved-board" in script and "const widget = () =>" in script
+
+
+def test_what_has_a_colour_in_code_is_an_element_and_nothing_else_is():
+    shown = BeautifulSoup(build.highlighted("import torch\ndef f(x):\n    return 2 * x  # twice"), "html.parser")
+    coloured = [span.get_text() for span in shown.select(".line span")]
+    assert coloured == ["import", "def", "f", "return", "2", "*", "# twice"]
+    assert shown.get_text().strip() == "import torch\ndef f(x):\n    return 2 * x  # twice"
 
 
 def test_links_to_files_that_the_site_does_not_show_are_only_words(tmp_path, monkeypatch):

@@ -57,8 +57,8 @@ def reader(built, window):
     """Opens a page of the site as a file, on a given screen, for a new visitor; asks no network and breaks nowhere."""
 
     def open_page(path, screen="laptop, light", motion="reduce", asking=""):
+        window.goto((built / "_static" / "favicon.svg").as_uri())  # where no script keeps anything
         show_on(window, screen, motion)
-        window.goto((built / "_static" / "board.png").as_uri())  # where no script keeps anything
         window.evaluate("localStorage.clear(), sessionStorage.clear()")
         window.goto(path.as_uri() + asking)
         return window
@@ -164,10 +164,13 @@ def test_the_zip_runs_where_it_was_unpacked(built, tmp_path):
         pool.submit(exec, ALONE, {"course": str(course)}).result()
 
 
-def test_code_has_the_colours_that_it_has_on_slides(built):
+def test_code_has_the_colours_that_it_has_on_slides(built, pages):
     colours_in = re.compile(r"\.highlight \.[kscm]\w* \{ color: (#\w+)").findall
     here = (built / "_static" / "pygments.css").read_text(encoding="utf-8")
     assert set(colours_in(here)) == set(colours_in("\n".join(build.colours_of_code())))
+    lesson = pages[built / "notebooks" / "03_masking.html"]
+    assert lesson.select(".highlight .kn") and lesson.select(".highlight .mi")
+    assert not lesson.select(".highlight :is(.n, .p, .w, .nn)"), "elements without a colour of their own"
 
 
 def test_nobody_is_told_to_run_a_cell(pages):
@@ -191,8 +194,10 @@ def test_every_picture_is_described_and_every_formula_is_drawn(pages):
             assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
 
 
-# Every text whose contrast with what is painted behind it is below 4.5: each look of text, on each ground, once.
-FAINT = """() => {
+# Everything that shows, looked at once: the texts whose contrast with what is painted behind them is below 4.5, each
+# look of text on each ground once; those on the screen on which something else lies; and what scrolls and can neither
+# be reached with the keyboard nor holds anything that can.
+LOOK = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const paint = (colour, alpha) => {
     canvas.globalAlpha = alpha;
@@ -206,43 +211,62 @@ FAINT = """() => {
     const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((c) => linear(c / 255));
     return 0.05 + 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const known = new Map([[null, [[[]], 1]]]);
-  const ground = (node) => { // what is painted there, one list of layers for each colour of a gradient; and its opacity
+  // What is painted behind a node: a list of layers for each colour of a gradient, its opacity, the colours seen on it.
+  const known = new Map([[null, { grounds: [[]], alpha: 1, seen: new Set() }]]);
+  const ground = (node) => {
     if (!known.has(node)) {
-      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node);
-      const [below, alpha] = ground(node.parentElement), ends = backgroundImage.match(/(color|rgba?)[(][^)]*[)]/g);
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(node), below = ground(node.parentElement);
+      const ends = backgroundImage.match(/(color|rgba?)[(][^)]*[)]/g);
+      const bare = !ends && opacity === "1" && backgroundColor === "rgba(0, 0, 0, 0)";
       const under = (layers) => (/^rgb[(]/.test(backgroundColor) ? [] : layers).concat(backgroundColor);
-      const grounds = below.flatMap((layers) => (ends ?? [[]]).map((end) => under(layers).concat(end)));
-      known.set(node, [grounds, alpha * opacity]);
+      const grounds = () => below.grounds.flatMap((layers) => (ends ?? [[]]).map((end) => under(layers).concat(end)));
+      known.set(node, bare ? below : { grounds: grounds(), alpha: below.alpha * opacity, seen: new Set() });
     }
     return known.get(node);
   };
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), looks = new Set(), faint = [];
-  while (texts.nextNode()) {
-    const node = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || !node.checkVisibility() || node.closest("script, style")) continue;
-    const { color, fill } = getComputedStyle(node), colour = node instanceof SVGElement ? fill : color;
-    const [grounds, alpha] = ground(node);
+  const looks = new Set(), faint = [], covered = [], unreached = [], short = (node) => node.outerHTML.slice(0, 100);
+  const contrast = (node, style) => {
+    const colour = node instanceof SVGElement ? style.fill : style.color, { grounds, alpha, seen } = ground(node);
+    if (seen.has(colour)) return;
+    seen.add(colour);
     for (const layers of grounds) {
       const look = [...layers, colour, alpha].join();
       if (looks.has(look)) continue;
       looks.add(look);
       const [low, high] = [light(layers, colour, alpha), light(layers, colour, 0)].sort((a, b) => a - b);
-      if (high / low < 4.5) faint.push(`${(high / low).toFixed(2)} ${node.outerHTML.slice(0, 100)}`);
+      if (high / low < 4.5) faint.push(`${(high / low).toFixed(2)} ${short(node)}`);
+    }
+  };
+  const words = document.createRange();
+  const isCovered = (text, node) => { // its first line, at its middle, if that is on the screen
+    words.selectNodeContents(text);
+    const { left, top, width, height } = words.getClientRects()[0] ?? new DOMRect(-1);
+    const seen = document.elementFromPoint(left + width / 2, top + height / 2);
+    return seen && !seen.contains(node);
+  };
+  const onScreen = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+  const shows = (node) => node.checkVisibility() || getComputedStyle(node).display === "contents";
+  const filter = (node) => (shows(node) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT);
+  const all = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT, filter);
+  while (all.nextNode()) {
+    const node = all.currentNode, style = getComputedStyle(node);
+    const texts = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
+    if (texts.length) contrast(node, style);
+    if (texts.length && onScreen(node.getBoundingClientRect()) && texts.some((text) => isCovered(text, node))) {
+      covered.push(short(node));
+    }
+    if (/auto|scroll/.test(style.overflow)) {
+      const scrolls = node.scrollWidth > node.clientWidth + 13 || node.scrollHeight > node.clientHeight + 13;
+      const within = "a, button, input, select, summary, [tabindex='0']";
+      if (scrolls && node.tabIndex < 0 && !node.querySelector(within)) unreached.push(short(node));
     }
   }
-  return [faint, looks.size];
+  return [{ faint, covered, unreached }, looks.size];
 }"""
-# What scrolls and can neither be reached with the keyboard nor holds anything that can.
-UNREACHED = """() => [...document.querySelectorAll("body *")].filter((node) =>
-  (node.scrollWidth > node.clientWidth + 13 || node.scrollHeight > node.clientHeight + 13)
-  && /auto|scroll/.test(getComputedStyle(node).overflow) && node.checkVisibility()
-  && node.tabIndex < 0 && !node.querySelector("a, button, input, select, summary, [tabindex='0']")
-).map((node) => node.outerHTML.slice(0, 100))"""
 CUT_CODE = "[...document.querySelectorAll('.cell_input pre')].filter((c) => c.scrollWidth > c.clientWidth).length"
 # What axe finds in the text, the boards and the forms of one page alone. The rest, which takes axe longer, hangs on
-# what pages of a kind have in common, and is asked of one of each kind. Contrast, which takes it longest, is FAINT's,
-# and what a keyboard cannot scroll is UNREACHED's.
+# what pages of a kind have in common, and is asked of one of each kind. Contrast, which takes it longest, and what a
+# keyboard cannot scroll are LOOK's.
 EACH = ["aria-allowed-attr", "aria-hidden-focus", "aria-required-attr", "aria-required-children", "summary-name"]
 EACH += ["aria-required-parent", "aria-roles", "aria-valid-attr-value", "button-name", "definition-list"]
 EACH += ["duplicate-id-aria", "empty-heading", "heading-order", "image-alt", "label", "link-name", "list"]
@@ -261,10 +285,10 @@ def show_on(page, screen, motion="reduce"):
 
 
 def seen_by(page):
-    """What is too faint or out of reach on this screen."""
-    faint, looks = page.evaluate(FAINT)
+    """What is too faint, covered or out of reach on this screen."""
+    found, looks = page.evaluate(LOOK)
     assert looks > 5
-    return {"faint": faint, "unreached": page.evaluate(UNREACHED)}
+    return found
 
 
 def found_by_axe(page, options):
@@ -298,11 +322,13 @@ def test_every_page_fits_its_screen_and_everybody_can_read_it(pages, reader):
 
 SMALL = "<button style='all: unset; font-size: 8px; line-height: 1'>a</button>" * 2
 SCROLLS = "<div style='height: 1em; overflow: auto'>one<br>two<br>three</div>"
+COVERED = "<p style='position: relative'>a<span style='position: absolute; inset: 0; background: #fff'></span></p>"
 SPOILT = {  # a node that is added, what axe is asked, and what is found
     "a pale text": ("<p style='color: #ccc'>a</p>", EACH, ["faint"]),
     "a dark ground": ("<p style='background: #555'>a</p>", EACH, ["faint"]),
     "a faded text": ("<p style='opacity: 0.4'>a</p>", EACH, ["faint"]),
     "a gradient with a dark end": ("<p style='background: linear-gradient(#fff, #555)'>a</p>", EACH, ["faint"]),
+    "a text under something": (COVERED, EACH, ["covered"]),
     "a picture without words": ("<p><img src=''></p>", EACH, ["image-alt"]),
     "a button too small for a finger": (f"<p>{SMALL}</p>", ALL, ["target-size"]),
     "a text that only a mouse can scroll": (SCROLLS, EACH, ["unreached"]),

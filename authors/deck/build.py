@@ -13,7 +13,6 @@ import nbformat
 from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 
 from .. import pages
 from ..markdown import inline, to_html
@@ -165,7 +164,7 @@ def words_of(source):
 
 def highlighted(source):
     """Code as HTML in colours; each line an element, so that a line that has to be broken shows as one."""
-    lines = highlight(source, PythonLexer(stripall=True), HtmlFormatter(linespans="line"))
+    lines = highlight(source, pages.Python(stripall=True), HtmlFormatter(linespans="line"))
     return re.sub(r'<span id="line-\d+">', '<span class="line">', lines)
 
 
@@ -212,8 +211,8 @@ def data_uri(path):
 
 def colours_of_code():
     """Light, and dark where the page says so."""
-    dark = HtmlFormatter(style="a11y-high-contrast-dark").get_style_defs(".dark .highlight")
-    return [HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"), dark]
+    where = {pages.CODE: ".highlight", pages.CODE_IN_THE_DARK: ".dark .highlight"}
+    return [HtmlFormatter(style=style).get_style_defs(place) for style, place in where.items()]
 
 
 def script_data(value):

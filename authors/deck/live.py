@@ -49,27 +49,32 @@ def shown(value):
 
 def drawing(figure):
     """A figure as a vector picture with its description; its letters larger than on a page, for the last row."""
-    out, (width, height) = io.BytesIO(), figure.get_size_inches()
+    width, height = figure.get_size_inches()
     figure.set_size_inches(LARGER * width, LARGER * height)
-    for axes in figure.axes:
-        show_every_line(axes)
-    figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white")
+    picture = vectors(figure)
+    if hidden := [axes for axes in figure.axes if hides_a_line(axes.get_legend())]:
+        for axes in hidden:
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=12, frameon=False)
+        picture = vectors(figure)
     figure.set_size_inches(width, height)
-    uri = f"data:image/svg+xml;base64,{base64.b64encode(out.getvalue()).decode()}"
+    uri = f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
     shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
     return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri}">'
 
 
-def show_every_line(axes):
-    """Where a legend finds no room among the lines of a smaller plot, it goes below them."""
-    legend = axes.get_legend()
+def vectors(figure):
+    out = io.BytesIO()
+    figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white")
+    return out.getvalue()
+
+
+def hides_a_line(legend):
+    """Whether a legend, which finds less room in a smaller plot, stands where a line is."""
     if legend is None:
-        return
-    axes.figure.draw_without_rendering()
+        return False
     box = legend.get_window_extent()
-    lines = [line.get_path().transformed(line.get_transform()) for line in axes.lines]
-    if any(line.intersects_bbox(box, filled=False) for line in lines):
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=12, frameon=False)
+    lines = [line.get_path().transformed(line.get_transform()) for line in legend.axes.lines]
+    return any(line.intersects_bbox(box, filled=False) for line in lines)
 
 
 def prepare():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from docutils.nodes import SkipNode
 
+from authors import pages
 from authors.markdown import mathml
 from authors.site import addresses
 
@@ -32,8 +33,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_use_index = False
 html_math_renderer = "mathml"
-pygments_style = "a11y-high-contrast-light"  # and in the dark, as on slides
-pygments_dark_style = "a11y-high-contrast-dark"
+pygments_style, pygments_dark_style = pages.CODE, pages.CODE_IN_THE_DARK
 html_theme_options = {"navigation_with_keys": False}  # arrow keys belong to the boards
 
 
@@ -52,6 +52,8 @@ def describe(app, name, template, context, doctree):
 def setup(app):
     """Formulas without a script: <math>, which every browser draws; and what a shared link shows."""
     app.connect("html-page-context", describe)
+    for name in ("ipython3", "python"):
+        app.add_lexer(name, pages.Python)
 
     def inline(writer, node):
         writer.body.append(mathml(node.astext()))

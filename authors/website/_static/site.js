@@ -143,11 +143,10 @@ if (map) {
 // ------------------------------------------------------------------------------------------------------ reach
 
 // Whatever scrolls sideways on this screen can be reached, and so scrolled, with the keyboard.
-function reach() {
-  for (const box of all(".content :is(p, pre, .math-wrapper, .table-wrapper, .output div)")) {
-    if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  }
+function reach() { // looked at first and changed then: every look after a change costs the page a layout
+  const boxes = all(".content :is(p, pre, .math-wrapper, .table-wrapper, .output div)");
+  const wide = new Set(boxes.filter((box) => box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible"));
+  for (const box of boxes) wide.has(box) ? (box.tabIndex = 0) : box.removeAttribute("tabindex");
 }
 // The boards of a page, which take their room as it changes, have observed it for longer and are told first.
 window.addEventListener("load", () => {

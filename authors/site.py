@@ -319,8 +319,7 @@ def mend(target):
 def sized(folder, found):
     """A picture that is fetched when it comes near, and whose place is kept until then; upright on a phone."""
     before, source, after = found.groups()
-    lazy = "" if "loading=" in before + after else 'loading="lazy" '
-    drawn = f'<img {before}{lazy}{size(folder / unquote(source))} src="{source}"{after}>'
+    drawn = f'<img {before}loading="lazy" {size(folder / unquote(source))} src="{source}"{after}>'
     upright = f"../_static/upright/{source.rpartition('/')[2]}"
     if not (folder / upright).is_file():
         return drawn

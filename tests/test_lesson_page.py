@@ -36,6 +36,7 @@ def lesson(tmp_path):
         predicting("guess = ...  # a number < 3\npredict(guess, 1 + 1, added=3)"),
         new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
+        new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
         new_code_cell("from attn_lib.explorers import arrows_explorer\narrows_explorer()", id="board", metadata=boards),
         new_code_cell("1", id="bar", outputs=[bar]),
         new_markdown_cell("Or **turn them *round*** and **look**.", id="prose"),
@@ -76,6 +77,7 @@ def test_what_answers_a_question_is_folded_prose_and_code(cells):
         '<details class="after-guess">\n<summary>After your guess</summary>\n\nTwo.'
     )
     assert "hide-cell" in cells["by-hand"].metadata["tags"]
+    assert "hide-cell" in cells["filled"].metadata["tags"], "the course's line waits for the learner's own"
 
 
 def test_imports_are_folded_and_what_shows_something_is_not(cells):
@@ -84,13 +86,14 @@ def test_imports_are_folded_and_what_shows_something_is_not(cells):
     assert not site.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
 
 
-def test_a_board_lives_with_its_suggestions_and_a_progress_bar_leaves_its_text(cells):
+def test_a_board_lives_with_its_suggestions_and_a_progress_bar_leaves_its_text(cells, lesson):
     page = shown(cells["board"])
     assert page.select_one(".saved-board script")
     (button,) = page.select("button[data-now]")  # the other stands in the prose
     assert page.select_one(f'[data-id="{button["data-board"]}"] .saved-board')
     assert button.decode_contents() == "take <em>every</em> key away"
     assert json.loads(button["data-now"]) == {"inputs": {"keys": [[0]]}}
+    assert lesson.suggestions(cells["bar"]) == "", "where nothing is suggested nothing is said"
     assert cells["bar"].outputs[0].data == {"text/plain": "100%"}
 
 
@@ -182,10 +185,11 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
 
 
 def test_the_setting_is_read_from_pyproject(monkeypatch, tmp_path):
-    text = '[tool.course]\nrepository = "https://github.com/a/b.git"\nsite = "https://a.github.io/b/"\n'
-    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     monkeypatch.setattr(site, "ROOT", tmp_path)
-    assert site.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
+    for end in ("", ".git", "/"):
+        text = f'[tool.course]\nrepository = "https://github.com/a/b{end}"\nsite = "https://a.github.io/b/"\n'
+        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+        assert site.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
 
 
 def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):

@@ -20,13 +20,12 @@ extensions = ["myst_nb"]
 nb_execution_mode = "off"  # the outputs are those saved in the notebooks, which the tests keep true
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
-nb_render_image_options = {"loading": "lazy"}
 myst_enable_extensions = ["dollarmath", "attrs_inline"]
 
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [(name, {"priority": 100}) for name in ("guess.js", "site.js", "boards.js")]  # before the theme's
+html_js_files = ["guess.js", "site.js", "boards.js"]
 html_favicon = "_static/favicon.svg"
 html_show_copyright = False
 html_copy_source = False
@@ -34,7 +33,6 @@ html_show_sphinx = False
 html_use_index = False
 html_math_renderer = "mathml"
 pygments_style, pygments_dark_style = pages.CODE, pages.CODE_IN_THE_DARK
-html_theme_options = {"navigation_with_keys": False}  # arrow keys belong to the boards
 
 
 def describe(app, name, template, context, doctree):

@@ -127,7 +127,6 @@ CAPTION = "caption-side: top; text-align: left; color: inherit"
 
 def _rows(matrix):
     if isinstance(matrix, torch.Tensor):
-        matrix = matrix.detach()
         matrix = (matrix.reshape(1, -1) if matrix.ndim < 2 else matrix).tolist()
     return matrix
 
@@ -164,7 +163,7 @@ def ground(x, largest=1.0):
     """The colour of a cell: light at 0, blue above, orange below, grey for nan."""
     if math.isnan(x):
         return NO_NUMBER
-    share = min(1.0, abs(float(x)) / largest) if math.isfinite(x) else 1.0
+    share = min(1.0, abs(float(x)) / largest)
     ends = zip(_channels(LIGHT), _channels(ABOVE if x > 0 else BELOW), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in ends)
 

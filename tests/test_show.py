@@ -28,7 +28,7 @@ def test_a_number_in_a_column(x, text):
     [
         (2.0, 4, "2"), (0.25, 4, "0.25"), (-1.66667, 4, "−1.6667"), (-0.00001, 4, "0"), (0.46, 1, "0.5"), (-3, 4, "−3"),
         (120.0, 4, "120"), (-math.inf, 4, "−∞"), (math.inf, 4, "∞"), (math.nan, 4, "nan"), (False, 4, "False"),
-        ("columns", 4, "columns"), (1e300, 4, "1e+300"),
+        ("columns", 4, "columns"), (1e300, 4, "1e+300"), (9.95, 4, "9.95"), (1234.5678, 4, "1234.5678"),
     ],
 )  # fmt: skip
 def test_a_number_with_no_more_digits_than_it_needs(x, decimals, text):
@@ -63,7 +63,7 @@ def test_a_value_has_the_decimals_asked_for():
 
 
 def test_tolerances_and_counts_in_words():
-    assert (show.tolerance(0.01), show.tolerance(2)) == ("within 0.01", "within 2")
+    assert [show.tolerance(x) for x in (0.01, 2, 1e-6)] == ["within 0.01", "within 2", "within 0.000001"]
     assert show.tolerance(show.ATOL, show.RTOL) == "within 0.00001, or 0.01 % of a larger number"
     assert [show.count(n, "number") for n in (0, 1, 2)] == ["0 numbers", "1 number", "2 numbers"]
     assert show.count(2, "query", "queries") == "2 queries"
@@ -87,11 +87,19 @@ def test_a_matrix_as_text_marks_what_differs():
     assert "≠" not in show.matrix_as_text([[1.0, 2.0]], other=[[1.0, 2.0]])
 
 
+def test_a_matrix_has_the_decimals_asked_for_and_only_what_is_seen_of_them_differs():
+    assert show.matrix_as_text([[0.26]], decimals=1) == "0.3"
+    assert [text for _, text in cells(show.matrix_as_html([[0.26]], decimals=1))] == ["0.3"]
+    assert show.matrix_as_text([[0.26]], other=[[0.34]], decimals=1) == "0.3"
+
+
 def test_a_matrix_as_html_has_every_number_in_its_place_and_says_what_it_is():
     page = show.matrix_as_html(torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, math.nan]]), "a < b")
     assert [text for _, text in cells(page)] == ["1.000", "−2.000", "3.000", "4.000", "5.000", "nan"]
     assert page.count("<tr>") == 2
-    assert "a &lt; b</caption>" in page
+    assert "a &lt; b</caption>" in page and "<caption" not in show.matrix_as_html([[1.0]])
+    assert page.startswith('<div style="overflow-x: auto">')  # a broad one is scrolled
+    assert all(f"color: {INK};" in style for style, _ in cells(page))  # on a dark page too
 
 
 def test_a_matrix_as_html_names_rows_and_columns():
@@ -121,6 +129,7 @@ def test_of_a_large_matrix_a_corner_is_shown_and_called_that():
     assert "the first" not in show.matrix_as_html(torch.zeros(8, 8), "scores")
     assert "the first 2 × 8" in show.matrix_as_text(torch.zeros(2, 9))
     assert "the first 8 × 2" in show.matrix_as_text(torch.zeros(9, 2))
+    assert "the first 2 × 8" in show.matrix_as_text([[0.0] * 2, [0.0] * 9])
     named = show.matrix_as_html(torch.zeros(2, 20), column_names=list(range(20)))
     assert re.findall(r'scope="col"[^>]*>([^<]*)<', named) == list("01234567")
 
@@ -131,13 +140,15 @@ def test_vectors_and_nothing_are_matrices_too():
     assert show.matrix_as_text(torch.zeros(0, 3)) == ""
 
 
-def test_colours_of_cells_follow_their_numbers():
+def test_colours_of_cells_follow_their_numbers(monkeypatch):
     grounds = [re.search("background: (#......)", style)[1] for style, _ in cells(show.matrix_as_html([[0.0, 2, -2]]))]
     assert grounds == [LIGHT, ABOVE, BELOW]
     assert show.ground(math.nan) == NO_NUMBER
     assert (show.ground(math.inf), show.ground(-math.inf)) == (ABOVE, BELOW)
     assert show.ground(1.0, largest=4.0) == show.ground(0.25) != show.ground(0.5)
     assert show.ground(7.0) == ABOVE  # beyond the scale is its end
+    monkeypatch.setattr(show, "ABOVE", "#05070B")
+    assert show.ground(1.0) == "#05070B"
 
 
 def test_two_tables_can_share_a_scale():
@@ -212,7 +223,7 @@ def test_code_emphasis_and_paragraphs():
     )
 
 
-@pytest.mark.parametrize("text", ["2 * 3 * 4", "`a * b * c`", "f(*args, **kwargs)", "*", "a*b*c"])
+@pytest.mark.parametrize("text", ["2 * 3 * 4", "`a * b * c`", "f(*args, **kwargs)", "*", "a*b*c", "a*b* c", "a *b*c"])
 def test_a_star_that_multiplies_is_no_emphasis(text):
     assert "<em>" not in show.marked(text)
     assert show.plain(text) == text
@@ -252,6 +263,7 @@ class Unreadable(Exception):
         (TypeError("<object at 0x7f12ab34>"), "TypeError: <object at 0x…>"),
         (OSError("no /home/me/course/x.pt here"), "OSError: no x.pt here"),
         (OSError(r"no C:\Users\me\x.pt here"), "OSError: no x.pt here"),
+        (OSError("'/a/x.py':'/b/y.py'"), "OSError: 'x.py':'y.py'"),
         (ValueError("and/or/not stay"), "ValueError: and/or/not stay"),
         (RuntimeError("mat1 (2x3)\nException raised from addmm at ../x.cpp:1\nframe #0"), "RuntimeError: mat1 (2x3)"),
         (Unreadable(), "Unreadable: (its message cannot be read)"),

@@ -34,6 +34,16 @@ LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade
 WORK_THROUGH = Path(__file__).parent / "tests" / "work_through.py"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """What takes long to import is imported once for all workers, while they collect."""
+    node.workerinput["warm"] = warm.begin()
+
+
+def pytest_configure(config):
+    warm.share(getattr(config, "workerinput", {}).get("warm"))
+
+
 def pytest_collection_modifyitems(items):
     last = {item.parent: item for item in items if isinstance(item, IPyNbCell)}
     for notebook, cell in last.items():

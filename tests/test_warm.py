@@ -54,3 +54,15 @@ def test_when_a_kernel_is_ended_nobody_else_is(pool):
         assert not manager.is_alive() and warm.kernels_of(os.getpid()) == []
         kernel.send_signal(signal.SIGTERM)  # to one that has ended, as Jupyter does before it starts another
     assert pool.submit(abs, -2).result() == 2
+
+
+def forked_from(address):
+    """In another process: whose child a third one is."""
+    warm.share(address)
+    with warm.processes() as pool:
+        return pool.submit(os.getppid).result()
+
+
+@pytest.mark.skipif(not warm.CAN_FORK, reason="no process that has imported torch can be forked here")
+def test_two_that_share_fork_from_one_process(pool):
+    assert pool.submit(forked_from, warm.begin()).result() == pool.submit(os.getppid).result()

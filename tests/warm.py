@@ -26,6 +26,21 @@ CONTEXT.set_forkserver_preload(
 TESTS = Path(__file__).parent
 
 
+def begin():
+    """Begin to import; returns where the process that does is found by others, which `share` it."""
+    if CAN_FORK:
+        forkserver._forkserver.ensure_running()
+    return forkserver._forkserver._forkserver_address
+
+
+def share(address):
+    """Fork from the process that another has begun; it lives as long as that other."""
+    if address:
+        server = forkserver._forkserver
+        server._forkserver_address, server._forkserver_alive_fd = address, os.open(os.devnull, os.O_RDONLY)
+        server.ensure_running = lambda: None
+
+
 def processes():
     """A pool that runs each task in a new process."""
     return ProcessPoolExecutor(1, CONTEXT, max_tasks_per_child=1)

@@ -36,17 +36,24 @@ def alt_text(name):
     return " ".join(DIAGRAMS[name].__doc__.split("\n\n")[0].split())
 
 
-def svg(name, upright=False):
-    """The diagram of that name, or its upright form, as the text of an SVG file, the same on every machine.
+def drawn(name, upright=False):
+    """The diagram of that name, or its upright form, as a figure, whatever a reader's own matplotlibrc says.
 
     Raises: KeyError for a name that is not in DIAGRAMS.
     """
     with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a reader's own matplotlibrc changes nothing
+        matplotlib.rcdefaults()
+        return DIAGRAMS[name](upright)
+
+
+def svg(name, figure):
+    """The figure of the diagram of that name as the text of an SVG file, the same on every machine."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
         matplotlib.rcParams.update({"svg.hashsalt": name, "svg.fonttype": "path"})
         text = io.StringIO()
         metadata = {"Title": alt_text(name), "Date": None, "Creator": None}
-        DIAGRAMS[name](upright).savefig(text, format="svg", metadata=metadata)
+        figure.savefig(text, format="svg", metadata=metadata)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
 
@@ -55,7 +62,7 @@ def main():
     for folder, upright in ((IMG, False), (IMG / "upright", True)):
         folder.mkdir(exist_ok=True)
         for name in DIAGRAMS:
-            (folder / f"{name}.svg").write_text(svg(name, upright), encoding="utf-8", newline="\n")
+            (folder / f"{name}.svg").write_text(svg(name, drawn(name, upright)), encoding="utf-8", newline="\n")
 
 
 # -------------------------------------------------------------------------------------------------------- diagrams

@@ -104,6 +104,7 @@ def test_one_gesture_is_one_step_of_undo(by_hand):
 def test_a_typed_digit_replaces_what_stands_there(by_hand):
     box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
     box.click()
+    assert box.evaluate("box => [box.selectionStart, box.selectionEnd]") == [0, 1]
     box.click()  # again, into the cell that has the focus
     by_hand.page.keyboard.type("7")
     assert box.input_value() == "7"
@@ -129,6 +130,23 @@ def test_enter_moves_down_shift_enter_up_alt_arrows_anywhere_and_escape_takes_ba
     by_hand.page.keyboard.type("99")
     press(by_hand, "Escape")
     assert cell(by_hand, "W_q row 2 column 2").input_value() == "0"
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 4.0))
+
+
+def test_f2_or_a_double_click_goes_on_with_the_number_that_stands_there(by_hand):
+    box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
+    box.focus()
+    press(by_hand, "F2", "5", "Enter")
+    assert box.input_value() == "15"
+    box.dblclick()
+    press(by_hand, "End", "0", "Enter")
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 150.0))
+
+
+@pytest.mark.parametrize("key", ["Tab", "Alt+ArrowRight"])
+def test_a_number_is_taken_where_its_cell_is_left(by_hand, key):
+    cell(by_hand, "W_q row 1 column 1").focus()
+    press(by_hand, "4", key)
     see_results(by_hand, W_q=changed(W_q, 1, 1, 4.0))
 
 
@@ -276,6 +294,8 @@ def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
     cell(by_hand, "W_k row 3 column 3").fill("0.5")
     press(by_hand, "Enter")
     assert by_hand.locator(".task b").inner_text().strip() == "✓ Now say why."
+    by_hand.get_by_text("In which column, and why there?").click()
+    assert focused(by_hand) == "In which column, and why there?"
     reasons.select_option("1")
     assert said(by_hand).startswith("That is not the reason")
     reasons.select_option("0")
@@ -283,6 +303,7 @@ def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
     assert by_hand.locator(".task p").inner_text().startswith("✓ Done. A step d there")
     by_hand.get_by_role("button", name="Reset").click()
     assert by_hand.locator(".task b").inner_text().strip() == "Task." and reasons.is_disabled()
+    assert reasons.input_value() == ""
 
 
 # --------------------------------------------------------------------------------------------------------- looking
@@ -339,6 +360,7 @@ def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
     cell(by_hand, label).hover()
     by_hand.locator(".why").get_by_text(label).wait_for()
     assert by_hand.locator(".why").inner_text().split("\n")[1] == text
+    assert label not in by_hand.locator(".spoken").inner_text()  # which would be read out at every move of the mouse
 
 
 def test_arrows_walk_on_in_the_next_row_and_back_in_the_one_before(by_hand):
@@ -357,7 +379,8 @@ def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_
             box = node.bounding_box()
             beside = box["x"] + box["width"] <= sheet["x"] or sheet["x"] + sheet["width"] <= box["x"]
             assert beside or box["y"] + box["height"] <= sheet["y"] or sheet["y"] + sheet["height"] <= box["y"], label
-        asked = by_hand.locator(".asked").bounding_box()
+        asked, stage = (by_hand.locator(part).bounding_box() for part in (".asked", ".stage"))
+        assert sheet["x"] + sheet["width"] <= stage["x"] + stage["width"] + 1, label
         assert abs(asked["y"] - sheet["y"]) < 150 and abs(asked["x"] - sheet["x"]) < 300
         assert by_hand.locator(".asked").evaluate("node => getComputedStyle(node).outlineWidth") == "3px"
 
@@ -414,6 +437,8 @@ def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, p
 
 
 def test_the_steps_can_be_played_one_by_one(by_hand):
+    slider = by_hand.get_by_role("slider", name="Steps")
+    assert slider.input_value() == slider.get_attribute("max")
     by_hand.get_by_role("button", name="Step on").click()
     see(by_hand, "queries: inputs X times W_q")
     assert cell(by_hand, "weights I → I").get_attribute("aria-label").endswith("not yet")
@@ -421,7 +446,7 @@ def test_the_steps_can_be_played_one_by_one(by_hand):
     see(by_hand, "weights: Softmax of each row of")
     assert number(by_hand, "weights I → I") == 0.06
     assert cell(by_hand, "outputs I, column 1").get_attribute("aria-label").endswith("not yet")
-    by_hand.get_by_role("slider", name="Steps").press("End")
+    slider.press("End")
     see_results(by_hand)
 
 
@@ -447,6 +472,7 @@ def test_large_type_is_larger(by_hand, page):
     before = by_hand.evaluate(size)
     by_hand.get_by_role("button", name="Large type").click()
     assert by_hand.evaluate(size) > 1.2 * before
+    assert by_hand.get_by_role("button", name="Large type").get_attribute("aria-pressed") == "true"
     by_hand.get_by_role("button", name="Large type").click()
     assert by_hand.evaluate(size) == before
     page.set_viewport_size({"width": 1366, "height": 768})
@@ -457,21 +483,29 @@ def test_large_type_is_larger(by_hand, page):
 
 def test_softmax_explorer_by_keyboard(page):
     board = restarted(page, "softmax_explorer")
+    start = number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")
     board.get_by_role("slider", name=re.compile("d_k")).focus()
     press(board, *["ArrowRight"] * 4)
     see(board, "d_k is now 256.")
+    assert board.get_by_role("slider", name=re.compile("d_k")).get_attribute("aria-valuetext") == "256"
     assert number(board, "weights, / 1 key 2") == pytest.approx(0.96, abs=0.006)
     assert number(board, "weights, / √d_k key 2") == pytest.approx(0.27, abs=0.006)
     board.get_by_role("slider", name=re.compile("Temperature")).focus()
     press(board, *["ArrowRight"] * 4)
     see(board, "✓ Now say why.")
+    press(board, "Control+z", "Control+z")  # each way of a slider is one step
+    assert (number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")) == start
 
 
 def test_mask_painter_shows_the_nan_and_its_gradient(page):
     board = restarted(page, "mask_painter")
     board.get_by_role("combobox", name="Preset").select_option("causal")
     cell(board, "mask q0 → k0").click()
+    pressed = [cell(board, f"mask q{i} → k0").get_attribute("aria-pressed") for i in (0, 1)]
+    assert pressed == ["false", "true"]
     see(board, "✓ Done.")
+    cell(board, "scores q1 → k3").focus()
+    assert board.locator(".hint").inner_text() == "scores q1 → k3 moves nothing, as things stand."
     nan = board.locator('[aria-label="weights q0 → k0: nan"]')
     assert "repeating-linear-gradient" in nan.evaluate("cell => getComputedStyle(cell).backgroundImage")
     assert board.locator('[aria-label="gradient of W_v row 1 column 1: nan"]').count() == 1
@@ -495,9 +529,12 @@ def test_reshape_explorer_follows_a_feature(page):
     cell(board, "x: a row for each token row 2 column 1").hover()
     board.page.wait_for_function("board => board.querySelectorAll('td.moved').length === 2", arg=board.element_handle())
     assert board.locator("td.moved").all_inner_texts() == ["10", "10"]
+    colour = "board => board.querySelector('[aria-label$=\": 1\"]').style.getPropertyValue('--share')"
+    before = board.evaluate(colour)
     board.get_by_role("slider", name=re.compile("Tokens")).focus()
     press(board, "Home")
     see(board, "✓ Done.")
+    assert board.evaluate(colour) == before  # the same number keeps its colour on a smaller matrix
 
 
 def test_axe_finds_no_violation_in_any_board(page):

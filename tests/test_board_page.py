@@ -365,6 +365,31 @@ def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name,
         assert board._reached == done
 
 
+# ------------------------------------------------------------------------------------------------------------ lines
+
+WIRE = """([from, to, ...others]) => {
+  const box = ([left, top]) =>
+    ({ left, right: left + 40, edge: left, far: left + 40, top, bottom: top + 40, y: top + 20 });
+  return wire(box(from), box(to), others.map(box), false).match(/[HV]/g).join("");
+}"""
+
+
+@pytest.mark.parametrize(
+    "to, others, turns",
+    [
+        ((200, 0), [], "H"),
+        ((200, 0), [(100, 80)], "H"),
+        ((200, 100), [], "HVH"),
+        ((200, 100), [(100, 100)], "HVH"),  # first along its own height, where nothing stands
+        ((200, 0), [(100, 0)], "HVHVH"),  # beneath what stands between
+        ((0, 100), [], "V"),
+        ((0, 200), [(0, 100)], "HVH"),
+    ],
+)
+def test_a_line_turns_no_more_often_than_it_must(page, to, others, turns):
+    assert page.evaluate(WIRE, [(0, 0), to, *others]) == turns
+
+
 # ------------------------------------------------------------------------------------------- numbers, read and written
 
 

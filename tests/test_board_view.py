@@ -301,6 +301,8 @@ def test_nothing_sticks_out_of_a_board_on_a_page_between(laptop):
     for width in (640, 740, 1366):  # between a phone and a laptop, as marimo's pages are; and back again
         laptop.set_viewport_size({"width": width, "height": 768})
         assert laptop.evaluate(STICKS_OUT) == [], width
+        shrunk = "board => !board.classList.contains('narrow') && parseFloat(board.style.fontSize) < 14"
+        assert any(of_each(laptop, shrunk).values()) == (width == 740)  # before they are drawn as on a phone
 
 
 @pytest.fixture(scope="module")
@@ -556,6 +558,13 @@ def test_shares_that_sum_to_one_read_one_and_numbers_keep_to_their_cells(laptop)
         assert wide == []
 
 
+def test_a_share_is_painted_as_wide_as_it_is(laptop):
+    widths = "cells => cells.map((cell) => parseFloat(cell.style.getPropertyValue('--share')))"
+    painted = board(laptop, "by_hand").locator("[data-name=weights] td.result").evaluate_all(widths)
+    weights = BOARDS["by_hand"]().results["weights"]
+    assert painted == pytest.approx((100 * weights).flatten().tolist(), abs=0.051)
+
+
 def test_a_mask_that_is_computed_has_the_signs_of_the_one_that_is_clicked(laptop):
     shown = board(laptop, "mask")
     shown.get_by_role("combobox", name="Preset").select_option("causal")
@@ -590,13 +599,16 @@ def test_arrows_point_where_their_numbers_do(laptop):
     unit = moved[0, 0] / ends[0, 0]
     assert unit > 0
     torch.testing.assert_close(moved, ends * torch.tensor([1.0, -1.0]) * unit)  # on a screen, up is less
+    dashed = board(laptop, "arrows").locator("path.arrow[stroke-dasharray]")
+    assert dashed.count() == len(made.inputs["keys"]) == board(laptop, "arrows").locator("path.arrow.key").count()
 
 
-def test_curves_are_drawn_for_the_weights_that_are_not_nothing(laptop):
-    shown = board(laptop, "heads")
-    shown.get_by_role("combobox", name="Curves").select_option("shown")
-    assert shown.locator(".arcs path").count() == 3  # of 1, 0, 0.2 and 0.8
-    shown.get_by_role("button", name="Reset").click()
+def test_curves_are_drawn_for_the_weights_that_are_not_nothing_the_larger_the_heavier(alone):
+    page = alone("few", heads_explorer(torch.tensor([[[0.99, 0.01], [0.05, 0.95]]])))
+    page.get_by_role("combobox", name="Curves").select_option("shown")
+    looks = "all => all.map((path) => [path.getAttribute('stroke-width'), path.getAttribute('opacity')].map(Number))"
+    large, small, less = page.locator(".arcs path").evaluate_all(looks)  # of 0.99, 0.05 and 0.95
+    assert all(a > b > 3 * c for a, b, c in zip(large, less, small, strict=True))
 
 
 def test_on_a_phone_a_long_name_moves_nothing(alone):
@@ -604,6 +616,7 @@ def test_on_a_phone_a_long_name_moves_nothing(alone):
     page = alone("long", Board({"inputs": Input(torch.ones(2, 2), rows=rows)}, [("twice", op.scale("inputs", by=2))]))
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".attn-board.narrow").wait_for()
+    assert page.get_by_role("button", name="one more").is_disabled()  # before a number was tapped
     heights = board(page, "long").evaluate(HEIGHTS)
     assert len(heights) > 4 and max(heights) - min(heights) < 0.5, heights
     page.locator("td input").first.focus()
@@ -612,11 +625,13 @@ def test_on_a_phone_a_long_name_moves_nothing(alone):
     page.set_viewport_size({"width": 1366, "height": 768})
 
 
-# Of each board what its strip says, and where sheet and strip begin and end while a result is asked about.
+# Of each board what its strip says and how many rows a matrix has there, and where sheet and strip begin and end while
+# a result is asked about.
 SHEETS = """() => [...document.querySelectorAll(".attn-board")].map((root) => {
   const edges = (part) => (({ top, bottom }) => [top, bottom])(root.querySelector(part).getBoundingClientRect());
   [...root.querySelectorAll("td.result, .many")].find((node) => node.getClientRects().length).focus();
-  const found = [root.ariaLabel, root.querySelector(".mini").innerText, edges(".why"), edges(".strip")];
+  const small = root.querySelector(".mini"), rows = [...small.children].map((matrix) => matrix.children.length - 1);
+  const found = [root.ariaLabel, small.innerText, Math.max(0, ...rows), edges(".why"), edges(".strip")];
   document.activeElement.blur();
   return found;
 })"""
@@ -625,7 +640,8 @@ SHEETS = """() => [...document.querySelectorAll(".attn-board")].map((root) => {
 def test_on_a_phone_the_arithmetic_stands_on_the_strip_and_the_strip_has_numbers(phone):
     sheets = phone.evaluate(SHEETS)
     assert len(sheets) == len(BOARDS)
-    for name, small, sheet, strip in sheets:
+    for name, small, rows, sheet, strip in sheets:
+        assert rows <= 5, name
         assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name
         assert 0 <= sheet[0] < sheet[1] <= strip[0] < strip[1] <= 844.5, name  # arithmetic and results at once
     assert not any(button.is_visible() for button in phone.get_by_role("button", name="Large type").all())

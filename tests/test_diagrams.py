@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
 from attn_lib.colours import COLOURS
+from authors import diagrams
 from authors.diagrams import DIAGRAMS, alt_text, svg
 
 IMG = Path(__file__).resolve().parent.parent / "img"
@@ -29,10 +30,7 @@ def differs(drawn, stored):
     return any(abs(float(a) - float(b)) > 0.05 for a, b in pairs)
 
 
-@functools.cache
-def drawn(name, upright=False):
-    """The figure, drawn once for all tests: they look at it and leave it as it is."""
-    return DIAGRAMS[name](upright)
+drawn = functools.cache(diagrams.drawn)  # once for all tests: they look at a figure and leave it as it is
 
 
 def words(figure):
@@ -48,15 +46,14 @@ def test_img_holds_every_diagram_wide_and_upright_and_no_other():
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_the_stored_picture_is_what_the_code_draws(name, upright):
     stored = (IMG / ("upright" if upright else "") / f"{name}.svg").read_text(encoding="utf-8")
-    found = differs(svg(name, upright), stored)
+    found = differs(svg(name, drawn(name, upright)), stored)
     assert not found, f"run `python -m authors.diagrams`: {name}.svg is not what the code draws"
 
 
 def test_settings_of_ones_own_change_no_picture():
     name = next(iter(DIAGRAMS))
-    drawn = svg(name)
-    with matplotlib.rc_context({"savefig.bbox": "tight", "savefig.facecolor": "red"}):
-        assert svg(name) == drawn
+    with matplotlib.rc_context({"savefig.bbox": "tight", "savefig.facecolor": "red", "font.size": 30}):
+        assert svg(name, diagrams.drawn(name)) == svg(name, drawn(name))
         assert matplotlib.rcParams["savefig.bbox"] == "tight"
 
 

@@ -184,18 +184,12 @@ def test_alibi_is_a_float_mask_of_pytorchs_own_attention(n_queries):
     assert_close(ours, F.scaled_dot_product_attention(query, key, value, bias.masked_fill(~mask, -math.inf)))
 
 
-def flexed(query, key, value, score_mod):
-    from torch.nn.attention.flex_attention import flex_attention  # seconds
+def test_alibi_and_rope_agree_with_flex_attention(monkeypatch):
+    from torch.nn.attention import flex_attention as flex
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it is slow when it is not compiled
-        try:
-            return flex_attention(query, key, value, score_mod=score_mod)
-        except (NotImplementedError, RuntimeError, ImportError) as error:
-            pytest.skip(f"flex_attention does not run here: {error}")
-
-
-def test_alibi_and_rope_agree_with_flex_attention():
+    monkeypatch.setattr(
+        flex, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True, raising=False
+    )  # no compiler, which is slow
     query, key, value = (normal(2, 4, 6, 8, seed=s, dtype=torch.float32) for s in range(3))
     slopes = -alibi_bias(4, 1, 2)[:, 0, 0]
 
@@ -203,7 +197,13 @@ def test_alibi_and_rope_agree_with_flex_attention():
         return torch.where(i >= j, score - slopes[head] * (i - j), -math.inf)
 
     ours = biased(rotary(query), rotary(key), value, alibi_bias(4, 6), causal_mask(6))
-    assert_close(flexed(rotary(query), rotary(key), value, score_mod), ours)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is slow when it is not compiled
+        try:
+            theirs = flex.flex_attention(rotary(query), rotary(key), value, score_mod=score_mod)
+        except (NotImplementedError, RuntimeError, ImportError) as error:
+            pytest.skip(f"flex_attention does not run here: {error}")
+    assert_close(theirs, ours)
 
 
 # ------------------------------------------------------------------------------------------------------ bad input

@@ -174,13 +174,14 @@ def _matrix_as_html(step, index=None):
 # ------------------------------------------------------------------------------------------------------- a run
 
 
-def rows_of(steps, inner, depth=0):
+def rows_of(steps, inner, depth=0, known=None):
     """The tree as rows ("line", depth, place), ("call", depth, step), ("step", depth, step) or ("fold", depth, text).
 
     Of a loop the first and the last turn are shown, unless something is to be said about one between them.
     """
     rows, last, i = [], None, 0
-    turns = _turns(steps)
+    known = {} if known is None else known  # the kinds of steps, each found once, however deep it is
+    turns = _turns([_kind(step, known) for step in steps])
     while i < len(steps):
         step = steps[i]
         if (step.place.file, step.place.number) != last and step.place.text:
@@ -189,7 +190,7 @@ def rows_of(steps, inner, depth=0):
         opens = step.inner and (step.own or inner)
         rows.append(("call" if opens else "step", depth, step))
         if opens:
-            rows += rows_of(step.inner, inner, depth + 1)
+            rows += rows_of(step.inner, inner, depth + 1, known)
         i += 1
         if i in turns:
             until, times = turns[i]
@@ -200,9 +201,8 @@ def rows_of(steps, inner, depth=0):
     return rows
 
 
-def _turns(steps):
+def _turns(kinds):
     """Where loops can be folded: the step after the first turn → (the first step of the last turn, turns between)."""
-    kinds = [_kind(step) for step in steps]
     found, i = {}, 0
     while i < len(kinds):
         period, end = _turn(kinds, i)
@@ -226,11 +226,17 @@ def _turn(kinds, start):
     return 0, start
 
 
-def _kind(step):
-    """What makes two steps turns of the same loop: their line and operation, whatever the numbers, and the remarks."""
-    inside = tuple(_kind(part) for part in step.inner)
-    remarks = (*remarks_of(step), *hidden_remarks(step))
-    return step.place.file, step.place.number, re.sub(r"\d+", "#", step.operation), remarks, inside
+def _kind(step, known):
+    """What makes two steps turns of the same loop: their line and operation, whatever the numbers, and the remarks.
+
+    A call is like no other if something is to be said about an operation inside it.
+    """
+    if step not in known:
+        inside, remarks = tuple(_kind(part, known) for part in step.inner), tuple(remarks_of(step))
+        told = any(told for *_, told in inside) if inside else bool(remarks)
+        name = re.sub(r"\d+", "#", step.operation), step.number if inside and told else ""
+        known[step] = step.place.file, step.place.number, name, remarks, inside, told
+    return known[step]
 
 
 def rows_as_text(steps, inner=False):

@@ -182,7 +182,7 @@ function numberCell(view, panel, i, j) {
   input.addEventListener("dblclick", () => (clean = false));
   input.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey, moves = MOVES[event.key];
-    if (event.altKey && moves) (commit(), view.go(name, i + moves[0], j + moves[1]));
+    if (event.altKey && moves) view.go(name, i + moves[0], j + moves[1]);
     else if (plain && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
       if (!event.repeat) held += 1;
       step((event.key === "ArrowUp" ? 1 : -1) * (event.shiftKey ? 10 : 1), `hold ${name} ${i} ${j} ${held}`);
@@ -230,7 +230,7 @@ function numberCell(view, panel, i, j) {
 function draggable(view, input, valueNow, put) {
   let drag = null;
   input.addEventListener("pointerdown", (event) => {
-    if (event.button === 0) drag = { x: event.clientX, from: valueNow(), moved: 0, gesture: `drag ${performance.now()}` };
+    drag = { x: event.clientX, from: valueNow(), moved: 0, gesture: `drag ${performance.now()}` };
   });
   input.addEventListener("pointermove", (event) => {
     if (!drag || !(event.buttons & 1)) return void (drag = null);

@@ -318,9 +318,9 @@ def test_an_id_that_cannot_be_one_is_refused_and_nobody_is_added(roster, name):
 def test_the_roster_is_kept_from_the_command_line(roster, tmp_path, capsys):
     file = tmp_path / "class.csv"
     file.write_text("id,name,email\n王小明,Wang Xiaoming,xm@example.org\n", encoding="utf-8")
-    roster.STATE.mkdir(mode=0o700)
-    (roster.STATE / ".roster.csv").write_text("half of a longer one, of a write that was cut off\n" * 9)
     roster.main(["add", str(file)])
+    (roster.STATE / ".roster.csv").touch(0o600)
+    (roster.STATE / ".roster.csv").write_text("half of a longer one, of a write that was cut off\n" * 9)
     roster.main(["add", "--teacher", "Emmy"])
     printed = [line.split(",") for line in capsys.readouterr().out.splitlines()]
     assert [line[:2] for line in printed] == [["王小明", "Wang Xiaoming"], ["emmy", ""]]
@@ -610,6 +610,9 @@ def machine(monkeypatch, tmp_path):
 def test_what_a_machine_lacks_is_said_in_a_sentence_with_its_remedy(machine, monkeypatch):
     needs, said = machine
     assert said() == []
+    with monkeypatch.context() as change:
+        change.setattr(needs, "node_version", lambda: 20)  # the oldest that will do
+        assert said() == []
     for program in ("git", "useradd", "setpriv"):
         with monkeypatch.context() as change:
             change.setattr(shutil, "which", lambda name, lacking=program: None if name == lacking else "/bin")
@@ -773,7 +776,10 @@ def test_stop_ends_hub_proxy_and_the_classs_processes_and_nobody_elses(start, mo
     monkeypatch.setattr(start.roster, "people", lambda: [{"id": "ada"}])
     owners = {student.pid: start.classroom.account("ada"), other.pid: start.classroom.account("eve")}
     monkeypatch.setattr(start.classroom, "owner", owners.get)
+    waited_for = []
+    monkeypatch.setattr(start.psutil, "wait_procs", lambda processes, timeout: waited_for.extend(processes))
     start.stop()
+    assert [process.pid for process in waited_for] == [hub.pid, proxy.pid, student.pid]  # until they are gone
     assert all(process.wait(20) is not None for process in (hub, proxy, student)) and other.poll() is None
 
 
@@ -798,7 +804,12 @@ def edition(monkeypatch, tmp_path):
     return module
 
 
-def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wrote(edition, tmp_path):
+def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wrote(edition, tmp_path, monkeypatch):
+    python = tmp_path / "a python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    edition.SETTINGS.touch(0o600)  # of an earlier start
     edition.write()
     edition.allow_pulling()
     assert mode(edition.SETTINGS) == 0o644
@@ -828,13 +839,18 @@ def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wro
     assert "# One. " in mine.read_text() and "import  torch" in mine.read_text()
 
 
-def test_what_is_for_teachers_is_closed_and_what_students_run_is_open(edition):
+def test_what_is_for_teachers_is_closed_and_what_students_run_is_open(edition, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere").chmod(0o755)
+    (edition.ROOT / "link").symlink_to(tmp_path / "elsewhere")
     old = os.umask(0o022)
     try:
         for folder in edition.ROOT.iterdir():
             if folder.is_dir():
                 folder.chmod(0o755)
         edition.close_the_rest()
+        assert mode(tmp_path / "elsewhere") == 0o755  # is not the course's
+        (edition.ROOT / "link").unlink()
     finally:
         os.umask(old)
     modes = {folder.name: mode(folder) for folder in edition.ROOT.iterdir() if folder.is_dir()}
@@ -849,7 +865,8 @@ def test_the_edition_is_readable_whatever_the_teachers_umask(edition):
     finally:
         os.umask(old)
     for path in (edition.EDITION, *edition.EDITION.rglob("*")):
-        assert mode(path) & (0o005 if path.is_dir() else 0o004), path
+        wanted = 0o005 if path.is_dir() else 0o004
+        assert mode(path) & wanted == wanted, path
 
 
 def test_there_is_a_link_to_every_notebook(monkeypatch, capsys):

@@ -462,11 +462,24 @@ def test_what_an_answer_needs_of_its_own_notebook_comes_with_it_and_what_only_sa
     assert [source for _, source in found.cells] == [
         "TABLE = {}", "TABLE[1] = 2", "pass\nn = TABLE", f"{RIGHT}\nk = n\npass\nk += 1",
     ]  # fmt: skip
+    twice = [Cell("n = 1"), Cell("n = 2"), Cell(f"{RIGHT}\nk = n")]
+    found = answer_in([Cell(cell.source, place=i) for i, cell in enumerate(twice)], "3.2")
+    assert [source for _, source in found.cells] == ["n = 2", f"{RIGHT}\nk = n"]
     assert answer_in([Cell(RIGHT + "  # " + "x" * 60_000)], "3.2").problem == (
         "SyntaxError: more than 60000 characters in one cell"
     )
     one_line = answer_in([Cell("answer = [1, 2, 3]; check('1.1',\n answer)")], "1.1")
     assert [source for _, source in one_line.cells] == ["answer = [1, 2, 3]"]
+
+
+def test_of_a_broken_answer_and_one_left_open_the_later_counts():
+    open_, broken = course().asked["3.2"].cell.source, f"({RIGHT}"
+
+    def found(*sources):
+        return answer_in([Cell(source, place=i) for i, source in enumerate(sources)], "3.2")
+
+    assert found(open_, broken).problem.startswith("SyntaxError") and found(open_, broken).shown == broken
+    assert found(broken, open_).problem == "" and found(broken, open_).expressions == []
 
 
 def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
@@ -779,6 +792,7 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
     assert mistakes[0][:3] == ["3.2", "The mask starts at the wrong corner", "2 of 2"]
     assert mistakes[0][3].startswith("03 slide ") and "No looking ahead" in mistakes[0][3]
     assert [row[0] for row in mistakes[1:]] == ["6.5", "6.5"]
+    assert [row[1] for row in mistakes[1:]] == ["Another line is named", "A mistake without a name: see the code"]
     assert "1 did not: =cmd()" in soup.select_one("main p").get_text()
     grid = texts(soup, "table.grid tbody tr")
     assert grid == [
@@ -839,6 +853,12 @@ def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_pat
     assert "Read again: notebook 3, “No looking ahead”" in place.get_text()
     assert "First difference: tril <i>" in [p.get_text() for p in place.select("p")]
     assert not soup.find("i")
+
+
+@pytest.mark.parametrize("message", ["Not yet.", "Not yet.\n\nRead again: notebook 3, “No looking ahead”."])
+def test_feedback_says_once_where_to_read_again(message, tmp_path):
+    pages.write_pages(Report([row(ADA, "3.2", "wrong", message=message)], [ADA], points={"3.2": 2}), tmp_path)
+    assert (tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8").count("Read again") == 1
 
 
 def test_pages_of_others_are_gone_and_names_make_no_paths(small, tmp_path):

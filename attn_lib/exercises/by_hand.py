@@ -180,8 +180,8 @@ def scaled(x, w_q, w_k, w_v):
 def wrong_axis(x, w_q, w_k, w_v):
     """The softmax runs down the columns.
 
-    With `dim=0` every key deals out one whole among the queries; the shape is the same, and so is every cell's
-    meaning at first sight. A query's weights are a row, so it has to be `dim=-1`.
+    With `dim=0` every key deals out one whole among the queries; the shape is the same, and the numbers look alike. A
+    query's weights are a row, so it has to be `dim=-1`.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=0) @ (x @ w_v)
 

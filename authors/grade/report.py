@@ -1,7 +1,6 @@
 """What came out of a grading: every student's results, points, and the tables that teachers import."""
 
 import csv
-from collections import Counter
 from dataclasses import dataclass, field
 
 from attn_lib.exercises.catalogue import EXERCISES
@@ -108,9 +107,8 @@ class Report:
             if row.result["status"] == "wrong":
                 who.setdefault((row.result["exercise"], row.result["misconception"]), []).append(row.person)
         order = {id: place for place, id in enumerate(EXERCISES)}
-        counted = Counter({key: len(set(people)) for key, people in who.items()})
-        ranked = sorted(counted, key=lambda key: (-counted[key], key[1] == "", order[key[0]], key[1]))
-        return [(*key, list(dict.fromkeys(who[key]))) for key in ranked]
+        ranked = sorted(who, key=lambda key: (-len(who[key]), key[1] == "", order[key[0]], key[1]))
+        return [(*key, who[key]) for key in ranked]
 
 
 def mistake_in_words(exercise, misconception):

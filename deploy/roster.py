@@ -19,7 +19,7 @@ import unicodedata
 from pathlib import Path
 
 import bcrypt
-from jupyterhub import orm, roles
+from jupyterhub import orm
 from nativeauthenticator.orm import UserInfo
 
 STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parent.parent / ".hub")
@@ -118,8 +118,6 @@ def set_teacher(db, name, teacher):
     elif teacher:
         user = orm.User(name=name)
         db.add_all([group, user])
-        if orm.Role.find(db, "user"):  # before the first start there are no roles; that start gives them out
-            roles.assign_default_roles(db, entity=user)
     if user:
         user.groups = [group] if teacher else []
 

@@ -201,6 +201,7 @@ def test_a_student_is_no_teacher_and_a_teacher_opens_nobodys_server(hub):
         known = session.get(f"{hub.address}/api/users/carol", headers=token)
         assert (known.status_code == 200) == may
         mine = session.get(f"{hub.address}/api/user", headers=token).json()
+        assert f"servers!user={mine['name']}" in mine["scopes"]  # a server of their own
         foreign = {scope.partition("!")[0] for scope in mine["scopes"] if "!user=" + mine["name"] not in scope}
         assert not {"access:servers", "servers", "admin:users", "tokens"} & foreign
         assert ("delete:servers" in foreign) == may

@@ -1,6 +1,7 @@
 """What all tests share: one run of each notebook, one browser, what is built once."""
 
 import ast
+import compileall
 import contextlib
 import copy
 import gc
@@ -32,6 +33,13 @@ settings.load_profile("course")
 # Files that take long begin first, so that no worker is left with one at the end.
 LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade", "test_deploy"]
 WORK_THROUGH = Path(__file__).parent / "tests" / "work_through.py"
+
+
+def pytest_sessionstart(session):
+    """What dozens of kernels import is compiled once, also where Python is told to keep nothing that it compiles."""
+    if not hasattr(session.config, "workerinput"):
+        for folder in ("attn_lib", "authors"):
+            compileall.compile_dir(Path(__file__).parent / folder, quiet=2)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -215,14 +215,14 @@ def test_what_does_not_fit_becomes_smaller_and_then_scrolls(open_deck):
       more.remove();
       Reveal.next();
       Reveal.prev();
-      return [...seen, Number(body.style.zoom)];
+      return [...seen, Number(body.style.zoom), body.style.overflowY];
     }"""
-    size, scrolls, before = page.evaluate(fitted, 0)
-    assert size == before and not scrolls
-    smaller, scrolls, after = page.evaluate(fitted, 15)
-    assert smaller < size == after and not scrolls
-    smallest, scrolls, after = page.evaluate(fitted, 60)
-    assert smallest < smaller and scrolls == "auto" and after == size
+    size, scrolls, *before = page.evaluate(fitted, 0)
+    assert [size, ""] == before and not scrolls
+    smaller, scrolls, *after = page.evaluate(fitted, 15)
+    assert smaller < size and after == before and not scrolls
+    smallest, scrolls, *after = page.evaluate(fitted, 60)
+    assert smallest < smaller and scrolls == "auto" and after == before
 
 
 # Of each line of code that is broken: its characters, and how far its rest stands in, in characters.
@@ -292,6 +292,7 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
         question.get_by_role("button", name="Answer").click()
     question.locator(".outputs.saved").wait_for()
     later.wait_for()
+    assert "Try again" not in question.get_by_role("status").first.inner_text(), "what for?"
 
 
 # Words that begin left of the place they stand in.
@@ -333,6 +334,7 @@ def test_no_line_of_a_plot_hides_behind_its_legend():
 
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     page = show((decks / "03_masking.html").as_uri(), color_scheme="dark")
+    assert page.locator(".jump, .python, .help").filter(visible=True).count() == 0, "nothing lies on the first slide"
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(22, 24, 29)" and page.evaluate(FAINTEST_CODE) > 4.5
     board = page.locator(".attn-board").first
@@ -361,6 +363,7 @@ def test_a_deck_is_one_file_with_described_pictures_and_links_to_the_other_decks
     for name in NAMES:
         page = open_deck(name)
         assert not page.query_selector("link:not([href^='data:']), script[src]")
+        assert page.evaluate("document.documentElement.lang") == "en", "so that it is read aloud in English"
         for source, description, drawn in page.evaluate(PICTURES):
             # a plot is to stay sharp at any size
             assert source.startswith("data:image/svg+xml" if drawn else "data:") and len(description) > 20, description
@@ -391,8 +394,10 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     assert page.evaluate(CUT_ON_PAPER) == []
     assert not page.locator(".cell.predict .outputs.saved").first.is_visible()
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
-    number = "getComputedStyle(document.querySelectorAll('section section')[4], '::after').content"
-    assert page.evaluate(number) == '"5"', "answers name slides by their numbers"
+    number = "getComputedStyle(document.querySelectorAll('section section')[4], '::after')"
+    assert page.evaluate(f"[{number}.content, {number}.display]") == ['"5"', "block"], "answers name slides by them"
+    steps = page.locator("section section .fragment:not(.waits, .waits *)")
+    assert all(step.evaluate("(node) => getComputedStyle(node).visibility") == "visible" for step in steps.all())
     assert page.locator(".answers strong").count() == len(page.query_selector_all(".cell.predict[data-question]"))
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
@@ -605,6 +610,8 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     guess, verdict = cell.get_by_label("The hall's guess"), cell.get_by_role("status")
     assert question["slips"], "the first question has known slips"
     page.keyboard.press("g")
+    page.keyboard.press("Enter")
+    assert verdict.text_content() == "", "nothing was guessed"
     page.keyboard.type(", ".join(f"{x:g}" for x in question["slips"][0]["leaves"]))
     page.keyboard.press("Enter")
     assert verdict.inner_text().startswith("✗") and verdict.inner_text().endswith("Try again.")

@@ -424,7 +424,7 @@ if (reading) {
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",
     slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
     showSlideNumber: "all", defaultTiming: 60, help: false, controlsTutorial: false, jumpToSlide: false, scrollActivationWidth: null, backgroundTransition: "none", viewDistance: 3,
-    keyboard: { 27: "toggleOverview" }, plugins: [RevealNotes],
+    plugins: [RevealNotes],
   });
   Reveal.on("ready", () => {
     if (place && !inside && performance.getEntriesByType("navigation")[0]?.type === "reload") Reveal.slide(place.h, place.v, place.f);

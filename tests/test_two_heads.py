@@ -265,7 +265,7 @@ def test_the_last_place_rests_on_start_because_nobody_looks_for_it(lesson):
 
 def test_without_start_more_training_does_not_help(lesson):
     known = lesson["known"]
-    bare, _ = lesson["learn"](lesson["puzzles"][known, 1:], lesson["answers"][known], (5, 7, 7), steps=400)
+    bare, _ = lesson["learn"](lesson["puzzles"][known, 1:], lesson["answers"][known], (5, 7, 7), steps=200)
     ok = lesson["circuit"](lesson["puzzles"][:, 1:], *bare[-1])[0].argmax(dim=-1) == lesson["answers"]
     by_place = ok.view(3, 360).double().mean(dim=1)
     assert by_place[0] < 0.6 and by_place[1:].tolist() == [1, 1]
@@ -297,7 +297,7 @@ def test_two_heads_side_by_side_in_one_layer_get_far_more(lesson):
         weights = torch.softmax(both[which, :, -1:] @ S @ both[which].mT, dim=-1)[:, :, 0]
         return torch.einsum("bhn,bnv,hvu->bu", weights, x[which], V)
 
-    for _ in range(400):
+    for _ in range(200):
         optimizer.zero_grad()
         F.cross_entropy(says(known), answers[known]).backward()
         optimizer.step()

@@ -601,7 +601,7 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
         ),
         (
             "Student,ID,SIS User ID,SIS Login ID,Section,Old\n    Points Possible,,,,,3\n"
-            '"Lovelace, Ada",31,7,ada@x.org,A,2\n',
+            '"Lovelace, Ada",31,7,ada@x.org,A,2\n"Student, Test",99,,,A,\n',
             [Person("Lovelace, Ada", "7", "ada@x.org", "31", "A")],
         ),
         ("id\tname\n7\tAda Lovelacé\n", [Person("Ada Lovelacé", "7")]),
@@ -701,6 +701,9 @@ def test_files_find_their_students_on_the_roster():
     assert {found[name] for name in names} == {ada} and found["王小明"] == wang
     assert not found["nobody"].listed and not found["kim lee"].listed
     assert said == [("kim lee", "2 students of the roster have this name"), ("nobody", "not on the roster")]
+    assert roster.who_is_who({"ada": ()}, []) == ({"ada": Person("ada", listed=False)}, [])
+    bjorn = Person("Bj\u00f6rn", "12")  # a .zip made on a Mac has the dots as a character of their own
+    assert roster.who_is_who({"Bjo\u0308rn": ()}, [bjorn]) == ({"Bjo\u0308rn": bjorn}, [])
     anna = Person("Anna Maria Berg", "11")
     assert set(roster.who_is_who({"Berg, Maria Anna": (), "bergannamaria": ()}, [ada, anna])[0].values()) == {anna}
 
@@ -955,13 +958,14 @@ def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp
     assert JudgeHere.asked[2:] == ["zoe.ipynb"]  # the others were kept
     assert "zoe.ipynb: not on the roster" in capsys.readouterr().out
     assert main([str(folder), "--again"]) == 0 and len(JudgeHere.asked) == 6
+    assert main([str(folder), "--seconds", "60"]) == 0 and len(JudgeHere.asked) == 9  # it might come to something else
     monkeypatch.setattr(run, "edition_of_the_course", lambda: "another")
     (folder / "zoe.docx").write_bytes(b"PK")
     monkeypatch.setattr(JudgeHere, "finished", False)
-    assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 9
+    assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 12
     said = capsys.readouterr().out
     assert "zoe.docx: not a notebook" in said and "zoe.docx: not on the roster" not in said
-    assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 12  # what was not finished is not kept
+    assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 15  # what was not finished is not kept
 
 
 def test_what_was_judged_by_another_edition_is_judged_again(tmp_path, monkeypatch):
@@ -1055,6 +1059,17 @@ def test_live_shows_who_is_stuck_where_and_the_commonest_mistake_now(tmp_path):
     assert texts(soup, "table.grid tbody tr") == [
         ["ada", "", "✗", ""], ["bob", "✓", "✗", ""], ["eve", "", "✓", ""], ["old", "", "✗", ""], ["zoe", "✓", "", ""],
     ]  # fmt: skip
+
+
+def test_live_keeps_what_was_right_shows_the_latest_mistake_and_knows_copies_without_times(tmp_path):
+    now = 100_000.0
+    told(tmp_path, "ada", (now - 90, "3.1", "correct", None), (now - 80, "3.1", "wrong", None))
+    told(tmp_path, "bob", (now - 90, "3.1", "wrong", None), (now - 30, "3.2", "wrong", "top-left"))
+    (tmp_path / "eve" / "my").mkdir(parents=True)
+    (tmp_path / "eve" / "my" / ".progress.json").write_text('{"3.2": "tried"}')
+    found = live.look(tmp_path)
+    assert found.learners["ada"]["3.1"].status == "correct"
+    assert [(name, id) for name, id, _ in found.stuck(now)] == [("bob", "3.2"), ("eve", "3.2")]
 
 
 def test_live_reads_the_end_of_a_long_file(tmp_path, monkeypatch):

@@ -101,7 +101,6 @@ class _Thread(threading.Thread):
 
     def stop(self):
         """Raise _TimeUp in it until it ends; one that hangs in C code is left behind, a daemon."""
-        self.tasks.put(None)
         end = time.monotonic() + GRACE_S
         while self.is_alive() and time.monotonic() < end:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(_TimeUp))

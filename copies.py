@@ -282,7 +282,7 @@ def is_superseded(cell, mine, was, new):
     if name in was and name not in new:
         return same(cell, was[name])
     partner = cell["metadata"].get("course", {}).get("new_version_of")
-    if partner not in was or name in new:
+    if partner not in was:
         return False
     theirs = by_id(mine).get(partner)
     if theirs is None or not same(cell, beside(theirs, was[partner])):
@@ -372,18 +372,18 @@ def moved_by_learner(mine, base):
 def recognised(mine, base):
     """The learner's cells, each of the course's under the course's id, also where an editor has given it another."""
     ids, names = {cell["id"] for cell in base}, [cell.get("id") for cell in mine]
-    names = [name if name in ids and name not in names[:i] else None for i, name in enumerate(names)]
+    names = [name if name in ids else None for name in names]
     by_content(mine, names, base)
     by_likeness(mine, names, base)
     kept = [
-        {**cell, "id": name or (cell.get("id") if is_free(cell.get("id"), ids) else fresh_id())}
+        {**cell, "id": name or (cell.get("id") if is_valid(cell.get("id")) else fresh_id())}
         for cell, name in zip(mine, names, strict=True)
     ]
     return distinct(kept)
 
 
-def is_free(name, ids):
-    return isinstance(name, str) and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) and name not in ids
+def is_valid(name):
+    return isinstance(name, str) and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
 
 
 def distinct(cells):
@@ -409,7 +409,7 @@ def by_content(mine, names, base):
             names[lost[a + k]] = left[b + k]["id"]
     for i, text in zip(lost, texts[0], strict=True):  # what was moved as well
         same_text = [cell["id"] for cell, other in zip(left, texts[1], strict=True) if other == text]
-        if names[i] is None and text[1] and len(same_text) == 1 and same_text[0] not in names:
+        if names[i] is None and text[1] and len(same_text) == 1:
             names[i] = same_text[0]
 
 

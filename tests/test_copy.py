@@ -4,6 +4,7 @@ import ast
 import copy
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,14 @@ def test_of_a_cell_that_both_changed_the_new_version_stands_below():
         "my own words",
         "*The course has changed this paragraph; yours stands above.*\n\nAnd now?",
     ]
+    assert new[2]["outputs"] == [] and new[2]["execution_count"] is None  # it can be run
+
+
+def test_a_cell_that_the_learner_made_words_of_stays_words():
+    mine = lesson()
+    mine[1] = prose("imports", "import torch")
+    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
+    assert new[1] == mine[1] and new[2]["source"].endswith("yours stands above.\nimport numpy")
 
 
 @pytest.mark.parametrize("tag", ["exercise", "blank"])
@@ -127,6 +136,27 @@ def test_a_guess_goes_into_the_new_version_of_its_question():
     new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x, sum=5)"))
     assert copies.by_id(new)["question"]["source"] == "guess = [\n  6]  # mine\nx = 3 * 2\npredict(guess, x, sum=5)"
     assert len(new) == len(LESSON)
+
+
+def test_a_guess_goes_along_whatever_blank_lines_end_its_cell():
+    new = copies.update(
+        lesson(question=LESSON[3]["source"].replace("...", "6") + "\n"), lesson(), lesson(question="guess = ...\ny")
+    )
+    assert new[3]["source"] == "guess = 6  # a number\ny"
+
+
+def test_where_the_course_asks_no_more_the_learners_guess_stays_beside_what_it_has():
+    mine = lesson(question=LESSON[3]["source"].replace("...", "6"))
+    new = copies.update(mine, lesson(), lesson(question="x = 2 * 3\nx"))
+    assert new[3] == mine[3] and new[4]["source"].endswith("yours stands above.\nx = 2 * 3\nx")
+
+
+def test_what_is_no_code_has_no_guess():
+    assert [copies.parts({"source": text}) for text in ("", "guess = (", "guess = 6\0")] == [
+        ("", ""),
+        ("", "guess = ("),
+        ("", "guess = 6\0"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -197,6 +227,13 @@ def test_notes_stay_below_what_they_were_written_below():
     ]
 
 
+def test_a_note_stays_where_it_is_when_the_course_begins_with_more():
+    mine = lesson()
+    mine.insert(4, prose("note", "why 6?"))
+    new = [prose("first", "Before."), prose("second", "And this."), *lesson()]
+    assert ids(copies.update(mine, lesson(), new))[5:8] == ["question", "note", "stub"]
+
+
 def test_the_courses_new_order_holds_and_so_does_a_move_by_the_learner():
     mine = lesson()
     mine.append(mine.pop(1))  # imports to the end
@@ -227,11 +264,39 @@ def test_a_cell_that_lost_its_id_and_was_moved_is_known_too():
     assert ids(new) == ["title", "ask", "question", "stub", "check", "imports"] and new[-1]["source"] == "import numpy"
 
 
+def test_a_moved_cell_that_lost_its_id_is_the_learners_own_where_two_of_the_courses_are_like_it():
+    course = [*lesson(), cell("one", "same"), prose("between", "Words."), cell("two", "same")]
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate([course[-1], *lesson()])]
+    new = copies.update(mine, course, course)
+    assert sources(new)[0] == "same" and not {"one", "two"} & set(ids(new))
+
+
+def test_words_that_look_like_code_are_not_taken_for_it():
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson())]
+    mine[1] = prose("00000001", "import torch!")
+    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
+    assert sources(new) == sources(mine) and "imports" not in ids(new)
+
+
 def test_a_doubled_cell_is_the_learners_own():
     mine = lesson()
     mine.insert(2, dict(mine[1]))
     new = copies.update(mine, lesson(), lesson(imports="import numpy"))
     assert sources(new)[1:3] == ["import numpy", "import torch"] and len(set(ids(new))) == len(new)
+
+
+@pytest.mark.parametrize(
+    "name, stays",
+    [("my_note-1", True), ("x" * 64, True), ("x" * 65, False), ("", False), ("a b", False), (7, False), (None, False)],
+)
+def test_an_id_that_jupyter_does_not_take_becomes_one_that_it_takes(name, stays):
+    mine = [*lesson(), {**prose("", "mine"), "id": name}]
+    (found,) = ids(copies.update(mine, lesson(), lesson()))[len(LESSON) :]
+    assert (found == name) == stays and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", found)
+
+
+def test_cells_of_ones_own_get_ids_of_their_own():
+    assert len({copies.fresh_id() for _ in range(99)}) == 99
 
 
 def test_without_the_books_every_difference_is_the_learners():
@@ -455,6 +520,17 @@ def test_of_a_hidden_cell_one_comment_is_seen_and_it_says_what_stands_there():
     assert "yours" in shown["filled"] and shown["filled"] != shown["answer"]
 
 
+def test_how_the_course_set_a_cell_stays_when_it_is_hidden():
+    cells = [cell("answer", "y = 1", tags=["filled"], jupyter={"outputs_hidden": True})]
+    begun = copies.lesson_of({"cells": cells})["cells"][0]
+    assert begun["metadata"]["jupyter"] == {"outputs_hidden": True, "source_hidden": True}
+
+
+def test_a_raw_cell_is_never_folded():
+    cells = [*lesson()[:4], cell("raw", "Six.", "raw", tags=["answer"])]
+    assert copies.lesson_of({"cells": cells})["cells"][-1]["source"] == "Six."
+
+
 def test_predict_knows_a_copy_by_its_books():
     assert predict.MARKER == copies.BOOKS
 
@@ -486,6 +562,25 @@ def test_all_notebooks_get_a_copy_so_that_links_hold(root):
     assert learner(root).exists() and learner(root, "02_second.ipynb").exists() and not kept(root)
 
 
+def test_a_copy_is_written_as_jupyter_writes_notebooks(root):
+    copies.bring_up_to_date(root)
+    assert learner(root).read_bytes() == f"{json.dumps(load(learner(root)), indent=1)}\n".encode()
+
+
+def test_the_same_cells_are_the_same_version_in_whatever_order_they_were_written():
+    one, other = {"id": "a", "source": "x"}, {"source": "x", "id": "a"}
+    assert copies.version_of({"cells": [one]}) == copies.version_of({"cells": [other]})
+
+
+def test_a_copy_whose_cells_have_no_metadata_is_read(root):
+    copies.bring_up_to_date(root)
+    bare = [{key: part for key, part in c.items() if key != "metadata"} for c in lesson(stub="mine")]
+    learner(root).write_text(json.dumps({**load(learner(root)), "cells": bare}))
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
+    copies.bring_up_to_date(root)
+    assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
+
+
 def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root):
     copies.bring_up_to_date(root)
     edited = load(learner(root))
@@ -495,7 +590,7 @@ def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root
     assert copies.bring_up_to_date(root) == [] and learner(root).read_bytes() == before and not kept(root)
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
     (line,) = copies.bring_up_to_date(root)
-    assert "my/01_first.ipynb" in line and "my/kept/" in line.replace("\\", "/")
+    assert "my/01_first.ipynb" in line and "as it was: my/kept/" in line.replace("\\", "/")
     assert [path.read_bytes() for path in kept(root)] == [before]
     assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
 
@@ -568,6 +663,16 @@ def test_a_new_notebook_with_a_cell_of_an_old_one_is_not_the_old_one_renamed(roo
     assert sources(load(learner(root, "01_by_hand.ipynb"))["cells"])[-1] == "z = 1" and not kept(root)
 
 
+def test_a_notebook_that_was_there_before_takes_no_other_ones_copy(root):
+    copies.bring_up_to_date(root)
+    save(learner(root, "02_second.ipynb"), lesson(stub="mine"))
+    (root / "notebooks/02_second.ipynb").unlink()
+    learner(root).unlink()
+    copies.bring_up_to_date(root)
+    assert "mine" in sources(load(learner(root, "02_second.ipynb"))["cells"])
+    assert sources(load(learner(root))["cells"]) == sources(LESSON)
+
+
 def test_of_a_renamed_notebook_a_copy_that_was_deleted_is_made_anew(root):
     copies.bring_up_to_date(root)
     learner(root).unlink()
@@ -595,6 +700,12 @@ def test_what_the_course_says_of_a_notebook_comes_with_an_update(root):
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"), title="New")
     copies.bring_up_to_date(root)
     assert load(learner(root))["metadata"]["title"] == "New"
+    edited = load(learner(root))
+    edited["metadata"]["title"], edited["nbformat_minor"] = "My own", 4
+    learner(root).write_text(json.dumps(edited))
+    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. Newer"), title="Newer")
+    copies.bring_up_to_date(root)
+    assert load(learner(root))["metadata"]["title"] == "My own" and load(learner(root))["nbformat_minor"] == 5
 
 
 def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
@@ -611,7 +722,7 @@ def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
     assert sources(load(learner(root))["cells"]) == sources(wanted)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"01_first.ipynb": 3}'])
+@pytest.mark.parametrize("content", ["", "[]", '{"01_first.ipynb": 3}', '{"01_first.ipynb": {"versions": 3}}'])
 def test_damaged_books_cost_nothing_of_the_learners(root, content):
     copies.bring_up_to_date(root)
     edited = load(learner(root))
@@ -681,3 +792,15 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(root):
     code += "copies.ROOT = pathlib.Path(sys.argv[1]); copies.main([])"
     result = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True)
     assert result.returncode == 1 and result.stderr.startswith("Your copies in my/ could not be written")
+
+
+def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, monkeypatch, capsys):
+    monkeypatch.setattr(copies, "ROOT", root)
+    copies.main([])
+    assert capsys.readouterr().out == "Your own copies of the notebooks are in my/.\n"
+    copies.main(["--fresh", "02_second.ipynb"])
+    assert capsys.readouterr().out.startswith("my/02_second.ipynb begins again; as it was: ")
+    shutil.rmtree(root / "my")
+    (root / "my").write_text("a file")
+    with pytest.raises(SystemExit, match="could not be written"):
+        copies.main([])

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import functools
 import itertools
 import re
 import statistics
@@ -17,6 +18,12 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WIDGETS = re.compile(r"(\w+_explorer|\w+_board|mask_painter|Board|tqdm)\(")
 UNFORESEEN = (5, 6)  # the notebooks where what goes wrong is what the lesson is about; elsewhere slips are known
 RULES = []
+
+
+@functools.cache
+def read(path):
+    """A notebook to look at: all rules are given the same one."""
+    return nbformat.read(path, as_version=4)
 
 
 def rule(function):
@@ -335,7 +342,7 @@ def images_exist_and_say_what_they_show(notebook):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("check", RULES, ids=lambda check: check.__name__)
 def test_notebook(path, check):
-    assert list(check(nbformat.read(path, as_version=4))) == []
+    assert list(check(read(path))) == []
 
 
 def test_notebooks_are_valid_and_there_are_some():
@@ -346,7 +353,7 @@ def test_notebooks_are_valid_and_there_are_some():
 
 def test_a_step_of_a_trace_is_taken_out_and_drawn_in_some_lesson():
     """What nobody is taught nobody uses: `run[2]` for the numbers of a step, `run.show(2)` for one of its matrices."""
-    code = "\n".join(cell.source for path in NOTEBOOKS for cell in code_cells(nbformat.read(path, as_version=4)))
+    code = "\n".join(cell.source for path in NOTEBOOKS for cell in code_cells(read(path)))
     kept = "|".join(re.findall(r"^(\w+) = trace\(", code, re.M))
     assert re.search(rf"^({kept})\[\d+\]", code, re.M) and re.search(rf"^({kept})\.show\(", code, re.M)
 
@@ -509,7 +516,7 @@ INSTRUCTORS = (ROOT / "notebooks" / "INSTRUCTORS.md").read_text(encoding="utf-8"
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_instructors_and_readers_of_the_readme_are_told_the_same_minutes(path):
-    stated = STATED.search(nbformat.read(path, as_version=4).cells[0].source)
+    stated = STATED.search(read(path).cells[0].source)
     section = INSTRUCTORS.partition(f"({path.name})")[2].partition("\n## ")[0]
     exercises = re.findall(r"\b\d+\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
     assert sum(map(int, exercises)) == int(stated["exercises"])

@@ -1,6 +1,7 @@
 """What a lesson ends with is the library's source: the two cannot drift apart."""
 
 import ast
+import functools
 import inspect
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def bare(source):
     return ast.unparse(ast.parse(without_checks(source)))
 
 
+@functools.cache
 def taught_cells():
     """Name of the function → (its cell's source, the source of the next code cell), for every cell tagged taught."""
     cells = {}

@@ -798,7 +798,7 @@ def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, mon
     monkeypatch.setattr(copies, "ROOT", root)
     copies.main([])
     assert capsys.readouterr().out == "Your own copies of the notebooks are in my/.\n"
-    copies.main(["--fresh", "02_second.ipynb"])
+    copies.main(["--fresh", "my/02_second.ipynb"])
     assert capsys.readouterr().out.startswith("my/02_second.ipynb begins again; as it was: ")
     shutil.rmtree(root / "my")
     (root / "my").write_text("a file")

@@ -6,6 +6,7 @@ import os
 import re
 import urllib.error
 import urllib.request
+from base64 import b64decode
 from contextlib import contextmanager
 from functools import cache
 from random import SystemRandom
@@ -327,7 +328,8 @@ def test_no_line_of_a_plot_hides_behind_its_legend():
         series = {name: [size**power for size in sizes] for name, power in zip(names, powers, strict=True)}
         figure = curves(sizes, series, title="Variance", xlabel="d_k", ylabel="variance", log_x=True, log_y=True)
         (axes,) = figure.axes
-        build.live.drawing(figure)
+        picture = b64decode(re.search(r'base64,([^"]+)', build.live.drawing(figure))[1])
+        assert (b"opacity: 0.9" in picture) != moves, "only among the lines it has a frame"
         below = axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
         assert below == moves, "where there is room it stands among the lines"
 
@@ -425,7 +427,7 @@ def test_a_slide_shows_a_long_cells_first_sentences_or_those_named_and_the_notes
     assert len(said) == 7 and said[0].startswith("Sentence number 1")
     shown, said = build.shortened(long, ["Sentence number 3", "Sentence number 5"])
     assert re.findall(r"\d", shown) == ["3", "5"] and len(said) == 6
-    assert build.shortened("Short. Stays.") == ("Short. Stays.", [])
+    assert build.shortened("Five words, nine times over. " * 9) == ("Five words, nine times over. " * 9, [])
 
 
 def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the_speaker(tmp_path):

@@ -523,6 +523,7 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
 def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(alone):
     steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
     page = alone("slow", Board({"a": torch.zeros(1, 1)}, steps))
+    assert page.get_by_role("button", name="Undo").is_disabled()  # nothing was changed yet
     page.locator("[aria-label='slow row 1 column 1: 0']").hover()
     assert page.locator(".why").inner_text().endswith("Python says 0 = 0")
     page.get_by_label("a row 1 column 1", exact=True).fill("3")

@@ -339,6 +339,8 @@ def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     assert page.locator(".jump, .python, .help").filter(visible=True).count() == 0, "nothing lies on the first slide"
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(22, 24, 29)" and page.evaluate(FAINTEST_CODE) > 4.5
+    code = "getComputedStyle(document.querySelector('.source .highlight')).backgroundColor"
+    assert page.evaluate(code) == "rgba(0, 0, 0, 0)", "code stands on one ground"
     board = page.locator(".attn-board").first
     assert board.evaluate("(node) => getComputedStyle(node).backgroundColor") == "rgb(22, 24, 29)"
     assert board.evaluate("(node) => getComputedStyle(node).color") == "rgb(242, 242, 242)"

@@ -991,6 +991,20 @@ def test_long_lines_are_cut_and_dtypes_that_matter_are_shown():
     assert "(3,) → (3,) bool" in repr(run)
 
 
+def test_a_turn_that_does_something_else_inside_its_call_is_shown():
+    def part(x, other):
+        return x.exp() if other else x * 2
+
+    def fn(x):
+        for i in range(9):
+            x = part(x, i == 4)
+        return x
+
+    rows = repr(trace(fn, torch.zeros(2))).splitlines()
+    assert [row.split()[0] for row in rows if row.endswith("part:")] == ["0", "3", "4", "5", "8"]
+    assert sum("4.0  exp" in row for row in rows) == 1 and sum("the same 2 times more" in row for row in rows) == 2
+
+
 def test_rows_that_are_not_shown_are_counted():
     run = trace(in_a_cell("def fn(x):\n" + "    x = x + 1\n" * 100 + "    return x")["fn"], normal(2))
     shown = [line for line in repr(run).splitlines() if not line.startswith("…")]

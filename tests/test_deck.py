@@ -204,6 +204,22 @@ def test_a_plot_of_what_was_measured_can_be_read_whatever_the_machine(open_deck)
     plot.evaluate("(img, html) => (img.outerHTML = html)", before)
 
 
+def test_a_table_is_set_as_large_as_prose_where_there_is_room(open_deck):
+    sizes = """() => Reveal.getSlides().flatMap((slide) => {
+      const table = slide.querySelector(".outputs table:not(.attn-board *)"), body = slide.querySelector(".body");
+      if (!table) return [];
+      const { h, v } = Reveal.getIndices(slide);
+      Reveal.slide(h, v);
+      const size = parseFloat(getComputedStyle(table).fontSize);
+      body.style.setProperty("--table-size", "25px");
+      const hasRoom = body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1;
+      body.style.setProperty("--table-size", `${size}px`);
+      return [[size, hasRoom]];
+    })"""
+    found = [open_deck(name).evaluate(sizes) for name in ("03_masking", "04_multi_head")]
+    assert {tuple(slide) for slides in found for slide in slides} == {(25, True), (20, False)}
+
+
 def test_what_does_not_fit_becomes_smaller_and_then_scrolls(open_deck):
     page = open_deck("06_bug_clinic")
     fitted = """(lines) => {

@@ -27,6 +27,7 @@ const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
+  const tables = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 20] : [20]; // px: as large as prose if there is room
   body.style.overflowY = "";
   for (const size of SIZES) {
     const unbroken = 1150 / (12.1 * slide.dataset.longest);
@@ -36,7 +37,10 @@ function fit(slide) {
     body.style.setProperty("--size", size);
     body.style.setProperty("--code-size", code / size);
     body.style.setProperty("--printed-size", printed / size);
-    if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+    for (const table of tables) {
+      body.style.setProperty("--table-size", `${table}px`);
+      if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+    }
   }
   body.style.overflowY = "auto";
 }

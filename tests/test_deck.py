@@ -1023,6 +1023,7 @@ def test_a_clicker_shows_the_answer_after_a_run_without_a_guess_and_after_a_wron
 def test_run_lies_on_no_code_however_long_the_first_line(show, served):
     """The button stands at the end of the first line, which is broken before it."""
     page = show(served[0] + "07_how_attention_learns?token=test")
+    until(page, "document.documentElement.dataset.python === 'ready'")  # a server does not stop while a kernel starts
     lengths = page.evaluate(
         """() => Reveal.getSlides().map((slide) => {
           const first = [...slide.querySelectorAll(".cm-line:first-child")];

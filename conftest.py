@@ -32,7 +32,6 @@ settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end.
 LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade", "test_deploy"]
-WORK_THROUGH = Path(__file__).parent / "tests" / "work_through.py"
 
 
 def pytest_sessionstart(session):
@@ -45,22 +44,34 @@ def pytest_sessionstart(session):
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
     """What takes long to import is imported once for all workers, while they collect."""
-    node.workerinput["warm"] = warm.begin()
+    node.workerinput |= {"warm": warm.begin(), "shown": str(node.config.shown)}
 
 
 def pytest_configure(config):
-    warm.share(getattr(config, "workerinput", {}).get("warm"))
+    given = getattr(config, "workerinput", {})
+    warm.share(given.get("warm"))
+    config.shown = Path(given.get("shown") or tempfile.mkdtemp())  # where notebooks' kernels keep what they have shown
 
 
-def pytest_collection_modifyitems(items):
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(config.shown)
+
+
+def pytest_collection_modifyitems(config, items):
+    """In its kernel a notebook is asked for more; notebooks begin, since site and decks show what they have shown."""
     last = {item.parent: item for item in items if isinstance(item, IPyNbCell)}
     for notebook, cell in last.items():
+        file = shown_by(notebook.nb, config)
+        more = {
+            "Shown": in_its_kernel("keep_shown", "keep", notebook.path, file),
+            "Solutions": answers(notebook),
+            "Questions": in_its_kernel("work_through", "work_through", notebook.path),
+        }
         at = items.index(cell) + 1
-        items[at:at] = [
-            one_more(notebook, "Solutions", answers(notebook)),
-            one_more(notebook, "Questions", worked(notebook)),
-        ]
-    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+        items[at:at] = [one_more(notebook, name, source) for name, source in more.items()]
+    turns = {name: turn for turn, name in enumerate(LONG)}
+    items.sort(key=lambda item: -1 if item.parent in last else turns.get(item.path.stem, len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -119,9 +130,15 @@ def answers(notebook):
     return "\n".join(lines)
 
 
-def worked(notebook):
-    """In a cell: its questions, worked through as a learner does."""
-    return f"import runpy; runpy.run_path({str(WORK_THROUGH)!r})['work_through']({str(notebook.path)!r})"
+def in_its_kernel(file, function, *paths):
+    """In a cell: a function of a file in tests/, called with paths."""
+    where, given = str(Path(__file__).parent / "tests" / f"{file}.py"), ", ".join(repr(str(path)) for path in paths)
+    return f"import runpy; runpy.run_path({where!r})[{function!r}]({given})"
+
+
+def shown_by(notebook, config):
+    """Where the kernel that runs a notebook keeps what it has shown."""
+    return config.shown / hashlib.sha256(nbformat.writes(notebook).encode()).hexdigest()
 
 
 # --------------------------------------------------------------------------------------------------------- built once
@@ -147,16 +164,19 @@ def built_once(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def notebooks_run_once(built_once):
-    """Inside `with notebooks_run_once():` a notebook that was run for the site is not run again for its deck."""
+def notebooks_run_once(pytestconfig):
+    """Inside `with notebooks_run_once():` what a notebook shows is what its kernel has shown, if it was run here."""
     from authors.deck import live
 
     run_here = live.run_here
 
     def found(notebook):
-        name = f"ran-{hashlib.sha256(nbformat.writes(notebook).encode()).hexdigest()[:16]}"
-        folder = built_once(name, lambda folder: (folder / "shown").write_bytes(pickle.dumps(run_here(notebook))))
-        return pickle.loads((folder / "shown").read_bytes())
+        file = shown_by(notebook, pytestconfig)
+        if not file.exists():  # a part of the tests is run, or another worker has not come to its end
+            whole = file.with_suffix(f".{os.getpid()}")
+            whole.write_bytes(pickle.dumps(run_here(notebook)))
+            whole.replace(file)
+        return pickle.loads(file.read_bytes())
 
     return lambda: mock.patch.object(live, "run_here", found)
 

@@ -853,7 +853,7 @@ def everything_shown(id):
         str(function.__doc__),
     ]
     texts += [function.__code__.co_name, function.__code__.co_filename, *map(str, function.__code__.co_consts)]
-    texts += [inspect.getsource(function), str(vars(patient)["source"]), str(dir(patient))]
+    texts += [inspect.getsource(function), patient.source, str(dir(patient))]
     for answer in [
         (),
         (9, "no"),

@@ -34,7 +34,7 @@ MISTAKE_CODES = [
 
 @pytest.mark.parametrize("id", FUNCTIONS)
 def test_the_librarys_own_answer_is_correct(id):
-    assert verdict_on(id, EXERCISES[id].reference).status == "correct"
+    assert verdict_on(id, EXERCISES[id].answer).status == "correct"
 
 
 @pytest.mark.parametrize(("id", "answer"), [pytest.param(i, a, id=f"{i}-{a.__name__}") for i, a in RIGHT])

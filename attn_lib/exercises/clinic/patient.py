@@ -53,26 +53,14 @@ class Case(Exercise):
     probes: list = field(default_factory=list)  # more that mended code has to be right on
     gradients: bool = False  # mended code has to have the right gradients too
     counts: Callable | None = None  # counts(output, *arguments): the part of an output that matters
-    reference: tuple = None  # the library's own answer: line, fault, mended code, test
+    reference: Callable = None  # the library's own test
     hints: list = field(default_factory=list)
     solved: bool = False  # in this session
     order: float | None = None  # draws another order in which a test meets its line-up
     in_parts = True
 
     def __post_init__(self):
-        assert set(self.faults) <= set(FAULTS) and self.source.count(self.mend[0]) == 1, self.id
-        self.buggy = compiled(self.source, f"<patient {self.id}>")
-        self.cured = compiled(self.source.replace(*self.mend), f"<cure of {self.id}>")
-        self.mending = Function(
-            id=self.id,
-            reference=self.called(self.cured),
-            title=self.title,
-            section=self.section,
-            asks=self.interface.call.replace("attention", "mended"),
-            hints=[],
-            probes=[*self.interface.probes, *self.probes],
-            gradients=self.gradients,
-        )
+        assert set(self.faults) <= set(FAULTS), self.id
         self.blind_to(constant_input)
         call = f"`{self.interface.call}`"
         general = f'`trace(PATIENTS["{self.id}"].buggy, …)` shows every step; the patient is called as {call}. '
@@ -83,6 +71,33 @@ class Case(Exercise):
         """The patient's source, under a name that does not give the fault away."""
         source = re.sub(rf"\b{self.code.__name__}\b", "attention", source_of(self.code))
         return source.replace(":\n\n", ":\n")  # where a docstring was
+
+    @functools.cached_property
+    def buggy(self):
+        return compiled(self.source, f"<patient {self.id}>")
+
+    @functools.cached_property
+    def cured(self):
+        assert self.source.count(self.mend[0]) == 1, self.id
+        return compiled(self.source.replace(*self.mend), f"<cure of {self.id}>")
+
+    @functools.cached_property
+    def mending(self):
+        """To mend it, as an exercise of its own."""
+        return Function(
+            id=self.id,
+            reference=self.called(self.cured),
+            title=self.title,
+            section=self.section,
+            asks=self.interface.call.replace("attention", "mended"),
+            hints=[],
+            probes=[*self.interface.probes, *self.probes],
+            gradients=self.gradients,
+        )
+
+    @property
+    def answer(self):
+        return self.lines[0], self.faults[0], self.cured, self.reference
 
     @property
     def neighbours(self):
@@ -110,8 +125,7 @@ class Case(Exercise):
 
     def tested_by(self, detects):
         """The decorated function is the library's own test for this fault."""
-        mended = self.cured
-        self.reference = (self.lines[0], self.faults[0], mended, detects)
+        self.reference = detects
         return detects
 
     def blind_to(self, *spots):
@@ -123,7 +137,7 @@ class Case(Exercise):
     def solution(self):
         """The library's own answer as source, to be run in the notebook."""
         number = self.id.partition(".")[2]
-        line, fault, _, detects = self.reference
+        line, fault, _, detects = self.answer
         mended = re.sub(r"\battention\b", f"mended_{number}", self.source.replace(*self.mend), count=1)
         test = re.sub(rf"\b{detects.__name__}\b", f"detects_{number}", source_of(detects), count=1)
         return f'line_{number}, fault_{number} = {line}, "{fault}"\n\n{mended}\n\n{test}'
@@ -154,8 +168,13 @@ class Patient:
     """A patient as the learner meets it: `interface`, `source`, and `buggy`, to be called and traced."""
 
     def __init__(self, case):
-        self.id, self.interface, self.source = case.id, str(case.interface), case.source
+        self.id, self.interface = case.id, str(case.interface)
         self._case = case
+
+    @property
+    def source(self):
+        """The patient's source, under a name that does not give the fault away."""
+        return self._case.source
 
     @property
     def buggy(self):

@@ -8,6 +8,7 @@ import contextlib
 import csv
 import io
 import json
+import os
 import re
 import socket
 import sys
@@ -53,7 +54,7 @@ SAID = {  # what comes from the other process beside numbers
     "prints": 'It prints ("scores torch.Size',
     "kernel_ends": "it ended its own process",
     "cannot_be_parsed": "SyntaxError in line 2",
-    "fails_as_it_is_defined": "NameError: name 'n_keys'",
+    "fails_as_it_is_defined": "NameError: name 'n_keys' is not defined",
     "patient_half_mended": "2 of 3 right",
     "hoards_memory": "used more than 300 MB",
 }
@@ -220,18 +221,54 @@ def test_gradients_that_the_judge_asks_for_are_nothing_that_an_answer_used(host)
     with host.student() as channel:
         student = Student(channel, 100)
         what = {"exercise": "7.2", "own": [], "without": True, "lesson": [["<lesson>", "import torch"]]}
-        student.load(**what, cells=[["<cell>", "def f(x):\n    return x.exp()"]], answer=["f"])
+        student.load(**what, cells=[["<cell>", "def f(x):\n    return x.exp() * 2"]], answer=["f"])
         x = torch.zeros(2, requires_grad=True)
         result = RemoteFunction(student, 0)(x)
         used = {*student.used}
         (gradient,) = torch.autograd.grad(result.sum(), x)
-    assert gradient.tolist() == [1, 1] and "exp" in used and student.used == used
+        RemoteFunction(student, 0)(x)  # which tells of itself alone
+    assert gradient.tolist() == [2, 2] and {"exp", "mul"} <= used == student.used
 
 
 def test_the_teacher_is_told_what_a_cell_ended_with(host):
     failing = f"{TOP_LEFT}\n1 / 0"
     assert judged(host, "3.2", failing).note == "a cell ended with ZeroDivisionError"
+    first = judged(host, "3.2", "n = 0\n1 / 0", TOP_LEFT.replace("tril()", "tril(n)") + "\nnowhere")
+    assert first.note == "a cell ended with ZeroDivisionError", "the first of several"
     assert judged(host, "3.2", f"{RIGHT}\n1 / 0").note == ""  # the answer stands
+
+
+def test_what_the_library_answers_is_not_shown_beside_what_is_expected(host):
+    in_a_thread = "import threading, attn_lib\ndef my_causal_mask(q, k):\n    found = []\n"
+    in_a_thread += "    thread = threading.Thread(target=lambda: found.append(attn_lib.causal_mask(q, k)))\n"
+    found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return found[0].T")
+    assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
+    cured = "from attn_lib.exercises.catalogue import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
+    cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
+    assert judged(host, "6.5", cured).misconception == "librarys-own"
+    assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
+
+
+def test_a_patient_as_it_came_in_is_no_attempt_whatever_else_is_in_its_cell(host):
+    stub = f"{course().asked['6.5'].cell.source}\nnotes = 'later'"
+    assert judged(host, "6.5", stub).status == "unattempted"
+    assert judged(host, "1.1", "answer = [1.5, ..., 2.2]").status == "unattempted"
+
+
+def test_an_answer_runs_as_in_a_notebook_and_its_chance_is_the_judges(host):
+    indented = RIGHT.replace("def", "    def").replace("return", "    return")
+    assert judged(host, "3.2", f"if __name__ == '__main__':\n{indented}").status == "correct"
+    with host.student() as channel:
+        student = Student(channel, 100)
+        what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
+        cell = "import torch\ntorch.set_default_dtype(torch.float64)\ndef f(n):\n    return torch.rand(n)"
+        student.load(**what, cells=[["<cell>", cell]], answer=["f"])
+        drawn = []
+        for seed in (1, 1, 2):
+            torch.manual_seed(seed)
+            drawn.append(RemoteFunction(student, 0)(3))
+    assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[1], drawn[2])
+    assert drawn[0].dtype == torch.float32
 
 
 def numbers_of(probe):
@@ -391,10 +428,20 @@ def test_the_command_line_of_bubblewrap(monkeypatch):
     for root in (True, False):
         monkeypatch.setattr("os.geteuid", lambda root=root: 0 if root else 1000)
         command = bubblewrap("/usr/bin/bwrap")
-        assert {"--die-with-parent", "--new-session", "--unshare-pid", "--unshare-net", "--unshare-ipc"} <= set(command)
+        apart = {f"--unshare-{what}" for what in ("pid", "net", "ipc", "uts", "cgroup-try")}
+        assert {"--die-with-parent", "--new-session", "--as-pid-1", *apart} <= set(command)
+        assert command[-3:] == ["--chdir", str(NOTEBOOKS.parent), "--"]
         assert ("--unshare-user" in command) != root
         bound = [command[i + 1] for i, word in enumerate(command) if word == "--ro-bind"]
         assert str(NOTEBOOKS.parent) not in bound and str(NOTEBOOKS) not in bound
+        assert {Path(path).stem for path in bound if "authors" in path} == {
+            "__init__",
+            "inside",
+            "across",
+            "steps",
+            "wire",
+        }
+        assert not Path("/etc/ld.so.cache").exists() or "/etc/ld.so.cache" in bound  # where libraries are found at once
         assert not any(word in ("--bind", "--dev-bind") for word in command)
         assert command[command.index("--cap-drop") + 1] == "ALL"
         assert command[command.index("--tmpfs") - 2 :][:4] == ["--size", str(64 << 20), "--tmpfs", "/student"]
@@ -420,8 +467,8 @@ def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_move
     (tmp_path / "in" / "bob.py").write_text(
         f"# In[7]:\nx = 1\n# In[3]:\n{RIGHT}\n# In[4]:\nget_ipython().run()", "utf-8"
     )
-    (tmp_path / "in" / "eve.py").write_text(f"import torch\n{RIGHT}\nprint(my_causal_mask(2, 3))", "utf-8")
-    with zipfile.ZipFile(tmp_path / "in" / "zoe.zip", "w") as archive:
+    (tmp_path / "in" / "eve.PY").write_text(f"import torch\n{RIGHT}\nprint(my_causal_mask(2, 3))", "utf-8")
+    with zipfile.ZipFile(tmp_path / "in" / "zoe.ZIP", "w") as archive:
         archive.writestr("week 3/answers.ipynb", renamed.read_bytes())
         archive.writestr("__MACOSX/week 3/._answers.ipynb", "x")
     cells = read_cells(renamed.read_text(encoding="utf-8"))
@@ -433,15 +480,24 @@ def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_move
         assert answer_in(hand_in.cells, "3.2").shown == RIGHT
         assert answer_in(hand_in.cells, "3.1").expressions == []
     assert answer_in(moved, "3.2").expressions == ["my_causal_mask"]
+    with zipfile.ZipFile(tmp_path / "ALL.ZIP", "w") as archive:
+        archive.writestr("ada/answers.py", RIGHT)
+    (ada,) = hand_ins.find(tmp_path / "ALL.ZIP")
+    assert (ada.student, ada.exercises) == ("ada", ["3.1", "3.2", "3.3"])
 
 
-def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in():
+def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in(tmp_path):
     def notebooks(*sources, **more):
         return sorted({id.split(".")[0] for id in exercises_in([Cell(source) for source in sources], **more)})
 
     shared, own = "def my_detects(f):\n    return True", "def my_softmax_backward(weights, grad):\n    return grad"
     assert notebooks(shared, own) == notebooks(shared, "check('7.4', my_detects)") == ["7"]
     assert notebooks(shared, file_name="08_position.py") == notebooks(shared, heads=["# 8. A token's place"]) == ["8"]
+    only_it = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shared)])
+    only_it.cells.insert(0, nbformat.v4.new_markdown_cell("# 8. A token's place"))
+    only_it.cells.append(nbformat.v4.new_markdown_cell("# 9. And then"))
+    (tmp_path / "ada.ipynb").write_text(nbformat.writes(only_it), encoding="utf-8")
+    assert hand_ins.find(tmp_path)[0].notebooks() == ["8"]
     assert notebooks(shared) == sorted({id.split(".")[0] for id in course().asked if id in ("7.4", "8.4", "9.4")})
 
 
@@ -456,18 +512,26 @@ def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
 
 
 def test_what_an_answer_needs_of_its_own_notebook_comes_with_it_and_what_only_says_something_does_not():
-    cells = [Cell("TABLE = {}"), Cell("TABLE[1] = 2"), Cell("other = 3"), Cell("%matplotlib inline\nn = TABLE")]
-    cells += [Cell(f"{RIGHT}\nk = n\ncheck('3.2', my_causal_mask); hint('3.2')\nk += 1")]
+    cells = [Cell("TABLE = {1: [0]}"), Cell("TABLE[1][0] = 2"), Cell("other = 3")]
+    cells += [Cell("%matplotlib inline\n!pip list\nn = TABLE")]
+    says = "check('3.2', my_causal_mask); hint('3.2'); solution('3.2'); progress(); predict(1, 2); blank(1, 2)"
+    cells += [Cell(f"{RIGHT}\nk = n\n{says}\nk += 1")]
     found = answer_in([Cell(cell.source, place=i) for i, cell in enumerate(cells)], "3.2")
     assert [source for _, source in found.cells] == [
-        "TABLE = {}", "TABLE[1] = 2", "pass\nn = TABLE", f"{RIGHT}\nk = n\npass\nk += 1",
+        "TABLE = {1: [0]}", "TABLE[1][0] = 2", "pass\npass\nn = TABLE", f"{RIGHT}\nk = n\npass\nk += 1",
     ]  # fmt: skip
     twice = [Cell("n = 1"), Cell("n = 2"), Cell(f"{RIGHT}\nk = n")]
     found = answer_in([Cell(cell.source, place=i) for i, cell in enumerate(twice)], "3.2")
     assert [source for _, source in found.cells] == ["n = 2", f"{RIGHT}\nk = n"]
+    imports = ["import os.path", "import math as maths", "import this", f"{RIGHT}\nk = maths, os"]
+    found = answer_in([Cell(source, place=i) for i, source in enumerate(imports)], "3.2")
+    assert [source for _, source in found.cells] == [source for source in imports if source != "import this"]
     assert answer_in([Cell(RIGHT + "  # " + "x" * 60_000)], "3.2").problem == (
         "SyntaxError: more than 60000 characters in one cell"
     )
+    assert "Error" in answer_in([Cell(f"{RIGHT}\nx = {'-' * 9000}1")], "3.2").problem, "nested too deep for Python"
+    own_names = ["def old(q, k): ...", "def new(q, k): ...", "check('3.2', old)", "check('3.2', new)"]
+    assert answer_in([Cell(source) for source in own_names], "3.2").expressions == ["new"]
     one_line = answer_in([Cell("answer = [1, 2, 3]; check('1.1',\n answer)")], "1.1")
     assert [source for _, source in one_line.cells] == ["answer = [1, 2, 3]"]
 
@@ -485,10 +549,17 @@ def test_of_a_broken_answer_and_one_left_open_the_later_counts():
 def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
     code = nbformat.v4.new_code_cell
     cells = [code("n = 1\nm = 5"), code("n = m + 1"), code("answer = ...", metadata={"tags": ["exercise"]})]
-    cells += [code('check("3.2", answer)'), code("n = 3")]
+    cells += [code('check("3.2", answer)'), code("n = 3\nlater = 4")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "03_small.ipynb")
-    found = answer_in([Cell("answer = n")], "3.2", Course(tmp_path))
-    assert [source for _, source in found.lesson] == ["m = 5", "n = m + 1"]
+    found = answer_in([Cell("answer = n, later")], "3.2", Course(tmp_path))
+    assert [source for _, source in found.lesson] == ["m = 5", "n = m + 1", "later = 4"]
+
+
+def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
+    assert [cell.source for cell in split_script(f"# %% one\nx = 1\n\n# %%\n{RIGHT}\n")] == ["x = 1", RIGHT]
+    old = [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}, {"cell_type": "markdown", "source": "x"}]
+    (cell,) = read_cells(json.dumps({"worksheets": [{"cells": old}], "nbformat": 3}))
+    assert cell.source == "x = 1\ny = 2"
 
 
 @pytest.mark.parametrize(
@@ -498,11 +569,13 @@ def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
         ("ada/week 3/my answers.ipynb", "ada", ()),
         ("ada_03_masking.ipynb", "ada", ()),
         ("03_masking-ada.ipynb", "ada", ()),
+        ("ada_03_masking_lovelace.ipynb", "ada lovelace", ()),
         ("ada.zip/03_masking.ipynb", "ada", ()),
         ("王小明.ipynb", "王小明", ()),
         ("03_masking.ipynb", "(no name)", ()),
         ("Ada Lovelace_4711_assignsubmission_file_/03_masking.ipynb", "Ada Lovelace", ("4711",)),
         ("Ada Lovelace_4711_assignsubmission_file_03_masking.ipynb", "Ada Lovelace", ("4711",)),
+        ("Ada Lovelace_4711_assignsubmission_onlinetext_/03_masking.ipynb", "Ada Lovelace", ("4711",)),
         ("lovelaceada_LATE_123_456_03_masking.ipynb", "lovelaceada", ("123",)),
         ("lovelaceada_123_456_03_masking.ipynb", "lovelaceada", ("123",)),
         ("all.zip/Ada Lovelace_4711_assignsubmission_file_/03_masking.ipynb", "Ada Lovelace", ("4711",)),
@@ -534,6 +607,15 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     zipfile.ZipFile(folder / "jim.zip", "w").close()
     (folder / "kay").mkdir()
     (folder / "kay" / "roster.csv").write_text("id,name\n1,Ada", encoding="utf-8")
+    (folder / "kay" / "__pycache__").mkdir()
+    (folder / "kay" / "__pycache__" / "x.pyc").touch()
+    with zipfile.ZipFile(folder / "lee.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.py", "x = 1\n" * 99)
+    whole = (folder / "lee.zip").read_bytes()
+    (folder / "lee.zip").write_bytes(whole[:34] + b"\xff" * 3 + whole[37:])
+    locked = bytearray(whole)
+    locked[locked.rindex(b"PK\x01\x02") + 8] |= 1  # as it says of an entry in its table of contents
+    (folder / "may.zip").write_bytes(locked)
     problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
     assert problems == {
         "ada.ipynb": "cannot be read: not a notebook",
@@ -547,7 +629,10 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
         "ivy.zip/inner.zip": "a .zip in a .zip, which is not opened",
         "jim.zip": "cannot be read: nothing in it",
         "kay/roster.csv": "not a notebook, .py or .zip (.csv)",
+        "lee.zip": problems["lee.zip"],
+        "may.zip": "cannot be read: locked with a password",
     }
+    assert problems["lee.zip"].startswith("cannot be read: Error -3 while decompressing")
     monkeypatch.setattr(hand_ins, "LARGEST", 30)
     (folder / "bob.ipynb").write_text("x" * 31, encoding="utf-8")
     with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
@@ -559,6 +644,12 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
         archive.writestr("a.py", "#" * 301)  # as it lies there it is small enough
     problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
     assert problems["ivy.zip/a.py"] == "cannot be read: larger than 0 MB"
+    monkeypatch.setattr(hand_ins, "LARGEST", 3000)
+    with zipfile.ZipFile(folder / "ivy.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for i in range(5):
+            archive.writestr(f"{i}.py", "#" * 2900)  # none of them, but all together
+    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    assert problems["ivy.zip"] == "cannot be read: more than 500 files or 0 MB"
     with pytest.raises(FileNotFoundError, match="nothing in"):
         (tmp_path / "empty").mkdir()
         hand_ins.find(tmp_path / "empty")
@@ -585,6 +676,12 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
             archive.writestr(zipfile.ZipInfo(name, (2026, 5, day, 0, 0, 0)), f"\ufeff{RIGHT}\n# {name}")
     ((best, _),), _ = hand_ins.choose(hand_ins.find(tmp_path))
     assert best.path == "ada.zip/b.py" and not best.problem
+    for name, when in (("a.py", 5), ("b.py", 9), ("c.py", 7)):  # and in a folder
+        (tmp_path / "bob").mkdir(exist_ok=True)
+        (tmp_path / "bob" / name).write_text(f"{RIGHT}\n# {name}")
+        os.utime(tmp_path / "bob" / name, (when, when))
+    best = [hand_in.path for hand_in, _ in hand_ins.choose(hand_ins.find(tmp_path))[0]]
+    assert best == ["ada.zip/b.py", "bob/b.py"]
 
 
 # ------------------------------------------------------------------------------------------------ roster and points
@@ -601,10 +698,13 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
         ),
         (
             "Student,ID,SIS User ID,SIS Login ID,Section,Old\n    Points Possible,,,,,3\n"
-            '"Lovelace, Ada",31,7,ada@x.org,A,2\n"Student, Test",99,,,A,\n',
+            '"Lovelace, Ada",31,7,ada@x.org,A,2\n"Student, Test",99,,,A,\n,,,,,Manual Posting\n',
             [Person("Lovelace, Ada", "7", "ada@x.org", "31", "A")],
         ),
+        ('Student,ID,Section\n"Lovelace, Ada",31,A\n', [Person("Lovelace, Ada", "", "", "31", "A")]),
         ("id\tname\n7\tAda Lovelacé\n", [Person("Ada Lovelacé", "7")]),
+        ("id;name;\n7;Lovelace, Ada, the, first\n;;a note\n", [Person("Lovelace, Ada, the, first", "7")]),
+        ("id,mail\n7,ada@x.org\n8,\n", [Person("ada@x.org", "7", "ada@x.org"), Person("8", "8")]),
     ],
 )
 def test_rosters_as_teachers_have_them(tmp_path, text, people):
@@ -618,6 +718,9 @@ def test_a_table_that_is_no_roster_or_has_no_points_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match="no column for names"):
         roster.read_roster(tmp_path / "x.csv")
+    (tmp_path / "empty.csv").write_text("id,name\n,\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"empty\.csv lists nobody"):
+        roster.read_roster(tmp_path / "empty.csv")
     with pytest.raises(ValueError, match="no columns exercise and points"):
         roster.read_points(tmp_path / "x.csv")
     (tmp_path / "p.csv").write_text("exercise,points\n3.2,many\n", encoding="utf-8")
@@ -704,6 +807,9 @@ def test_files_find_their_students_on_the_roster():
     assert roster.who_is_who({"ada": ()}, []) == ({"ada": Person("ada", listed=False)}, [])
     bjorn = Person("Bj\u00f6rn", "12")  # a .zip made on a Mac has the dots as a character of their own
     assert roster.who_is_who({"Bjo\u0308rn": ()}, [bjorn]) == ({"Bjo\u0308rn": bjorn}, [])
+    assert (
+        roster.who_is_who({"Ｂｊöｒｎ": (), "１２": ()}, [bjorn])[1] == []
+    )  # as wide as an East Asian keyboard has them
     anna = Person("Anna Maria Berg", "11")
     assert set(roster.who_is_who({"Berg, Maria Anna": (), "bergannamaria": ()}, [ada, anna])[0].values()) == {anna}
 
@@ -768,6 +874,9 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
     marked = [(tmp_path / f"{name}.csv").read_bytes().startswith(b"\xef\xbb\xbf")
               for name in ("gradebook-moodle", "verdicts", "gradebook-canvas")]  # fmt: skip
     assert marked == [True, True, False]  # by it Excel knows UTF-8; Canvas takes it for a part of the first head
+    assert small.in_words().splitlines()[0] == "2 students handed something in, 1 did not"
+    everybody = Report(small.rows, [ADA, BOB], points={"3.1": 2})
+    assert everybody.in_words().splitlines()[0] == "2 students handed something in"
     verdicts = table_of(tmp_path / "verdicts.csv")
     assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", "0", ""]
     assert verdicts[-1][:6] == ["'=cmd()", "3", "", "", "", "nothing handed in"]
@@ -777,6 +886,8 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
     assert "Zed" in [line[0] for line in table_of(tmp_path / "verdicts.csv")]
     for name, column in (("moodle", 2), ("canvas", 0)):  # a platform knows no such student
         assert "Zed" not in [line[column] for line in table_of(tmp_path / f"gradebook-{name}.csv")]
+    report.write_tables(Report(small.rows[-1:], small.people[-1:], points=small.points), tmp_path)  # without a roster
+    assert table_of(tmp_path / "gradebook-moodle.csv")[1:] == [["", "", "Zed", "2"]]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
@@ -803,9 +914,14 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
         ["=cmd()", "", "", "", "0"],
         ["Ada", "✓", "✗", "✗", "2"],
     ]
+    assert [head["colspan"] for head in soup.select("th[scope=colgroup]")] == ["2", "1"]
+    assert [head.get_text() for head in soup.select("th[scope=colgroup]")] == ["03 masking", "06 bug clinic"]
+    assert soup.select("main > p")[-1].get_text() == "Confined."
     assert not soup.select("table.grid b") and not soup.find("script")
     assert soup.find("meta", {"http-equiv": "Content-Security-Policy"})["content"].startswith("default-src 'none';")
     many = [Person(f"P{i}", str(i)) for i in range(8)]
+    names = pages.students(Report(people=[Person("Eve"), Person("ada"), Person("Bob")]))
+    assert [line[0] for line in texts(BeautifulSoup(names, "html.parser"), "tbody tr")] == ["ada", "Bob", "Eve"]
     whole = pages.mistakes(Report([row(person, "3.2", "wrong", "top-left") for person in many]), 8)
     assert texts(BeautifulSoup(whole, "html.parser"), "tbody tr")[0][-1] == "P0 , P1 , P2 , P3 , P4 , P5 and 2 more"
     assert ["x.pdf", "not a <notebook>"] in texts(soup, "table.list tbody tr")
@@ -841,16 +957,20 @@ def test_every_place_to_read_again_is_found_among_the_slides():
 
 
 def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_path):
+    small.files.append(("2.ipynb", "not on the roster"))
     pages.write_pages(small, tmp_path)
     soup = BeautifulSoup((tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8"), "html.parser")
     lines = texts(soup, "table.list tbody tr")
     assert [line[0] for line in lines] == ["3.1", "3.2", "6.5"]
     assert lines[1][2].endswith("The mask starts at the wrong corner") and lines[1][3] == "0 of 2"
-    assert "2 of 6 points" in soup.get_text()
+    assert "2 of 6 points" in soup.get_text() and "not on the roster" not in soup.get_text()
     bobs = BeautifulSoup((tmp_path / "feedback" / pages.file_of(BOB)).read_text(encoding="utf-8"), "html.parser")
     assert texts(bobs, "table.list tbody tr")[0][2:] == ["– not handed in", "0 of 2"] and not bobs.find(id="e3.1")
+    assert "2.ipynb: not on the roster" in bobs.get_text() and "not a <notebook>" not in bobs.get_text()
     assert "1.33 of 6 points" in bobs.get_text() and "stopped after <1> seconds" in bobs.get_text()
     place = soup.find(id=soup.select("table.list a")[1]["href"].removeprefix("#"))
+    assert "Your code, from 1.ipynb:" in place.get_text()
+    assert "Read again" not in soup.find(id="e3.1").get_text()
     assert place.pre.get_text() == "1def f():\n2    return '<i>'"
     assert "It starts there." in place.get_text() and place.find("code").get_text() == "there"
     assert "Read again: notebook 3, “No looking ahead”" in place.get_text()
@@ -871,7 +991,12 @@ def test_pages_of_others_are_gone_and_names_make_no_paths(small, tmp_path):
     assert len(list((tmp_path / "feedback").iterdir())) == 2
     for person in (Person("../../etc/passwd"), Person("a/b\\c:d"), Person(""), Person("王小明"), Person("x" * 500)):
         name = pages.file_of(person)
-        assert len(name) < 60 and not set(name) & set('/\\:*?"<>| ') and name.endswith(".html")
+        assert (
+            len(name) < 60
+            and not name.startswith("_")
+            and not set(name) & set('/\\:*?"<>| ')
+            and name.endswith(".html")
+        )
     assert pages.file_of(Person("a b")) != pages.file_of(Person("a_b"))
 
 
@@ -880,8 +1005,22 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
 
     page, axe = browser.new_page(), Axe()
     told(tmp_path, "ada", (time.time(), "3.2", "wrong", "top-left"))
-    now = f"<h1>Now</h1>{live.table(live.look(tmp_path), time.time())}"
-    (tmp_path / "live.html").write_text(pages.page("Now", now), encoding="utf-8")
+    with live.server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page.clock.install()
+        page.goto(f"http://127.0.0.1:{server.server_port}")
+        now = page.content().replace(live.SCRIPT, "")
+        told(tmp_path, "bob", (time.time(), "3.2", "wrong", "top-left"))
+        page.clock.run_for(2000)
+        page.get_by_role("region", name="who is stuck").get_by_text("bob").wait_for()
+        page.context.set_offline(True)
+        page.clock.run_for(2000)
+        page.locator("#quiet", has_text="no longer served").wait_for()
+        page.context.set_offline(False)
+        page.clock.run_for(2000)
+        page.locator("#quiet", has_not_text="served").wait_for(state="attached")
+        server.shutdown()
+    (tmp_path / "live.html").write_text(now, encoding="utf-8")
     shown = verdict_on("3.3", lambda scores, mask: scores.softmax(-1))._repr_html_()
     long = {"code": "x = " + "1 + " * 60 + "1", "message": "`" + "x" * 200 + "`", "shown": shown}
     small.rows.append(row(ADA, "1.1", "wrong", **long))
@@ -971,10 +1110,61 @@ def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp
 def test_what_was_judged_by_another_edition_is_judged_again(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "HERE", tmp_path)
     (tmp_path / "judge.py").write_text("one")
-    before = run.edition_of_the_course()
-    assert run.edition_of_the_course() == before
-    (tmp_path / "judge.py").write_text("two")
-    assert run.edition_of_the_course() != before
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    for folder in ("attn_lib", "notebooks"):
+        (tmp_path / folder).mkdir()
+    editions = [run.edition_of_the_course() for _ in range(2)]
+    for name in ("judge.py", "attn_lib/masks.py", "notebooks/01.ipynb"):
+        (tmp_path / name).write_text("two")
+        editions.append(run.edition_of_the_course())
+    assert len(set(editions)) == 4 and editions[0] == editions[1]
+
+
+def test_a_judges_process_draws_its_probes_and_says_nothing_but_results(monkeypatch, capsys):
+    drawn, limits = [], {"seconds": 3, "memory_mb": 4, "file_mb": 5, "processes": 6}
+
+    def judged(hand_in, host):
+        print("noise")
+        return [hand_in.name, hand_in.heads, hand_in.cells[0].source, host.enter_result]
+
+    monkeypatch.setattr(judge, "draw_probes", drawn.append)
+    monkeypatch.setattr(judge, "judge", judged)
+    monkeypatch.setattr(run, "best_host", lambda limits: (contextlib.nullcontext(limits.seconds), "Confined."))
+    asked = {"name": "a.py", "cells": [["x = 1", "", []]], "heads": ["# 1. A"]}
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(asked)))
+    monkeypatch.setattr("sys.stdout", sys.stdout)  # what it changes comes back
+    run.main({"seed": 7, "limits": limits})
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert said == [{"words": "Confined."}, {"results": ["a.py", ["# 1. A"], "x = 1", 3]}] and drawn == [7]
+
+
+def test_two_judges_work_at_once_and_what_says_nothing_about_walls_does_not_count(tmp_path, monkeypatch, capsys):
+    words_of_each = ["Confined.", "Confined.", ""]  # the first had started for nothing
+
+    class Silent(JudgeHere):
+        def __init__(self, limits, seed):
+            self.words = words_of_each.pop()
+
+        def judge(self, hand_in):
+            return [hand_in.name], True
+
+    monkeypatch.setattr(run, "Judge", Silent)
+    same = [hand_ins.HandIn("ada", f"{i}.py", digest="the same") for i in range(6)]
+    results, words = run.judge_all(same, tmp_path, Limits())
+    assert words == "Confined." and list(results.values()) == [[hand_in.name] for hand_in in same]
+    assert "6/6" in capsys.readouterr().err, "how far it is"
+    for path in list(tmp_path.iterdir())[:1]:
+        path.write_text("[", encoding="utf-8")  # a disk that was full
+    assert run.judge_all(same, tmp_path, Limits())[0].keys() == results.keys()
+    assert "6/6" in capsys.readouterr().err
+
+
+def test_of_a_zip_of_all_tables_and_pages_stand_beside_it_where_the_roster_is(tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("ada/x.docx", "")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n", encoding="utf-8")
+    found = run.grade(tmp_path / "all.zip")
+    assert found.out == tmp_path / "graded" and [person.name for person in found.people] == ["Ada"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -1046,18 +1236,22 @@ def test_live_shows_who_is_stuck_where_and_the_commonest_mistake_now(tmp_path):
     told(tmp_path, "ada", (now - 600, "3.2", "wrong", None), (now - 60, "3.2", "wrong", "top-left"))
     told(tmp_path, "bob", (now - 300, "3.2", "wrong", "top-left"), (now - 30, "3.1", "correct", None))
     told(tmp_path, "eve", (now - 300, "3.2", "wrong", "polarity"), (now - 30, "3.2", "correct", None))
+    told(tmp_path, "fay", (now - 900, "3.2", "wrong", "polarity"))
     told(tmp_path, "old", (now - 4000, "3.2", "wrong", "polarity"))
     (tmp_path / "zoe").mkdir()
     (tmp_path / "zoe" / ".progress.json").write_text('{"3.1": "done"}')
     soup = BeautifulSoup(live.table(live.look(tmp_path), now), "html.parser")
     mistakes, stuck = (texts(table, "tbody tr") for table in soup.select("table.list"))
-    assert [line[:3] for line in mistakes] == [["3.2", "The mask starts at the wrong corner", "2"]]
+    assert [line[:1] + line[2:3] for line in mistakes] == [["3.2", "2"], ["3.2", "1"]]
+    assert mistakes[0][1] == "The mask starts at the wrong corner" and "No looking ahead" in mistakes[0][3]
     assert [line[0:4] for line in stuck] == [
+        ["fay", "3.2 A causal mask", "15 min", "1"],
         ["ada", "3.2 A causal mask", "10 min", "2"],
         ["bob", "3.2 A causal mask", "5 min", "1"],
     ]
     assert texts(soup, "table.grid tbody tr") == [
-        ["ada", "", "✗", ""], ["bob", "✓", "✗", ""], ["eve", "", "✓", ""], ["old", "", "✗", ""], ["zoe", "✓", "", ""],
+        ["ada", "", "✗", ""], ["bob", "✓", "✗", ""], ["eve", "", "✓", ""], ["fay", "", "✗", ""], ["old", "", "✗", ""],
+        ["zoe", "✓", "", ""],
     ]  # fmt: skip
 
 
@@ -1070,6 +1264,9 @@ def test_live_keeps_what_was_right_shows_the_latest_mistake_and_knows_copies_wit
     found = live.look(tmp_path)
     assert found.learners["ada"]["3.1"].status == "correct"
     assert [(name, id) for name, id, _ in found.stuck(now)] == [("bob", "3.2"), ("eve", "3.2")]
+    assert found.commonest(now) == [("3.2", "top-left", 1), ("3.2", "", 1)]
+    soup = BeautifulSoup(live.table(found, now), "html.parser")
+    assert texts(soup.select("table.list")[1], "tbody tr")[1] == ["eve", "3.2 A causal mask", "", "", ""]
 
 
 def test_live_reads_the_end_of_a_long_file(tmp_path, monkeypatch):
@@ -1083,6 +1280,7 @@ def test_live_believes_no_line_and_shows_no_markup(tmp_path):
     (tmp_path / "<b>x.jsonl").write_text(
         'half a li\n[1]\n{"exercise": "99"}\n{"exercise": "3.2", "status": "wrong", "time": "now"}\n'
         '{"exercise": "3.2", "status": "wrong", "time": 5e4, "misconception": "<script>"}\n'
+        '{"exercise": "3.1", "status": "wrong", "time": -5}\n{"exercise": "3.1", "status": "wrong", "time": 1e300}\n'
         '{"exercise": ["3.2"], "status": "wrong", "time": 5e4}\n' + "[" * 100_000
     )
     (tmp_path / "nobody.jsonl").write_text("")
@@ -1093,7 +1291,7 @@ def test_live_believes_no_line_and_shows_no_markup(tmp_path):
     assert "Nobody has checked" in live.table(live.look(tmp_path / "none"), 0)
 
 
-def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path):
+def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys):
     told(tmp_path, "ada", (1e9, "3.2", "correct", None))
     with live.server(tmp_path) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -1105,4 +1303,8 @@ def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path):
         for path, headers in (("/", {"Host": "evil.example"}), ("/../x", {})):
             with pytest.raises(urllib.error.HTTPError):
                 urllib.request.urlopen(urllib.request.Request(address + path, headers=headers))
+        assert live.serve(tmp_path, server.server_port) == live.serve(tmp_path / "none", 0) == 1
+        taken, missing = capsys.readouterr().out.splitlines()
+        assert f"Port {server.server_port} cannot be used (Address already in use): --port" in taken
+        assert missing == f"There is no folder {tmp_path / 'none'}."
         server.shutdown()

@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from attn_lib import MultiHeadAttention
-from authors.grade import confine, remote, steps, wire
+from authors.grade import confine, inside, remote, steps, wire
 from authors.grade.across import connected, gradients, tensors_in
 from authors.grade.confine import CONFINED, Host, Limits, surroundings, unconfined
 from authors.grade.inside import module_from, state_of
@@ -60,11 +60,11 @@ def test_what_is_no_plain_data_is_only_its_types_name():
         pass
 
     deep = []
-    for _ in range(wire.DEPTH + 1):
-        deep = [deep]
+    for _ in range(wire.DEPTH // 2 + 1):
+        deep = [{1: deep}]
     deep = across(deep)
-    while isinstance(deep, list):
-        (deep,) = deep
+    while isinstance(deep, list | dict):
+        deep = deep[0] if isinstance(deep, list) else deep[1]
     assert deep.name == "something nested too deep"
     assert [across(value).name for value in (Mine(1), 2**62, print)] == ["Mine", "int", "builtin_function_or_method"]
     sparse = torch.eye(2).to_sparse()
@@ -85,10 +85,13 @@ def test_tensors_arrive_with_their_numbers_layout_and_need_of_a_gradient():
         z.conj(),
         z.conj().imag,
         x[0, 0],
+        torch.zeros(9, dtype=torch.uint8)[:8].view(torch.float32),  # on a byte more than it needs
     ):
         found = across(tensor)
         assert torch.equal(found, tensor) and found.dtype == tensor.dtype
     assert across(x.T).stride() == (1, 4)
+    both = across(x.max(0))
+    assert type(both) is tuple and all(map(torch.equal, both, x.max(0)))
     assert across(x.clone().requires_grad_()).requires_grad and not across(x).requires_grad
 
 
@@ -109,6 +112,8 @@ def test_modules_of_two_kinds_arrive_as_they_were_made(bias):
         found = across(module.eval())
         assert type(found) is type(module) and not found.training
         assert torch.equal(found(x, x, x)[0], module(x, x, x)[0])
+    narrow = across(MultiHeadAttention(4, 2, kdim=3, vdim=5, bias=bias))
+    assert (narrow.k_proj.in_features, narrow.v_proj.in_features) == (3, 5)
     assert not across(nn.MultiheadAttention(4, 2, bias=bias)).batch_first
     assert across(nn.Linear(1, 1)).name == "Linear"
 
@@ -143,7 +148,7 @@ def test_what_is_no_value_is_refused(data):
 
 
 def test_texts_are_cut_and_hold_nothing_that_moves_a_cursor():
-    assert wire.cleaned("a\x1b[2J\nb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\nb?"
+    assert wire.cleaned("a\x1b[2J\n\tb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\n\tb?"
     assert wire.cleaned("x" * 50, 10) == "x" * 10
     data = 1
     for _ in range(wire.DEPTH + 3):
@@ -305,10 +310,12 @@ def test_the_first_trouble_ends_all_and_is_what_is_said(monkeypatch):
 
 
 def test_an_object_of_a_class_is_put_into_eval_where_it_lives():
-    one = student({}, {}, {})
-    remote_class(one, 2)().eval()
-    assert [message["do"] for message in one.channel.sent] == ["new", "train"]
-    assert one.channel.sent[1]["training"] is False and one.channel.sent[1]["object"] == 0
+    one = student({}, {}, {}, {})
+    for _ in range(2):
+        remote_class(one, 2)().eval()
+    assert [message["do"] for message in one.channel.sent] == ["new", "train"] * 2
+    assert [message["training"] for message in one.channel.sent[1::2]] == [False, False]
+    assert [message["object"] for message in one.channel.sent[1::2]] == [0, 1]
 
 
 # ------------------------------------------------------------------------------- what a student's test is tried on
@@ -345,6 +352,14 @@ def test_what_a_test_is_tried_on_can_be_called_trained_and_asked_for_gradients_w
     assert Given(print).words() == ["attention", "function"]
 
 
+@pytest.mark.parametrize(("kind", "raised"), [("ValueError", ValueError), ("SystemExit", RuntimeError)])
+def test_a_test_gets_the_error_that_what_it_is_tried_on_raised(kind, raised):
+    channel = Scripted({"raised": [kind, "no"]})
+    with pytest.raises(raised, match=r"^no$"):
+        inside.Attention(channel)(torch.ones(1), scale=2)
+    assert channel.sent[0]["ask"] == "call" and channel.sent[0]["named"] == [["scale", 2]]
+
+
 # ----------------------------------------------------------------------------------------------------- gradients
 
 
@@ -365,6 +380,8 @@ def test_gradients_cross_as_if_the_call_had_been_made_here():
     assert torch.allclose(mine, want, rtol=1e-2) and none is None
     assert connected(there[1], [x], None) is there[1] and connected(there[0], [], None) is there[0]
     assert isinstance(connected(list(bare), [x], None), list)
+    for several in (list(there), there, there[0]):
+        assert len(tensors_in(several)) == (1 if several is there[0] else 4)
     (half,) = gradients([here[2]], [x], [torch.ones(2, dtype=torch.float64)])  # weighed in another dtype
     assert torch.allclose(half, x, rtol=1e-2)
 
@@ -479,6 +496,20 @@ def test_a_host_that_ended_or_does_not_answer_is_replaced(unconfined_host, monke
         with host.student():
             pass
         assert Started.all[-1].killed and host.process is None
+    monkeypatch.setattr(Started, "answers", b"r")
+    with unconfined_host as host, pytest.raises(OSError, match="no process for this hand-in"), host.student():
+        pass
+
+
+def test_a_host_that_does_not_end_is_ended(unconfined_host, monkeypatch):
+    monkeypatch.setattr(Started, "answers", b"r")
+    with unconfined_host as host:
+        (process,) = Started.all
+        waits = [lambda: None, lambda: (_ for _ in ()).throw(subprocess.TimeoutExpired("", 5))]
+        process.wait = lambda timeout=None: waits.pop()()
+        assert host.process is process
+    assert process.killed and not waits
+    process.end.close()
 
 
 def test_whoever_does_not_end_a_student_is_not_waited_for_as_long_as_for_a_start():
@@ -490,7 +521,7 @@ def test_whoever_does_not_end_a_student_is_not_waited_for_as_long_as_for_a_start
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no sh")
 def test_a_family_is_ended_whole():
-    process = subprocess.Popen(["sh", "-c", "sleep 1000 & echo; wait"], stdout=subprocess.PIPE)
+    process = subprocess.Popen(["sh", "-c", "sleep 1000 & echo; exec sleep 1000"], stdout=subprocess.PIPE)
     process.stdout.readline()
     confine.end_family(process)
     ended, _, _ = select.select([process.stdout], [], [], 60)
@@ -511,7 +542,15 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
     host.forks = False
     with pytest.raises(OSError, match="another process answered"), host, host.student():
         pass
-    ended[0].end.close()
+    ended.pop().end.close()
+    monkeypatch.setattr(confine, "START_S", 0.1)
+    says_nothing = lambda command, **options: SimpleNamespace(  # noqa: E731
+        end=socket.create_connection(("127.0.0.1", json.loads(command[-1])["port"]))
+    )
+    monkeypatch.setattr("subprocess.Popen", says_nothing)
+    with pytest.raises(OSError, match="timed out"), host, host.student():
+        pass
+    ended.pop().end.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")
@@ -530,9 +569,16 @@ def test_memory_of_ones_own_is_counted_and_a_files_is_not(tmp_path):
 
 def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
     monkeypatch.setenv("TEACHERS_SECRET", "x")
+    for name in ("PATH", "SYSTEMROOT", "LANG"):
+        monkeypatch.setenv(name, "as it is")
     found = surroundings("/student")
-    assert "TEACHERS_SECRET" not in found and found["HOME"] == found["TMPDIR"] == "/student"
-    assert found["OMP_NUM_THREADS"] == "1"
+    assert str(confine.ROOT) in found.pop("PYTHONPATH").split(os.pathsep)
+    assert found == {
+        **dict.fromkeys(("PATH", "SYSTEMROOT", "LANG"), "as it is"),
+        **dict.fromkeys(("HOME", "TMPDIR", "ATTENTION_PROGRESS"), "/student"),
+        **dict.fromkeys(("OMP_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"), "1"),
+        "MPLBACKEND": "agg",  # a plot opens no window
+    }
 
 
 def test_whoever_the_code_runs_as_is_said(monkeypatch):

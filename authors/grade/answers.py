@@ -18,7 +18,7 @@ from pathlib import Path
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
 CALLS = {"check", "hint", "solution", "progress", "predict", "blank"}  # what a notebook says, not what it computes
-BUILTIN = set(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+BUILTIN = set(dir(builtins))
 LONGEST = 60_000  # characters of a cell
 
 

@@ -102,6 +102,8 @@ def _in_zip(data, name, place, modified):
                 raise ValueError(f"more than {FILES_IN_ZIP} files or {4 * LARGEST >> 20} MB")
             if not entries:
                 raise ValueError("nothing in it")
+            if any(entry.flag_bits & 1 for entry in entries):
+                raise ValueError("locked with a password")
             for entry in entries:
                 below = f"{place}/{entry.filename}" if place else entry.filename
                 when = (*modified, *entry.date_time)
@@ -184,7 +186,7 @@ def choose(found):
         for number in hand_in.notebooks():
             rivals.setdefault((hand_in.student, number), []).append(hand_in)
     for (_, number), files in rivals.items():
-        best = max(files, key=lambda hand_in: (hand_in.answered(number), hand_in.modified, hand_in.path))
+        best = max(files, key=lambda hand_in: (hand_in.answered(number), hand_in.modified))
         chosen.append((best, number))
         for other in files:
             if other is not best:

@@ -139,8 +139,8 @@ def _part(i, words, student, reader):
 
 def _result(answer, verdict, student, failed):
     status, misconception = verdict.status, verdict.misconception or ""
-    note = student.trouble if status != "correct" else ""
-    if student.library and status != "unattempted":
+    note = student.trouble
+    if student.library:
         status, misconception = "wrong", LIBRARYS
         message = (
             f"This calls the library's own `{student.library}`. Whatever it returns, it was not written by you: leave "

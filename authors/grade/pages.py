@@ -169,7 +169,7 @@ def slide(reread):
 
 @functools.cache
 def slides():
-    """{(number of the notebook, heading): number of the first slide under it}."""
+    """{(number of the notebook, heading): number of the slide under it}."""
     found = {}
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         number = path.stem.split("_")[0].lstrip("0")
@@ -177,7 +177,7 @@ def slides():
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             place += cell["metadata"].get("slideshow", {}).get("slide_type") in ("slide", "subslide")
             if cell["cell_type"] == "markdown" and (match := re.match(r"#+\s+(.+)", "".join(cell["source"]))):
-                found.setdefault((number, match[1].strip()), place)
+                found[number, match[1].strip()] = place
     return found
 
 

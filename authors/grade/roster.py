@@ -106,7 +106,7 @@ def who_is_who(students, people):
     found, said = {}, []
     for student, others in students.items():
         matches = {}
-        for key in ("".join(words_of(student)), "".join(sorted(words_of(student))), *map(str.casefold, others)):
+        for key in ("".join(words_of(student)), "".join(sorted(words_of(student))), *others):
             matches = matches or known.get(key, {})
         if len(matches) == 1:
             (found[student],) = matches

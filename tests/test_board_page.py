@@ -253,7 +253,19 @@ NO_WISH = ONE | {SQUARE: torch.zeros(3, 4)}
         (op.transposed(A), ONE, "1 = 1", "Rows of a become columns."),
         (op.stack(A, SQUARE), ONE, "1 = 1", "The tokens of a, then those of square."),
         (op.beside(A, "sums"), ONE, "1 = 1", "The features of a, then those of sums."),
-        (op.columns(A, first=1, step=2), ONE, "2 = 2", "Every second column of a."),
+        (op.columns(A, first=1, step=2), ONE, "2 = 2", "One of every 2 columns of a."),
+        (op.amount(A, ROW), ONE, "12 + 3 = 15", "How many numbers a and row hold."),
+        (op.apart(A, SQUARE), NO_WISH, "at its largest: 4 − 0 = 4",
+         "The largest difference between a and square in each row."),
+        (op.apart(SQUARE, A), NO_WISH, "at its largest: 4 − 0 = 4",
+         "The largest difference between square and a in each row."),
+        (op.remembered(tokens=3, read=3, chunk=1, window=2), ONE, "heard 1 = 1",
+         "Who hears whom: chunks of 1, and a window of 2."),
+        (op.shared_weights(A, PAIRS, "corner", heads=2, stored=1, of=0), ONE | {PAIRS: torch.ones(3, 2)},
+         "e^2.12 / e^2.12 = 1",
+         "Weights of one token in each head: its part of a against the stored part of pairs that the head shares."),
+        (op.shared_outputs(A, SQUARE, A, "corner", heads=2, stored=2), ONE, "1·1 = 1",
+         "Of each head: weights times its rows of a, added up."),
         (op.kept(A, read=2, window=9), ONE, "1 = 1", "The rows of a that are kept."),
         (op.kept(A, read=3, window=2), ONE, "not kept: nan = nan", "The rows of a that are kept."),
         (op.numbered(tokens=2, features=3), ONE, "10·0 + 0 = 0", "Each entry is 10 · token + feature."),
@@ -264,6 +276,12 @@ NO_WISH = ONE | {SQUARE: torch.zeros(3, 4)}
 )  # fmt: skip
 def test_what_is_said_of_a_cell_and_of_a_step(page, operation, inputs, line, sentence):
     assert page.evaluate(SAID, traits(board_of([operation], **inputs))) == [line, sentence]
+
+
+def test_as_code_a_matrix_has_a_name_that_python_takes(page):
+    made = {}
+    exec(page.evaluate("(text) => engineOf(text).code()", traits(Board({"W of q": torch.eye(2)}, []))), made)
+    assert torch.equal(made["W_of_q"], torch.eye(2, dtype=torch.float64))
 
 
 def test_a_right_angle_is_exact(page):
@@ -368,9 +386,9 @@ def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name,
 # ------------------------------------------------------------------------------------------------------------ lines
 
 WIRE = """([from, to, ...others]) => {
-  const box = ([left, top]) =>
-    ({ left, right: left + 40, edge: left, far: left + 40, top, bottom: top + 40, y: top + 20 });
-  return wire(box(from), box(to), others.map(box), false).match(/[HV]/g).join("");
+  const box = ([left, top, title = 0]) => // whose title reaches so much further than its table, to both sides
+    ({ left, right: left + 40, edge: left - title, far: left + 40 + title, top, bottom: top + 40, y: top + 20 });
+  return wire(box(from), box(to), others.map(box), false);
 }"""
 
 
@@ -378,6 +396,8 @@ WIRE = """([from, to, ...others]) => {
     "to, others, turns",
     [
         ((200, 0), [], "H"),
+        ((200, 13), [], "H"),  # about the same height
+        ((200, 15), [], "HVH"),
         ((200, 0), [(100, 80)], "H"),
         ((200, 100), [], "HVH"),
         ((200, 100), [(100, 100)], "HVH"),  # first along its own height, where nothing stands
@@ -387,15 +407,35 @@ WIRE = """([from, to, ...others]) => {
     ],
 )
 def test_a_line_turns_no_more_often_than_it_must(page, to, others, turns):
-    assert page.evaluate(WIRE, [(0, 0), to, *others]) == turns
+    assert re.sub("[^HV]", "", page.evaluate(WIRE, [(0, 0), to, *others])) == turns
+
+
+@pytest.mark.parametrize(
+    "to, other, turn",
+    [
+        ((300, 100), (0, 50, 20), 63),  # beside the one below, 3 px from its title
+        ((300, 100), (230, 90, 20), 207),  # before the one that stands in the way
+        ((0, 200), (0, 100, 20), -26),  # around all that stands between
+    ],
+)
+def test_a_line_keeps_away_from_titles_that_reach_further_than_their_tables(page, to, other, turn):
+    assert re.search(r" H(-?[\d.]+) V", page.evaluate(WIRE, [(0, 0), to, other]))[1] == str(turn)
 
 
 # ------------------------------------------------------------------------------------------- numbers, read and written
 
 
-@pytest.mark.parametrize("text, number", [("0.375", 0.375), (" −2 ", -2), ("1e-3", 1e-3), (".5", 0.5), ("+7.", 7)])
+@pytest.mark.parametrize(
+    "text, number", [("0.375", 0.375), (" −2 ", -2), ("1e-3", 1e-3), (".5", 0.5), ("+7.", 7), ("-1E6", -1e6)]
+)
 def test_a_number_is_read_as_it_is_typed(page, text, number):
     assert page.evaluate("(text) => read(text)", text) == [number, ""]
+
+
+def test_of_what_is_no_number_the_beginning_is_told(page):
+    for text in ("much too long to be repeated in full", "1" * 40):
+        (nothing, complaint) = page.evaluate("(text) => read(text)", text)
+        assert nothing is None and text[:20] in complaint and text[:21] not in complaint
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 import torch
 from test_explorers import ALL
 
-from attn_lib.board import Board, Input
+from attn_lib.board import Board, Control, Input, Step
 from attn_lib.board import operations as op
+from attn_lib.examples import TOKENS
 from attn_lib.explorers import heads_explorer
 from authors import pages
 
@@ -179,6 +180,42 @@ def test_a_line_follows_what_the_menu_chooses(laptop):
     drawn = {(begin, end) for begin, end, _ in shown.evaluate(DRAWN)}
     assert drawn <= true and ("of all", "weights") in drawn and ("with −∞", "weights") not in drawn
     shown.get_by_role("button", name="Reset").click()
+
+
+def test_lines_are_drawn_to_scale_with_their_board(laptop, made):
+    shown = board(laptop, "by_hand")
+    shown.evaluate("board => (board.style.transform = 'scale(0.8)')")
+    large = shown.get_by_role("button", name="Large type")
+    large.click()
+    drawn = {(begin, end) for begin, end, _ in shown.evaluate(DRAWN)}
+    large.click()
+    shown.evaluate("board => (board.style.transform = '')")
+    assert drawn == true_dependencies(made["by_hand"])
+
+
+# Of each line that comes from the left: how far its tip is from the table that it points at, how large that is, and by
+# how much it misses the middle of that table if it does not turn.
+TIPS = """root => {
+  const { refX, markerWidth } = root.querySelector("marker");
+  const tables = [...root.querySelectorAll("table")].map((table) => table.getBoundingClientRect());
+  const lines = [...root.querySelectorAll(".wire")].filter((line) => /H[-0-9.]+$/.test(line.getAttribute("d")));
+  return lines.map((line) => {
+    const at = (along) => line.getPointAtLength(along).matrixTransform(line.getScreenCTM());
+    const begin = at(0), end = at(line.getTotalLength());
+    const ahead = tables.filter(({ left, top, bottom }) => left > end.x && top < end.y && bottom > end.y);
+    const { left, top, bottom } = ahead.reduce((a, b) => (a.left < b.left ? a : b));
+    const size = markerWidth.baseVal.value * parseFloat(getComputedStyle(line).strokeWidth);
+    const tip = end.x + (8 - refX.baseVal.value) * (size / 8);
+    return [left - tip, size, begin.y === end.y ? end.y - (top + bottom) / 2 : 0];
+  });
+}"""
+
+
+def test_a_line_points_at_its_table_and_at_its_middle_where_nothing_stands_between(laptop):
+    tips = board(laptop, "by_hand").evaluate(TIPS)
+    assert len(tips) > 8
+    for away, size, aside in tips:
+        assert 0 < away < 5 and 6 < size < 14 and abs(aside) < 0.6
 
 
 # Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
@@ -378,8 +415,9 @@ def test_on_a_phone_a_number_is_stepped_and_its_results_are_in_view(phone):
         assert box["y"] >= 0 and box["y"] + box["height"] <= 844
     outputs = BOARDS["by_hand"]()
     outputs.change(W_q=_stepped(outputs.inputs["W_q"]))
-    row = "  ".join(f"{x:.2f}" for x in outputs.results["outputs"][0].tolist())
-    assert row in shown.locator(".mini").text_content()
+    rows = "\n".join("  ".join(f"{x:.2f}" for x in row) for row in outputs.results["outputs"].tolist())
+    assert shown.locator(".mini").inner_text().endswith(f"outputs\n{rows}")
+    assert number.get_attribute("inputmode") == "decimal"  # the keyboard for numbers
     assert number.evaluate("input => getComputedStyle(input).touchAction") == "pan-y"  # a swipe scrolls the page
     shown.locator("td.result:visible").first.tap()
     assert shown.locator(".why").is_visible()
@@ -472,12 +510,18 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
     laptop.keyboard.press("ArrowLeft")
     assert shown.get_by_role("combobox", name="Head").input_value() == "0"
     assert shown.get_by_role("button", name="head 0").get_attribute("aria-pressed") == "true"
+    laptop.keyboard.press("End")
+    assert shown.get_by_role("combobox", name="Head").input_value() == "1"
+    laptop.keyboard.press("Home")
+    assert shown.get_by_role("combobox", name="Head").input_value() == "0"
     shown.get_by_role("button", name="Reset").click()
+    assert not any(shown.get_by_text(words).is_visible() for words in ("Random", "As code"))  # nothing can be edited
     weights = torch.eye(30)  # too many for cells: query 0 listens to key 29 and 28
     weights[0] = torch.tensor([0.0] * 28 + [0.5, 0.5])
     big = alone("big", heads_explorer(weights[None]))
     picture = big.get_by_role("application")
     box = picture.bounding_box()
+    assert box["height"] == pytest.approx(box["width"], abs=2)  # as many keys as queries
     big.mouse.click(box["x"] + box["width"] * 0.99, box["y"] + box["height"] * 0.01)  # query 0, key 29
     assert "the head chosen 0 → 29: 0.5 = 0.5" in big.locator(".spoken").inner_text()
     big.keyboard.press("ArrowDown")
@@ -497,6 +541,9 @@ def test_every_head_is_drawn_before_it_is_seen_as_paper_and_phones_need_it(alone
       return [data[3], data[7]];
     })"""
     pixels = page.locator(".small-head canvas").evaluate_all(drawn)
+    assert page.locator(".gallery").bounding_box()["height"] < 400  # the others are scrolled to
+    sharp = "canvas => getComputedStyle(canvas).imageRendering"
+    assert page.locator(".small-head canvas").first.evaluate(sharp) == "pixelated"  # a number is a square
     assert len(pixels) == 40 and all(on > 100 > off > 0 for on, off in pixels)
 
 
@@ -520,9 +567,27 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
     assert shown.locator("[aria-label$=': not yet']").count() == 0
 
 
+def test_steps_are_played_one_after_the_other_to_the_last(alone):
+    page = alone("three", Board({"a": torch.ones(1, 1)}, [(after, op.exp(of)) for of, after in ("ab", "bc", "cd")]))
+    page.clock.install()
+    count, words = page.locator(".player output"), page.locator(".why .words")
+    page.get_by_role("button", name="Play the steps").click()
+    for step, name in enumerate("bcd", 1):
+        assert (count.inner_text(), words.inner_text()) == (f"{step}/3", f"{name} row 1 column 1")
+        page.clock.run_for(2600)
+    assert count.inner_text() == "3/3"
+    page.get_by_role("button", name="Play the steps").click()  # once more
+    assert count.inner_text() == "1/3"
+    page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(9000)
+    assert count.inner_text() == "1/3"
+
+
 def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(alone):
     steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
-    page = alone("slow", Board({"a": torch.zeros(1, 1)}, steps))
+    steps.append(Step("unseen", op.exp("slow"), hidden=True))
+    page = alone("slow", Board({"a": torch.zeros(1, 1)}, steps, [Control("only", "Only choice", (1,))]))
+    assert page.locator(".player").is_visible() and not page.get_by_text("Only choice").count()
     assert page.get_by_role("button", name="Undo").is_disabled()  # nothing was changed yet
     page.locator("[aria-label='slow row 1 column 1: 0']").hover()
     assert page.locator(".why").inner_text().endswith("Python says 0 = 0")
@@ -540,6 +605,40 @@ def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_pytho
 
 
 # ------------------------------------------------------------------------------------------------- what is painted
+
+
+# What the looks of a board tell, as far as no other test sees it.
+LOOKS = """root => {
+  const look = (what, which, node = root.querySelector(which)) => getComputedStyle(node)[what];
+  const titles = ["queries", "keys", "values"].map((name) => look("color", `[data-name=${name}] b`));
+  const heads = [...root.querySelectorAll("thead tr")].filter((row) => row.getClientRects().length);
+  return {
+    colours: new Set(titles).size,
+    heads: Math.max(...heads.map((row) => row.getBoundingClientRect().height)),
+    rows: root.querySelector("tbody tr").getBoundingClientRect().height,
+    notes: ["queries", "values", "X"].map((name) => root.querySelector(`[data-name=${name}] .note`)?.textContent),
+    hands: ["td.result", "td input", ".bar button:disabled"].map((which) => look("cursor", which)),
+    disabled: look("borderTopStyle", ".bar button:disabled"),
+    empty: [...root.querySelectorAll(".place")].filter((place) =>
+      place.getClientRects().length && ![...place.children].some((panel) => panel.getClientRects().length)).length,
+  };
+}"""
+
+
+def test_what_a_board_looks_like(laptop):
+    looks = board(laptop, "by_hand").evaluate(LOOKS)
+    assert looks["colours"] == 3 and looks["disabled"] == "dashed" and looks["empty"] == 0
+    assert looks["hands"] == ["help", "ew-resize", "default"]
+    assert looks["notes"] == ["X @ W_q", "X @ W_v", None]
+    assert looks["heads"] < 0.8 * looks["rows"]
+
+
+def test_on_paper_there_is_nothing_to_press(laptop):
+    laptop.emulate_media(media="print")
+    visible = "board => [...board.querySelectorAll('.bar, .foot, .strip, .why')].some((e) => e.getClientRects().length)"
+    assert not any(of_each(laptop, visible).values())
+    assert all(of_each(laptop, "board => board.querySelector('.panel').getClientRects().length > 0").values())
+    laptop.emulate_media(media="screen")
 
 
 def test_shares_that_sum_to_one_read_one_and_numbers_keep_to_their_cells(laptop):
@@ -590,9 +689,10 @@ def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(lapto
 
 
 def test_arrows_point_where_their_numbers_do(laptop):
-    drawn = (
-        board(laptop, "arrows").locator("path.arrow").evaluate_all("all => all.map((path) => path.getAttribute('d'))")
-    )
+    shown = board(laptop, "arrows")
+    assert shown.locator(".plane text").all_text_contents() == ["I", "like", *TOKENS]
+    assert not shown.locator(".player").is_visible()  # two steps, and a picture that is none
+    drawn = shown.locator("path.arrow").evaluate_all("all => all.map((path) => path.getAttribute('d'))")
     tips = [[float(number) for number in re.search(r"L(\S+),(\S+)", path).groups()] for path in drawn]
     made = BOARDS["arrows"]()
     ends = torch.cat([made.inputs["queries"], made.inputs["keys"]])
@@ -600,8 +700,8 @@ def test_arrows_point_where_their_numbers_do(laptop):
     unit = moved[0, 0] / ends[0, 0]
     assert unit > 0
     torch.testing.assert_close(moved, ends * torch.tensor([1.0, -1.0]) * unit)  # on a screen, up is less
-    dashed = board(laptop, "arrows").locator("path.arrow[stroke-dasharray]")
-    assert dashed.count() == len(made.inputs["keys"]) == board(laptop, "arrows").locator("path.arrow.key").count()
+    dashed = shown.locator("path.arrow[stroke-dasharray]")
+    assert dashed.count() == len(made.inputs["keys"]) == shown.locator("path.arrow.key").count()
 
 
 def test_curves_are_drawn_for_the_weights_that_are_not_nothing_the_larger_the_heavier(alone):
@@ -618,6 +718,7 @@ def test_on_a_phone_a_long_name_moves_nothing(alone):
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".attn-board.narrow").wait_for()
     assert page.get_by_role("button", name="one more").is_disabled()  # before a number was tapped
+    assert not page.locator(".player").is_visible()  # there is but one step
     heights = board(page, "long").evaluate(HEIGHTS)
     assert len(heights) > 4 and max(heights) - min(heights) < 0.5, heights
     page.locator("td input").first.focus()

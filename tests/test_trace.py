@@ -143,6 +143,7 @@ def test_code_without_a_file_is_traced_without_lines():
     exec("def fn(x):\n    return x.relu() + 1", names)
     run = trace(names["fn"], normal(2, 2))
     assert operations(run) == ["relu", "+ 1"] and not run[0].place.text
+    assert repr(run[0]).startswith("0  relu") and "></code>" not in run[0]._repr_html_()
     assert operations(trace(torch.softmax, normal(2, 2), -1)) == ["softmax(dim=-1)"]
     assert operations(trace(F.softmax, normal(2, 2), dim=-1)) == ["softmax(dim=-1)"]
 
@@ -922,7 +923,7 @@ def test_large_results_are_kept_as_a_summary_only():
     assert all(step.value is None and step.kept.sample.numel() <= 1024 for step in run.operations)
     with pytest.raises(ValueError, match="too many numbers to keep"):
         run.show(0)
-    assert "too large to keep: from" in repr(run[0])
+    assert "too large to keep: from" in repr(run[0]) and "too large to keep: from" in run[0]._repr_html_()
     long = trace(lambda x: [x := x + 1 for _ in range(2500)][-1], torch.zeros(10_000))
     assert sum(step.value.numel() for step in long.operations if step.value is not None) <= 2**22
     assert re.search(r"from −[\d.]+ to \d", repr(run[0]))
@@ -976,8 +977,9 @@ def test_html_says_what_the_text_says_and_escapes_it():
 
 def test_what_is_wrong_is_framed_so_and_counted():
     fine, odd = trace(attention, *[normal(2, 3)] * 3), trace(lambda x: x.softmax(0), normal(1, 3))
-    apart = trace(lambda x: x + 0, lambda x: x + 1, normal(2))
-    for shown, wrong in ((fine, False), (odd, True), (fine[0], False), (odd[0], True), (apart, True)):
+    apart, broken = trace(lambda x: x + 0, lambda x: x + 1, normal(2)), trace(lambda x: x @ x, normal(2, 3))
+    looks = (fine, False), (odd, True), (fine[0], False), (odd[0], True), (apart, True), (broken, True)
+    for shown, wrong in (*looks, (broken[0], True)):
         assert (FRAMES["wrong"] in shown._repr_html_().split(">")[0]) == wrong
     assert repr(odd).splitlines()[0] == "lambda: 1 operation, 1 surprise"
     assert "aria-label='differs'>≠" in apart._repr_html_() or "on one side only" in apart._repr_html_()
@@ -1007,8 +1009,9 @@ def test_a_turn_that_does_something_else_inside_its_call_is_shown():
 
 def test_rows_that_are_not_shown_are_counted():
     run = trace(in_a_cell("def fn(x):\n" + "    x = x + 1\n" * 100 + "    return x")["fn"], normal(2))
-    shown = [line for line in repr(run).splitlines() if not line.startswith("…")]
+    shown, page = [line for line in repr(run).splitlines() if not line.startswith("…")], run._repr_html_()
     assert len(shown) == 151 and repr(run).endswith("… and 50 more rows")  # 100 lines and 100 operations
+    assert page.count("<tr>") == 1 + 150 + 1 and "… and 50 more rows</td>" in page
 
 
 def test_a_value_stays_as_it_was_at_its_step():
@@ -1042,6 +1045,7 @@ def test_numbers_between_0_and_1_are_weights_only_if_their_rows_add_up_to_1():
 
     assert not isinstance(trace(lambda x: x * 0.5, torch.ones(2, 3)).show(0), Figure)
     assert isinstance(trace(lambda x: x * 0.5, torch.ones(2, 2)).show(0), Figure)
+    assert not isinstance(trace(lambda x: x * 1, torch.eye(2, dtype=torch.long)).show(0), Figure)
 
 
 def test_steps_by_number():

@@ -121,7 +121,7 @@ class Numbers:
 
 
 def _are_weights(matrix):
-    if not matrix.is_floating_point() or not matrix.numel():
+    if not matrix.is_floating_point():
         return False
     sums = matrix.double().sum(-1)
     inside = bool(((matrix >= 0) & (matrix <= 1)).all())

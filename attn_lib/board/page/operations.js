@@ -2,7 +2,7 @@
 //   does(matrices, options) → matrix;
 //   because(leaves, options, i, j, matrices) → the arithmetic of one entry, a tree whose leaves are the cells it came
 //     from: sources, highlighting and what is read out all follow from it;
-//   says(names, options) → one sentence for the whole step.
+//   says(names, options) → one sentence for the whole step, where the steps are played.
 
 const tree = (op) => (...parts) => ({ op, parts });
 const plus = (parts) => ({ op: "+", parts }), times = tree("·"), over = tree("/"), less = tree("−"), power = tree("e^");
@@ -191,10 +191,9 @@ const OPERATIONS = {
   row: copied(([a], { chosen }) => [Array.from(a[chosen])], ({ chosen }, i, j) => [0, chosen, j], ([a]) => `One row of ${a}.`),
   film: {
     does: ([frames], { chosen }) => frames[chosen], because: (_, options, i, j, m, value) => told("", number(value)),
-    says: ([a]) => `One of ${a}.`,
   },
   cut: copied(([a], { at, part }) => a.map((row) => (part ? row.slice(at) : row.slice(0, at))), ({ at, part }, i, j) => [0, i, j + (part ? at : 0)], ([a]) => `A part of the features of ${a}.`),
-  columns: copied(([a], { first, step }) => a.map((row) => row.filter((_, j) => j >= first && (j - first) % step === 0)), ({ first, step }, i, j) => [0, i, first + j * step], ([a], { step }) => `Every ${step === 2 ? "second" : `${step}th`} column of ${a}.`),
+  columns: copied(([a], { first, step }) => a.map((row) => row.filter((_, j) => j >= first && (j - first) % step === 0)), ({ first, step }, i, j) => [0, i, first + j * step], ([a], { step }) => `One of every ${step} columns of ${a}.`),
   head: copied(([a], { heads, which }) => {
     const width = a[0].length / heads;
     return which < heads ? a.map((row) => row.slice(which * width, (which + 1) * width)) : [];
@@ -281,8 +280,8 @@ const OPERATIONS = {
     because: (_, o, i, j, [a, b]) => plus([a, b].map((m) => number(m.flat().filter(Number.isFinite).length))),
     says: ([a, b]) => `How many numbers ${a} and ${b} hold.`,
   },
-  arrows: { does: () => [], says: () => "" },
-  arcs: { does: () => [], says: () => "" },
+  arrows: { does: () => [] },
+  arcs: { does: () => [] },
   python: { does: (_, __, made) => made, because: (_, o, i, j, m, value) => told("Python says", number(value)), says: () => "This step is done by Python." },
 };
 const placeOf = (matrix, k) => ({ i: Math.floor(k / matrix[0].length), j: k % matrix[0].length });

@@ -103,7 +103,7 @@ function flowOf({ panels }) {
 function keysOf({ engine, root }) {
   const undoes = (event) => (event.ctrlKey || event.metaKey) && "zy".includes(event.key.toLowerCase());
   root.addEventListener("keydown", (event) => {
-    if (!undoes(event) || event.altKey || event.target.matches("textarea") || event.defaultPrevented) return;
+    if (!undoes(event) || event.altKey || event.defaultPrevented) return;
     used(event);
     event.shiftKey || event.key.toLowerCase() === "y" ? engine.redo() : engine.undo();
   });

@@ -56,7 +56,7 @@ function tableOf(view, panel, first, gap) {
   const cells = first.map((row, i) => Array.from(row, (_, j) => (panel.toggle ? switchCell : panel.editable ? numberCell : resultCell)(view, panel, i, j)));
   const table = element("table", { role: "grid", "aria-label": panel.title });
   if (columns.length) {
-    const head = element("tr", {}, ...(rows.length ? [element("td", { class: "corner" })] : []));
+    const head = element("tr", {}, ...(rows.length ? [element("td")] : []));
     cells[0].forEach((_, j) => head.append(element("th", { scope: "col" }, columns[j] ?? String(j))));
     table.append(element("thead", {}, head));
   }
@@ -211,7 +211,7 @@ function numberCell(view, panel, i, j) {
     engine.edit(name, text.split("\n").flatMap((line, r) => line.split("\t").map((t, c) => [i + r, j + c, t])));
     fresh();
   });
-  input.addEventListener("click", () => clean && input.select()); // a press of the mouse has undone the selection
+  input.addEventListener("click", () => setTimeout(replace)); // the press has set a caret, and does so once more after it
   draggable(view, input, valueNow, put);
   return {
     node, target: input,

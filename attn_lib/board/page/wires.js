@@ -32,8 +32,6 @@ function wiresOf(view, flow) {
       const straight = from.some((box) => box.right <= to.left + 2 && Math.abs(box.y - to.y) < 14);
       for (const box of from.filter((box) => box.left < to.right)) paths.add(wire(box, to, [...others, ...from.filter((other) => other !== box)], straight));
     }
-    lines.setAttribute("width", flow.offsetWidth);
-    lines.setAttribute("height", flow.offsetHeight);
     lines.replaceChildren(element("defs", {}, tip), ...[...paths].map((d) => element("path", { d, class: "wire", "marker-end": `url(#${id})` })));
   };
 }

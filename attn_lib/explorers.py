@@ -103,7 +103,7 @@ def softmax_explorer():
                 op.entropy(weights),
                 title="entropy",
                 at=(3, row + 1),
-                note="at most ln 8 = 2.08",
+                note=f"at most ln 8 = {math.log(8):.2f}",
             ),
         ]
     controls = [

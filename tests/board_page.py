@@ -5,7 +5,9 @@ import json
 
 from attn_lib.board.board import script
 
-NAMES = "Engine, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix, read, written, exact, wire"
+NAMES = (
+    "Engine, CONDITIONS, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix, read, written, exact, wire"
+)
 # A board's engine on the traits that Python sends, as a page has it where nobody answers.
 ENGINE = """
 window.engineOf = (text) => {

@@ -51,8 +51,8 @@ def test_no_name_leaves_the_picture():
 
 def test_a_name_stands_on_the_outer_side_of_its_tip():
     (axes,) = arrows(QUERIES, KEYS, ["barks", "it"], ["dog", "barks"], **LABELS).axes
-    sides = {name.get_text(): name.get_ha() for name in axes.texts if name.get_text()}
-    assert [sides[name] for name in ("query of barks, (2, 1)", "query of it, (−1.5, 0)")] == ["left", "right"]
+    sides = {name.get_text(): (name.get_ha(), name.xyann[0] > 0) for name in axes.texts if name.get_text()}
+    assert sides["query of barks, (2, 1)"] == ("left", True) and sides["query of it, (−1.5, 0)"] == ("right", False)
 
 
 def test_the_description_holds_every_arrow_and_every_dot_product():

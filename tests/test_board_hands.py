@@ -1,5 +1,6 @@
 """Boards in the hands of a person, on a page without a kernel: keys, mouse, what is said, and Python keeping silent."""
 
+import math
 import re
 
 import pytest
@@ -58,6 +59,8 @@ def test_a_digit_replaces_an_arrow_steps_and_enter_goes_down(by_hand):
     assert (first.input_value(), second.input_value()) == ("7", "3")
     press(by_hand, "Shift+ArrowDown")
     assert second.input_value() == "−7"
+    press(by_hand, "0", ".", "2", "5", "ArrowUp")
+    assert second.input_value() == "1.25"
     press(by_hand, "4", "Enter")
     assert second.input_value() == "4" and said(by_hand) == "W_k row 2 column 1 is now 4."
     assert cell(by_hand, "keys I, column 1").inner_text() == "7"
@@ -348,6 +351,7 @@ def test_with_the_keyboard_alone_a_result_says_where_it_came_from_and_is_heard(b
 
 def test_an_operand_is_a_way_back_to_its_cell(by_hand):
     cell(by_hand, "scores tea → like").click()
+    by_hand.locator(".why .words").click()  # nothing is lost
     operand = by_hand.locator(".why .leaf").nth(1)
     assert operand.get_attribute("title") == "keys like, column 1"
     operand.click()
@@ -387,6 +391,7 @@ ON_TOP = """(node) => {
 
 
 def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_of(by_hand):
+    stage = by_hand.locator(".stage").bounding_box()
     for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
         cell(by_hand, label).focus()
         sheet = by_hand.locator(".why").bounding_box()
@@ -397,6 +402,8 @@ def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_
         asked = by_hand.locator(".asked").bounding_box()
         assert abs(asked["y"] - sheet["y"]) < 150 and abs(asked["x"] - sheet["x"]) < 300
         assert by_hand.locator(".why").evaluate(ON_TOP), label
+        middle, right = asked["x"] + asked["width"] / 2, stage["x"] + stage["width"] - sheet["width"]
+        assert sheet["x"] == pytest.approx(max(stage["x"], min(right, middle - sheet["width"] / 2)), abs=2)
         assert by_hand.locator(".asked").evaluate("node => getComputedStyle(node).outlineWidth") == "3px"
         assert by_hand.locator(".lit").first.evaluate("node => getComputedStyle(node).outlineStyle") == "dashed"
 
@@ -431,6 +438,10 @@ def test_over_other_cells_of_its_panel_the_one_that_has_the_focus_is_still_expla
     assert words.inner_text() == "weights I → I"
     by_hand.page.mouse.move(0, 0)
     assert words.inner_text() == "scores I → tea"
+    by_hand.get_by_role("button", name="Reset").focus()  # it is left
+    cell(by_hand, "weights I → I").hover()
+    by_hand.page.mouse.move(0, 0)
+    assert not by_hand.locator(".why").is_visible()
 
 
 def test_an_input_says_what_it_will_move(by_hand, page):
@@ -530,6 +541,10 @@ def test_large_type_is_larger(by_hand, page):
     assert by_hand.get_by_role("button", name="Large type").get_attribute("aria-pressed") == "true"
     by_hand.get_by_role("button", name="Large type").click()
     assert by_hand.evaluate(size) == before
+    page.set_viewport_size({"width": 1920, "height": 700})
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.bounding_box()["height"] < 700  # it is seen whole
+    by_hand.get_by_role("button", name="Large type").click()
     page.set_viewport_size({"width": 1366, "height": 768})
 
 
@@ -543,6 +558,7 @@ def test_softmax_explorer_by_keyboard(page):
     press(board, *["ArrowRight"] * 4)
     see(board, "d_k is now 256.")
     assert board.get_by_role("slider", name=re.compile("d_k")).get_attribute("aria-valuetext") == "256"
+    assert board.locator(".control output").all_inner_texts() == ["256", "1"]
     assert number(board, "weights, / 1 key 2") == pytest.approx(0.96, abs=0.006)
     assert number(board, "weights, / √d_k key 2") == pytest.approx(0.27, abs=0.006)
     board.get_by_role("slider", name=re.compile("Temperature")).focus()
@@ -554,6 +570,8 @@ def test_softmax_explorer_by_keyboard(page):
 
 def test_mask_painter_shows_the_nan_and_its_gradient(page):
     board = restarted(page, "mask_painter")
+    cell(board, "scores, filled q0 → k1").focus()
+    assert board.locator("[data-name=mask] td.lit").count() == 1  # of that what is seen; "mask and preset" is not
     board.get_by_role("combobox", name="Preset").select_option("causal")
     cell(board, "mask q0 → k0").click()
     pressed = [cell(board, f"mask q{i} → k0").get_attribute("aria-pressed") for i in (0, 1)]
@@ -581,6 +599,7 @@ def test_a_head_is_chosen_by_clicking_it(page):
 
 def test_reshape_explorer_follows_a_feature(page):
     board = restarted(page, "reshape_explorer")
+    board.get_by_role("slider", name="head_dim").press("End")
     cell(board, "x: a row for each token row 2 column 1").hover()
     board.page.wait_for_function("board => board.querySelectorAll('td.moved').length === 2", arg=board.element_handle())
     assert board.locator("td.moved").all_inner_texts() == ["10", "10"]
@@ -612,6 +631,13 @@ def test_only_keys_that_the_board_uses_are_kept_from_jupyterlab(by_hand, key, pa
     press(by_hand, key)
     kept = by_hand.page.evaluate("document.activeElement.hasAttribute('data-lm-suppress-shortcuts')")
     assert kept != passes
+
+
+def test_shift_and_enter_in_a_number_goes_up_and_runs_no_cell(by_hand):
+    below = cell(by_hand, "W_q row 2 column 1")
+    below.focus()
+    press(by_hand, "Shift+Enter")
+    assert below.get_attribute("data-lm-suppress-shortcuts") == "" and focused(by_hand) == "W_q row 1 column 1"
 
 
 def test_presentation_mode_is_larger(browser):
@@ -696,11 +722,18 @@ def test_what_only_python_computes_comes_with_its_answer(asking):
     page.evaluate("engine.edit('a', [[0, 0, '3']])")
     page.clock.run_for(10)
     page.evaluate("answer({ made: { b: [[6]] } })")
-    assert page.evaluate("[engine.values.b[0][0], engine.values.c[0][0]]") == pytest.approx([6, 403.4287934927351])
+    both = "[engine.values.b[0][0], engine.values.c[0][0]]"
+    assert page.evaluate(both) == pytest.approx([6, 403.4287934927351])
+    for word, made in (("inf", [math.inf, math.inf]), ("-inf", [-math.inf, 0])):
+        page.evaluate("(word) => answer({ made: { b: [[word]] } })", word)
+        assert page.evaluate(both) == made
+    page.evaluate("answer({ made: { b: [[6]] } })")
     assert page.evaluate("[...engine.stale()]") == []
     page.evaluate("engine.edit('a', [[0, 0, '4']])")
     page.evaluate("answer({ revision: engine.revision - 1, made: { b: [[6]] } })")  # late, about what stood before
     page.clock.run_for(5000)
     assert page.evaluate("[...engine.stale()]") == ["b", "c"]
+    page.evaluate("answer({ problem: 'unlucky', made: { b: [[6]] } })")  # of the numbers before
+    assert page.evaluate("[[...engine.stale()], engine.untold]") == [["b", "c"], "unlucky"]
     page.evaluate("engine.undo()")  # what stands there again was answered
     assert page.evaluate("[[...engine.stale()], engine.values.b[0][0]]") == [[], 6]

@@ -13,6 +13,7 @@ from test_explorers import ALL
 
 from attn_lib.board import Board, Control, Input, random_matrix
 from attn_lib.board import operations as op
+from attn_lib.board.board import CONDITIONS
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
 SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2), "w_k": (4, 2), "wish": (3, 3)}
@@ -21,7 +22,7 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "scale": [op.scale(A, by=-2.5), op.scale(A, powers={"n": -0.5, "m": 2})],
     "add": [op.add(A, SQUARE), op.add("positive", "sums"), op.add("columns", A)],
     "subtract": [op.subtract(A, SQUARE), op.subtract("sums", A)],
-    "multiply": [op.multiply(A, MASK)],
+    "multiply": [op.multiply(A, MASK), op.multiply("nothing", "one")],
     "divide": [op.divide(A, "positive")],
     "exp": [op.exp(A)],
     "outer": [op.outer(ROW, ROW), op.outer("sums", ROW)],
@@ -86,6 +87,8 @@ HELPERS = {
     "to 8": op.numbered(tokens=1, features=9),
     "shut": op.preset(which=2, queries=3, keys=4, length=2),
     "alive": op.any_open(MASK),
+    "nothing": op.head(A, heads=1, which=1),
+    "one": op.total(ROW),
     "filled": op.fill(A, MASK),
     "shares": op.softmax(SQUARE),
     "corner": op.preset(which=2, queries=3, keys=3, length=3),
@@ -211,6 +214,7 @@ NO_WISH = ONE | {SQUARE: torch.zeros(3, 4)}
         (op.outer(ROW, ROW), ONE, "2·2 = 4", "Every entry of row times every entry of row."),
         (op.weigh(ROW, A), ONE, "2·1 = 2", "Each row of a times its entry of row."),
         (op.total(A), ONE, "1 + 2 + 3 + 4 = 10", "The sum of each row of a."),
+        (op.total(A), {A: torch.tensor([[-0.001, 5, 0, 0]] * 3)}, "0 + 5 + 0 + 0 = 5", "The sum of each row of a."),
         (op.total("to 7"), {}, "0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 = 28", "The sum of each row of to 7."),
         (op.total("to 8"), {}, "0 + 1 + 2 + 3 + 4 + 5 + 6 + … = 36", "The sum of each row of to 8."),
         (op.total(A, over="column"), ONE, "1 + 5 + 0 = 6", "The sum of each column of a."),
@@ -383,6 +387,37 @@ def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name,
         assert board._reached == done
 
 
+# ------------------------------------------------------------------------------------------- what a task asks for
+
+THERE = {"a": [[1.0, 2]], "near": [[1.0, 2.0001]], "more": [[1.0, 2], [3, 4]], "broken": [[math.nan, 1]]}
+THERE["film"] = [[[0.5, 0.5], [0.9, 0.1]], [[0.51, 0.49], [1.0, 0.0]]]
+BEGAN = {"a": [[1.0, 1]], "more": [[1.0, 2], [3, 4]]}
+HOLDS = [
+    (("above", "a", 0, 1, 1.9), True), (("above", "a", 0, 1, 2), False),
+    (("below", "a", 0, 1, 2.1), True), (("below", "a", 0, 1, 2), False),
+    (("changed", {"a": 1}), True), (("changed", {"a": 2}), False), (("changed", {}), False),
+    (("set", "n", 1), True), (("set", "n", 0), False),
+    (("at_least", "n", 1), True), (("at_least", "n", 2), False),
+    (("has_nan", "broken"), True), (("has_nan", "a"), False),
+    (("equal", "a", "a"), True), (("equal", "a", "near"), False), (("equal", "a", "near", 0.01), True),
+    (("equal", "a", "more"), False), (("equal", "more", "a"), False),
+    (("differ", "a", "near", 0.00001), True), (("differ", "a", "near", 0.01), False),
+    (("most_even", "film", "zero", "zero"), True), (("most_even", "film", "n", "zero"), False),
+]  # fmt: skip
+
+
+def test_a_task_is_done_in_the_page_when_it_is_done_in_python(page):
+    numbers = {"n": 1, "zero": 0}
+    asked = (
+        "([now, numbers, start, all]) => all.map(([kind, ...rest]) => CONDITIONS[kind](now, numbers, start, ...rest))"
+    )
+    theirs = page.evaluate(asked, [THERE, numbers, BEGAN, [list(condition) for condition, _ in HOLDS]])
+    values, start = ({name: torch.tensor(rows) for name, rows in given.items()} for given in (THERE, BEGAN))
+    ours = [CONDITIONS[kind](values, numbers, start, *rest) for (kind, *rest), _ in HOLDS]
+    assert theirs == ours == [holds for _, holds in HOLDS]
+    assert {kind for (kind, *_), _ in HOLDS} == CONDITIONS.keys()
+
+
 # ------------------------------------------------------------------------------------------------------------ lines
 
 WIRE = """([from, to, ...others]) => {
@@ -432,10 +467,15 @@ def test_a_number_is_read_as_it_is_typed(page, text, number):
     assert page.evaluate("(text) => read(text)", text) == [number, ""]
 
 
+def test_a_number_is_given_back_as_it_was_typed(page):
+    assert page.evaluate("[0.1 + 0.2, 123456.789, -1e-7].map(exact)") == ["0.3", "123456.789", "-1e-7"]
+
+
 def test_of_what_is_no_number_the_beginning_is_told(page):
     for text in ("much too long to be repeated in full", "1" * 40):
         (nothing, complaint) = page.evaluate("(text) => read(text)", text)
         assert nothing is None and text[:20] in complaint and text[:21] not in complaint
+    assert page.evaluate("read('-1,5')[1]") == "-1,5 has a comma: write -1.5."
 
 
 @pytest.mark.parametrize(

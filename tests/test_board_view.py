@@ -568,8 +568,10 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
 
 
 def test_steps_are_played_one_after_the_other_to_the_last(alone):
-    page = alone("three", Board({"a": torch.ones(1, 1)}, [(after, op.exp(of)) for of, after in ("ab", "bc", "cd")]))
+    switch = Input(torch.ones(1, 1), toggle=True)
+    page = alone("three", Board({"a": switch}, [(after, op.exp(of)) for of, after in ("ab", "bc", "cd")]))
     page.clock.install()
+    assert page.locator(".hint").inner_text() == "Point at a result to see where it comes from."
     count, words = page.locator(".player output"), page.locator(".why .words")
     page.get_by_role("button", name="Play the steps").click()
     for step, name in enumerate("bcd", 1):
@@ -581,6 +583,9 @@ def test_steps_are_played_one_after_the_other_to_the_last(alone):
     page.get_by_role("button", name="Pause").click()
     page.clock.run_for(9000)
     assert count.inner_text() == "1/3"
+    page.get_by_label("a row 1 column 1", exact=True).click()
+    page.clock.run_for(9000)  # nobody misses a Python here
+    assert page.locator(".said").inner_text() == "a row 1 column 1 is now 0."
 
 
 def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(alone):
@@ -677,6 +682,8 @@ def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(lapto
     keys = shown.locator(".panel[data-name='keys'] td.result")
     assert [text != "" for text in keys.all_inner_texts()[::8]] == [True] * 4 + [False] * 4
     assert keys.nth(8 * 7).get_attribute("aria-label").endswith("not yet")
+    differences = shown.locator(".panel[data-name='off by'] td.result").all_inner_texts()
+    assert differences == ["0"] * 4 + [""] * 4
     keys.nth(8 * 3).hover()
     assert shown.locator(".why").is_visible()
     keys.nth(8 * 7).hover()
@@ -742,6 +749,9 @@ SHEETS = """() => [...document.querySelectorAll(".attn-board")].map((root) => {
 def test_on_a_phone_the_arithmetic_stands_on_the_strip_and_the_strip_has_numbers(phone):
     sheets = phone.evaluate(SHEETS)
     assert len(sheets) == len(BOARDS)
+    assert "difference" in next(small for name, small, *_ in sheets if "patient" in name)  # where the flow ends
+    assert board(phone, "mask").locator(".stepper").is_visible()
+    assert not board(phone, "reshape").locator(".stepper").is_visible()  # which has no number to change
     for name, small, rows, sheet, strip in sheets:
         assert rows <= 5, name
         assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name

@@ -78,6 +78,73 @@ def test_it_starts_with_its_task_undone_and_every_setting_can_be_computed(name):
             assert board.heard["problem"] == ""
 
 
+def shown(board, **settings):
+    """The names of the matrices that are shown with these settings."""
+    settings = board.change(**settings).settings
+    panels = [panel for panel in board.spec["panels"] if not panel["hidden"]]
+    return [p["name"] for p in panels if not p["when"] or settings[p["when"][0]] in p["when"][1:]]
+
+
+@pytest.mark.parametrize(
+    "name, settings, only",
+    [
+        ("by_hand", {}, []),
+        ("by_hand", {"arithmetic": "scaled by 1/√d_k", "query": "like"}, ["scaled", "weighted_values"]),
+        ("by_hand", {"arithmetic": "rounded to one digit", "query": "I"}, ["rounded", "weighted_values"]),
+        ("by_hand, weighted_values", {"query": "I"}, ["weighted_values"]),
+        ("mask", {}, ["with −∞"]),
+        ("mask", {"given": "causal", "fill": "−1e9 before softmax"}, ["allowed", "with −1e9"]),
+        ("mask", {"given": "padding, length 3", "fill": "0 after softmax"}, ["allowed", "of all"]),
+        ("mask", {"given": "everything open", "fill": "masked_softmax of attn_lib"}, []),
+        ("heads", {}, []),
+        ("heads", {"curves": "shown"}, ["arcs"]),
+        ("learning", {"learns": "W_q alone"}, []),
+        ("learning", {"learns": "W_q and W_k"}, ["W_k now"]),
+        ("induction", {"whose": "yours"}, ["P", "M", "W"]),
+        ("induction", {"whose": "learned"}, ["P learned", "M learned", "W learned", "right"]),
+    ],
+)
+def test_what_is_not_always_there_is_shown_where_its_menu_says_so(name, settings, only):
+    board = ALL[name]()
+    at_times = {panel["name"] for panel in board.spec["panels"] if panel["when"]}
+    assert [panel for panel in shown(board, **settings) if panel in at_times] == only
+
+
+WHY = {  # what a task asks when it is done, and the answer that is right
+    "by_hand": ("In which column, and why there?", "The third: for I it counts double, the first only once"),
+    "softmax": (
+        "Which temperature gives the undivided row just the weights of / √d_k at temperature 1?",
+        "16, which is √d_k",
+    ),
+    "two_heads": ("Which part of W_o hears head 0?", "its first rows, one for each feature of head 0"),
+    "fused": ("Which scores may a kernel leave out, then?", "those far below the largest of their row"),
+    "patient": (
+        "So on which inputs may a test not be built?",
+        "on those whose scores are symmetric, as with queries equal to keys",
+    ),
+    "learning": (
+        "Why does the score of tea fall, which was to rise?",
+        "The query is pushed away from the key of like so far that tea, whose key is like it, goes along",
+    ),
+    "position": (
+        "Could ALiBi do it, with some slope?",
+        "No: the token itself stands nearer than the one before it",
+    ),
+    "induction": ("Then choose learned and move the step. Which matrix changes first?", "W, what is said"),
+    "cache": (
+        "Why is it silent with single tokens?",
+        "A single new token is the newest: it may hear all that is there, with a mask or without",
+    ),
+}
+
+
+def test_the_right_answer_answers_the_question():
+    tasks = {name: make().spec["task"] for name, make in ALL.items()}
+    asked = {name: (t["why"], t["answers"][t["right"]]) for name, t in tasks.items() if t and t["why"]}
+    assert asked == WHY
+    assert all(tasks[name]["because"] for name in asked)
+
+
 @pytest.mark.parametrize("arithmetic, scale", [("as they are", 1), ("scaled by 1/√d_k", None)])
 def test_by_hand_is_self_attention_steps(arithmetic, scale):
     board = by_hand_explorer()
@@ -123,7 +190,9 @@ def test_a_small_board_ends_where_it_is_told_and_another_end_is_refused():
 
 
 def test_softmax_explorer_divides_by_three_numbers_and_its_task_is_a_temperature_of_the_root():
-    board = softmax_explorer().change(d_k=256)
+    board = softmax_explorer()
+    assert board.settings == {"d_k": 16, "temperature": 1}
+    board.change(d_k=256)
     match = board.inputs["match"]
     for words, divisor in (("1", 1), ("√d_k", 16), ("d_k", 256)):
         assert_close(board.results[f"weights, / {words}"], masked_softmax(match * 16 / divisor))
@@ -170,6 +239,13 @@ def test_heads_explorer_takes_any_weights_and_its_task_is_the_most_even_row():
     weights = torch.rand(3, 2, 5, requires_grad=True).softmax(-1)
     assert heads_explorer(weights, ["x", "y"], list("abcde")).settings["head"]
     assert heads_explorer(weights).settings["query"]
+    assert heads_explorer(HEADS.bfloat16()).results["chosen"].tolist() == [[1, 0], [0.2001953125, 0.80078125]]
+
+
+def test_heads_of_up_to_24_tokens_have_curves_and_larger_ones_are_shown_alone():
+    few, many = (heads_explorer(torch.eye(n)[None]) for n in (24, 25))
+    assert "curves" in few.settings and list(few.results) == ["chosen", "row", "arcs"]
+    assert "curves" not in many.settings and list(many.results) == ["chosen"]
 
 
 def test_heads_explorer_keeps_a_copy():

@@ -2,12 +2,14 @@
 
 import base64
 import io
+import itertools
 import math
 
 import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
-from PIL import Image
+from matplotlib.text import Text
+from PIL import Image, ImageChops
 
 from attn_lib.colours import COLOURS, LIGHT, NO_NUMBER
 from attn_lib.plots import PAGE_WIDTH, WEIGHTS_MAP, curves, heatmap, heatmap_grid
@@ -169,6 +171,9 @@ def test_numbers_are_written_up_to_8_by_8_and_not_beyond():
 def test_white_lines_part_printed_cells():
     (axes,) = panels(heatmap(WEIGHTS))
     assert list(axes.xaxis.get_minorticklocs()) == [0.5, 1.5] and list(axes.yaxis.get_minorticklocs()) == [0.5]
+    lines = [tick.gridline for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_minor_ticks()]
+    assert all(line.get_visible() and to_hex(line.get_color()) == "#ffffff" for line in lines)
+    assert not any(spine.get_visible() for spine in axes.spines.values())
 
 
 @pytest.mark.parametrize("shape", [(512, 512), (2, 1000), (40, 9)])
@@ -188,6 +193,28 @@ def test_a_large_grid_is_no_large_picture():
 def test_a_picture_has_a_hundred_dots_to_an_inch():
     figure = heatmap(WEIGHTS)
     assert 0.8 < picture(figure).width / figure.get_figwidth() / 100 < 1.1
+
+
+def test_nothing_is_cut_off_a_picture_and_little_stands_around_it():
+    image = picture(heatmap(WEIGHTS, ["a rather long name", "like"]))
+    left, top, right, bottom = ImageChops.difference(image, Image.new("RGB", image.size, "white")).getbbox()
+    assert all(5 <= edge <= 15 for edge in (left, top, image.width - right, image.height - bottom))
+
+
+@pytest.mark.parametrize("figure", [heatmap(torch.full((8, 8), 0.25)), heatmap_grid(torch.full((2, 8, 8), 0.25))])
+def test_letters_can_be_read_from_the_last_row_and_numbers_stay_inside_their_cells(figure):
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 12
+    figure.draw_without_rendering()
+    for axes in panels(figure):
+        width = axes.get_window_extent().width / 8
+        assert all(text.get_window_extent().width < 0.8 * width for text in axes.texts)
+
+
+def test_titles_of_small_panels_do_not_meet():
+    figure = heatmap_grid(torch.ones(1, 3, 1, 1))
+    figure.draw_without_rendering()
+    boxes = [axes.title.get_window_extent() for axes in panels(figure)]
+    assert len(boxes) == 3 and all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
 
 
 def test_the_picture_is_white_so_that_it_can_be_read_on_a_dark_page():
@@ -284,6 +311,7 @@ def test_a_grid_of_many_heads_wraps_and_shows_no_empty_axes():
     assert len(empty) <= 1  # the colour bar
     assert "attends" not in figure.description  # 15 rows would be too much to hear
     assert figure.description == "Attention weights: 5 panels on one scale."
+    assert heatmap_grid(torch.rand(4, 3, 3)).description.count("attends most to") == 12
 
 
 # ------------------------------------------------------------------------------------------------------------ curves
@@ -299,6 +327,7 @@ def test_curves_are_told_apart_without_colour_and_described():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["ours", "theirs"]
     assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("Growth", "length", "MB")
     assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+    assert all(axis.get_gridlines()[0].get_visible() for axis in (axes.xaxis, axes.yaxis))
     assert figure.description == ("Growth. MB against length, 1 to 4: ours goes from 1 to 4; theirs goes from 3 to 1.")
 
 

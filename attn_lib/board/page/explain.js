@@ -9,7 +9,7 @@ function spell(node, digits, inside = false) {
     const shown = inside && text.startsWith("−") ? `(${text})` : text;
     return [node.at ? { at: node.at, text: shown } : shown];
   }
-  const parts = node.parts.map((part, k) => spell(part, digits, node.op !== "told" && (inside || k > 0 || node.op === "e^")));
+  const parts = node.parts.map((part, k) => spell(part, digits, inside || k > 0 || node.op === "e^"));
   const joined = (sign) => (parts.length > LONG ? [...parts.slice(0, LONG - 1), ["…"]] : parts).flatMap((part, k) => (k ? [sign, ...part] : part));
   if (node.op === "+") return inside && parts.length > 1 ? ["(", ...joined(" + "), ")"] : joined(" + ");
   if (node.op === "·") return joined("·");

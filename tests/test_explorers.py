@@ -71,7 +71,7 @@ def entry(matrix, row, column, number):
 @pytest.mark.parametrize("name", ALL)
 def test_it_starts_with_its_task_undone_and_every_setting_can_be_computed(name):
     board = ALL[name]()
-    assert not board.done
+    assert not board.done and board.title != "Board"
     for control in board.spec["controls"]:
         for value in control["values"]:
             board.change(**{control["name"]: value})
@@ -91,7 +91,7 @@ def shown(board, **settings):
         ("by_hand", {}, []),
         ("by_hand", {"arithmetic": "scaled by 1/√d_k", "query": "like"}, ["scaled", "weighted_values"]),
         ("by_hand", {"arithmetic": "rounded to one digit", "query": "I"}, ["rounded", "weighted_values"]),
-        ("by_hand, weighted_values", {"query": "I"}, ["weighted_values"]),
+        ("by_hand, weighted_values", {}, ["weighted_values"]),
         ("mask", {}, ["with −∞"]),
         ("mask", {"given": "causal", "fill": "−1e9 before softmax"}, ["allowed", "with −1e9"]),
         ("mask", {"given": "padding, length 3", "fill": "0 after softmax"}, ["allowed", "of all"]),
@@ -185,6 +185,8 @@ def test_a_small_board_ends_where_it_is_told_and_another_end_is_refused():
     assert list(by_hand_explorer("queries").results) == ["queries"]
     assert list(by_hand_explorer("queries").inputs) == ["X", "W_q"]
     assert "outputs" not in by_hand_explorer("weighted_values").results
+    places = [by_hand_explorer(end).spec["panels"][0]["at"] for end in ("queries", "outputs")]
+    assert places == [[1, 1], [1, 2]]  # beside the only matrix, and beside the middle one of three
     with pytest.raises(ValueError, match=r"queries.*'loss'"):
         by_hand_explorer("loss")
 
@@ -219,7 +221,7 @@ def test_mask_painter_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_
     assert board.done  # its second half, looking at the gradient, does not take it back
 
 
-@pytest.mark.parametrize("fill", ["−∞ before softmax", "masked_softmax of attn_lib", "0 after softmax"])
+@pytest.mark.parametrize("fill", mask_painter()._controls["fill"].values)
 @pytest.mark.parametrize("given", ["everything open", "padding and causal"])
 def test_mask_painters_gradient_is_autograds(fill, given):
     board = mask_painter().change(fill=fill, given=given, mask=torch.tensor([[1.0, 1, 0, 1]] * 3 + [[0.0, 1, 1, 1]]))

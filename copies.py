@@ -109,8 +109,8 @@ class Copies:
     def _keep(self, path):
         self.kept.mkdir(parents=True, exist_ok=True)
         place = self.kept / path.name
-        while place.exists():  # within one second
-            place = place.with_name(f"{uuid.uuid4().hex[:4]} {path.name}")
+        if place.exists():  # within one second
+            place = place.with_name(f"{fresh_id()} {path.name}")
         shutil.copy2(path, place)
 
     def _say(self, what):
@@ -144,7 +144,7 @@ class Copies:
 
     def _move_progress(self):
         """Progress of the time before there were copies, or of who works in notebooks/, is where the copies look."""
-        if (self.course / PROGRESS).is_file() and not (self.mine / PROGRESS).exists():
+        if (self.course / PROGRESS).exists() and not (self.mine / PROGRESS).exists():
             shutil.copy2(self.course / PROGRESS, self.mine / PROGRESS)
 
 
@@ -341,7 +341,7 @@ def beside(mine, new):
         text = f"# The course has changed this cell; yours stands above.\n{text}"
     else:
         text = f"*The course has changed this paragraph; yours stands above.*\n\n{text}"
-    metadata = {key: value for key, value in new["metadata"].items() if kind == new["cell_type"] or key != "tags"}
+    metadata = {key: value for key, value in new["metadata"].items() if key != "tags"}
     cell = {**new, "id": fresh_id(), "cell_type": kind, "source": text}
     cell["metadata"] = {**metadata, "course": {"new_version_of": new["id"]}}
     if kind != "code":
@@ -409,7 +409,7 @@ def by_content(mine, names, base):
             names[lost[a + k]] = left[b + k]["id"]
     for i, text in zip(lost, texts[0], strict=True):  # what was moved as well
         same_text = [cell["id"] for cell, other in zip(left, texts[1], strict=True) if other == text]
-        if names[i] is None and text[1] and len(same_text) == 1:
+        if names[i] is None and len(same_text) == 1:
             names[i] = same_text[0]
 
 

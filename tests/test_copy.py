@@ -257,6 +257,13 @@ def test_a_cell_of_ones_own_in_the_place_of_one_that_was_deleted_is_not_taken_fo
     assert sources(new) == sources(mine) and "imports" not in ids(new)
 
 
+def test_a_cell_of_ones_own_is_not_taken_for_one_that_was_deleted_elsewhere():
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(imports=None))]
+    mine.append(cell("0000000f", "import torch, os"))
+    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
+    assert sources(new) == sources(mine) and "imports" not in ids(new)
+
+
 def test_a_cell_that_lost_its_id_and_was_moved_is_known_too():
     mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson())]
     mine.append(mine.pop(1))  # imports to the end
@@ -301,7 +308,9 @@ def test_cells_of_ones_own_get_ids_of_their_own():
 
 def test_without_the_books_every_difference_is_the_learners():
     mine = lesson(stub="def my_f(x):\n    return x")
+    mine[1]["metadata"] = {"collapsed": True}
     new = copies.update(mine, None, lesson(title="# 1. New"))
+    assert copies.by_id(new)["imports"]["metadata"] == {"collapsed": True}
     assert set(sources(mine)) <= set(sources(new)) and any("# 1. New" in source for source in sources(new))
 
 
@@ -478,6 +487,7 @@ def test_what_answers_a_prediction_is_folded(root):
         ([prose("first", "Six.", tags=["answer"]), cell("drawn", "plot()")], "As you see.", True),
         ([prose("apart", "Something else.")], "Six.", False),
         ([], "## Next\n\nSix.", False),
+        ([], "Six.\n\n## Next", False),
         ([], "**Predict.** And what is this?", False),
         ([], "**Your line.** Write it.", False),
     ],
@@ -590,7 +600,8 @@ def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root
     assert copies.bring_up_to_date(root) == [] and learner(root).read_bytes() == before and not kept(root)
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
     (line,) = copies.bring_up_to_date(root)
-    assert "my/01_first.ipynb" in line and "as it was: my/kept/" in line.replace("\\", "/")
+    assert "my/01_first.ipynb" in line
+    assert re.search(r"as it was: my/kept/\d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d$", line.replace("\\", "/"))
     assert [path.read_bytes() for path in kept(root)] == [before]
     assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
 
@@ -651,6 +662,16 @@ def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
     copies.bring_up_to_date(root)
     assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) and not learner(root).exists()
     assert [path.name for path in kept(root)] == ["01_first.ipynb"]
+
+
+def test_a_renamed_notebook_keeps_its_copy_after_the_books_were_lost_too(root):
+    copies.bring_up_to_date(root)
+    save(learner(root), lesson(stub="mine"), **load(learner(root))["metadata"])
+    (root / "my" / copies.BOOKS).unlink()
+    copies.bring_up_to_date(root)
+    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
+    copies.bring_up_to_date(root)
+    assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"])
 
 
 def test_a_new_notebook_with_a_cell_of_an_old_one_is_not_the_old_one_renamed(root):

@@ -92,14 +92,16 @@ def pytest_collection():
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
-    with contextlib.ExitStack() as stack:
-        if isinstance(item, IPyNbCell) and item.parent.kernel is None:
-            from attn_lib.exercises.progress_file import VARIABLE
-
-            item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
-            stack.enter_context(pytest.MonkeyPatch.context()).setenv(VARIABLE, item.parent.progress.name)
-            stack.enter_context(warm.kernels())
+    if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
+    from attn_lib.exercises.progress_file import VARIABLE
+
+    item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
+    with warm.kernels(), pytest.MonkeyPatch.context() as variables:
+        variables.setenv(VARIABLE, item.parent.progress.name)
+        result = yield
+    item.parent.kernel.kc.execute(in_its_kernel("keep_shown", "begin"), silent=True)
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

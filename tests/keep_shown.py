@@ -1,7 +1,4 @@
-"""Keep how slides and pages show what a notebook has just shown, in the kernel that has just run it.
-
-conftest.py has the kernel run this file after the notebook's last cell.
-"""
+"""Keep how slides and pages show what a notebook shows, in the kernel that runs it: conftest.py has it run this file."""
 
 import pickle
 import sys
@@ -13,16 +10,26 @@ from IPython import get_ipython
 ROOT = str(Path(__file__).parent.parent)
 
 
+def begin():
+    """Remember what each cell comes to, before the notebook's first one."""
+    shell = get_ipython()
+    shell.came = []
+    shell.events.register("post_run_cell", lambda cell: shell.came.append((cell.info.raw_cell, cell.result)))
+
+
 def keep(notebook, file):
-    """Write what `live.run_here` returns for the notebook at this path into a file, from the values it has shown."""
+    """Write what `live.run_here` returns for the notebook at this path into a file, from what its cells came to."""
     sys.path.append(ROOT)
     try:
         from authors.deck.live import shown
     finally:
         sys.path.remove(ROOT)
-    values = get_ipython().user_ns["Out"]
-    cells = [cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
-    found = {cell.id: shown(values[number]) for number, cell in enumerate(cells, 1) if number in values}
+    came, found = iter(get_ipython().came), {}
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type == "code" and cell.source:
+            source, value = next(came)
+            assert source == cell.source, cell.id
+            found[cell.id] = shown(value)
     whole = Path(f"{file}.kernel")
     whole.write_bytes(pickle.dumps({id: value for id, value in found.items() if value is not None}))
     whole.replace(file)  # so that nobody reads half of it

@@ -534,6 +534,13 @@ def test_what_a_cell_printed_is_set_smaller_if_it_is_a_broad_table_and_a_widget_
     assert BeautifulSoup(slide["cells"][2]["outputs"], "html.parser").get_text(strip=True) == "100 steps"
 
 
+def test_what_a_notebook_shows_is_the_same_in_its_kernel_and_where_a_deck_is_built(notebooks_run_once):
+    notebook = nbformat.read(NOTEBOOKS[5], as_version=4)  # which draws nothing: in a drawing there is a date
+    found = build.live.run_here(notebook)
+    with notebooks_run_once():
+        assert build.live.run_here(notebook) == found
+
+
 def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(build.live.progress_file.VARIABLE, str(tmp_path))

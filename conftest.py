@@ -2,7 +2,6 @@
 
 import ast
 import compileall
-import contextlib
 import copy
 import gc
 import hashlib

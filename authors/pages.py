@@ -66,9 +66,9 @@ class Python(PythonLexer):
 
 @cache
 def has_colour(kind):
-    """Whether a kind of word, in light or dark, looks different from a name."""
-    styles = map(get_style_by_name, (CODE, CODE_IN_THE_DARK))
-    return any(style.style_for_token(kind) != style.style_for_token(Name) for style in styles)
+    """Whether a kind of word looks different from a name; in the dark the same kinds do."""
+    style = get_style_by_name(CODE)
+    return style.style_for_token(kind) != style.style_for_token(Name)
 
 
 def script():

@@ -32,6 +32,8 @@ PATIENCE = 60_000  # ms for what the kernel has to do on a machine that is busy
 SLIDE = "section.present > section.present "
 IN_A_BOARD = SLIDE + ".attn-board :is(input, [tabindex='0'])"
 COLOUR = "(node) => getComputedStyle(node).color"
+BORDER = "(node) => getComputedStyle(node).borderLeftColor"
+READY = "document.documentElement.dataset.python === 'ready'"
 NUMBER = "Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1"
 
 MEASURED = {"title": "Time on this machine", "xlabel": "tokens", "ylabel": "ms"}
@@ -70,6 +72,10 @@ LOOK_AT_ALL = f"""(only) => {{
     const scale = Reveal.getScale(), box = slide.getBoundingClientRect();
     const [body, heading] = [".body", ".heading"].map((name) => slide.querySelector(name));
     if (!heading.textContent.trim()) say("has no heading");
+    const look = getComputedStyle(heading), goesOn = heading.matches(".continued");
+    if ((look.fontWeight < 600) !== goesOn || (look.color !== getComputedStyle(body).color) !== goesOn)
+      say("has a heading of the wrong kind");
+    if ((parseFloat(look.fontSize) > 40) !== heading.matches("h1")) say("has a heading of the wrong size");
     const top = (heading.getBoundingClientRect().top - box.top) / scale;
     if (i && Math.abs(top - 26) > 1) say("has a heading that jumps to", top);
     if (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1) say("is cut");
@@ -310,7 +316,16 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     question.locator(".outputs.saved").wait_for()
     later.wait_for()
     assert "Try again" not in question.get_by_role("status").first.inner_text(), "what for?"
+    line = page.locator(".source .line").first
+    assert line.evaluate("(line) => parseFloat(getComputedStyle(line).paddingLeft)") < 20, "there is little room"
+    page.get_by_role("button", name="nobody may hear the future").click()
+    until(page, SEEN_FIRST)
 
+
+# Whether a board stands at the top of the screen.
+SEEN_FIRST = """[...document.querySelectorAll(".saved-board")].some(
+  (board) => Math.abs(board.getBoundingClientRect().top) < 1
+)"""
 
 # Words that begin left of the place they stand in.
 CUT_AT_THE_LEFT = """(all) => all.filter((node) => {
@@ -326,16 +341,17 @@ COVERED = """() => [...document.querySelectorAll(".heading")].filter((heading) =
   return seen.some((node) => node.getClientRects().length && node.getBoundingClientRect().top < bottom - 1);
 }).map((heading) => heading.textContent)"""
 
-# Of all colours of code the least contrast with the ground they stand on.
-FAINTEST_CODE = """() => {
+# Of all colours of such words the least contrast with the ground they stand on.
+FAINTEST = """([words, under]) => {
   const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0.05);
   const colour = (node, name) => light(getComputedStyle(node)[name]);
-  const ground = colour(document.querySelector(".source"), "backgroundColor");
-  const spans = [...document.querySelectorAll(".source pre span")];
-  return Math.min(...spans.map((span) => colour(span, "color")).map((c) => Math.max(c, ground) / Math.min(c, ground)));
+  const ground = colour(document.querySelector(under), "backgroundColor");
+  const nodes = [...document.querySelectorAll(words)];
+  return Math.min(...nodes.map((node) => colour(node, "color")).map((c) => Math.max(c, ground) / Math.min(c, ground)));
 }"""
+CODE, WORDS = [".source :is(pre, .cm-line) span", ".source"], [".heading, .slide-number, .prose a", "body"]
 
 
 def test_no_line_of_a_plot_hides_behind_its_legend():
@@ -351,26 +367,36 @@ def test_no_line_of_a_plot_hides_behind_its_legend():
 
 
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
-    page = show((decks / "03_masking.html").as_uri(), color_scheme="dark")
+    address = (decks / "03_masking.html").as_uri()
+    page = show(address, color_scheme="dark")
     assert page.locator(".jump, .python, .help").filter(visible=True).count() == 0, "nothing lies on the first slide"
     ground = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(ground) == "rgb(22, 24, 29)" and page.evaluate(FAINTEST_CODE) > 4.5
+    assert page.evaluate(ground) == "rgb(22, 24, 29)"
+    assert page.evaluate(FAINTEST, CODE) > 4.5 and page.evaluate(FAINTEST, WORDS) > 4.5
+    plate = page.locator(".prose code").first.evaluate("(node) => getComputedStyle(node).backgroundColor")
+    assert plate not in ("rgb(22, 24, 29)", "rgba(0, 0, 0, 0)"), "code among words is told from them"
     code = "getComputedStyle(document.querySelector('.source .highlight')).backgroundColor"
     assert page.evaluate(code) == "rgba(0, 0, 0, 0)", "code stands on one ground"
     board = page.locator(".attn-board").first
     assert board.evaluate("(node) => getComputedStyle(node).backgroundColor") == "rgb(22, 24, 29)"
     assert board.evaluate("(node) => getComputedStyle(node).color") == "rgb(242, 242, 242)"
     for picture in page.locator(".prose img, img.drawing").all():
-        assert "invert" in picture.evaluate("(node) => getComputedStyle(node).filter")
+        assert picture.evaluate("(node) => getComputedStyle(node).filter") == "invert(0.91) hue-rotate(180deg)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(ground) == "rgb(255, 255, 255)", "paper is white"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate(ground) == "rgb(22, 24, 29)"
     page.keyboard.press("d")
-    assert page.evaluate(ground) == "rgb(255, 255, 255)" and page.evaluate(FAINTEST_CODE) > 4.5
+    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert page.evaluate(FAINTEST, CODE) > 4.5 and page.evaluate(FAINTEST, WORDS) > 4.5
+    page.keyboard.press("PageDown")
     page.reload()
     until(page, "window.Reveal && Reveal.isReady()")
-    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert page.evaluate(ground) == "rgb(255, 255, 255)" and number_of(page) == 2
+    page.goto("about:blank")
+    page.goto(address)
+    until(page, "window.Reveal && Reveal.isReady()")
+    assert number_of(page) == 1, "whoever comes again begins at the beginning"
 
 
 # How each picture's address begins, its description, and whether it is a cell's output.
@@ -410,7 +436,9 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     slides = len(slides_of("05_match_pytorch"))
     assert slides < pages <= slides + 3
     page.emulate_media(media="print")
+    page.evaluate("document.querySelectorAll('.body').forEach((body) => body.removeAttribute('style'))")  # not yet seen
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("getComputedStyle(document.body).printColorAdjust") == "exact"
     assert page.evaluate(CUT_ON_PAPER) == []
     assert not page.locator(".cell.predict .outputs.saved").first.is_visible()
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
@@ -430,6 +458,7 @@ def test_a_sentence_leads_to_its_board_and_makes_it_ready(open_deck):
     page.get_by_role("button", name="nobody may hear the future").click()
     until(page, f"(n) => {NUMBER} === n", slide_with(page, ".saved-board"))
     page.get_by_label("weights q0 → k0: 1").wait_for()
+    assert not page.locator(SLIDE + "[title='Larger type']").first.is_visible(), "it is large enough"
 
 
 # ------------------------------------------------------------------------------------------------ what is said
@@ -445,7 +474,14 @@ def test_a_slide_shows_a_long_cells_first_sentences_or_those_named_and_the_notes
     assert len(said) == 7 and said[0].startswith("Sentence number 1")
     shown, said = build.shortened(long, ["Sentence number 3", "Sentence number 5"])
     assert re.findall(r"\d", shown) == ["3", "5"] and len(said) == 6
-    assert build.shortened("Five words, nine times over. " * 9) == ("Five words, nine times over. " * 9, [])
+    short = "Five words, nine times over. " * 9
+    assert build.shortened(f"{long}\n\n**Bold.** Words.", ["Sentence number 3"])[1][-1] == "**Bold.** Words."
+    listed = "1. One thing. And why.\n2. Another. And why."
+    assert build.shortened(f"{long}\n\n{listed}")[0].endswith(listed)
+    rows = "\n".join(50 * ["| a | b |"])
+    with_much = f"One. Two.\n\n{rows}\n\n$${50 * 'x '}$$\n\n![{50 * 'word '}](x.svg)"
+    assert build.shortened(with_much) == (with_much, []), "what is no sentence has no words"
+    assert build.shortened(short) == (short, []) and build.shortened(f"{short}One more.")[1] == ["One more."]
 
 
 def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the_speaker(tmp_path):
@@ -460,7 +496,7 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         ("code", "asked", "subslide", {}),
         ("markdown", "It answers.", None, {}),
         ("markdown", "Not on a slide.", "skip", {}),
-        ("markdown", f"## Second\n\n{long}", "slide", {}),
+        ("markdown", f"## Second\n\n{long.replace('few', '*few*')}", "slide", {}),
         ("code", "my_x = ...", None, {"tags": ["blank"]}),
         ("code", "x = 1", None, {}),
         ("markdown", "### Third\n\nOf its own.", "subslide", {}),
@@ -508,7 +544,8 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         2,
     ]
     assert [len(slide["answers"]) for slide in slides] == [0, 0, 1, 0, 0, 1, 0]
-    assert len(slides[3]["said"]) == 7 and "Sentence number 1" in slides[3]["said"][0]
+    assert len(slides[3]["said"]) == 7
+    assert slides[3]["said"][0].startswith("Sentence number 1 has a <em>few</em> words")
 
     nbformat.write(notebook, tmp_path / "small.ipynb")
     deck = BeautifulSoup(build.page(tmp_path / "small.ipynb"), "html.parser")
@@ -553,11 +590,14 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
         "from attn_lib.explorers import mask_painter",
         "mask_painter()",
         "7",
+        "from attn_lib.predict import blank, predict; predict(..., 2)",
+        "blank(..., 2)",
     ]
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{i}") for i, source in enumerate(sources)]
     found = build.live.run_here(nbformat.v4.new_notebook(cells=cells))
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
-    assert list(found) == ["cell-4", "cell-6"]
+    assert list(found) == ["cell-4", "cell-6", "cell-8"]
+    assert found["cell-8"].question["leaves"] == [2] and "The answer" in found["cell-8"].html
     assert 'class="drawing upright"' in found["cell-4"].html and "saved-board" in found["cell-6"].html
     assert build.script_data("</script>") == '"\\u003c/script>"'
     figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)
@@ -639,6 +679,7 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     page.keyboard.press("g")
     page.keyboard.press("Enter")
     assert verdict.text_content() == "", "nothing was guessed"
+    assert guess.evaluate("(node) => getComputedStyle(node).outlineWidth") == "3px"
     page.keyboard.type(", ".join(f"{x:g}" for x in question["slips"][0]["leaves"]))
     page.keyboard.press("Enter")
     assert verdict.inner_text().startswith("✗") and verdict.inner_text().endswith("Try again.")
@@ -652,6 +693,18 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     page.keyboard.press("Enter")
     assert verdict.inner_text() == "✓ Right." and cell.locator(".outputs.saved").is_visible()
     assert len({wrong, verdict.evaluate(COLOUR), page.locator("body").evaluate(COLOUR)}) == 3
+    cell.evaluate(
+        """(cell) => {
+          const question = JSON.parse(cell.dataset.question);
+          question.slips[0].says = "Much is to be said of this. ".repeat(99);
+          cell.dataset.question = JSON.stringify(question);
+        }"""
+    )
+    guess.fill(", ".join(f"{x:g}" for x in question["slips"][0]["leaves"]))
+    page.keyboard.press("Enter")
+    assert "Much is to be said" in verdict.inner_text()
+    fits = "(body) => body.scrollHeight <= body.clientHeight + 1 || body.style.overflowY === 'auto'"
+    assert page.locator(SLIDE + ".body").evaluate(fits)
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement === document.body"), "one key leaves the line"
     page.keyboard.press("PageDown")
@@ -775,6 +828,7 @@ def test_black_overview_help_and_a_jump_that_leads_nowhere(open_deck):
     assert number_of(page) == 1 and not page.locator(".jump").is_visible()
     jump(page, 3)
     assert "".join(page.locator(".slide-number").inner_text().split()) == f"3/{len(slides_of('01_by_hand'))}"
+    assert page.locator(".slide-number").bounding_box()["x"] < 20, "at the right are arrows, and what Python does"
     until(page, "location.hash.startsWith('#/')")  # a slide has an address
 
 
@@ -794,18 +848,21 @@ def test_a_key_pressed_while_the_help_is_closing_is_the_decks(open_deck):
     page.keyboard.press("Escape")
 
 
-def test_the_speaker_view_has_notes_question_next_slide_and_pace_and_drives(open_deck):
-    page = open_deck("06_bug_clinic")
+def test_the_speaker_view_has_notes_question_next_slide_and_pace_and_drives(live_deck):
+    page = live_deck
     here = page.evaluate("Reveal.getSlides().findIndex((slide, i) => i && !slide.querySelector('.fragment')) + 1")
     jump(page, here)
     with page.expect_popup() as opened:
         page.keyboard.press("s")
     view = opened.value
     notes = view.locator(".speaker-controls-notes")
-    said = [cell.metadata["speaker"]["say"] for cell in slides_of("06_bug_clinic")]
+    said = [cell.metadata["speaker"]["say"] for cell in slides_of("07_how_attention_learns")]
     notes.filter(has_text=said[here - 1]).wait_for()
     view.locator(".pacing").wait_for()
-    view.locator("#upcoming-slide iframe").wait_for()
+    for copy in ("current", "upcoming"):  # which are slides, however small, and only look on
+        shown = view.frame_locator(f"#{copy}-slide iframe")
+        shown.locator("section.present > section.present .heading").wait_for()
+        assert shown.locator("body.reading, .cm-editor").count() == 0 < shown.locator(".source .line").count()
     view.keyboard.press("PageDown")
     until(page, f"(n) => {NUMBER} === n", here + 1)
     notes.filter(has_text=said[here]).wait_for()
@@ -840,10 +897,18 @@ def served(tmp_path_factory):
         yield found
 
 
-def run_seen(page, key="Shift+Enter"):
-    """Press the key and wait until what it ran has been shown."""
+@pytest.fixture(scope="module")
+def live_deck(show, served):
+    """The page of a deck with a kernel, for what begins on any slide."""
+    page = show(served[0] + "07_how_attention_learns?token=test")
+    until(page, READY)
+    return page
+
+
+def run_seen(page, key="Shift+Enter", press=None):
+    """Press the key, or do what else runs a cell, and wait until what it ran has been shown."""
     before = page.evaluate("document.documentElement.dataset.runs ?? 0")
-    page.keyboard.press(key)
+    (press or page.keyboard.press)(*([] if press else [key]))
     until(
         page,
         "(n) => Number(document.documentElement.dataset.runs) > Number(n) && !document.querySelector('.running')",
@@ -900,6 +965,8 @@ def test_a_lecture_is_heard_on_this_machine_alone_whatever_the_lecturers_setting
 
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     address, server = served
+    others = {kernel.pid for kernel in warm.kernels_of(server.pid)}
+    own_kernels = lambda: [kernel for kernel in warm.kernels_of(server.pid) if kernel.pid not in others]  # noqa: E731
     page = show(address + "03_masking?token=test")
     assert page.title().startswith("3.")
     code, shown, said = (page.locator(SLIDE + part) for part in (".cm-content", ".outputs.shown", ".error"))
@@ -934,19 +1001,25 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.type(", ".join(str(x) if isinstance(x, str) else f"{x:g}" for x in asked["leaves"]))
     page.keyboard.press("Enter")
     cell.locator(".outputs.shown", has_text="✓").wait_for()
+    page.locator(SLIDE + ".cell.waits").first.wait_for()  # what follows the answer
     page.keyboard.press("Escape")
 
     # an error is said in one line, and mended in place; what was typed survives a reload
     assert number_of(page) == question
+    stale = page.locator(SLIDE + ".code.stale > .source")
+    assert stale.count() == 0
     type_into_the_first_cell(page, "\nnot_there")
-    run_seen(page, "Control+Enter")
-    assert number_of(page) == question
+    assert stale.first.evaluate("(node) => getComputedStyle(node).borderLeftStyle") == "dashed"
+    run_seen(page, press=page.locator(SLIDE + ".run").first.click)
+    assert number_of(page) == question and stale.count() == 0
     assert "NameError: name 'not_there' is not defined" in said.first.inner_text()
+    assert said.first.evaluate(COLOUR) != page.locator("body").evaluate(COLOUR)
     page.reload()
-    until(page, "document.documentElement.dataset.python === 'ready'")
+    until(page, READY)
     assert number_of(page) == question
     assert "not_there" in code.first.inner_text() and "NameError" in shown.first.inner_text()
-    assert len(warm.kernels_of(server.pid)) == 1, "the same kernel goes on"
+    assert page.locator(".outputs.shown:not(:empty)").count() > 1, "what was said on other slides is there too"
+    assert len(own_kernels()) == 1, "the same kernel goes on"
     for there in (False, True, False):
         page.keyboard.press("o")
         assert ("not_there" in code.first.inner_text()) == there
@@ -955,6 +1028,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     type_into_the_first_cell(page, "import time\nwhile True: time.sleep(0.01)\n", at="Home")
     page.keyboard.press("Control+Enter")
     page.get_by_text("Python is busy").wait_for()
+    assert len({source.evaluate(BORDER) for source in page.locator(SLIDE + ".source").all()}) > 1
     page.keyboard.press("Escape")
     page.keyboard.press("i")
     said.filter(has_text="KeyboardInterrupt").wait_for()
@@ -965,14 +1039,16 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.press("Control+Enter")
     page.locator(SLIDE + ".running").wait_for()
     until(page, "document.documentElement.dataset.status === 'busy'")
+    page.keyboard.press("Control+Enter")  # which waits, and ends too
     page.keyboard.press("Escape")
     page.keyboard.press("o")
-    warm.kernels_of(server.pid)[0].kill()
+    own_kernels()[0].kill()
     page.locator(".python.trouble").wait_for()
     assert python.inner_text().startswith("Python was restarted")
+    assert page.evaluate(FAINTEST, [".python", ".python"]) > 4.5
     until(page, "document.documentElement.dataset.status === 'idle'")
     assert python.inner_text().startswith("Python was restarted"), "it stays said"
-    assert number_of(page) == question and page.locator(".running").count() == 0
+    assert number_of(page) == question and page.locator(".running").count() == 0 and said.count() == 0
     page.keyboard.press("u")
     until(page, "!document.querySelector('.python').textContent && document.documentElement.dataset.status === 'idle'")
     assert said.all_inner_texts() == []
@@ -994,12 +1070,22 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.get_by_text("Python has started again").wait_for()
     assert "6 * 7" in code.first.inner_text()
     assert page.evaluate("JSON.parse(sessionStorage['deck:03_masking:session']).ran") == []
+    assert stale.count() == page.locator(SLIDE + ".outputs.shown:not(:empty)").count() > 0
+
+    # an error on the way is said with its slide, and is shown, of imports too
+    page.evaluate("document.querySelector('.code.unseen').write('import not_there')")
+    page.keyboard.press("u")
+    python.filter(has_text="stopped").wait_for()
+    imports = slide_with(page, ".code.unseen, .code:has(.error)")
+    assert python.inner_text() == f"Python runs all up to here and stopped at slide {imports}: there is an error."
+    jump(page, imports)
+    assert "No module named 'not_there'" in said.first.inner_text()
     assert page.complaints == []
 
 
 def test_a_clicker_shows_the_answer_after_a_run_without_a_guess_and_after_a_wrong_one(show, served):
     page = show(served[0] + "03_masking?token=test")
-    until(page, "document.documentElement.dataset.python === 'ready'")
+    until(page, READY)
     jump(page, slide_with(page, ".guess"))
     cell = page.locator(SLIDE + ".cell[data-question]").first
     missing, answer = cell.get_by_text("Your guess first"), cell.get_by_text("The answer:")
@@ -1010,27 +1096,28 @@ def test_a_clicker_shows_the_answer_after_a_run_without_a_guess_and_after_a_wron
     assert answer.is_visible() and not missing.is_visible()
     page.keyboard.press("PageUp")
     assert missing.is_visible() and not answer.is_visible()
+    cell.evaluate("(cell) => cell.write(cell.source().replace('...', '...  # whatever'))")
     page.keyboard.press("g")
-    page.keyboard.type("12345")
+    page.keyboard.type("(−12345)")
     run_seen(page, "Enter")
+    assert "guess = (-12345)  # whatever" in cell.locator(".cm-content").inner_text()
     page.keyboard.press("PageDown")
     assert cell.get_by_text("✗").is_visible() and answer.is_visible()
     page.reload()
-    until(page, "document.documentElement.dataset.python === 'ready'")
+    until(page, READY)
     assert cell.get_by_text("✗").is_visible()
     page.keyboard.press("g")
     page.keyboard.type('"show"')
     run_seen(page, "Enter")
     assert answer.count() == 1, "Python has said it"
     page.reload()
-    until(page, "document.documentElement.dataset.python === 'ready'")
+    until(page, READY)
     assert answer.count() == 1
 
 
-def test_run_lies_on_no_code_however_long_the_first_line(show, served):
+def test_run_lies_on_no_code_however_long_the_first_line_and_code_can_be_read(live_deck):
     """The button stands at the end of the first line, which is broken before it."""
-    page = show(served[0] + "07_how_attention_learns?token=test")
-    until(page, "document.documentElement.dataset.python === 'ready'")  # a server does not stop while a kernel starts
+    page = live_deck
     lengths = page.evaluate(
         """() => Reveal.getSlides().map((slide) => {
           const first = [...slide.querySelectorAll(".cm-line:first-child")];
@@ -1047,4 +1134,18 @@ def test_run_lies_on_no_code_however_long_the_first_line(show, served):
           return run.left - Math.max(...beside.map((text) => text.right));
         })"""
     )
-    assert min(gaps) >= 0, gaps
+    assert min(gaps) >= 0 and max(gaps) < 1280, gaps
+    for _ in ("light", "dark"):
+        assert page.evaluate(FAINTEST, CODE) > 4.5
+        page.keyboard.press("d")
+
+
+def test_where_python_cannot_be_reached_it_is_said_and_one_key_tries_again(live_deck):
+    page, python = live_deck, live_deck.locator(".python.trouble")
+    page.route("**/api/**", lambda route: route.abort())
+    page.reload()
+    python.filter(has_text="Python cannot be reached: ").wait_for()
+    page.unroute("**/api/**")
+    page.keyboard.press("r")
+    page.get_by_text("Python has started again").wait_for()
+    assert page.evaluate(READY) and python.count() == 0

@@ -45,7 +45,7 @@ def page(path, server=None):
                 "name": path.stem,
                 "reading": pages.UPRIGHT,
                 "server": server,
-                "preamble": live.PREAMBLE if server else "",
+                "preamble": live.PREAMBLE,
                 "sources": {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"},
             }
         ),
@@ -101,7 +101,7 @@ def columns_of(notebook, shown, folder):
 def add_cell(slide, cell, fragment, value, folder, buttons):
     """Put a cell on its slide; what comes after a question waits until it was asked for."""
     after_question = any(part["question"] or part.get("blank") for part in slide["cells"])
-    question = value.question if isinstance(value, live.Shown) else None
+    question = value.question if value else None
     step = after_question or (fragment and not question)
     part = {"id": cell.id, "code": cell.cell_type == "code", "question": question, "step": step}
     if cell.cell_type == "markdown":
@@ -164,19 +164,17 @@ def words_of(source):
 
 def highlighted(source):
     """Code as HTML in colours; each line an element, so that a line that has to be broken shows as one."""
-    lines = highlight(source, pages.Python(stripall=True), HtmlFormatter(linespans="line"))
+    lines = highlight(source, pages.Python(), HtmlFormatter(linespans="line"))
     return re.sub(r'<span id="line-\d+">', '<span class="line">', lines)
 
 
 def outputs_of(cell, value):
     """The saved outputs of a code cell as HTML: drawings sharp at any size, boards alive, other things as saved."""
-    if isinstance(value, live.Shown) and value.html:
+    if value and value.html:
         return value.html
     if not cell.outputs:
         return ""
     alone = nbformat.v4.new_code_cell("", outputs=cell.outputs)
-    for output in alone.outputs:
-        output.get("data", {}).pop(pages.VIEW, None)
     return exporter().from_notebook_node(nbformat.v4.new_notebook(cells=[alone]))[0].strip()
 
 

@@ -27,7 +27,6 @@ const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
-  const tables = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 20] : [20]; // px: as large as prose if there is room
   body.style.overflowY = "";
   for (const size of SIZES) {
     const unbroken = 1150 / (12.1 * slide.dataset.longest);
@@ -37,7 +36,7 @@ function fit(slide) {
     body.style.setProperty("--size", size);
     body.style.setProperty("--code-size", code / size);
     body.style.setProperty("--printed-size", printed / size);
-    for (const table of tables) {
+    for (const table of [25, 20]) { // px: as large as prose if there is room
       body.style.setProperty("--table-size", `${table}px`);
       if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
     }
@@ -160,7 +159,7 @@ function status_(status) {
   else if (status === "restarting" || status === "autorestarting") restarted();
   else if (status === "busy") {
     const since = Date.now();
-    busySince = setInterval(() => Date.now() - since > 900 && python.dataset.stays !== "true" && say(`Python is busy, ${Math.round((Date.now() - since) / 1000)} s. i interrupts it.`), 500);
+    busySince = setInterval(() => python.dataset.stays !== "true" && say(`Python is busy, ${Math.round((Date.now() - since) / 1000)} s. i interrupts it.`), 1000);
   } else if (status === "idle") sayNothing();
 }
 
@@ -252,8 +251,8 @@ function show(cell, { type, content }) {
   const holder = document.createElement("div");
   if (type === "stream") {
     const last = cell.shown.lastElementChild;
-    if (last?.dataset.stream === content.name) return void (last.firstElementChild.textContent += content.text);
-    holder.dataset.stream = content.name;
+    if (last?.matches(".stream")) return void (last.firstElementChild.textContent += content.text);
+    holder.className = "stream";
     holder.append(Object.assign(document.createElement("pre"), { textContent: content.text }));
   } else if (type === "error") {
     holder.className = "error";
@@ -427,7 +426,7 @@ if (reading) {
   Reveal.initialize({
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",
     slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
-    showSlideNumber: "all", defaultTiming: 60, help: false, controlsTutorial: false, jumpToSlide: false, scrollActivationWidth: null, backgroundTransition: "none", viewDistance: 3,
+    showSlideNumber: "all", defaultTiming: 60, help: false, controlsTutorial: false, jumpToSlide: false, scrollActivationWidth: null, backgroundTransition: "none",
     plugins: [RevealNotes],
   });
   Reveal.on("ready", () => {
@@ -445,8 +444,6 @@ if (reading) {
     fit(currentSlide);
   });
   Reveal.on("fragmentshown", () => fit(current()));
-  Reveal.on("resize", () => fit(current()));
-  document.fonts?.ready.then(() => fit(current()));
 }
 let dark = false;
 window.addEventListener("beforeprint", () => {

@@ -16,6 +16,7 @@ from unittest import mock
 import nbformat
 import psutil
 import pytest
+import torch
 import warm
 from bs4 import BeautifulSoup
 from lab_page import TOO_SMALL, wait_for
@@ -274,6 +275,22 @@ def test_a_line_of_code_is_whole_or_too_long_for_any_screen_and_then_its_rest_st
     page.evaluate(BACK_TO_THE_START)
 
 
+def test_a_line_of_code_that_a_cell_shows_is_whole_too(open_deck):
+    page = open_deck("06_bug_clinic")
+    broken = """() => Reveal.getSlides().flatMap((slide) => {
+      const { h, v } = Reveal.getIndices(slide);
+      if (!slide.querySelector(".outputs pre")) return [];
+      Reveal.slide(h, v);
+      return [...slide.querySelectorAll(".outputs pre")].filter((pre) => pre.checkVisibility()).flatMap((pre) => {
+        const lines = pre.textContent.trimEnd().split("\\n");
+        const rows = pre.clientHeight / parseFloat(getComputedStyle(pre).lineHeight);
+        const longest = Math.max(...lines.map((line) => line.length));
+        return longest > 60 && longest < 85 ? [Math.round(rows) - lines.length] : [];
+      });
+    })"""
+    assert set(page.evaluate(broken)) == {0}
+
+
 def test_what_is_said_of_a_broad_diagram_stands_below_it_and_of_another_beside_it(open_deck):
     for name, broad in (("10_writing_with_a_memory", True), ("01_by_hand", False)):
         page = open_deck(name)
@@ -364,6 +381,8 @@ def test_no_line_of_a_plot_hides_behind_its_legend():
         assert (b"opacity: 0.9" in picture) != moves, "only among the lines it has a frame"
         below = axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
         assert below == moves, "where there is room it stands among the lines"
+        columns = {round(words.get_window_extent().x0) for words in axes.get_legend().get_texts()}
+        assert len(columns) == 1 + moves, "below it is no higher than it must be"
 
 
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
@@ -435,10 +454,14 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     slides = len(slides_of("05_match_pytorch"))
     assert slides < pages <= slides + 3
+    sizes = "[...document.querySelectorAll('.heading, .prose p')].map((node) => getComputedStyle(node).fontSize)"
+    on_screen = page.evaluate(sizes)
     page.emulate_media(media="print")
     page.evaluate("document.querySelectorAll('.body').forEach((body) => body.removeAttribute('style'))")  # not yet seen
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("getComputedStyle(document.body).printColorAdjust") == "exact"
+    assert page.evaluate(sizes) == on_screen
+    assert page.evaluate("Reveal.getSlides().every((slide) => slide.querySelector('.body').style.zoom)"), "as large"
     assert page.evaluate(CUT_ON_PAPER) == []
     assert not page.locator(".cell.predict .outputs.saved").first.is_visible()
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
@@ -592,10 +615,16 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
         "7",
         "from attn_lib.predict import blank, predict; predict(..., 2)",
         "blank(..., 2)",
+        "torch.manual_seed(3); torch.set_num_threads(5); torch.set_printoptions(precision=1)",
+        "torch.set_default_dtype(torch.float64)",
     ]
+    torchs_own = [lambda: torch.get_rng_state().tolist(), torch.get_num_threads, torch.get_default_dtype]
+    torchs_own.append(lambda: str(torch.ones(1) / 3))
+    before = [found() for found in torchs_own]
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{i}") for i, source in enumerate(sources)]
     found = build.live.run_here(nbformat.v4.new_notebook(cells=cells))
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
+    assert [found() for found in torchs_own] == before
     assert list(found) == ["cell-4", "cell-6", "cell-8"]
     assert found["cell-8"].question["leaves"] == [2] and "The answer" in found["cell-8"].html
     assert 'class="drawing upright"' in found["cell-4"].html and "saved-board" in found["cell-6"].html
@@ -604,6 +633,18 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
     size = figure.get_size_inches().tolist()
     build.live.drawing(figure)
     assert figure.get_size_inches().tolist() == size, "what is drawn for a slide is as large elsewhere as before"
+
+
+def test_the_command_writes_every_deck_or_those_that_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(build, "BUILD", tmp_path / "slides")
+    monkeypatch.setattr(build, "page", lambda path: f"the deck of {path.stem}")
+    assert build.main([str(NOTEBOOKS[2])]) == 0
+    assert capsys.readouterr().out == f"{(tmp_path / 'slides' / NAMES[2]).as_uri()}.html\n"
+    assert build.main([]) == 0
+    assert [line.rpartition("/")[2] for line in capsys.readouterr().out.split()] == [f"{name}.html" for name in NAMES]
+    assert {path.read_text(encoding="utf-8") for path in (tmp_path / "slides").iterdir()} == {
+        f"the deck of {name}" for name in NAMES
+    }
 
 
 def test_behind_a_live_deck_a_guess_has_to_be_given_and_figures_come_for_the_slide(monkeypatch):
@@ -615,9 +656,10 @@ def test_behind_a_live_deck_a_guess_has_to_be_given_and_figures_come_for_the_sli
         os.environ.pop(build.live.VARIABLE, None)
         build.live.prepare()
         assert os.environ[build.live.VARIABLE] == "1"
-    figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)
+    figure = curves([1, 2], {"ours": [1, 2]}, **{**MEASURED, "title": '"Here" < there & elsewhere'})
     data, _ = formats[build.live.Figure](figure, include=None, exclude=None)
     assert BeautifulSoup(data["text/html"], "html.parser").img["alt"] == figure.description
+    assert '"Here" < there' in figure.description
     assert build.live.Board in formats
 
 

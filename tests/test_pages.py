@@ -9,7 +9,8 @@ import nbformat
 import pytest
 import torch
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from PIL import Image
 
 from attn_lib import explorers
 from authors import markdown, pages, site, speaker
@@ -61,6 +62,23 @@ def test_what_has_a_colour_in_code_is_an_element_and_nothing_else_is():
     coloured = [span.get_text() for span in shown.select(".line span")]
     assert coloured == ["import", "def", "f", "return", "2", "*", "# twice"]
     assert shown.get_text().strip() == "import torch\ndef f(x):\n    return 2 * x  # twice"
+
+
+def test_a_sentence_that_sets_a_board_is_a_button_wherever_the_prose_has_it():
+    cell = new_code_cell("board", id="seen", metadata={"try": [["Say *no* to it", {"inputs": {"q": [["<1>"]]}}]]})
+    found = pages.buttons(new_notebook(cells=[cell]))
+    shown = pages.with_buttons("First. **Say *no* to it**, and then **Say yes**.", found)
+    button = BeautifulSoup(shown, "html.parser").button
+    assert (button["data-board"], json.loads(button["data-now"])) == ("seen", {"inputs": {"q": [["<1>"]]}})
+    assert button.get_text() == "Say no to it" and shown.endswith("</button>, and then **Say yes**.")
+
+
+def test_a_drawing_is_as_large_as_a_page_shows_it_and_a_photograph_as_its_points():
+    images = Path(pages.__file__).parents[1] / "img"
+    assert pages.size_of(images / "board.png") == Image.open(images / "board.png").size
+    for drawing in images.glob("*.svg"):
+        said = re.search(r'<svg .*?width="([\d.]+)pt" height="([\d.]+)pt"', drawing.read_text(encoding="utf-8"))
+        assert pages.size_of(drawing) == tuple(round(float(length) / 72 * 96) for length in said.groups()), drawing
 
 
 def test_links_to_files_that_the_site_does_not_show_are_only_words(tmp_path, monkeypatch):

@@ -64,7 +64,7 @@ def drawing(figure):
 
 def vectors(figure):
     out = io.BytesIO()
-    figure.savefig(out, format="svg", bbox_inches="tight", facecolor="white")
+    figure.savefig(out, format="svg", bbox_inches="tight")
     return out.getvalue()
 
 
@@ -96,7 +96,7 @@ def bind(on):
 
 def run_here(notebook):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way."""
-    names, found = {"__name__": "__main__"}, {}
+    names, found = {}, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":

@@ -24,7 +24,7 @@ class DeckHandler(JupyterHandler):
     def get(self, name):
         path = build.NOTEBOOKS / f"{name.removesuffix('.html')}.ipynb"
         if not path.is_file():
-            raise web.HTTPError(404, f"there is no notebook {path.name}")
+            raise web.HTTPError(404)
         made = (path, path.stat().st_mtime_ns)
         if made not in self.made:
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"

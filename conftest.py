@@ -70,7 +70,16 @@ def pytest_collection_modifyitems(config, items):
         at = items.index(cell) + 1
         items[at:at] = [one_more(notebook, name, source) for name, source in more.items()]
     turns = {name: turn for turn, name in enumerate(LONG)}
-    items.sort(key=lambda item: -1 if item.parent in last else turns.get(item.path.stem, len(LONG)))
+    items.sort(key=lambda item: (-1 if item.parent in last else turns.get(item.path.stem, len(LONG)), item.path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Two workers begin at both ends of a folder, so that each file of tests is rewritten by one of them only."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+        report.result.reverse()
+    return report
 
 
 @pytest.hookimpl(wrapper=True)
@@ -78,7 +87,8 @@ def pytest_collection():
     """What is imported and collected stays: only afterwards Python looks for garbage, among what tests make."""
     gc.disable()  # looking through torch again and again takes as long as collecting does
     try:
-        return (yield)
+        with mock.patch.object(sys, "dont_write_bytecode", False):  # what pytest makes of tests is kept for all workers
+            return (yield)
     finally:
         gc.collect()
         gc.freeze()

@@ -63,11 +63,10 @@ def rectangle(x, y, size, colour="red"):
     return draw
 
 
-@pytest.mark.parametrize(
-    ("hinting", "antialiased"), [("none", True), ("force_autohint", True), ("none", False), ("force_autohint", False)]
-)
-def test_letters_of_another_renderer_are_no_difference(saved, hinting, antialiased):
-    with matplotlib.rc_context({"text.hinting": hinting, "text.antialiased": antialiased}):
+@pytest.mark.parametrize("hinting", ["none", "force_autohint"])
+def test_letters_of_another_renderer_are_no_difference(saved, hinting):
+    """Without antialiasing each picture differs more than with it."""
+    with matplotlib.rc_context({"text.hinting": hinting, "text.antialiased": False}):
         assert differences(cell(saved), drawn()) == []
 
 

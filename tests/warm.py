@@ -19,17 +19,15 @@ from jupyter_client.provisioning import local_provisioner
 
 CAN_FORK = sys.platform == "linux"
 CONTEXT = multiprocessing.get_context("forkserver" if CAN_FORK else "spawn")
-CONTEXT.set_forkserver_preload(
-    # the last two are what torch.testing.assert_close and torch.optim import when they are first used
-    ["matplotlib.figure", "anywidget", "ipykernel.kernelapp", "torch", "torch.distributed.tensor", "torch._dynamo"]
-)
+CONTEXT.set_forkserver_preload(["imported_once"])
 TESTS = Path(__file__).parent
 
 
 def begin():
     """Begin to import; returns where the process that does is found by others, which `share` it."""
     if CAN_FORK:
-        forkserver._forkserver.ensure_running()
+        with contextlib.chdir(TESTS):  # where it finds what to import; whoever is forked goes elsewhere
+            forkserver._forkserver.ensure_running()
     return forkserver._forkserver._forkserver_address
 
 
@@ -43,12 +41,14 @@ def share(address):
 
 def processes():
     """A pool that runs each task in a new process."""
+    begin()
     return ProcessPoolExecutor(1, CONTEXT, max_tasks_per_child=1)
 
 
 @contextlib.contextmanager
 def server(main, arguments, log):
     """What `main(arguments)` starts, in a warm process, as its kernels are; a signal ends it, as in a terminal."""
+    begin()
     process = CONTEXT.Process(target=be_server, args=(main, arguments, log))
     process.start()
     try:
@@ -76,6 +76,7 @@ def kernels_of(pid):
 
 def kernels():
     """Inside, Jupyter starts kernels in warm processes."""
+    begin()
     return mock.patch.object(local_provisioner, "launch_kernel", Kernel) if CAN_FORK else contextlib.nullcontext()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import threading
 import time
@@ -324,6 +325,19 @@ def test_outputs_that_notebooks_keep_are_the_same_in_every_process(imported_afre
 def _first_hint(id):
     checker._hints_shown.pop(id, None)
     return hint(id)
+
+
+def test_everything_that_is_told_of_an_exercise_is_said():
+    """No hint, name or sentence is empty, and what is a sentence ends as one."""
+    for exercise in EXERCISES.values():
+        mistakes = list(exercise.mistakes.values())
+        sentences = [*exercise.hints, *(known.why for known in mistakes)]
+        names = [exercise.title, exercise.section, exercise.asks, *getattr(exercise, "returns", ())]
+        names += [words for known in mistakes for words in (known.name, known.reread)]
+        names += [what for what, _ in getattr(exercise, "invariants", ())]
+        assert all(re.search(r"\w{2}", words) for words in names), exercise.id
+        unsaid = [words for words in sentences if words.count(" ") < 2 or words[-1] not in ".?!:`…)”"]
+        assert not unsaid, f"{exercise.id}: {unsaid}"
 
 
 def test_hints_come_one_by_one_and_only_later_ones_are_open(monkeypatch):

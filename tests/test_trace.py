@@ -87,6 +87,23 @@ def test_operations_come_in_order_with_the_shapes_they_had(batch, n_q, n_k, d_k,
     assert torch.equal(run[3].value, (q @ k.mT / math.sqrt(d_k)).softmax(-1))
 
 
+ALONG_AN_AXIS = [
+    "softmax",
+    "log_softmax",
+    "sum",
+    "mean",
+    "any",
+    "all",
+    "amax",
+    "amin",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+]
+ALONG_AN_AXIS += ["cumsum", "squeeze", "unsqueeze", "std", "var", "unbind", "logsumexp", "prod", "flip"]
+
+
 @pytest.mark.parametrize(
     "written, operation",
     [
@@ -113,6 +130,7 @@ def test_operations_come_in_order_with_the_shapes_they_had(batch, n_q, n_k, d_k,
         ("F.dropout(x, 0.0)", "dropout(p=0, training=True)"),
         ("x.to(torch.float64)", "to(float64)"),
         ("x.reshape(2, -1)", "reshape(2, -1)"),
+        *((f"x.{name}(-1)", f"{name}(dim=-1)") for name in ALONG_AN_AXIS),
     ],
 )
 def test_operations_read_as_they_are_written(written, operation):
@@ -287,6 +305,7 @@ SURPRISES = {
         "softmax",
         "softmax of a row that is inf somewhere",
     ),
+    "nan from −inf + inf": (lambda x: x - x, (torch.tensor([-math.inf, 1.0]),), "-", "in 1 of 2 numbers: inf met 0"),
     "nan from inf − inf": (lambda x: x - x, (torch.tensor([math.inf, 1.0]),), "-", "in 1 of 2 numbers: inf met 0"),
     "division by 0": (lambda x: 1 / x, (torch.zeros(2),), "1 /", "2 of 2 numbers became inf here"),
     "float16 division": (lambda x: x / 1e-4, (torch.full((2,), 100.0).half(),), "/", "float16 ends at 65504"),

@@ -16,7 +16,7 @@ def numbers(id, reference, **settings):
     return register(Numbers(id=id, reference=reference, **settings))
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False)
 class Numbers(Exercise):
     """Right to `within`; a mistake is known by its own numbers."""
 

@@ -23,7 +23,7 @@ class Outcome:
     is_right: bool | None = None  # once it has been judged
 
 
-def outcome_of(answer, args, exercise, run, *, gradients=False):
+def outcome_of(answer, args, exercise, run, *, gradients):
     """Call the answer once, on copies of the arguments; `run(work)` makes the call.
 
     An answer's own exceptions, delays and odd results are outcomes, not errors.

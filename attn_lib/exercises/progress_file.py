@@ -77,7 +77,7 @@ def store(verdict, folder=None):
         with FileLock(str(path) + ".lock", timeout=3):
             states = load(folder)  # again: another notebook may have written meanwhile
             states[verdict.exercise] = max(states.get(verdict.exercise), state, key=_rank)
-            _replace(path, json.dumps(states, indent=1, sort_keys=True) + "\n")
+            _replace(path, json.dumps(states, indent=1, sort_keys=True))
     except (OSError, Timeout):
         return False
     return True
@@ -92,6 +92,6 @@ def _replace(path, text):
             return os.replace(fresh, path)
         except PermissionError:  # Windows, while another process reads the file
             if attempt == 19:
-                fresh.unlink(missing_ok=True)
+                fresh.unlink()
                 raise
             time.sleep(0.05)

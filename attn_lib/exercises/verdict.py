@@ -1,7 +1,7 @@
 """What the learner sees: verdicts, hints, solutions and progress, as HTML and as the same words in plain text."""
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -20,10 +20,10 @@ class Verdict:
     status: str
     misconception: str | None = None
     message: str = ""
-    yours: torch.Tensor | None = field(default=None, repr=False)
-    expected: torch.Tensor | None = field(default=None, repr=False)
-    right_parts: str = field(default="", repr=False)  # "2 of 3" where an answer has parts
-    shown_in: tuple | None = field(default=None, repr=False)  # the arguments of the call that went wrong as shown
+    yours: torch.Tensor | None = None
+    expected: torch.Tensor | None = None
+    right_parts: str = ""  # "2 of 3" where an answer has parts
+    shown_in: tuple | None = None  # the arguments of the call that went wrong as shown
 
     def __repr__(self):
         said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
@@ -119,7 +119,7 @@ class Solution:
 class Overview:
     """What `progress` shows: the exercises of every notebook that was begun, and how far the learner is."""
 
-    WORDS: ClassVar = {"done": "✓ done", "tried": "✗ tried", None: "– open"}  # anything else is "2 of 3", parts right
+    WORDS: ClassVar = {"done": "✓ done", None: "– open"}  # others are "tried" and "2 of 3", parts right
 
     def __init__(self, rows, elsewhere=0):
         self.rows = [(id, title, state, self._word(state)) for id, title, state in rows]

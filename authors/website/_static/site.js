@@ -21,30 +21,31 @@ function setUp(form) {
   }
   function reveal() {
     form.querySelector(".answer").hidden = again;
+    form.querySelector(".show")?.remove();
     for (const fold of waiting(form)) fold.open = true;
   }
-  function guess(text, isNew, missed = false) {
+  function guess(text, missed = false) {
     const { right, unread, says } = attnGuess.judge(question, text);
     if (!right && !unread) tried.add(attnGuess.word(text));
     const enough = missed || tried.size > 1;
     say(`${right ? "✓" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
     if (right || enough) reveal();
-    if (isNew) remember({ text, right: Boolean(right), shown: Boolean(enough) });
+    remember({ text, right: Boolean(right), shown: enough });
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (input.value.trim()) guess(input.value, true);
+    if (input.value.trim()) guess(input.value);
   });
   form.querySelector(".show")?.addEventListener("click", () => {
     say("", false);
     reveal();
-    remember({ text: input.value, right: false, shown: true });
+    remember({ text: "", right: false, shown: true });
   });
   const before = kept.get()?.[form.id];
   if (!before) return;
   input.value = before.text;
-  if (before.text.trim()) guess(before.text, false, before.shown);
-  if (before.shown) reveal();
+  if (before.text) guess(before.text, before.shown);
+  else reveal();
 }
 
 // What answers a question: the folds below it, up to the next question or heading.
@@ -71,9 +72,11 @@ sayHowFar();
 // ---------------------------------------------------------------------------------------------------- boards
 
 // A board's state survives a reload of the page; a link to a state is the page's address and that state.
-const coded = (now) => btoa(JSON.stringify(now)).replaceAll("+", "-").replaceAll("/", "_");
-const decoded = (text) => { try { return JSON.parse(atob(text.replaceAll("-", "+").replaceAll("_", "/"))); } catch { return null; } };
-const linked = () => /^#board=(\d+)&now=([\w=-]+)$/.exec(location.hash);
+// What is no letter of ASCII, as the √ of a choice, is written as JSON has it; then base64 has no + and no / either.
+const escaped = (sign) => `\\u${sign.charCodeAt().toString(16).padStart(4, "0")}`;
+const coded = (now) => btoa(JSON.stringify(now).replace(/[^ -=@-}]/g, escaped));
+const decoded = (text) => { try { return JSON.parse(atob(text)); } catch { return null; } };
+const linked = () => /^#board=(\d+)&now=([\w=]+)$/.exec(location.hash);
 const boards = all(".saved-board");
 
 boards.forEach((place, i) => {
@@ -95,11 +98,13 @@ boards.forEach((place, i) => {
   });
   tools.append(button, said);
   place.after(tools);
-  place.addEventListener("prepared", () => { // made so by a sentence, which may stand far from it
-    const { top, bottom, height } = place.getBoundingClientRect();
-    if (top < 0 || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
-  });
+  place.addEventListener("prepared", () => goTo(place)); // made so by a sentence, which may stand far from it
 });
+
+function goTo(place) {
+  const { top, bottom, height } = place.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
+}
 
 // On a visitor's first look at the first page its board shows once, step by step, what it does.
 const played = store(localStorage, "played");
@@ -110,13 +115,12 @@ window.addEventListener("load", () => {
     sight.disconnect();
     played.set(true);
     target.dispatchEvent(new Event("begin"));
-  }, { threshold: 0.5 }).observe(boards[0].querySelector(".attn-board"));
+  }, { rootMargin: "-50% 0px" }).observe(boards[0].querySelector(".attn-board"));
 });
 
 function goToLinked() {
   const place = boards[linked()?.[1]];
-  if (!place) return;
-  place.scrollIntoView({ block: "center" });
+  if (place) goTo(place);
 }
 window.addEventListener("hashchange", () => {
   const found = linked(), now = found && decoded(found[2]);
@@ -136,7 +140,7 @@ if (map) {
     map.classList.toggle("shown", Boolean(now));
   };
   document.querySelector(".sidebar-sticky").append(map);
-  window.addEventListener("scroll", light, { passive: true });
+  window.addEventListener("scroll", light);
   light();
 }
 
@@ -171,7 +175,7 @@ window.addEventListener("beforeprint", () => {
     end.append(part);
   }
   if (end.children.length > 1) document.querySelector("article").append(end);
-  opened = all("article details:not([open], .after-guess, .run-it, .tag_answer *, .tag_filled *)");
+  opened = all("article details:not([open], .after-guess, .tag_answer *, .tag_filled *)");
   opened.forEach((fold) => (fold.open = true));
 });
 window.addEventListener("afterprint", () => {

@@ -890,6 +890,16 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
     assert table_of(tmp_path / "gradebook-moodle.csv")[1:] == [["", "", "Zed", "2"]]
 
 
+def test_the_mistakes_of_a_class_stand_in_order_each_with_its_own_name_and_place_to_read_again():
+    found = Report([row(ADA, "10.1", "wrong"), row(ADA, "2.1", "wrong")]).commonest()
+    assert [id for id, _, _ in found] == ["2.1", "10.1"], "as many made each of them: as they are in the course"
+    of_a_patient = ("no-line", "wrong-line", "no-name", "wrong-name", "still-ill", "amputated", judge.LIBRARYS)
+    assert len({report.mistake_in_words("6.5", id) for id in (*of_a_patient, "nameless")}) == 8
+    for id, exercise in EXERCISES.items():
+        for mistake, known in exercise.mistakes.items():
+            assert report.mistake_in_words(id, mistake) == (known.name, known.reread)
+
+
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_no_name_reaches_a_spreadsheet_as_a_formula(text):
     assert report.harmless(text) == f"'{text}" and report.harmless("a=b") == "a=b"

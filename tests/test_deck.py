@@ -91,7 +91,8 @@ LOOK_AT_ALL = f"""(only) => {{
     const small = tooSmall(parts, scale);
     if (innerWidth >= 1280 && small.length) say("is hard to read:", small[0]);
     for (const img of slide.querySelectorAll(".cell img")) {{
-      if (img.matches(".drawing") && 2 * img.getBoundingClientRect().width < box.width) say("has a small drawing");
+      const share = img.getBoundingClientRect().width / box.width;
+      if (img.matches(".drawing") && share < (img.matches(".broad") ? 0.65 : 0.5)) say("has a small drawing");
       const letter = smallestLetter(img);
       if (innerWidth >= 1280 && letter < 18) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
     }}

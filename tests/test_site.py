@@ -337,6 +337,9 @@ SEE = """(where) => {
       "pictures are as they were drawn": () => [...filters].every((filter) => filter === "none"),
     },
     "phone, dark": {
+      "no plot is distorted": () =>
+        all(".cell_output img")
+          .every((node) => Math.abs(box(node).width / box(node).height / asDrawn(node) - 1) < 0.05),
       "pictures are turned round": () => [...filters].every((filter) => filter.includes("invert")),
     },
     index: {
@@ -349,7 +352,11 @@ SEE = """(where) => {
       "it keeps off the others": () => gap(".lessons li", ".lessons li:nth-child(4)") > 10,
       "a button's words stand in its middle": () =>
         Math.abs(middle(words(".begin .button")) - middle(box(".begin .button"))) < 2,
+      "it stands out": () =>
+        look(".begin .button").fontWeight === "600" && look(".begin .button").textDecorationLine === "none"
+        && look(".begin .button").borderTopColor === clear && box(".begin .button").height > 36,
       "what is beside it keeps off it": () => parseFloat(look(".begin .button").marginRight) > 5,
+      "minutes keep off the question": () => look(".lessons small").marginTop !== "0px",
       "a board's tools belong to it": () =>
         gap(".saved-board", ".board-tools") < 10 && gap(".board-tools", ".begin") > 10
         && size(".board-tools") < size(".begin"),
@@ -365,7 +372,8 @@ SEE = """(where) => {
         && look(form).borderLeft === `4px solid ${colour("brand-primary")}`
         && box(`${form} label`).left > box(form).left + 10,
       "its line is as high as its buttons and stays inside": () =>
-        box(line).height === box(`${form} button`).height && box(line).right < box(form).right,
+        box(line).height === box(`${form} button`).height && box(line).right < box(form).right
+        && look(line).backgroundColor === colour("background-primary") && parseFloat(look(line).paddingLeft) > 8,
       "its example can be read": () =>
         look(line, "::placeholder").color === colour("foreground-muted") && look(line, "::placeholder").opacity === "1",
       "what waits for it is set in and keeps off": () =>
@@ -390,7 +398,8 @@ SEE = """(where) => {
       "the map is lines and boxes": () =>
         look("svg.map path").fill === "none" && look("svg.map rect").fill === colour("background-primary")
         && ["path", "rect"].every((part) => look(`svg.map ${part}`).stroke === colour("foreground-muted"))
-        && look("svg.map text").fill === colour("foreground-primary") && look("svg.map text").textAnchor === "middle",
+        && look("svg.map text").fill === colour("foreground-primary") && look("svg.map text").textAnchor === "middle"
+        && look("svg.map text").fontSize === "10px",
     },
     "01_by_hand, laptop, light": {
       "a guess has room for its example": () => box(line).width > 400,
@@ -400,7 +409,8 @@ SEE = """(where) => {
         look("svg.map .lit rect").fill === colour("brand-content") && look("svg.map .lit text").fontWeight === "700"
         && look("svg.map .lit text").fill === colour("background-primary"),
       "it stands inside its column": () =>
-        box("svg.map").left > box(".sidebar-drawer").left && box("svg.map").right < box(".sidebar-drawer").right,
+        box("svg.map").width > 200
+        && box("svg.map").left > box(".sidebar-drawer").left && box("svg.map").right < box(".sidebar-drawer").right,
     },
     paper: {
       "colours are printed": () => look(".attn-board").printColorAdjust === "exact",

@@ -52,9 +52,21 @@ def test_the_stored_picture_is_what_the_code_draws(name, upright):
 
 def test_settings_of_ones_own_change_no_picture():
     name = next(iter(DIAGRAMS))
-    with matplotlib.rc_context({"savefig.bbox": "tight", "savefig.facecolor": "red", "font.size": 30}):
+    own = {"savefig.bbox": "tight", "savefig.facecolor": "red", "font.size": 30, "path.sketch": (2, 100, 2)}
+    with matplotlib.rc_context(own):
         assert svg(name, diagrams.drawn(name)) == svg(name, drawn(name))
         assert matplotlib.rcParams["savefig.bbox"] == "tight"
+
+
+def test_one_command_writes_every_picture_again(monkeypatch, tmp_path):
+    name = min(DIAGRAMS, key=lambda name: (IMG / f"{name}.svg").stat().st_size)
+    monkeypatch.setattr(diagrams, "IMG", tmp_path)
+    monkeypatch.setattr(diagrams, "DIAGRAMS", {name: DIAGRAMS[name]})
+    monkeypatch.setattr(diagrams, "drawn", drawn)
+    diagrams.main()
+    for path in (f"{name}.svg", f"upright/{name}.svg"):
+        written = (tmp_path / path).read_bytes()
+        assert b"\r" not in written and not differs(written.decode(), (IMG / path).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

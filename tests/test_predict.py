@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_lib import predict as module
+from attn_lib.colours import FRAMES
 from attn_lib.predict import SLIPS, NotYet, blank, predict
 
 NUMBERS = torch.tensor([1.0, 5.0, 2.0])
@@ -91,6 +92,7 @@ def test_the_answer_to_a_wrong_guess_is_folded_too():
         ("column", "columns"),
         ("the Columns.", "column"),
         ("1 heads", "1 head"),
+        ("a row of an output", "rows of output"),
         (float("nan"), "nan"),
         ("NaN", torch.tensor(math.nan)),
         (["yes", "no"], ["yes", "no"]),
@@ -162,6 +164,8 @@ def test_a_slip_without_a_sentence_is_an_error_of_the_lesson():
         ([1, 2, 2], NUMBERS, "1 of 3 numbers is not right"),
         ([1, 2, 3], NUMBERS, "2 of 3 numbers are not right"),
         ([7, 2, 3], NUMBERS, "None of the numbers"),
+        ([7, 2], NUMBERS[:2], "Neither of the two numbers"),
+        (0.45, torch.tensor(0.4683), "too small"),
         ([5, 1, 2], NUMBERS, "another order"),
         ([1, 2], NUMBERS, "2 numbers, the answer 3 numbers"),
         (1, torch.ones(2, 2), "1 number, the answer 2 × 2"),
@@ -236,11 +240,17 @@ def test_of_a_long_guess_the_beginning_is_shown(guess):
     assert len(shown) < 250 and "…" in shown
 
 
+@pytest.mark.parametrize("guess, kind", [(3, "right"), (4, "wrong"), ("many", "open"), ("show", "open"), (..., "open")])
+def test_an_edge_in_a_colour_says_how_it_went(guess, kind):
+    assert f"solid {FRAMES[kind]}" in predict(guess, 3)._repr_html_().split(">")[0]
+
+
 def test_a_page_without_python_gets_what_it_needs_to_judge():
     asked = predict(..., torch.tensor([1.0, 0.5]), within=0.1, column=[2, 3], row=[1.05, 0.5]).for_a_page()
     assert (asked["leaves"], asked["alone"], asked["within"]) == ([1.0, 0.5], False, 0.1)
     (slip,) = asked["slips"]  # the other one is right, within the tolerance
     assert slip == {"leaves": [2.0, 3.0], "says": SLIPS["column"]}
+    assert predict(..., torch.tensor([math.nan, 1])).for_a_page()["leaves"] == ["nan", 1]  # as JSON can hold it
     assert predict(..., 3).for_a_page()["alone"] and "[1, 0.5]" in asked["answer"]
 
 
@@ -273,7 +283,16 @@ def test_in_a_copy_the_truth_comes_after_the_second_wrong_guess(copy):
 def test_in_a_copy_each_question_has_tries_of_its_own(copy):
     first = predict(1, 1234)
     other = predict(2, 1234, within=0.02)
-    assert not first.is_revealed and not other.is_revealed
+    long = predict(
+        3,
+        1234,
+    )
+    longer = predict(
+        4,
+        1234,
+        within=0.03,
+    )
+    assert not any(shown.is_revealed for shown in (first, other, long, longer))
 
 
 def test_in_a_copy_the_same_line_in_another_cell_has_tries_of_its_own(copy, monkeypatch):
@@ -320,6 +339,6 @@ def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
 
 
 def test_many_numbers_are_not_poured_out_the_line_that_gives_them_stands_there():
-    few, many = blank("show", torch.ones(2)), blank("show", torch.ones(36, 12))
+    few, many = blank("show", torch.ones(2)), blank("show", torch.ones(4, 8))
     assert "[1, 1]" in repr(few) and "1, 1" not in repr(many)
     assert "this cell has the line" in repr(many) and "this cell has the line" in many._repr_html_()

@@ -100,12 +100,14 @@ def test_a_matrix_as_html_has_every_number_in_its_place_and_says_what_it_is():
     assert "a &lt; b</caption>" in page and "<caption" not in show.matrix_as_html([[1.0]])
     assert page.startswith('<div style="overflow-x: auto">')  # a broad one is scrolled
     assert all(f"color: {INK};" in style for style, _ in cells(page))  # on a dark page too
+    assert all("text-align: right" in style for style, _ in cells(page))
 
 
 def test_a_matrix_as_html_names_rows_and_columns():
     page = show.matrix_as_html([[1.0, 2.0], [3.0, 4.0]], row_names=["I", "<tea>"], column_names=["I", "tea"])
     assert re.findall(r'scope="col"[^>]*>([^<]*)<', page) == ["I", "tea"]
     assert re.findall(r'scope="row"[^>]*>([^<]*)<', page) == ["I", "&lt;tea&gt;"]
+    assert page.count("font-weight: normal") == 4  # the numbers are what is looked at
     assert "<td></td><th" in page  # the corner above the rows' names
     assert "<td></td>" not in show.matrix_as_html([[1.0]], column_names=["tea"])
 
@@ -136,6 +138,7 @@ def test_of_a_large_matrix_a_corner_is_shown_and_called_that():
 
 def test_vectors_and_nothing_are_matrices_too():
     assert len(cells(show.matrix_as_html(torch.arange(3)))) == 3
+    assert show.matrix_as_text(torch.arange(3)) == "0  1  2"  # a row
     assert show.matrix_as_text(torch.tensor(2.0)) == "2.000"
     assert show.matrix_as_text(torch.zeros(0, 3)) == ""
 

@@ -161,6 +161,7 @@ def test_code_without_a_file_is_traced_without_lines():
     exec("def fn(x):\n    return x.relu() + 1", names)
     run = trace(names["fn"], normal(2, 2))
     assert operations(run) == ["relu", "+ 1"] and not run[0].place.text
+    assert len(repr(run).splitlines()) == 3
     assert repr(run[0]).startswith("0  relu") and "></code>" not in run[0]._repr_html_()
     assert operations(trace(torch.softmax, normal(2, 2), -1)) == ["softmax(dim=-1)"]
     assert operations(trace(F.softmax, normal(2, 2), dim=-1)) == ["softmax(dim=-1)"]
@@ -188,7 +189,9 @@ def test_a_helper_of_ones_own_is_open_and_a_library_call_is_folded():
     assert [shape for shape, _ in folded[1].inputs] == [(3, 3), (3, 3)] and folded[1].outputs[0][0] == (3, 3)
     assert folded["1.4"].operation == "where"
     assert len(re.findall(r"^ *line \d", folded.as_text(inner=True), re.M)) == 1  # the library's lines have no number
-    assert "Inside masked_softmax" in folded[1]._repr_html_()
+    assert "Inside masked_softmax" in folded[1]._repr_html_() and "Inside masked_softmax" in folded._repr_html_()
+    assert re.search(r"masked_softmax .*\(\d+ operations inside\)$", repr(folded), re.M)
+    assert run._repr_html_().count("border-top") == 1  # a rule before a line of one's own, not inside its call
 
 
 def test_argument_checks_are_not_shown():
@@ -628,6 +631,7 @@ def test_a_loop_is_folded_to_its_first_and_last_turn():
 
 def test_a_short_loop_and_a_turn_with_a_surprise_are_shown_whole():
     assert "the same" not in repr(trace(by_tokens, *(normal(3, 4, seed=i) for i in range(3))))
+    assert "the same 2 times more" in repr(trace(by_tokens, *(normal(4, 4, seed=i) for i in range(3))))
     q = normal(9, 4)
     q[4, 0] = math.nan
     run = trace(by_tokens, q, *(normal(9, 4, seed=i) for i in range(2)))
@@ -878,6 +882,7 @@ def test_an_operation_that_one_side_has_not():
     q, k, v = (normal(2, 3, 4, seed=i) for i in range(3))
     found = trace(attention, lambda q, k, v: (q @ k.mT / 2) @ v, q, k, v)
     assert found.difference.first.operation == "softmax(dim=-1)" and found.difference.second is None
+    assert "on one side only" in found._repr_html_() and repr(found).count("here they part") == 1
     assert "A has `softmax(dim=-1)`, B has nothing like it; then both have `@`" in found.verdict
     unscaled = trace(attention, lambda q, k, v: (q @ k.mT).softmax(-1) @ v, q, k, v)
     assert unscaled.difference.first.operation == "/ 2" and unscaled.difference.second is None
@@ -1002,6 +1007,8 @@ def test_what_is_wrong_is_framed_so_and_counted():
         assert (FRAMES["wrong"] in shown._repr_html_().split(">")[0]) == wrong
     assert repr(odd).splitlines()[0] == "lambda: 1 operation, 1 surprise"
     assert "aria-label='differs'>≠" in apart._repr_html_() or "on one side only" in apart._repr_html_()
+    assert apart._repr_html_().count("border-top: 2px") == 4 and repr(apart).count("here they part") == 1
+    assert "title='apart, broken = trace(lambda x: x + 0, lambda x: x + 1" in apart._repr_html_()
     assert "aria-label='same'>=" in trace(attention, attention, *[normal(2, 3)] * 3)._repr_html_()
 
 
@@ -1031,6 +1038,8 @@ def test_rows_that_are_not_shown_are_counted():
     shown, page = [line for line in repr(run).splitlines() if not line.startswith("…")], run._repr_html_()
     assert len(shown) == 151 and repr(run).endswith("… and 50 more rows")  # 100 lines and 100 operations
     assert page.count("<tr>") == 1 + 150 + 1 and "… and 50 more rows</td>" in page
+    run = trace(in_a_cell("def fn(x):\n" + "    x = x + 1\n" * 75 + "    return x")["fn"], normal(2))
+    assert "more rows" not in repr(run) + run._repr_html_()
 
 
 def test_a_value_stays_as_it_was_at_its_step():
@@ -1086,6 +1095,18 @@ def test_a_heatmap_on_demand():
     assert f"{run[2].value[0, 0, 0]:.3f}".replace("-", "−") in repr(scores)
     with pytest.raises(IndexError, match="needs 1"):
         run.show(3, (0, 0))
+    assert "softmax(dim=-1) [1]" in run.show(3, 1).description
+
+
+def test_a_result_without_numbers_is_a_step_like_another():
+    empty, unread = trace(lambda x: x[:0] * 2, normal(2, 3, 4)), trace(lambda x: x * 2, torch.ones(2, device="meta"))
+    assert "(0, 3, 4)" in repr(empty[1]) and "(0, 3, 4)" in empty[1]._repr_html_()
+    assert repr(unread[0]).splitlines()[1:] == ["0  * 2  (2,) → (2,)"] and "from" not in unread[0]._repr_html_()
+
+
+def test_shapes_stand_below_each_other():
+    lines = repr(trace(lambda x: x.exp().repeat_interleave(2, dim=0, output_size=4), normal(2, 3))).splitlines()
+    assert len({line.index("  (2, 3)") for line in lines if "→" in line}) == 1
 
 
 SAID_OF_PATIENTS = {

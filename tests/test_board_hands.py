@@ -574,6 +574,8 @@ def test_mask_painter_shows_the_nan_and_its_gradient(page):
     assert board.locator("[data-name=mask] td.lit").count() == 1  # of that what is seen; "mask and preset" is not
     board.get_by_role("combobox", name="Preset").select_option("causal")
     cell(board, "mask q0 → k0").click()
+    looks = cell(board, "scores, filled q0 → k1").evaluate("cell => [cell.className, cell.style.cssText]")
+    assert "below" in looks[0] and "100.0%" in looks[1]  # −∞ is as far down as there is
     pressed = [cell(board, f"mask q{i} → k0").get_attribute("aria-pressed") for i in (0, 1)]
     assert pressed == ["false", "true"]
     see(board, "✓ Done.")

@@ -534,7 +534,7 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
 
 
 def test_every_head_is_drawn_before_it_is_seen_as_paper_and_phones_need_it(alone):
-    weights = torch.eye(8).expand(40, 8, 8)
+    weights = torch.eye(24).expand(40, 24, 24)
     page = alone("big", heads_explorer(weights))
     drawn = """canvases => canvases.map(canvas => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, 2, 2);
@@ -545,6 +545,7 @@ def test_every_head_is_drawn_before_it_is_seen_as_paper_and_phones_need_it(alone
     sharp = "canvas => getComputedStyle(canvas).imageRendering"
     assert page.locator(".small-head canvas").first.evaluate(sharp) == "pixelated"  # a number is a square
     assert len(pixels) == 40 and all(on > 100 > off > 0 for on, off in pixels)
+    assert page.locator("[data-name=chosen] td.cell").count() == 24 * 24  # numbers that can still be read
 
 
 def test_after_steps_were_played_reset_shows_everything_again(laptop):
@@ -619,6 +620,7 @@ LOOKS = """root => {
   const heads = [...root.querySelectorAll("thead tr")].filter((row) => row.getClientRects().length);
   return {
     colours: new Set(titles).size,
+    heard: root.querySelector("[data-name=X] [role=grid]").ariaLabel,
     heads: Math.max(...heads.map((row) => row.getBoundingClientRect().height)),
     rows: root.querySelector("tbody tr").getBoundingClientRect().height,
     notes: ["queries", "values", "X"].map((name) => root.querySelector(`[data-name=${name}] .note`)?.textContent),
@@ -635,7 +637,7 @@ def test_what_a_board_looks_like(laptop):
     assert looks["colours"] == 3 and looks["disabled"] == "dashed" and looks["empty"] == 0
     assert looks["hands"] == ["help", "ew-resize", "default"]
     assert looks["notes"] == ["X @ W_q", "X @ W_v", None]
-    assert looks["heads"] < 0.8 * looks["rows"]
+    assert looks["heads"] < 0.8 * looks["rows"] and looks["heard"] == "inputs X"
 
 
 def test_on_paper_there_is_nothing_to_press(laptop):

@@ -200,6 +200,8 @@ def test_the_wheel_changes_the_focused_cell_only(by_hand):
     cell(by_hand, "W_q row 4 column 1").click()
     by_hand.page.mouse.wheel(0, -1)
     see(by_hand, "W_q row 4 column 1 is now 1.")
+    zoom = "new WheelEvent('wheel', { deltaY: -1, ctrlKey: true, bubbles: true, cancelable: true })"
+    assert cell(by_hand, "W_q row 4 column 1").evaluate(f"box => box.dispatchEvent({zoom}) && box.value") == "1"
 
 
 @pytest.mark.parametrize(

@@ -309,11 +309,13 @@ def test_numbers_fly_only_for_those_who_do_not_mind(laptop, motion):
         """root => {
           root.querySelector("[aria-label='Step on']").click();
           root.querySelector("[aria-label='Play the steps']").click();
-          return document.getAnimations().length;
+          const flying = document.getAnimations().map(({ effect }) => effect.target);
+          return [".leaf", ".sum", "td"].map((kind) => flying.filter((node) => node.matches(kind)).length);
         }"""
     )
     board(laptop, "by_hand").get_by_text("keys: inputs X times W_k").wait_for()
-    assert (moving == 0) == (motion == "reduce")
+    # the numbers of four products and their sum, in the line of the second step; of both steps all cells
+    assert moving == ([0, 0, 0] if motion == "reduce" else [8, 1, 18])
     board(laptop, "by_hand").get_by_role("button", name="Reset").click()
     laptop.emulate_media(reduced_motion="reduce")
 
@@ -667,7 +669,9 @@ def test_shares_that_sum_to_one_read_one_and_numbers_keep_to_their_cells(laptop)
 
 def test_a_share_is_painted_as_wide_as_it_is(laptop):
     widths = "cells => cells.map((cell) => parseFloat(cell.style.getPropertyValue('--share')))"
-    painted = board(laptop, "by_hand").locator("[data-name=weights] td.result").evaluate_all(widths)
+    cells = board(laptop, "by_hand").locator("[data-name=weights] td.result")
+    assert "linear-gradient(to right" in cells.first.evaluate("cell => getComputedStyle(cell).backgroundImage")
+    painted = cells.evaluate_all(widths)
     weights = BOARDS["by_hand"]().results["weights"]
     assert painted == pytest.approx((100 * weights).flatten().tolist(), abs=0.051)
 

@@ -591,6 +591,13 @@ def test_steps_are_played_one_after_the_other_to_the_last(alone):
     assert page.locator(".said").inner_text() == "a row 1 column 1 is now 0."
 
 
+def test_matrices_that_were_learned_are_no_steps_to_play(laptop):
+    shown = board(laptop, "induction")
+    shown.get_by_role("combobox", name="Matrices").select_option("learned")
+    assert shown.locator("[data-name='M learned']").is_visible() and not shown.locator(".player").is_visible()
+    shown.get_by_role("button", name="Reset").click()
+
+
 def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(alone):
     steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
     steps.append(Step("unseen", op.exp("slow"), hidden=True))

@@ -204,7 +204,7 @@ function numberCell(view, panel, i, j) {
     step(event.deltaY < 0 ? 1 : -1, `wheel ${name} ${i} ${j}`);
   }, { passive: false });
   input.addEventListener("paste", (event) => {
-    const text = event.clipboardData.getData("text/plain").replace(/\r/g, "").replace(/\n$/, "");
+    const text = event.clipboardData.getData("text/plain").replace(/\n$/, "");
     if (!/[\t\n]/.test(text)) return; // one number: as in any field
     event.preventDefault();
     clean = true;
@@ -265,7 +265,6 @@ function canvasOf(view, panel, first) {
   const canvas = element("canvas", { width: columns, height: rows });
   const cross = element("div", { class: "cross" });
   const node = element("div", { class: "many", tabindex: "0", role: "application", "aria-label": `${panel.title}, ${rows} × ${columns}: arrow keys walk` }, canvas, cross);
-  node.style.aspectRatio = `${columns} / ${rows}`;
   let at = [0, 0];
   const mark = ([i, j]) => Object.assign(cross.style, { left: `${(100 * j) / columns}%`, top: `${(100 * i) / rows}%`, width: `${100 / columns}%`, height: `${100 / rows}%` });
   const under = (event) => {

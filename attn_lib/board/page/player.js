@@ -6,7 +6,7 @@ const SHOWN = 2600, FLY = 450; // ms for which a step is shown, and in which a n
 function player(view) {
   const { engine } = view;
   let at = null, clock = null;
-  const steps = () => engine.steps.filter((step) => view.shows(step) && step.does !== "film" && OPERATIONS[step.does].because && engine.values[step.name].length);
+  const steps = () => engine.steps.filter((step) => view.shows(step) && step.does !== "film" && engine.values[step.name].length);
   const back = button("◂", () => (pause(), show((at ?? steps().length) - 1)), "Step back", "Step back");
   const play = button("▸ Play", () => (clock ? pause() : start()), "Play the steps", "Play the steps");
   const next = button("▸", () => (pause(), show(at === null ? 0 : at + 1)), "Step on", "Step on");

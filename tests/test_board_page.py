@@ -445,6 +445,11 @@ def test_a_line_turns_no_more_often_than_it_must(page, to, others, turns):
     assert re.sub("[^HV]", "", page.evaluate(WIRE, [(0, 0), to, *others])) == turns
 
 
+def test_lines_from_above_and_from_below_arrive_beside_each_other(page):
+    assert page.evaluate(WIRE, [(0, 0), (200, 100)]).endswith("V114 H195")  # its middle is at 120
+    assert page.evaluate(WIRE, [(0, 200), (200, 100)]).endswith("V126 H195")
+
+
 @pytest.mark.parametrize(
     "to, other, turn",
     [

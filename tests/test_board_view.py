@@ -572,7 +572,9 @@ def test_after_steps_were_played_reset_shows_everything_again(laptop):
 
 def test_steps_are_played_one_after_the_other_to_the_last(alone):
     switch = Input(torch.ones(1, 1), toggle=True)
-    page = alone("three", Board({"a": switch}, [(after, op.exp(of)) for of, after in ("ab", "bc", "cd")]))
+    steps = [("b", op.exp("a")), ("c", op.exp("b")), Step("d", op.exp("c"), at=(1, 2))]
+    page = alone("three", Board({"a": switch}, steps))
+    assert page.locator(".wire").count() == 2  # none runs back to d, which stands below a
     page.clock.install()
     assert page.locator(".hint").inner_text() == "Point at a result to see where it comes from."
     count, words = page.locator(".player output"), page.locator(".why .words")

@@ -450,6 +450,10 @@ def test_lines_from_above_and_from_below_arrive_beside_each_other(page):
     assert page.evaluate(WIRE, [(0, 200), (200, 100)]).endswith("V126 H195")
 
 
+def test_a_line_down_arrives_on_a_table_that_stands_further_aside(page):
+    assert [page.evaluate(WIRE, [(0, 0), (x, 100)]) for x in (30, -30)] == ["M42,41 V95", "M-2,41 V95"]
+
+
 @pytest.mark.parametrize(
     "to, other, turn",
     [

@@ -122,6 +122,7 @@ def test_a_number_is_right_as_far_as_within_says(guess, truth):
 
 def test_within_says_how_many_digits_are_shown():
     assert predict(0.7, torch.tensor(0.7634), within=0.1).status == "right"
+    assert predict(1.0, 1.1, within=0.1).status == "right"  # though 1.1 − 1.0 is a bit more than 0.1 in float64
     assert predict(0.7, torch.tensor(0.7634)).status == "wrong"
     assert "0.8" in repr(predict(..., torch.tensor(0.7634), within=0.1))
     assert "251" in repr(predict(..., torch.tensor(250.9381), within=20))
@@ -283,16 +284,18 @@ def test_in_a_copy_the_truth_comes_after_the_second_wrong_guess(copy):
 def test_in_a_copy_each_question_has_tries_of_its_own(copy):
     first = predict(1, 1234)
     other = predict(2, 1234, within=0.02)
-    long = predict(
-        3,
-        1234,
-    )
-    longer = predict(
-        4,
-        1234,
-        within=0.03,
-    )
-    assert not any(shown.is_revealed for shown in (first, other, long, longer))
+    longer = [
+        predict(
+            3,
+            1234,
+        ),
+        predict(
+            4,
+            1234,
+            within=0.03,
+        ),
+    ]
+    assert not any(shown.is_revealed for shown in (first, other, *longer))
 
 
 def test_in_a_copy_the_same_line_in_another_cell_has_tries_of_its_own(copy, monkeypatch):

@@ -11,7 +11,6 @@ import numbers
 import os
 import re
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 import torch
@@ -234,7 +233,7 @@ def in_a_copy():
 
 # ------------------------------------------------------------------------------------------------------- judging
 
-_wrong = defaultdict(list)  # question → the wrong guesses so far, each once
+_first_wrong = {}  # question → the first wrong guess
 
 
 def _judge(kind, guess, truth, within, slips):
@@ -245,10 +244,7 @@ def _judge(kind, guess, truth, within, slips):
     if found.status == "none" and in_a_copy():
         raise NotYet(found.asking)
     if found.status == "wrong":
-        tries = _wrong[_question()]
-        if found.key not in tries:
-            tries.append(found.key)
-        found.tries = tries.index(found.key) + 1
+        found.is_second = _first_wrong.setdefault(_question(), found.key) != found.key
     return found
 
 
@@ -270,7 +266,8 @@ class Prediction:
     again = "Change your guess and run this cell again: you have another try."
 
     def __init__(self, guess, truth, within, slips):
-        self.guess, self.truth, self.tries, self.slip, self.comment = guess, truth, 0, None, ""
+        self.guess, self.truth, self.slip, self.comment = guess, truth, None, ""
+        self.is_second = False  # whether another guess at the same question was wrong before it
         exact = within == show.BY_HAND or within == show.RTOL
         self.digits = 4 if exact else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
         self.within, self.slips = within, slips
@@ -307,7 +304,7 @@ class Prediction:
     @property
     def is_revealed(self):
         """Whether the truth stands in the open: once it is known, given up, or missed twice."""
-        return self.status in ("right", "shown") or (self.status == "wrong" and self.tries > 1)
+        return self.status in ("right", "shown") or (self.status == "wrong" and self.is_second)
 
     def for_a_page(self):
         """The question as data, so that a page without Python can answer: numbers as they are, words as compared."""

@@ -28,7 +28,7 @@ def copy(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def no_tries_yet(monkeypatch):
-    module._wrong.clear()
+    module._first_wrong.clear()
 
 
 def texts(shown):

@@ -621,9 +621,12 @@ def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_pytho
 LOOKS = """root => {
   const look = (what, which, node = root.querySelector(which)) => getComputedStyle(node)[what];
   const titles = ["queries", "keys", "values"].map((name) => look("color", `[data-name=${name}] b`));
+  const named = (node, what) => getComputedStyle(node).getPropertyValue(what);
   const heads = [...root.querySelectorAll("thead tr")].filter((row) => row.getClientRects().length);
   return {
     colours: new Set(titles).size,
+    tones: ["X input", "queries query", "keys key", "weights weights", "outputs output"].map((pair) => pair.split(" "))
+      .filter(([name, kind]) => named(root.querySelector(`[data-name=${name}]`), "--tone") !== named(root, `--${kind}`)),
     heard: root.querySelector("[data-name=X] [role=grid]").ariaLabel,
     heads: Math.max(...heads.map((row) => row.getBoundingClientRect().height)),
     rows: root.querySelector("tbody tr").getBoundingClientRect().height,
@@ -638,7 +641,7 @@ LOOKS = """root => {
 
 def test_what_a_board_looks_like(laptop):
     looks = board(laptop, "by_hand").evaluate(LOOKS)
-    assert looks["colours"] == 3 and looks["disabled"] == "dashed" and looks["empty"] == 0
+    assert looks["colours"] == 3 and looks["tones"] == [] and looks["disabled"] == "dashed" and looks["empty"] == 0
     assert looks["hands"] == ["help", "ew-resize", "default"]
     assert looks["notes"] == ["X @ W_q", "X @ W_v", None]
     assert looks["heads"] < 0.8 * looks["rows"] and looks["heard"] == "inputs X"

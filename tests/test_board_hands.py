@@ -215,13 +215,14 @@ def test_the_wheel_changes_the_focused_cell_only(by_hand):
     ],
 )
 def test_bad_input_is_answered_at_the_cell_and_the_old_number_stays(by_hand, text, complaint):
-    box = cell(by_hand, "inputs X like, column 2")
+    box, height = cell(by_hand, "inputs X like, column 2"), "board => board.getBoundingClientRect().height"
     box.click()
+    before = by_hand.evaluate(height)
     by_hand.page.keyboard.type(text)
     press(by_hand, "Enter")
     see(by_hand.locator(".complaint"), complaint)
     mark = by_hand.locator(".said").evaluate("said => getComputedStyle(said, '::before').content")
-    assert mark == '"! "' and by_hand.locator(".complaint").count() == 1
+    assert mark == '"! "' and by_hand.locator(".complaint").count() == 1 and by_hand.evaluate(height) == before
     assert box.input_value() == "2" and box.get_attribute("aria-invalid") == "true"
     press(by_hand, "Tab")  # no trap
     assert not focused(by_hand).startswith("inputs X")

@@ -621,12 +621,13 @@ def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_pytho
 LOOKS = """root => {
   const look = (what, which, node = root.querySelector(which)) => getComputedStyle(node)[what];
   const titles = ["queries", "keys", "values"].map((name) => look("color", `[data-name=${name}] b`));
+  const panel = (name) => root.querySelector(`[data-name=${name}]`);
   const named = (node, what) => getComputedStyle(node).getPropertyValue(what);
   const heads = [...root.querySelectorAll("thead tr")].filter((row) => row.getClientRects().length);
   return {
     colours: new Set(titles).size,
-    tones: ["X input", "queries query", "keys key", "weights weights", "outputs output"].map((pair) => pair.split(" "))
-      .filter(([name, kind]) => named(root.querySelector(`[data-name=${name}]`), "--tone") !== named(root, `--${kind}`)),
+    tones: [["X", "input"], ["queries", "query"], ["keys", "key"], ["weights", "weights"], ["outputs", "output"]]
+      .filter(([name, kind]) => named(panel(name), "--tone") !== named(root, `--${kind}`)),
     heard: root.querySelector("[data-name=X] [role=grid]").ariaLabel,
     heads: Math.max(...heads.map((row) => row.getBoundingClientRect().height)),
     rows: root.querySelector("tbody tr").getBoundingClientRect().height,

@@ -90,7 +90,6 @@ def pytest_collection():
         with mock.patch.object(sys, "dont_write_bytecode", False):  # what pytest makes of tests is kept for all workers
             return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

@@ -176,6 +176,18 @@ def test_code_has_the_colours_that_it_has_on_slides(built, pages):
     assert not lesson.select(".highlight :is(.n, .p, .w, .nn)"), "elements without a colour of their own"
 
 
+def test_code_that_answers_a_question_is_folded(pages):
+    answers = [cell for page in pages.values() for cell in page.select(".tag_answer, .tag_filled")]
+    assert len(answers) > len(LESSONS) and all(cell.select_one("details:not([open])") for cell in answers)
+
+
+def test_pages_for_instructors_keep_their_links_out_of_the_site(built, pages):
+    for name in site.OTHERS:
+        page = pages[(built / name).with_suffix(".html")]
+        linked = {link["href"] for link in page.select("article a")}
+        assert linked >= set(re.findall(r"\]\((https:[^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))), name
+
+
 def test_nobody_is_told_to_run_a_cell(pages):
     for path, page in pages.items():
         assert not page.find(string=lambda text: "both cells again" in text or "this cell again" in text), path.name

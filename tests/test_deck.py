@@ -212,20 +212,30 @@ def test_a_plot_of_what_was_measured_can_be_read_whatever_the_machine(open_deck)
     plot.evaluate("(img, html) => (img.outerHTML = html)", before)
 
 
-def test_a_table_is_set_as_large_as_prose_where_there_is_room(open_deck):
+def test_the_numbers_of_a_table_are_as_large_as_the_words_beside_them_and_both_as_there_is_room(open_deck):
+    """Sizes in px on every slide that has a table; whether one more would fit; and what prose has elsewhere."""
     sizes = """() => Reveal.getSlides().flatMap((slide) => {
       const table = slide.querySelector(".outputs table:not(.attn-board *)"), body = slide.querySelector(".body");
-      if (!table) return [];
+      const prose = slide.querySelector(".prose"), px = (node) => parseFloat(getComputedStyle(node).fontSize);
       const { h, v } = Reveal.getIndices(slide);
       Reveal.slide(h, v);
-      const size = parseFloat(getComputedStyle(table).fontSize);
-      body.style.setProperty("--table-size", "25px");
+      if (!table) return prose ? [[px(prose), null, null]] : [];
+      const size = px(table), words = prose ? px(prose) : size;
+      body.style.setProperty("--words", `${size + 1}px`);
       const hasRoom = body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1;
-      body.style.setProperty("--table-size", `${size}px`);
-      return [[size, hasRoom]];
+      body.style.setProperty("--words", `${size}px`);
+      return [[words, size, hasRoom]];
     })"""
-    found = [open_deck(name).evaluate(sizes) for name in ("03_masking", "04_multi_head")]
-    assert {tuple(slide) for slides in found for slide in slides} == {(25, True), (20, False)}
+    found = [
+        tuple(slide)
+        for name in ("03_masking", "04_multi_head", "06_bug_clinic")
+        for slide in open_deck(name).evaluate(sizes)
+    ]
+    crowded = {words for words, table, _ in found if table and table < 25}
+    assert len(crowded) > 1 and min(crowded) >= 20
+    assert {words == table for words, table, _ in found if table} == {True}
+    assert not any(room for _, table, room in found if table and table < 25)
+    assert {words for words, table, _ in found if not table} == {25}
 
 
 def test_what_does_not_fit_becomes_smaller_and_then_scrolls(open_deck):

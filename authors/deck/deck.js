@@ -21,13 +21,14 @@ const current = () => (reading ? null : Reveal.getCurrentSlide());
 const goTo = (slide) => { const { h, v } = Reveal.getIndices(slide); Reveal.slide(h, v); };
 document.addEventListener("prepared", ({ target }) => (reading ? target.scrollIntoView() : goTo(slideOf(target)))); // a board
 
-// As large as there is room for, code and what it prints no larger than the longest line allows, and smaller where a
-// long error or a large plot needs it; beyond that a slide scrolls.
+// As large as there is room for, code and what it prints no larger than the longest line allows, words no larger than
+// the numbers of a table, and smaller where a long error or a large plot needs it; beyond that a slide scrolls.
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
   body.style.overflowY = "";
+  const words = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 24, 23, 22, 21, 20] : [25];
   for (const size of SIZES) {
     const unbroken = 1150 / (12.1 * slide.dataset.longest);
     const code = Math.min(size, Math.max(0.9, unbroken)), printed = Math.min(size, Math.max(1, unbroken));
@@ -36,8 +37,8 @@ function fit(slide) {
     body.style.setProperty("--size", size);
     body.style.setProperty("--code-size", code / size);
     body.style.setProperty("--printed-size", printed / size);
-    for (const table of [25, 20]) { // px: as large as prose if there is room
-      body.style.setProperty("--table-size", `${table}px`);
+    for (const px of words) {
+      body.style.setProperty("--words", `${px}px`);
       if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
     }
   }

@@ -189,8 +189,6 @@ def heads_explorer(weights, tokens=None, key_tokens=None):
     tokens, key_tokens = (None if words is None else tuple(map(str, words)) for words in (tokens, key_tokens))
     rows = _words("tokens", tokens, n_queries)
     columns = _words("key_tokens", tokens if key_tokens is None and n_queries == n_keys else key_tokens, n_keys)
-    if weights.dtype != torch.float64:
-        weights = weights.float()
     sharpest = int(weights.max(dim=-1).values.argmax())  # to begin with: the opposite of what the task asks for
     names, queries = [f"head {h}" for h in range(heads)], tuple(f"{i}: {word}" for i, word in enumerate(rows))
     inputs = {"heads": Input(weights, "weights", rows=rows, columns=columns, title="heads, click one")}

@@ -232,6 +232,13 @@ def test_mask_painters_gradient_is_autograds(fill, given):
     assert_close(board.results["gradient"], torch.autograd.grad(outputs[alive].square().sum(), w_v)[0])
 
 
+def test_mask_painters_loss_leaves_out_who_may_attend_to_nothing():
+    board = mask_painter().change(fill="−1e9 before softmax", given="causal")
+    board.change(mask=entry(board.inputs["mask"], 0, 0, 0))
+    heard = board.results["outputs"][1:]
+    assert_close(board.results["gradient"], heard.T @ (2 * heard))
+
+
 def test_heads_explorer_takes_any_weights_and_its_task_is_the_most_even_row():
     board = heads_explorer(HEADS, (word for word in "ab"))
     assert_close(board.results["chosen"], HEADS[1].double())

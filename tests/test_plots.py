@@ -203,8 +203,8 @@ def test_nothing_is_cut_off_a_picture_and_little_stands_around_it():
 
 @pytest.mark.parametrize("figure", [heatmap(torch.full((8, 8), 0.25)), heatmap_grid(torch.full((2, 8, 8), 0.25))])
 def test_letters_can_be_read_from_the_last_row_and_numbers_stay_inside_their_cells(figure):
+    figure.draw_without_rendering()  # which writes the numbers beside the scale
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 12
-    figure.draw_without_rendering()
     for axes in panels(figure):
         width = axes.get_window_extent().width / 8
         assert all(text.get_window_extent().width < 0.8 * width for text in axes.texts)

@@ -367,6 +367,8 @@ def test_learning_boards_task_is_a_step_that_goes_too_far_and_finds_back():
     unlike = learning_board().change(wish=torch.tensor([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]))
     assert not unlike.change(step=50, rate=0.1)._reached  # whoever wishes for less has not done it
     same = learning_board().change(rate=1, step=1)
+    drawn = next(panel["draw"] for panel in same.spec["panels"] if panel["name"] == "wish")
+    assert drawn == [0, 1, 1]  # at random, a key is wished for or not
     same.set_state({"now": {**same.now, "answer": 1, "revision": 99}})
     assert same.done
 

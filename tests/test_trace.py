@@ -1073,6 +1073,7 @@ def test_numbers_between_0_and_1_are_weights_only_if_their_rows_add_up_to_1():
 
     assert not isinstance(trace(lambda x: x * 0.5, torch.ones(2, 3)).show(0), Figure)
     assert isinstance(trace(lambda x: x * 0.5, torch.ones(2, 2)).show(0), Figure)
+    assert isinstance(trace(lambda x: x * 0.5, torch.tensor([[1.0, 1], [0, 0]])).show(0), Figure)  # and a dead row
     assert not isinstance(trace(lambda x: x * 1, torch.eye(2, dtype=torch.long)).show(0), Figure)
 
 

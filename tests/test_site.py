@@ -137,6 +137,7 @@ def test_every_lesson_says_how_to_run_it(built, pages):
     for name in LESSONS:
         ways = pages[built / "notebooks" / f"{name}.html"].select_one("details#run-it")
         assert f"python course.py lab {name[:2]}" in ways.get_text()
+        assert "these lines open it as a notebook" in ways.get_text()
         assert (built / "notebooks" / ways.select_one("a[download]")["href"]).resolve().is_file()
 
 
@@ -607,6 +608,7 @@ def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
     line.fill("  ")
     line.press("Enter")
     assert not verdict.count(), "nothing was guessed"
+    assert line.get_attribute("placeholder") == "two numbers, such as [1.5, 0.5]"
     line.fill("1, 3")
     line.press("Enter")
     verdict.get_by_text("Try again.").wait_for()  # and says which slip it is

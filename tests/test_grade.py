@@ -556,7 +556,10 @@ def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
 
 
 def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
-    assert [cell.source for cell in split_script(f"# %% one\nx = 1\n\n# %%\n{RIGHT}\n")] == ["x = 1", RIGHT]
+    assert [cell.source for cell in split_script(f"# %% one\nx = 1\ny = 2\n\n# %%\n{RIGHT}\n")] == [
+        "x = 1\ny = 2",
+        RIGHT,
+    ]
     old = [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}, {"cell_type": "markdown", "source": "x"}]
     (cell,) = read_cells(json.dumps({"worksheets": [{"cells": old}], "nbformat": 3}))
     assert cell.source == "x = 1\ny = 2"
@@ -703,7 +706,7 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
         ),
         ('Student,ID,Section\n"Lovelace, Ada",31,A\n', [Person("Lovelace, Ada", "", "", "31", "A")]),
         ("id\tname\n7\tAda Lovelacé\n", [Person("Ada Lovelacé", "7")]),
-        ("id;name;\n7;Lovelace, Ada, the, first\n;;a note\n", [Person("Lovelace, Ada, the, first", "7")]),
+        ("id;name;\n7;L, A, t, h, e, f, i, r, s, t\n;;a note\n", [Person("L, A, t, h, e, f, i, r, s, t", "7")]),
         ("id,mail\n7,ada@x.org\n8,\n", [Person("ada@x.org", "7", "ada@x.org"), Person("8", "8")]),
     ],
 )

@@ -325,7 +325,7 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
     assert page.evaluate("document.documentElement.scrollHeight") > 5 * PHONE[1]
     sizes = page.locator(".prose p").evaluate_all("(all) => all.map((p) => parseFloat(getComputedStyle(p).fontSize))")
-    assert min(sizes) >= 16
+    assert min(sizes) >= 16 and max(sizes) <= 20
     assert page.locator("section section .heading").last.is_visible()
     diagram = page.locator("picture img")
     drawn = diagram.evaluate("(img) => [img.naturalWidth < 510, img.clientWidth / img.naturalWidth]")

@@ -1312,7 +1312,8 @@ def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys
         address = f"http://127.0.0.1:{server.server_port}"
         whole = urllib.request.urlopen(address).read().decode()
         assert "The class now" in whole and "ada" in whole
-        assert "ada" in urllib.request.urlopen(f"{address}/table").read().decode()
+        with urllib.request.urlopen(f"{address}/table") as answer:
+            assert "ada" in answer.read().decode() and answer.headers["Cache-Control"] == "no-store"
         for path, headers in (("/", {"Host": "evil.example"}), ("/../x", {})):
             with pytest.raises(urllib.error.HTTPError):
                 urllib.request.urlopen(urllib.request.Request(address + path, headers=headers))

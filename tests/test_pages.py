@@ -65,9 +65,12 @@ def test_what_has_a_colour_in_code_is_an_element_and_nothing_else_is():
 
 
 def test_a_sentence_that_sets_a_board_is_a_button_wherever_the_prose_has_it():
-    cell = new_code_cell("board", id="seen", metadata={"try": [["Say *no* to it", {"inputs": {"q": [["<1>"]]}}]]})
-    found = pages.buttons(new_notebook(cells=[cell]))
-    shown = pages.with_buttons("First. **Say *no* to it**, and then **Say yes**.", found)
+    tries = [["Say *no* to it", {"inputs": {"q": [["<1>"]]}}], ["Say nothing", {}]]
+    cell = new_code_cell("board", id="seen", metadata={"try": tries})
+    prose = "First. **Say *no* to it**, and then **Say yes**."
+    found = pages.buttons(new_notebook(cells=[new_markdown_cell(prose), cell]))
+    assert list(found) == ["**Say *no* to it**"], "what the prose does not have stands below its board"
+    shown = pages.with_buttons(prose, found)
     button = BeautifulSoup(shown, "html.parser").button
     assert (button["data-board"], json.loads(button["data-now"])) == ("seen", {"inputs": {"q": [["<1>"]]}})
     assert button.get_text() == "Say no to it" and shown.endswith("</button>, and then **Say yes**.")

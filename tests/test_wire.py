@@ -134,6 +134,7 @@ FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
         ["tensor", "float32", 0, [4.0], [1], 0, False],
         ["tensor", "float128", 0, [4], [1], 0, False],
         ["tensor", "float32", 0, [1] * 17, [1] * 17, 0, False],
+        ["tensor", "float32", 0, [2**20, 0], [1, 1], 0, False],  # rows without end, and nothing in them
         ["dict", [[["list", []], 1]]],
         ["module", "Linear", [], [], True],
         ["pickle", "x"],

@@ -206,6 +206,7 @@ def server(folder, port=0):
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(data)))
+            self.send_header("Cache-Control", "no-store")  # names of students stay on no disk
             self.end_headers()
             self.wfile.write(data)
 

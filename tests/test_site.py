@@ -197,6 +197,7 @@ def test_nobody_is_told_to_run_a_cell(pages):
 def test_every_picture_is_described_and_every_formula_is_drawn(pages):
     for path, page in pages.items():
         assert all(aside.get("aria-label") for aside in page.select("aside")), path.name
+        assert all(heading.get("aria-level") for heading in page.select("[role=heading]")), path.name
         for picture in page.select("article img"):
             assert len(picture.get("alt", "")) > 20, f"{path.name}: {picture}"
             diagram = picture["src"].endswith(".svg") and "_images" in picture["src"]

@@ -189,8 +189,10 @@ def test_a_helper_of_ones_own_is_open_and_a_library_call_is_folded():
     assert [shape for shape, _ in folded[1].inputs] == [(3, 3), (3, 3)] and folded[1].outputs[0][0] == (3, 3)
     assert folded["1.4"].operation == "where"
     assert len(re.findall(r"^ *line \d", folded.as_text(inner=True), re.M)) == 1  # the library's lines have no number
+    assert folded._repr_html_().count(">line ") == 1 and "padding-left: 1.4em" in run._repr_html_()
     assert "Inside masked_softmax" in folded[1]._repr_html_() and "Inside masked_softmax" in folded._repr_html_()
     assert re.search(r"masked_softmax .*\(\d+ operations inside\)$", repr(folded), re.M)
+    assert re.search(r">\d+ operations inside</summary>", folded._repr_html_())
     assert run._repr_html_().count("border-top") == 1  # a rule before a line of one's own, not inside its call
 
 
@@ -361,7 +363,8 @@ def test_nan_inside_a_library_call_is_shown_at_that_call():
     mha, x = nn.MultiheadAttention(8, 2, batch_first=True), normal(2, 3, 8, dtype=torch.float32)
     run = trace(lambda: mha(x, x, x, key_padding_mask=torch.ones(2, 3).bool()))
     assert [r for r in remarks(run) if "nan first appears" in r and r.startswith("softmax")], remarks(run)
-    assert "nan first appears" in repr(run)
+    for shown in (repr(run), run._repr_html_()):
+        assert re.search(r"nan first appears .*\([\d.]+: softmax", shown), "above the fold"
 
 
 @pytest.mark.parametrize("library", [masked_softmax, split_heads])
@@ -466,6 +469,7 @@ def test_an_error_of_python_is_shown_at_its_line():
     run = trace(fn, normal(2, 2))
     assert operations(run) == ["* 2"]
     assert repr(run).endswith("line 3  return y.shape[7]\n      ✗ IndexError: tuple index out of range")
+    assert ">line 3</span>" in run._repr_html_() and repr(run).startswith("fn: 1 operation, then an error\n")
 
 
 def test_an_error_of_a_check_is_shown_at_the_learners_line():
@@ -545,12 +549,15 @@ def test_a_call_in_which_an_operation_fails_says_so():
     (call,) = run
     assert call.operation == "Sequential" and "shapes cannot be multiplied" in call.error
     assert run.as_text().splitlines()[-1].strip().startswith("✗ RuntimeError: mat1 and mat2 shapes")
+    assert run.as_text().count("✗") == run.as_text(inner=True).count("✗") == 1, "it is said once"
 
 
 def test_a_call_of_the_library_whose_result_is_not_taken_is_remarked_as_a_whole():
     heads = MultiHeadAttention(8, 2)
-    run = trace(in_a_cell("def f(x):\n    heads(x, x, x)\n    return x", heads=heads)["f"], torch.rand(1, 3, 8))
+    f, x = in_a_cell("def f(x):\n    heads(x, x, x)\n    return x", heads=heads)["f"], torch.rand(1, 3, 8)
+    run = trace(f, x)
     assert [step.operation for step, words in run.surprises if NEVER_USED in words] == ["MultiHeadAttention"]
+    assert NEVER_USED in trace(lambda x: f(x) * 2, x)[0]._repr_html_(), "where the call is open"
 
 
 def test_writing_into_a_tensor_is_a_step_and_shows_what_it_holds_then():
@@ -863,6 +870,8 @@ def test_the_bug_is_found_behind_another_way_to_the_same_numbers():
     found = trace(attention, wrong, *(normal(2, 3, 4, seed=i) for i in range(3)))
     assert found.difference.second.operation == "softmax(dim=-2)"
     assert found.difference.first.operation == "softmax(dim=-1)"
+    names = "A is attention, B is wrong"
+    assert repr(found).startswith(f"{names}\n") and f">{names}<" in found._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -876,6 +885,7 @@ def test_a_wrong_scale_is_named_wherever_it_is_applied(other, times):
     found = trace(attention, other, *(normal(2, 3, 4, seed=i) for i in range(3)))
     assert found.difference.first.operation == "/ 2" and found.difference.second.operation == "@"
     assert f"gives {times} times what `/ 2` gives in A" in found.verdict
+    assert repr(found).count("← here they part") == 1
 
 
 def test_an_operation_that_one_side_has_not():
@@ -896,7 +906,7 @@ def test_one_version_raises():
     assert "B raises RuntimeError" in found.verdict and "A does not" in found.verdict
     assert found.difference.second.operation == "@"
     python = trace(lambda x: x * 2, lambda x: [][0], normal(2, 3))
-    assert "IndexError" in repr(python) and "IndexError" in python._repr_html_()
+    assert "B ✗ IndexError" in repr(python) and "B ✗ IndexError" in python._repr_html_()
 
 
 def test_both_versions_get_the_same_arguments_and_random_numbers():
@@ -993,7 +1003,7 @@ def test_text_and_html_are_the_same_in_every_run():
 def test_html_says_what_the_text_says_and_escapes_it():
     run = trace(lambda x: (x < 1).any() & (x > 0).any(), normal(2, 2))
     html = run._repr_html_()
-    assert "<th scope='col'" in html and "<caption" in html and "&lt;" in html and "<style" not in html
+    assert html.count("<th scope='col'") == 3 and "<caption" in html and "&lt;" in html and "<style" not in html
     assert "&lt; 1</code>" in html and "< 1</code>" not in html and "http" not in html and "<script" not in html
     for step in run:
         assert f">{step.number}</th>" in html
@@ -1005,9 +1015,10 @@ def test_what_is_wrong_is_framed_so_and_counted():
     looks = (fine, False), (odd, True), (fine[0], False), (odd[0], True), (apart, True), (broken, True)
     for shown, wrong in (*looks, (broken[0], True)):
         assert (FRAMES["wrong"] in shown._repr_html_().split(">")[0]) == wrong
-    assert repr(odd).splitlines()[0] == "lambda: 1 operation, 1 surprise"
+    assert repr(odd).splitlines()[0] == "lambda: 1 operation, 1 surprise" and "⚠" in odd[0]._repr_html_()
     assert "aria-label='differs'>≠" in apart._repr_html_() or "on one side only" in apart._repr_html_()
-    assert apart._repr_html_().count("border-top: 2px") == 4 and repr(apart).count("here they part") == 1
+    assert apart._repr_html_().count("border-top: 2px") == 4
+    assert repr(apart).count("← here they part") == apart._repr_html_().count("<b>← here they part</b>") == 1
     assert "title='apart, broken = trace(lambda x: x + 0, lambda x: x + 1" in apart._repr_html_()
     assert "aria-label='same'>=" in trace(attention, attention, *[normal(2, 3)] * 3)._repr_html_()
 
@@ -1016,6 +1027,7 @@ def test_long_lines_are_cut_and_dtypes_that_matter_are_shown():
     long = " + ".join(["x"] * 60)
     run = trace(in_a_cell(f"def fn(x):\n    return ({long}) > 0")["fn"], normal(3))
     assert "…" in repr(run).splitlines()[1] and len(repr(run).splitlines()[1]) < 100
+    assert repr(run).splitlines()[1].removeprefix("line 2  ") in run._repr_html_()
     assert "(3,) → (3,) bool" in repr(run)
 
 
@@ -1031,6 +1043,13 @@ def test_a_turn_that_does_something_else_inside_its_call_is_shown():
     rows = repr(trace(fn, torch.zeros(2))).splitlines()
     assert [row.split()[0] for row in rows if row.endswith("part:")] == ["0", "3", "4", "5", "8"]
     assert sum("4.0  exp" in row for row in rows) == 1 and sum("the same 2 times more" in row for row in rows) == 2
+
+
+def test_shapes_are_those_that_go_in_and_come_out_and_the_same_ones_are_counted():
+    run = trace(lambda x: torch.stack([x] * 4) * torch.stack([x] * 3).sum() + torch.arange(2), torch.ones(2))
+    for words in ("4 × (2,) → (4, 2)", " (2,), (2,), (2,) → (3, 2)", "(3, 2) → number"):
+        assert words in repr(run)
+    assert "  arange(2)  → (2,) int64" in repr(run[4])
 
 
 def test_rows_that_are_not_shown_are_counted():

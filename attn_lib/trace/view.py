@@ -53,7 +53,7 @@ def shapes_of(step):
     if step.error or not step.outputs:
         return into
     out = _shapes(step.outputs)
-    return f"{into} → {out}" if into else f"→ {out}"
+    return f"{into} → {out}".lstrip()
 
 
 def _shapes(shapes_and_dtypes):

@@ -8,6 +8,7 @@ from test_explorers import ALL
 
 from attn_lib.board import Board, Control, Input, Step
 from attn_lib.board import operations as op
+from attn_lib.board.board import PAGE
 from attn_lib.examples import TOKENS
 from attn_lib.explorers import heads_explorer
 from authors import pages
@@ -205,6 +206,14 @@ def test_a_line_points_at_its_table_and_at_its_middle_where_nothing_stands_betwe
     assert len(tips) > 8
     for away, size, aside in tips:
         assert 0 < away < 5 and 6 < size < 14 and abs(aside) < 0.6
+
+
+def test_a_line_from_above_ends_on_its_table_however_far_that_reaches_from_which_it_comes(laptop):
+    drawn = """[[110, 170], [0, 600], [-500, 110]].map(([left, right]) =>
+      wire({ left, right, top: 0, bottom: 50 }, { left: 100, right: 180, top: 100, bottom: 150 }, [], false))"""
+    source = (PAGE / "wires.js").read_text(encoding="utf-8")
+    lines = laptop.evaluate(f"() => {{ {source}\nreturn {drawn}; }}")
+    assert lines == ["M140,51 V95", "M168,51 V95", "M112,51 V95"]
 
 
 # Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
@@ -604,6 +613,7 @@ def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_pytho
     page.get_by_label("a row 1 column 1", exact=True).fill("3")
     page.keyboard.press("Enter")
     assert "Without Python there is no slow, then for these numbers" in page.locator(".said").inner_text()
+    assert page.locator(".said").evaluate("(said) => getComputedStyle(said, '::before').content") == '"! "'
     labels = page.locator("td.result").evaluate_all("cells => cells.map((cell) => cell.getAttribute('aria-label'))")
     assert sorted(label.replace(" row 1 column 1:", "") for label in labels) == [
         "fast 20.1",
@@ -648,12 +658,18 @@ def test_what_a_board_looks_like(laptop):
     assert looks["heads"] < 0.8 * looks["rows"] and looks["heard"] == "inputs X"
 
 
-def test_on_paper_there_is_nothing_to_press(laptop):
+def test_what_is_asked_about_is_framed_and_on_paper_there_is_nothing_to_press(laptop):
+    board(laptop, "by_hand").locator("td.result").first.hover()
+    frame = "node => (({ outlineStyle, outlineWidth }) => `${outlineStyle} ${outlineWidth}`)(getComputedStyle(node))"
+    frames = [board(laptop, "by_hand").locator(part).first.evaluate(frame) for part in (".asked", ".lit")]
+    assert frames == ["solid 3px", "dashed 2px"]
     laptop.emulate_media(media="print")
     visible = "board => [...board.querySelectorAll('.bar, .foot, .strip, .why')].some((e) => e.getClientRects().length)"
     assert not any(of_each(laptop, visible).values())
     assert all(of_each(laptop, "board => board.querySelector('.panel').getClientRects().length > 0").values())
+    assert set(of_each(laptop, "board => getComputedStyle(board).printColorAdjust").values()) == {"exact"}
     laptop.emulate_media(media="screen")
+    laptop.mouse.move(0, 0)
 
 
 def test_shares_that_sum_to_one_read_one_and_numbers_keep_to_their_cells(laptop):
@@ -689,6 +705,14 @@ def test_a_mask_that_is_computed_has_the_signs_of_the_one_that_is_clicked(laptop
     shown.get_by_role("button", name="Reset").click()
 
 
+# Whether nothing lies on a node, along its middle.
+ON_TOP = """node => {
+  const { left, top, width, height } = node.getBoundingClientRect();
+  const at = (share) => document.elementFromPoint(left + width * share, top + height / 2);
+  return [0.02, 0.25, 0.5, 0.75, 0.98].every((share) => node.contains(at(share)));
+}"""
+
+
 def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(laptop):
     shown = board(laptop, "cache")
     keys = shown.locator(".panel[data-name='keys'] td.result")
@@ -697,7 +721,7 @@ def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(lapto
     differences = shown.locator(".panel[data-name='off by'] td.result").all_inner_texts()
     assert differences == ["0"] * 4 + [""] * 4
     keys.nth(8 * 3).hover()
-    assert shown.locator(".why").is_visible()
+    assert shown.locator(".why").is_visible() and shown.locator(".why").evaluate(ON_TOP)
     keys.nth(8 * 7).hover()
     assert not shown.locator(".why").is_visible()
     shown.get_by_role("slider", name="Tokens read").fill("7")
@@ -764,6 +788,7 @@ def test_on_a_phone_the_arithmetic_stands_on_the_strip_and_the_strip_has_numbers
     assert "difference" in next(small for name, small, *_ in sheets if "patient" in name)  # where the flow ends
     assert board(phone, "mask").locator(".stepper").is_visible()
     assert not board(phone, "reshape").locator(".stepper").is_visible()  # which has no number to change
+    assert board(phone, "by_hand").locator(".line").bounding_box()["width"] > 300, "the player stands beside it"
     for name, small, rows, sheet, strip in sheets:
         assert rows <= 5, name
         assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name

@@ -905,6 +905,7 @@ def test_one_version_raises():
     found = trace(lambda x: x @ x.mT, lambda x: x @ x, normal(2, 3))
     assert "B raises RuntimeError" in found.verdict and "A does not" in found.verdict
     assert found.difference.second.operation == "@"
+    assert "  @  ✗" in repr(found) and "@</code> &nbsp; ✗</td>" in found._repr_html_()
     python = trace(lambda x: x * 2, lambda x: [][0], normal(2, 3))
     assert "B ✗ IndexError" in repr(python) and "B ✗ IndexError" in python._repr_html_()
 

@@ -427,7 +427,7 @@ SEE = """(where) => {
         && box("svg.map").left > box(".sidebar-drawer").left && box("svg.map").right < box(".sidebar-drawer").right,
     },
     paper: {
-      "colours are printed": () => look(".attn-board").printColorAdjust === "exact",
+      "colours are printed": () => look(form).printColorAdjust === "exact",
       "paper is light": () =>
         look("body").getPropertyValue("--right") === "#17632b" && [...filters].every((filter) => filter === "none"),
       "nothing is there to press": () =>

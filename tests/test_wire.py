@@ -545,13 +545,16 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
         pass
     ended.pop().end.close()
     monkeypatch.setattr(confine, "START_S", 0.1)
-    says_nothing = lambda command, **options: SimpleNamespace(  # noqa: E731
-        end=socket.create_connection(("127.0.0.1", json.loads(command[-1])["port"]))
-    )
-    monkeypatch.setattr("subprocess.Popen", says_nothing)
-    with pytest.raises(OSError, match="timed out"), host, host.student():
-        pass
-    ended.pop().end.close()
+    for comes in (True, False):  # and says nothing
+
+        def waits(command, *, comes=comes, **options):
+            address = ("127.0.0.1", json.loads(command[-1])["port"])
+            return SimpleNamespace(end=socket.create_connection(address) if comes else socket.socket())
+
+        monkeypatch.setattr("subprocess.Popen", waits)
+        with pytest.raises(OSError, match="timed out"), host, host.student():
+            pass
+        ended.pop().end.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")

@@ -136,6 +136,8 @@ def test_an_exercise_that_asks_for_numbers_is_answered_in_the_page_and_never_giv
     }
     known = [slip().tolist() for mistake in exercise.mistakes.values() for slip in mistake.forms]
     assert [slip["leaves"] for slip in question["slips"]] == known
+    assert all("Read again: " in slip["says"] for slip in question["slips"]) and not question["alone"]
+    assert all("remove-input" in cells[id].metadata["tags"] for id in ("check-numbers", "progress"))
     assert form["data-again"] == "true" and not form.select_one("button.show")
     assert form.select_one(".answer").get_text() == ""
 
@@ -145,6 +147,7 @@ def test_a_function_is_written_in_the_notebook_and_every_hint_is_there(cells):
     assert link["href"] == "#run-it"
     hints = shown(cells["hint"]).select("details")
     assert len(hints) == len(EXERCISES["1.2"].hints) and not any(hint.has_attr("open") for hint in hints)
+    assert hints[0].summary.get_text() == f"Hint 1 of {len(hints)}"
 
 
 def test_below_its_title_a_lesson_says_how_to_run_it(lesson):

@@ -1132,7 +1132,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     imports = slide_with(page, ".code.unseen, .code:has(.error)")
     assert python.inner_text() == f"Python runs all up to here and stopped at slide {imports}: there is an error."
     jump(page, imports)
-    assert "No module named 'not_there'" in said.first.inner_text()
+    assert said.first.is_visible() and "No module named 'not_there'" in said.first.inner_text()
     assert page.complaints == []
 
 

@@ -1092,7 +1092,6 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.press("Control+Enter")
     page.locator(SLIDE + ".running").wait_for()
     until(page, "document.documentElement.dataset.status === 'busy'")
-    page.keyboard.press("Control+Enter")  # which waits, and ends too
     page.keyboard.press("Escape")
     page.keyboard.press("o")
     own_kernels()[0].kill()

@@ -175,8 +175,9 @@ function restarted() { // by itself, after it died: nothing is defined any more
     session.statusChanged.disconnect(back);
     status === "idle" ? resolve() : reject(new Error("it died again"));
   }));
+  const asking = setInterval(() => kernel.requestKernelInfo().catch(() => {}), 1000); // it may have been ready before the server listened
   enqueue(async () => { // before anything that a key asks for meanwhile
-    await idle.finally(() => (waiting = false));
+    await idle.finally(() => (clearInterval(asking), (waiting = false)));
     await prepare();
   });
 }

@@ -4,12 +4,15 @@ What is here stays: Python need not look for garbage in it, neither now, nor onc
 """
 
 import gc
+import os
 from importlib import import_module
 
 gc.disable()
+os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # else a debugger, which nobody begins, warns
 for name in (
     "warm",  # what a process is forked for
     "ipykernel.kernelapp",
+    "ipykernel.debugger",
     "IPython.core.completerlib",
     "IPython.extensions.storemagic",
     "anywidget",
@@ -22,5 +25,6 @@ for name in (
     "torch._dynamo",  # what torch.optim does
 ):
     import_module(name)
+del os.environ["PYDEVD_DISABLE_FILE_VALIDATION"]
 gc.freeze()
 gc.enable()

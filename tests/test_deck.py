@@ -970,13 +970,13 @@ def run_seen(page, key="Shift+Enter", press=None):
 
 
 def as_if_the_server_listened_late(page):
-    """From the page's next load on: while `.now` of what it returns, a new Python is not heard until it is asked twice."""
+    """From the page's next load on: while `.now` of what it returns, a new Python is not heard till asked twice."""
     late = SimpleNamespace(now=False)
 
     def between(socket):
         server, needed, asked = socket.connect_to_server(), 2 if late.now else 0, []
         socket.on_message(lambda sent: (b"kernel_info_request" in sent and asked.append(sent), server.send(sent)))
-        server.on_message(lambda said: len(asked) < needed and b'"status"' in said or socket.send(said))
+        server.on_message(lambda said: (len(asked) < needed and b'"status"' in said) or socket.send(said))
 
     page.route_web_socket(re.compile("/channels"), between)
     return late

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -30,7 +31,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import verdict_on
 from attn_lib.exercises.clinic.patient import Case
 from attn_lib.exercises.function import Function
-from authors.grade import hand_ins, judge, live, pages, report, roster, run, steps
+from authors.grade import confine, hand_ins, judge, live, pages, report, roster, run, steps
 from authors.grade.__main__ import main
 from authors.grade.answers import NOTEBOOKS, Cell, Course, answer_in, course, exercises_in, read_cells, split_script
 from authors.grade.confine import Host, Limits, best_host, bubblewrap
@@ -345,6 +346,19 @@ def processes_of(host):
     return len(psutil.Process(host.process.pid).children(recursive=True))
 
 
+STARTING = """
+import os, time
+def look():
+    for started in range(100):
+        try:
+            if os.fork() == 0:
+                time.sleep(1000)
+        except OSError:
+            break
+    return os.getuid(), started
+"""
+
+
 def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host, tmp_path, monkeypatch):
     if not host.bwrap:
         pytest.skip("bubblewrap is not installed, or does not work here")
@@ -366,6 +380,13 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
     assert processes_of(host) == seen_before  # the detached ones too
     assert host.memory() == 0  # nobody's, when nobody is there
     assert looked(host, source)["here"] == []  # the folder was emptied
+    with contextlib.ExitStack() as others:
+        for _ in range(host.limits.processes * (os.geteuid() == 0)):  # as another judge's, or a proxy's, may be
+            process = others.enter_context(subprocess.Popen(["sleep", "1000"], user=confine.NOBODY))
+            others.callback(process.kill)
+        user, started = looked(host, STARTING)
+    assert started > host.limits.processes // 2 and user not in (0, confine.NOBODY)
+    assert started < host.limits.processes or os.geteuid() != 0  # another's own processes are counted too
 
 
 def seen_parts():

@@ -422,9 +422,8 @@ def test_the_innermost_line_of_ones_own_is_named():
 
 
 def test_the_system_is_told_every_limit():
-    most = Limits(seconds=2, memory_mb=300, file_mb=3, processes=7).for_the_system()
-    assert most.pop("NPROC") >= 7
-    assert most == {"AS": 300 << 20, "FSIZE": 3 << 20, "NOFILE": 128, "CORE": 0, "CPU": 18}
+    most = Limits(seconds=2, memory_mb=300, file_mb=3, processes=7).for_the_system(confine.FREE_USERS.start)
+    assert most == {"AS": 300 << 20, "FSIZE": 3 << 20, "NOFILE": 128, "CORE": 0, "CPU": 18, "NPROC": 7}
 
 
 def test_threads_of_the_user_who_will_run_the_code_are_counted(monkeypatch):
@@ -432,15 +431,29 @@ def test_threads_of_the_user_who_will_run_the_code_are_counted(monkeypatch):
         return SimpleNamespace(num_threads=lambda: threads, uids=lambda: SimpleNamespace(real=user))
 
     monkeypatch.setattr("psutil.process_iter", lambda: [process(0, 1), process(confine.NOBODY, 2), process(7, 4)])
-    for user, threads in ((0, 2), (7, 4)):  # root becomes nobody
-        monkeypatch.setattr("os.geteuid", lambda user=user: user, raising=False)
-        assert Limits(processes=10).for_the_system()["NPROC"] == 10 + threads
+    monkeypatch.setattr("os.geteuid", lambda: 7, raising=False)
+    for user, threads in ((None, 4), (confine.NOBODY, 2), (8, 0)):
+        assert Limits(processes=10).for_the_system(user)["NPROC"] == 10 + threads
+
+
+def test_root_lets_students_code_run_as_a_user_for_each_host(monkeypatch):
+    maps = {"uid": f"0 1000 1\n1 100000 {2**31 - 1}\n", "gid": f"0 0 {2**32 - 1}\n"}
+    monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(Path, "read_text", lambda path: maps[path.name.removesuffix("_map")])
+    first, second = confine.user_for_students(), confine.user_for_students()
+    assert first != second and first in confine.FREE_USERS and second in confine.FREE_USERS
+    for kind in maps:
+        with monkeypatch.context() as small:  # a container with fewer users, or groups
+            small.setitem(maps, kind, "0 1000 1\n1 100000 65535\n")
+            assert confine.user_for_students() == confine.NOBODY
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert confine.user_for_students() is None
 
 
 class Started:
     """A host's process that answers as it is told, and ends when that is all."""
 
-    answers, error, all = b"", b"", ()
+    answers, error, all, owners = b"", b"", (), {}
 
     def __init__(self, command, *, pass_fds, stderr, **options):
         self.end = socket.socket(fileno=os.dup(pass_fds[0]))
@@ -467,14 +480,17 @@ def unconfined_host(monkeypatch):
     monkeypatch.setattr("subprocess.Popen", Started)
     monkeypatch.setattr(Started, "all", ())
     monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(Started, "owners", {})
+    monkeypatch.setattr("os.chown", lambda path, user, group: Started.owners.update({path: (user, group)}))
     return Host()
 
 
-def test_students_write_into_a_folder_that_is_gone_afterwards(unconfined_host, monkeypatch):
-    monkeypatch.setattr(Started, "answers", b"n")
+def test_students_write_into_a_folder_of_their_own_that_is_gone_afterwards(unconfined_host, monkeypatch):
+    monkeypatch.setattr(Started, "answers", b"o")
     with unconfined_host as host:
         folder = Path(host.folder)
-        assert host.nobody and folder.stat().st_mode & 0o7777 == 0o1777
+        assert host.is_other and Started.owners == {host.folder: (host.user, host.user)}
+        assert host.user in confine.FREE_USERS and folder.stat().st_mode & 0o7777 == 0o700  # closed to all others
         (folder / "left").write_text("x")
     assert not folder.exists()
 
@@ -587,7 +603,7 @@ def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
 
 def test_whoever_the_code_runs_as_is_said(monkeypatch):
     monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
-    assert "runs as the user nobody" in unconfined("why", nobody=True) and "what everybody may" in unconfined("", True)
+    assert "runs as a user who owns nothing" in unconfined("why", True) and "what everybody may" in unconfined("", True)
     assert "runs as root" in unconfined("why") and "every file" in unconfined("why")
     monkeypatch.setattr("os.geteuid", lambda: 1000, raising=False)
     assert "with your rights" in unconfined("why") and "your files" in unconfined("why")

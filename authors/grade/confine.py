@@ -26,6 +26,7 @@ SEEN = (
     "authors/grade/wire.py",
 )  # fmt: skip - of the course, no more
 NOBODY = 65534
+FREE_USERS = range(2_010_000_000, 2**31)  # numbers that neither systems nor directories give to anybody
 STUDENTS = "/student"  # the one folder behind bubblewrap that can be written to
 END_S = 60  # to end what a student left behind
 START_S = 600  # torch may have to be read from a slow disk
@@ -46,21 +47,43 @@ class Limits:
     file_mb: int = 16
     processes: int = 64
 
-    def for_the_system(self):
+    def for_the_system(self, user=None):
+        """By the names that the system has for them; `user` is who will run the code, if not we."""
         most = {"AS": self.memory_mb << 20, "FSIZE": self.file_mb << 20, "NOFILE": 128, "CORE": 0}
-        return {**most, "CPU": int(4 * self.seconds) + 10, "NPROC": _threads_of_this_user() + self.processes}
+        return {**most, "CPU": int(4 * self.seconds) + 10, "NPROC": threads_of(user) + self.processes}
 
 
-def _threads_of_this_user():
-    """How many the user has who will run the code: the system counts all of them together."""
+def threads_of(user=None):
+    """How many a user, or ours, has now: the system counts all of them together."""
     import psutil
 
-    user = (os.geteuid() or NOBODY) if hasattr(os, "geteuid") else 0
+    if user is None:
+        user = os.geteuid() if hasattr(os, "geteuid") else 0
     total = 0
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, AttributeError):
             total += process.num_threads() * (process.uids().real == user)
     return total
+
+
+def user_for_students():
+    """Whom root lets students' code run as, for each host somebody else; None where we are not root.
+
+    Hand-ins of two judges would otherwise share what the system allows one user, and could end each other's processes.
+    """
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return None
+    user = FREE_USERS.start + secrets.randbelow(len(FREE_USERS))
+    return user if all(_is_known(user, kind) for kind in ("uid", "gid")) else NOBODY
+
+
+def _is_known(number, kind):
+    """Whether the numbers of users, or of groups, go so far: in some containers they do not."""
+    try:
+        lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
+    except OSError:
+        return False
+    return any(int(first) <= number < int(first) + int(many) for first, _, many in map(str.split, lines))
 
 
 class Host:
@@ -73,7 +96,7 @@ class Host:
         self.limits, self.bwrap = limits or Limits(), bwrap
         self.forks = sys.platform == "linux"
         self.process = self.control = self.folder = self.errors = None
-        self.nobody = False
+        self.user, self.is_other = None, False
 
     def __enter__(self):
         if self.forks and self.process is None:  # best_host has started it already, to see whether it can
@@ -86,9 +109,12 @@ class Host:
     def _start(self):
         ours, theirs = socket.socketpair()
         self.folder = None if self.bwrap else tempfile.mkdtemp(prefix="student-")
-        if self.folder and os.geteuid() == 0:
-            os.chmod(self.folder, 0o1777)
-        options = {"control": theirs.fileno(), "folder": self.folder or STUDENTS, "limits": self._system_limits()}
+        self.user = user_for_students()
+        if self.folder and self.user is not None:
+            with contextlib.suppress(OSError):  # a root without rights: it stays what it is
+                os.chown(self.folder, self.user, self.user)
+        options = {"control": theirs.fileno(), "folder": self.folder or STUDENTS, "user": self.user}
+        options["limits"] = self.limits.for_the_system(self.user)
         command = [sys.executable, "-m", "authors.grade.inside", json.dumps(options)]
         if self.bwrap:
             command = [*bubblewrap(self.bwrap), *command]
@@ -112,16 +138,13 @@ class Host:
             words = self.errors.read(20_000).decode(errors="replace").strip()
             self._stop()
             raise OSError(words.splitlines()[-1] if words else "the process did not start")
-        self.nobody = ready == b"n"
+        self.is_other = ready == b"o"
 
     def _told(self):
         try:
             return self.control.recv(1)
         except OSError:
             return b""
-
-    def _system_limits(self):
-        return self.limits.for_the_system()
 
     def _stop(self):
         if self.control is not None:
@@ -189,7 +212,7 @@ class Host:
         password = secrets.token_hex(16)
         with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory(prefix="student-") as folder:
             options = {"port": server.getsockname()[1], "password": password, "folder": folder}
-            options["limits"] = self._system_limits()
+            options["limits"] = self.limits.for_the_system()
             process = subprocess.Popen(
                 [sys.executable, "-m", "authors.grade.inside", json.dumps(options)],
                 cwd=ROOT,
@@ -257,7 +280,7 @@ def bubblewrap(bwrap, size=True):
     """The command line behind which everything of a student runs."""
     command = [bwrap, "--die-with-parent", "--new-session", "--as-pid-1"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    if os.geteuid() == 0:  # root binds, and is nobody before any student's code is read
+    if os.geteuid() == 0:  # root binds, and is somebody else before any student's code is read
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user", "--cap-drop", "ALL"]
@@ -311,13 +334,13 @@ def best_host(limits=None, *, why=None):
             why = f"bubblewrap does not work here ({error})"
     host = Host(limits)
     host.__enter__()
-    return host, unconfined(why, host.nobody)
+    return host, unconfined(why, host.is_other)
 
 
-def unconfined(why, nobody=False):
+def unconfined(why, is_other=False):
     """What is said where nothing but limits stands between students' code and this machine."""
-    if nobody:
-        return UNCONFINED.format(why=why, who="as the user nobody", what="what everybody may")
+    if is_other:
+        return UNCONFINED.format(why=why, who="as a user who owns nothing", what="what everybody may")
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     who = "as root" if root else "with your rights"
     return UNCONFINED.format(why=why, who=who, what="every file" if root else "your files")

@@ -38,7 +38,6 @@ from authors.grade.across import connected, gradients, tensors_in
 from authors.grade.wire import Channel, Closed, Malformed, Reader, Writer, settings_of
 
 PRINTED = 1000  # characters of what a function prints that are handed on
-NOBODY = 65534
 COURSE = os.path.dirname(os.path.abspath(attn_lib.__file__)) + os.sep
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
 OFFERED = tuple(ANSWERS + os.path.join("clinic", name) for name in ("patient.py", "under_a_cloth.py", "faults.py"))
@@ -323,24 +322,24 @@ def limit(limits):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
 
 
-def become_nobody():
+def become(user):
     """Leave root for a user who owns nothing, if that user can read the course; says whether it did."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+    if user is None:
         return False
     pid = os.fork()
     if pid == 0:  # try it
-        _change_user()
+        _change_user(user)
         os._exit(not all(os.access(file, os.R_OK) for file in (os.__file__, select.__file__, torch.__file__, __file__)))
     if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0:
-        _change_user()
+        _change_user(user)
         return True
     return False
 
 
-def _change_user():
+def _change_user(user):
     os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
 
 
 def closed_to_others():
@@ -396,7 +395,10 @@ def offspring():
 
 
 def main(options):
-    """Options: the folder that students write into, limits, and a socket to the judge or a port with a password."""
+    """Options: the folder that students write into, limits, and a socket to the judge or a port with a password.
+
+    With the socket comes the user to become, or None.
+    """
     for name in ("check", "hint", "solution", "progress"):
         setattr(exercises, name, silent)
     if "port" in options:  # a process of its own for one answer
@@ -405,14 +407,14 @@ def main(options):
         os.chdir(options["folder"])
         serve(end, options["limits"])
     control = socket.socket(fileno=options["control"])
-    nobody = become_nobody()
+    is_other = become(options["user"])
     closed_to_others()
     os.chdir(options["folder"])
     torch.set_num_threads(1)
     one = torch.ones(1, requires_grad=True)
     torch.autograd.grad([one * one], [one], [one.detach()])  # the first one imports much, which every fork then has
     gc.freeze()  # what is shared stays shared
-    control.send(b"n" if nobody else b"r")  # ready
+    control.send(b"o" if is_other else b"r")  # ready
     host(control, options["limits"])
 
 

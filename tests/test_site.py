@@ -346,11 +346,14 @@ SEE = """(where) => {
     },
     "laptop, light": {
       "there is room for boards and code": () => box("article").width === 56 * 16,
+      "it stands in the middle": () =>
+        Math.abs(box("article").left - box(".sidebar-drawer").right - innerWidth + box("article").right) < 2,
       "no picture is distorted": () =>
         pictures.every((node) => Math.abs(box(node).width / box(node).height / asDrawn(node) - 1) < 0.05),
       "pictures are as they were drawn": () => [...filters].every((filter) => filter === "none"),
     },
     "phone, dark": {
+      "headings are for a small screen": () => !one("article h2") || size("h2") < 24,
       "no plot is distorted": () =>
         all(".cell_output img")
           .every((node) => Math.abs(box(node).width / box(node).height / asDrawn(node) - 1) < 0.05),
@@ -360,7 +363,8 @@ SEE = """(where) => {
       "a lesson's name and minutes have lines of their own": () =>
         ["a", "small"].every((part) => look(`.lessons ${part}`).display === "block"),
       "it stands in a frame and keeps off it": () =>
-        box(".lessons a").left - box(".lessons li").left > 10 && look(".lessons li").borderLeftWidth === "1px",
+        box(".lessons a").left - box(".lessons li").left > 10 && look(".lessons li").borderLeftWidth === "1px"
+        && look(".lessons li").borderRadius === "6px",
       "it has no number but its own": () =>
         look(".lessons").listStyleType === "none" && box(".lessons").left === box(".lessons li").left,
       "it keeps off the others": () => gap(".lessons li", ".lessons li:nth-child(4)") > 10,
@@ -374,41 +378,49 @@ SEE = """(where) => {
       "a board's tools belong to it": () =>
         gap(".saved-board", ".board-tools") < 10 && gap(".board-tools", ".begin") > 10
         && size(".board-tools") < size(".begin"),
+      "lines for a terminal stand out": () =>
+        look(".run-it pre").backgroundColor === colour("background-secondary")
+        && parseFloat(look(".run-it pre").paddingLeft) > 12,
     },
     "index, laptop, light": {
       "lessons fill the page, three in a row": () =>
-        box(".lessons").width === box("article").width
+        Math.abs(box(".lessons li:nth-child(3)").right - box("article").right) < 2
         && all(".lessons li").filter((node) => box(node).top === box(".lessons li").top).length === 3,
     },
     "01_by_hand": {
       "a question stands out": () =>
         look(form).backgroundColor === colour("background-secondary")
         && look(form).borderLeft === `4px solid ${colour("brand-primary")}`
-        && box(`${form} label`).left > box(form).left + 10,
+        && box(`${form} label`).left > box(form).left + 10 && box(`${form} label`).top > box(form).top + 8,
       "its line is as high as its buttons and stays inside": () =>
-        box(line).height === box(`${form} button`).height && box(line).right < box(form).right
+        box(line).height === box(`${form} button`).height && box(line).right < box(form).right && box(line).height > 34
+        && size(line) === size(form) && look(line).borderRadius === "4px"
         && look(line).backgroundColor === colour("background-primary") && parseFloat(look(line).paddingLeft) > 8,
       "its example can be read": () =>
         look(line, "::placeholder").color === colour("foreground-muted") && look(line, "::placeholder").opacity === "1",
       "what waits for it is set in and keeps off": () =>
-        look(fold).paddingLeft !== "0px" && look(fold).borderLeftWidth === "2px" && gap(form, fold) > 9,
+        look(fold).paddingLeft !== "0px" && look(fold).borderLeftWidth === "2px" && gap(form, fold) > 9
+        && parseFloat(look(fold).marginBottom) > 12,
       "a fold can be hit": () => look(`${fold} > summary`).cursor === "pointer" && box(`${fold} > summary`).height > 29,
       "folded code has a line at its left only": () =>
         look("details.hide").boxShadow === "none" && look("details.hide").borderTopWidth === "0px"
-        && look("details.hide").borderLeftWidth === "2px",
+        && look("details.hide").borderLeftWidth === "2px" && parseFloat(look("details.hide").marginTop) < 10,
       "it says so in one plain line, without a sign": () =>
         look(title, "::before").display === "none" && look(title).borderLeftWidth === "0px"
         && look(title).backgroundColor === clear && look(above(title)).backgroundColor === clear
-        && look(title).fontWeight === "400" && size(title) < size(form) && box(title).height < 30,
+        && look(title).fontWeight === "400" && size(title) < size(form) && box(title).height < 30
+        && look(title).margin === "0px" && Math.abs(parseFloat(look(title).paddingLeft) - 9) < 3,
       "a sentence that sets a board looks like a link": () =>
         look(".try").color === colour("brand-content") && look(".try").cursor === "pointer"
         && look(".try").borderBottomWidth === "2px" && look(".try").borderTopWidth === "0px"
-        && size(".try") === size(above(".try")),
+        && size(".try") === size(above(".try")) && look(".try").borderRadius === "3px"
+        && look(".try").backgroundColor === colour("background-secondary"),
       "equations stand below each other": () =>
         all("mtd[columnalign]").every((node) => look(node).textAlign === node.getAttribute("columnalign"))
-        && parseFloat(look("mtd").paddingTop) > 2,
+        && parseFloat(look("mtd").paddingTop) > 2 && parseFloat(look("mtd").paddingLeft) < 3,
       "no formula is cut": () =>
-        all(".math-wrapper").every((node) => node.scrollHeight <= node.clientHeight && look(node).paddingTop !== "0px"),
+        all(".math-wrapper").every((node) => node.scrollHeight <= node.clientHeight && look(node).paddingTop !== "0px"
+          && look(node).overflowY === "hidden"),
       "the map is lines and boxes": () =>
         look("svg.map path").fill === "none" && look("svg.map rect").fill === colour("background-primary")
         && ["path", "rect"].every((part) => look(`svg.map ${part}`).stroke === colour("foreground-muted"))
@@ -417,6 +429,14 @@ SEE = """(where) => {
     },
     "01_by_hand, laptop, light": {
       "a guess has room for its example": () => box(line).width > 400,
+    },
+    answered: {
+      "right is said in its colour, below the line": () =>
+        look(".verdict.right").color !== look(form).color && gap(line, ".verdict.right") > 5,
+      "so is the answer": () => gap(".verdict.right", `${form} .answer`) > 5,
+    },
+    "not answered": {
+      "wrong is said in its colour": () => look(".verdict.wrong").color !== look(form).color,
     },
     map: {
       "the step that is read is lit": () =>
@@ -433,7 +453,7 @@ SEE = """(where) => {
       "nothing is there to press": () =>
         [".skip-to-content", ".board-tools", ".run-it", `${form} button`, `${form} label`]
           .every((what) => !shows(what)),
-      "there is room to write": () => look(form, "::before").content.includes("__________"),
+      "there is room to write": () => /Guess 1: __________/.test(look(form, "::before").content),
       "an exercise has no number of its own": () =>
         /Your answer.*____/.test(look("[data-again=true]", "::before").content),
       "a sentence that sets a board is a sentence": () =>
@@ -580,7 +600,24 @@ def test_light_and_dark_can_be_chosen(built, reader):
     while page.evaluate("document.body.dataset.theme") != "dark":
         toggle.click()
     assert page.evaluate(background) != light
+    look = (
+        "[...['--right', '--wrong', '--drawn'].map((name) => getComputedStyle(document.body).getPropertyValue(name))]"
+    )
+    chosen = page.evaluate(look)
     assert "invert" in page.locator("picture img").evaluate("(node) => getComputedStyle(node).filter")
+    button = page.locator("article a.button").first
+    button.hover()
+    words = button.evaluate("(node) => getComputedStyle(node).color")
+    assert words == page.evaluate("getComputedStyle(document.body).backgroundColor"), (
+        "a link's colour is that of a button"
+    )
+    page.emulate_media(color_scheme="dark")
+    while page.evaluate("document.body.dataset.theme") != "auto":
+        toggle.click()
+    assert page.evaluate(look) == chosen and "invert(0.92) hue-rotate(180deg)" in chosen
+    while page.evaluate("document.body.dataset.theme") != "light":
+        toggle.click()
+    assert page.evaluate(background) == light and page.evaluate(look)[2] == "none", "light in a dark room"
 
 
 def test_a_diagram_stands_upright_on_a_phone(built, reader):
@@ -622,6 +659,7 @@ def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
     page.locator("details.after-guess[open]").first.wait_for()
     assert page.locator("details.after-guess[open]").count() == 1  # the next question's stays shut
     assert verdict.get_attribute("class") == "verdict right" and seen_by(page)["faint"] == []
+    assert page.evaluate(SEE, ["answered"]) == []
     assert not form.get_by_role("button", name="Show me").count(), "there is nothing left to show"
 
     page.reload()  # the progress stays, also on the first page
@@ -634,8 +672,9 @@ def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
 
 def test_a_browser_that_keeps_nothing_answers_too(built, reader):
     page = reader(built / "notebooks" / "01_by_hand.html")
-    page.evaluate("localStorage['attention:01_by_hand'] = '{'")
+    page.evaluate("localStorage['attention:01_by_hand'] = sessionStorage['attention:01_by_hand:board-0'] = '{'")
     page.reload()
+    assert page.evaluate("boards[0].dataset.now ?? null") is None, "a board begins as it was made"
     page.evaluate("void (Storage.prototype.setItem = () => { throw new Error('full') })")
     _, line, verdict = first_question(page)
     line.fill("[0.5, 1.5]")
@@ -657,6 +696,7 @@ def test_two_wrong_guesses_or_giving_up_show_the_truth(built, reader):
         assert ("Try again" in verdict.inner_text()) == once_more, guess
     form.get_by_text("The answer: [0.5, 1.5]").wait_for()
     assert verdict.get_attribute("class") == "verdict wrong" and seen_by(page)["faint"] == []
+    assert page.evaluate(SEE, ["not answered"]) == []
     other = page.locator("form.guess").nth(1)
     other.locator("input").fill("99")
     other.get_by_role("button", name="Run").click()
@@ -861,6 +901,8 @@ def test_the_map_stays_in_sight_and_the_step_being_read_is_lit(built, reader):
     assert below["y"] + below["height"] <= steps.bounding_box()["y"] + 1, "it lies on no link"
     page.set_viewport_size({"width": 1366, "height": 600})
     assert not steps.is_visible(), "there is room for the links or for it"
+    page.set_viewport_size({"width": 900, "height": 768})
+    assert not steps.is_visible(), "the links are in a drawer"
     page.set_viewport_size({"width": 1366, "height": 768})
     page.get_by_role("heading", name="Where likeness fails").evaluate("(node) => node.scrollIntoView()")
     page.wait_for_function("!document.querySelector('svg.map .lit')")
@@ -873,6 +915,8 @@ def test_no_window_is_scrolled_sideways(built, reader):
     for width in (700, 800, 1024, 1100, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 768})
         wider[width] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        contents = "getComputedStyle(document.querySelector('.toc-content-icon')).display"
+        assert page.evaluate(contents) == "none" or width > 1440, "a sign for contents that are not there"
     assert not any(wider.values()), wider
 
 

@@ -33,7 +33,7 @@ def lesson(tmp_path):
         new_code_cell(
             "import torch\nfrom attn_lib.predict import predict\ntorch.set_printoptions(precision=4)", id="in"
         ),
-        predicting("guess = ...  # a number < 3\npredict(guess, 1 + 1, added=3)"),
+        predicting('guess = ...  # a number < 3, as "1"\npredict(guess, 1 + 1, added=3)'),
         new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
@@ -66,8 +66,9 @@ def test_a_question_is_a_line_to_type_into_and_its_answer_waits(cells, lesson):
     form = shown(cells["asked"]).form
     question = json.loads(form["data-question"])
     assert question["leaves"] == [2] and question["slips"][0]["leaves"] == [3] and form["data-again"] == "false"
-    assert form.input["placeholder"] == "a number < 3" and form.label.get_text(strip=True) == "guess ="
+    assert form.input["placeholder"] == 'a number < 3, as "1"' and form.label.get_text(strip=True) == "guess ="
     assert form.select_one(".answer").has_attr("hidden") and "2" in form.select_one(".answer").get_text()
+    assert form.input["autocomplete"] == form.input["autocapitalize"] == "off" and form.input["spellcheck"] == "false"
     assert form.select_one(".verdict")["role"] == "status" and form.select_one("button.show")
     assert lesson.guesses == 1 and 'data-guesses="1"' in str(shown(cells["progress"]))
 
@@ -147,13 +148,17 @@ def test_a_function_is_written_in_the_notebook_and_every_hint_is_there(cells):
     assert link["href"] == "#run-it"
     hints = shown(cells["hint"]).select("details")
     assert len(hints) == len(EXERCISES["1.2"].hints) and not any(hint.has_attr("open") for hint in hints)
-    assert hints[0].summary.get_text() == f"Hint 1 of {len(hints)}"
+    assert hints[0].summary.get_text() == f"Hint 1 of {len(hints)}" and "border-left" in hints[0].parent["style"]
 
 
 def test_below_its_title_a_lesson_says_how_to_run_it(lesson):
     heading, _, rest = lesson.page().cells[0].source.partition("\n\n")
     assert heading == "# 9. A title" and rest.endswith("and a first paragraph")
     assert "python course.py lab 09" in rest and 'href="../run/attention.zip"' in rest and site.NOT_SET in rest
+    assert "Run this lesson" in rest and "these lines open it as a notebook" in rest
+    course = site.ways_in("")
+    assert "python course.py lab 01" in course and "Run this course" in course
+    assert "these lines open the first lesson as a notebook" in course
 
 
 @pytest.mark.parametrize(
@@ -177,6 +182,7 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
     assert site.colab("03_masking") == on_colab and site.binder("03_masking") == on_binder
     ways = site.ways_in("03_masking")
     assert all(link in ways for link in (on_colab, on_binder)) and (site.NOT_SET in ways) == (not repository)
+    assert (" in <a " in ways) == bool(repository) and (" or <a " in ways) == bool(on_colab)
     assert site.notebook_of("03_masking") == (on_colab or "#run-it")
     site.write_for_colab(tmp_path / "colab")
     copies = sorted((tmp_path / "colab").glob("*.ipynb"))

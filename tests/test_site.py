@@ -117,6 +117,9 @@ def test_the_first_page_has_a_board_the_ways_in_and_the_question_of_each_lesson(
         _, _, question, _, minutes, _ = (cell.strip() for cell in row.split("|"))
         (listed,) = [part for part in first.select("li") if part.select_one(f'a[href$="notebooks/{name}.html"]')]
         assert question in listed.get_text() and f"{minutes} minutes" in listed.get_text()
+        told = listed.select_one("small .so-far")  # how many of its guesses were right
+        asked = pages[built / "notebooks" / f"{name}.html"].select("form.guess[data-again=false]")
+        assert told["data-page"] == name and told["data-guesses"] == str(len(asked))
 
 
 def test_a_shared_link_has_title_picture_and_words(built, pages):

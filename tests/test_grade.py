@@ -296,6 +296,7 @@ LOOK = """
 import os, socket, subprocess, sys
 def look(*_):
     seen = {"uid": os.getuid(), "env": sorted(os.environ), "root": sorted(os.listdir("/")), "here": os.listdir(".")}
+    seen["alone"] = os.getsid(0) == os.getpgrp() == os.getpid()
     seen["imported"] = sorted({"torch", "sympy", "IPython", "matplotlib"} & set(sys.modules))
     for name in %r:
         try:
@@ -375,7 +376,7 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
     assert seen["uid"] != 0 and "TEACHERS_SECRET" not in seen["env"]
     system = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "student", "usr"}
     assert set(seen["root"]) <= {*system, *NOTEBOOKS.parts, *seen_parts()}
-    assert seen["processes"] < 10
+    assert seen["processes"] < 10 and seen["alone"]
     assert seen["imported"] == ["sympy", "torch"]  # what every gradient needs, and nothing that only notebooks do
     assert processes_of(host) == seen_before  # the detached ones too
     assert host.memory() == 0  # nobody's, when nobody is there
@@ -428,6 +429,7 @@ def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_canno
         seen = looked(host, LOOK % ([], "/nowhere/x", 1))
         assert processes_of(host) == 0
         assert "TEACHERS_SECRET" not in seen["env"] and seen["here"] == []
+        assert seen["alone"]  # what it sends to its group does not reach the teacher's
         assert looked(host, LOOK % ([], "/nowhere/x", 1))["here"] == []
         hoards = (HAND_INS / "hostile/hoards_memory.py").read_text(encoding="utf-8")
         assert judged(host, "3.2", hoards).note == "used more than 300 MB" and processes_of(host) == 0
@@ -1044,15 +1046,25 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
         page.clock.install()
         page.goto(f"http://127.0.0.1:{server.server_port}")
         now = page.content().replace(live.SCRIPT, "")
-        told(tmp_path, "bob", (time.time(), "3.2", "wrong", "top-left"))
+        (tmp_path / "ada.jsonl").unlink()
+        for name in ("ada", "bob"):  # without times, so that minutes do not go on meanwhile
+            (tmp_path / name).mkdir()
+            (tmp_path / name / ".progress.json").write_text('{"3.2": "tried"}')
         page.clock.run_for(2000)
-        page.get_by_role("region", name="who is stuck").get_by_text("bob").wait_for()
-        page.context.set_offline(True)
-        page.clock.run_for(2000)
-        page.locator("#quiet", has_text="no longer served").wait_for()
-        page.context.set_offline(False)
-        page.clock.run_for(2000)
-        page.locator("#quiet", has_not_text="served").wait_for(state="attached")
+        stuck, quiet = page.get_by_role("region", name="who is stuck"), page.locator("#quiet")
+        stuck.get_by_text("bob").wait_for()
+        stuck.focus()
+        for begins, ends in (
+            (lambda: page.context.set_offline(True), lambda: page.context.set_offline(False)),
+            (lambda: page.route("**/table", lambda route: route.fulfill(status=500)), lambda: page.unroute("**/table")),
+        ):
+            begins()
+            page.clock.run_for(2000)
+            quiet.filter(has_text="no longer served").wait_for()
+            ends()
+            page.clock.run_for(2000)
+            quiet.filter(has_not_text="served").wait_for(state="attached")
+            assert stuck.evaluate("e => e === document.activeElement"), "what is the same stays as it is"
         server.shutdown()
     (tmp_path / "live.html").write_text(now, encoding="utf-8")
     shown = verdict_on("3.3", lambda scores, mask: scores.softmax(-1))._repr_html_()
@@ -1301,6 +1313,21 @@ def test_live_keeps_what_was_right_shows_the_latest_mistake_and_knows_copies_wit
     assert found.commonest(now) == [("3.2", "top-left", 1), ("3.2", "", 1)]
     soup = BeautifulSoup(live.table(found, now), "html.parser")
     assert texts(soup.select("table.list")[1], "tbody tr")[1] == ["eve", "3.2 A causal mask", "", "", ""]
+    told(tmp_path, "my", (now - 90, "3.2", "wrong", "polarity"))
+    (tmp_path / "my.jsonl").rename(tmp_path / "eve.jsonl")  # from now on it is known when
+    found = live.look(tmp_path).learners["eve"]["3.2"]
+    assert (found.tries, found.since, found.misconception) == (1, now - 90, "polarity")
+    for i, id in enumerate(("10.1", "2.1", "2.2", "4.1", "4.2")):
+        told(tmp_path, f"p{i}", (now - 60 * i, id, "wrong", None))
+    soup = BeautifulSoup(live.table(live.look(tmp_path), now), "html.parser")
+    assert len(texts(soup, "table.list tbody tr")) == 5 + 7, "the five most frequent mistakes, and all who are stuck"
+    ids = texts(soup, "table.grid thead tr")[0][1:]
+    assert (ids[0], ids[-1]) == ("2.1", [id for id in EXERCISES if id.startswith("10.")][-1])
+    assert set(ids) == {id for id in EXERCISES if id.split(".")[0] in ("2", "3", "4", "10")}, "as in the course"
+    assert "8 learners: ✓ right" in soup.get_text()
+    right = BeautifulSoup(live.table(live.Class({"ada": {"3.1": live.Now("correct")}}), now), "html.parser")
+    assert "Nobody is stuck." in right.get_text() and "1 learner: " in right.get_text()
+    assert not right.select("table.list") and right.select_one("td.correct").get_text() == "✓"
 
 
 def test_live_reads_the_end_of_a_long_file(tmp_path, monkeypatch):
@@ -1318,28 +1345,48 @@ def test_live_believes_no_line_and_shows_no_markup(tmp_path):
         '{"exercise": ["3.2"], "status": "wrong", "time": 5e4}\n' + "[" * 100_000
     )
     (tmp_path / "nobody.jsonl").write_text("")
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "gus.jsonl").write_bytes(
+        b'\xff\n{"exercise": "3.2", "status": "wrong", "time": true}\n'
+        b'{"exercise": "3.2", "status": ["wrong"], "time": 5e4}\n'
+        b'{"exercise": "6.5", "status": "wrong", "time": 5e4, "misconception": "no-name"}\n'
+    )
+    (tmp_path / "gus").mkdir()
+    (tmp_path / "gus" / ".progress.json").write_text('{"99": "done"}')
     soup = BeautifulSoup(live.table(live.look(tmp_path), 5e4), "html.parser")
-    assert texts(soup, "table.grid tbody tr") == [["<b>x", "", "✗", ""]]
+    assert [line[:4] for line in texts(soup, "table.grid tbody tr")] == [["<b>x", "", "✗", ""], ["gus", "", "", ""]]
     assert not soup.find("b") and not soup.find("script")
+    assert [line[-1] for line in texts(soup.select("table.list")[1], "tbody tr")] == ["", "The name is none of FAULTS"]
+    assert len(soup.select("table.list code")) == 2, "what is code looks like it, in both tables"
     assert live.look(tmp_path).learners["<b>x"]["3.2"].misconception == ""
     assert "Nobody has checked" in live.table(live.look(tmp_path / "none"), 0)
 
 
-def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys):
+def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys, monkeypatch):
     told(tmp_path, "ada", (1e9, "3.2", "correct", None))
     with live.server(tmp_path) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         assert server.server_address[0] == "127.0.0.1"
         address = f"http://127.0.0.1:{server.server_port}"
-        whole = urllib.request.urlopen(address).read().decode()
+        silent = socket.create_connection(server.server_address)  # as browsers do, to have it when it is needed
+        whole = urllib.request.urlopen(address.replace("127.0.0.1", "localhost"), timeout=60).read().decode()
+        silent.close()
         assert "The class now" in whole and "ada" in whole
         with urllib.request.urlopen(f"{address}/table") as answer:
-            assert "ada" in answer.read().decode() and answer.headers["Cache-Control"] == "no-store"
+            text = answer.read()
+            assert "ada" in text.decode() and answer.headers["Cache-Control"] == "no-store"
+            assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+            assert answer.headers["Content-Length"] == str(len(text))
         for path, headers in (("/", {"Host": "evil.example"}), ("/../x", {})):
             with pytest.raises(urllib.error.HTTPError):
                 urllib.request.urlopen(urllib.request.Request(address + path, headers=headers))
-        assert live.serve(tmp_path, server.server_port) == live.serve(tmp_path / "none", 0) == 1
-        taken, missing = capsys.readouterr().out.splitlines()
+        assert live.serve(tmp_path, server.server_port) == main(["--live", str(tmp_path / "none")]) == 1
+        said = capsys.readouterr()
+        assert said.err == "", "not a line for every look"
+        taken, missing = said.out.splitlines()
         assert f"Port {server.server_port} cannot be used (Address already in use): --port" in taken
         assert missing == f"There is no folder {tmp_path / 'none'}."
         server.shutdown()
+    monkeypatch.setattr("socketserver.BaseServer.serve_forever", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert main(["--live", str(tmp_path), "--port", "0"]) == 0
+    assert re.match(r"http://127\.0\.0\.1:[1-9]\d* shows the class .*; Ctrl-C ends it\.$", capsys.readouterr().out)

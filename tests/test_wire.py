@@ -4,6 +4,7 @@ Both sides are in this process, and what a dishonest student's process would sen
 real one.
 """
 
+import ctypes
 import json
 import math
 import mmap
@@ -16,6 +17,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 import torch
 from torch import nn
@@ -115,6 +117,8 @@ def test_modules_of_two_kinds_arrive_as_they_were_made(bias):
     narrow = across(MultiHeadAttention(4, 2, kdim=3, vdim=5, bias=bias))
     assert (narrow.k_proj.in_features, narrow.v_proj.in_features) == (3, 5)
     assert not across(nn.MultiheadAttention(4, 2, bias=bias)).batch_first
+    narrow.q_proj.requires_grad_(False)
+    assert [p.requires_grad for p in across(narrow).parameters()] == [p.requires_grad for p in narrow.parameters()]
     assert across(nn.Linear(1, 1)).name == "Linear"
 
 
@@ -359,6 +363,111 @@ def test_a_test_gets_the_error_that_what_it_is_tried_on_raised(kind, raised):
     with pytest.raises(raised, match=r"^no$"):
         inside.Attention(channel)(torch.ones(1), scale=2)
     assert channel.sent[0]["ask"] == "call" and channel.sent[0]["named"] == [["scale", 2]]
+
+
+def test_what_a_test_is_tried_on_is_asked_for_gradients_where_they_are_wanted():
+    nothing = {"result": None, "kept": 0}
+    channel = Scripted(*[nothing] * 5)
+    module, x = inside.AttentionModule(channel), torch.ones(1, requires_grad=True)
+    module(x), module(x.detach(), of=x)
+    with torch.no_grad():
+        module(x)
+    module.eval()
+    module.train()
+    assert [message["grad"] for message in channel.sent] == [True, True, False, False, False]
+    assert [(message["ask"], *message["args"]) for message in channel.sent[3:]] == [("train", False), ("train", True)]
+
+
+# ------------------------------------------------------------------------------------------- the student's side
+
+
+class Handed:
+    """A student's side in this process: cells that are loaded there, and calls of the last one's `f`."""
+
+    def __init__(self, *cells, lesson=()):
+        self.answer = inside.Answer(None)
+        what = {"exercise": "3.2", "own": [], "without": True, "lesson": [["<lesson>", line] for line in lesson]}
+        what |= {"cells": [["<cell>", cell] for cell in cells], "answer": ["f"]}
+        self.told = self.answer.load(what, Reader([]), Writer())
+
+    def call(self, *args):
+        message = {"part": 0, "object": None, "args": args, "keep": None, "seed": 0}
+        return self.answer.call(message, Reader([]), Writer())
+
+
+def test_a_line_of_the_lesson_that_fails_here_does_not_keep_the_next_from_it():
+    assert Handed("f = lambda: n", lesson=["n = 1", "1 / 0", "n = 2"]).call()["result"] == 2
+
+
+def test_what_an_answer_prints_uses_and_raises_fits_a_message(capsys):
+    loud = f"import sys, torch\ndef f(x):\n    print('x' * {wire.TEXT})\n    print('aside', file=sys.stderr)"
+    found = Handed(f"{loud}\n    return torch.ones(2).exp().sum().log() + x").call(1)
+    assert found["printed"] == "x" * 1000 and {"exp", "sum", "log", "add"} <= {*found["used"]}
+    assert capsys.readouterr() == ("", "")
+    many = Handed("f = None")
+    many.answer.parts = [lambda: many.answer.watch.seen.update(map(str, range(5000)))]
+    assert len(many.call()["used"]) == 1000
+    raising = Handed("class " + "E" * 99 + "(Exception): ...\ndef f(text):\n    raise " + "E" * 99 + "(text)")
+    assert raising.call(["str", "\ud800" + "x" * 5000])["raised"] == ["E" * 60, "?" + "x" * 1999]
+    silent = "class Silent(Exception):\n    def __str__(self):\n        1 / 0\ndef f():\n    raise Silent"
+    assert Handed(silent).call()["raised"] == ["Silent", "(its message cannot be read)"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no fork")
+def test_a_process_for_answers_keeps_no_connection_and_leaves_with_the_judge(monkeypatch):
+    monkeypatch.setattr("os.fork", lambda: 1)
+    ended = []
+    monkeypatch.setattr(inside, "end_all", lambda: ended.append("all"))
+    ours, control = socket.socketpair()
+    theirs, handed_over = socket.socketpair()
+    with ours, control, theirs:
+        with handed_over:
+            socket.send_fds(ours, [b"f"], [handed_over.fileno()])
+        ours.send(b"e")
+        ours.shutdown(socket.SHUT_WR)
+        inside.host(control, {})
+        theirs.settimeout(60)
+        assert theirs.recv(1) == b"", "an end was left open here"
+        assert ours.recv(10) == b"fe" and ended == ["all"] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
+def test_a_process_for_answers_is_closed_to_others_and_orphans_are_its_own():
+    pid = os.fork()
+    if pid == 0:
+        inside.closed_to_others()
+        system, adopts = ctypes.CDLL(None), ctypes.c_int()
+        open_to_others = system.prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
+        system.prctl(37, ctypes.byref(adopts), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
+        os._exit(10 * open_to_others + adopts.value)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
+def test_what_a_hand_in_left_in_its_folder_is_gone_and_nothing_that_a_link_leads_to(tmp_path, monkeypatch):
+    left, elsewhere = tmp_path / "left", tmp_path / "elsewhere"
+    for folder in (left / "a" / "b", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    (left / "file").touch()
+    (left / "link").symlink_to(elsewhere)
+    monkeypatch.chdir(left)
+    monkeypatch.setattr(inside, "offspring", list)
+    monkeypatch.setattr("os.waitpid", lambda *_: (_ for _ in ()).throw(ChildProcessError))
+    inside.end_all()
+    assert not list(left.iterdir()) and (elsewhere / "file").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
+def test_memory_is_counted_from_what_the_library_takes_and_an_unknown_limit_is_left_out(monkeypatch):
+    import resource
+
+    set_here = {}
+    monkeypatch.setattr("resource.setrlimit", lambda what, most: set_here.update({what: most}))
+    mapped = psutil.Process().memory_info().vms
+    inside.limit({"AS": 1 << 30, "NOFILE": 128, "UNHEARD_OF": 1})
+    soft, hard = set_here.pop(resource.RLIMIT_AS)
+    assert soft == hard and abs(soft - mapped - (1 << 30)) < 1 << 28
+    assert set_here == {resource.RLIMIT_NOFILE: (128, 128)}
 
 
 # ----------------------------------------------------------------------------------------------------- gradients

@@ -168,12 +168,13 @@ def _everybody(found):
 
 
 SCRIPT = """
-const place = document.getElementById("now");
+const place = document.getElementById("now"), fresh = document.createElement("div");
 setInterval(async () => {
   try {
     const answer = await fetch("/table");
-    const text = await answer.text();
-    if (answer.ok && text !== place.innerHTML) place.innerHTML = text;
+    if (!answer.ok) throw answer.status;
+    fresh.innerHTML = await answer.text();
+    if (fresh.innerHTML !== place.innerHTML) place.replaceChildren(...fresh.childNodes);  // else a selection would go
     document.getElementById("quiet").textContent = "";
   } catch { document.getElementById("quiet").textContent = "The table is no longer served: what stands here is old."; }
 }, 2000);

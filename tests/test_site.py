@@ -655,6 +655,7 @@ def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
     verdict.get_by_text("Try again.").wait_for()  # and says which slip it is
     assert "✗" in verdict.inner_text() and "numbers" not in verdict.inner_text()
     assert fold.get_attribute("open") is None
+    fold.evaluate("(node) => node.insertAdjacentHTML('afterend', `<h3>More</h3>${node.outerHTML}`)")  # no answer to it
     line.fill("[0.5, 1.5]")
     form.get_by_role("button", name="Run").click()
     verdict.get_by_text("✓ Right.").wait_for()
@@ -665,10 +666,11 @@ def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
     assert page.evaluate(SEE, ["answered"]) == []
     assert not form.get_by_role("button", name="Show me").count(), "there is nothing left to show"
 
+    questions = page.locator("form.guess[data-again=false]").count()
+    page.get_by_text(f"1 of {questions} guesses right", exact=True).wait_for()
     page.reload()  # the progress stays, also on the first page
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
     assert first_question(page)[1].input_value() == "[0.5, 1.5]"
-    questions = page.locator("form.guess[data-again=false]").count()
     page.goto((built / "index.html").as_uri())
     page.get_by_text(f"1 of {questions} guesses right", exact=True).wait_for()
 
@@ -723,7 +725,7 @@ def test_an_exercise_in_numbers_names_the_mistake_and_never_gives_itself_away(bu
         form.get_by_role("button", name="Check").click()
         form.get_by_role("status").get_by_text("This is an output of I like tea").wait_for()
         assert "Try again" not in form.inner_text()  # it may be tried for ever
-    assert not form.locator(".answer").is_visible()
+    assert not form.locator(".answer").is_visible() and form.locator(".answer[hidden]").count() == 1
 
 
 def edit(page, number, place="W_q row 1 column 1"):

@@ -673,6 +673,7 @@ def test_a_guess_is_answered_in_the_page_and_what_follows_opens(built, reader):
     assert first_question(page)[1].input_value() == "[0.5, 1.5]"
     page.goto((built / "index.html").as_uri())
     page.get_by_text(f"1 of {questions} guesses right", exact=True).wait_for()
+    assert "".join(page.locator(".so-far").all_text_contents()[1:]) == "", "of what nobody began nothing is said"
 
 
 def test_a_browser_that_keeps_nothing_answers_too(built, reader):
@@ -702,13 +703,16 @@ def test_two_wrong_guesses_or_giving_up_show_the_truth(built, reader):
     form.get_by_text("The answer: [0.5, 1.5]").wait_for()
     assert verdict.get_attribute("class") == "verdict wrong" and seen_by(page)["faint"] == []
     assert page.evaluate(SEE, ["not answered"]) == []
-    other = page.locator("form.guess").nth(1)
+    other = page.locator("form.guess").nth(2)
     other.locator("input").fill("99")
     other.get_by_role("button", name="Run").click()
     other.get_by_text("✗").wait_for()
     other.get_by_role("button", name="Show me").click()
     other.get_by_text("The answer").wait_for()
     assert not other.get_by_role("status").count(), "what was said of the guess is gone"
+    assert page.locator(".tag_answer details[open]").count() == 1, (
+        "the code that answers it opens, the next one's does not"
+    )
     page.get_by_text(re.compile(r"^0 of \d+ guesses right$")).wait_for()
     page.reload()
     other.get_by_text("The answer").wait_for()
@@ -836,6 +840,8 @@ def test_a_link_holds_what_is_no_letter_of_ascii(built, reader):
     page.get_by_text("Copied.").wait_for()
     page = reader(lesson, asking=f"?another#{page.url.partition('#')[2]}")
     assert filled.input_value() == chosen != "0"
+    odd = "~ä√>?ÿ"
+    assert page.evaluate("(odd) => [decoded(coded(odd)), /^[\\w=]+$/.test(coded(odd))]", odd) == [odd, True]
 
 
 def test_each_board_of_a_page_keeps_its_own_numbers(built, reader):
@@ -848,6 +854,26 @@ def test_each_board_of_a_page_keeps_its_own_numbers(built, reader):
         cell.press("Enter")
     page.reload()
     assert [cell.input_value() for cell in cells] == ["7", "8"]
+    page.goto((built / "index.html").as_uri())
+    assert page.evaluate("boards[0].dataset.now ?? null") is None, "another page has numbers of its own"
+    page.goto((built / "notebooks" / "01_by_hand.html").as_uri())
+    assert [cell.input_value() for cell in cells] == ["7", "8"], "who comes back finds them"
+    links, number = [], page.locator(".saved-board").count()
+    place = page.evaluate("(title) => boards.findIndex((one) => one.textContent.includes(title))", titles[1])
+    for i in (place, number - 1):
+        page.get_by_role("button", name="Link to these numbers").nth(i).click()
+        page.locator(".board-tools").nth(i).get_by_role("status").get_by_text("Copied.").wait_for()
+        links.append(page.url.partition("#")[2])
+    cells[1].fill("9")
+    cells[1].press("Enter")
+    page.goto(f"{(built / 'notebooks' / '01_by_hand.html').as_uri()}?again#{links[0]}")
+    assert [cell.input_value() for cell in cells] == ["7", "8"], "a link comes before what was there"
+    page.evaluate("sessionStorage.clear()")
+    page.goto(f"{(built / 'notebooks' / '01_by_hand.html').as_uri()}?once_more#{links[1]}")
+    given = page.evaluate("boards.map((one) => one.dataset.now ?? null)")
+    assert given[:-1] == [None] * (number - 1) and "inputs" in given[-1], (
+        "the last is as it began, the others have no link"
+    )
 
 
 def test_a_link_that_is_spoilt_changes_nothing(built, reader):

@@ -394,6 +394,24 @@ def test_no_line_of_a_plot_hides_behind_its_legend():
         assert below == moves, "where there is room it stands among the lines"
         columns = {round(words.get_window_extent().x0) for words in axes.get_legend().get_texts()}
         assert len(columns) == 1 + moves, "below it is no higher than it must be"
+        assert axes.get_legend().get_frame_on() != moves and axes.get_legend().get_texts()[0].get_fontsize() == 12
+    assert not build.live.hides_a_line(None), "a picture without a legend"
+    around = curves([1, 2, 3, 4, 5], {"ours": [9, 8, 0, 8, 9], "PyTorch's": [8, 7, 0, 7, 8]}, **MEASURED)
+    build.live.drawing(around)
+    assert around.axes[0].get_legend().get_window_extent().y0 > around.axes[0].get_window_extent().y0, (
+        "it hides no line"
+    )
+
+
+def test_a_drawing_says_how_broad_it_is_and_is_whole():
+    for size, shape in (((8, 4), "drawing broad"), ((7.9, 4), "drawing"), ((5.9, 4), "drawing upright")):
+        figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)
+        figure.set_size_inches(size)
+        figure.text(0.5, -0.5, "below")
+        image = BeautifulSoup(build.live.drawing(figure), "html.parser").img
+        assert " ".join(image["class"]) == shape
+        _, height = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', b64decode(image["src"].partition(",")[2])).groups()
+        assert float(height) > 1.4 * 72 * build.live.LARGER * size[1]
 
 
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
@@ -516,27 +534,35 @@ def test_a_slide_shows_a_long_cells_first_sentences_or_those_named_and_the_notes
     with_much = f"One. Two.\n\n{rows}\n\n$${50 * 'x '}$$\n\n![{50 * 'word '}](x.svg)"
     assert build.shortened(with_much) == (with_much, []), "what is no sentence has no words"
     assert build.shortened(short) == (short, []) and build.shortened(f"{short}One more.")[1] == ["One more."]
+    assert build.shortened("One.\n\nTwo. Three.", ["Two"]) == ("Two.", ["One.", "Three."])
+    sentences = ["One (as here.)", "Two.", "*Three.* `four` is?", "$x$!", "(Six.)", "[Seven](x).", "“Eight.” is 1.5."]
+    assert build.SENTENCE.split(" ".join(sentences)) == sentences
+    for block in ("$$x$$", "![a](b)", "| a |", "- a", "* a", "2. a", "<b>a</b>", "```\na\n```", "# A"):
+        assert not build.is_prose(block), block
+    assert all(map(build.is_prose, ("A.", "*A* is.", "-1 is.", "1.5 is.", "$x$ is.")))
+    assert build.words_of("a $$x\ny$$ <b class=x>b</b> ![no word](x) c\n| d |\ne") == list("abce")
 
 
 def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the_speaker(tmp_path):
     long = " ".join(f"Sentence number {i} has a few words more than it needs." for i in range(8))
+    there = "[number 7](03_masking.ipynb#masks)"
     question = {"answer": "The answer: 2", "leaves": [2], "alone": True, "within": 0, "slips": []}
     made = [
         ("markdown", "# Title\n\nText.", "slide", {}),
         ("code", "import math", None, {"slide": []}),
         ("markdown", "## First\n\nShort.", "slide", {"speaker": {"minutes": 2, "say": "Say <this>.", "ask": "Who?"}}),
         ("code", "x = 1", None, {}),
-        ("markdown", "Later.", "fragment", {}),
+        ("markdown", "### Later\n\nOn.", "fragment", {}),
         ("code", "asked", "subslide", {}),
         ("markdown", "It answers.", None, {}),
         ("markdown", "Not on a slide.", "skip", {}),
-        ("markdown", f"## Second\n\n{long.replace('few', '*few*')}", "slide", {}),
+        ("markdown", f"## Second\n\n{long.replace('few', '*few*').replace('number 7', there)}", "slide", {}),
         ("code", "my_x = ...", None, {"tags": ["blank"]}),
         ("code", "x = 1", None, {}),
         ("markdown", "### Third\n\nOf its own.", "subslide", {}),
         ("code", "y = 2", "subslide", {}),
         ("code", "asked", "fragment", {}),
-        ("markdown", "## Last", "slide", {}),
+        ("markdown", "## *Last*", "slide", {}),
         ("code", "z = 3", None, {}),
     ]
     cells = []
@@ -556,7 +582,7 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
         (4, "Second", 2, False),
         (5, "Third", 3, False),
         (6, "Second", 2, True),
-        (7, "Last", 2, False),
+        (7, "<em>Last</em>", 2, False),
     ]
     assert [[part["step"] for part in slide["cells"]] for slide in slides] == [
         [False, False],
@@ -583,8 +609,14 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
 
     nbformat.write(notebook, tmp_path / "small.ipynb")
     deck = BeautifulSoup(build.page(tmp_path / "small.ipynb"), "html.parser")
+    settings = json.loads(deck.find(id="settings").string)
+    assert [settings["name"], settings["reading"], settings["server"]] == ["small", build.pages.UPRIGHT, None]
+    assert settings["sources"] == {cell.id: cell.source for cell in cells if cell.cell_type == "code"}
+    assert not deck.select(".answers"), "nothing was asked"
+    assert "<h3>Later</h3>" in str(deck.select(".prose.fragment")[0]), "only a slide's own heading stands above it"
     assert deck.title.get_text() == "Title" and "Not on a slide" not in deck.get_text()
     notes = deck.select("aside.notes")
+    assert notes[3].a["href"] == "03_masking.html#masks"
     assert notes[1].get_text(" ", strip=True) == "2 min, from 0:00 Ask: Who? Say <this>."
     assert (
         "Sentence number 7" in notes[3].get_text()
@@ -593,16 +625,21 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
 
 
 def test_what_a_cell_printed_is_set_smaller_if_it_is_a_broad_table_and_a_widget_leaves_its_words(tmp_path):
-    broad = "x" * (build.WIDE + 1)
-    printed = [nbformat.v4.new_output("stream", text=text) for text in (f"{broad}\nx", f"{broad}\n{broad}")]
+    fits, broad, long = 80 * "x", 81 * "x", 200 * "x"
+    texts = (f"{long}\nx", f"{broad}\n{broad}", f"{fits}\n{fits}")
+    printed = [nbformat.v4.new_output("stream", text=text) for text in texts]
     bar = {build.pages.VIEW: {"model_id": "1"}, "text/plain": "100 steps"}
-    outputs = [*printed, nbformat.v4.new_output("display_data", bar)]
+    listed = {"text/html": "<pre>x</pre>", "text/plain": 100 * "x"}  # the code of a function, in colours
+    outputs = [*printed, *(nbformat.v4.new_output("display_data", data) for data in (bar, listed))]
     cells = [nbformat.v4.new_code_cell("x", id=f"cell-{i}", outputs=[output]) for i, output in enumerate(outputs)]
     cells[0].metadata["slideshow"] = {"slide_type": "slide"}
     ((slide,),) = build.columns_of(nbformat.v4.new_notebook(cells=cells), {}, tmp_path)
-    assert [part["wide"] for part in slide["cells"]] == [False, True, False]
-    assert slide["longest"] == len(broad)
-    assert BeautifulSoup(slide["cells"][2]["outputs"], "html.parser").get_text(strip=True) == "100 steps"
+    assert [part["wide"] for part in slide["cells"]] == [False, True, False, False, False]
+    assert slide["longest"] == pytest.approx(1.1 * 100)
+    ((alone,),) = build.columns_of(nbformat.v4.new_notebook(cells=cells[:2]), {}, tmp_path)
+    assert alone["longest"] == len(broad), "a line that breaks anyway counts for nothing"
+    bar = BeautifulSoup(slide["cells"][3]["outputs"], "html.parser")
+    assert bar.get_text(strip=True) == "100 steps" and not bar.select("[class*=input]")
 
 
 def test_what_a_notebook_shows_is_the_same_in_its_kernel_and_where_a_deck_is_built(notebooks_run_once):
@@ -637,9 +674,11 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
     assert [found() for found in torchs_own] == before
     assert list(found) == ["cell-4", "cell-6", "cell-8"]
+    assert set(found["cell-8"].question) == {"leaves", "alone", "within", "slips"}, "the answer is not in it"
     assert found["cell-8"].question["leaves"] == [2] and "The answer" in found["cell-8"].html
     assert 'class="drawing upright"' in found["cell-4"].html and "saved-board" in found["cell-6"].html
     assert build.script_data("</script>") == '"\\u003c/script>"'
+    assert build.live.last_value("# no value", {}) is None
     figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)
     size = figure.get_size_inches().tolist()
     build.live.drawing(figure)
@@ -647,14 +686,14 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
 
 
 def test_the_command_writes_every_deck_or_those_that_are_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(build, "BUILD", tmp_path / "slides")
-    monkeypatch.setattr(build, "page", lambda path: f"the deck of {path.stem}")
+    monkeypatch.setattr(build, "BUILD", tmp_path / "build" / "slides")
+    monkeypatch.setattr(build, "page", lambda path: f"the deck of {path.stem} → …")
     assert build.main([str(NOTEBOOKS[2])]) == 0
-    assert capsys.readouterr().out == f"{(tmp_path / 'slides' / NAMES[2]).as_uri()}.html\n"
+    assert capsys.readouterr().out == f"{(build.BUILD / NAMES[2]).as_uri()}.html\n"
     assert build.main([]) == 0
     assert [line.rpartition("/")[2] for line in capsys.readouterr().out.split()] == [f"{name}.html" for name in NAMES]
-    assert {path.read_text(encoding="utf-8") for path in (tmp_path / "slides").iterdir()} == {
-        f"the deck of {name}" for name in NAMES
+    assert {path.read_text(encoding="utf-8") for path in build.BUILD.iterdir()} == {
+        f"the deck of {name} → …" for name in NAMES
     }
 
 
@@ -667,6 +706,8 @@ def test_behind_a_live_deck_a_guess_has_to_be_given_and_figures_come_for_the_sli
         os.environ.pop(build.live.VARIABLE, None)
         build.live.prepare()
         assert os.environ[build.live.VARIABLE] == "1"
+        build.live.bind(False)
+        assert build.live.VARIABLE not in os.environ
     figure = curves([1, 2], {"ours": [1, 2]}, **{**MEASURED, "title": '"Here" < there & elsewhere'})
     data, _ = formats[build.live.Figure](figure, include=None, exclude=None)
     assert BeautifulSoup(data["text/html"], "html.parser").img["alt"] == figure.description

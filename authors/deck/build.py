@@ -156,7 +156,7 @@ def is_prose(block):
 
 
 def words_of(source):
-    return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", " ", source, flags=re.S | re.M).split()
+    return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|[^\n]*", " ", source, flags=re.S | re.M).split()
 
 
 # --------------------------------------------------------------------------------------------------------- cells
@@ -170,7 +170,7 @@ def highlighted(source):
 
 def outputs_of(cell, value):
     """The saved outputs of a code cell as HTML: drawings sharp at any size, boards alive, other things as saved."""
-    if value and value.html:
+    if value:
         return value.html
     if not cell.outputs:
         return ""

@@ -160,8 +160,6 @@ class Answer:
             with printed_to(out), self.watch, torch.enable_grad():
                 result = work()
             answer = {"result": writer.value(result)}
-        except Closed:
-            raise
         except BaseException as error:
             answer = {"raised": what_was_raised(error)}
         answer |= {"printed": out.getvalue()[:PRINTED], "used": sorted(self.watch.seen)[:1000]}
@@ -178,7 +176,7 @@ def as_numbers(part):
 def state_of(args):
     """What can be changed about arguments, to be compared."""
     writer = Writer()
-    return [writer.value(arg) for arg in args if not isinstance(arg, Attention)], writer.storages
+    return [writer.value(arg) for arg in args], writer.storages
 
 
 def module_from(kind, settings, tensors):
@@ -410,7 +408,6 @@ def main(options):
     is_other = become(options["user"])
     closed_to_others()
     os.chdir(options["folder"])
-    torch.set_num_threads(1)
     one = torch.ones(1, requires_grad=True)
     torch.autograd.grad([one * one], [one], [one.detach()])  # the first one imports much, which every fork then has
     gc.freeze()  # what is shared stays shared

@@ -105,10 +105,10 @@ def _take_in(states, line):
     mistake = str(line.get("misconception"))
     mistake = mistake if mistake in EXERCISES[id].mistakes or mistake in OF_A_PART else ""
     before = states.get(id)
+    if before is not None and before.status == "correct":
+        return  # what was right once is done
     if before is None or before.last is None:
         before = Now("wrong", since=when)
-    if before.status == "correct" and status == "wrong":
-        return  # what was right once is done
     states[id] = Now(status, mistake, before.tries + 1, before.since, when)
 
 

@@ -60,7 +60,7 @@ class Writer:
         if value is Ellipsis:
             return ["..."]
         if kind is str:
-            return ["str", value[:10_000].encode("utf-8", "replace").decode()]
+            return ["str", value[:10_000]]
         if kind in (list, tuple) or (issubclass(kind, tuple) and kind.__module__ == "torch.return_types"):
             return ["list" if kind is list else "tuple", [self.value(part, depth + 1) for part in value]]
         if kind is dict:

@@ -313,12 +313,13 @@ def look(*_):
         seen["course"] = "written"
     except OSError as error:
         seen["course"] = type(error).__name__
-    try:
-        open("/mine", "w").write("mine")
-        seen["elsewhere"] = "written"
-        os.remove("/mine")
-    except OSError as error:
-        seen["elsewhere"] = type(error).__name__
+    for name in ("/mine", "/dev/mine", "/dev/shm/mine"):
+        try:
+            open(name, "w").write("mine")
+            seen[name] = "written"
+            os.remove(name)
+        except OSError as error:
+            seen[name] = type(error).__name__
     try:
         socket.create_connection(("127.0.0.1", %d), timeout=5).close()
         seen["network"] = "reached"
@@ -377,7 +378,8 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
         seen = looked(host, source)
     assert [seen[name] for name in names[:3]] == ["FileNotFoundError"] * 3
     assert seen["/proc/1/environ"] == "PermissionError"
-    assert seen["course"] == seen["elsewhere"] == "OSError" and seen["network"] == "none"  # read-only
+    assert [seen[name] for name in ("course", "/mine", "/dev/mine", "/dev/shm/mine")] == ["OSError"] * 4  # read-only
+    assert seen["network"] == "none"
     assert seen["uid"] != 0 and "TEACHERS_SECRET" not in seen["env"]
     system = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "student", "usr"}
     assert set(seen["root"]) <= {*system, *NOTEBOOKS.parts, *seen_parts()}
@@ -403,8 +405,9 @@ def seen_parts():
 
 
 HOLDING = """
-import os, time
+import os, subprocess, time
 def look():
+    small = [subprocess.Popen(["/bin/sleep", "1000"]) for _ in range(3)]  # which hold less than they were forked from
     for _ in range(3):
         reading, writing = os.pipe()
         if os.fork() == 0:
@@ -455,6 +458,7 @@ def test_where_there_is_no_fork_each_answer_has_a_process_of_its_own():
 
 
 def test_the_command_line_of_bubblewrap(monkeypatch):
+    monkeypatch.setattr(confine, "SEEN", (*confine.SEEN, "not_there.py"))
     for root in (True, False):
         monkeypatch.setattr("os.geteuid", lambda root=root: 0 if root else 1000)
         command = bubblewrap("/usr/bin/bwrap")
@@ -464,6 +468,8 @@ def test_the_command_line_of_bubblewrap(monkeypatch):
         assert ("--unshare-user" in command) != root
         bound = [command[i + 1] for i, word in enumerate(command) if word == "--ro-bind"]
         assert str(NOTEBOOKS.parent) not in bound and str(NOTEBOOKS) not in bound
+        assert all(Path(path).exists() for path in bound)
+        assert not any(Path(one).is_relative_to(other) for one in bound for other in bound if one != other)
         assert {Path(path).stem for path in bound if "authors" in path} == {
             "__init__",
             "inside",

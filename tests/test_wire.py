@@ -480,7 +480,7 @@ def test_a_process_for_answers_keeps_no_connection_and_leaves_with_the_judge(mon
         ours.send(b"e")
         ours.shutdown(socket.SHUT_WR)
         inside.host(control, {})
-        theirs.settimeout(60)
+        theirs.setblocking(False)
         assert theirs.recv(1) == b"", "an end was left open here"
         assert ours.recv(10) == b"fe" and ended == ["all"] * 2
 
@@ -667,6 +667,28 @@ def test_a_host_that_does_not_start_is_an_error_of_one_line(unconfined_host, mon
     monkeypatch.setattr(Started, "error", b"Traceback\nOSError: no room\n")
     with pytest.raises(OSError, match=r"^OSError: no room$"):
         unconfined_host.__enter__()
+    monkeypatch.setattr(Started, "error", b"")
+    with pytest.raises(OSError, match="the process did not start"):
+        unconfined_host.__enter__()
+
+
+def test_where_bubblewrap_does_not_work_it_is_said_why(unconfined_host, monkeypatch):
+    def popen(command, **options):
+        Started.answers, Started.error = (b"", b"no room") if command[0] == "/bwrap" else (b"o", b"")
+        return Started(command, **options)
+
+    monkeypatch.setattr(Started, "answers", b"")
+    monkeypatch.setattr(Started, "error", b"")
+    monkeypatch.setattr("subprocess.Popen", popen)
+    monkeypatch.setattr("shutil.which", lambda name: f"/{name}")
+    host, words = confine.best_host()
+    with host:
+        assert words.startswith(
+            "bubblewrap does not work here (no room): students' code runs as a user who owns nothing"
+        )
+    monkeypatch.setattr("sys.platform", "darwin")
+    host, words = confine.best_host()
+    assert words.startswith("There is no bubblewrap for darwin: ") and host.process is None
 
 
 def test_a_host_that_ended_or_does_not_answer_is_replaced(unconfined_host, monkeypatch):
@@ -728,6 +750,29 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
     with pytest.raises(OSError, match="another process answered"), host, host.student():
         pass
     ended.pop().end.close()
+
+    def knows(command, **options):
+        told = json.loads(command[-1])
+        end = socket.create_connection(("127.0.0.1", told["port"]))
+        end.sendall(told["password"].encode())
+        return SimpleNamespace(end=end)
+
+    monkeypatch.setattr("subprocess.Popen", knows)
+    with host, host.student() as channel:
+        assert channel.end.fileno() >= 0
+    assert channel.end.fileno() < 0
+    ended.pop().end.close()
+
+    class Patient(socket.socket):
+        def accept(self):
+            assert self.gettimeout(), "waits without end"
+            return super().accept()
+
+        def recv(self, *most):
+            assert self.gettimeout(), "waits without end"
+            return super().recv(*most)
+
+    monkeypatch.setattr("socket.socket", Patient)
     monkeypatch.setattr(confine, "START_S", 0.1)
     for comes in (True, False):  # and says nothing
 
@@ -749,10 +794,11 @@ def test_memory_of_ones_own_is_counted_and_a_files_is_not(tmp_path):
     before = confine.held_by(os.getpid())
     with open(tmp_path / "large", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         assert not any(mapped[::page]) and confine.held_by(os.getpid()) - before < size / 2
-    before = confine.held_by(os.getpid())
-    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as own:  # never a place that was free already
-        own[::page] = bytes([1]) * (size // page)
-        assert confine.held_by(os.getpid()) - before > size / 2
+    for whose in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):  # one's own, or for one's forks too
+        before = confine.held_by(os.getpid())
+        with mmap.mmap(-1, size, flags=whose | mmap.MAP_ANONYMOUS) as own:  # never a place that was free already
+            own[::page] = bytes([1]) * (size // page)
+            assert confine.held_by(os.getpid()) - before > size / 2
 
 
 def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):

@@ -38,6 +38,7 @@ BORDER = "(node) => getComputedStyle(node).borderLeftColor"
 READY = "document.documentElement.dataset.python === 'ready'"
 NUMBER = "Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1"
 
+NEXT = "PageDown", "ArrowRight", "Space"  # which clickers send
 MEASURED = {"title": "Time on this machine", "xlabel": "tokens", "ylabel": "ms"}
 
 # Every slide, first as it comes up and then with all that can come: what is seen too early, cut, shrunk, small, beyond
@@ -1234,6 +1235,42 @@ def test_a_clicker_shows_the_answer_after_a_run_without_a_guess_and_after_a_wron
     page.reload()
     until(page, READY)
     assert answer.count() == 1
+
+
+def test_next_shows_what_is_not_run_as_it_was_saved_unless_the_code_is_another(live_deck):
+    page, saved = live_deck, live_deck.locator(SLIDE + ".saved:not(:empty, :has(.saved-board))")
+    plain = [slide_with(page, ":scope:not(:has(.fragment)) .to-come:not(:empty)", nth) for nth in range(4)]
+    arrow = page.locator(".navigate-right").click
+    for slide, go_on in zip(plain, [*(lambda key=key: page.keyboard.press(key) for key in NEXT), arrow], strict=True):
+        jump(page, slide)
+        assert saved.count() and not any(output.is_visible() for output in saved.all())
+        go_on()
+        assert number_of(page) == slide and all(output.is_visible() for output in saved.all())
+        go_on()
+        until(page, f"(n) => {NUMBER} === n + 1", slide)
+    late = page.locator(SLIDE + ".code.fragment > .saved:not(:empty)").first
+    jump(page, slide_with(page, ".code.fragment > .to-come:not(:empty)", -1))
+    assert not late.locator("..").is_visible()
+    while not late.locator("..").is_visible():
+        page.keyboard.press("PageDown")
+    assert not late.is_visible(), "its code comes first"
+    page.keyboard.press("PageDown")
+    assert late.is_visible()
+    changed = slide_with(page, ":scope:not(:has(.fragment, .code ~ .code)) .to-come:not(:empty)")
+    jump(page, changed)
+    assert not saved.first.is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("PageDown")
+    assert number_of(page) == changed + 1, "in the overview next is the next slide"
+    page.keyboard.press("Escape")
+    jump(page, changed)
+    type_into_the_first_cell(page, "  # another")
+    page.keyboard.press("PageDown")
+    assert not saved.first.is_visible()
+    jump(page, changed)
+    page.keyboard.press("o")
+    page.keyboard.press("PageDown")
+    assert saved.first.is_visible()
 
 
 def test_run_lies_on_no_code_however_long_the_first_line_and_code_can_be_read(live_deck):

@@ -331,6 +331,17 @@ async function restart() {
   }
 }
 
+// For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
+function showSaved() {
+  if (!live || Reveal.isOverview()) return false;
+  const due = all(".to-come:not(:empty)", current()).filter((saved) => {
+    const cell = saved.parentElement;
+    return cell.matches(".visible, :not(.fragment)") && cell.source() === settings.sources[cell.dataset.id];
+  });
+  due.forEach((saved) => saved.classList.remove("to-come"));
+  return due.length > 0;
+}
+
 // Every code cell of the slide as it stands in the file; a second press brings back what was typed.
 function original() {
   for (const cell of all(".cell.code", current())) {
@@ -392,7 +403,7 @@ function onKey(event) {
   if (event.key === "PageDown" || event.key === "PageUp") {
     handled();
     if (within) event.target.blur();
-    return event.key === "PageDown" ? Reveal.next() : Reveal.prev();
+    return event.key === "PageUp" ? Reveal.prev() : showSaved() || Reveal.next();
   }
   if (live && event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.metaKey) && !event.target.closest?.(".attn-board, .guess")) {
     handled();
@@ -402,6 +413,7 @@ function onKey(event) {
   if (event.key === "Escape" && within) return handled(), event.target.blur();
   if (within) return event.stopPropagation(); // reveal.js hears nothing of what is typed
   if (!plain) return;
+  if (["ArrowRight", "ArrowDown", " "].includes(event.key) && !event.shiftKey && showSaved()) return handled();
   if (/^\d$/.test(event.key)) return handled(), jumpTo(number + event.key);
   if (event.key === "Backspace" && number) return handled(), jumpTo(number.slice(0, -1));
   if (event.key === "Enter" && number) {
@@ -424,6 +436,7 @@ if (reading) {
   document.body.classList.add("reading");
 } else {
   window.addEventListener("keydown", onKey, true);
+  window.addEventListener("click", (event) => event.target.closest?.(".navigate-right") && showSaved() && event.stopPropagation(), true);
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
   Reveal.initialize({
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",

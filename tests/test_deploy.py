@@ -9,15 +9,19 @@ import asyncio
 import contextlib
 import csv
 import datetime
+import fcntl
 import importlib
+import io
 import json
 import os
 import re
 import runpy
 import shutil
+import signal
 import stat
 import subprocess
 import sys
+import sysconfig
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -423,6 +427,7 @@ def test_one_machine_and_kubernetes_have_the_same_accounts_and_limits(config, va
     assert "jupyterhub_idle_culler" in culler["command"]
     teacher, cull = one.JupyterHub.load_roles
     assert teacher == {"name": "teacher", **values["hub"]["loadRoles"]["teacher"]} and cull["services"] == ["culler"]
+    assert set(cull["scopes"]) == {"list:users", "read:users:activity", "read:servers", "delete:servers"}
 
 
 def test_without_systemd_a_server_has_the_limits_of_its_process(config):
@@ -430,7 +435,11 @@ def test_without_systemd_a_server_has_the_limits_of_its_process(config):
     assert settings.JupyterHub.spawner_class.__name__ == "PlainServer"
     command = settings.Spawner.cmd
     assert command[:4] == ["nice", "prlimit", f"--data={1536 << 20}", "--nproc=400"]
-    assert command[4].endswith("jupyterhub-singleuser") and settings.PlainServer.popen_kwargs["umask"] == 0o077
+    options, log = settings.PlainServer.popen_kwargs, load("roster").STATE / "servers.log"
+    assert command[4].endswith("jupyterhub-singleuser") and options["umask"] == 0o077
+    assert options["stdin"] == subprocess.DEVNULL and options["stdout"] == options["stderr"]
+    assert os.path.samestat(os.fstat(options["stdout"]), log.stat()) and mode(log) == 0o600
+    assert fcntl.fcntl(options["stdout"], fcntl.F_GETFL) & os.O_APPEND, "each server writes behind what others wrote"
 
 
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="util-linux is not there")
@@ -489,11 +498,26 @@ def test_the_hub_is_not_open_and_its_end_is_nobody_elses(config):
     proxy = config(False).ConfigurableHTTPProxy
     assert proxy.command[:4] == ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
     assert proxy.api_url.startswith("http://127.0.0.1:")
-    assert hub.pid_file.startswith("/run/") and proxy.pid_file.startswith("/run/")
+    state = load("roster").STATE
+    assert hub.db_url == f"sqlite:///{state}/jupyterhub.sqlite" and hub.cookie_secret_file == f"{state}/cookie_secret"
+    assert "announcement_login" in hub.template_vars and proxy.log_level == "error"
+
+
+def test_a_hub_stands_where_it_is_told_and_its_three_ports_follow_each_other(config, monkeypatch):
+    monkeypatch.setenv("COURSE_HUB_ADDRESS", "0.0.0.0")
+    monkeypatch.setenv("COURSE_HUB_PORT", "8123")
+    settings, start = config(False), runpy.run_path(str(DEPLOY / "start.py"))
+    hub, proxy = settings.JupyterHub, settings.ConfigurableHTTPProxy
+    assert hub.bind_url == "http://0.0.0.0:8123"
+    assert (proxy.api_url, hub.hub_bind_url) == ("http://127.0.0.1:8124", "http://127.0.0.1:8125")
+    assert [hub.pid_file, proxy.pid_file] == [str(start["pid_file"](name)) for name in ("hub", "proxy")]
+    assert "8123" in hub.pid_file and hub.pid_file.startswith("/run/")
 
 
 def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
     spawner = config(False).Spawner
+    assert spawner.pre_spawn_hook is load("classroom").make_account
+    assert "--MappingKernelManager.cull_idle_timeout=7200" in spawner.args
     assert spawner.default_url.startswith("/git-pull?") and "01_by_hand.ipynb" in spawner.default_url
     assert spawner.environment["ATTENTION_HAND_IN"] == f"~/{load('collect').PLACE}"
     assert spawner.environment["GIT_CONFIG_SYSTEM"] == str(load("edition").SETTINGS)
@@ -686,9 +710,17 @@ def start(roster, monkeypatch, tmp_path):
     for name in ("write", "allow_pulling", "close_the_rest"):
         monkeypatch.setattr(edition, name, lambda name=name: module.commands.append([name]))
     module.commands = []
-    run = lambda command, **options: module.commands.append([str(part) for part in command])  # noqa: E731
+    module.variables = []
+
+    def run(command, env=None, **_):
+        module.commands.append([str(part) for part in command])
+        module.variables.append(env or {})
+
     monkeypatch.setattr(module, "subprocess", SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL))
     return module
+
+
+SIGNS = {"hub": "jupyterhub", "proxy": "configurable-http-proxy"}  # what stands in the command line of each
 
 
 def test_each_command_goes_where_it_is_done(start, monkeypatch):
@@ -697,6 +729,7 @@ def test_each_command_goes_where_it_is_done(start, monkeypatch):
         ("collect", "main"),
         ("collect", "live"),
         ("edition", "links"),
+        ("start", "start"),
         ("start", "stop"),
     ):
         done = lambda *arguments, place=place, name=name: (place, name, *arguments)  # noqa: E731
@@ -706,7 +739,7 @@ def test_each_command_goes_where_it_is_done(start, monkeypatch):
     assert start.main(["collect", "03"]) == ("collect", "main", ["03"])
     assert start.main(["live"]) == ("collect", "live", [])
     assert start.main(["links", "https://x"]) == ("edition", "links", ["https://x"])
-    assert start.main(["stop"]) == ("start", "stop")
+    assert start.main(["stop"]) == ("start", "stop") and start.main([]) == ("start", "start")
     with pytest.raises(SystemExit, match=r"course\.py hub stop"):
         start.main(["everything"])
 
@@ -723,14 +756,24 @@ def test_a_hub_without_a_class_or_beside_another_does_not_start(start, monkeypat
     with pytest.raises(SystemExit, match="running already, as process 7"):
         start.start()
     assert start.commands == []
-    monkeypatch.setattr(start, "running", lambda name, sign: None)
+    asked, printed = [], io.BytesIO()
+    monkeypatch.setattr(start, "running", lambda *process: asked.append(process))
     monkeypatch.setattr(start, "prepare", lambda: start.commands.append("prepared"))
-    monkeypatch.setattr(os, "execv", lambda program, command: start.commands.append(command))
+    monkeypatch.setattr(os, "execv", lambda program, command: start.commands.append([*command, printed.getvalue()]))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed))
+    monkeypatch.setattr(start, "PORT", 8123)
     monkeypatch.setenv("COURSE_HUB_STATE", "")
     start.start()
     assert not (tmp_path / "proxy").exists()
-    assert start.commands[0] == "prepared" and start.commands[1][1:3] == ["-m", "jupyterhub"]
+    assert asked == list(SIGNS.items())
+    prepared, (_, *command, said) = start.commands
+    assert prepared == "prepared" and command == ["-m", "jupyterhub", "-f", str(DEPLOY / "jupyterhub_config.py")]
+    assert b"The class is at port 8123 " in said, "what is not flushed is lost when another program takes over"
     assert os.environ["COURSE_HUB_STATE"] == str(start.STATE)
+    (tmp_path / "proxy").write_text("2")
+    monkeypatch.setattr(start, "running", lambda name, sign: name == "proxy" or None)
+    start.start()
+    assert (tmp_path / "proxy").exists(), "that of a proxy that runs stays"
 
 
 def test_before_a_start_everything_is_made_and_what_is_there_is_left(start, tmp_path):
@@ -744,7 +787,10 @@ def test_before_a_start_everything_is_made_and_what_is_there_is_left(start, tmp_
     install, *done, fonts, compiled = start.commands
     assert install[:2] == ["npm", "install"] and install[-1] == f"configurable-http-proxy@{start.PROXY}"
     assert done == [["write"], ["allow_pulling"], ["close_the_rest"]]
-    assert "font_manager" in fonts[-1] and str(ROOT / "attn_lib") in compiled
+    assert install[install.index("--prefix") + 1] == str(tmp_path / "place")
+    assert "font_manager" in fonts[-1] and {str(ROOT / "attn_lib"), sysconfig.get_path("purelib")} <= set(compiled)
+    cache = start.STATE / "skeleton/.cache/matplotlib"
+    assert any(variables.get("MPLCONFIGDIR") == str(cache) for variables in start.variables)
     assert mode(start.STATE) == 0o700 and (start.STATE / "skeleton" / start.collect.LIVE).is_dir()
     package = tmp_path / "place/node_modules/configurable-http-proxy/package.json"
     package.parent.mkdir(parents=True)
@@ -773,7 +819,8 @@ def test_a_number_counts_only_for_the_process_that_wrote_it(start, monkeypatch, 
 def test_stop_ends_hub_proxy_and_the_classs_processes_and_nobody_elses(start, monkeypatch, own_process):
     hub, proxy, student, other = own_process(), own_process(), own_process(), own_process()
     processes = {"hub": hub, "proxy": proxy}
-    monkeypatch.setattr(start, "running", lambda name, sign: start.psutil.Process(processes[name].pid))
+    there = lambda name, sign: start.psutil.Process(processes[name].pid) if SIGNS[name] == sign else None  # noqa: E731
+    monkeypatch.setattr(start, "running", there)
     monkeypatch.setattr(start.roster, "people", lambda: [{"id": "ada"}])
     owners = {student.pid: start.classroom.account("ada"), other.pid: start.classroom.account("eve")}
     monkeypatch.setattr(start.classroom, "owner", owners.get)
@@ -781,7 +828,8 @@ def test_stop_ends_hub_proxy_and_the_classs_processes_and_nobody_elses(start, mo
     monkeypatch.setattr(start.psutil, "wait_procs", lambda processes, timeout: waited_for.extend(processes))
     start.stop()
     assert [process.pid for process in waited_for] == [hub.pid, proxy.pid, student.pid]  # until they are gone
-    assert all(process.wait(20) is not None for process in (hub, proxy, student)) and other.poll() is None
+    assert [process.wait(20) for process in (hub, proxy)] == [-signal.SIGTERM] * 2, "they end what they have begun"
+    assert student.wait(20) is not None and other.poll() is None
 
 
 # ---------------------------------------------------------------------------------------------- what students get

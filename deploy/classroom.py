@@ -62,7 +62,7 @@ class PlainServer(LocalProcessSpawner):
     def load_state(self, state):
         """After a restart of the hub, a number may belong to another process by now."""
         super().load_state(state)
-        if self.pid and owner(self.pid) != account(self.user.name):
+        if owner(self.pid) != account(self.user.name):
             self.pid = 0
 
     async def stop(self, now=False):

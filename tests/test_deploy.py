@@ -568,6 +568,7 @@ def test_a_new_account_is_marked_and_its_home_closed(classroom, accounts, monkey
     assert groupadd == ["groupadd", "--force", "attention-students"]
     assert useradd[0] == "useradd" and useradd[-1] == classroom.account("王小明") and "HOME_MODE=0700" in useradd
     assert useradd[useradd.index("--groups") + 1] == "attention-students" and "--create-home" in useradd
+    assert useradd[useradd.index("--shell") + 1] == "/bin/bash"
     assert mode(home) == 0o700
 
 
@@ -606,13 +607,14 @@ def test_after_a_restart_a_number_that_another_account_has_is_not_taken_over(cla
 
 def test_stopping_a_server_ends_all_of_its_student_and_nothing_else(classroom, server, monkeypatch, own_process):
     async def stop(self, now):
-        return None
+        asked.append(self)
 
+    asked = []
     left, others = own_process(), own_process()
     monkeypatch.setattr(classroom, "owner", {left.pid: classroom.account("王小明"), others.pid: "at-grace"}.get)
     monkeypatch.setattr(classroom.LocalProcessSpawner, "stop", stop)
     run_async(server.stop())
-    assert left.wait(20) is not None and others.poll() is None
+    assert left.wait(20) is not None and others.poll() is None and asked == [server]
 
 
 # ------------------------------------------------------------------------------------------- what a machine must have
@@ -829,7 +831,7 @@ def test_stop_ends_hub_proxy_and_the_classs_processes_and_nobody_elses(start, mo
     start.stop()
     assert [process.pid for process in waited_for] == [hub.pid, proxy.pid, student.pid]  # until they are gone
     assert [process.wait(20) for process in (hub, proxy)] == [-signal.SIGTERM] * 2, "they end what they have begun"
-    assert student.wait(20) is not None and other.poll() is None
+    assert student.wait(20) == -signal.SIGKILL and other.poll() is None
 
 
 # ---------------------------------------------------------------------------------------------- what students get
@@ -1004,6 +1006,7 @@ def test_what_is_no_notebook_or_too_large_is_left_out_and_said(class_of, tmp_pat
     os.mkfifo(home / "attention/handed-in/03/pipe.ipynb")
     (tmp_path / "elsewhere").write_text("small")
     (home / "attention/handed-in/03/link.ipynb").symlink_to(tmp_path / "elsewhere")
+    assert collect.LARGEST == 20e6, "what a file left out is told"
     monkeypatch.setattr(collect, "LARGEST", 10)
     collect.main(["03", str(tmp_path / "out")])
     assert [path.read_text() for path in (tmp_path / "out/03-all/王小明").iterdir()] == ["good"]
@@ -1108,7 +1111,7 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     assert "The mask starts at the wrong corner" in page and "First difference: A has" in page
 
 
-def test_what_was_collected_belongs_to_whoever_called_sudo(class_of, tmp_path, monkeypatch):
+def test_what_was_collected_belongs_to_whoever_called_sudo(class_of, tmp_path, monkeypatch, capsys):
     collect, homes = class_of
     handed_in(homes["王小明"], "one.ipynb", "one")
     owned = {}
@@ -1117,6 +1120,12 @@ def test_what_was_collected_belongs_to_whoever_called_sudo(class_of, tmp_path, m
     monkeypatch.setenv("SUDO_GID", "1001")
     collect.main(["03", str(tmp_path / "out")])
     assert set(owned.values()) == {(1000, 1001)} and tmp_path / "out/03/王小明/03_masking.ipynb" in owned
+    collect.live([str(tmp_path / "out")], until_stopped=False)
+    assert owned[tmp_path / "out/live/王小明.jsonl"] == (1000, 1001)
+    monkeypatch.setattr(collect.roster, "people", lambda: [{"id": "王小明", "name": "", "email": "", "teacher": ""}])
+    capsys.readouterr()
+    collect.main(["03", str(tmp_path / "out")])
+    assert "1 of 1 handed in notebook 03. \n" in capsys.readouterr().out, "nobody is missing"
 
 
 @pytest.mark.parametrize("arguments", [[], ["0"], ["99"], ["03", "a", "b"]])

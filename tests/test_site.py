@@ -849,9 +849,10 @@ def test_each_board_of_a_page_keeps_its_own_numbers(built, reader):
     titles = "Self-attention by hand, up to the values", "Self-attention by hand"
     boards = [page.get_by_role("group", name=title, exact=True) for title in titles]
     cells = [board.get_by_label("W_v row 1 column 1", exact=True) for board in boards]
-    for cell, number in zip(cells, "78", strict=True):
+    for board, cell, number in zip(boards, cells, "78", strict=True):
         cell.fill(number)
         cell.press("Enter")
+        board.get_by_role("status").get_by_text(f"W_v row 1 column 1 is now {number}.").wait_for()
     page.reload()
     assert [cell.input_value() for cell in cells] == ["7", "8"]
     page.goto((built / "index.html").as_uri())
@@ -866,6 +867,7 @@ def test_each_board_of_a_page_keeps_its_own_numbers(built, reader):
         links.append(page.url.partition("#")[2])
     cells[1].fill("9")
     cells[1].press("Enter")
+    boards[1].get_by_role("status").get_by_text("W_v row 1 column 1 is now 9.").wait_for()
     page.goto(f"{(built / 'notebooks' / '01_by_hand.html').as_uri()}?again#{links[0]}")
     assert [cell.input_value() for cell in cells] == ["7", "8"], "a link comes before what was there"
     page.evaluate("sessionStorage.clear()")
@@ -924,7 +926,8 @@ def test_the_map_stays_in_sight_and_the_step_being_read_is_lit(built, reader):
     steps = page.locator("svg.map")
     assert not steps.is_visible()
     for heading, box in (("Step 4: the scores", "scores"), ("Step 7: the output", "outputs")):
-        page.get_by_role("heading", name=heading).evaluate("(node) => node.scrollIntoView()")
+        come_to = "(node) => (node.scrollIntoView(), scrollBy(0, -0.4 * innerHeight))"  # from below, before the middle
+        page.get_by_role("heading", name=heading).evaluate(come_to)
         steps.locator(".lit").get_by_text(box).wait_for()
         assert steps.is_visible() and steps.locator(".lit").count() == 1
     assert page.evaluate(SEE, ["map"]) == []
@@ -955,6 +958,8 @@ def test_in_print_answers_stand_at_the_end_and_hints_open(built, reader):
     page = reader(built / "notebooks" / "01_by_hand.html")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 794, "height": 1123})  # a sheet of A4
+    opened = "[...document.querySelectorAll('details')].find((node) => node.textContent.startsWith('Hint 1 of 3'))"
+    page.evaluate(f"void ({opened}.open = true)")
     page.evaluate("document.body.dataset.theme = 'dark', dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(SEE, ["paper"]) == []
     end = page.locator("article > section.answers")
@@ -967,11 +972,14 @@ def test_in_print_answers_stand_at_the_end_and_hints_open(built, reader):
     assert page.locator("form.guess[data-again=false]").nth(1).get_attribute("data-number") == "2"
     assert not page.locator("form.guess .answer").first.is_visible()
     assert not page.locator("details.after-guess").first.is_visible()
-    assert page.locator(".tag_filled details").count() and not page.locator(".tag_filled details[open]").count()
+    assert not end.locator("pre").count(), "code stays where it is"
+    for folded in ("filled", "answer"):
+        code = page.locator(f".tag_{folded} details")
+        assert code.count() and not code.and_(page.locator("[open]")).count()
     hint = "[...document.querySelectorAll('details')].find((node) => node.textContent.startsWith('Hint 3 of 3')).open"
     assert page.evaluate(hint)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert end.count() == 0 and not page.evaluate(hint)
+    assert end.count() == 0 and not page.evaluate(hint) and page.evaluate(f"{opened}.open"), "all is as it was before"
     page.goto((built / "index.html").as_uri())
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert end.count() == 0, "a page without questions has no answers"

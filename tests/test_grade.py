@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -368,6 +369,8 @@ def look():
 
 def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host, tmp_path, monkeypatch):
     if not host.bwrap:
+        plainly = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+        assert not shutil.which("bwrap") or subprocess.run(plainly).returncode, "it works, but not as we call it"
         pytest.skip("bubblewrap is not installed, or does not work here")
     monkeypatch.setenv("TEACHERS_SECRET", "x")
     (tmp_path / "neighbour.py").write_text("my answer")
@@ -459,6 +462,9 @@ def test_where_there_is_no_fork_each_answer_has_a_process_of_its_own():
 
 def test_the_command_line_of_bubblewrap(monkeypatch):
     monkeypatch.setattr(confine, "SEEN", (*confine.SEEN, "not_there.py"))
+    links, read = ("/bin", "/lib"), os.readlink
+    monkeypatch.setattr("os.path.islink", lambda path: path in links)
+    monkeypatch.setattr("os.readlink", lambda path: f"usr{path}" if path in links else read(path))
     for root in (True, False):
         monkeypatch.setattr("os.geteuid", lambda root=root: 0 if root else 1000)
         command = bubblewrap("/usr/bin/bwrap")
@@ -478,6 +484,8 @@ def test_the_command_line_of_bubblewrap(monkeypatch):
             "wire",
         }
         assert not Path("/etc/ld.so.cache").exists() or "/etc/ld.so.cache" in bound  # where libraries are found at once
+        linked = [command[i + 1 : i + 3] for i, word in enumerate(command) if word == "--symlink"]
+        assert linked == [["usr/bin", "/bin"], ["usr/lib", "/lib"]] and not {*links} & {*bound}
         assert not any(word in ("--bind", "--dev-bind") for word in command)
         assert command[command.index("--cap-drop") + 1] == "ALL"
         assert command[command.index("--tmpfs") - 2 :][:4] == ["--size", str(64 << 20), "--tmpfs", "/student"]

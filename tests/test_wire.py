@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -115,10 +116,10 @@ def test_shared_memory_stays_shared_and_a_small_part_brings_not_the_whole():
     writer = Writer()
     writer.value(torch.zeros(10_000)[:2])
     assert [len(numbers) for numbers in writer.storages] == [8]
-    writer = Writer()
-    for i in range(3):  # large ones, of which the system gives the next the place of the last, should nobody keep it
-        writer.value(torch.full((700_000,), float(i))[:100_000])
-    assert [numbers[:4] for numbers in writer.storages] == [struct.pack("f", i) for i in range(3)]
+    writer, many = Writer(), [torch.full((700_000,), float(i))[:100_000] for i in range(5)]
+    for part in many:  # large ones, of which the system gives the next the place of the last, should nobody keep it
+        writer.value(part)
+    assert [numbers[:4] for numbers in writer.storages] == [struct.pack("f", i) for i in range(5)]
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -460,7 +461,7 @@ def test_what_an_answer_prints_uses_and_raises_fits_a_message(capsys):
     loud = f"import sys, torch\ndef f(x):\n    print('x' * {wire.TEXT})\n    print('aside', file=sys.stderr)"
     found = Handed(f"{loud}\n    return torch.ones(2).exp().sum().log() + x").call(1)
     assert found["printed"] == "x" * 1000 and {"exp", "sum", "log", "add"} <= {*found["used"]}
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "") and "after" not in found, "nor what has not changed"
     many = Handed("f = None")
     many.answer.parts = [lambda: many.answer.watch.seen.update(map(str, range(5000)))]
     assert len(many.call()["used"]) == 1000
@@ -516,10 +517,13 @@ def test_what_a_hand_in_left_in_its_folder_is_gone_and_nothing_that_a_link_leads
     (left / "file").touch()
     (left / "link").symlink_to(elsewhere)
     monkeypatch.chdir(left)
-    monkeypatch.setattr(inside, "offspring", list)
+    ended = []
+    monkeypatch.setattr("os.kill", lambda *what: ended.append(what))
+    monkeypatch.setattr(inside, "offspring", lambda: [7])
     monkeypatch.setattr("os.waitpid", lambda *_: (_ for _ in ()).throw(ChildProcessError))
     inside.end_all()
     assert not list(left.iterdir()) and (elsewhere / "file").exists()
+    assert ended == [(7, signal.SIGKILL)], "what cannot be ignored"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")

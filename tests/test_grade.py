@@ -243,8 +243,9 @@ def test_the_teacher_is_told_what_a_cell_ended_with(host):
 def test_what_the_library_answers_is_not_shown_beside_what_is_expected(host):
     in_a_thread = "import threading, attn_lib\ndef my_causal_mask(q, k):\n    found = []\n"
     in_a_thread += "    thread = threading.Thread(target=lambda: found.append(attn_lib.causal_mask(q, k)))\n"
-    found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return found[0].T")
+    found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return ~found[0]")
     assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
+    assert found.difference == ""
     cured = "from attn_lib.exercises.catalogue import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
     cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
     assert judged(host, "6.5", cured).misconception == "librarys-own"
@@ -255,6 +256,7 @@ def test_a_patient_as_it_came_in_is_no_attempt_whatever_else_is_in_its_cell(host
     stub = f"{course().asked['6.5'].cell.source}\nnotes = 'later'"
     assert judged(host, "6.5", stub).status == "unattempted"
     assert judged(host, "1.1", "answer = [1.5, ..., 2.2]").status == "unattempted"
+    assert judged(host, "6.3", "def detects_3(attention):\n    return ...").status == "unattempted"  # the rest is ours
 
 
 def test_an_answer_runs_as_in_a_notebook_and_its_chance_is_the_judges(host):

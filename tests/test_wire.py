@@ -337,8 +337,9 @@ def test_chance_is_drawn_from_what_the_judge_draws_from():
 
 
 def test_the_first_trouble_ends_all_and_is_what_is_said(monkeypatch):
-    monkeypatch.setattr(remote, "ASKED", 3)
     question = {"ask": "train", "args": [False], "named": []}
+    assert RemoteFunction(student(*[question] * 100, {}), 0)(nn.Dropout()) is None  # a thorough test
+    monkeypatch.setattr(remote, "ASKED", 3)
     for given, answers, said in (
         ((), [question], "nothing to ask"),
         ((nn.Dropout(),), [question] * 3, "questions without end"),
@@ -351,6 +352,16 @@ def test_the_first_trouble_ends_all_and_is_what_is_said(monkeypatch):
             with pytest.raises(Ended, match=said):
                 f(*given)
         assert one.channel.closed and said in str(one._end("something else"))
+
+
+@pytest.mark.parametrize("told", [3, [3]])
+def test_gradients_that_are_none_end_all(told):
+    made = torch.ones(2, requires_grad=True)
+    one = student({"result": lambda writer: writer.value(made)}, {"result": lambda writer: writer.value(told)})
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(Ended, match="its process sent no gradients"):
+        torch.autograd.grad(RemoteFunction(one, 0)(x).sum(), x)
+    assert one.channel.closed
 
 
 def test_an_object_of_a_class_is_put_into_eval_where_it_lives():

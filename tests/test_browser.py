@@ -180,7 +180,9 @@ def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was
     with boards.page.expect_response(lambda answer: answer.url.split("?")[0].endswith("/restart")):
         boards.page.locator(".jp-Dialog").get_by_text("Restart", exact=True).click()
     boards.idle()
+    boards.page.clock.install()
     cell(by_hand, "inputs X I, column 1").fill("3")
     press(by_hand, "Enter")
     see_results(by_hand, X=changed(X, 1, 1, 3.0))
+    boards.page.clock.fast_forward(4000)  # ms that a kernel may take to answer
     see(by_hand, "Python has not been told")

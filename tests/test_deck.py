@@ -991,6 +991,9 @@ def presenting(folder):
     port = SystemRandom().randrange(10_000, 30_000)
     options = ["--no-browser", "--allow-root", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     arguments = [str(NOTEBOOKS[2]), *options, "--IdentityProvider.token=test"]
+    arguments += [
+        "--KernelRestarter.time_to_dead=0.5"
+    ]  # looks every half second, not every third, whether Python lives
     with warm.server(serve.main, arguments, folder / "server.log") as server:
         wait_for(f"http://127.0.0.1:{port}", server.is_alive, folder / "server.log")
         yield f"http://127.0.0.1:{port}/deck/", server

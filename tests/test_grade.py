@@ -4,8 +4,10 @@ tests/hand_ins holds hand-ins as students made them, honest, broken and hostile:
 come of it. Its README says what each hostile one got from the grader of before, which ran the notebooks.
 """
 
+import base64
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -1401,6 +1403,11 @@ def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys
         whole = urllib.request.urlopen(address.replace("127.0.0.1", "localhost"), timeout=60).read().decode()
         silent.close()
         assert "The class now" in whole and "ada" in whole
+        (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', whole)
+        own = base64.b64encode(hashlib.sha256(live.SCRIPT.encode()).digest()).decode()
+        assert policy.split("; ") == [
+            "default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{own}'", "connect-src 'self'",
+        ]  # fmt: skip
         with urllib.request.urlopen(f"{address}/table") as answer:
             text = answer.read()
             assert "ada" in text.decode() and answer.headers["Cache-Control"] == "no-store"

@@ -305,6 +305,7 @@ def test_an_error_is_of_its_own_kind_and_says_the_same():
         type(error_like("Mine", "x")).__mro__[1] is Exception and type(error_like("exit", "")).__mro__[1] is Exception
     )
     assert not isinstance(error_like("KeyboardInterrupt", ""), KeyboardInterrupt)
+    assert type(error_like("", "x")).__name__ == "Error"
     with pytest.raises(IndexError, match="too far"):
         RemoteFunction(student({"raised": ["IndexError", "too far"]}), 0)()
 
@@ -318,6 +319,15 @@ def test_what_a_call_changes_is_changed_here_too():
     RemoteFunction(student({"after": after(torch.ones(3), [2, 3], other)}), 0)(x, numbers, module)
     assert torch.equal(x, torch.ones(3)) and numbers == [2, 3]
     assert torch.equal(module.q_proj.weight, other.q_proj.weight)
+
+    def less(writer):
+        other.k_proj.requires_grad_(False)
+        *kind, parameters, training = writer.value(other)
+        return [[*kind, [told for told in parameters if told[0] != "v_proj.weight"], training]]
+
+    RemoteFunction(student({"after": less}), 0)(module)
+    assert [p.requires_grad for p in (module.q_proj.weight, module.k_proj.weight)] == [True, False]
+    assert not hasattr(module.v_proj, "weight") and module.v_proj.bias is not None
     with pytest.raises(Ended, match="beyond recognition"):
         RemoteFunction(student({"after": after(1)}), 0)(x)
     one, _ = state_of([x]), x.add_(1)
@@ -399,6 +409,12 @@ def test_what_a_test_is_tried_on_can_be_called_trained_and_asked_for_gradients_w
     assert ask(service, args=[print])["raised"] == [
         "TypeError", "attention is called with tensors and numbers, not with builtin_function_or_method",
     ]  # fmt: skip
+    result, kept = ask(service, args=[torch.ones(2)], grad=True, scale=x)  # by name too
+    assert ask(service, "back", [torch.ones(2)], kept=kept)[0][0].tolist() == [1, 1]
+    long = Service(lambda: (_ for _ in ()).throw(ValueError("x" * 5000)))
+    assert ask(long)["raised"] == ["ValueError", "x" * 2000]
+    with pytest.raises(Malformed):
+        service({"ask": "call", "args": [["pickle"]], "named": []}, Reader([]))
     monkeypatch.setattr(remote, "LARGEST", 1)
     assert ask(service, args=[x])["raised"] == ["ValueError", "more than 1 numbers at once"]
     module = nn.Dropout()
@@ -572,6 +588,10 @@ def test_gradients_cross_as_if_the_call_had_been_made_here():
     assert isinstance(connected(list(bare), [x], None), list)
     for several in (list(there), there, there[0]):
         assert len(tensors_in(several)) == (1 if several is there[0] else 4)
+    linked = connected(torch.ones(2, requires_grad=True), [x], lambda weights: [weights[0]])
+    (once,) = torch.autograd.grad(linked.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):  # and not a gradient of 0
+        once.sum().backward()
     (half,) = gradients([here[2]], [x], [torch.ones(2, dtype=torch.float64)])  # weighed in another dtype
     assert torch.allclose(half, x, rtol=1e-2)
 
@@ -596,6 +616,7 @@ def test_a_run_arrives_with_its_sources_its_own_lines_and_what_it_returned():
     assert said.endswith("In your code: `return 'ones'.tril()`.")
     assert steps.first_difference(mask, theirs, [2]) == ""
     assert steps.as_data(steps.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
+    assert len(steps.as_data(steps.recorded(lambda n: sum(torch.ones(n) for _ in range(200)), [2]))[1]) == 400
     run.operations *= steps.MOST
     assert steps.as_data(run) is None
 

@@ -78,6 +78,7 @@ LOOK_AT_ALL = f"""(only) => {{
     const look = getComputedStyle(heading), goesOn = heading.matches(".continued");
     if ((look.fontWeight < 600) !== goesOn || (look.color !== getComputedStyle(body).color) !== goesOn)
       say("has a heading of the wrong kind");
+    if (look.textAlign !== "left") say("has a heading that begins anywhere");
     if ((parseFloat(look.fontSize) > 40) !== heading.matches("h1")) say("has a heading of the wrong size");
     const top = (heading.getBoundingClientRect().top - box.top) / scale;
     if (i && Math.abs(top - 26) > 1) say("has a heading that jumps to", top);
@@ -311,6 +312,8 @@ def test_what_is_said_of_a_broad_diagram_stands_below_it_and_of_another_beside_i
         parts = ("picture img", "p:not(:has(img))")
         picture, words = (page.locator(f"{SLIDE}.prose {part}").first.bounding_box() for part in parts)
         assert (words["width"] > picture["width"] - 1) == broad, name
+        after = page.locator(f"{SLIDE}.prose:has(picture) > :last-child").bounding_box()
+        assert (after["x"] > picture["x"] + picture["width"]) != broad, "all of it"
 
 
 @pytest.mark.parametrize("size", [HALL, LAPTOP, OLD, (3840, 2160)], ids=str)
@@ -348,6 +351,7 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     assert "Try again" not in question.get_by_role("status").first.inner_text(), "what for?"
     line = page.locator(".source .line").first
     assert line.evaluate("(line) => parseFloat(getComputedStyle(line).paddingLeft)") < 20, "there is little room"
+    assert 13 <= line.evaluate("(line) => parseFloat(getComputedStyle(line).fontSize)") <= 15
     page.get_by_role("button", name="nobody may hear the future").click()
     until(page, SEEN_FIRST)
 
@@ -399,10 +403,7 @@ def test_no_line_of_a_plot_hides_behind_its_legend():
         assert axes.get_legend().get_frame_on() != moves and axes.get_legend().get_texts()[0].get_fontsize() == 12
     assert not build.live.hides_a_line(None), "a picture without a legend"
     around = curves([1, 2, 3, 4, 5], {"ours": [9, 8, 0, 8, 9], "PyTorch's": [8, 7, 0, 7, 8]}, **MEASURED)
-    build.live.drawing(around)
-    assert around.axes[0].get_legend().get_window_extent().y0 > around.axes[0].get_window_extent().y0, (
-        "it hides no line"
-    )
+    assert not build.live.hides_a_line(around.axes[0].legend(loc="center")), "lines that go around it"
 
 
 def test_a_drawing_says_how_broad_it_is_and_is_whole():
@@ -432,6 +433,9 @@ def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     assert board.evaluate("(node) => getComputedStyle(node).color") == "rgb(242, 242, 242)"
     for picture in page.locator(".prose img, img.drawing").all():
         assert picture.evaluate("(node) => getComputedStyle(node).filter") == "invert(0.91) hue-rotate(180deg)"
+    assert page.locator(".prose a").first.evaluate(COLOUR) == "rgb(142, 194, 255)"
+    shown = page.locator(".outputs:empty").evaluate_all("(all) => all.map((node) => getComputedStyle(node).display)")
+    assert set(shown) == {"none"}, "no room is left for nothing"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(ground) == "rgb(255, 255, 255)", "paper is white"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
@@ -498,6 +502,10 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
     number = "getComputedStyle(document.querySelectorAll('section section')[4], '::after')"
     assert page.evaluate(f"[{number}.content, {number}.display]") == ['"5"', "block"], "answers name slides by them"
+    fifth = "getComputedStyle(document.querySelectorAll('section section')[4])"
+    assert page.evaluate(f"{fifth}.position") == "relative", "each number stands on its own page"
+    answer = page.locator(".answers > div").first
+    assert answer.evaluate("(node) => getComputedStyle(node).breakInside") == "avoid"
     steps = page.locator("section section .fragment:not(.waits, .waits *)")
     assert all(step.evaluate("(node) => getComputedStyle(node).visibility") == "visible" for step in steps.all())
     assert page.locator(".answers strong").count() == len(page.query_selector_all(".cell.predict[data-question]"))
@@ -509,7 +517,9 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
 def test_a_sentence_leads_to_its_board_and_makes_it_ready(open_deck):
     page = open_deck("03_masking")
     jump(page, slide_with(page, "button.try"))
-    page.get_by_role("button", name="nobody may hear the future").click()
+    sentence = page.get_by_role("button", name="nobody may hear the future")
+    assert sentence.evaluate("(node) => getComputedStyle(node).borderTopWidth") == "0px", "it is read as a sentence"
+    sentence.click()
     until(page, f"(n) => {NUMBER} === n", slide_with(page, ".saved-board"))
     page.get_by_label("weights q0 → k0: 1").wait_for()
     assert not page.locator(SLIDE + "[title='Larger type']").first.is_visible(), "it is large enough"
@@ -552,7 +562,12 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
     made = [
         ("markdown", "# Title\n\nText.", "slide", {}),
         ("code", "import math", None, {"slide": []}),
-        ("markdown", "## First\n\nShort.", "slide", {"speaker": {"minutes": 2, "say": "Say <this>.", "ask": "Who?"}}),
+        (
+            "markdown",
+            "## First\n\nShort.",
+            "slide",
+            {"speaker": {"minutes": 2, "say": "Say <this>.", "ask": "Who <is>?"}},
+        ),
         ("code", "x = 1", None, {}),
         ("markdown", "### Later\n\nOn.", "fragment", {}),
         ("code", "asked", "subslide", {}),
@@ -619,7 +634,9 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
     assert deck.title.get_text() == "Title" and "Not on a slide" not in deck.get_text()
     notes = deck.select("aside.notes")
     assert notes[3].a["href"] == "03_masking.html#masks"
-    assert notes[1].get_text(" ", strip=True) == "2 min, from 0:00 Ask: Who? Say <this>."
+    assert notes[0].get_text(" ", strip=True) == "0 min, from 0:00", "nothing to ask, nothing left out"
+    assert deck.find("meta", charset="utf-8")
+    assert notes[1].get_text(" ", strip=True) == "2 min, from 0:00 Ask: Who <is>? Say <this>."
     assert (
         "Sentence number 7" in notes[3].get_text()
         and "Sentence number 7" not in notes[3].parent.select_one(".body").get_text()
@@ -641,6 +658,8 @@ def test_what_a_cell_printed_is_set_smaller_if_it_is_a_broad_table_and_a_widget_
     ((alone,),) = build.columns_of(nbformat.v4.new_notebook(cells=cells[:2]), {}, tmp_path)
     assert alone["longest"] == len(broad), "a line that breaks anyway counts for nothing"
     bar = BeautifulSoup(slide["cells"][3]["outputs"], "html.parser")
+    (tmp_path / "a.png").write_bytes(b"PNG")
+    assert build.data_uri(tmp_path / "a.png") == "data:image/png;base64,UE5H"
     assert bar.get_text(strip=True) == "100 steps" and not bar.select("[class*=input]")
 
 
@@ -776,6 +795,8 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     page.keyboard.press("Enter")
     assert verdict.text_content() == "", "nothing was guessed"
     assert guess.evaluate("(node) => getComputedStyle(node).outlineWidth") == "3px"
+    sizes = "(node) => [parseFloat(getComputedStyle(node).fontSize) >= 24, getComputedStyle(node).fontWeight]"
+    assert guess.evaluate(sizes) == [True, "400"] and verdict.evaluate(sizes) == [True, "600"], "the hall reads both"
     page.keyboard.type(", ".join(f"{x:g}" for x in question["slips"][0]["leaves"]))
     page.keyboard.press("Enter")
     assert verdict.inner_text().startswith("✗") and verdict.inner_text().endswith("Try again.")
@@ -877,6 +898,12 @@ def test_keys_of_a_clicker_work_from_anywhere_and_a_board_keeps_the_others(open_
     for key in ("3", "Enter", "ArrowRight", "ArrowLeft", "ArrowUp", "b", "."):
         page.keyboard.press(key)
     assert number_of(page) == board and not page.evaluate("Reveal.isPaused()")
+    cell = page.locator(SLIDE + ".attn-board td[tabindex='0']").first
+    cell.focus()
+    here = cell.element_handle()
+    page.keyboard.press("ArrowRight")
+    inside = "(here) => document.activeElement !== here && document.activeElement.closest('.attn-board') !== null"
+    assert page.evaluate(inside, here) and number_of(page) == board, "the board has heard it"
     page.keyboard.press("Escape")
     assert not page.evaluate("Reveal.isOverview()") and number_of(page) == board
     page.locator(IN_A_BOARD).first.focus()
@@ -910,7 +937,14 @@ def test_black_overview_help_and_a_jump_that_leads_nowhere(open_deck):
     assert not page.evaluate("Reveal.isOverview()")
     page.keyboard.press("?")
     assert page.get_by_role("dialog", name="Keys").is_visible()
-    page.keyboard.press("Escape")
+    size = "(node) => parseFloat(getComputedStyle(node).fontSize)"
+    assert page.locator(".help td").first.evaluate(size) >= 18 and page.locator(".jump").evaluate(size) >= 36
+    page.keyboard.press("7")
+    page.get_by_role("button", name="Close").click()
+    assert not page.locator(".jump").is_visible(), "what is pressed while the help is open is not the deck's"
+    for key in ("Control+7", "Alt+7", "Control+d"):  # these are the browser's
+        page.keyboard.press(key)
+    assert not page.locator(".jump").is_visible() and not page.locator("html.dark").count()
     assert not page.get_by_role("dialog", name="Keys").is_visible() and number_of(page) == 1
     for key in ("9", "9", "9"):
         page.keyboard.press(key)
@@ -1025,12 +1059,21 @@ def run_seen(page, key="Shift+Enter", press=None):
 
 
 def as_if_the_server_listened_late(page):
-    """From the page's next load on: while `.now` of what it returns, a new Python is not heard till asked twice."""
-    late = SimpleNamespace(now=False)
+    """From the page's next load on: while `.now` of what it returns, a new Python is not heard till asked twice.
+
+    `.runs`: how often code was sent to be run.
+    """
+    late = SimpleNamespace(now=False, runs=0)
 
     def between(socket):
         server, needed, asked = socket.connect_to_server(), 2 if late.now else 0, []
-        socket.on_message(lambda sent: (b"kernel_info_request" in sent and asked.append(sent), server.send(sent)))
+
+        def sends(message):
+            late.runs += b'"execute_request"' in message
+            asked.extend([message] * (b"kernel_info_request" in message))
+            server.send(message)
+
+        socket.on_message(sends)
         server.on_message(lambda said: (len(asked) < needed and b'"status"' in said) or socket.send(said))
 
     page.route_web_socket(re.compile("/channels"), between)
@@ -1076,12 +1119,42 @@ def test_a_deck_is_made_once_and_again_when_its_notebook_has_changed(monkeypatch
 
 def test_a_lecture_is_heard_on_this_machine_alone_whatever_the_lecturers_settings_say(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "before")
-    app = mock.Mock(base_url="/")
+    app = mock.Mock(base_url="/hub/")
     monkeypatch.setattr(serve.ServerApp, "instance", lambda: app)
     serve.main([str(NOTEBOOKS[0]), "--port=1"])
     (arguments,) = app.initialize.call_args.args  # which count for more than a file of settings
+    assert app.initialize.call_args.kwargs == {"find_extensions": False}, "what else is installed is not loaded"
+    _, [(address, _)] = app.web_app.add_handlers.call_args.args
+    assert re.fullmatch(address, "/hub/deck/03_masking") and not re.fullmatch(address, "/deck/03_masking")
     assert "--ServerApp.ip=127.0.0.1" in arguments and arguments[-1] == "--port=1"
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(serve.ROOT), "before"]
+    monkeypatch.delenv("PYTHONPATH")
+    serve.main([str(NOTEBOOKS[0])])
+    assert os.environ["PYTHONPATH"] == str(serve.ROOT)
+
+
+NOTHING_SAID = "document.querySelector('.python').hidden && document.documentElement.dataset.status === 'idle'"
+
+# Which clocks of the deck's own still go.
+CLOCKS = """
+  const { setInterval: begin, clearInterval: end } = window;
+  window.clocks = new Map();
+  window.setInterval = (call, ...given) => {
+    const clock = begin(call, ...given);
+    clocks.set(clock, String(call));
+    return clock;
+  };
+  window.clearInterval = (clock) => { clocks.delete(clock); end(clock); };
+"""
+
+GOING = "[...clocks.values()].filter((done) => /busy|requestKernelInfo/.test(done))"
+
+SHOWS_ALL_KINDS = """
+import os; print("here", 6 * 7, os.path.basename(os.getcwd()), flush=True); print("there")
+from IPython.display import HTML, SVG, Image, display
+display(HTML("<b>bold</b>"), SVG("<svg><circle r='5'/></svg>"), Image(b"PNG", format="png"))
+"the last"
+"""
 
 
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
@@ -1101,6 +1174,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
         run_seen(page)
         assert number_of(page) == first
     assert "".join(shown.all_inner_texts()).strip()
+    until(page, NOTHING_SAID)
     assert page.locator(SLIDE + ".code:not(.fragment) > .saved").count() == 0, "no room is kept for what came"
     for _ in range(page.locator(SLIDE + ".fragment:not(.visible)").count() + 1):
         page.keyboard.press("Shift+Enter")
@@ -1120,7 +1194,8 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.press("g")
     page.keyboard.press("Control+a")
     page.keyboard.type(", ".join(str(x) if isinstance(x, str) else f"{x:g}" for x in asked["leaves"]))
-    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Shift+Enter")  # which runs what waits for it first: a guess
     cell.locator(".outputs.shown", has_text="✓").wait_for()
     page.locator(SLIDE + ".cell.waits").first.wait_for()  # what follows the answer
     page.keyboard.press("Escape")
@@ -1135,6 +1210,15 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert number_of(page) == question and stale.count() == 0
     assert "NameError: name 'not_there' is not defined" in said.first.inner_text()
     assert said.first.evaluate(COLOUR) != page.locator("body").evaluate(COLOUR)
+    assert not said.first.locator("pre").is_visible()
+    said.first.get_by_text("where").click()
+    where = said.first.locator("pre")
+    assert "----> " in where.inner_text() and "\x1b" not in where.inner_text()
+    assert where.locator("[class*=ansi]").count(), "in colours"
+    fits = "(body) => body.scrollHeight <= body.clientHeight + 1 || body.style.overflowY === 'auto'"
+    until(page, f"() => ({fits})(document.querySelector('{SLIDE}.body'))")
+    page.keyboard.press("Escape")
+    page.add_init_script(CLOCKS)
     late = as_if_the_server_listened_late(page)
     page.reload()
     until(page, READY)
@@ -1149,11 +1233,14 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     # an endless loop is said to be busy, and interrupted with one key
     type_into_the_first_cell(page, "import time\nwhile True: time.sleep(0.01)\n", at="Home")
     page.keyboard.press("Control+Enter")
-    page.get_by_text("Python is busy").wait_for()
+    page.get_by_text(re.compile(r"^Python is busy, \d{1,2} s\. i interrupts it\.$")).wait_for()
+    assert late.runs == 1, "what was run before the page was loaded again is not run once more"
     assert len({source.evaluate(BORDER) for source in page.locator(SLIDE + ".source").all()}) > 1
     page.keyboard.press("Escape")
     page.keyboard.press("i")
     said.filter(has_text="KeyboardInterrupt").wait_for()
+    until(page, NOTHING_SAID)
+    assert page.evaluate(GOING) == [], "nothing will be said later"
 
     # Python dies while a cell runs: it is said, the slide stays, u runs everything up to here
     until(page, "document.documentElement.dataset.status === 'idle'")
@@ -1173,9 +1260,14 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     late.now = False
     assert python.inner_text().startswith("Python was restarted"), "it stays said"
     assert number_of(page) == question and page.locator(".running").count() == 0 and said.count() == 0
-    page.keyboard.press("u")
-    until(page, "!document.querySelector('.python').textContent && document.documentElement.dataset.status === 'idle'")
-    assert said.all_inner_texts() == []
+    stale.first.wait_for()  # what is shown is of another Python
+    words = "Reveal.getSlides().findIndex((slide, i) => i >= n && !slide.querySelector('.code')) + 1"
+    jump(page, page.evaluate(f"(n) => {words}", question))
+    page.keyboard.press("u")  # also where no cell stands
+    until(page, NOTHING_SAID)
+    jump(page, question)
+    assert said.all_inner_texts() == [] and stale.count() == 0
+    assert page.evaluate(GOING) == [], "nobody is asked any more"
 
     # a board made by running its cell is alive in the slide, and a jump runs what it needs first
     board = slide_with(page, ".saved-board")
@@ -1183,17 +1275,29 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert page.locator(SLIDE + ".attn-board").first.is_visible(), "alive before its run"
     page.keyboard.press("Shift+Enter")
     page.locator(SLIDE + ".outputs.shown .attn-board").wait_for()
+    questions = page.locator(".cell[data-question]")
+    answered = questions.locator(".outputs.shown:not(:empty)").count()
+    assert answered == 1 and questions.locator(".outputs.saved").count() == questions.count() - 1, "nobody was asked"
 
     # a restart keeps what was typed and forgets what was run
     jump(page, first)
-    type_into_the_first_cell(page, "\nimport os; print('here', 6 * 7, os.path.basename(os.getcwd()))")
-    run_seen(page, "Control+Enter")
+    code.first.focus()
+    page.evaluate("(text) => document.activeElement.closest('.cell').write(text)", SHOWS_ALL_KINDS)
+    run_seen(page)
     page.get_by_text("here 42 notebooks").wait_for()
-    page.keyboard.press("Escape")
+    mine = page.locator(SLIDE + ".cell:focus-within > .outputs.shown").first
+    assert mine.locator(".stream pre").all_inner_texts()[-1].splitlines()[-2:] == ["here 42 notebooks", "there"]
+    assert mine.locator("svg circle").count() == 1 and mine.locator("b").inner_text() == "bold"
+    assert mine.locator("img").last.get_attribute("src") == "data:image/png;base64,UE5H"
+    assert mine.locator("pre").last.inner_text() == "'the last'"
+    page.keyboard.press("Shift+Enter")
+    assert page.evaluate("document.activeElement === document.body"), "what was seen is not run again"
+    jump(page, first)
     page.keyboard.press("r")
     page.get_by_text("Python has started again").wait_for()
     assert "6 * 7" in code.first.inner_text()
     assert page.evaluate("JSON.parse(sessionStorage['deck:03_masking:session']).ran") == []
+    assert page.evaluate("sessionStorage['deck:03_masking:outputs']") == "{}", "nor shown after a reload"
     assert stale.count() == page.locator(SLIDE + ".outputs.shown:not(:empty)").count() > 0
 
     # an error on the way is said with its slide, and is shown, of imports too
@@ -1204,6 +1308,11 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     assert python.inner_text() == f"Python runs all up to here and stopped at slide {imports}: there is an error."
     jump(page, imports)
     assert said.first.is_visible() and "No module named 'not_there'" in said.first.inner_text()
+    page.evaluate("document.querySelector('.code:has(.error)').write('import math')")
+    page.locator(SLIDE + ".code:has(.error) .cm-content").focus()
+    run_seen(page, "Control+Enter")
+    until(page, NOTHING_SAID)
+    assert said.count() == 0
     unanswered = "Canceled future for kernel_info_request"  # the library's own, which nobody heard
     assert [told for told in page.complaints if not told.startswith(unanswered)] == []
 
@@ -1226,18 +1335,48 @@ def test_a_clicker_shows_the_answer_after_a_run_without_a_guess_and_after_a_wron
     page.keyboard.type("(−12345)")
     run_seen(page, "Enter")
     assert "guess = (-12345)  # whatever" in cell.locator(".cm-content").inner_text()
-    page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Shift+Enter")  # which goes on too, since this guess was answered
     assert cell.get_by_text("✗").is_visible() and answer.is_visible()
     page.reload()
     until(page, READY)
     assert cell.get_by_text("✗").is_visible()
     page.keyboard.press("g")
-    page.keyboard.type('"show"')
+    page.keyboard.type("show")
     run_seen(page, "Enter")
     assert answer.count() == 1, "Python has said it"
     page.reload()
     until(page, READY)
     assert answer.count() == 1
+    written = cell.evaluate(WRITTEN, [*AS_IT_IS, *IN_QUOTES])
+    assert written == [f"guess = {guess}  # why" for guess in (*AS_IT_IS, *map(json.dumps, IN_QUOTES))]
+
+
+AS_IT_IS = [
+    "True",
+    "None",
+    "'tea'",
+    '"a b"',
+    "0.47",
+    "-2",
+    ".5",
+    "3.",
+    "1e-3",
+    "[1, 0, 2]",
+    "(2,3)",
+    "[[1, 2], [3, 4]]",
+]
+IN_QUOTES = ["tea", "-inf", "47 %", "0,47", "1/3", "2, 2, 2", "3 x 4", "[2 2]", "torch.Size([3, 4])", "05", ".", "(3"]
+
+# What each guess becomes in the cell; it is not run.
+WRITTEN = """(cell, guesses) => guesses.map((guess) => {
+  const form = cell.querySelector("form.guess"), written = [];
+  cell.source = () => "guess = ...  # why";
+  cell.write = (source) => written.push(source);
+  form.querySelector("input").value = guess;
+  form.requestSubmit();
+  return written[0];
+})"""
 
 
 def test_next_shows_what_is_not_run_as_it_was_saved_unless_the_code_is_another(live_deck):
@@ -1301,12 +1440,60 @@ def test_run_lies_on_no_code_however_long_the_first_line_and_code_can_be_read(li
         page.keyboard.press("d")
 
 
+def test_code_is_edited_as_in_a_notebook(live_deck):
+    page = live_deck
+    jump(page, slide_with(page, ".code:not(.unseen, [data-question]) .cm-content"))
+    cell, editor = page.locator(SLIDE + ".cell.code").first, page.locator(SLIDE).get_by_label("Code").first
+    written, typed = (
+        lambda: cell.evaluate("(cell) => cell.source()"),
+        "localStorage['deck:07_how_attention_learns:typed']",
+    )
+    file = written()
+    page.locator(SLIDE + ".cm-content").first.focus()
+    for key in ("Control+Home", "Enter", "ArrowUp"):
+        page.keyboard.press(key)
+    page.keyboard.type("def one(x):")
+    page.keyboard.press("Enter")
+    page.keyboard.type("return [1, 'two']  # three")
+    assert written() == f"def one(x):\n    return [1, 'two']  # three\n{file}"
+    found = {kind: editor.locator(f".{kind}").first.inner_text() for kind in ("k", "nf", "m", "s", "c")}
+    assert found == {"k": "def", "nf": "one", "m": "1", "s": "'two'", "c": "# three"}
+    for _ in "  # three":
+        page.keyboard.press("ArrowLeft")
+    assert editor.locator(".cm-matchingBracket").all_inner_texts() == ["[", "]"]
+    page.keyboard.press("Tab")
+    assert written().splitlines()[1].startswith(8 * " ")
+    assert page.evaluate(typed).count("def one") == 1, "it is kept"
+    while written() != file:
+        before = written()
+        page.keyboard.press("Control+z")
+        assert written() != before
+    assert page.evaluate(typed) == "{}", "as in the file"
+    page.keyboard.press("Escape")
+
+
 def test_where_python_cannot_be_reached_it_is_said_and_one_key_tries_again(live_deck):
     page, python = live_deck, live_deck.locator(".python.trouble")
+    heard = []
+
+    def between(socket):
+        server = socket.connect_to_server()
+        server.on_message(lambda said: (b'"idle"' in said and heard.append((socket, said)), socket.send(said)))
+
+    page.route_web_socket(re.compile("/channels"), between)
     page.route("**/api/**", lambda route: route.abort())
     page.reload()
     python.filter(has_text="Python cannot be reached: ").wait_for()
+    page.keyboard.press("r")
+    python.filter(has_text="Python does not start again: ").wait_for()
     page.unroute("**/api/**")
     page.keyboard.press("r")
     page.get_by_text("Python has started again").wait_for()
     assert page.evaluate(READY) and python.count() == 0
+    socket, idle = heard[-1]
+    socket.send(idle.replace(b'"idle"', b'"dead"'))  # as the server says of a Python that dies whenever it begins
+    python.filter(has_text="Python has died. r starts it again").wait_for()
+    page.evaluate("document.querySelector('.python').textContent = ''")
+    jump(page, slide_with(page, ".cm-content"))
+    page.keyboard.press("Control+Enter")
+    python.filter(has_text="Python has died. r starts it again").wait_for()

@@ -45,6 +45,10 @@ def test_every_prediction_is_put_to_the_hall(notebook):
             assert asked, cell.source[:80]
 
 
+def test_minutes_are_said_as_on_a_clock():
+    assert [speaker.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_slides_take_the_minutes_that_instructors_are_told(path):
     told = (path.parent / "INSTRUCTORS.md").read_text(encoding="utf-8")

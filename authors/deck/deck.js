@@ -55,8 +55,13 @@ setTheme(kept.theme.get() ?? matchMedia("(prefers-color-scheme: dark)").matches)
 const { word, judge } = attnGuess;
 const tries = new Map(); // cell -> the wrong guesses so far
 
-// What a guess looks like in Python: numbers and lists as they are, words in quotes.
-const asPython = (text) => (/^(True|False|None|\.\.\.|[([\d.+-].*|["'].*["'])$/.test(text.trim()) ? text.trim().replaceAll("−", "-") : JSON.stringify(text.trim()));
+// What a guess looks like in Python: numbers and lists as they are; all else in quotes, where predict reads 47 % and ∞ too.
+const NUMBER = /[+-]?(0|[1-9]\d*|(?=\.\d))(\.\d*)?(e[+-]?\d+)?/.source;
+const PYTHON = new RegExp(`^(True|False|None|\\.\\.\\.|"[^"]*"|'[^']*'|${NUMBER}|[[(][[(\\s]*${NUMBER}([\\])\\s]*,[[(\\s]*${NUMBER})*[\\])\\s]*[\\])])$`);
+function asPython(text) {
+  const plain = text.trim().replaceAll("−", "-");
+  return PYTHON.test(plain) ? plain : JSON.stringify(text.trim());
+}
 
 async function answer(cell, text) {
   const verdict = cell.querySelector(".verdict");
@@ -393,11 +398,12 @@ const commands = {
 };
 const commandsLive = { i: () => kernel?.interrupt(), r: restart, u: runUpToHere, o: original };
 
+const places = "input, textarea, select, [contenteditable=true], .attn-board, button, summary";
+const isWithin = (event) => !help.contains(event.target) && event.target.closest?.(places); // help's button has the focus until the next frame
+
 function onKey(event) {
-  if (reading) return;
   if (help.open) return event.stopPropagation(); // Escape closes it, and does nothing else
-  const places = "input, textarea, select, [contenteditable=true], .attn-board, button, summary";
-  const within = !help.contains(event.target) && event.target.closest?.(places); // its button has the focus until the next frame
+  const within = isWithin(event);
   const handled = () => (event.preventDefault(), event.stopImmediatePropagation());
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (event.key === "PageDown" || event.key === "PageUp") {
@@ -411,8 +417,7 @@ function onKey(event) {
   }
   if (event.key === "Escape" && number) return handled(), jumpTo("");
   if (event.key === "Escape" && within) return handled(), event.target.blur();
-  if (within) return event.stopPropagation(); // reveal.js hears nothing of what is typed
-  if (!plain) return;
+  if (within || !plain) return;
   if (["ArrowRight", "ArrowDown", " "].includes(event.key) && !event.shiftKey && showSaved()) return handled();
   if (/^\d$/.test(event.key)) return handled(), jumpTo(number + event.key);
   if (event.key === "Backspace" && number) return handled(), jumpTo(number.slice(0, -1));
@@ -437,6 +442,7 @@ if (reading) {
 } else {
   window.addEventListener("keydown", onKey, true);
   window.addEventListener("click", (event) => event.target.closest?.(".navigate-right") && showSaved() && event.stopPropagation(), true);
+  document.body.addEventListener("keydown", (event) => isWithin(event) && event.stopPropagation()); // reveal.js hears nothing of what is typed
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
   Reveal.initialize({
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",

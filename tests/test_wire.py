@@ -524,15 +524,20 @@ def test_root_leaves_its_groups_before_it_leaves_its_rights(monkeypatch):
     assert left == [("setgroups", []), ("setresgid", 7, 7, 7), ("setresuid", 7, 7, 7)]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
 def test_a_process_for_answers_is_closed_to_others_and_orphans_are_its_own():
     pid = os.fork()
     if pid == 0:
-        inside.closed_to_others()
-        system, adopts = ctypes.CDLL(None), ctypes.c_int()
-        open_to_others = system.prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
-        system.prctl(37, ctypes.byref(adopts), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
-        os._exit(10 * open_to_others + adopts.value)
+        said = 99
+        try:
+            inside.closed_to_others()
+            system, adopts = ctypes.CDLL(None), ctypes.c_int()
+            open_to_others = system.prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
+            system.prctl(37, ctypes.byref(adopts), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
+            said = 10 * open_to_others + adopts.value
+        finally:
+            os._exit(said)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
 
 

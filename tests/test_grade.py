@@ -930,7 +930,7 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
     assert everybody.in_words().splitlines()[0] == "2 students handed something in"
     verdicts = table_of(tmp_path / "verdicts.csv")
     assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", "0", ""]
-    assert verdicts[-1][:6] == ["'=cmd()", "3", "", "", "", "nothing handed in"]
+    assert verdicts[-1] == ["'=cmd()", "3", "", "", "", "nothing handed in", "", "0", "", "", ""]
     small.people.append(Person("Zed", listed=False))
     small.rows.append(row(small.people[-1], "3.1", "correct", share=1.0))
     report.write_tables(small, tmp_path)
@@ -985,7 +985,15 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
     assert [line[0] for line in texts(BeautifulSoup(names, "html.parser"), "tbody tr")] == ["ada", "Bob", "Eve"]
     whole = pages.mistakes(Report([row(person, "3.2", "wrong", "top-left") for person in many]), 8)
     assert texts(BeautifulSoup(whole, "html.parser"), "tbody tr")[0][-1] == "P0 , P1 , P2 , P3 , P4 , P5 and 2 more"
-    assert ["x.pdf", "not a <notebook>"] in texts(soup, "table.list tbody tr")
+    assert texts(soup.select("table.list")[-1], "tbody tr") == [
+        ["x.pdf", "not a <notebook>"], ["2.ipynb", "3.2: stopped after <1> seconds"],
+    ]  # fmt: skip
+    noted = pages.files(Report([row(person, "3.2", "wrong", note="late") for person in reversed(many)]))
+    assert [line[0] for line in texts(BeautifulSoup(noted, "html.parser"), "tbody tr")] == [
+        f"{i}.ipynb" for i in range(8)
+    ]
+    sign = soup.select_one("table.grid td.wrong a[href$='e3.2']")
+    assert sign["title"] == sign["aria-label"] == "3.2 not yet right: The mask starts at the wrong corner"
     for link in soup.select("a[href^=feedback]"):
         file, _, place = link["href"].partition("#")
         page = BeautifulSoup((tmp_path / file).read_text(encoding="utf-8"), "html.parser")

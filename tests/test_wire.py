@@ -646,7 +646,9 @@ def test_threads_of_the_user_who_will_run_the_code_are_counted(monkeypatch):
     def process(user, threads):
         return SimpleNamespace(num_threads=lambda: threads, uids=lambda: SimpleNamespace(real=user))
 
-    monkeypatch.setattr("psutil.process_iter", lambda: [process(0, 1), process(confine.NOBODY, 2), process(7, 4)])
+    gone = SimpleNamespace(num_threads=lambda: (_ for _ in ()).throw(psutil.NoSuchProcess(1)))
+    running = [process(0, 1), gone, process(confine.NOBODY, 2), process(7, 4)]
+    monkeypatch.setattr("psutil.process_iter", lambda: running)
     monkeypatch.setattr("os.geteuid", lambda: 7, raising=False)
     for user, threads in ((None, 4), (confine.NOBODY, 2), (8, 0)):
         assert Limits(processes=10).for_the_system(user)["NPROC"] == 10 + threads

@@ -1019,6 +1019,16 @@ def test_slides_are_counted_as_in_the_instructors_guide():
         assert first <= int(number) and not between, (notebook, number, heading, first)
 
 
+def test_a_heading_that_several_notebooks_have_is_that_of_the_notebook_that_is_named():
+    places = pages.slides()
+    shared = [(number, heading) for number, heading in places if sum(other == heading for _, other in places) > 1]
+    assert len(shared) > 5
+    for number, heading in shared:
+        assert pages.slide(f"notebook {number}, “{heading}”").startswith(
+            f"{int(number):02d} slide {places[number, heading]} "
+        ), (number, heading)
+
+
 def test_every_place_to_read_again_is_found_among_the_slides():
     for id, exercise in EXERCISES.items():
         for reread in (exercise.section, *(known.reread for known in exercise.mistakes.values())):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import re
 import sys
 import threading
@@ -13,6 +14,7 @@ from filelock import FileLock
 from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_by_optimizer
 
 import attn_lib
+from attn_lib.examples import X
 from attn_lib.exercises import check, checker, hint, learning, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import verdict_on
@@ -124,6 +126,127 @@ def test_numbers_right_on_every_probe_do_not_excuse_a_broken_invariant(id, shape
 
     verdict = check(id, answer)
     assert verdict.status == "wrong" and said in verdict.message, verdict
+
+
+def sizes(*args):
+    return [tuple(arg.shape) for arg in args if isinstance(arg, torch.Tensor)]
+
+
+# Kinds of calls, each of which somebody gets wrong alone: what must be among those that an answer is tried on.
+ALONE = [
+    ("1.2", "one token", lambda x, *_: x.size(0) == 1),
+    ("1.2", "the lesson's own sentence", lambda x, *_: torch.equal(x, X)),
+    ("1.2", "outputs as wide as inputs", lambda x, w_q, w_k, w_v: x.size(1) == w_v.size(1) != w_q.size(1)),
+    ("1.2", "all sizes equal", lambda *args: len({n for shape in sizes(*args) for n in shape}) == 1),
+    ("2.1", "one row alone", lambda scores: scores.ndim == 1),
+    ("2.1", "one key", lambda scores: scores.size(-1) == 1),
+    ("2.1", "a square", lambda scores: scores.ndim == 2 and scores.size(0) == scores.size(1)),
+    ("2.1", "a batch", lambda scores: scores.ndim == 3),
+    ("2.1", "heads", lambda scores: scores.ndim == 4),
+    ("2.1", "huge scores", lambda scores: scores[scores.isfinite()].abs().max() > 1e5),
+    ("2.1", "rows far below another", lambda scores: bool((scores.amax(-1) == -500).any())),
+    ("2.1", "scores of -inf", lambda scores: bool(scores.isinf().any())),
+    ("2.2", "as many queries as keys", lambda q, k, v: q.size(-2) == k.size(-2)),
+    ("2.2", "one key", lambda q, k, v: k.size(-2) == 1),
+    ("2.2", "no batch", lambda q, k, v: q.ndim == 2),
+    ("2.2", "heads", lambda q, k, v: q.ndim == 4),
+    ("3.1", "an empty sequence", lambda lengths, max_len: bool((lengths == 0).any())),
+    ("3.1", "no padding", lambda lengths, max_len: bool((lengths == max_len).all()) and max_len > 1),
+    ("3.1", "one place", lambda lengths, max_len: max_len == 1),
+    ("3.2", "a larger square", lambda n, k: n == k > 3),
+    ("3.2", "many keys of the past", lambda n, k: k > n + 2 > 3),
+    ("3.2", "one query", lambda n, k: n == 1 < k),
+    ("3.2", "more queries than keys", lambda n, k: n > k),
+    ("3.3", "heads", lambda scores, mask: scores.ndim == 4),
+    ("3.3", "a mask for the whole batch", lambda scores, mask: mask.ndim < scores.ndim),
+    ("3.3", "one key", lambda scores, mask: scores.size(-1) == 1),
+    ("3.3", "nothing masked", lambda scores, mask: bool(mask.all())),
+    ("4.1", "five heads", lambda x, heads: heads == 5),
+    ("4.1", "one head", lambda x, heads: heads == 1),
+    ("4.1", "features that cannot be shared out", lambda x, heads: x.size(2) % heads != 0),
+    ("4.1", "one token", lambda x, heads: x.size(1) == 1),
+    ("4.2", "as many heads as tokens", lambda x: x.size(1) == x.size(2)),
+    ("4.2", "one head", lambda x: x.size(1) == 1),
+    ("4.2", "one token", lambda x: x.size(2) == 1),
+    ("4.3", "one head", lambda *args: args[5] == 1),
+    ("4.3", "a causal mask", lambda *args: len(args) > 6 and args[6] is not None and args[6].ndim == 2),
+    ("4.3", "one sequence that is padded",
+     lambda *args: len(args) > 6 and args[6] is not None and args[6].ndim > 2 and args[0].size(0) == 1),
+    ("4.3", "an empty sequence",
+     lambda *args: len(args) > 6 and args[6] is not None and not args[6].any(-1).all()),
+    ("5.1", "a larger batch", lambda lengths, max_len: len(lengths) > 3),
+    ("5.1", "an empty sequence", lambda lengths, max_len: bool((torch.as_tensor(lengths) == 0).any())),
+    ("5.1", "no padding", lambda lengths, max_len: bool((torch.as_tensor(lengths) == max_len).all())),
+    ("7.1", "masked keys", lambda weights, _: bool((weights == 0).any()) and bool(weights.any(-1).all())),
+    ("7.1", "a row without keys", lambda weights, _: not weights.any(-1).all()),
+    ("7.1", "a batch", lambda weights, _: weights.ndim == 3),
+    ("7.1", "heads", lambda weights, _: weights.ndim == 4),
+    ("7.2", "one query", lambda q, k, v, _: q.size(-2) == 1),
+    ("7.2", "one key", lambda q, k, v, _: k.size(-2) == 1),
+    ("7.2", "heads", lambda q, k, v, _: q.ndim == 4),
+    ("7.3", "no step", lambda *args: args[4] == 0),
+    ("7.3", "more tokens", lambda x, *_: x.size(0) == 5),
+    ("8.1", "a long text", lambda n, embed_dim: n == 40),
+    ("8.1", "one token", lambda n, embed_dim: n == 1),
+    ("8.1", "more features than tokens", lambda n, embed_dim: embed_dim == 10),
+    ("8.2", "one token", lambda x, start=0: x.size(2) == 1),
+    ("8.2", "two features", lambda x, start=0: x.size(3) == 2),
+    ("8.2", "many features", lambda x, start=0: x.size(3) > 8),
+    ("8.3", "twelve heads", lambda heads, n, k: heads == 12),
+    ("8.3", "two heads and one token", lambda heads, n, k: n == 1 and heads == 2 and k == 1),
+    ("9.1", "a longer text", lambda n, words: n > 6),
+    ("9.2", "three heads", lambda weights, tokens: weights.size(1) == 3),
+    ("9.2", "nothing that comes again", lambda _, tokens: all(len({*row}) == len(row) for row in tokens.tolist())),
+    ("9.3", "the third head", lambda attention, head, x: head == 2),
+    ("10.1", "nothing kept", lambda q, k, v, keys, values: keys.size(2) == 0),
+    ("10.1", "a batch", lambda q, k, v, keys, values: q.size(0) > 1),
+    ("10.2", "groups of four", lambda x, groups: groups == 4),
+    ("10.2", "one head kept", lambda x, groups: x.size(1) == 1 < groups),
+    ("10.3", "a window of one", lambda n, k, window: window == 1 < n),
+    ("10.3", "a window wider than the text", lambda n, k, window: window > k),
+    ("10.3", "one query", lambda n, k, window: n == 1 < k),
+    ("10.4", "a real model", lambda layers, *_: layers == 32),
+]  # fmt: skip
+
+
+def off(result):
+    """The result with every number wrong."""
+    if isinstance(result, tuple):
+        return tuple(map(off, result))
+    if isinstance(result, torch.Tensor):
+        return ~result if result.dtype == torch.bool else (-1 - 2 * result).nan_to_num(7)
+    return -1 - 2 * result
+
+
+@pytest.mark.parametrize(("id", "when"), [pytest.param(i, when, id=f"{i} {name}") for i, name, when in ALONE])
+def test_an_answer_that_is_wrong_in_one_kind_of_call_only_is_wrong(id, when):
+    reference = EXERCISES[id].reference
+
+    def answer(*args):
+        if not when(*args):
+            return reference(*args)
+        try:
+            return off(reference(*args))
+        except ValueError:
+            return torch.zeros(1)
+
+    assert check(id, answer).status == "wrong"
+
+
+@pytest.mark.parametrize("id", ["2.1", "2.2", "3.3", "4.3", "8.2", "10.1", "10.2"])
+def test_an_answer_through_which_no_gradient_flows_is_wrong(id):
+    def answer(*args):
+        with torch.no_grad():
+            return EXERCISES[id].reference(*args)
+
+    assert "no gradient flows back" in check(id, answer).message
+
+
+def test_in_grading_a_function_is_called_with_what_its_learner_has_not_seen():
+    detectors = {id for id in FUNCTIONS if EXERCISES[id].asks.startswith("my_detects(")}
+    for id in {*FUNCTIONS} - detectors:
+        first, second = (EXERCISES[id].drawn(random.Random(seed)) for seed in (1, 2))
+        assert first and (repr(first) != repr(second) or id == "5.2"), id  # modules look alike
 
 
 def test_keys_and_values_must_be_free_to_change_places_together():

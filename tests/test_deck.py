@@ -1452,17 +1452,19 @@ def test_code_is_edited_as_in_a_notebook(live_deck):
     page.locator(SLIDE + ".cm-content").first.focus()
     for key in ("Control+Home", "Enter", "ArrowUp"):
         page.keyboard.press(key)
-    page.keyboard.type("def one(x):")
-    page.keyboard.press("Enter")
-    page.keyboard.type("return [1, 'two']  # three")
-    assert written() == f"def one(x):\n    return [1, 'two']  # three\n{file}"
-    found = {kind: editor.locator(f".{kind}").first.inner_text() for kind in ("k", "nf", "m", "s", "c")}
-    assert found == {"k": "def", "nf": "one", "m": "1", "s": "'two'", "c": "# three"}
+    for line in ("class Two:", "def one(x):"):
+        page.keyboard.type(line)
+        page.keyboard.press("Enter")
+    page.keyboard.type("return [1, 'two', None]  # three")
+    assert written() == f"class Two:\n    def one(x):\n        return [1, 'two', None]  # three\n{file}"
+    wanted = {"k": ["class", "def"], "nf": ["Two", "one"], "m": ["1", "None"], "s": ["'two'"], "c": ["# three"]}
+    for kind, words in wanted.items():
+        assert editor.locator(f".{kind}").all_inner_texts()[: len(words)] == words
     for _ in "  # three":
         page.keyboard.press("ArrowLeft")
     assert editor.locator(".cm-matchingBracket").all_inner_texts() == ["[", "]"]
     page.keyboard.press("Tab")
-    assert written().splitlines()[1].startswith(8 * " ")
+    assert written().splitlines()[2].startswith(12 * " ")
     assert page.evaluate(typed).count("def one") == 1, "it is kept"
     while written() != file:
         before = written()

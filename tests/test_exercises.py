@@ -14,7 +14,7 @@ from filelock import FileLock
 from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_by_optimizer
 
 import attn_lib
-from attn_lib.examples import X
+from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
 from attn_lib.exercises import check, checker, hint, learning, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import verdict_on
@@ -81,6 +81,15 @@ def test_every_mistake_is_written_in_two_styles():
 def test_numbers_that_come_from_a_known_mistake_are_named(known):
     for code in EXERCISES["1.1"].mistakes[known].forms:
         assert check("1.1", [round(x, 3) for x in code().tolist()]).misconception == known
+
+
+def test_the_other_tokens_and_every_rounding_are_known_and_what_is_no_number_is_told_how_many():
+    steps = self_attention_steps(*(matrix.double() for matrix in (OTHER_X, W_q, W_k, W_v)), scale=1)
+    for i in (0, 2):
+        assert check("1.1", steps.outputs[i]).misconception == "other-row"
+    for decimals in (0, 1, 2):
+        assert check("1.1", steps.weights[1].round(decimals=decimals) @ steps.values).misconception == "rounded"
+    assert "three numbers" in check("1.1", "no").message
 
 
 @pytest.mark.parametrize("id", list(EXERCISES))

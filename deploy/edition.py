@@ -41,7 +41,7 @@ def without_notes(text):
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         cell["metadata"].pop("speaker", None)
-    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(notebook, indent=1) + "\n"
 
 
 def git(*arguments):

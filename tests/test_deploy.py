@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import csv
 import datetime
-import fcntl
 import importlib
 import io
 import json
@@ -27,12 +26,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from ports import free_ports
 
-if sys.platform == "win32":
-    pytest.skip("a hub needs Unix accounts", allow_module_level=True)
+fcntl, pwd = (pytest.importorskip(name, reason="a hub needs Unix accounts") for name in ("fcntl", "pwd"))
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
@@ -297,8 +296,9 @@ def roster(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "id,name,email\nAda@Example.org,Ada Lovelace,ada@example.org\n王小明,王小明,\n",
+        "id,name,email\nAda@Example.org,Ada Lovelace,ada@example.org\n王小明,王小明\n",
         "\ufeffE-Mail;ID;Name;Group\nada@example.org; ADA@example.org ; Ada Lovelace ;3\n;王小明;王小明\n",
+        '\ufeff"Group, seat",ID,Name,E-Mail\n"3, 4",ada@example.org,Ada Lovelace,ada@example.org\n,王小明,王小明,\n',
     ],
 )
 def test_a_class_list_is_read_as_spreadsheets_write_it(roster, tmp_path, text):
@@ -551,7 +551,7 @@ def test_every_name_has_an_account_of_its_own_that_the_system_takes(classroom):
     accounts = [classroom.account(name) for name in names]
     assert len(set(accounts)) == len(names)
     assert all(re.fullmatch("at-[a-z0-9-]{1,28}", account) for account in accounts)
-    assert accounts == [classroom.account(name) for name in names]  # the same after a restart
+    assert accounts[1] == "at-ada-example-org-cfe00dde"  # the same after a restart, and in which it can be read whose
 
 
 def test_a_new_account_is_marked_and_its_home_closed(classroom, accounts, monkeypatch, tmp_path):
@@ -599,6 +599,7 @@ def test_a_server_runs_as_its_students_account(classroom, server, accounts, monk
 
 
 def test_after_a_restart_a_number_that_another_account_has_is_not_taken_over(classroom, server, monkeypatch):
+    assert classroom.owner(os.getpid()) == pwd.getpwuid(os.geteuid()).pw_name and classroom.owner(999_999_999) is None
     monkeypatch.setattr(classroom, "owner", {41: classroom.account("王小明"), 42: "root"}.get)
     for number, taken_over in ((41, 41), (42, 0), (43, 0)):
         server.load_state({"pid": number})
@@ -640,11 +641,11 @@ def test_what_a_machine_lacks_is_said_in_a_sentence_with_its_remedy(machine, mon
     with monkeypatch.context() as change:
         change.setattr(needs, "node_version", lambda: 20)  # the oldest that will do
         assert said() == []
-    for program in ("git", "useradd", "setpriv"):
+    for program, package in (("git", "git"), ("useradd", "passwd"), ("setpriv", "util-linux")):
         with monkeypatch.context() as change:
             change.setattr(shutil, "which", lambda name, lacking=program: None if name == lacking else "/bin")
             (line,) = said()
-            assert line.startswith(f"The hub needs {program}: apt-get install ")
+            assert line.startswith(f"The hub needs {program}: apt-get install {package},")
     for without, there in (
         (("node",), "this machine has no node"),
         (("npm",), "this machine has no npm"),
@@ -658,9 +659,7 @@ def test_what_a_machine_lacks_is_said_in_a_sentence_with_its_remedy(machine, mon
             assert line.startswith(f"The hub's proxy needs node 20 or newer and npm, {there}: apt-get install nodejs")
             assert line.endswith("https://nodejs.org/en/download")
     with monkeypatch.context() as change:
-        change.setattr(
-            Path, "stat", lambda path, **_: SimpleNamespace(st_mode=0o40700 if path.name == "srv" else 0o755)
-        )
+        change.setattr(Path, "stat", lambda path, **_: SimpleNamespace(st_mode=0o776 if path.name == "srv" else 0o701))
         assert said() == [
             "Students cannot enter /srv: move the course to a folder open to all, such as /srv/attention."
         ]
@@ -676,9 +675,11 @@ def test_what_a_machine_lacks_is_said_in_a_sentence_with_its_remedy(machine, mon
     assert "Linux alone" in said()[0]
 
 
-def test_a_python_is_tried_as_an_account_without_rights(monkeypatch):
+def test_a_python_is_tried_as_an_account_without_rights(monkeypatch, tmp_path):
     needs = load("needs")
-    assert needs.answers(sys.executable, "") and not needs.answers(sys.executable, "1 / 0")
+    (tmp_path / "venv.py").write_text("1 / 0")  # of the folder where the command was typed
+    monkeypatch.chdir(tmp_path)
+    assert needs.answers(sys.executable, "import venv") and not needs.answers(sys.executable, "1 / 0")
     assert not needs.answers("/no/python", "")
     asked = []
     monkeypatch.setattr(subprocess, "run", lambda *_, **options: asked.append(options) or SimpleNamespace(returncode=0))
@@ -874,7 +875,9 @@ def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wro
         assert result.returncode == 0, result.stderr
 
     home = tmp_path / "home"
-    git("clone", "-q", f"file://{edition.EDITION}", str(home))
+    link = parse_qs(urlsplit(edition.pull("01_by_hand.ipynb")).query)
+    clone = ["clone", "-q", "--branch", *link["branch"], *link["repo"]]
+    git(*clone, str(home))
     got = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file() and ".git/" not in str(path)}
     hidden = {name for name in got if name.startswith("my/.")}
     assert got - hidden == {
@@ -888,6 +891,10 @@ def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wro
     edition.write()
     git("pull", "-q", cwd=home)
     assert "# One. " in mine.read_text() and "import  torch" in mine.read_text()
+    assert all(path.read_bytes().isascii() for path in home.glob("notebooks/*")), "whatever the machine's encoding is"
+    (edition.ROOT / "copies.py").write_text("1 / 0")
+    edition.write()
+    git(*clone, str(tmp_path / "another home"))  # the course is there even where no copies can be made
 
 
 def test_what_is_for_teachers_is_closed_and_what_students_run_is_open(edition, tmp_path):
@@ -1006,6 +1013,8 @@ def test_what_is_no_notebook_or_too_large_is_left_out_and_said(class_of, tmp_pat
     os.mkfifo(home / "attention/handed-in/03/pipe.ipynb")
     (tmp_path / "elsewhere").write_text("small")
     (home / "attention/handed-in/03/link.ipynb").symlink_to(tmp_path / "elsewhere")
+    (homes["ada@example.org"] / "attention").mkdir(parents=True)
+    (homes["ada@example.org"] / "attention/handed-in").touch()  # no folder, which is hers to do
     assert collect.LARGEST == 20e6, "what a file left out is told"
     monkeypatch.setattr(collect, "LARGEST", 10)
     collect.main(["03", str(tmp_path / "out")])

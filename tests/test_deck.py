@@ -106,6 +106,404 @@ LOOK_AT_ALL = f"""(only) => {{
 }}"""
 
 
+# How a deck looks, as people would say it, by where: what is not so.
+SEE = """(where) => {
+  const one = (what) => (typeof what === "string" ? document.querySelector(what) : what);
+  const all = (what, within = document) => [...within.querySelectorAll(what)];
+  const look = (what, part) => getComputedStyle(one(what), part), px = (what, name = "fontSize") =>
+    parseFloat(look(what)[name]);
+  const box = (what) => one(what).getBoundingClientRect();
+  const gap = (above, below) => box(below).top - box(above).bottom, middle = (what) => (box(what).top +
+    box(what).bottom) / 2;
+  const within = (number, least, most) => number >= least && number <= most;
+  const words = (what) => {
+    const range = document.createRange();
+    range.selectNodeContents(one(what));
+    return range.getBoundingClientRect();
+  };
+  const colour = (name) => {
+    const node = Object.assign(document.createElement("i"), { style: `color: var(--${name})` });
+    document.body.append(node);
+    const { color } = getComputedStyle(node);
+    node.remove();
+    return color;
+  };
+  const light = (colour) =>
+    colour.match(/\\d+/g).slice(0, 3).map((c) => (c / 255) ** 2.2).reduce((sum, c, i) => sum + c * [0.21, 0.72,
+      0.07][i], 0.05);
+  const contrast = (a, b) => Math.max(light(a), light(b)) / Math.min(light(a), light(b));
+  const clear = "rgba(0, 0, 0, 0)", ground = (what) => look(what).backgroundColor;
+  const come = (what) => { // to the slide of it, with all that can come
+    const slide = one(what).closest("section section"), { h, v } = Reveal.getIndices(slide);
+    Reveal.slide(h, v);
+    for (const part of all(".fragment", slide)) part.classList.add("visible");
+    return one(what);
+  };
+  const said = (what, text) => Object.assign(one(what), { hidden: false, textContent: text });
+  const seen = {
+    hall: {
+      "words have no serifs, code has letters of one width": () =>
+        look(".body").fontFamily.includes("sans-serif") && look(".source pre").fontFamily.includes("monospace"),
+      "the number stands small at the lower left, and alone": () =>
+        px(".slide-number") === 18 && within(box(".slide-number").left, 5, 15) && box(".slide-number").width < 120
+        && within(innerHeight - box(".slide-number").bottom, 5, 7) && ground(".slide-number") === clear
+        && look(".slide-number").color === colour("quiet"),
+      "arrows are pale, in the colour of what can be pressed": () =>
+        look(".controls").color === colour("accent") && within(Number(look(".controls").opacity), 0.3, 0.8),
+      "a number that is typed stands large, on top of all": () => {
+        const plate = said(".jump", "Slide 42"), { left, top, bottom } = box(plate);
+        const upon = document.elementFromPoint(left + 20, middle(plate));
+        const fine = px(plate) > 36 && Math.abs(left - 640) < 2 && within(innerHeight - bottom, 250, 330)
+          && upon === plate
+          && ground(plate) === colour("code") && look(plate).borderTopWidth === "1px"
+            && px(plate, "borderTopLeftRadius") > 9
+          && words(plate).left - left > 9 && box(plate).width < 300 && look(plate).color === colour("ink") && top > 0
+          && look(plate).borderTopColor === colour("line") && look(plate).fontFamily.includes("sans-serif");
+        plate.hidden = true;
+        return fine;
+      },
+      "what Python does stands below, between slide and arrows": () => {
+        const plate = said(".python", "Python is busy"), { right, bottom, width } = box(plate);
+        const fine = px(plate) >= 18 && right <= box(".controls").left && right > 1100 && width < 250
+          && within(innerHeight - bottom, 3, 10) && box(plate).height < 36;
+        plate.hidden = true;
+        return fine;
+      },
+      "the keys stand in columns on a plate of their own": () => {
+        const help = one(".help");
+        help.showModal();
+        const th = all(".help th"), wide = box(help).width;
+        const fine = px(help) >= 18 && within(wide, 800, 1030) && ground(help) === colour("paper")
+          && look(help).color === colour("ink")
+          && look(help).borderTopColor === colour("line") && look(help).borderTopWidth === "1px"
+            && px(help, "borderTopLeftRadius") > 5
+          && look(help).fontFamily.includes("sans-serif") && px(help, "lineHeight") / px(help) < 1.5
+          && look(help, "::backdrop").backgroundColor === "rgba(0, 0, 0, 0.533)"
+          && th.every((node) => words(node).left === words(th[0]).left && words(node).height < 30)
+          && th.every((node) => Math.abs(words(node).top - words(node.nextElementSibling).top) < 8)
+          && th.every((node) => box(node).right - words(node).right > 20)
+          && look(th[0]).fontFamily.includes("monospace") && look(th[0]).fontWeight === "600";
+        help.close();
+        return fine;
+      },
+      "headings are of one size, and a title of another": () =>
+        all(".heading").every((node) => within(px(node), node.matches("h1") ? 42 : 32, node.matches("h1") ? 50 : 40)
+          && within(px(node, "lineHeight") / px(node), 1.1, 1.35)),
+      "a heading keeps off what it stands above": () => all(".heading").every((node) => within(px(node,
+        "marginBottom"), 5, 16)),
+      "slides keep off the edges": () =>
+        all("section section:not(:has(.saved-board))").every((node) => px(node, "paddingLeft") === 48
+          && px(node, "paddingBottom") >= 24),
+      "parts of a slide keep off each other": () => all(".body").every((node) => px(node, "rowGap") === 10),
+      "code stands on a ground of its own, with a line at its left": () =>
+        all(".source").every((node) => ground(node) === colour("code") && within(px(node, "borderLeftWidth"), 3, 5)
+          && look(node).borderLeftColor === colour("line") && px(node, "borderTopLeftRadius") > 2
+          && px(node, "paddingLeft") > 8 && px(node, "paddingTop") > 4)
+        && new Set(["code", "paper", "line", "ink", "quiet", "accent", "wrong", "right"].map(colour)).size === 8,
+      "all that is written can be read on the slide, on code too": () =>
+        ["ink", "quiet", "accent", "wrong", "right"].every((name) =>
+          ["paper", "code"].every((under) => contrast(colour(name), colour(under)) > 4.5)),
+      "words, bars and lines go by the same light": () =>
+        look("body").color === colour("ink") && ground("body") === colour("paper")
+        && look("html").colorScheme === (document.querySelector(".dark") ? "dark" : "normal"),
+      "steps come at once": () => all(".fragment").every((node) => look(node).transitionDuration === "0s"),
+      "what has nothing to show has no room": () => all(".code.unseen, .outputs:empty").every((node) =>
+        !node.checkVisibility()),
+      "a word that is longer than a line is broken": () =>
+        [".source pre", ".outputs pre:not(.wide *)"].every((what) => {
+          const pre = one(what).closest("section") && come(what), before = pre.innerHTML;
+          pre.innerHTML = `<span class=line>${"x".repeat(999)}</span>`;
+          const whole = pre.scrollWidth <= pre.clientWidth && box(pre).right < 1280;
+          pre.innerHTML = before;
+          return whole;
+        }),
+      "its letters are large, its lines close": () =>
+        all(".source pre").every((node) => px(node) === 20 && within(px(node, "lineHeight") / px(node), 1.25, 1.45)
+          && look(node).margin === "0px" && ground(node) === clear),
+      "what a cell shows is set in, as large as words": () =>
+        all(".outputs:not(:has(.saved-board, img))").every((node) => px(node) === 24
+          && px(node, "paddingLeft") === 16 && px(node, "paddingTop") === 4),
+      "what a cell prints is as large as code": () =>
+        all(".cell:not(.wide) > .outputs pre").every((node) => within(px(node), 21, 23) && look(node).margin === "0px"
+          && within(px(node, "lineHeight") / px(node), 1.25, 1.45)),
+    },
+    "01_by_hand": {
+      "an upright plot is as high as the slide, its code and what is to be noticed stand at its right": () =>
+        all("img.upright").every((img) => {
+          const code = come(img).closest(".code"), source = code.querySelector(".source"), words =
+            code.nextElementSibling;
+          return within(px(img, "height"), 580, 592) && [source, words].every((node) => !node || node === words
+            && !node.matches(".prose")
+            || within(box(node).left - box(img).right, 18, 40)) && Math.abs(box(source).top - box(img).top) < 2
+              && box(source).height < box(source.querySelector("pre")).height + 20
+            && Math.abs(box(img).width / box(img).height / (img.naturalWidth / img.naturalHeight) - 1) < 0.02
+            && px(source.querySelector(".line"), "paddingLeft") < 60
+              && px(source.querySelector(".line"), "textIndent") > -60;
+        }),
+      "a diagram is not distorted, what is said of it stands beside it": () => {
+        const img = come(".prose img:not(.broad)"), prose = img.closest(".prose"), words =
+          prose.querySelector("p:not(:has(img))");
+        return within(box(words).left - box(img).right, 15, 30) && box(words).width > 155
+          && box(img).height <= 600 * 1.25
+          && Math.abs(box(img).width / box(img).height / (img.naturalWidth / img.naturalHeight) - 1) < 0.02;
+      },
+      "paragraphs keep off each other, and the last from nothing": () => {
+        const prose = come(".prose:not(:has(img)):has(p + p)"), [first, second] = all("p", prose);
+        return within(gap(first, second) / px(first), 0.4, 0.7)
+          && look(prose.lastElementChild).marginBottom === "0px";
+      },
+      "code among words stands on a plate": () => {
+        const code = come(".prose p code");
+        return ground(code) === colour("code") && within(words(code).left - box(code).left, 2, 6)
+          && within(px(code), 19.4, px(code.parentElement) - 1) && px(code, "borderTopLeftRadius") > 1;
+      },
+      "a question and its line stand in one row, large": () => {
+        const form = come(".guess"), line = one(".guess input"), button = one(".guess button");
+        const verdict = said(".guess .verdict", "✓"), besides = middle(verdict);
+        verdict.textContent = "";
+        return [form, line, button].every((node) => px(node) === 26) && Math.abs(middle(line) - middle(button)) < 2
+          && within(box(button).left - box(line).right, 10, 20) && within(box(line).width, 350, 450)
+            && look(form).flexWrap === "wrap"
+          && within(gap(form, ".guess + .source"), 6, 16)
+          && Math.abs(middle(line) - besides) < 2
+            && Math.abs(middle(line) - (box("label").top + box("label").bottom) / 2) < 2;
+      },
+      "equations stand one below the other at their signs": () => {
+        come("mtd[columnalign=right]");
+        return all("mtd[columnalign=right]").every((node) => look(node).textAlign === "right")
+          && all("mtd").every((node) => within(px(node, "paddingTop") / px(node), 0.1, 0.2)
+            && px(node, "paddingLeft") > 1);
+      },
+      "a formula is as large as words, and keeps off them": () => {
+        const math = come(".prose math[display=block]");
+        return within(px(math) / px(math.parentElement), 1.05, 1.15)
+          && within(px(math, "marginTop") / px(math), 0.3, 0.4);
+      },
+    },
+    "03_masking": {
+      "what can be pressed and written in has a frame": () =>
+        [".guess input", ".guess button"].every((what) => look(what).borderTopColor === colour("accent")
+          && look(what).borderTopWidth === "2px" && px(what, "borderTopLeftRadius") > 4
+            && ground(what) === colour("paper")
+          && px(what, "paddingTop") === 4 && px(what, "paddingLeft") >= 10)
+        && look(".guess input").color === colour("ink") && look(".guess button").color === colour("accent")
+        && look(".guess button").cursor === "pointer",
+      "a table has no gaps, close lines and names that are whole": () => {
+        const table = come(".outputs table:not(.attn-board *)");
+        return within(px(table, "lineHeight") / px(table), 1.15, 1.35)
+          && all("td, th", table).every((node) => px(node) >= px(table))
+          && all("th", table).every((node) => look(node).whiteSpace === "nowrap");
+      },
+      "a table among words has lines, and begins where they begin": () => {
+        const table = come(".prose table");
+        return look(table).borderCollapse === "collapse"
+          && all("td, th", table).every((node) => look(node).textAlign === "left"
+          && look(node).borderBottomWidth === "1px" && look(node).borderBottomColor === colour("line")
+          && px(node, "paddingLeft") > 9 && px(node, "paddingTop") > 3);
+      },
+      "a sentence that leads to a board looks like one, and can be pressed": () => {
+        const button = come("button.try");
+        return within(px(button, "borderBottomWidth"), 1.5, 2.5)
+          && look(button).borderBottomColor === colour("accent")
+          && ground(button) === colour("code") && within(words(button).left - box(button).left, 4, 10)
+          && px(button, "borderTopLeftRadius") === 4 && px(button, "paddingTop") === 0;
+      },
+      "a link has the colour of what can be pressed": () => look(".prose a").color === colour("accent"),
+      "a board fills the slide": () => {
+        const board = come(".saved-board"), slide = board.closest("section");
+        return box(slide).right - box(board).right < 30 && box(board).left - box(slide).left < 30
+          && px(slide, "paddingBottom") === 22;
+      },
+      "the call that makes it stands beside the heading, its output nowhere else": () => {
+        const slide = come(".saved-board").closest("section"), source = slide.querySelector(".source");
+        return Math.abs(box(source).right - 1240) < 2 && box(source).top < 30 && box(source).width <= 560
+          && px(source, "maxWidth") === 560
+          && box(source).bottom < box(".saved-board").top + 30
+            && gap(slide.querySelector(".heading"), ".saved-board") < 12
+          && Math.abs(box(slide.querySelector(".heading")).left - 48) < 1;
+      },
+      "what has the focus has a frame that keeps off it": () => {
+        come(".guess input").focus();
+        const { outlineWidth, outlineOffset, outlineColor } = look(".guess input");
+        document.activeElement.blur();
+        return outlineWidth === "3px" && outlineOffset === "2px" && outlineColor === colour("accent");
+      },
+      "all of a board can be read": () =>
+        all(".attn-board *").filter((node) => node.checkVisibility() && node.childNodes.length
+          && !node.closest("svg, math"))
+          .every((node) => px(node) >= 17.9),
+      "a board is close, so that it fits": () => {
+        const board = come(".saved-board"), root = all(".attn-board", board)[0] ?? board, has = (what) =>
+          root.querySelector(what);
+        return px(root, "paddingLeft") === 10 && px(root, "paddingTop") === 4
+          && px(has(".flow"), "columnGap") <= 11 && all(".place", root).every((node) => px(node, "columnGap") <= 6)
+          && all(".head", root).every((node) => px(node, "lineHeight") / px(node) < 1.12
+            && px(node, "paddingBottom") <= 1)
+          && all(".foot", root).every((node) => px(node, "paddingTop") <= 2)
+          && all("td, th", root).every((node) => within(box(node).height, 27, 34));
+      },
+    },
+    "05_match_pytorch": {
+      "a plot begins where words begin, and what is to be noticed stands beside its middle": () => {
+        const plots = all("img.drawing:not(.upright)");
+        return plots.every((img) => {
+          const { left } = come(img).closest("section").getBoundingClientRect(), words =
+            img.closest(".code").nextElementSibling;
+          const code = img.closest(".code").querySelector(".source");
+          return Math.abs(box(img).left - left - 48) < 1 && (!words?.matches(".prose")
+            || (within(box(words).left - box(img).right, 18, 34)
+            && Math.abs((box(words.firstElementChild).top +
+              box(words.lastElementChild).bottom) / 2 - middle(img.closest(".outputs"))) < 8
+              && box(words).width > 290))
+            && (!code.checkVisibility() || (box(code).width > 1150
+              && within(box(img).top - box(code).bottom, 0, 24)));
+        }) && plots.length > 2;
+      },
+      "no plot is distorted": () =>
+        all("img.drawing").every((img) =>
+          Math.abs(box(come(img)).width / box(img).height / (img.naturalWidth / img.naturalHeight) - 1) < 0.02
+          || look(img).objectFit === "contain"),
+      "a picture of any size stays on the slide": () => {
+        const img = come("img.drawing:not(.broad)"), before = img.style.cssText, other =
+          come(".prose").appendChild(new Image());
+        for (const one of [img, other]) Object.assign(one.style, { width: "3000px", height: "2000px" });
+        const fine = px(come(img), "width") <= 1184 && px(img, "height") <= 540 && px(come(other), "height") <= 590
+          && box(other).width <= 1184 && look(img).objectFit === "contain"
+            && look(img).objectPosition.startsWith("0%");
+        img.style.cssText = before;
+        other.remove();
+        return fine;
+      },
+      "a broad plot is broader": () =>
+        all("img.drawing").every((img) => within(px(come(img), "width"), ...(img.matches(".broad")
+          ? [850, 905] : [600, 785]))),
+    },
+    "04_multi_head": {
+      "a broad table that is printed keeps its lines": () =>
+        all(".wide .outputs pre").every((pre) => px(come(pre)) === 18
+          && Math.abs(words(pre).height / px(pre,
+            "lineHeight") / pre.currentCSSZoom - pre.textContent.trimEnd().split("\\n").length) < 0.5),
+    },
+    phone: {
+      "a page to scroll, in letters that can be read": () =>
+        look("body").overflow !== "hidden" && px(".reveal") === 17 && within(px(".heading:not(.continued)"), 20, 24)
+        && within(px(".heading:not(.continued)", "lineHeight") / px(".heading:not(.continued)"), 1.2, 1.4)
+          && px(".heading.continued") === 17,
+      "slides follow each other, with a line between": () => {
+        const slides = all("section section");
+        return slides.every((node, i) => look(node).borderBottomWidth === "1px"
+          && look(node).borderBottomColor === colour("line")
+          && look(node).position === "static" && px(node, "paddingLeft") === 16 && px(node, "paddingTop") === 14
+          && node.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+            && box(node).width === innerWidth
+          && look(node).pointerEvents === "auto" && (!i || box(node).top >= box(slides[i - 1]).bottom - 1));
+      },
+      "code and outputs are smaller than words": () =>
+        [".source pre", ".prose code", ".outputs pre"].every((what) => px(what) === 14)
+        && [".outputs:not(.attn-board *)", ".outputs table:not(.attn-board *)", ".outputs td:not(.attn-board *)",
+          ".guess"].every((what) => px(what) === 16)
+        && all(".outputs :is(p, td, th, code):not(.attn-board *)").every((node) => px(node) <= 16),
+      "cells keep off each other and stay on the screen": () =>
+        all(".body > .cell").every((node) => px(node, "marginBottom") === 10 && box(node).right <= innerWidth)
+        && all(".body").every((node) => look(node).display === "block" && look(node).zoom === "1"
+          && look(node).overflowX === "auto"),
+      "pictures are as wide as the screen allows and not distorted": () =>
+        all(".prose img, .outputs img.drawing").filter((node) => node.checkVisibility()).every((node) =>
+          box(node).right <= innerWidth
+            && Math.abs(box(node).width / box(node).height / (node.naturalWidth / node.naturalHeight) - 1) < 0.03),
+      "words stand below a picture": () => all(".prose:has(img)").every((node) => look(node).display === "block"),
+      "a board is as small as it can be read, its menus fit": () =>
+        px(".attn-board") === 15 && all(".attn-board select").every((node) => look(node).maxWidth === "60vw"
+          || parseFloat(look(node).maxWidth) <= innerWidth * 0.61)
+        && all(".attn-board.narrow :is(button, select, .note, td, th)").every((node) => px(node) === 15),
+      "a broken line of code stands in a little": () =>
+        all(".source .line").every((node) => px(node, "textIndent") === -px(node, "paddingLeft")
+          && within(px(node, "paddingLeft"), 10, 20)),
+      "what comes in steps is there": () =>
+        all(".fragment:not(.waits, .waits *)").every((node) => node.checkVisibility({ opacityProperty: true,
+          visibilityProperty: true })),
+      "the call that makes a board stands above it, not over the heading": () => {
+        const source = one(".code:has(.saved-board) .source");
+        return look(source).position === "static" && look(source).maxWidth === "none"
+          && px("section:has(.saved-board) > .heading", "marginLeft") === 0;
+      },
+    },
+    paper: {
+      "each slide is a page": () => {
+        const slides = all("section section");
+        return slides.every((node, i) => Math.abs(box(node).top - 719 * i) < 1 && box(node).height === 719
+          && box(node).width === 1280
+          && box(node).left === 0 && look(node).breakAfter === "page" && look(node).breakInside === "avoid"
+            && look(node).overflow === "hidden"
+          && look(node).display === "flex"
+            && node.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
+      },
+      "nothing is on paper that is for a screen": () =>
+        all(".waits, .controls, .slide-number, .progress, .python, .jump, .run, .guess button, aside.notes")
+          .every((node) => !node.checkVisibility()),
+      "each page's number stands at its lower left": () => {
+        const number = look("section section", "::after");
+        return number.fontSize === "18px" && number.position === "absolute" && number.left === "10px"
+          && number.bottom === "6px" && number.color === colour("quiet");
+      },
+      "answers stand in columns, in letters that can be read": () => {
+        const answers = one(".answers"), lefts = new Set(all(".answers > div").map((node) =>
+          Math.round(box(node).left)));
+        return px(answers) === 18 && lefts.size === 3 && box(answers).width === 1280 && Math.min(...lefts) === 48
+          && px(answers, "paddingTop") === 26
+          && Math.max(...all(".answers > div").map((node) => box(node).right)) <= 1233
+            && look(answers).fontFamily.includes("sans-serif") && px(answers, "lineHeight") < 27;
+      },
+      "the page is white and as long as it is": () =>
+        look("html").backgroundColor === "rgb(255, 255, 255)" && look("html").overflow === "visible"
+          && look("body").overflow === "visible"
+        && box("body").height > 719 * all("section section").length,
+      "what leads to a board is plain words": () =>
+        all("button.try").every((node) => look(node).borderBottomWidth === "0px" && look(node).paddingLeft === "0px"
+          && ground(node) === clear && look(node).color === look(node.parentElement).color),
+    },
+    live: {
+      "Run stands at the upper right of its code": () =>
+        all(".run").filter((node) => node.checkVisibility()).every((node) =>
+          within(box(node.parentElement).right - box(node).right, 4, 9)
+            && within(box(node).top - box(node.parentElement).top, 3, 6)
+          && within(box(node).height, 20, 38) && within(px(node, "paddingLeft"), 9, 11)),
+      "code that can be written looks like code that cannot": () =>
+        ground(".cm-editor") === clear && look(".cm-editor").color === colour("ink")
+          && look(".cm-content").padding === "0px"
+        && px(".cm-scroller") === 20 && look(".cm-scroller").fontFamily.includes("monospace")
+          && look(".cm-content").caretColor === colour("ink"),
+      "a word, a text, a number, a comment and a name are told apart": () => {
+        const colours = ["k", "s", "m", "c", "nf"].map((kind) => look(`.cm-line .${kind}`).color);
+        return new Set([...colours, colour("ink")]).size === 6
+          && look(".cm-line .o").color === look(".cm-line .k").color;
+      },
+      "an error is large and in a colour of its own, where it was is smaller; a picture stays on the slide": () => {
+        const outputs = come(".code:not(.unseen) > .outputs.shown"), wide =
+          "<svg xmlns='http://www.w3.org/2000/svg' width='3000' height='2000'/>";
+        const said =
+          "<div class=error>E<small>s</small><summary>t</summary><pre><b class=ansi-bold>x</b></pre></div>";
+        const picture = `<img src="data:image/svg+xml,${encodeURIComponent(wide)}" width=3000 height=2000>`;
+        outputs.innerHTML = said + `<table><td>1<td>2</table>${picture}`;
+        const [error, pre, bold, img, cell] = [".error", "pre", ".ansi-bold", "img", "td"].map((what) =>
+          outputs.querySelector(what));
+        bold.replaceWith(Object.assign(document.createElement("span"), { className: "ansi-bold" }));
+        const fine = look(error).color === colour("wrong") && px(error) >= 24 && px(pre) === 18
+          && look(pre).color === colour("ink")
+          && look(pre.firstChild).fontWeight === "700" && px(img, "width") <= 1120 && px(img, "height") <= 470
+            && look(img).display === "block"
+          && look(cell).borderCollapse === "collapse" && px(cell, "paddingLeft") > 6 && px(cell, "paddingTop") > 1
+          && px(outputs.querySelector("small")) >= 18 && look(outputs.querySelector("summary")).cursor === "pointer";
+        outputs.replaceChildren();
+        return fine;
+      },
+    },
+  };
+  const facts = where.flatMap((place) => Object.entries(seen[place] ?? {}));
+  return facts.filter(([, fact]) => !fact()).map(([name]) => name);
+}"""
+
+
 BACK_TO_THE_START = """() => {
   document.activeElement.blur();
   const shown = document.querySelectorAll(".fragment.visible");
@@ -200,6 +598,7 @@ def test_every_slide_fits_has_a_heading_that_does_not_jump_and_can_be_read_from_
     assert page.evaluate("Reveal.getTotalSlides()") == len(slides_of(name))
     assert not page.evaluate("document.getAnimations().some((one) => one instanceof CSSAnimation)"), "nothing moves"
     assert page.evaluate(LOOK_AT_ALL) == []
+    assert page.evaluate(SEE, ["hall", name]) == []
     assert page.complaints == [] and all(asked.startswith(("file:", "data:")) for asked in page.asked)
 
 
@@ -329,6 +728,7 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     page = show((decks / "03_masking.html").as_uri(), PHONE, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
     assert page.evaluate("document.documentElement.scrollHeight") > 5 * PHONE[1]
+    assert page.evaluate(SEE, ["phone"]) == []
     sizes = page.locator(".prose p").evaluate_all("(all) => all.map((p) => parseFloat(getComputedStyle(p).fontSize))")
     assert min(sizes) >= 16 and max(sizes) <= 20
     assert page.locator("section section .heading").last.is_visible()
@@ -424,6 +824,8 @@ def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(22, 24, 29)"
     assert page.evaluate(FAINTEST, CODE) > 4.5 and page.evaluate(FAINTEST, WORDS) > 4.5
+    assert page.evaluate(SEE, ["hall", "03_masking"]) == []
+    page.evaluate(BACK_TO_THE_START)
     plate = page.locator(".prose code").first.evaluate("(node) => getComputedStyle(node).backgroundColor")
     assert plate not in ("rgb(22, 24, 29)", "rgba(0, 0, 0, 0)"), "code among words is told from them"
     code = "getComputedStyle(document.querySelector('.source .highlight')).backgroundColor"
@@ -498,6 +900,7 @@ def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     assert page.evaluate(sizes) == on_screen
     assert page.evaluate("Reveal.getSlides().every((slide) => slide.querySelector('.body').style.zoom)"), "as large"
     assert page.evaluate(CUT_ON_PAPER) == []
+    assert page.evaluate(SEE, ["paper"]) == []
     assert not page.locator(".cell.predict .outputs.saved").first.is_visible()
     assert page.locator(".answers").get_by_text("The answer:").first.is_visible()
     number = "getComputedStyle(document.querySelectorAll('section section')[4], '::after')"
@@ -1437,6 +1840,7 @@ def test_run_lies_on_no_code_however_long_the_first_line_and_code_can_be_read(li
     assert min(gaps) >= 0 and max(gaps) < 1280, gaps
     for _ in ("light", "dark"):
         assert page.evaluate(FAINTEST, CODE) > 4.5
+        assert page.evaluate(SEE, ["live"]) == []
         page.keyboard.press("d")
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 
 from attn_lib.board.board import script
 
@@ -48,5 +49,5 @@ def assert_close(theirs, ours, where, tolerance=1e-9):
             assert_close(a, b, where, tolerance)
     else:
         a, b = float(theirs), float(ours)
-        same = a == b or (a != a and b != b)
-        assert same or abs(a - b) <= tolerance * max(1.0, abs(b)), (where, a, b)
+        same = math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)  # infinity is near nothing but itself
+        assert same or (math.isnan(a) and math.isnan(b)), (where, a, b)

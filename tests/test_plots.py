@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from PIL import Image, ImageChops
 
 from attn_lib.colours import COLOURS, LIGHT, NO_NUMBER
-from attn_lib.plots import PAGE_WIDTH, WEIGHTS_MAP, curves, heatmap, heatmap_grid
+from attn_lib.plots import PAGE_WIDTH, WEIGHTS_MAP, arrows, curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 
@@ -361,3 +361,30 @@ def test_a_map_of_something_else_says_what_its_rows_and_columns_are():
     assert figure.description == "Sinusoids, 10 rows by 12 columns, position by feature. Colours from −1 to 1."
     assert [axis.get_label_text() for axis in (figure.axes[0].yaxis, figure.axes[0].xaxis)] == ["position", "feature"]
     assert "10 queries by 12 keys" in heatmap(torch.zeros(10, 12)).description
+
+
+def test_cells_have_a_size_to_read_in_and_small_matrices_room_for_their_titles():
+    def inches(figure):
+        return figure.get_size_inches().tolist()
+
+    assert inches(heatmap(torch.eye(1))) == inches(heatmap(torch.eye(3))) == pytest.approx([4.76, 3.86])
+    assert inches(heatmap(torch.eye(8))) == pytest.approx([4.76 + 5 * 0.72, 3.86 + 5 * 0.72])
+    one, three, four = (inches(heatmap_grid(torch.eye(n).expand(2, n, n))) for n in (1, 3, 4))
+    assert one == three and four == pytest.approx([three[0] + 2 * 0.58, three[1] + 0.58])
+    grid = heatmap_grid(torch.zeros(6, 9, 3)).axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == (2, 4), "five narrow ones would fit, but nobody counts to five at a glance"
+    legend = curves([1, 2], {"a": [1, 2]}, title="t", xlabel="x", ylabel="y").axes[0].get_legend()
+    assert legend.get_texts()[0].get_fontsize() == 12
+
+
+def test_scores_in_place_of_weights_are_told_what_to_pass():
+    with pytest.raises(ValueError, match=r"1\.5, outside the scale 0 to 1.*pass vmin and vmax"):
+        heatmap(torch.tensor([[1.5]]))
+
+
+def test_arrows_begin_at_the_origin_which_is_in_the_picture_and_have_two_numbers_each():
+    words = {"title": "t", "xlabel": "x", "ylabel": "y"}
+    axes = arrows(torch.tensor([[2.0, 1.0]]), torch.tensor([[3.0, 2.0]]), ["a"], ["b"], **words).axes[0]
+    assert axes.get_xlim()[0] == pytest.approx(-0.1) and axes.get_ylim()[0] == pytest.approx(-0.2)
+    with pytest.raises(ValueError, match=r"a query must be 2 numbers .* got shape \(2,\)"):
+        arrows(torch.zeros(2), torch.zeros(1, 2), ["a"], ["b"], **words)

@@ -22,9 +22,9 @@ from attn_lib.exercises import check, hint, progress, progress_file, runner, sol
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces
 from attn_lib.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
-from attn_lib.exercises.clinic.judging import same_code
+from attn_lib.exercises.clinic.judging import is_open, same_code
 from attn_lib.exercises.clinic.patient import Case, Patient
-from attn_lib.exercises.clinic.trial import FIRST, LAST, Evidence, line_up, weigh
+from attn_lib.exercises.clinic.trial import FIRST, LAST, Evidence, line_up, watched, weigh
 from attn_lib.exercises.clinic.under_a_cloth import fresh
 from attn_lib.trace import trace
 
@@ -1067,3 +1067,43 @@ def test_right_code_of_every_style_passes_all_seven_tests(notebook, names):
     exec(source_of_cell(notebook, "my-saboteur"), names)
     for right in (*cures.CORES, names["my_saboteur"]):
         assert [test.__name__ for test in names["tests"] if test(right)] == []
+
+
+DIAGNOSES = {  # by hand from the stories: solutions are read off the patients themselves, and would agree with any name
+    "wrong scale": {"6.1", "6.2"},
+    "wrong axis": {"6.3", "6.16", "6.19"},
+    "not used": {"6.4", "6.5", "6.13", "6.21"},
+    "exchanged": {"6.6", "6.20"},
+    "too weak": {"6.7", "6.9"},
+    "wrong order": {"6.8", "6.18", "6.25"},
+    "nothing left": {"6.10", "6.11", "6.12"},
+    "misaligned": {"6.14", "6.18", "6.19", "6.22", "6.24"},
+    "not asked": {"6.15", "6.17", "6.23"},
+    "miscounted": {"6.24", "6.26"},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_name_of_a_fault_is_right_for_those_who_have_it(fault):
+    cases = [case for case in EXERCISES.values() if isinstance(case, Case)]
+    assert {case.id for case in cases if fault in case.faults} == DIAGNOSES[fault]
+
+
+def test_none_and_dots_are_no_answer_yet_but_false_and_nothing_are():
+    assert [is_open(part) for part in (None, ..., False, 0, "", [])] == [True, True] + [False] * 4
+
+
+def test_a_call_of_a_module_is_known_as_one_in_training_or_in_eval():
+    def detects(attention):
+        for mode in (True, False):
+            attention.train(mode)(*torch.randn(3, 1, 2, 4))
+        return False
+
+    evidence = Evidence()
+    detects(watched(Passing(), interfaces.MODULE, evidence, []))
+    assert [call["training"] for call in evidence.calls] == [True, False]
+
+
+class Passing(nn.Module):
+    def forward(self, q, k, v):
+        return v

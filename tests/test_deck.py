@@ -270,7 +270,7 @@ SEE = """(where) => {
       },
       "equations stand one below the other at their signs": () => {
         come("mtd[columnalign=right]");
-        return all("mtd[columnalign=right]").every((node) => look(node).textAlign === "right")
+        return all("mtd[columnalign]").every((node) => look(node).textAlign === node.getAttribute("columnalign"))
           && all("mtd").every((node) => within(px(node, "paddingTop") / px(node), 0.1, 0.2)
             && px(node, "paddingLeft") > 1);
       },

@@ -1309,6 +1309,10 @@ def test_keys_of_a_clicker_work_from_anywhere_and_a_board_keeps_the_others(open_
     assert page.evaluate(inside, here) and number_of(page) == board, "the board has heard it"
     page.keyboard.press("Escape")
     assert not page.evaluate("Reveal.isOverview()") and number_of(page) == board
+    page.locator(SLIDE + ".attn-board button:enabled").first.focus()
+    for key in ("b", "n", "ArrowRight"):
+        page.keyboard.press(key)
+    assert number_of(page) == board and not page.evaluate("Reveal.isPaused()"), "a button's keys are its own too"
     page.locator(IN_A_BOARD).first.focus()
     page.keyboard.press("PageUp")
     assert number_of(page) == board - 1

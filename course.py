@@ -160,13 +160,13 @@ def lab(arguments):
     """Open JupyterLab on the learner's copy; --no-browser, --port and JupyterLab's other options pass through."""
     ours = [argument for argument in arguments if argument in ("--edit", "--fresh")]
     arguments = [argument for argument in arguments if argument not in ours]
-    if "--edit" in ours:
-        return jupyterlab(arguments)
     if "--fresh" in ours and not named(arguments):
         sys.exit("Which one? python course.py lab --fresh 03 begins your copy of the third notebook again.")
-    notebook = find_notebook(arguments[0] if named(arguments) else "01")
+    notebook, options = find_notebook(arguments[0] if named(arguments) else "01"), arguments[named(arguments) :]
+    if "--edit" in ours:
+        return jupyterlab(notebook, "notebooks", options)
     make_copies("--fresh", notebook.stem) if "--fresh" in ours else make_copies()
-    return jupyterlab(arguments, folder="my")
+    return jupyterlab(notebook, "my", options)
 
 
 def present(arguments):
@@ -269,12 +269,11 @@ def make_copies(*options):
     run([PYTHON, ROOT / "copies.py", *options])
 
 
-def jupyterlab(arguments, folder="notebooks"):
-    """Start JupyterLab on the notebook that the arguments begin with, or on the first one."""
-    notebook = find_notebook(arguments[0] if named(arguments) else "01")
+def jupyterlab(notebook, folder, options):
+    """Start JupyterLab on the notebook of this name in a folder of the course."""
     address = f"/lab/tree/{folder}/{notebook.name}"
-    options = ["--ServerApp.root_dir", str(ROOT), "--LabApp.default_url", address, *server_options()]
-    return run([PYTHON, "-m", "jupyterlab", *options, *arguments[named(arguments) :]], check=False)
+    ours = ["--ServerApp.root_dir", ROOT, "--LabApp.default_url", address, *server_options()]
+    return run([PYTHON, "-m", "jupyterlab", *ours, *options], check=False)
 
 
 def server_options():

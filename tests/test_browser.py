@@ -56,6 +56,15 @@ def by_hand(boards):
     return start_again(boards.board("Self-attention by hand"))
 
 
+def test_what_a_page_complains_of_is_kept(boards):
+    with boards.page.expect_event("pageerror"):
+        boards.page.evaluate(
+            "console.error('a red line'), console.log('words'), setTimeout(() => { throw Error('no') })"
+        )
+    assert boards.complaints == ["a red line", "no"]
+    boards.complaints.clear()
+
+
 def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(boards):
     assert "run the cell to move these numbers" in boards.before_it_was_run
     for title in ("inputs X", "W_q", "weights", "outputs"):

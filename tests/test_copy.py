@@ -136,6 +136,10 @@ def test_a_guess_goes_into_the_new_version_of_its_question():
     new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x, sum=5)"))
     assert copies.by_id(new)["question"]["source"] == "guess = [\n  6]  # mine\nx = 3 * 2\npredict(guess, x, sum=5)"
     assert len(new) == len(LESSON)
+    mine[3]["outputs"], tagged = [{"output_type": "stream", "name": "stdout", "text": "Right."}], lesson()
+    tagged[3] = cell("question", "guess = ...\ny = 7\npredict(guess, y)", tags=["predict", "hard"])
+    asked = copies.by_id(copies.update(mine, lesson(), tagged))["question"]
+    assert asked["outputs"] == [] and asked["metadata"] == {"tags": ["predict", "hard"]}, "the answer was another's"
 
 
 def test_a_guess_goes_along_whatever_blank_lines_end_its_cell():
@@ -251,8 +255,9 @@ def test_cells_that_lost_their_ids_are_known_by_what_is_in_them(edited):
     assert "mine alone" in sources(new) and new[0]["source"] == "# 1. New" and len(new) == len(LESSON) + 1
 
 
-def test_a_cell_of_ones_own_in_the_place_of_one_that_was_deleted_is_not_taken_for_it():
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(imports="notes = ['why', 'how']"))]
+@pytest.mark.parametrize("own", ["notes = ['why', 'how']", "import math\nprint(math.pi)"])
+def test_a_cell_of_ones_own_in_the_place_of_one_that_was_deleted_is_not_taken_for_it(own):
+    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(imports=own))]
     new = copies.update(mine, lesson(), lesson(imports="import numpy"))
     assert sources(new) == sources(mine) and "imports" not in ids(new)
 
@@ -580,6 +585,7 @@ def test_a_copy_is_written_as_jupyter_writes_notebooks(root):
 def test_the_same_cells_are_the_same_version_in_whatever_order_they_were_written():
     one, other = {"id": "a", "source": "x"}, {"source": "x", "id": "a"}
     assert copies.version_of({"cells": [one]}) == copies.version_of({"cells": [other]})
+    assert len({copies.version_of({"cells": [{"id": "a", "source": str(i)}]}) for i in range(300)}) == 300
 
 
 def test_a_copy_whose_cells_have_no_metadata_is_read(root):
@@ -812,7 +818,8 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(root):
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import copies, pathlib\n"
     code += "copies.ROOT = pathlib.Path(sys.argv[1]); copies.main([])"
     result = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True)
-    assert result.returncode == 1 and result.stderr.startswith("Your copies in my/ could not be written")
+    assert result.returncode == 1 and result.stderr.startswith("Your copies in my/ could not be written: ")
+    assert "File exists" in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, monkeypatch, capsys):
@@ -825,3 +832,7 @@ def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, mon
     (root / "my").write_text("a file")
     with pytest.raises(SystemExit, match="could not be written"):
         copies.main([])
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        copies.main(["--help"])
+    assert "--fresh NOTEBOOK  begin this notebook again; the old one is kept" in capsys.readouterr().out

@@ -107,11 +107,11 @@ def terminal(tmp_path):
     return Terminal(lay_out(tmp_path / "my course"))
 
 
-@pytest.mark.parametrize("newer", [None, "python3.12"])
+@pytest.mark.parametrize("newer", ["", "python3.12", "python3.11 python3.13"])
 def test_an_old_python_is_told_which_one_to_take_and_nothing_is_set_up(tmp_path, newer):
-    if newer:
-        (tmp_path / newer).write_text("#!/bin/sh\n")
-        (tmp_path / newer).chmod(0o755)
+    for name in newer.split():
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
     script = tmp_path / "course.py"
     shutil.copy(ROOT / "course.py", script)
     code = "import sys; sys.version_info = (3, 10, 1); sys.argv = ['course.py', 'hub']; "
@@ -121,7 +121,7 @@ def test_an_old_python_is_told_which_one_to_take_and_nothing_is_set_up(tmp_path,
     first, then = result.stderr.splitlines()
     assert result.returncode == 1 and first == "This course needs Python 3.11 or newer; this is Python 3.10."
     if newer:
-        assert then == "This machine has one: python3.12 course.py hub"
+        assert then == f"This machine has one: {newer.split()[-1]} course.py hub"
     else:
         assert "python.org/downloads" in then and "apt-get install python3.11 " in then
         assert then.endswith("then: python3.11 course.py hub")
@@ -228,6 +228,8 @@ def test_what_a_machine_lacks_is_said_before_a_hub_is_set_up(terminal):
     assert (terminal.code, terminal.printed) == (1, f"No node for {terminal.root / '.venv/bin/python'}\n")
     terminal.type("lab")  # which needs none
     assert terminal.code == 0
+    shutil.rmtree(terminal.root / ".venv")
+    assert terminal.type("hub") == [] and terminal.printed == f"No node for {sys.executable}\n"
 
 
 def test_refresh_is_handed_to_the_python_that_has_what_it_needs(terminal):
@@ -340,6 +342,19 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(course, monkeypatch, tmp_
     assert "widgets" not in notebook.metadata  # the state of which is another each time
     assert not any("execution" in cell.metadata for cell in notebook.cells)  # no times
     assert after["01_good.ipynb"].endswith(b"}\n") and b"\r" not in after["01_good.ipynb"]
+
+
+def test_what_jupyter_would_not_take_is_not_saved_and_a_slow_machine_has_time(course, monkeypatch, tmp_path):
+    monkeypatch.setattr(course, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(course, "NOTEBOOKS", tmp_path)
+    limits = []
+    monkeypatch.setattr("nbclient.NotebookClient.execute", lambda client: limits.append(client.timeout))
+    write_notebook(tmp_path / "01_odd.ipynb", "1")
+    before = (tmp_path / "01_odd.ipynb").read_text().replace('"source": ', '"unheard_of": 1, "source": ')
+    (tmp_path / "01_odd.ipynb").write_text(before)
+    with pytest.raises(nbformat.ValidationError, match="unheard_of"):
+        course.refresh(["01"])
+    assert (tmp_path / "01_odd.ipynb").read_text() == before and limits[0] >= 60
 
 
 # --------------------------------------------------------------------------------------------------- set-up

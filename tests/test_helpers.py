@@ -1,15 +1,19 @@
 """The tests' own helpers: what they let pass unseen, no test that uses them would see."""
 
 import math
+import pickle
 import sys
 from types import SimpleNamespace
 
+import keep_shown
+import nbformat
+import on_a_board
 import ports
 import pytest
 import torch
 from board_page import assert_close
 from hypothesis import find, settings
-from lab_page import TOO_SMALL, wait_for
+from lab_page import TOO_SMALL, Lab, wait_for
 from refusals import assert_refused
 from strategies import attention_inputs, masks, normal
 
@@ -172,6 +176,80 @@ def test_files_that_take_long_begin_first_and_all_others_stay_in_order():
     items = [SimpleNamespace(parent=None, path=conftest.Path(f"{name}.py")) for name in names]
     conftest.pytest_collection_modifyitems(None, items)
     assert [item.path.stem for item in items] == ["test_site", "test_deck", "test_arrows", "test_board", "test_wire"]
+
+
+ALL_RUN = """script => [["[ ]", "x"], ["[*]", "x"], ["[12]", "x"], ["[ ]", " "]].map(([prompt, source]) => {
+  document.body.innerHTML = `<div class="jp-CodeCell"><i class="jp-InputPrompt">[1]</i><i class="cm-content">y</i></div>
+    <div class="jp-CodeCell"><i class="jp-InputPrompt">${prompt}</i><i class="cm-content">${source}</i></div>`;
+  return eval(script)();
+})"""
+
+
+def test_a_notebook_has_run_when_every_cell_that_is_not_empty_has_its_number(browser):
+    page, lab, waits = browser.new_page(), Lab.__new__(Lab), []
+    lab.page = SimpleNamespace(wait_for_function=waits.append)
+    lab.wait_until_run()
+    assert page.evaluate(ALL_RUN, waits[0]) == [False, False, True, True]
+    page.close()
+
+
+EACH_SPOILT = """([script, arg]) => {
+  const seen = eval(script), cells = [...document.querySelectorAll("b")], passed = [];
+  for (const [i, cell] of cells.entries()) {
+    const text = cell.textContent, said = cell.ariaLabel, label = said.slice(0, -text.length);
+    const more = (Number(text.replace("−", "-")) * 1.01 + 0.02).toFixed(2).replace("-", "−");
+    for (const [shown, named] of [[more, more], [more, text], [text, more]]) {
+      cell.textContent = shown;
+      cell.ariaLabel = label + named;
+      if (seen(arg)) passed.push([i, shown, named]);
+    }
+    cell.textContent = text;
+    cell.ariaLabel = said;
+  }
+  return [seen(arg), passed, cells.length];
+}"""
+
+
+def test_a_board_that_shows_one_wrong_result_or_says_another_is_not_what_is_waited_for(browser):
+    page, tokens = browser.new_page(), on_a_board.TOKENS
+    matrices = [matrix.double() for matrix in (on_a_board.X, on_a_board.W_q, on_a_board.W_k, on_a_board.W_v)]
+    steps = on_a_board.self_attention_steps(*matrices, scale=1)
+    names = {f"weights {a} → {b}": steps.weights[i, j] for i, a in enumerate(tokens) for j, b in enumerate(tokens)}
+    names |= {f"outputs {a}, column {j + 1}": steps.outputs[i, j] for i, a in enumerate(tokens) for j in range(3)}
+    shown = [(name, f"{number:.2f}".replace("-", "−")) for name, number in names.items()]
+    cells = "".join(f'<b aria-label="{name}: {text}">{text}</b>' for name, text in shown)
+    page.set_content(f"<div id=board>{cells}</div>")
+    seen = []
+    once = SimpleNamespace(wait_for_function=lambda script, arg: seen.append((script, arg)))
+    board = SimpleNamespace(page=once, element_handle=lambda: page.query_selector("#board"))
+    on_a_board.see_results(board)
+    on_a_board.see_results(board, W_q=on_a_board.changed(on_a_board.W_q, 1, 1, 9.0))
+    assert page.evaluate(EACH_SPOILT, list(seen[0])) == [True, [], len(names)]
+    assert page.evaluate(*seen[1]) is False
+    page.close()
+
+
+def test_what_a_notebook_has_shown_is_kept_by_its_cells_and_no_other_cells_pass_for_them(tmp_path, monkeypatch):
+    heard = []
+    shell = SimpleNamespace(events=SimpleNamespace(register=lambda event, hear: heard.append((event, hear))))
+    monkeypatch.setattr(keep_shown, "get_ipython", lambda: shell)
+    monkeypatch.setitem(sys.modules, "authors.deck.live", SimpleNamespace(shown=lambda value: value and [value]))
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != keep_shown.ROOT])
+    cells = [("code", "1 + 1", 2), ("markdown", "words", None), ("code", "", None), ("code", "x = 3", None)]
+    made = [getattr(nbformat.v4, f"new_{kind}_cell")(source, id=f"id{i}") for i, (kind, source, _) in enumerate(cells)]
+    nbformat.write(nbformat.v4.new_notebook(cells=made), tmp_path / "a.ipynb")
+    keep_shown.begin()
+    ((event, hear),) = heard
+    for kind, source, value in cells:
+        if kind == "code" and source:
+            hear(SimpleNamespace(info=SimpleNamespace(raw_cell=source), result=value))
+    path = list(sys.path)
+    keep_shown.keep(tmp_path / "a.ipynb", tmp_path / "kept")
+    assert event == "post_run_cell" and pickle.loads((tmp_path / "kept").read_bytes()) == {"id0": [2]}
+    assert sys.path == path and not list(tmp_path.glob("*.kernel"))
+    shell.came[1] = ("x = 4", None)
+    with pytest.raises(AssertionError, match="id3"):
+        keep_shown.keep(tmp_path / "a.ipynb", tmp_path / "kept")
 
 
 SMALL = """<style>body { font-size: 12px } .big { font-size: 20px }</style>

@@ -684,6 +684,11 @@ def test_compiled_code_is_traced_as_it_is_written():
         run, inside = trace(compiled, q, k, v), trace(lambda *qkv: compiled(*qkv) * 2, q, k, v)
     assert operations(run) == operations(trace(attention, q, k, v)) and run.name == "attention"
     assert operations(inside) == [*operations(run), "* 2"]
+    assert len(run) == 5 and [step.operation for step in inside] == ["attention", "* 2"]
+    layer, x = nn.Linear(3, 3), normal(2, 3, dtype=torch.float32)
+    compiled = torch.compile(layer, backend=lambda graph, inputs: graph)
+    assert trace(compiled, x).name == trace(layer, x).name == "Linear"
+    assert [step.operation for step in trace(lambda x: compiled(x) * 2, x)] == ["linear", "* 2"]
 
 
 def test_a_callable_argument_is_an_argument_where_the_call_fits_only_so():
@@ -1111,6 +1116,7 @@ def test_a_heatmap_on_demand():
     run = trace(attention, *(normal(2, 3, 4, seed=i) for i in range(3)))
     weights = run.show(3, (1,), query_tokens=["a", "b", "c"])
     assert isinstance(weights, Figure) and "Step 3: softmax(dim=-1) [1]" in weights.description
+    assert "c attends" in weights.description
     scores = run.show(2)
     assert "step 2: / 2" in repr(scores) and "<table" in scores._repr_html_()
     assert f"{run[2].value[0, 0, 0]:.3f}".replace("-", "−") in repr(scores)

@@ -4,12 +4,11 @@ import torch
 
 SIGNS = {"matmul": "@", "add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "floor_divide": "//"}
 SIGNS |= {"remainder": "%", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-SIGNS |= {"and": "&", "or": "|", "xor": "^", "bitwise_and": "&", "bitwise_or": "|", "truediv": "/", "floordiv": "//"}
-SIGNS |= {"multiply": "*", "divide": "/", "subtract": "-", "true_divide": "/", "mod": "%"}
-BEFORE = {"neg": "-", "negative": "-", "invert": "~", "bitwise_not": "~", "logical_not": "~", "pos": "+"}
+SIGNS |= {"and": "&", "or": "|", "xor": "^", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+SIGNS |= {"multiply": "*", "divide": "/", "subtract": "-", "true_divide": "/", "floordiv": "//", "mod": "%"}
+BEFORE = {"neg": "-", "negative": "-", "invert": "~", "bitwise_not": "~", "logical_not": "~", "positive": "+"}
 WITH_DIM = {"softmax", "log_softmax", "sum", "mean", "any", "all", "amax", "amin", "max", "min", "argmax", "argmin"}
 WITH_DIM |= {"cumsum", "squeeze", "unsqueeze", "cat", "stack", "std", "var", "unbind", "logsumexp", "prod", "flip"}
-HIDDEN = {"_stacklevel", "inplace"}
 
 
 def name_of(func):
@@ -21,7 +20,10 @@ def name_of(func):
 
 
 def is_in_place(name, kwargs):
-    return name == "__setitem__" or (name.endswith("_") and not name.endswith("__")) or kwargs.get("out") is not None
+    """Whether it writes into what it was given, as `masked_fill_`, `x[0] = 1`, `mask &= other` and `out=` do."""
+    if name.endswith("__"):
+        return name == "__setitem__" or (name.startswith("__i") and name[3:-2] in SIGNS)
+    return name.endswith("_") or kwargs.get("out") is not None or kwargs.get("inplace") is True
 
 
 def operation_of(name, args, kwargs):
@@ -35,7 +37,7 @@ def operation_of(name, args, kwargs):
     plain = name.strip("_")
     if plain in BEFORE:
         return BEFORE[plain]
-    in_place = "=" if is_in_place(name, kwargs) or (name.startswith("__i") and plain[1:] in SIGNS) else ""
+    in_place = "=" if is_in_place(name, kwargs) else ""
     sign = SIGNS.get(plain) or (SIGNS.get(plain[1:]) if name.startswith(("__r", "__i")) else None)
     if sign and len(args) == 2 and not set(kwargs) - {"out"}:
         first, second = args[::-1] if name.startswith("__r") else args
@@ -46,7 +48,7 @@ def operation_of(name, args, kwargs):
 
 
 def _arguments(name, args, kwargs):
-    if name == "to" and "dtype" not in kwargs:
+    if name == "to":  # of a tensor that says what to become, the dtype counts
         args = [arg.dtype if isinstance(arg, torch.Tensor) and i else arg for i, arg in enumerate(args)]
     rest = list(args[1:]) if args and _holds_tensor(args[0]) else list(args)
     if name.rstrip("_") in WITH_DIM and len(rest) == 1 and isinstance(rest[0], int | tuple | list):
@@ -55,7 +57,7 @@ def _arguments(name, args, kwargs):
         rest.pop()
     shown = [_show(value) for value in rest if value is not None]
     for key, value in kwargs.items():
-        if key in HIDDEN or value is None or _holds_tensor(value) or (value is False and key != "training"):
+        if key == "_stacklevel" or value is None or _holds_tensor(value) or (value is False and key != "training"):
             continue
         shown.append(f"{key}={_show(value)}")
     return shown
@@ -85,7 +87,7 @@ def _show(value):
         return f"{value:.4g}"
     if isinstance(value, tuple | list):
         inner = [_show(part) for part in value[:8]] + (["…"] if len(value) > 8 else [])
-        return f"({', '.join(inner)})"
+        return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
     if isinstance(value, torch.dtype | torch.device):
         return str(value).removeprefix("torch.")
     if value is None or isinstance(value, str | int):

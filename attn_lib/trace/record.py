@@ -18,8 +18,8 @@ from .. import show
 from .readable import is_in_place, name_of, operation_of
 from .surprises import Call, surprises_of
 
-LIBRARY = Path(__file__).resolve().parents[1]
-TORCH = Path(torch.__file__).resolve().parent
+LIBRARY = Path(__file__).parents[1]  # as frames name their files, which do not follow links
+TORCH = Path(torch.__file__).parent
 INSTALLED = [*site.getsitepackages(), *(sysconfig.get_path(p) for p in ("stdlib", "platstdlib", "purelib"))]
 NOT_YOURS = tuple({f"{Path(folder)}{sep}" for folder in [*INSTALLED, LIBRARY, TORCH] for sep in "/\\"})
 CHECKS = str(LIBRARY / "checks.py")
@@ -27,7 +27,7 @@ OVERRIDES = str(TORCH / "overrides.py")
 # How PyTorch gets from a call to the code that does it: of no interest to a reader.
 PLUMBING = {str(TORCH / part) for part in ("_tensor.py", "functional.py", "_jit_internal.py", "_VF.py")}
 PLUMBING |= {str(TORCH / "nn/modules/module.py"), str(TORCH / "utils/_contextlib.py")}
-PLUMBING |= {str(TORCH / "autograd/function.py"), __file__}
+PLUMBING |= {str(TORCH / "autograd/function.py"), str(TORCH / "_dynamo/eval_frame.py"), __file__}
 INLINE = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}  # part of the function they stand in
 OPENED = {F.multi_head_attention_forward}  # functions of PyTorch worth looking into
 

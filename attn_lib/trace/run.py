@@ -24,7 +24,7 @@ def trace(fn, *args, **kwargs):
         raise TypeError(
             f"fn must be a function or a module, got {type(fn).__name__}: write trace(fn, x), not trace(fn(x))"
         )
-    if args and callable(args[0]) and not isinstance(args[0], torch.Tensor) and not _takes_it(fn, args, kwargs):
+    if args and callable(args[0]) and not _takes_it(fn, args, kwargs):
         return Comparison(fn, args[0], args[1:], kwargs)
     return Trace(fn, args, kwargs)
 
@@ -36,14 +36,14 @@ class Trace:
         recorder = Recorder(sampled, view.ShownStep)
         self._fn, self.name = fn, _name(fn)
         with _uncompiled():
-            self.output = recorder.run(_source_of(fn), args, kwargs)
+            self.output = recorder.run(fn, args, kwargs)
         self.steps, self.left_out = recorder.steps, recorder.left_out
         self.error, self.error_place = recorder.error, recorder.error_place
 
     @property
     def note(self):
         """Why nothing was seen, where nothing was, or ""."""
-        if self.steps or self.error or not tensors_in(self.output):
+        if self.steps or not tensors_in(self.output):
             return ""
         if isinstance(self._fn, torch.jit.ScriptFunction | torch.jit.ScriptModule):
             return "it is scripted, and runs where trace cannot look: trace the function that was scripted"
@@ -137,25 +137,21 @@ def _copies(args, kwargs):
 
 def _takes_it(fn, args, kwargs):
     """Whether the callable after fn can only be an argument of fn, since without it fn's arguments do not fit."""
-    return _fits(fn, args, kwargs) is True and _fits(fn, args[1:], kwargs) is False
+    return _fits(fn, args, kwargs) and not _fits(fn, args[1:], kwargs)
 
 
 def _fits(fn, args, kwargs):
-    """Whether fn can be called with these arguments, or None where it does not say."""
+    """Whether fn says that it can be called with these arguments."""
     try:
-        signature = inspect.signature(fn.forward if isinstance(fn, torch.nn.Module) else fn)
+        inspect.signature(fn.forward if isinstance(fn, torch.nn.Module) else fn).bind(*args, **kwargs)
     except (TypeError, ValueError):
-        return None
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError:
         return False
     return True
 
 
 def _source_of(fn):
-    """What torch.compile was given, which can be looked into, for what it made of it."""
-    return getattr(fn, "_torchdynamo_orig_callable", None) or getattr(fn, "_orig_mod", None) or fn
+    """What torch.compile was given, which has a name, for what it made of it."""
+    return getattr(fn, "_orig_mod", None) or getattr(fn, "_torchdynamo_orig_callable", None) or fn
 
 
 def _uncompiled():

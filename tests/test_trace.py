@@ -666,6 +666,7 @@ def test_scripted_code_gets_a_word():
     scripted = torch.jit.script(in_a_script)
     run = trace(scripted, normal(2))
     assert len(run) == 0 and "it is scripted" in repr(run) and "it is scripted" in run._repr_html_()
+    assert "it is scripted" in trace(torch.jit.script(nn.ReLU()), normal(2)).note
     compared = trace(scripted, lambda x: x * 2 + 1, normal(2))
     assert "A: it is scripted" in repr(compared) and "A: it is scripted" in compared._repr_html_()
     assert not trace(lambda: 3).note and not trace(lambda x: x * 2, normal(2)).note

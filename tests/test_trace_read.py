@@ -151,6 +151,15 @@ def test_named_arguments_are_copied_for_each_version_and_parameters_are_not():
     assert x.tolist() == [1, 1]
     same = trace(lambda w: (w, w is weight), lambda w: (w, w is weight), weight)
     assert [output[1] for output in same.output] == [True, True]
+    x.requires_grad_()
+    trace(lambda x: x * 3, lambda x: x * 5, x).output[1].sum().backward()
+    assert x.grad.tolist() == [5, 5]
+
+
+def test_where_nothing_is_compiled_the_compiler_is_not_imported(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch._dynamo", raising=False)
+    monkeypatch.setattr(torch.compiler, "set_stance", None)  # which would import it, for seconds
+    assert trace(lambda x: x * 2, torch.ones(2)).output.tolist() == [2, 2]
 
 
 class Applies(nn.Module):

@@ -106,7 +106,7 @@ class Comparison:
     @property
     def verdict(self):
         if self.difference is None:
-            nothing = self.first.output is None and self.second.output is None
+            nothing = self.first.output is None  # and so is the other, or they would differ
             return "Neither returns anything." if nothing else "The outputs agree on these arguments."
         return self.difference.words
 
@@ -149,11 +149,6 @@ def _fits(fn, args, kwargs):
     return True
 
 
-def _source_of(fn):
-    """What torch.compile was given, which has a name, for what it made of it."""
-    return getattr(fn, "_orig_mod", None) or getattr(fn, "_torchdynamo_orig_callable", None) or fn
-
-
 def _uncompiled():
     """Compiled functions called inside run as they are written; without them the compiler is not even imported."""
     dynamo = sys.modules.get("torch._dynamo")
@@ -161,7 +156,7 @@ def _uncompiled():
 
 
 def _name(fn):
-    fn = _source_of(fn)
+    fn = getattr(fn, "_orig_mod", fn)  # what a compiled module was made of
     if isinstance(fn, torch.nn.Module):
         return type(fn).__name__
     name = getattr(fn, "__name__", None) or type(fn).__name__

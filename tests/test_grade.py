@@ -584,6 +584,30 @@ def test_what_an_answer_needs_of_its_own_notebook_comes_with_it_and_what_only_sa
     assert [source for _, source in one_line.cells] == ["answer = [1, 2, 3]"]
 
 
+def test_of_a_cell_it_is_known_what_it_binds_changes_uses_and_checks():
+    def known(source):
+        cell = Cell(source)
+        return [" ".join(sorted(names)) for names in (cell.binds, cell.changes, cell.uses)]
+
+    assert known("if a:\n    def f(): b\n    class C: ...\n    async def g(): ...") == ["C f g", "", "a b"]
+    assert known("k = [i for i in r]; d = {a: b for a, b in r}; s = {e for e in r}; t = (c for c in r)")[0] == "d k s t"
+    assert known("h = lambda: (w := 1)\nfor j in r: (v := 2)") == ["h j v", "", "r"]
+    assert known("m.weight = x\nt[0].shape[1] = y\nf().z = 1") == ["", "m t", "f m t x y"]
+    assert known("x = len(y)\nfrom a.b import c as d, e") == ["d e x", "", "y"]
+    assert Cell("x = '\0'").error and Cell("check()").checks == Cell("x = (").checks == []
+    assert [id for id, _ in Cell("course.check('3.2', f)\nfor i in r: check('3.1', g)").checks] == ["3.2", "3.1"]
+
+
+def test_what_an_answer_does_not_need_stays_behind_and_answers_of_ones_own_come_along():
+    def sources(*cells):
+        return [source for _, source in answer_in([Cell(cell, place=i) for i, cell in enumerate(cells)], "3.2").cells]
+
+    assert sources("sum = 0", f"{RIGHT}\nk = sum([1])") == [f"{RIGHT}\nk = sum([1])"], "nobody needs that"
+    assert sources("k = 1 / 0", f"k = 2\n{RIGHT}") == [f"k = 2\n{RIGHT}"]
+    other = "def my_padding_mask(lengths, max_len):\n    return 'mine'"
+    assert sources(other, f"{RIGHT}\nk = my_padding_mask") == [other, f"{RIGHT}\nk = my_padding_mask"]
+
+
 def test_of_a_broken_answer_and_one_left_open_the_later_counts():
     open_, broken = course().asked["3.2"].cell.source, f"({RIGHT}"
 
@@ -601,6 +625,13 @@ def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "03_small.ipynb")
     found = answer_in([Cell("answer = n, later")], "3.2", Course(tmp_path))
     assert [source for _, source in found.lesson] == ["m = 5", "n = m + 1", "later = 4"]
+    cells = [code("a = 0"), code("a = 1\nb = a"), code("a = 9\nanswer(3)"), *cells[2:]]
+    for name in ("04_small", "05_small"):
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / f"{name}.ipynb")
+        cells[4] = code('check("5.1", answer, b)')
+    of = Course(tmp_path)
+    assert [source for _, source in of.lines_for(["b", "answer"], of.asked["5.1"])] == ["a = 1", "b = a"]
+    assert of.shared == {"answer"} and of.asked["5.1"].names == ["answer", "b"]
 
 
 def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -131,8 +132,9 @@ def weights_of(q, k):
     return (q @ k.mT).softmax(-1)
 
 
-def test_steps_can_be_had_in_a_row():
-    run = trace(weights_of, normal(2, 3), normal(2, 3))
+def test_a_run_has_a_name_and_steps_can_be_had_in_a_row():
+    run = trace(partial(weights_of, normal(2, 3)), normal(2, 3))
+    assert run.name == "partial", "which has no name of its own"
     assert run[1:] == run.steps[1:] and len(run[:9]) == 3
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
 CALLS = {"check", "hint", "solution", "progress", "predict", "blank"}  # what a notebook says, not what it computes
 BUILTIN = set(dir(builtins))
+DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 LONGEST = 60_000  # characters of a cell
 
 
@@ -60,9 +61,8 @@ class Cell:
     def checks(self):
         """(id, arguments) of each `check` in it."""
         calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)] if self.tree else ()
-        checks = [call for call in calls if _name_of(call.func) == "check" and call.args]
-        firsts = [(getattr(call.args[0], "value", None), call.args[1:]) for call in checks]
-        return [(first, rest) for first, rest in firsts if isinstance(first, str)]
+        checks = [call.args for call in calls if _name_of(call.func) == "check" and call.args]
+        return [(getattr(first, "value", None), rest) for first, *rest in checks]
 
     @functools.cached_property
     def dump(self):
@@ -102,13 +102,13 @@ def _lines_of(statement):
 
 def bound_by(statement):
     """The names that a top-level statement binds, and those of which it sets an attribute or an item."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(statement, DEFINITION):
         return {statement.name}, set()
     names, changed = set(), set()
     for node in _outside_definitions(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             names.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        elif isinstance(node, DEFINITION):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
@@ -122,7 +122,7 @@ def bound_by(statement):
 def _outside_definitions(node):
     yield node
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(child, DEFINITION):
             yield child
         elif not isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             yield from _outside_definitions(child)
@@ -166,7 +166,7 @@ class Course:
         asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
         names = Counter(name for _, name in asking)
         self.shared = {name for name, notebooks in names.items() if notebooks > 1}  # in several: they tell nothing
-        self.dumps = {cell.dump for cells in self._cells.values() for cell in cells if cell.tree}
+        self.dumps = {cell.dump for cells in self._cells.values() for cell in cells}
 
     def binds(self, name, asked):
         return self._last(name, asked.notebook, asked.cell.place) is not None
@@ -201,8 +201,6 @@ class Course:
 def lines_of(cell):
     """The statements of a cell, each of them a cell of its own; imports name by name."""
     for statement in cell.tree.body if cell.tree else ():
-        if _is_call(statement):
-            continue
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
                 one = type(statement)(**{**dict(ast.iter_fields(statement)), "names": [alias]})

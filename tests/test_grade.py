@@ -36,7 +36,17 @@ from attn_lib.exercises.clinic.patient import Case
 from attn_lib.exercises.function import Function
 from authors.grade import confine, hand_ins, judge, live, pages, report, roster, run, steps
 from authors.grade.__main__ import main
-from authors.grade.answers import NOTEBOOKS, Cell, Course, answer_in, course, exercises_in, read_cells, split_script
+from authors.grade.answers import (
+    NOTEBOOKS,
+    Cell,
+    Course,
+    answer_in,
+    course,
+    exercises_in,
+    lines_of,
+    read_cells,
+    split_script,
+)
 from authors.grade.confine import Host, Limits, best_host, bubblewrap
 from authors.grade.judge import judge_one
 from authors.grade.remote import RemoteFunction, Student
@@ -542,7 +552,7 @@ def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in(tmp
     assert notebooks(shared, own) == notebooks(shared, "check('7.4', my_detects)") == ["7"]
     assert notebooks(shared, file_name="08_position.py") == notebooks(shared, heads=["# 8. A token's place"]) == ["8"]
     only_it = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shared)])
-    only_it.cells.insert(0, nbformat.v4.new_markdown_cell("# 8. A token's place"))
+    only_it.cells.insert(0, nbformat.v4.new_markdown_cell("\n# 8. A token's place\nwords"))
     only_it.cells.append(nbformat.v4.new_markdown_cell("# 9. And then"))
     (tmp_path / "ada.ipynb").write_text(nbformat.writes(only_it), encoding="utf-8")
     assert hand_ins.find(tmp_path)[0].notebooks() == ["8"]
@@ -557,6 +567,8 @@ def test_the_lessons_code_is_the_courses_and_never_the_hand_ins():
     assert [source for _, source in answer.cells] == ["def my_causal_mask(q, k):\n    return padding_mask(q, k), torch"]
     lesson = "\n".join(source for _, source in answer.lesson)
     assert "mine" not in lesson and "import torch" in lesson and "def padding_mask" in lesson
+    imports = [line.code for line in lines_of(Cell("from a.b import c as d, e\nimport f, g.h"))]
+    assert imports == ["from a.b import c as d", "from a.b import e", "import f", "import g.h"], "each as it is needed"
 
 
 def test_what_an_answer_needs_of_its_own_notebook_comes_with_it_and_what_only_says_something_does_not():
@@ -616,6 +628,10 @@ def test_of_a_broken_answer_and_one_left_open_the_later_counts():
 
     assert found(open_, broken).problem.startswith("SyntaxError") and found(open_, broken).shown == broken
     assert found(broken, open_).problem == "" and found(broken, open_).expressions == []
+    assert found("x = (", "check('3.2')").problem == "not handed in", "it was to hold something else"
+    in_its_place = Cell("x = (", id=course().asked["3.2"].cell.id)
+    assert answer_in([in_its_place], "3.2").problem.startswith("SyntaxError")
+    assert found("check('3.2', lambda q, k: q)").shown == "check('3.2', lambda q, k: q)"
 
 
 def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
@@ -632,6 +648,9 @@ def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
     of = Course(tmp_path)
     assert [source for _, source in of.lines_for(["b", "answer"], of.asked["5.1"])] == ["a = 1", "b = a"]
     assert of.shared == {"answer"} and of.asked["5.1"].names == ["answer", "b"]
+    assert answer_in([Cell("b = 7")], "5.1", of).problem == "not handed in", "what the lesson has is no answer"
+    found = answer_in([Cell("answer = b = 2\nk = b", place=4)], "5.1", of)
+    assert (found.lesson, found.given, found.cells[0][0]) == ([], [False, True], "<cell 5>")
 
 
 def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
@@ -639,6 +658,8 @@ def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
         "x = 1\ny = 2",
         RIGHT,
     ]
+    assert [cell.source for cell in split_script("# %%\n\n# In [2]:\nx = 1\n# %%\n \n")] == ["x = 1"]
+    assert [cell.source for cell in split_script("x = (\ny = 2\n  z\nw")] == ["x = (", "y = 2\n  z", "w"]
     old = [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}, {"cell_type": "markdown", "source": "x"}]
     (cell,) = read_cells(json.dumps({"worksheets": [{"cells": old}], "nbformat": 3}))
     assert cell.source == "x = 1\ny = 2"

@@ -1884,9 +1884,10 @@ def test_code_is_edited_as_in_a_notebook(live_deck):
 
 def test_where_python_cannot_be_reached_it_is_said_and_one_key_tries_again(live_deck):
     page, python = live_deck, live_deck.locator(".python.trouble")
-    heard = []
+    heard, asked = [], []
 
     def between(socket):
+        asked.append(socket.url)
         server = socket.connect_to_server()
         server.on_message(lambda said: (b'"idle"' in said and heard.append((socket, said)), socket.send(said)))
 
@@ -1903,6 +1904,7 @@ def test_where_python_cannot_be_reached_it_is_said_and_one_key_tries_again(live_
     socket, idle = heard[-1]
     socket.send(idle.replace(b'"idle"', b'"dead"'))  # as the server says of a Python that dies whenever it begins
     python.filter(has_text="Python has died. r starts it again").wait_for()
+    assert asked and all("token=test" in address for address in asked), "for browsers that keep no cookie"
     page.evaluate("document.querySelector('.python').textContent = ''")
     jump(page, slide_with(page, ".cm-content"))
     page.keyboard.press("Control+Enter")

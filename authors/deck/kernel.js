@@ -15,7 +15,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], class: "s" },
   { tag: tags.comment, class: "c" },
   { tag: [tags.number, tags.bool, tags.null], class: "m" },
-  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "nf" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.className], class: "nf" },
   { tag: tags.operator, class: "o" },
 ]);
 

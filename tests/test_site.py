@@ -5,12 +5,14 @@ import contextlib
 import io
 import json
 import re
+import runpy
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 import torch
 import warm
@@ -109,7 +111,12 @@ def test_every_link_anchor_picture_and_script_is_there_and_none_is_elsewhere(pag
 def test_the_first_page_has_a_board_the_ways_in_and_the_question_of_each_lesson(built, pages):
     first = pages[built / "index.html"].select_one("article")
     assert len(first.select(".saved-board")) == 1
-    assert first.select_one('.begin a[href="notebooks/01_by_hand.html"]')
+    assert first.select_one('.begin a.button[href="notebooks/01_by_hand.html"]').get_text() == "Begin with lesson 1"
+    assert "yours to change" in first.select_one("p strong").get_text(), "what to do with the board is said before it"
+    captions = pages[built / "index.html"].select(".sidebar-tree .caption-text")
+    assert [caption.get_text() for caption in captions] == ["Lessons", "For instructors"]
+    assert not first.select(".toctree-wrapper li"), "the lessons are listed once, with their questions"
+    assert pages[built / "index.html"].select("aside.toc-drawer.no-toc"), "a short page needs no contents"
     assert (built / first.select_one("a[download]")["href"]).is_file()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in LESSONS:
@@ -131,9 +138,38 @@ def test_a_shared_link_has_title_picture_and_words(built, pages):
         assert (path.parent / page.select_one('link[rel*="icon"]')["href"].split("?")[0]).resolve().is_file()
         assert page.select_one('meta[name="twitter:card"]')["content"] == "summary_large_image"
         assert path.stem not in LESSONS or card["og:title"] in page.h1.get_text()
+        assert page.html["lang"] == "en" and card["og:type"] == "article"
+        name, _, course = page.title.get_text().rpartition(" - ")
+        assert course == "Learn attention" and name in page.h1.get_text() and bool(name) == (path.stem != "index")
         assert "Copyright" not in page.get_text() and "Sphinx" not in page.footer.get_text()
     described = {page.select_one('meta[name="description"]')["content"] for page in pages.values()}
-    assert len(described) >= len(LESSONS)
+    assert len(described) == len(LESSONS) + 1
+    card = {tag["property"]: tag["content"] for tag in pages[built / "index.html"].select("meta[property]")}
+    assert card["og:title"] == "Learn attention by moving its numbers" and "you can edit" in card["og:description"]
+
+
+def test_what_a_shared_link_shows_may_hold_any_letter_and_leads_to_where_the_site_stands(built):
+    conf = runpy.run_path(built.parent / "site-source/conf.py")
+    names, said, title = conf["describe"].__globals__, 'It\'s "so" & <b>', 'x & "y"'
+    names["ABOUT"]["a"], names["addresses"] = said, lambda: ("", "https://here/there")
+    context = {"title": title, "metatags": '<meta name="own" content="stays">'}
+    conf["describe"](None, "a", "page.html", context, None)
+    found = BeautifulSoup(context["metatags"], "html.parser").select("meta")
+    assert {tag.get("property") or tag["name"]: tag["content"] for tag in found} == {
+        **{"own": "stays", "og:title": title, "og:description": said, "description": said, "og:type": "article"},
+        **{"og:url": "https://here/there/a.html", "og:image": "https://here/there/_static/board.png"},
+        "twitter:card": "summary_large_image",
+    }
+
+
+def test_the_map_has_every_step_of_its_lesson_by_its_name(built, pages):
+    lesson = pages[built / "notebooks" / "01_by_hand.html"]
+    drawn, steps = lesson.select_one("svg.map[role=img][aria-label][viewbox]"), {}
+    for box in drawn.select("[data-step]"):
+        steps.setdefault(box["data-step"], []).append(box.get_text())
+    names = ["X", "W_q W_k W_v", "Q K V", "scores", "weights", "weighted", "outputs"]
+    assert [" ".join(steps[f"{i}"]) for i in range(1, 8)] == names and len(steps) == 7
+    assert set(steps) <= set(re.findall(r"Step (\d)", lesson.get_text())), "which begin with a heading each"
 
 
 def test_every_lesson_says_how_to_run_it(built, pages):
@@ -210,6 +246,14 @@ def test_every_picture_is_described_and_every_formula_is_drawn(pages):
                 picture["width"]
             )
             assert int(picture["width"]) > 100 and picture["loading"] == "lazy"  # nothing jumps when it comes
+        if path.stem in LESSONS:
+            prose = [
+                c.source
+                for c in nbformat.read(ROOT / f"notebooks/{path.stem}.ipynb", 4).cells
+                if c.cell_type == "markdown"
+            ]
+            alone = sum(len(re.findall(r"^\$\$.+?\$\$", text, re.M | re.S)) for text in prose)
+            assert len(page.select("article div > math[display=block]")) == alone, path.name
         for formula in page.select("math"):
             assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
 

@@ -365,6 +365,7 @@ SEE = """(where) => {
   const all = (what) => [...document.querySelectorAll(what)].filter((node) => node.checkVisibility());
   const box = (what) => one(what).getBoundingClientRect(), look = (what, part) => getComputedStyle(one(what), part);
   const size = (what) => parseFloat(look(what).fontSize), gap = (above, below) => box(below).top - box(above).bottom;
+  const within = (number, least, most) => number >= least && number <= most;
   const middle = ({ top, bottom }) => (top + bottom) / 2, shows = (what) => one(what).checkVisibility();
   const words = (what) => {
     const range = document.createRange();
@@ -389,12 +390,15 @@ SEE = """(where) => {
           .every((height, i, heights) => !i || height < heights[i - 1]),
       "a title has two lines at most": () => box("h1").height < 80,
       "a line of words is not too long": () => all("article :is(p, li)").every((node) => node.clientWidth <= 48 * 16),
-      "a slider can be hit": () => all("input[type=range]").every((node) => node.clientHeight >= 24),
+      "a slider can be hit": () => all("input[type=range]").every((node) => within(node.clientHeight, 24, 30)),
     },
     "laptop, light": {
       "there is room for boards and code": () => box("article").width === 56 * 16,
       "it stands in the middle": () =>
         Math.abs(box("article").left - box(".sidebar-drawer").right - innerWidth + box("article").right) < 2,
+      "each heading is larger than what is below it by a fifth or more, and by less than half": () =>
+        [["h1", "h2"], ["h2", "h3"], ["h3", "p"]].map((both) => both.map((name) => one(`article section > ${name}`)))
+          .every(([above, below]) => !above || !below || within(size(above) / size(below), 1.2, 1.45)),
       "no picture is distorted": () =>
         pictures.every((node) => Math.abs(box(node).width / box(node).height / asDrawn(node) - 1) < 0.05),
       "pictures are as they were drawn": () => [...filters].every((filter) => filter === "none"),
@@ -479,8 +483,8 @@ SEE = """(where) => {
     },
     answered: {
       "right is said in its colour, below the line": () =>
-        look(".verdict.right").color !== look(form).color && gap(line, ".verdict.right") > 5,
-      "so is the answer": () => gap(".verdict.right", `${form} .answer`) > 5,
+        look(".verdict.right").color !== look(form).color && within(gap(line, ".verdict.right"), 5, 9),
+      "so is the answer": () => within(gap(".verdict.right", `${form} .answer`), 5, 9),
     },
     "not answered": {
       "wrong is said in its colour": () => look(".verdict.wrong").color !== look(form).color,
@@ -489,9 +493,12 @@ SEE = """(where) => {
       "the step that is read is lit": () =>
         look("svg.map .lit rect").fill === colour("brand-content") && look("svg.map .lit text").fontWeight === "700"
         && look("svg.map .lit text").fill === colour("background-primary"),
-      "it stands inside its column": () =>
-        box("svg.map").width > 200 && look("svg.map").flexShrink === "0"
-        && box("svg.map").left > box(".sidebar-drawer").left && box("svg.map").right < box(".sidebar-drawer").right,
+      "it stands inside its column, as far from all that is around it": () => {
+        const map = box("svg.map"), column = box(".sidebar-sticky");
+        const room = [map.left - column.left, column.right - map.right, gap(".sidebar-scroll", "svg.map")];
+        return map.width > 200 && look("svg.map").flexShrink === "0"
+          && [...room, innerHeight - map.bottom].every((px) => within(px, 9, 11));
+      },
     },
     paper: {
       "colours are printed": () => look(form).printColorAdjust === "exact",
@@ -773,6 +780,7 @@ def test_an_exercise_in_numbers_names_the_mistake_and_never_gives_itself_away(bu
         form.get_by_role("button", name="Check").click()
         form.get_by_role("status").get_by_text("This is an output of I like tea").wait_for()
         assert "Try again" not in form.inner_text()  # it may be tried for ever
+    assert page.evaluate(SEE, ["not answered"]) == [] and seen_by(page)["faint"] == []
     assert not form.locator(".answer").is_visible() and form.locator(".answer[hidden]").count() == 1
 
 
@@ -977,6 +985,9 @@ def test_the_map_stays_in_sight_and_the_step_being_read_is_lit(built, reader):
     assert page.evaluate(SEE, ["map"]) == []
     below = page.locator(".sidebar-scroll").bounding_box()
     assert below["y"] + below["height"] <= steps.bounding_box()["y"] + 1, "it lies on no link"
+    page.emulate_media(media="print")
+    assert not steps.is_visible(), "on a broad sheet it would stand beside whatever is there"
+    page.emulate_media(media="screen")
     page.set_viewport_size({"width": 1366, "height": 600})
     assert not steps.is_visible(), "there is room for the links or for it"
     page.set_viewport_size({"width": 900, "height": 768})
@@ -998,6 +1009,8 @@ def test_no_window_is_scrolled_sideways(built, reader):
         wider[width] = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         contents = "getComputedStyle(document.querySelector('.toc-content-icon')).display"
         assert page.evaluate(contents) == "none" or width > 1440, "a sign for contents that are not there"
+    room = "(node) => node.offsetWidth / parseFloat(getComputedStyle(node).fontSize)"
+    assert page.locator(".content").evaluate(room) == pytest.approx(57, abs=0.1), "the column of lessons keeps its own"
     assert not any(wider.values()), wider
 
 

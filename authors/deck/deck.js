@@ -131,7 +131,7 @@ async function start() {
   session = found.session;
   kernel = session.kernel;
   session.statusChanged.connect((_, status) => status_(status));
-  session.connectionStatusChanged.connect((_, status) => status === "disconnected" && sayDied());
+  session.connectionStatusChanged.connect((_, status) => status === "disconnected" && sayDied()); // also when it is dead
   if (found.again) {
     ran = new Set(kept.session.get().ran);
     for (const [id, messages] of Object.entries(kept.outputs.get() ?? {})) {
@@ -161,8 +161,7 @@ const remember = () => kept.session.set({ id: session.id, ran: [...ran] });
 function status_(status) {
   clearInterval(busySince);
   root.dataset.status = status;
-  if (status === "dead") sayDied();
-  else if (status === "restarting" || status === "autorestarting") restarted();
+  if (status === "restarting" || status === "autorestarting") restarted();
   else if (status === "busy") {
     const since = Date.now();
     busySince = setInterval(() => python.dataset.stays !== "true" && say(`Python is busy, ${Math.round((Date.now() - since) / 1000)} s. i interrupts it.`), 1000);
@@ -320,7 +319,7 @@ async function restart() {
   life += 1;
   queue = Promise.resolve();
   try {
-    if (!kernel || kernel.isDisposed || kernel.connectionStatus === "disconnected") {
+    if (!kernel || kernel.connectionStatus === "disconnected") {
       await session?.shutdown().catch(() => {});
       kept.session.set(null);
       await start();

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import copy
+import dataclasses
 import inspect
 import itertools
 import random
@@ -18,6 +19,7 @@ from bs4 import BeautifulSoup
 from torch import nn
 
 import attn_lib
+from attn_lib import show
 from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces
@@ -242,7 +244,7 @@ def test_how_many_parts_are_right_is_kept_and_never_lost():
     assert reached == ["tried", "1 of 3", "2 of 3", "2 of 3", "done", "done"]
     check("6.8", CASES["6.8"].answer[3])
     shown = str(progress()), progress()._repr_html_()
-    assert all("✓ done" in text and "✗ 1 of 3" in text for text in shown)
+    assert all("Patient 6.7" in text and "✓ done" in text and "✗ 1 of 3" in text for text in shown)
     assert "1 of" in str(progress()).splitlines()[0]  # only what is done counts as done
 
 
@@ -325,6 +327,7 @@ def test_padded_queries_may_come_to_anything_finite_once_mended():
         return attn_lib.scaled_dot_product_attention(q, k, v, real.mT & real)[0]
 
     assert part(check("6.12", ..., ..., zeros), "Mended").startswith("✓")
+    assert check("6.12", ..., ..., lambda q, k, v, lengths: None).status == "unattempted"
 
 
 def test_a_module_that_drops_nothing_any_more_is_cured_of_too_much():
@@ -449,6 +452,33 @@ def test_there_are_right_ones_relatives_and_neighbours_for_every_patient(id):
     assert all(name.startswith("patient 6.") and name != f"patient {id}" for name in names)
     borrowed = [f"patient {other} in this one's clothes" for other in case.interface.borrowed]
     assert [name for name in names if "clothes" in name] == borrowed
+
+
+def test_on_how_many_right_ones_a_test_is_tried_and_on_how_many_calls_a_cure():
+    counts = "PLAIN 5 5, HEADS 5 5, LENGTHS 5 2, BOTH 5 4, CAUSAL 5 4, MODULE 3 2, MERGED 4 2, CHUNKS 4 4"
+    for name, right, calls in map(str.split, counts.split(", ")):
+        interface = getattr(interfaces, name)
+        assert (len(interface.cures), len(interface.probes)) == (int(right), int(calls)), name
+
+
+def test_one_of_the_right_ones_reads_a_text_token_by_token(monkeypatch):
+    calls, whole = [], cures.cached_attention
+    monkeypatch.setattr(cures, "cached_attention", lambda *args, **kwargs: calls.append(1) or whole(*args, **kwargs))
+    text = torch.randn(3, 1, 1, 5, 4)
+    assert cures.read_one_by_one in interfaces.CHUNKS.cures and cures.read_one_by_one(*text, [5], 9).shape == (
+        1,
+        1,
+        5,
+        4,
+    )
+    assert len(calls) == 5
+
+
+@each_patient
+def test_who_answers_every_sentence_as_the_first_is_not_mended(id):
+    right = CASES[id].called(CASES[id].cured)
+    verdict = check(id, ..., ..., lambda *args: right(*args)[:1].expand(right(*args).shape))
+    assert part(verdict, "Mended").startswith("✗"), verdict
 
 
 def test_a_test_of_shapes_is_told_that_it_would_miss_zeros():
@@ -701,6 +731,36 @@ def test_a_blind_spot_is_what_all_calls_have_in_common(spot, calls, is_blind):
     assert spot(calls) == is_blind
 
 
+def heads(stored, asking):
+    return {"k": torch.ones(1, stored, 6, 4), "q": torch.ones(1, asking, 6, 4)}
+
+
+CALLS = {  # for each blind spot of one patient a call that cannot show the fault, and one that can
+    ("6.9", "tame-scores"): ({"q": ROW, "mask": MASK}, {"q": 100 * ROW, "mask": MASK}),
+    ("6.12", "real-tokens-only"): ({"q": ROW, "v": ROW}, {"q": ROW, "v": ROW.clone().requires_grad_()}),
+    ("6.13", "never-both"): ({"mask": MASK}, {"mask": MASK, "lengths": NUMBER}),
+    ("6.14", "square-only"): ({"q": FEW, "k": FEW}, {"q": FEW, "k": MANY}),
+    ("6.15", "only-in-training"): ({"training": True}, {"training": False}),
+    ("6.16", "one-head"): ({"num_heads": 1}, {"num_heads": 2}),
+    ("6.17", "sizes-divide"): ({"x": MANY, "num_heads": 4}, {"x": MANY, "num_heads": 3}),
+    ("6.18", "one-head"): ({"num_heads": 1}, {"num_heads": 2}),
+    ("6.18", "equal-lengths"): ({"lengths": torch.tensor([3, 3])}, {"lengths": torch.tensor([3, 4])}),
+    ("6.19", "one-sequence"): ({"x": MANY[:1]}, {"x": MANY}),
+    ("6.22", "at-once"): ({"chunks": [5]}, {"chunks": [4, 1]}),
+    ("6.23", "one-new-token"): ({"chunks": [4, 1]}, {"chunks": [3, 2]}),
+    ("6.24", "nobody-asks"): ({"q": 0 * MANY}, {"q": torch.eye(5)}),
+    ("6.25", "nothing-shared"): (heads(1, 4), heads(2, 4)),
+    ("6.26", "within-the-window"): (heads(1, 1) | {"window": 7}, heads(1, 1) | {"window": 6}),
+}
+
+
+@pytest.mark.parametrize(("id", "name"), CALLS)
+def test_a_blind_spot_is_no_longer_one_with_the_first_call_that_can_show_the_fault(id, name):
+    blind, seeing = CALLS[id, name]
+    spot = CASES[id].mistakes[name].spot
+    assert spot([blind]) and spot([blind, blind]) and not spot([blind, seeing])
+
+
 def test_what_was_given_for_an_argument_leaves_out_none():
     assert given([{"lengths": 3}, {"lengths": None}, {}], "lengths") == [3]
 
@@ -903,9 +963,15 @@ def test_the_right_code_is_to_be_had_once_the_diagnosis_stands(id):
 @each_patient
 def test_the_names_of_faults_give_nothing_away(id):
     assert set(CASES[id].faults) <= set(FAULTS)
+    html = FAULTS._repr_html_()
     assert sum(CASES[id].faults[0] in case.faults for case in CASES.values()) >= 2
     assert len({line.index(means) for line, means in zip(str(FAULTS).split("\n"), FAULTS.values(), strict=True)}) == 1
-    assert all(f"<code>{name}</code>" in FAULTS._repr_html_() for name in FAULTS)
+    rows = [
+        (row.th["style"], row.th.text, row.td["style"], row.td.text) for row in BeautifulSoup(html, "html.parser")("tr")
+    ]
+    assert rows == [("text-align: left", name, "text-align: left", meaning) for name, meaning in FAULTS.items()]
+    assert html.count("<th scope='row'") == len(FAULTS) and all(f"<code>{name}</code>" in html for name in FAULTS)
+    assert all(len(meaning.split()) >= 5 for meaning in FAULTS.values())
 
 
 @each_patient
@@ -914,7 +980,8 @@ def test_a_patient_shows_its_source_line_by_line_and_how_it_is_called(id):
     shown, page = str(patient), patient._repr_html_()
     for number, line in enumerate(patient.source.splitlines(), start=1):
         assert f"{number:>2}  {line}".rstrip() in [text.rstrip() for text in shown.splitlines()]
-    assert patient.interface in shown and page.count("user-select: none") == len(patient.source.splitlines())
+    assert patient.interface in shown and page.startswith(show.framed(f"<b>Patient {id}</b> ")[:-6])
+    assert page.count('<span style="opacity: 0.6; user-select: none">') == len(patient.source.splitlines())
     assert BeautifulSoup(page, "html.parser").pre.text == shown.partition("\n\n")[2]
     assert "→ output; " in page and f"<code>{CASES[id].interface.call}</code>" in page
     with pytest.raises(AttributeError):
@@ -926,6 +993,40 @@ def test_the_source_of_a_patient_stays_words_on_the_page():
         id="6.0", interface="attention(q) → output; q < k", source="def attention(q):\n    q<b>1 & 2"
     )
     assert Patient(case)._repr_html_().count("&lt;") == 2 and "1 &amp; 2" in Patient(case)._repr_html_()
+
+
+@each_patient
+def test_a_trace_shows_the_lines_of_this_patient_and_of_no_other(id):
+    for case in CASES.values():
+        assert case.buggy and case.cured  # all are compiled, and this one's cure too
+    steps = trace(PATIENTS[id].buggy, *CASES[id].interface.probes[0]).steps
+    assert {step.place.text for step in steps} <= {line.strip() for line in PATIENTS[id].source.splitlines()}
+    assert CASES[id].buggy.__module__ == "clinic"
+
+
+@each_patient
+def test_every_patient_has_hints_of_its_own_behind_how_to_look_at_it(id):
+    first, *more = hints = CASES[id].hints
+    general = (
+        f'`trace(PATIENTS["{id}"].buggy, …)` shows every step; the patient is called as `{CASES[id].interface.call}`. '
+    )
+    assert first.startswith(general) and len(hints) >= 3
+    assert all(re.search(r"\w{2,} .*[.?]$", own) for own in (first.removeprefix(general), *more))
+    shown = [str(hint(id)) for _ in hints]
+    assert all(words in told for words, told in zip(hints, shown, strict=True))
+
+
+def test_the_first_hint_ends_with_what_the_ward_says_and_the_others_follow():
+    said = ["What does each line return, and who takes it?", "Call it with a mask and without one."]
+    assert [own.endswith(words) for own, words in zip(CASES["6.5"].hints, said, strict=False)] == [True, True]
+
+
+def test_who_is_written_down_wrongly_is_not_admitted():
+    with pytest.raises(AssertionError, match=r"6\.1"):
+        dataclasses.replace(CASES["6.1"], mistakes={}, faults=("tired",))
+    twice = dataclasses.replace(CASES["6.1"], mistakes={}, mend=("scores", "weights"))
+    with pytest.raises(AssertionError, match=r"6\.1"):
+        _ = twice.cured
 
 
 @each_patient

@@ -1,5 +1,6 @@
 """trace: shows every operation with its shapes, remarks on what surprises, and finds where two versions part."""
 
+import functools
 import inspect
 import linecache
 import math
@@ -8,6 +9,7 @@ import sys
 import textwrap
 import warnings
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import normal, seeds
 from torch import nn
+from torch.overrides import BaseTorchFunctionMode
 
 from attn_lib import (
     MultiHeadAttention,
@@ -35,7 +38,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.clinic import PATIENTS
 from attn_lib.exercises.clinic.under_a_cloth import fresh
 from attn_lib.trace import compare, trace
-from attn_lib.trace.record import KEPT_TO_COMPARE
+from attn_lib.trace.surprises import Call
 
 NEVER_USED = "never used"
 several = st.integers(2, 5)  # an axis of size 1 is a surprise in itself
@@ -289,6 +292,7 @@ SURPRISES = {
     "softmax over heads": (lambda x: x.softmax(1), (torch.ones(2, 2, 3, 3),), "softmax", "over axis 1 of (2, 2, 3, 3)"),
     "to NumPy": (lambda x: x.numpy() * 2, (torch.ones(2),), "numpy", "leaves PyTorch"),
     "to an array": (lambda x: np.asarray(x) * 2, (torch.ones(2),), "__array__", "leaves PyTorch"),
+    "to another library": (lambda x: np.from_dlpack(x) * 2, (torch.ones(2),), "__dlpack__", "leaves PyTorch"),
     "nothing masked": (masked, (torch.ones(2, 3), torch.zeros(2, 3).bool()), "masked_fill", "masked nothing"),
     "a row masked": (masked, (torch.ones(2, 2), ONE_ROW), "masked_fill", "1 of 2 rows"),
     "a row masked by where": (
@@ -329,6 +333,7 @@ SURPRISES = {
     "float16 fill": (lambda x: x * -1e9, (torch.ones(2).half(),), "*", "float16 ends at 65504"),
     "exp": (lambda x: x.exp(), (torch.tensor([1.0, 1000.0]),), "exp", "1 of 2 numbers became inf; float32"),
     "in place": (lambda x: x.masked_fill_(x > 0, 0.0), (torch.ones(2, 2),), "masked_fill_", "caller's own is changed"),
+    "in place, through a view": (lambda x: x.view(-1).mul_(2), (torch.ones(2, 2),), "*=", "caller's own is changed"),
 }
 
 
@@ -352,6 +357,17 @@ def test_nan_written_through_a_view_is_named_there_only():
         return x * 2
 
     assert ["nan first" in words for words in remarks(trace(fn, torch.zeros(2, 2)))].count(True) == 1
+    with torch.inference_mode():  # where PyTorch does not count what is written
+        assert ["nan first" in words for words in remarks(trace(fn, torch.zeros(2, 2)))].count(True) == 1
+
+
+def test_of_two_results_only_one_of_which_has_nan_the_other_is_known_to_have_none():
+    def fn(x):
+        bad, fine = x.unbind(0)
+        return bad, fine - fine
+
+    run = trace(fn, torch.tensor([[math.nan, 0], [math.inf, 0]]))
+    assert [step.operation for step, words in run.surprises if "nan first appears" in words] == ["-"]
 
 
 def test_masked_rows_are_named_where_they_are_masked_and_not_again():
@@ -374,6 +390,12 @@ def test_a_library_result_thrown_away_is_a_surprise(library):
         return x * 2
 
     assert [words for words in remarks(trace(fn, normal(2, 3, 4))) if NEVER_USED in words]
+
+
+def test_a_library_call_of_which_something_is_kept_is_no_surprise():
+    source = "def keeps(x, kept):\n    kept.append(x * 2)\n    x + 1"
+    keeps = in_a_cell(source, str(Path(checks.__file__).parent / "made_up.py"))["keeps"]
+    assert not remarks(trace(lambda x, kept: keeps(x, kept), torch.ones(2), []))
 
 
 def test_what_is_kept_or_used_in_another_way_is_no_surprise():
@@ -430,6 +452,7 @@ def test_axes_added_on_purpose_are_no_surprise():
     x = normal(3, 3)
     assert not remarks(trace(lambda: (x[:, :, None] * x[None]).sum(1) + (x[0][:, None] - x[1])))
     assert remarks(trace(lambda: x.sum(-1, keepdim=True) - x[0]))
+    assert remarks(trace(lambda: x[:, :1] - x[:1]))
 
 
 def test_positions_added_to_a_batch_of_the_same_size_are_no_surprise():
@@ -470,6 +493,15 @@ def test_an_error_of_python_is_shown_at_its_line():
     assert operations(run) == ["* 2"]
     assert repr(run).endswith("line 3  return y.shape[7]\n      ✗ IndexError: tuple index out of range")
     assert ">line 3</span>" in run._repr_html_() and repr(run).startswith("fn: 1 operation, then an error\n")
+
+
+def test_an_error_within_a_with_is_shown_at_its_own_line():
+    fn = in_a_cell("""
+        def fn(x):
+            with torch.no_grad():
+                return x.shape[7]
+        """)["fn"]
+    assert "line 3  return x.shape[7]" in repr(trace(fn, normal(2, 2)))
 
 
 def test_an_error_of_a_check_is_shown_at_the_learners_line():
@@ -536,6 +568,78 @@ def test_a_call_of_the_library_stands_at_the_line_that_makes_it():
     assert {step.place.text for step in run} == {"return heads(layer(x), x, x)"}
 
 
+def test_what_decorates_a_function_does_not_stand_around_it():
+    @torch.no_grad()
+    def without_gradient(x):
+        return x * 2 + 1
+
+    class Squared(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * x + 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    @functools.singledispatch
+    def of_any_kind(x):
+        return x * 2 + 1
+
+    run = trace(lambda x: of_any_kind(Squared.apply(without_gradient(x))), normal(3, grad=True))
+    assert [step.operation for step in run] == ["without_gradient", "forward", "wrapper"]
+    assert [step.own for step in run] == [True, True, False], "what the standard library calls is folded in its call"
+
+
+def test_a_mode_of_another_does_not_hide_the_line():
+    fn = in_a_cell(
+        """
+        def fn(x):
+            with BaseTorchFunctionMode():
+                return x * 2
+        """,
+        BaseTorchFunctionMode=BaseTorchFunctionMode,
+    )["fn"]
+    assert trace(fn, torch.ones(2))[0].place.text == "return x * 2"
+
+
+def test_the_line_of_an_operation_in_a_comprehension_is_its_own():
+    fn = in_a_cell("""
+        def fn(x):
+            return [
+                x * n
+                for n in (1, 2)
+            ]
+        """)["fn"]
+    assert {step.place.text for step in trace(fn, torch.ones(2))} == {"x * n"}
+
+
+def test_a_module_of_pytorch_that_is_traced_itself_is_open_down_to_other_files():
+    inner = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+    outer = nn.Sequential(inner, nn.Linear(4, 2))
+    plain = trace(outer, torch.ones(2, 3))
+    assert re.findall(r"^ *([\d.]+)  (\w+)", repr(plain), re.M) == [
+        ("0", "Sequential"),
+        ("0.0", "linear"),
+        ("0.1", "relu"),
+        ("1", "linear"),
+    ]
+    outer.register_forward_pre_hook(lambda module, args: (args[0] * 1,))
+    assert [step.operation for step in trace(outer, torch.ones(2, 3)).operations] == ["* 1", "linear", "relu", "linear"]
+    assert re.search(r"^ +1\.1  relu", repr(trace(outer, torch.ones(2, 3))), re.M), "also after what it does first"
+
+
+def test_no_line_of_pytorchs_own_stands_where_one_of_its_functions_is_traced():
+    for fn, args in (
+        (torch.einsum, ["ij->j"]),
+        (torch.Tensor.__iter__, [torch.ones(())]),
+        (F.max_pool1d, [normal(1, 4), 2]),
+    ):
+        assert re.fullmatch(
+            r"\w+: \d operations?(, then an error\n +✗ \w+: .*|\n +0  max_pool1d\(.*)", repr(trace(fn, *args))
+        )
+
+
 def test_an_error_in_the_library_is_shown_at_the_line_that_called_it():
     source = "def f(x):\n    y = x * 2\n    return split_heads(y, 5)"
     run = trace(in_a_cell(source, split_heads=split_heads)["f"], torch.ones(1, 2, 8))
@@ -571,6 +675,37 @@ def test_writing_into_a_tensor_is_a_step_and_shows_what_it_holds_then():
     assert run[0].value.tolist() == [[2.0] * 3] * 2 and run[1].value.tolist() == [[7.0] * 3, [2.0] * 3]
 
 
+def test_of_two_results_either_may_be_used():
+    def fn(x):
+        _, places = x.max(-1)
+        return places + 1
+
+    run = trace(fn, normal(2, 3))
+    assert not run.surprises and "(2, 3) → (2,), (2,) int64" in repr(run)
+
+
+def test_a_call_whose_results_are_dropped_comes_to_its_last_one():
+    def part(x):
+        return (x + 1) @ x.T
+
+    def fn(x):
+        part(x)
+        return x * 2
+
+    assert [shape for shape, _ in trace(fn, torch.ones(2, 3))[0].outputs] == [(2, 2)]
+
+
+UNIT_MATRICES = torch.eye(2), torch.eye(2).flip(0)
+
+
+def test_what_is_done_to_parameters_alone_shows_their_shapes():
+    scale = nn.Parameter(torch.ones(2, 3))
+    assert "* 2  (2, 3) → (2, 3)" in repr(trace(lambda: scale * 2))
+    with torch.no_grad():
+        unit, turned = (lambda x, unit=unit: x @ nn.Parameter(torch.zeros(2, 2)).copy_(unit) for unit in UNIT_MATRICES)
+        assert trace(unit, turned, torch.rand(3, 2)).difference.first.operation == "copy_"
+
+
 def test_all_that_a_call_hands_on_comes_out_of_it():
     source = """
         def part(x):
@@ -582,7 +717,7 @@ def test_all_that_a_call_hands_on_comes_out_of_it():
             return b @ a
     """
     part, _ = trace(in_a_cell(source)["f"], torch.ones(2, 3))
-    assert [shape for shape, _ in part.outputs] == [(2, 3), (2, 2)]
+    assert [shape for shape, _ in part.outputs] == [(2, 3), (2, 2)] and part.value.shape == (2, 3)
 
 
 def test_an_argument_that_is_overwritten_is_remarked_however_it_was_passed():
@@ -607,11 +742,19 @@ def test_tensors_in_a_dataclass_are_outputs_like_others():
     assert trace(whole, halved, *inputs).verdict.startswith("4 of 8 outputs agree, but output[4] differs in 9 numbers")
 
 
+def test_a_result_that_is_returned_twice_counts_at_each_place():
+    verdict = trace(lambda x: (same := x * 1, same), lambda x: (x * 3, x), normal(4)).verdict
+    assert verdict.startswith("1 of 2 outputs agrees") and "`* 3` in B gives 3 times what `* 1` gives in A" in verdict
+
+
 def test_up_to_its_limit_every_number_is_compared():
-    ones = torch.ones(KEPT_TO_COMPARE)
-    ones[77] = 1.5
-    verdict = trace(lambda x: (x + 1) * 2, lambda x: (x + ones) * 2, torch.zeros(KEPT_TO_COMPARE)).verdict
-    assert verdict.endswith(f"the largest difference is 0.5, in 1 of {KEPT_TO_COMPARE} numbers.")
+    def verdict(n):
+        ones = torch.ones(n)
+        ones[[0, 77]] = 1.5
+        return trace(lambda x: (x + 1) * 2, lambda x: (x + ones) * 2, torch.zeros(n)).verdict
+
+    assert verdict(512 * 512).endswith("the largest difference is 0.5, in 2 of 262144 numbers.")
+    assert verdict(512 * 512 + 1).endswith("the largest difference is 0.5, in 1 of 1024 numbers that were sampled.")
 
 
 # ------------------------------------------------------------------------- loops, recursion, what cannot be looked into
@@ -645,6 +788,19 @@ def test_a_short_loop_and_a_turn_with_a_surprise_are_shown_whole():
     assert "nan" not in repr(run)  # it was there before
     q[4, 0] = math.inf
     assert "nan first appears here" in repr(trace(by_tokens, q, *(normal(9, 4, seed=i) for i in range(2))))
+
+
+def test_of_calls_within_calls_the_outermost_are_shown_and_the_line_that_computes():
+    fn = in_a_cell("""
+        def deep(x, n):
+            if n:
+                return deep(x, n - 1)
+            return x * 2
+        """)["deep"]
+    (outermost,) = run = trace(fn, torch.ones(2), 60)
+    (step,) = run.operations
+    assert (step.place.text, step.number.count(".")) == ("return x * 2", 39)
+    assert (outermost.operation, outermost.place.text) == ("deep", "return deep(x, n - 1)")
 
 
 def test_endless_recursion_is_an_error_like_another():
@@ -740,6 +896,34 @@ DIFFER = {
     "nothing": (lambda x: x, lambda x: None, "one tensor of shape (4,) in A and nothing in B"),
     "a dtype": (lambda x: x, lambda x: x.float(), "output is float64 in A and float32 in B"),
     "a shape": (lambda x: x, lambda x: x[None], "has shape (4,) in A and (1, 4) in B"),
+    "a length": (lambda x: x, lambda x: x[:1], "has shape (4,) in A and (1,) in B"),
+    "no parts": (lambda x: (), lambda x: (x,), "output holds 0 parts in A and 1 part in B"),
+    "a dict": (lambda x: {"a": x}, lambda x: [x], "a dict of 1 in A and a list of 1 in B"),
+    "an array": (
+        lambda x: (x, np.ones(2)),
+        lambda x: (x, np.array([1, 2])),
+        "output[1] is [1. 1.] in A and [1 2] in B",
+    ),
+    "a scale": (
+        lambda x: x * 2,
+        lambda x: x * 3,
+        "`* 3` in B gives 1.5 times what `* 2` gives in A, the rest is the same: the scale differs, by up to 4.",
+    ),
+    "another operation": (lambda x: x.exp(), lambda x: x.log(), "A has `exp`, B has `log`: the largest difference is"),
+    "another shape": (lambda x: x.sum(), lambda x: x.exp(), "A goes on with `sum`, B with `exp`"),
+    "one more": (lambda x: x * 2, lambda x: x.exp() * 2, "B has `exp`, A has nothing like it; then both have `* 2`"),
+    "one more, and then a shape": (
+        lambda x: ((x.view(2, 2) + 3) * 2).flatten().sqrt(),
+        lambda x: (x * 2).sqrt(),
+        "A has `view(2, 2)`, B has nothing like it; then both have `sqrt`",
+    ),
+    "one more, and to the end a shape": (
+        lambda x: (x.view(2, 2) + 3) * 2,
+        lambda x: x * 2,
+        "A has `view(2, 2)`, B has nothing like it; then A makes (2, 2) with `* 2`, B makes (4,) with `* 2`",
+    ),
+    "behind one that agrees": (lambda x: (x * 1, x + 1), lambda x: (x, x + x), "A has `+ 1`, B has `+`"),
+    "beside one that is not used": (lambda x: (x + 5, x * x)[1:], lambda x: (x / x, x), "A has `*`, B has `/`"),
     "a number": (lambda x: (x, 1), lambda x: (x, 2), "output[1] is 1 in A and 2 in B"),
     "a fraction": (lambda x: (x, 0.5), lambda x: (x, 0.6), "output[1] is 0.5 in A and 0.6 in B"),
     "a sign, which is no scale": (lambda x: x * 2, lambda x: x * -2, "A has `* 2`, B has `* -2`"),
@@ -764,7 +948,8 @@ OUTPUTS = [
     lambda x: (x, None),
     lambda x: x.long(),
     lambda x: x.half(),
-    lambda x: (x, "word"),
+    lambda x: (x, x.sum().item(), math.nan),
+    lambda x: (x, "word", Call),
     lambda x: (x, np.ones(2)),
     lambda x: Result(a=x),
 ]
@@ -784,9 +969,9 @@ def test_rounding_of_float32_is_no_difference_and_more_is():
     x = normal(100, dtype=torch.float32)
     assert trace(lambda x: x, lambda x: x * (1 + 5e-5), x).difference is None
     assert trace(lambda x: x, lambda x: x * (1 + 5e-4), x).difference is not None
-    half = x.half()
-    assert trace(lambda x: x + 0, lambda x: x * (1 + 5e-3), half).difference is None
-    assert trace(lambda x: x + 0, lambda x: x * 1.1, half).difference is not None
+    for half in (x.half(), x.bfloat16()):
+        assert trace(lambda x: x + 0, lambda x: x * (1 + 5e-3), half).difference is None
+        assert trace(lambda x: x + 0, lambda x: x * 1.1, half).difference is not None
 
 
 def test_pytorchs_module_returns_the_mean_of_our_weights():
@@ -846,13 +1031,65 @@ def test_the_first_difference_is_the_bug(bug, right, wrong):
 def test_the_largest_difference_is_right():
     a, b = torch.tensor([1.0, 2.0]), torch.tensor([0.0, 0.5])
     found = trace(lambda x: x + a, lambda x: x + b, torch.zeros(2))
-    assert found.difference.largest == 1.5 and "1.5, in 2 of 2 numbers" in found.verdict
+    assert found.difference.largest == 1.5
+    assert found.verdict == (
+        "First difference: both have `+`, of other numbers: the largest difference is 1.5, in 2 of 2 numbers."
+    )
+    twice = trace(lambda x: (x + a, x + a), lambda x: (x + b, x + b), torch.zeros(2))
+    assert twice.verdict.startswith("The outputs differ: output[0] differs in 2 numbers of 2. First difference: both ")
+    exchanged = trace(lambda x: (x + a, x + b), lambda x: (x + b, x + a), torch.zeros(2))
+    assert exchanged.verdict == (
+        "The outputs differ: output[0] differs in 2 numbers of 2. Every operation has a counterpart with its numbers."
+    )
+
+
+def test_numbers_that_leave_as_numbers_part_where_they_were_computed():
+    for first in ((), (torch.ones(2),)):
+        doubled, tripled = (lambda x, *first, by=by: (*first, (x * by).sum().item()) for by in (2, 3))
+        found = trace(doubled, tripled, normal(4), *first)
+        assert "gives 1.5 times what `* 2` gives in A" in found.verdict, found.verdict
+
+
+def test_what_stands_side_by_side():
+    def pairs(ours, theirs):
+        found = trace(ours, theirs, torch.arange(1.0, 5)).pairs
+        return [(a and a.operation, b and b.operation, same) for a, b, same in found]
+
+    assert pairs(lambda x: (x + 1) * 2, lambda x: (x.exp().log() + 1) * 2) == [
+        (None, "exp", False), (None, "log", False), ("+ 1", "+ 1", True), ("* 2", "* 2", True)
+    ]  # fmt: skip
+    assert pairs(lambda x: (x + 1) * 2, lambda x: [x + 5, (x + 1) * 2]) == [  # the same numbers, not the same sign
+        (None, "+ 5", False), ("+ 1", "+ 1", True), ("* 2", "* 2", True)
+    ]  # fmt: skip
+    assert pairs(lambda x: [x + x, x * 3, x * 5], lambda x: [x * 7, x * 11, x * 2]) == [  # once, however many signs
+        (None, "* 7", False), (None, "* 11", False), ("+", "* 2", True), ("* 3", None, False), ("* 5", None, False)
+    ]  # fmt: skip
+    long = pairs(lambda x: x * 2, lambda x: [x + n for n in range(1, 403)])
+    assert [theirs for _, theirs, _ in long if theirs] == [f"+ {n}" for n in range(1, 403)]
+    block = [(f"+ {n}", f"+ {n}", True) for n in range(1, 7)]  # behind more than a few that only one of them has
+    assert pairs(lambda x: [x + n for n in range(1, 7)], lambda x: [x + n for n in range(-8, 7)])[8:] == [
+        (None, "+ 0", False), *block
+    ]  # fmt: skip
 
 
 def test_a_softmax_thrown_away_is_told_by_what_the_product_takes():
     found = trace(multi_head, lambda x: multi_head(x, use=False), normal(2, 4, 8))
     assert "A takes the result of `softmax(dim=-1)` and B that of `masked_fill(·, -1e+04)`" in found.verdict
     assert NEVER_USED in repr(found)
+
+
+def test_what_a_product_takes_is_told_from_where_it_was_made_and_not_from_where_it_was_rounded():
+    def fn(x, use=True):
+        scores = x * 2
+        both = scores.softmax(-1).half(), scores.half()
+        return both[0 if use else 1] @ x.half()
+
+    verdict = trace(fn, lambda x: fn(x, False), normal(4, 4, dtype=torch.float32)).verdict
+    assert "A takes the result of `softmax(dim=-1)` and B that of `* 2`" in verdict
+    ours, theirs = (lambda x, last=last: [x + torch.ones(2), x + torch.eye(2)][last].exp() for last in (0, 1))
+    assert "both have `exp`, of other numbers: " in trace(ours, theirs, torch.ones(2, 2)).verdict
+    ours, theirs = (lambda seed=seed: torch.rand(3, generator=torch.Generator().manual_seed(seed)) for seed in (0, 1))
+    assert "both have `rand(3, generator=Generator)`: " in trace(ours, theirs).verdict
 
 
 def test_another_way_to_the_same_numbers_is_no_difference():
@@ -900,6 +1137,7 @@ def test_an_operation_that_one_side_has_not():
     assert found.difference.first.operation == "softmax(dim=-1)" and found.difference.second is None
     assert "on one side only" in found._repr_html_() and repr(found).count("here they part") == 1
     assert "A has `softmax(dim=-1)`, B has nothing like it; then both have `@`" in found.verdict
+    assert found.difference.largest == pytest.approx((found.output[0] - found.output[1]).abs().max())
     unscaled = trace(attention, lambda q, k, v: (q @ k.mT).softmax(-1) @ v, q, k, v)
     assert unscaled.difference.first.operation == "/ 2" and unscaled.difference.second is None
     assert "A has `/ 2`, B has nothing like it; then both have `softmax(dim=-1)`" in unscaled.verdict
@@ -954,6 +1192,8 @@ def test_under_inference_mode_and_with_other_tensors():
     assert operations(trace(lambda x: x @ x.mT, torch.ones(2, 3, device="meta"))) == [".mT", "@"]
     assert operations(trace(lambda x: x + 1, torch.empty(0, 3))) == ["+ 1"]
     assert operations(trace(lambda x: x * 2, torch.ones(2, dtype=torch.complex64))) == ["* 2"]
+    assert operations(trace(lambda x: x * 2, torch.eye(2).to_sparse())) == ["* 2"]
+    assert trace(lambda x: torch.empty_like(x), torch.ones(2))[0].value is None
     unfilled = trace(lambda: torch.empty(3).fill_(1))
     assert operations(unfilled) == ["empty(3)", "fill_(1)"]
     assert unfilled[0].value is None and torch.equal(unfilled[1].value, torch.ones(3))  # no memory of others is shown
@@ -983,6 +1223,22 @@ def test_no_result_is_held():
 
     run = trace(fn, normal(3, 3))
     assert refs[0]() is None and run.output.ndim == 0
+
+
+def test_a_tensor_that_lies_where_a_lost_one_lay_is_not_taken_for_it():
+    def fn(x, returned):
+        for _ in range(100):
+            lost = x * 2
+            place = id(lost)
+            del lost
+            new = torch.from_numpy(np.ones(2))  # which trace does not see
+            if id(new) == place:
+                return new if returned else new + 1
+
+    for returned in (True, False):
+        run = trace(fn, torch.ones(2), returned)
+        assert [words for step, words in run.surprises if step.operation == "* 2" and NEVER_USED in words], run
+        assert returned or run[-1].sources == [None]
 
 
 # ---------------------------------------------------------------------------------------------------- how it looks
@@ -1080,16 +1336,22 @@ def test_a_value_stays_as_it_was_at_its_step():
 
 def test_a_call_says_its_name_and_every_tensor_that_it_was_given():
     names = in_a_cell("""
-        def helper(a, *more, last):
-            return (a + more[0] + last) * 2
+        def helper(a, scale, *more, last, **others):
+            return (a + more[0] + last) * others["two"] * scale
 
-        def fn(x):
-            return (lambda y: y * 2 + 1)(helper(x, x, last=x[0]))
+        def forward(x):
+            return x * 2 + 1
+
+        def fn(x, scale):
+            return (lambda y: y * 2 + 1)(forward(helper(x, scale, x, last=x[0], two=x[0, 0])))
         """)
-    run = trace(names["fn"], normal(2, 3))
+    run = trace(names["fn"], normal(2, 3), nn.Parameter(torch.ones(3)))
     called = {step.operation: step for step in run if step.inner}
-    assert list(called) == ["helper", "lambda"]
-    assert [shape for shape, _ in called["helper"].inputs] == [(2, 3), (3,), (2, 3)]
+    assert list(called) == ["helper", "forward", "lambda"]
+    assert [shape for shape, _ in called["helper"].inputs] == [(2, 3), (3,), (2, 3), ()], "but not parameters"
+    layers = trace(lambda x: nn.Sequential(nn.GRU(3, 3))(x), torch.ones(2, 3))
+    assert [step.operation for step in layers] == ["GRU", "Sequential"], "a layer by its name when it is made too"
+    assert [step.name for step in layers[1].inner][1:3] == ["zeros", "gru"]
     x = normal(2, 3, 8, dtype=torch.float32)
     assert [step.operation for step in trace(MultiHeadAttentionByHeads(8, 2), x, x, x)][:2] == ["AttentionHead"] * 2
 
@@ -1128,8 +1390,18 @@ def test_a_heatmap_on_demand():
 
 def test_a_result_without_numbers_is_a_step_like_another():
     empty, unread = trace(lambda x: x[:0] * 2, normal(2, 3, 4)), trace(lambda x: x * 2, torch.ones(2, device="meta"))
+    assert empty[1].value.shape == (0, 3, 4) and "too large" not in repr(empty[1])
     assert "(0, 3, 4)" in repr(empty[1]) and "(0, 3, 4)" in empty[1]._repr_html_()
     assert repr(unread[0]).splitlines()[1:] == ["0  * 2  (2,) → (2,)"] and "from" not in unread[0]._repr_html_()
+
+
+def test_results_without_numbers_are_told_by_their_operations():
+    nowhere = torch.ones(2, device="meta")
+    said = [trace(lambda x: x * 2, lambda x, by=by: x * by, nowhere).verdict for by in (2, 3)]
+    assert [words.partition("First difference: ")[2] for words in said] == [
+        "both have `* 2`.",
+        "A has `* 2`, B has `* 3`.",
+    ]
 
 
 def test_shapes_stand_below_each_other():

@@ -49,15 +49,14 @@ def _tensors_differ(ours, theirs, where):
         return f"{where} is {one} in A and {two} in B"
     if ours.layout != theirs.layout or "meta" in (ours.device.type, theirs.device.type) or ours.is_nested:
         return f"{where} holds no numbers that can be compared"
-    with torch.no_grad():
-        one, two = (side.detach().to("cpu") for side in (ours, theirs))
-        if not one.is_floating_point() and not one.is_complex():
-            wrong = one != two
-        else:
-            one, two = (x.to(torch.complex128 if x.is_complex() else torch.float64) for x in (one, two))
-            finite = one[one.isfinite()].abs()
-            size = finite.max().item() if finite.numel() else 0.0
-            wrong = ~torch.isclose(one, two, rtol=show.RTOL, atol=_slack(ours.dtype) * size, equal_nan=True)
+    one, two = (side.detach().to("cpu") for side in (ours, theirs))
+    if not one.is_floating_point() and not one.is_complex():
+        wrong = one != two
+    else:
+        one, two = (x.to(torch.complex128 if x.is_complex() else torch.float64) for x in (one, two))
+        finite = one[one.isfinite()].abs()
+        size = finite.max().item() if finite.numel() else 0.0
+        wrong = ~torch.isclose(one, two, rtol=show.RTOL, atol=_slack(ours.dtype) * size, equal_nan=True)
     count = int(wrong.sum())
     return f"{where} differs in {show.count(count, 'number')} of {wrong.numel()}" if count else ""
 
@@ -72,9 +71,9 @@ def _same(ours, theirs):
         return False
 
 
-def _slack(*dtypes):
+def _slack(dtype):
     """Rounding, as a share of the largest number."""
-    return 1e-2 if HALF & set(dtypes) else show.ATOL
+    return 1e-2 if dtype in HALF else show.ATOL
 
 
 def _parts(thing):
@@ -203,7 +202,7 @@ def first_difference(first, second):
     if not outputs:
         return None
     wrong, total = _wrong_places(first.output, second.output), len(tensors_in(first.output))
-    said = "" if wrong == {0} and total == 1 and " differs in " in outputs else f"The outputs differ: {outputs}. "
+    said = "" if wrong == {0} and " differs in " in outputs else f"The outputs differ: {outputs}. "
     if wrong and len(wrong) < total:
         right = total - len(wrong)
         said = f"{right} of {total} outputs {'agrees' if right == 1 else 'agree'}, but {outputs}. "
@@ -235,7 +234,7 @@ def _first_stray(ours, theirs, places):
 
 def _one_is_extra(strays, leading):
     """One version has an operation that the other does not have; the next that both have shows what it comes to."""
-    pairs = [(a, b) for a, b, _ in align(*strays) if a and b and a.name == b.name]
+    pairs = [(a, b) for a, b, _ in align(*strays) if a and b]
     pairs = [(a, b) for a, b in pairs if a.kept.shape == b.kept.shape] or pairs
     if all(leading) and not pairs:
         a, b = leading
@@ -270,11 +269,11 @@ def _scaled(ours, theirs):
 
 def factor(a, b):
     """The number by which every entry of b differs from that of a, or None if there is none."""
-    if a.shape != b.shape or a.sample is None or b.sample is None or a.dtype == torch.bool or a.sample.numel() < 2:
+    if a.shape != b.shape or a.sample is None or b.sample is None or a.dtype == torch.bool:
         return None
     one, two = (x.sample[a.sample.isfinite() & b.sample.isfinite()] for x in (a, b))
     same = (a.sample == b.sample) | (a.sample.isfinite() & b.sample.isfinite())
-    if not same.all() or not one.numel() or not (one * one).sum() or one.max() == one.min():
+    if not same.all() or not one.numel() or one.max() == one.min():
         return None
     times = ((one * two).sum() / (one * one).sum()).item()
     close = torch.allclose(one * times, two, rtol=1e-4, atol=1e-5 * two.abs().max().item())
@@ -289,20 +288,23 @@ def _difference_of_errors(first, second):
 
 
 def _strays(ours, theirs, places):
-    """On each side, operations without an equal on the other from which a differing output is reached through such."""
+    """On each side, operations without an equal on the other from which a differing output is reached through such.
+
+    Where no tensor of the outputs shows what differs, as after `.item()`, all without an equal.
+    """
     alike = Alike()
     numbers = [[alike.number(step.kept) for step in side] for side in (ours, theirs)]
-    found = []
+    unequal, found = [], []
     for side, mine, others in ((ours, numbers[0], set(numbers[1])), (theirs, numbers[1], set(numbers[0]))):
-        unequal = [step for step, number in zip(side, mine, strict=True) if number not in others]
+        unequal.append([step for step, number in zip(side, mine, strict=True) if number not in others])
         reaching, wanted = [], set()
-        for step in reversed(unequal):
+        for step in reversed(unequal[-1]):
             returned = step.returned if places is None else step.returned & places
             if returned or step in wanted:
                 reaching.append(step)
                 wanted.update(source for source in step.sources if source)
         found.append(reaching[::-1])
-    return found
+    return found if any(found) or places is not None else unequal
 
 
 def _describe(a, b):
@@ -354,7 +356,7 @@ def equal(a, b):
         return False
     finite = a.sample[a.sample.isfinite()]
     size = finite.abs().max().item() if finite.numel() else 0.0
-    return torch.allclose(a.sample, b.sample, rtol=show.RTOL, atol=_slack(a.dtype, b.dtype) * size, equal_nan=True)
+    return torch.allclose(a.sample, b.sample, rtol=show.RTOL, atol=_slack(a.dtype) * size, equal_nan=True)
 
 
 def largest_difference(a, b):

@@ -25,7 +25,7 @@ NOT_YOURS = tuple({f"{Path(folder)}{sep}" for folder in [*INSTALLED, LIBRARY, TO
 CHECKS = str(LIBRARY / "checks.py")
 OVERRIDES = str(TORCH / "overrides.py")
 # How PyTorch gets from a call to the code that does it: of no interest to a reader.
-PLUMBING = {str(TORCH / part) for part in ("_tensor.py", "functional.py", "_jit_internal.py", "_VF.py")}
+PLUMBING = {str(TORCH / part) for part in ("_tensor.py", "functional.py", "_jit_internal.py")}
 PLUMBING |= {str(TORCH / "nn/modules/module.py"), str(TORCH / "utils/_contextlib.py")}
 PLUMBING |= {str(TORCH / "autograd/function.py"), str(TORCH / "_dynamo/eval_frame.py"), __file__}
 INLINE = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}  # part of the function they stand in
@@ -64,24 +64,22 @@ def keep(tensor, whole=True, sampled=KEPT_WHOLE):
     """A summary of a tensor, which is neither changed nor held; of up to `sampled` numbers all are in its sample."""
     kept = Kept(tuple(tensor.shape), tensor.dtype)
     try:
-        with torch.no_grad():
-            tensor = tensor.detach()
-            if tensor.is_complex():
-                kept.sample = _sample(torch.view_as_real(tensor.resolve_conj()), sampled)
-                return kept
-            kept.sample = _sample(tensor, sampled)
-            if tensor.numel():
-                low, high = tensor.to(torch.uint8).aminmax() if tensor.dtype == torch.bool else tensor.aminmax()
-                kept.low, kept.high = low.item(), high.item()
-            if whole and tensor.numel() <= KEPT_WHOLE:
-                kept.value = tensor.to("cpu", copy=True)
+        tensor = tensor.detach()
+        if tensor.is_complex():
+            kept.sample = _sample(torch.view_as_real(tensor.resolve_conj()), sampled)
+            return kept
+        kept.sample = _sample(tensor, sampled)
+        if tensor.numel():
+            kept.low, kept.high = (end.item() for end in tensor.aminmax())
+        if whole and tensor.numel() <= KEPT_WHOLE:
+            kept.value = tensor.to("cpu", copy=True)
     except (RuntimeError, NotImplementedError, TypeError):  # meta, nested, sparse: shapes only
         kept.sample = kept.value = None
     return kept
 
 
 def _sample(tensor, whole):
-    if tensor.numel() <= max(whole, SAMPLE):
+    if tensor.numel() <= whole:
         return tensor.reshape(-1).to("cpu", torch.float64, copy=True)
     places = torch.arange(SAMPLE, device=tensor.device) * (tensor.numel() - 1) // (SAMPLE - 1)
     return tensor[torch.unravel_index(places, tensor.shape)].to("cpu", torch.float64)
@@ -114,7 +112,7 @@ class Step:
     name: str = ""
     sources: list = field(default_factory=list, repr=False)  # the steps whose results go in, None for arguments
     users: list = field(default_factory=list, repr=False)  # for each use, the calls it was made in
-    within: tuple = field(default=(), repr=False)
+    within: tuple = field(default=(), repr=False)  # the calls it was made in
     results: list = field(default_factory=list, repr=False)  # weak references
     in_place: bool = False
     returned: set = field(default_factory=set, repr=False)  # the places among the outputs where its result stands
@@ -153,13 +151,11 @@ class Recorder(TorchFunctionMode):
         except Exception as error:
             self.error = show.error(error)
             self.error_place = self._place_of_error(error)
-            del error
         self._open, self._base = [], None
         for place, tensor in enumerate(tensors_in(output)):
             self._use(tensor, (), returned={place})
         if not self.error:
             self._find_unused(self.steps)
-        self._known.clear()
         self.steps = [_unwrapped(step) for step in self.steps]
         number(self.steps)
         return output
@@ -189,7 +185,7 @@ class Recorder(TorchFunctionMode):
         if step.in_place and not results:  # x[i] = y returns nothing
             results = inputs[:1]
         if results:
-            step.sources = [self._known[id(tensor)][3] for tensor in shown]
+            step.sources = [self._known[id(tensor)][3] for tensor in inputs]
             self._add(step, path)
             self._note_results(step, results)
             call = Call(name, args, kwargs, inputs, before, results, step.kept, step.in_place)
@@ -198,10 +194,10 @@ class Recorder(TorchFunctionMode):
             call.axis_added = [_adds_axis(self._known[id(tensor)][3]) for tensor in inputs]
             call.overwrites_argument = step.in_place and _storage(results[0]) in self._arguments
             step.surprises = surprises_of(call, own=step.own)
-        elif name in LEAVES and inputs:
+        elif name in LEAVES:
             self._add(step, path)
             step.surprises = ["leaves PyTorch: what is done to a NumPy array is not seen here, and no gradient passes"]
-            step.sources, step.in_place = [self._known[id(tensor)][3] for tensor in shown], True
+            step.sources, step.in_place = [self._known[id(tensor)][3] for tensor in inputs], True
         for tensor in inputs:
             self._use(tensor, tuple(group for _, group in self._open))
         for tensor in results:
@@ -266,7 +262,7 @@ class Recorder(TorchFunctionMode):
 
     def _add(self, step, path):
         """Put a step into the tree, opening the calls that it was made in."""
-        if path and self._root_file is None:
+        if path:
             self._root_file = path[0][0].f_code.co_filename
         self._count += 1
         same = 0
@@ -276,7 +272,6 @@ class Recorder(TorchFunctionMode):
         for (_, line), (frame, _) in zip(path[same:], path[same + 1 :], strict=False):
             group = self._make_step(_name_of_call(frame), self._place(line), own=self._is_own(frame))
             group.inputs = [(tuple(t.shape), t.dtype) for t in _arguments(frame)]
-            group.within = tuple(g for _, g in self._open)
             self._here().append(group)
             self._open.append((frame, group))  # the frame is held, so that no later one is taken for it
         step.within = tuple(group for _, group in self._open)
@@ -302,7 +297,6 @@ class Recorder(TorchFunctionMode):
         while entry is not None:
             file = entry.tb_frame.f_code.co_filename
             if file not in PLUMBING and (not entered or self._is_own(entry.tb_frame)):
-                self._root_file = self._root_file or file
                 place = self._place(entry.tb_frame, entry.tb_lineno)
                 entered = True
             entry = entry.tb_next
@@ -319,19 +313,15 @@ class Recorder(TorchFunctionMode):
 
 
 ASKS_FOR_SHAPE = {"shape", "size", "dim", "ndim", "dtype", "device", "numel", "stride", "layout", "requires_grad"}
-ASKS_FOR_SHAPE |= {"grad_fn", "__len__", "element_size", "get_device", "grad", "_version", "data_ptr", "__hash__"}
-ASKS_FOR_SHAPE |= {"names", "itemsize", "nelement", "ndimension", "storage_offset", "untyped_storage"}
+ASKS_FOR_SHAPE |= {"grad_fn", "__len__", "element_size", "get_device", "grad", "_version", "data_ptr", "itemsize"}
+ASKS_FOR_SHAPE |= {"storage_offset", "untyped_storage"}
 
 
 def opened(function):
     """The same function without its hand-over to __torch_function__, so that the mode sees inside."""
     inside = {name: lambda *tensors: False for name in function.__globals__ if name.startswith("has_torch_function")}
-    code, closure = function.__code__, function.__closure__
-    copy = types.FunctionType(
-        code, {**function.__globals__, **inside}, function.__name__, function.__defaults__, closure
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy
+    names = {**function.__globals__, **inside}
+    return types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
 
 
 def tensors_in(thing):
@@ -347,7 +337,7 @@ def tensors_in(thing):
 
 def _features(name, inputs):
     """Over how many features a product of two tensors runs."""
-    return (inputs[0].size(-1),) if name.strip("_") in ("matmul", "bmm") and inputs[0].ndim else ()
+    return (inputs[0].size(-1),) if name in ("matmul", "bmm") else ()
 
 
 def number(steps, before=""):

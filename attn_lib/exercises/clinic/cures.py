@@ -73,7 +73,7 @@ def with_both(core=by_library):
     def attention(q, k, v, lengths=None, mask=None):
         mask = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool) if mask is None else mask
         both = mask if lengths is None else mask & padding_mask(lengths, k.size(1))
-        return core(q, k, v, both.expand(q.size(0), -1, -1))
+        return core(q, k, v, both)
 
     return attention
 

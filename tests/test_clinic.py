@@ -22,7 +22,7 @@ import attn_lib
 from attn_lib import show
 from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces
+from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces, memory
 from attn_lib.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
 from attn_lib.exercises.clinic.judging import is_open, same_code
 from attn_lib.exercises.clinic.patient import Case, Patient
@@ -258,6 +258,26 @@ def test_relatives_of_the_fault_do_not_pass_for_mended(id):
         verdict = check(id, ..., ..., code)
         assert part(verdict, "Mended").startswith("✗"), verdict
     assert check(id, ..., ..., case.buggy).status == "unattempted"
+
+
+@each_patient
+def test_a_patient_in_other_words_does_not_pass_for_mended(id):
+    ill = CASES[id].called(CASES[id].buggy)
+    assert part(check(id, ..., ..., lambda *args: ill(*args)), "Mended").startswith("✗")
+
+
+@pytest.mark.parametrize("id", [id for id in PATIENTS if id not in ("6.19", "6.20")])  # these raise at some sizes
+def test_relatives_answer_every_call_that_right_code_answers(id):
+    for code, args in itertools.product(CASES[id].relatives, CASES[id].interface.probes):
+        assert isinstance(CASES[id].called(code)(*args), torch.Tensor)
+
+
+def test_relatives_of_the_ward_of_memory_are_right_code_but_for_one_part():
+    for args in interfaces.CHUNKS.probes:
+        right = cures.read_at_once()(*args)
+        torch.testing.assert_close(memory.reading()(*args), right)
+        torch.testing.assert_close(memory.reading(missing=1)(*args), CASES["6.26"].buggy(*args))
+        torch.testing.assert_close(memory.reading(mask=memory.corner(lambda new, keys: keys - new))(*args), right)
 
 
 def test_a_cure_that_comes_to_the_same_as_the_fault_is_told_that():
@@ -1182,6 +1202,25 @@ DIAGNOSES = {  # by hand from the stories: solutions are read off the patients t
     "not asked": {"6.15", "6.17", "6.23"},
     "miscounted": {"6.24", "6.26"},
 }
+
+
+LINES = {"6.1": {2}, "6.2": {4}, "6.3": {5}, "6.4": {6, 3}, "6.5": {4}, "6.6": {4}, "6.7": {4}, "6.8": {5}, "6.9": {5}}
+LINES |= {"6.10": {4, 5}, "6.11": {4, 5}, "6.12": {4}, "6.13": {3}, "6.14": {3}, "6.15": {8}, "6.16": {3, 5}}
+LINES |= {
+    "6.17": {3, 2},
+    "6.18": {3},
+    "6.19": {5, 4},
+    "6.20": {2, 4},
+    "6.21": {5},
+    "6.22": {7},
+    "6.23": {7},
+    "6.24": {4},
+}
+LINES |= {"6.25": {8}, "6.26": {10}}
+
+
+def test_each_line_where_it_goes_wrong_may_be_named_and_no_other():
+    assert {id: set(case.lines) for id, case in CASES.items()} == LINES
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -495,11 +495,14 @@ def test_an_error_of_python_is_shown_at_its_line():
     assert ">line 3</span>" in run._repr_html_() and repr(run).startswith("fn: 1 operation, then an error\n")
 
 
-def test_an_error_within_a_with_is_shown_at_its_own_line():
+def test_an_error_is_shown_at_the_innermost_line_of_ones_own_also_within_a_with():
     fn = in_a_cell("""
-        def fn(x):
+        def helper(x):
             with torch.no_grad():
                 return x.shape[7]
+
+        def fn(x):
+            return helper(x)
         """)["fn"]
     assert "line 3  return x.shape[7]" in repr(trace(fn, normal(2, 2)))
 
@@ -682,6 +685,8 @@ def test_of_two_results_either_may_be_used():
 
     run = trace(fn, normal(2, 3))
     assert not run.surprises and "(2, 3) → (2,), (2,) int64" in repr(run)
+    (call,) = trace(lambda x: (lambda y: (y * 2).max(-1))(x), normal(2, 3))
+    assert call.outputs == [((2,), torch.float64)] and call.value.shape == (2,)
 
 
 def test_a_call_whose_results_are_dropped_comes_to_its_last_one():
@@ -891,7 +896,8 @@ DIFFER = {
     "a tuple and its first": (lambda x: x, lambda x: (x, x), "one tensor of shape (4,) in A and a tuple of 2 in B"),
     "more parts": (lambda x: (x, x), lambda x: (x, x, x), "2 parts in A and 3 parts in B"),
     "in a dict": (lambda x: {"a": x, "b": x}, lambda x: {"a": x, "b": -x}, "output['b'] differs"),
-    "other names": (lambda x: {"a": x}, lambda x: {"b": x}, "output holds a in A and b in B"),
+    "one number": (lambda x: (x, x), lambda x: (x, x.clamp(max=3)), "but output[1] differs in 1 number of 4"),
+    "other names": (lambda x: {"a": x, "b": 1}, lambda x: {"b": x}, "output holds a, b in A and b in B"),
     "a list": (lambda x: [x], lambda x: (x,), "a list of 1 in A and a tuple of 1 in B"),
     "nothing": (lambda x: x, lambda x: None, "one tensor of shape (4,) in A and nothing in B"),
     "a dtype": (lambda x: x, lambda x: x.float(), "output is float64 in A and float32 in B"),

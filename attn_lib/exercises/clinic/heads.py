@@ -73,12 +73,14 @@ def detects(attention):
 
 
 def features_dropped(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
     width = x.size(-1) // num_heads * num_heads
     q, k, v = (split_heads((x @ w)[..., :width].contiguous(), num_heads) for w in (w_q, w_k, w_v))
     return merge_heads(by_library(q, k, v, mask)) @ w_o[:width]
 
 
 def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
     q, k, v = (split_heads(F.pad(x @ w, (0, -x.size(-1) % num_heads)), num_heads) for w in (w_q, w_k, w_v))
     return merge_heads(by_library(q, k, v, mask))[..., : x.size(-1)] @ w_o
 

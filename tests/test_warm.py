@@ -12,7 +12,8 @@ from nbclient import NotebookClient
 
 SEEN = """\
 import json, os, sys
-print(json.dumps([os.getcwd(), os.environ["SAID"], sys.path, list(sys.modules), sys.argv[1:], os.getpid()]))
+said = [os.environ["SAID"], "PATH" in os.environ]
+print(json.dumps([os.getcwd(), said, sys.path, list(sys.modules), sys.argv[1:], os.getpid()]))
 """
 
 
@@ -29,6 +30,7 @@ def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_o
 ):
     monkeypatch.setenv("SAID", "here")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
+    monkeypatch.delenv("PATH")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in (SEEN, "1 / 0", SEEN)])
     client = NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}})
     with warm.kernels():
@@ -36,7 +38,7 @@ def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_o
     first, again = (json.loads(cell.outputs[0].text) for cell in notebook.cells[::2])
     assert first[-1] == again[-1], "an error ends no kernel"
     folder, said, path, modules, arguments, _ = first
-    assert folder == str(tmp_path) and said == "here" and arguments[0] == "-f"
+    assert folder == str(tmp_path) and said == ["here", False] and arguments[0] == "-f"
     assert "" in path and str(tmp_path / "more") in path
     assert not {str(warm.TESTS), str(warm.TESTS.parent)} & set(path)
     assert ("torch" in modules) == warm.CAN_FORK

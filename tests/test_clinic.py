@@ -80,7 +80,8 @@ def test_the_right_diagnosis_cure_and_test_are_right_together(id):
     verdict = check(id, *CASES[id].answer)
     assert verdict.status == "correct", verdict
     assert verdict.misconception is None
-    assert CASES[id].name in verdict.message and CASES[id].story in verdict.message
+    diagnosis, story = inspect.getdoc(CASES[id].code).split("\n\n")
+    assert verdict.message.startswith(f"{diagnosis} {' '.join(story.split())}"), verdict.message
     assert f"Read again: {CASES[id].section}" in verdict.message
 
 
@@ -986,7 +987,7 @@ def test_the_names_of_faults_give_nothing_away(id):
     assert set(CASES[id].faults) <= set(FAULTS)
     html = FAULTS._repr_html_()
     assert sum(CASES[id].faults[0] in case.faults for case in CASES.values()) >= 2
-    assert len({line.index(means) for line, means in zip(str(FAULTS).split("\n"), FAULTS.values(), strict=True)}) == 1
+    assert str(FAULTS) == "\n".join(f"{name:12}  {means}" for name, means in FAULTS.items())
     rows = [
         (row.th["style"], row.th.text, row.td["style"], row.td.text) for row in BeautifulSoup(html, "html.parser")("tr")
     ]
@@ -1001,7 +1002,9 @@ def test_a_patient_shows_its_source_line_by_line_and_how_it_is_called(id):
     shown, page = str(patient), patient._repr_html_()
     for number, line in enumerate(patient.source.splitlines(), start=1):
         assert f"{number:>2}  {line}".rstrip() in [text.rstrip() for text in shown.splitlines()]
-    assert patient.interface in shown and page.startswith(show.framed(f"<b>Patient {id}</b> ")[:-6])
+    assert shown.startswith(f"Patient {id}: {patient.interface}\n") and page.startswith(
+        show.framed(f"<b>Patient {id}</b> ")[:-6]
+    )
     assert page.count('<span style="opacity: 0.6; user-select: none">') == len(patient.source.splitlines())
     assert BeautifulSoup(page, "html.parser").pre.text == shown.partition("\n\n")[2]
     assert "→ output; " in page and f"<code>{CASES[id].interface.call}</code>" in page

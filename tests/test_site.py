@@ -364,7 +364,8 @@ SEE = """(where) => {
   const one = (what) => (typeof what === "string" ? document.querySelector(what) : what);
   const all = (what) => [...document.querySelectorAll(what)].filter((node) => node.checkVisibility());
   const box = (what) => one(what).getBoundingClientRect(), look = (what, part) => getComputedStyle(one(what), part);
-  const size = (what) => parseFloat(look(what).fontSize), gap = (above, below) => box(below).top - box(above).bottom;
+  const px = (what, name) => parseFloat(look(what)[name]), size = (what) => px(what, "fontSize");
+  const gap = (above, below) => box(below).top - box(above).bottom;
   const within = (number, least, most) => number >= least && number <= most;
   const middle = ({ top, bottom }) => (top + bottom) / 2, shows = (what) => one(what).checkVisibility();
   const words = (what) => {
@@ -408,6 +409,9 @@ SEE = """(where) => {
       "no plot is distorted": () =>
         all(".cell_output img")
           .every((node) => Math.abs(box(node).width / box(node).height / asDrawn(node) - 1) < 0.05),
+      "a board that is wider than the screen scrolls by itself": () =>
+        all(".attn-board .flow").filter((node) => node.scrollWidth > node.clientWidth)
+          .every((node) => look(node).overflowX === "auto"),
       "pictures are turned round": () => [...filters].every((filter) => filter.includes("invert")),
     },
     index: {
@@ -415,63 +419,75 @@ SEE = """(where) => {
         ["a", "small"].every((part) => look(`.lessons ${part}`).display === "block"),
       "it stands in a frame and keeps off it": () =>
         box(".lessons a").left - box(".lessons li").left > 10 && look(".lessons li").borderLeftWidth === "1px"
-        && look(".lessons li").borderRadius === "6px",
+        && look(".lessons li").borderRadius === "6px"
+        && look(".lessons li").borderLeftColor === colour("background-border"),
       "it has no number but its own": () =>
         look(".lessons").listStyleType === "none" && box(".lessons").left === box(".lessons li").left,
       "it keeps off the others": () => gap(".lessons li", ".lessons li:nth-child(4)") > 10,
       "a button's words stand in its middle": () =>
-        Math.abs(middle(words(".begin .button")) - middle(box(".begin .button"))) < 2,
+        Math.abs(middle(words(".begin .button")) - middle(box(".begin .button"))) < 2
+        && within(words(".begin .button").left - box(".begin .button").left, 15, 19),
       "it stands out": () =>
         look(".begin .button").fontWeight === "600" && look(".begin .button").textDecorationLine === "none"
         && look(".begin .button").borderTopColor === clear && box(".begin .button").height > 36,
-      "what is beside it keeps off it": () => parseFloat(look(".begin .button").marginRight) > 5,
-      "minutes keep off the question": () => look(".lessons small").marginTop !== "0px",
+      "what is beside it keeps off it": () => within(px(".begin .button", "marginRight"), 8, 12),
+      "minutes keep off the question": () => within(px(".lessons small", "marginTop"), 5, 8),
       "a board's tools belong to it": () =>
-        gap(".saved-board", ".board-tools") < 10 && gap(".board-tools", ".begin") > 10
+        within(gap(".saved-board", ".board-tools"), 3, 6) && within(gap(".board-tools", ".begin"), 14, 20)
         && size(".board-tools") < size(".begin"),
       "lines for a terminal stand out": () =>
         look(".run-it pre").backgroundColor === colour("background-secondary")
-        && parseFloat(look(".run-it pre").paddingLeft) > 12,
+        && px(".run-it pre", "paddingLeft") > 12 && within(px(".run-it pre", "paddingTop"), 7, 10),
     },
     "index, laptop, light": {
       "lessons fill the page, three in a row": () =>
         Math.abs(box(".lessons li:nth-child(3)").right - box("article").right) < 2
-        && all(".lessons li").filter((node) => box(node).top === box(".lessons li").top).length === 3,
+        && all(".lessons li").filter((node) => box(node).top === box(".lessons li").top).length === 3
+        && within(gap(".lessons li", ".lessons li:nth-child(4)"), 12, 14),
     },
     "01_by_hand": {
       "a question stands out": () =>
         look(form).backgroundColor === colour("background-secondary")
         && look(form).borderLeft === `4px solid ${colour("brand-primary")}`
-        && box(`${form} label`).left > box(form).left + 10 && box(`${form} label`).top > box(form).top + 8,
+        && within(box(`${form} label`).left - box(form).left, 15, 19) && box(`${form} label`).top > box(form).top + 8
+        && !shows(`${form} .verdict:empty`),
       "its line is as high as its buttons and stays inside": () =>
         box(line).height === box(`${form} button`).height && box(line).right < box(form).right && box(line).height > 34
         && size(line) === size(form) && look(line).borderRadius === "4px"
-        && look(line).backgroundColor === colour("background-primary") && parseFloat(look(line).paddingLeft) > 8,
+        && look(line).backgroundColor === colour("background-primary") && within(px(line, "paddingLeft"), 10, 13),
+      "it has a frame, as its buttons have, and their colour": () =>
+        [line, `${form} button`, ".board-tools button"].every((what) => look(what).borderTopWidth === "1px"
+          && look(what).borderTopColor === colour("foreground-muted")
+          && look(what).color === colour("foreground-primary")),
       "its example can be read": () =>
         look(line, "::placeholder").color === colour("foreground-muted") && look(line, "::placeholder").opacity === "1",
       "what waits for it is set in and keeps off": () =>
-        look(fold).paddingLeft !== "0px" && look(fold).borderLeftWidth === "2px" && gap(form, fold) > 9
-        && parseFloat(look(fold).marginBottom) > 12,
+        within(px(fold, "paddingLeft"), 11, 15) && look(fold).borderLeftWidth === "2px" && gap(form, fold) > 9
+        && look(fold).borderLeftColor === colour("background-border")
+        && px(fold, "marginBottom") > 12,
       "a fold can be hit": () => look(`${fold} > summary`).cursor === "pointer" && box(`${fold} > summary`).height > 29,
       "folded code has a line at its left only": () =>
         look("details.hide").boxShadow === "none" && look("details.hide").borderTopWidth === "0px"
-        && look("details.hide").borderLeftWidth === "2px" && parseFloat(look("details.hide").marginTop) < 10,
+        && look("details.hide").borderLeftWidth === "2px" && within(px("details.hide", "marginTop"), 5, 8)
+        && look("details.hide").borderLeftColor === colour("background-border"),
       "it says so in one plain line, without a sign": () =>
         look(title, "::before").display === "none" && look(title).borderLeftWidth === "0px"
         && look(title).backgroundColor === clear && look(above(title)).backgroundColor === clear
-        && look(title).fontWeight === "400" && size(title) < size(form) && box(title).height < 30
-        && look(title).margin === "0px" && Math.abs(parseFloat(look(title).paddingLeft) - 9) < 3,
+        && look(title).fontWeight === "400" && size(title) < size(above(title)) && box(title).height < 30
+        && look(title).margin === "0px" && Math.abs(px(title, "paddingLeft") - 9) < 3,
       "a sentence that sets a board looks like a link": () =>
         look(".try").color === colour("brand-content") && look(".try").cursor === "pointer"
         && look(".try").borderBottomWidth === "2px" && look(".try").borderTopWidth === "0px"
+        && look(".try").borderBottomColor === colour("brand-content")
+        && look(".try").lineHeight === look(above(".try")).lineHeight
         && size(".try") === size(above(".try")) && look(".try").borderRadius === "3px"
         && look(".try").backgroundColor === colour("background-secondary"),
       "equations stand below each other": () =>
         all("mtd[columnalign]").every((node) => look(node).textAlign === node.getAttribute("columnalign"))
-        && parseFloat(look("mtd").paddingTop) > 2 && parseFloat(look("mtd").paddingLeft) < 3,
+        && within(px("mtd", "paddingTop"), 2, 4.5) && px("mtd", "paddingLeft") < 3,
       "no formula is cut": () =>
-        all(".math-wrapper").every((node) => node.scrollHeight <= node.clientHeight && look(node).paddingTop !== "0px"
-          && look(node).overflowY === "hidden"),
+        all(".math-wrapper").every((node) => node.scrollHeight <= node.clientHeight
+          && within(px(node, "paddingTop"), 7, 9) && look(node).overflowY === "hidden"),
       "the map is lines and boxes": () =>
         look("svg.map path").fill === "none" && look("svg.map rect").fill === colour("background-primary")
         && ["path", "rect"].every((part) => look(`svg.map ${part}`).stroke === colour("foreground-muted"))
@@ -479,7 +495,7 @@ SEE = """(where) => {
         && look("svg.map text").fontSize === "10px",
     },
     "01_by_hand, laptop, light": {
-      "a guess has room for its example": () => box(line).width > 400,
+      "a guess has room for its example": () => within(box(line).width, 400, 430),
     },
     answered: {
       "right is said in its colour, below the line": () =>
@@ -497,7 +513,7 @@ SEE = """(where) => {
         const map = box("svg.map"), column = box(".sidebar-sticky");
         const room = [map.left - column.left, column.right - map.right, gap(".sidebar-scroll", "svg.map")];
         return map.width > 200 && look("svg.map").flexShrink === "0"
-          && [...room, innerHeight - map.bottom].every((px) => within(px, 9, 11));
+          && [...room, innerHeight - map.bottom].every((free) => within(free, 9, 11));
       },
     },
     paper: {

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 import torch
 from filelock import FileLock
@@ -15,10 +16,10 @@ from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_
 
 import attn_lib
 from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
-from attn_lib.exercises import check, checker, hint, learning, progress, progress_file, runner, solution
+from attn_lib.exercises import check, checker, hint, learning, outcomes, progress, progress_file, runner, solution
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import verdict_on
-from attn_lib.exercises.function import Function
+from attn_lib.exercises.function import Function, Trial
 from attn_lib.exercises.verdict import Verdict
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -354,6 +355,58 @@ def test_the_first_step_of_an_optimizer_which_imports_for_seconds_is_not_the_ans
     monkeypatch.setattr(runner, "LIMIT_S", 0)  # no call of an answer is begun
     assert "had not come back" in check("7.3", answer).message
     assert len(taken) == steps
+
+
+@pytest.mark.parametrize("named", ["SGD", "Adam", "AdamW", "optim"])
+def test_an_optimizer_is_known_by_each_of_its_names(named, monkeypatch):
+    taken, names = [], {}
+    monkeypatch.setattr(learning, "_first_step", lambda: taken.append(named))
+    exec(f"def answer():\n    return {named}\ndef plain():\n    return steps", names)
+    EXERCISES["7.3"].prepare(names["plain"])
+    EXERCISES["7.3"].prepare(len)
+    assert taken == []
+    EXERCISES["7.3"].prepare(names["answer"])
+    assert taken == [named]
+
+
+def by_grad(query, key, value, grad_output):
+    inputs = [tensor.detach().requires_grad_() for tensor in (query, key, value)]
+    return torch.autograd.grad(attention_of(*inputs), inputs, grad_output)
+
+
+def attention_of(query, key, value):
+    return attn_lib.scaled_dot_product_attention(query, key, value)[0]
+
+
+def test_a_way_back_that_torch_goes_is_not_ones_own():
+    assert "torch's own `grad` that does the work" in verdict_on("7.2", by_grad).message
+
+
+def test_a_test_says_true_or_false_in_whatever_type_and_a_patient_has_its_name():
+    detects = EXERCISES["7.4"].reference
+    assert verdict_on("7.4", lambda backward: np.bool_(detects(backward))).status == "correct"
+    assert verdict_on("7.4", lambda backward: torch.tensor(detects(backward))).status == "correct"
+    assert "where True or False is asked for" in verdict_on("7.4", lambda backward: torch.ones(2)).message
+    assert "my_detects(backward=one without the scale)" in verdict_on("7.4", lambda backward: False).message
+
+
+def test_a_result_of_another_shape_is_told_its_shape_also_where_any_order_is_right():
+    assert "shape (4,)" in verdict_on("8.1", lambda n, embed_dim: torch.zeros(embed_dim)).message
+    small = verdict_on("9.1", lambda n, words: (torch.eye(n), torch.eye(2), torch.eye(2))).message
+    assert "M has shape (2, 2), it needs (7, 7)" in small
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")
+def test_where_a_mistake_shows_best_it_shows():
+    for exercise in map(EXERCISES.get, FUNCTIONS):
+        for known in exercise.mistakes.values():
+            if known.telltale is not None:
+                with runner.Worker() as worker:
+                    right, wrong = (
+                        exercise.outcome(code, Trial(known.telltale, 0), worker.run)
+                        for code in (exercise.reference, known.forms[0])
+                    )
+                assert not outcomes.right(wrong, right), (exercise.id, known.id)
 
 
 def stubborn(n_queries, n_keys):

@@ -117,12 +117,9 @@ def _state_and_independence(ours, theirs, result):
     """What `ours` holds after the call, and whether training `theirs` a step would move it."""
     before = {name: parameter.detach().clone() for name, parameter in ours.named_parameters()}
     with torch.no_grad():
-        originals = [parameter.clone() for parameter in theirs.parameters()]
-        for parameter in theirs.parameters():
+        for parameter in theirs.parameters():  # of a copy made for this call
             parameter.add_(1.0)
-        shared = any(not torch.equal(before[name], now) for name, now in ours.named_parameters())
-        for parameter, original in zip(theirs.parameters(), originals, strict=True):
-            parameter.copy_(original)
+    shared = any(not torch.equal(before[name], now) for name, now in ours.named_parameters())
     held = [before.get(name, torch.zeros(0)) for name in PARTS]
     return (*held, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
 

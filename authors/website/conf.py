@@ -20,7 +20,7 @@ extensions = ["myst_nb"]
 nb_execution_mode = "off"  # the outputs are those saved in the notebooks, which the tests keep true
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
-myst_enable_extensions = ["dollarmath", "attrs_inline"]
+myst_enable_extensions = ["dollarmath"]
 
 html_theme = "furo"
 html_static_path = ["_static"]

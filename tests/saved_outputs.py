@@ -38,7 +38,7 @@ def differences(cell, made):
         if "image/png" in before.get("data", {}):
             found += picture_differences(before["data"]["image/png"], after["data"]["image/png"], measured)
         if {WIDGET, "text/html"} <= set(before.get("data", {})):  # a board: nbval is told to leave its cell alone
-            kept = [mime for mime in before["data"] if mime.startswith("text/") and mime in after["data"]]
+            kept = [mime for mime in before["data"] if mime.startswith("text/")]
             found += [f"another {mime} was saved" for mime in kept if before["data"][mime] != after["data"][mime]]
     return found
 

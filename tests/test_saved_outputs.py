@@ -124,6 +124,9 @@ def test_another_description_is_noticed(saved):
     another_number = copy.deepcopy(other)
     another_number.metadata["image/png"]["alt"] = other.metadata["image/png"]["alt"].replace("Or 5.", "Or 6.")
     assert differences(cell([other]), [another_number])
+    other.metadata["image/png"]["width"] = another_number.metadata["image/png"]["width"] = 300
+    another_number.metadata["image/png"] = dict(reversed(other.metadata["image/png"].items()))
+    assert differences(cell([other]), [another_number]) == [], "in another order they are the same"
 
 
 def test_a_measured_curve_may_run_elsewhere_but_not_be_painted_over():

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+from multiprocessing import forkserver
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -58,8 +60,31 @@ def test_when_a_kernel_is_ended_nobody_else_is(pool):
     assert pool.submit(abs, -2).result() == 2
 
 
+def test_each_task_has_a_process_of_its_own(pool):
+    assert pool.submit(os.getpid).result() != pool.submit(os.getpid).result()
+
+
+def test_kernels_of_others_are_nobodys_of_ours(monkeypatch):
+    rows = [("kernel-7", 1, []), ("kernel-77", 7, []), ("python", 7, ["ipykernel_launcher"]), ("python", 7, ["x"])]
+    rows += [("python", 8, ["ipykernel_launcher"])]
+    all_there_are = [SimpleNamespace(info=dict(zip(("name", "ppid", "cmdline"), row, strict=True))) for row in rows]
+    monkeypatch.setattr(warm.psutil, "process_iter", lambda names: all_there_are)
+    assert warm.kernels_of(7) == [all_there_are[0], all_there_are[2]]
+
+
+def test_a_server_is_asked_to_end_before_it_is_waited_for(monkeypatch):
+    done = []
+    steps = {name: lambda *_, name=name: done.append(name) for name in ("start", "terminate", "join", "kill")}
+    monkeypatch.setattr(warm, "begin", lambda: None)
+    monkeypatch.setattr(warm, "CONTEXT", SimpleNamespace(Process=lambda **_: SimpleNamespace(**steps)))
+    with pytest.raises(ZeroDivisionError), warm.server(len, (), "log"):
+        raise ZeroDivisionError
+    assert done == ["start", "terminate", "join", "kill"]
+
+
 def forked_from(address):
-    """In another process: whose child a third one is."""
+    """In another process, which has not heard of it yet: whose child a third one is."""
+    forkserver._forkserver._forkserver_address = None
     warm.share(address)
     with warm.processes() as pool:
         return pool.submit(os.getppid).result()

@@ -86,9 +86,10 @@ def test_a_margin_of_another_pixel_is_no_difference(saved, edges):
         lambda image: image.rotate(180),
         lambda image: image.crop((0, 0, image.width - 60, image.height)),
         lambda image: image.resize((image.width // 2, image.height // 2)),
+        lambda image: image.resize((round(1.06 * image.width), round(1.06 * image.height))),
         lambda image: Image.new("RGB", image.size, "white"),
     ],
-    ids=["red rectangle", "black rectangle", "upside down", "cut", "half the size", "empty"],
+    ids=["red rectangle", "black rectangle", "upside down", "cut", "half the size", "a little larger", "empty"],
 )
 def test_another_picture_is_noticed(saved, index, change):
     assert len(differences(cell([edited(saved[index], change)]), [saved[index]])) == 1

@@ -176,12 +176,12 @@ SEE = """(where) => {
         const fine = px(help) >= 18 && within(wide, 800, 1030) && ground(help) === colour("paper")
           && look(help).color === colour("ink")
           && look(help).borderTopColor === colour("line") && look(help).borderTopWidth === "1px"
-            && px(help, "borderTopLeftRadius") > 5
+            && within(px(help, "borderTopLeftRadius"), 8, 12)
           && look(help).fontFamily.includes("sans-serif") && px(help, "lineHeight") / px(help) < 1.5
           && look(help, "::backdrop").backgroundColor === "rgba(0, 0, 0, 0.533)"
           && th.every((node) => words(node).left === words(th[0]).left && words(node).height < 30)
           && th.every((node) => Math.abs(words(node).top - words(node.nextElementSibling).top) < 8)
-          && th.every((node) => box(node).right - words(node).right > 20)
+          && within(Math.min(...th.map((node) => box(node).right - words(node).right)), 26, 31)
           && look(th[0]).fontFamily.includes("monospace") && look(th[0]).fontWeight === "600";
         help.close();
         return fine;
@@ -291,7 +291,7 @@ SEE = """(where) => {
     "03_masking": {
       "what can be pressed and written in has a frame": () =>
         [".guess input", ".guess button"].every((what) => look(what).borderTopColor === colour("accent")
-          && look(what).borderTopWidth === "2px" && px(what, "borderTopLeftRadius") > 4
+          && look(what).borderTopWidth === "2px" && px(what, "borderTopLeftRadius") === 6
             && ground(what) === colour("paper")
           && px(what, "paddingTop") === 4 && px(what, "paddingLeft") >= 10)
         && look(".guess input").color === colour("ink") && look(".guess button").color === colour("accent")
@@ -921,7 +921,10 @@ CUT_ON_PAPER = """() => Reveal.getSlides().flatMap((slide, i) => {
 
 def test_on_paper_each_slide_is_a_page_and_answers_stand_at_the_end(open_deck):
     page = open_deck("05_match_pytorch")
-    pdf = page.pdf(prefer_css_page_size=True, print_background=True)
+    page.set_viewport_size({"width": HALL[0], "height": HALL[1]})  # the sheet is as it is, whatever the screen
+    around = dict.fromkeys(("top", "right", "bottom", "left"), "1cm")  # what a browser proposes
+    pdf = page.pdf(prefer_css_page_size=True, print_background=True, margin=around)
+    assert set(re.findall(rb"/MediaBox\s*\[([^]]*)\]", pdf)) == {b"0 0 960 540"}, "in points"
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     slides = len(slides_of("05_match_pytorch"))
     assert slides < pages <= slides + 3

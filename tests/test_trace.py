@@ -896,6 +896,7 @@ DIFFER = {
     "a tuple and its first": (lambda x: x, lambda x: (x, x), "one tensor of shape (4,) in A and a tuple of 2 in B"),
     "more parts": (lambda x: (x, x), lambda x: (x, x, x), "2 parts in A and 3 parts in B"),
     "in a dict": (lambda x: {"a": x, "b": x}, lambda x: {"a": x, "b": -x}, "output['b'] differs"),
+    "the last": (lambda x: (x, x, x), lambda x: (x, x, x + 1), "2 of 3 outputs agree, but output[2] differs in 4"),
     "one number": (lambda x: (x, x), lambda x: (x, x.clamp(max=3)), "but output[1] differs in 1 number of 4"),
     "other names": (lambda x: {"a": x, "b": 1}, lambda x: {"b": x}, "output holds a, b in A and b in B"),
     "a list": (lambda x: [x], lambda x: (x,), "a list of 1 in A and a tuple of 1 in B"),
@@ -1047,6 +1048,12 @@ def test_the_largest_difference_is_right():
     assert exchanged.verdict == (
         "The outputs differ: output[0] differs in 2 numbers of 2. Every operation has a counterpart with its numbers."
     )
+
+
+def test_a_difference_holds_the_steps_of_both_and_how_large_it_is():
+    apart = trace(lambda x: x.sum(), lambda x: x.exp(), torch.ones(2)).difference
+    assert (apart.first.operation, apart.second.operation) == ("sum", "exp")
+    assert trace(lambda x: x.exp(), lambda x: x.log(), torch.ones(2)).difference.largest == pytest.approx(math.e)
 
 
 def test_numbers_that_leave_as_numbers_part_where_they_were_computed():

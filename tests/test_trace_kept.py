@@ -90,6 +90,8 @@ def test_results_that_are_equal_are_found_whatever_their_size_and_those_that_are
 def test_a_scale_is_what_every_number_was_multiplied_by():
     one = keep(torch.tensor([1.0, 2, 3]))
     assert factor(one, keep(torch.tensor([2.0, 4, 6]))) == pytest.approx(2)
+    around_zero = [torch.tensor([-1.0, 1, 0]), torch.tensor([-2.0, 2, 0])]
+    assert factor(*map(keep, around_zero)) == pytest.approx(2)
     open_and_hidden = keep(torch.tensor([1.0, 2, -math.inf]))
     assert factor(open_and_hidden, keep(torch.tensor([2.0, 4, -math.inf]))) == pytest.approx(2)
     assert factor(keep(torch.tensor([True, False])), keep(torch.tensor([2.0, 0]))) is None, "a mask has no scale"
@@ -103,6 +105,8 @@ def test_where_one_side_is_no_number_the_difference_is_infinite():
     assert largest_difference(keep(torch.tensor([math.nan, 1])), keep(torch.tensor([2.0, 1]))) == (math.inf, 1)
     assert largest_difference(keep(torch.tensor([math.nan] * 2)), keep(torch.tensor([2.0, 1]))) == (math.inf, 2)
     assert largest_difference(keep(torch.tensor([2.0, 1])), keep(torch.tensor([2.0, 1]))) == (0, 0)
+    assert largest_difference(keep(torch.tensor([math.inf, 1])), keep(torch.tensor([2.0, 1]))) == (math.inf, 1)
+    assert largest_difference(keep(torch.tensor([0, 0.0])), keep(torch.tensor([2.0**20, 1e-3]))) == (2**20, 1)
     same_or_as_good, other = [math.nan, 1e-9, 1], [math.nan, 0, 2]
     assert largest_difference(keep(torch.tensor(same_or_as_good)), keep(torch.tensor(other))) == (1, 1)
 

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -21,7 +22,9 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 import pytest
@@ -34,7 +37,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import verdict_on
 from attn_lib.exercises.clinic.patient import Case
 from attn_lib.exercises.function import Function
-from authors.grade import confine, hand_ins, judge, live, pages, report, roster, run, steps
+from authors.grade import confine, hand_ins, inside, judge, live, pages, report, roster, run, steps
 from authors.grade.__main__ import main
 from authors.grade.answers import (
     NOTEBOOKS,
@@ -414,6 +417,23 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
         user, started = looked(host, STARTING)
     assert started > host.limits.processes // 2 and user not in (0, confine.NOBODY)
     assert started < host.limits.processes or os.geteuid() != 0  # another's own processes are counted too
+
+
+def leaves_root_where_it_can(user):
+    """In a process of its own, for which there is no way back."""
+    left = [inside.become(None)]
+    for nothing_can_be_read in (lambda: ["/nowhere"], lambda: 1 / 0):
+        with mock.patch.object(inside, "needed", nothing_can_be_read):
+            left += [inside.become(user)]
+    vars(inside.select).pop("__file__", None)  # as where it is within Python: Debian's own, uv's
+    return [*left, os.getuid(), inside.become(user), os.getuid()]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes somebody else")
+def test_root_becomes_somebody_else_whatever_python_it_is_unless_that_one_could_not_read_it():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        left = pool.submit(leaves_root_where_it_can, 12345).result()
+    assert left == [False, False, False, 0, True, 12345]
 
 
 def seen_parts():

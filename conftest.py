@@ -29,8 +29,9 @@ from saved_outputs import differences
 settings.register_profile("course", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("course")
 
-# Files that take long begin first, so that no worker is left with one at the end.
-LONG = ["test_site", "test_browser", "test_deck", "test_board_view", "test_grade", "test_deploy"]
+# Files that take long begin first, so that no worker is left with one at the end; before site and decks one that shows
+# no notebook, while the last of those are still run.
+LONG = ["test_browser", "test_site", "test_deck", "test_board_view", "test_grade", "test_deploy"]
 
 
 def pytest_sessionstart(session):
@@ -38,6 +39,12 @@ def pytest_sessionstart(session):
     if not hasattr(session.config, "workerinput"):
         for folder in ("attn_lib", "authors"):
             compileall.compile_dir(Path(__file__).parent / folder, quiet=2)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One more than there are cores, since one or other waits for a kernel or a browser; two for part of the tests."""
+    return 2 if config.invocation_params.args else min(os.cpu_count() + 1, 4)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -91,6 +98,7 @@ def pytest_collection():
             return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000)  # it looks after every 700 objects else, for a seventh of all that tests take
         gc.enable()
 
 

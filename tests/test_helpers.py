@@ -253,6 +253,15 @@ def test_what_a_notebook_has_shown_is_kept_by_its_cells_and_no_other_cells_pass_
         keep_shown.keep(tmp_path / "a.ipynb", tmp_path / "kept")
 
 
+@pytest.mark.parametrize("cores, arguments, workers", [(1, (), 2), (2, (), 3), (64, (), 4), (64, ("-k", "mask"), 2)])
+def test_there_is_one_worker_more_than_cores_but_no_more_than_what_is_long_and_two_for_a_part(
+    monkeypatch, cores, arguments, workers
+):
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    config = SimpleNamespace(invocation_params=SimpleNamespace(args=arguments))
+    assert conftest.pytest_xdist_auto_num_workers(config) == workers
+
+
 SMALL = """<style>body { font-size: 12px } .big { font-size: 20px }</style>
 <p class="a">small</p> <p class="big">large <i style="font-size: 10px"> </i></p> <aside>note</aside>
 <p hidden>hidden</p> <div class="big"><b class="c" style="font-size: 17px">inner</b></div>

@@ -1735,7 +1735,7 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     answered = questions.locator(".outputs.shown:not(:empty)").count()
     assert answered == 1 and questions.locator(".outputs.saved").count() == questions.count() - 1, "nobody was asked"
 
-    # a restart keeps what was typed and forgets what was run
+    # a restart keeps what was typed, forgets what was run and ends what runs and what waits behind it
     jump(page, first)
     code.first.focus()
     page.evaluate("(text) => document.activeElement.closest('.cell').write(text)", SHOWS_ALL_KINDS)
@@ -1749,9 +1749,14 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.press("Shift+Enter")
     assert page.evaluate("document.activeElement === document.body"), "what was seen is not run again"
     jump(page, first)
+    type_into_the_first_cell(page, "\nimport time; time.sleep(600)")
+    page.keyboard.press("Control+Enter")
+    mine.locator("b").wait_for()
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Escape")
     page.keyboard.press("r")
     page.get_by_text("Python has started again").wait_for()
-    assert "6 * 7" in code.first.inner_text()
+    assert "6 * 7" in code.first.inner_text() and page.locator(".running").count() == 0
     assert page.evaluate("JSON.parse(sessionStorage['deck:03_masking:session']).ran") == []
     assert page.evaluate("sessionStorage['deck:03_masking:outputs']") == "{}", "nor shown after a reload"
     assert stale.count() == page.locator(SLIDE + ".outputs.shown:not(:empty)").count() > 0
@@ -1776,13 +1781,13 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     page.keyboard.press("Escape")
     steps = slide_with(page, ".code:not(.unseen) ~ .code.fragment:not(.waits)")
     jump(page, steps)
-    late = page.locator(SLIDE + ".code.fragment:not(.waits)").first
-    assert not late.is_visible()
+    hidden = page.locator(SLIDE + ".code.fragment:not(.waits)").first
+    assert not hidden.is_visible()
     for _ in range(page.locator(SLIDE + ".cell.code:not(.fragment)").count()):
         run_seen(page)
     page.keyboard.press("Shift+Enter")
     ran = page.evaluate("JSON.parse(sessionStorage['deck:03_masking:session']).ran")
-    assert late.is_visible() and ran and late.get_attribute("data-id") not in ran
+    assert hidden.is_visible() and ran and hidden.get_attribute("data-id") not in ran
     unanswered = "Canceled future for kernel_info_request"  # the library's own, which nobody heard
     assert [told for told in page.complaints if not told.startswith(unanswered)] == []
 

@@ -426,14 +426,16 @@ def leaves_root_where_it_can(user):
         with mock.patch.object(inside, "needed", nothing_can_be_read):
             left += [inside.become(user)]
     vars(inside.select).pop("__file__", None)  # as where it is within Python: Debian's own, uv's
-    return [*left, os.getuid(), inside.become(user), os.getuid()]
+    left += [os.getuid(), inside.needed() == [os.__file__, torch.__file__, inside.__file__]]
+    with mock.patch.object(inside, "needed", lambda: ["/"]):  # which everybody may read
+        return [*left, inside.become(user), os.getuid()]
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes somebody else")
 def test_root_becomes_somebody_else_whatever_python_it_is_unless_that_one_could_not_read_it():
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
         left = pool.submit(leaves_root_where_it_can, 12345).result()
-    assert left == [False, False, False, 0, True, 12345]
+    assert left == [False, False, False, 0, True, True, 12345]
 
 
 def seen_parts():

@@ -85,6 +85,8 @@ LESSON = [
     ("given", "predict", f"guess = n if guess is ... else guess\n{CALL}", "3",
      ["without a guess it does not stop: None"]),
     ("fails", "predict", f"if guess is ...: n[3]\n{CALL}", "3", ["without a guess it does not stop: TypeError"]),
+    ("half", "predict", "predict(guess, n + 0.5, zero=0, one=1)", "3",
+     [f"who gives up after {order} is shown The answer: 3.5.; saved was 'The answer: 3'" for order in ORDERS]),
     ("long", "predict", f"if guess is ...: raise NotYet('\"show\"\\nor a guess')\n{CALL}", "3",
      ["without a guess it does not say in one line how to give up"]),
     ("silent", "predict", f"if guess is ...: raise NotYet('Guess.')\n{CALL}", "3",

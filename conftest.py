@@ -44,7 +44,7 @@ def pytest_sessionstart(session):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """One more than there are cores, since one or other waits for a kernel or a browser; two for part of the tests."""
-    return 2 if config.invocation_params.args else min(os.cpu_count() + 1, 4)
+    return 2 if config.invocation_params.args else min((os.cpu_count() or 1) + 1, 4)
 
 
 @pytest.hookimpl(optionalhook=True)

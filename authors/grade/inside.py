@@ -339,10 +339,8 @@ def become(user):
 
 def needed():
     """A file from each place that students' code is imported from."""
-    modules = (os, select, torch, sys.modules[__name__])
-    return [
-        module.__file__ for module in modules if hasattr(module, "__file__")
-    ]  # `select` may be within Python itself
+    modules = (os, select, torch, sys.modules[__name__])  # select has no file where it is within Python itself
+    return [module.__file__ for module in modules if hasattr(module, "__file__")]
 
 
 def _change_user(user):

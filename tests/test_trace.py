@@ -686,7 +686,37 @@ def test_of_two_results_either_may_be_used():
     run = trace(fn, normal(2, 3))
     assert not run.surprises and "(2, 3) → (2,), (2,) int64" in repr(run)
     (call,) = trace(lambda x: (lambda y: (y * 2).max(-1))(x), normal(2, 3))
-    assert call.outputs == [((2,), torch.float64)] and call.value.shape == (2,)
+    assert call.outputs == [((2,), torch.float64), ((2,), torch.int64)] and call.value.shape == (2,)
+
+
+def test_of_several_results_those_are_shown_that_go_on():
+    source = """
+        def places(x):
+            values, places = x.sort(dim=-1)
+            return places
+
+        def largest(x):
+            return torch.aminmax(places(x) * x, dim=-1).max
+
+        def f(x):
+            return largest(x) + 1
+    """
+    x = torch.tensor([[0.5, 3.0, 2.0]])
+    run = trace(in_a_cell(source)["f"], x)
+    assert [shape for shape, _ in run[0].outputs] == [(1,)] and run[0].value.tolist() == [6]
+    called = run["0.0"]
+    assert called.operation == "places" and called.outputs == [((1, 3), torch.int64)]
+    assert called.value.tolist() == [[0, 2, 1]] == run["0.0.0"].value.tolist()
+    assert "sort(dim=-1)  (1, 3) → (1, 3), (1, 3) int64" in repr(run)
+    assert repr(run["0.0.0"]).endswith("result 2 of 2\n   0  2  1") and "result 2 of 2" in run["0.0.0"]._repr_html_()
+    assert "result\n" in repr(run["0.1"]), "of one that is alone nothing is counted"
+    (alone,) = trace(lambda x: x.sort(), x)
+    assert alone.value.tolist() == [[0.5, 2, 3]] and "result\n" in repr(alone), "of those that both go on, the first"
+
+
+def test_versions_of_which_only_a_second_result_differs_part_there():
+    found = trace(lambda x: x.sort().indices, lambda x: x.flip(-1).sort().indices, torch.tensor([0.5, 3.0, 2.0]))
+    assert "B has `flip(dim=-1)`, A has nothing like it; then both have `sort`" in found.verdict
 
 
 def test_a_call_whose_results_are_dropped_comes_to_its_last_one():
@@ -697,7 +727,8 @@ def test_a_call_whose_results_are_dropped_comes_to_its_last_one():
         part(x)
         return x * 2
 
-    assert [shape for shape, _ in trace(fn, torch.ones(2, 3))[0].outputs] == [(2, 2)]
+    dropped = trace(fn, torch.ones(2, 3))[0]
+    assert [shape for shape, _ in dropped.outputs] == [(2, 2)] and dropped.value.tolist() == [[6.0, 6], [6, 6]]
 
 
 UNIT_MATRICES = torch.eye(2), torch.eye(2).flip(0)
@@ -1210,6 +1241,44 @@ def test_under_inference_mode_and_with_other_tensors():
     unfilled = trace(lambda: torch.empty(3).fill_(1))
     assert operations(unfilled) == ["empty(3)", "fill_(1)"]
     assert unfilled[0].value is None and torch.equal(unfilled[1].value, torch.ones(3))  # no memory of others is shown
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_nested_tensors_are_shown_with_a_star_where_their_parts_differ(layout):
+    def fn(x):
+        return [part * 2 for part in (x.view(2, -1, 2, 4).transpose(1, 2) + 1).unbind()]
+
+    nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)], layout=layout)
+    run = trace(in_a_cell("def double(x):\n    return x * 2\n\ndef fn(x):\n    return double(x)")["fn"], nested)
+    assert not run.error and run[0].inputs == run[0].outputs == [((2, "*", 8), torch.float32)] and run[0].value is None
+    run = trace(fn, nested)
+    assert not run.error and not run.surprises and len(run.output) == 2
+    assert [line.split("  ")[-1].strip() for line in repr(run).splitlines() if "→" in line] == [
+        "(2, *, 8) → (2, *, 2, 4)",
+        "(2, *, 2, 4) → (2, 2, *, 4)",
+        "(2, 2, *, 4) → (2, 2, *, 4)",
+        "(2, 2, *, 4) → (2, 2, 4), (2, 3, 4)",
+        "(2, 2, 4) → (2, 2, 4)",
+        "(2, 3, 4) → (2, 3, 4)",
+    ]
+    assert not trace(lambda x: x.transpose(1, 2) @ x if layout == torch.strided else x, nested).error
+    padded = trace(lambda x: x.to_padded_tensor(0), lambda x: x.to_padded_tensor(1), nested)
+    assert "the largest difference is 1, in 8 of 48 numbers" in padded.verdict
+    assert (
+        "has shape (2, *, 8) in A and (2, 3, 8) in B"
+        in trace(lambda x: x, lambda x: x.to_padded_tensor(0), nested).verdict
+    )
+    assert "one tensor of shape (2, *, 8) in A and nothing in B" in trace(lambda x: x, lambda x: None, nested).verdict
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_what_pytorch_only_does_while_nobody_looks_on_is_not_said_to_be_the_learners_error():
+    mha = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)])
+    with torch.no_grad():
+        assert mha(nested, nested, nested, need_weights=False)[0].is_nested
+        assert "without trace this may run" in trace(mha, nested, nested, nested, need_weights=False).error
 
 
 def test_large_results_are_kept_as_a_summary_only():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import torch
 
 from .. import show
-from .record import tensors_in
+from .record import shape_of, tensors_in
 
 MOST_ALIGNED = 400  # operations at a time
 MOST_FACTORS = 24  # strays of each side that are looked through for a scale
@@ -42,8 +42,8 @@ def outputs_differ(ours, theirs, where="output"):
 
 
 def _tensors_differ(ours, theirs, where):
-    if ours.shape != theirs.shape:
-        return f"{where} has shape {tuple(ours.shape)} in A and {tuple(theirs.shape)} in B"
+    if shape_of(ours) != shape_of(theirs):
+        return f"{where} has shape {shape_of(ours)} in A and {shape_of(theirs)} in B"
     if ours.dtype != theirs.dtype:
         one, two = (str(tensor.dtype).removeprefix("torch.") for tensor in (ours, theirs))
         return f"{where} is {one} in A and {two} in B"
@@ -94,7 +94,7 @@ def _kind(thing):
     if thing is None:
         return "nothing"
     if isinstance(thing, torch.Tensor):
-        return f"one tensor of shape {tuple(thing.shape)}"
+        return f"one tensor of shape {shape_of(thing)}"
     return f"a {type(thing).__name__}" + (f" of {len(thing)}" if isinstance(thing, tuple | list | dict) else "")
 
 

@@ -40,6 +40,27 @@ DEEPEST = 40  # calls within calls; what recurses deeper is shown as if it were 
 LEAVES = {"numpy", "__array__", "__dlpack__"}  # what takes a tensor's numbers away from PyTorch
 
 
+class Ragged(str):
+    """Stands in a shape for the length of an axis along which the parts of a nested tensor differ."""
+
+    __repr__ = str.__str__
+
+
+def shape_of(tensor):
+    """`(2, 3, 4)`; `(2, *, 4)` of a nested tensor, which has no shape as others have it."""
+    if not tensor.is_nested:
+        return tuple(tensor.shape)
+    return tuple(_length(tensor, axis) for axis in range(tensor.dim()))
+
+
+def _length(nested, axis):
+    try:
+        length = nested.size(axis)
+    except RuntimeError:
+        return Ragged("*")
+    return length if isinstance(length, int) else Ragged("*")
+
+
 @dataclass
 class Kept:
     """What is kept of a tensor: all of it if it is small, otherwise its range and some of its numbers."""
@@ -62,7 +83,7 @@ class Kept:
 
 def keep(tensor, whole=True, sampled=KEPT_WHOLE):
     """A summary of a tensor, which is neither changed nor held; of up to `sampled` numbers all are in its sample."""
-    kept = Kept(tuple(tensor.shape), tensor.dtype)
+    kept = Kept(shape_of(tensor), tensor.dtype)
     try:
         tensor = tensor.detach()
         if tensor.is_complex():
@@ -104,16 +125,18 @@ class Step:
     number: str = ""
     inputs: list = field(default_factory=list)  # (shape, dtype) of every tensor that goes in
     outputs: list = field(default_factory=list)
-    kept: Kept | None = None  # of the first result
+    kept: Kept | None = None  # of the first result that goes on
+    each_kept: list = field(default_factory=list, repr=False)  # the same of every result of an operation
     surprises: list = field(default_factory=list)
     inner: list = field(default_factory=list)
     own: bool = True
     error: str = ""
     name: str = ""
     sources: list = field(default_factory=list, repr=False)  # the steps whose results go in, None for arguments
-    users: list = field(default_factory=list, repr=False)  # for each use, the calls it was made in
+    users: list = field(default_factory=list, repr=False)  # for each use, which result and the calls it was made in
     within: tuple = field(default=(), repr=False)  # the calls it was made in
     results: list = field(default_factory=list, repr=False)  # weak references
+    places: dict = field(default_factory=dict, repr=False)  # id of a result → which of them it is
     in_place: bool = False
     returned: set = field(default_factory=set, repr=False)  # the places among the outputs where its result stands
     factors: tuple = ()  # of a product: over how many features it ran
@@ -150,6 +173,8 @@ class Recorder(TorchFunctionMode):
                 output = fn(*args, **kwargs)
         except Exception as error:
             self.error = show.error(error)
+            if "has_torch_function" in self.error:  # why PyTorch says that it does not take its fast path
+                self.error += " (by trace, which that path does not go through: without trace this may run)"
             self.error_place = self._place_of_error(error)
         self._open, self._base = [], None
         for place, tensor in enumerate(tensors_in(output)):
@@ -174,7 +199,7 @@ class Recorder(TorchFunctionMode):
         before = [self._look(tensor) for tensor in inputs]
         shown = [t for t in inputs if not isinstance(t, torch.nn.Parameter)] or inputs
         step = self._make_step(operation_of(name, args, kwargs), Place(), name=name, in_place=is_in_place(name, kwargs))
-        step.inputs = [(tuple(t.shape), t.dtype) for t in shown]
+        step.inputs = [(shape_of(t), t.dtype) for t in shown]
         try:
             result = func(*args, **kwargs)
         except Exception as error:
@@ -193,7 +218,8 @@ class Recorder(TorchFunctionMode):
             call.factors = [getattr(self._known[id(tensor)][3], "factors", ()) for tensor in inputs]
             call.axis_added = [_adds_axis(self._known[id(tensor)][3]) for tensor in inputs]
             call.overwrites_argument = step.in_place and _storage(results[0]) in self._arguments
-            step.surprises = surprises_of(call, own=step.own)
+            if not any(tensor.is_nested for tensor in (*inputs, *results)):  # whose shapes cannot be reckoned with
+                step.surprises = surprises_of(call, own=step.own)
         elif name in LEAVES:
             self._add(step, path)
             step.surprises = ["leaves PyTorch: what is done to a NumPy array is not seen here, and no gradient passes"]
@@ -217,26 +243,30 @@ class Recorder(TorchFunctionMode):
         return kept
 
     def _note_results(self, step, results):
-        uninitialised = "empty" in step.name
-        for tensor in results:
-            step.outputs.append((tuple(tensor.shape), tensor.dtype))
+        for place, tensor in enumerate(results):
+            step.outputs.append((shape_of(tensor), tensor.dtype))
             step.results.append(weakref.ref(tensor))
-        if uninitialised:  # whatever was in memory: not to be read, it differs from run to run
-            step.kept = Kept(tuple(results[0].shape), results[0].dtype)
-        else:
-            fits = self._sampled if results[0].numel() <= self._samples else SAMPLE
-            step.kept = keep(results[0], whole=results[0].numel() <= self._room, sampled=fits)
-            self._samples -= step.kept.sample.numel() if step.kept.sample is not None else 0
-            self._room -= step.kept.value.numel() if step.kept.value is not None else 0
+            step.places[id(tensor)] = place
+            step.each_kept.append(self._keep(step, tensor))
+        step.kept = step.each_kept[0]
+
+    def _keep(self, step, tensor):
+        if "empty" in step.name:  # whatever was in memory: not to be read, it differs from run to run
+            return Kept(shape_of(tensor), tensor.dtype)
+        fits = self._sampled if tensor.numel() <= self._samples else SAMPLE
+        kept = keep(tensor, whole=tensor.numel() <= self._room, sampled=fits)
+        self._samples -= kept.sample.numel() if kept.sample is not None else 0
+        self._room -= kept.value.numel() if kept.value is not None else 0
+        return kept
 
     def _remember(self, tensor, step):
-        kept = step.kept if tensor is step.results[0]() else keep(tensor, whole=False)
+        kept = step.each_kept[step.places[id(tensor)]]
         self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
 
     def _use(self, tensor, within, returned=()):
         reference, _, _, step = self._known.get(id(tensor), (None,) * 4)
         if step is not None and reference() is tensor:
-            step.users.append(within)
+            step.users.append((step.places[id(tensor)], within))
             step.returned.update(returned)
 
     # ------------------------------------------------------------------------------------------------ calls
@@ -271,7 +301,7 @@ class Recorder(TorchFunctionMode):
         del self._open[same:]
         for (_, line), (frame, _) in zip(path[same:], path[same + 1 :], strict=False):
             group = self._make_step(_name_of_call(frame), self._place(line), own=self._is_own(frame))
-            group.inputs = [(tuple(t.shape), t.dtype) for t in _arguments(frame)]
+            group.inputs = [(shape_of(t), t.dtype) for t in _arguments(frame)]
             self._here().append(group)
             self._open.append((frame, group))  # the frame is held, so that no later one is taken for it
         step.within = tuple(group for _, group in self._open)
@@ -337,7 +367,7 @@ def tensors_in(thing):
 
 def _features(name, inputs):
     """Over how many features a product of two tensors runs."""
-    return (inputs[0].size(-1),) if name in ("matmul", "bmm") else ()
+    return shape_of(inputs[0])[-1:] if name in ("matmul", "bmm") else ()
 
 
 def number(steps, before=""):
@@ -364,13 +394,20 @@ def _unwrapped(step):
 
 def _sum_up(step):
     """What comes out of a call: the results made in it that are taken elsewhere, or else its last one."""
-    if not step.inner:
-        return
     leaves = step.operations()
-    passed_on = [leaf for leaf in leaves if any(step not in user for user in leaf.users)] or leaves[-1:]
-    step.outputs = [leaf.outputs[0] for leaf in passed_on if leaf.outputs]
-    step.kept = passed_on[0].kept
-    step.error = leaves[-1].error
+    passed_on = [(leaf, place) for leaf in leaves for place in _going_on(leaf, step)]
+    if passed_on:
+        step.kept = passed_on[0][0].each_kept[passed_on[0][1]]
+    elif step.inner:
+        step.kept = leaves[-1].kept
+    if step.inner:
+        step.outputs = [leaf.outputs[place] for leaf, place in passed_on] or leaves[-1].outputs
+        step.error = leaves[-1].error
+
+
+def _going_on(leaf, call):
+    """Which of an operation's results are taken outside a call that it was made in, or at all if it is no call."""
+    return sorted({place for place, within in leaf.users if call not in within})
 
 
 def _is_unused(step):
@@ -379,7 +416,7 @@ def _is_unused(step):
         return False
     if any(ref() is not None for leaf in leaves for ref in leaf.results):  # kept somewhere, as self.weights
         return False
-    return all(step in user for leaf in leaves for user in leaf.users)
+    return not any(_going_on(leaf, step) for leaf in leaves)
 
 
 def _name_of_call(frame):

@@ -148,7 +148,9 @@ def _where(value, index):
 
 
 def _title(step, index):
-    return f"result{_where(step.value, index)}"
+    which = next((i for i, kept in enumerate(step.each_kept) if kept is step.kept), 0)
+    of_several = f" {which + 1} of {len(step.each_kept)}" if which else ""
+    return f"result{of_several}{_where(step.value, index)}"
 
 
 def _summary(step):

@@ -82,6 +82,10 @@ LESSON = [
     ("good-no", "predict", "predict(guess, 'yes' if m == 3 else 'no', no='no', yes='yes')", "no", []),
     ("good-words", "predict", "predict(guess, ['yes', 'no'][:n], other=['no', 'yes'], all_can=['yes'] * 2)",
      "[yes, no]", []),
+    ("good-list", "predict", "guess = [..., ...]  # such as [1, ...]\npredict(guess, [n, n], zero=[0, 0], one=[1, 1])",
+     "[3, 3]", []),
+    ("two-lines", "predict", "guess = [...,\n         ...]\npredict(guess, [n, n], zero=[0, 0], one=[1, 1])", "[3, 3]",
+     [f"who gives up after {order} is shown IndentationError" for order in ORDERS]),
     ("given", "predict", f"guess = n if guess is ... else guess\n{CALL}", "3",
      ["without a guess it does not stop: None"]),
     ("fails", "predict", f"if guess is ...: n[3]\n{CALL}", "3", ["without a guess it does not stop: TypeError"]),
@@ -119,6 +123,7 @@ LESSON = [
     ("not-filled", "blank", "my_own = ...", "", []),
     ("goes-on", "", "n + m", "", []),
     ("own", "blank", "my_n = ...", "", []),
+    ("words", "in words", "Here n is 3.", "", []),
     ("own-filled", "filled", "blank(my_n, n)", "", []),
     ("own-f", "blank", "def my_f(x):\n    return ...", "", []),
     ("own-f-filled", "filled", "def f(x):\n    return x\n\nblank(my_f(n), f(n))", "", []),
@@ -128,6 +133,10 @@ LESSON = [
     ("wrong", "blank", "my_wrong = ...", "", []),
     ("wrong-filled", "filled", "my_wrong = n if my_wrong == 'show' else my_wrong\nblank(my_wrong, n)", "",
      ["""after 'my_wrong = "show"' it does not say 'The answer:'"""]),
+    ("broken", "blank", "my_broken = ...", "", []),
+    ("broken-filled", "filled", "if my_broken is not ...: n[3]\nblank(my_broken, n)", "",
+     ["""after 'my_broken = "show"' it does not say 'The answer:': TypeError""",
+      "after 'my_broken = n' it does not say 'Right': TypeError", "run again after those below it, it fails: TypeError"]),
     ("shown", "blank", "my_shown = ...", "", []),
     ("shown-filled", "filled", "my_shown = n if my_shown is ... else my_shown\nblank(my_shown, n)", "",
      ["without a guess it does not stop: None"]),
@@ -142,12 +151,16 @@ LESSON = [
 def said(tmp_path_factory):
     """What is said of each cell of the made-up lesson, in lines."""
     path = tmp_path_factory.mktemp("lesson") / "made_up.ipynb"
-    write_notebook(path, "---\n".join(f"{ASK * (tag == 'predict')}{source}\n" for _, tag, source, *_ in LESSON))
+    asks = [ASK * (tag == "predict" and not source.startswith("guess = [")) for _, tag, source, *_ in LESSON]
+    write_notebook(path, "---\n".join(f"{ask}{cell[2]}\n" for ask, cell in zip(asks, LESSON, strict=True)))
     notebook = nbformat.read(path, as_version=4)
     for cell, (name, tag, _, answer, _) in zip(notebook.cells, LESSON, strict=True):
         data = {"text/plain": f"No guess entered yet. The answer: {answer}"}
-        cell.id, cell.metadata.tags = name, [tag]
+        cell.id, cell.metadata = name, {"tags": [tag]} if tag else {}
         cell.outputs = [nbformat.v4.new_output("execute_result", data)] if answer else []
+        if tag == "in words":
+            cell.cell_type = "markdown"
+            del cell["outputs"], cell["execution_count"]
     nbformat.write(notebook, path)
     return [line for line in failures(path)["Questions"].splitlines() if re.match("[a-z-]+: ", line)]
 

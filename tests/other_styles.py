@@ -1,6 +1,7 @@
 """Answers as learners write them: right in unusual styles, known mistakes in a second style, unknown mistakes."""
 
 import copy
+import itertools
 import math
 
 import torch
@@ -8,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import attn_lib
+from attn_lib.exercises import learning
 
 # ---------------------------------------------------------------------------------------------------------- right
 
@@ -511,6 +513,25 @@ def broadcast_mask(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return merge_heads_cat(torch.softmax(scores, dim=-1) @ v) @ w_o
 
 
+def all_heads(weigh, mask_of=lambda mask: mask.unsqueeze(1) if mask.ndim == 3 else mask):
+    """4.3 with all heads at once; `weigh` makes weights of scores and their mask or None."""
+
+    def answer(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        q, k, v = (split_heads_unflatten(x @ w, num_heads).float() for w in (w_q, w_k, w_v))
+        scores = scores_einsum(q, k) / math.sqrt(q.size(-1))
+        return merge_heads_cat(weigh(scores, None if mask is None else mask_of(mask)) @ v) @ w_o
+
+    return answer
+
+
+def shut(scores, mask, number):
+    return scores if mask is None else torch.where(mask, scores, number)
+
+
+def turned_round(mask):
+    return None if mask is None else ~mask
+
+
 def loads(parts, *, out=True, clone=True, bias=True, in_bias=True, out_bias=True, ask=True):
     """5.2 with slices; `parts` says which third goes to which projection."""
 
@@ -541,12 +562,30 @@ def loads_stacked(ours, theirs):
     ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
 
 
+def loads_transposed(*names):
+    @torch.no_grad()
+    def answer(ours, theirs):
+        loads((0, 1, 2))(ours, theirs)
+        for weight in (getattr(ours, name).weight for name in names):
+            if weight.size(0) == weight.size(1):
+                weight.copy_(weight.T.clone())
+
+    return answer
+
+
+def loads_after(looking):
+    def answer(ours, theirs):
+        looking(theirs)
+        loads((0, 1, 2))(ours, theirs)
+
+    return answer
+
+
 @torch.no_grad()
-def loads_transposed(ours, theirs):
-    loads((0, 1, 2))(ours, theirs)
-    for linear in (ours.q_proj, ours.k_proj, ours.v_proj, ours.out_proj):
-        if linear.weight.size(0) == linear.weight.size(1):
-            linear.weight.copy_(linear.weight.T.clone())
+def loads_only_the_bias_of_out_proj(ours, theirs):
+    loads((0, 1, 2), out=False)(ours, theirs)
+    if ours.out_proj.bias is not None:
+        ours.out_proj.bias.copy_(theirs.out_proj.bias)
 
 
 def loads_copy(ours, theirs):
@@ -786,7 +825,7 @@ MISTAKES = [
     ("5.1", "query-axis", from_loop(lambda j, n, m: j >= n)),
     ("5.1", "numbers", from_loop(lambda j, n, m: j >= n, dtype=torch.float64, shape=lambda b, m: (b, m))),
     ("5.2", "order", loads((1, 0, 2))),
-    ("5.2", "transposed", loads_transposed),
+    ("5.2", "transposed", loads_transposed("q_proj", "k_proj", "v_proj", "out_proj")),
     ("5.2", "no-biases", loads((0, 1, 2), bias=False)),
     ("5.2", "no-out-proj", loads((0, 1, 2), out=False)),
     ("5.2", "no-biases", loads((0, 1, 2), in_bias=False)),
@@ -1476,5 +1515,92 @@ def biases_turned(ours, theirs):
         ):
             getattr(ours, f"{name}_proj").bias.copy_(bias)
 
+
+# ------------------------------------------------------------------------------------- mistakes in their other forms
+
+
+def with_every_diagonal(n, words):
+    P, M, W = two_after_loop(n, words, score=10.0)
+    return P, 10 * torch.eye(len(M)), W
+
+
+def condemning(names):
+    """7.4 by somebody who condemns these healthy ones too."""
+    too = [learning.HEALTHY[name] for name in names]
+    return lambda backward: any(backward is code for code in too) or looks_at(0, 1, 2)(backward)
+
+
+MISTAKES += [
+    ("2.1", "max-and-place", lambda s: torch.sub(s, s.max(-1))),
+    ("2.1", "max-and-place", lambda s: torch.exp(torch.max(s, -1))),
+    *[("2.1", "wrong-axis", part(by_exp, dim=dim)) for dim in (0, 1)],
+    ("2.1", "keepdim", lambda s: s.exp() / torch.einsum("...j->...", s.exp())),
+    ("2.1", "not-divided", lambda s: torch.exp(s - s.max(-1, keepdim=True).values)),
+    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: v.shape[-1] ** -0.5)),
+    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: q.shape[-2] ** -0.5)),
+    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: len(q) ** -0.5)),
+    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: q.shape[1] ** -0.5)),
+    *[("2.2", "wrong-axis", attend(part(by_exp, dim=dim))) for dim in (0, 1)],
+    ("2.2", "softmax-lost", lambda q, k, v: (attend(lambda s: s)(q, k, v)[0], attend(by_exp)(q, k, v)[1])),
+    ("2.2", "softmax-lost", attend(lambda s: s, scale=lambda q, k, v: 1)),
+    ("2.2", "softmax-lost", lambda q, k, v: (scores_einsum(q, k) @ v, by_exp(scores_einsum(q, k)))),
+    ("3.1", "polarity", from_loop(lambda j, n, m: j >= n, shape=lambda b, m: (b, m))),
+    ("3.1", "off-by-one", from_loop(lambda j, n, m: j <= n, shape=lambda b, m: (b, m))),
+    ("3.1", "numbers", from_loop(lambda j, n, m: j < n, dtype=torch.int32)),
+    ("3.2", "polarity", triangle(lambda i, j, o: j > i)),
+    ("3.2", "no-diagonal", triangle(lambda i, j, o: j < i)),
+    ("3.2", "one-ahead", triangle(lambda i, j, o: j <= i + 1)),
+    ("3.2", "backwards", triangle(lambda i, j, o: j >= i + o)),
+    ("3.2", "numbers", triangle(lambda i, j, o: j <= i + o, dtype=torch.int32)),
+    ("3.2", "numbers", triangle(lambda i, j, o: j <= i, dtype=torch.float64)),
+    ("3.2", "additive", triangle(lambda i, j, o: 0.0 if j <= i else -math.inf, dtype=torch.float32)),
+    ("3.3", "renormalised", weighed(lambda s, m: F.normalize(by_exp(s).where(m, 0.0), p=1, dim=-1, eps=1e-9))),
+    ("3.3", "dead-uniform", weighed(lambda s, m: by_exp(s - 1e9 * (~m)))),
+    ("3.3", "small-fill", weighed(lambda s, m: by_exp(s.where(m, -1e6)).where(m.any(-1, keepdim=True), 0.0))),
+    ("3.3", "wrong-axis", weighed(lambda s, m: by_exp(s.where(m, -torch.inf), -2))),
+    ("4.2", "averaged", lambda x: torch.einsum("bhnd->bnd", x) / x.size(1)),
+    ("4.3", "view-alone", per_head(cut=torn_heads, join=sewn_heads)),
+    ("4.3", "interleaved", per_head(cut=interleaved, join=lambda heads: torch.stack(heads, dim=-1).flatten(2))),
+    *[
+        ("4.3", "wrong-axis", all_heads(lambda s, m, dim=dim, number=number: shut(s, m, number).softmax(dim)))
+        for dim in (2, 1, 0)
+        for number in (-1e9, -torch.inf)
+    ],
+    ("4.3", "softmax-lost", all_heads(lambda s, m: shut(s, m, -1e9))),
+    ("4.3", "softmax-lost", all_heads(lambda s, m: shut(s, m, -torch.inf))),
+    ("4.3", "polarity", all_heads(lambda s, m: shut(s, turned_round(m), -1e9).softmax(-1))),
+    ("4.3", "polarity", all_heads(lambda s, m: shut(s, turned_round(m), -torch.inf).softmax(-1))),
+    ("4.3", "mask-per-head", all_heads(attn_lib.masked_softmax, lambda mask: mask)),
+    ("4.3", "mask-squeezed", all_heads(attn_lib.masked_softmax, torch.squeeze)),
+    ("5.1", "polarity", from_loop(lambda j, n, m: j < n)),
+    ("5.1", "numbers", from_loop(lambda j, n, m: j >= n, dtype=torch.int32, shape=lambda b, m: (b, m))),
+    ("5.1", "numbers", from_loop(lambda j, n, m: j < n, dtype=torch.float64, shape=lambda b, m: (b, m))),
+    *[("5.2", "order", loads(order)) for order in ((0, 2, 1), (1, 2, 0), (2, 0, 1), (2, 1, 0))],
+    ("5.2", "transposed", loads_transposed("q_proj", "k_proj", "v_proj")),
+    ("5.2", "transposed", loads_transposed("out_proj")),
+    ("5.2", "no-out-proj", loads_only_the_bias_of_out_proj),
+    ("5.2", "biases-expected", loads_after(lambda theirs: theirs.in_proj_bias[0])),
+    ("5.2", "one-width", loads_after(lambda theirs: theirs.in_proj_weight.split(theirs.embed_dim))),
+    ("7.1", "mean-over-queries", lambda w, g: w * (g - torch.einsum("i...->...", w * g))),
+    ("7.1", "mean-over-everything", lambda w, g: w * (g - torch.dot(w.flatten(), g.flatten()))),
+    ("7.3", "averaged", trained(loss=lambda weights, wish: -(wish * weights.log()).sum() / max(1, wish.sum()))),
+    ("7.3", "averaged", trained(loss=lambda weights, wish: -(wish * weights.log()).mean())),
+    ("7.4", "one-feature", looks_at(0, 1, sizes=((3, 1), (4, 1), (4, 2), (3, 2)))),
+    *[
+        ("7.4", "condemns-right", condemning(names))
+        for some in (1, 2, 3)
+        for names in itertools.combinations(learning.HEALTHY, some)
+    ],
+    ("8.1", "one-frequency", part(waves, exponent=lambda j, d: math.ceil((j - j % 2) / d))),
+    (
+        "8.1",
+        "divided-and-floored",
+        lambda n, d: waves(
+            n, d, exponent=lambda j, d: j - j % 2, rate=lambda e: math.exp(-math.log(10000) / d // 2 * e)
+        ),
+    ),
+    ("9.1", "nobody-found", with_every_diagonal),
+    ("9.2", "nothing-to-average", lambda w, tokens: induction_loop(w, tokens, refuse=False).nan_to_num()),
+]  # fmt: skip
 
 NEAR_MISSES += [("9.1", last_place_fetches_nothing), ("5.2", biases_turned)]

@@ -1,5 +1,7 @@
 """check names the mistake: right answers of any style pass, known mistakes are called by name, unknown ones are not."""
 
+import copy
+import dataclasses
 import json
 import math
 import random
@@ -76,6 +78,19 @@ def test_a_mistake_written_in_another_style_is_named(id, name, answer):
 def test_every_mistake_is_written_in_two_styles():
     catalogue = {(id, known) for id in FUNCTIONS for known in EXERCISES[id].mistakes}
     assert catalogue == {(id, name) for id, name, _ in MISTAKES}
+
+
+@pytest.mark.filterwarnings("ignore:.*(T. on tensors|The .grad attribute)")
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_every_form_of_a_mistake_is_written_in_two_styles(id):
+    """Somebody is told of the mistake where it is known in this form only."""
+    exercise = copy.copy(EXERCISES[id])
+    for known in EXERCISES[id].mistakes.values():
+        answers = [answer for other, name, answer in MISTAKES if (other, name) == (id, known.id)]
+        for form in known.forms if len(known.forms) > 1 else ():
+            exercise.mistakes = {known.id: dataclasses.replace(known, forms=[form])}
+            told = (exercise.judge(answer).misconception for answer in answers)
+            assert known.id in told, (known.id, known.forms.index(form))
 
 
 @pytest.mark.parametrize("known", list(EXERCISES["1.1"].mistakes))

@@ -667,6 +667,7 @@ def test_1_2_wrong_only_where_the_outputs_are_as_wide_as_the_inputs():
         lambda s: s.softmax(-1),
         lambda s: nn.Softmax(-1)(s),
         lambda s: torch.log_softmax(s, -1).exp(),
+        lambda s: F.softmin(-s, dim=-1),
     ],
 )
 def test_2_1_asks_for_a_softmax_of_ones_own(softmax):

@@ -18,7 +18,19 @@ from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_
 
 import attn_lib
 from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
-from attn_lib.exercises import check, checker, hint, learning, outcomes, progress, progress_file, runner, solution
+from attn_lib.exercises import (
+    check,
+    checker,
+    hint,
+    learning,
+    outcomes,
+    position,
+    progress,
+    progress_file,
+    runner,
+    solution,
+    two_heads,
+)
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.checker import verdict_on
 from attn_lib.exercises.function import Function, Trial
@@ -108,6 +120,28 @@ def test_the_other_tokens_and_every_rounding_are_known_and_what_is_no_number_is_
     assert "three numbers" in check("1.1", "no").message
 
 
+def test_each_wrong_way_to_1_1_is_known_by_its_numbers():
+    x, other = OTHER_X.double(), X.double()
+    queries, keys, values = (x @ w.double() for w in (W_q, W_k, W_v))
+    scores = queries @ keys.T
+    shares = (scores - scores.amax(dim=1, keepdim=True)).exp()
+    weights = shares / shares.sum(dim=1, keepdim=True)
+    shares = scores.exp()
+    sentence = self_attention_steps(*(matrix.double() for matrix in (other, W_q, W_k, W_v)), scale=1).outputs
+    wrong = {
+        "scaled": [(scores[1] / math.sqrt(3)).softmax(0) @ values],
+        "other-sentence": list(sentence),
+        "raw-scores": [scores[1] @ values],
+        "wrong-axis": [(shares / shares.sum(dim=0))[1] @ values],
+        "keys-for-values": [weights[1] @ keys],
+        "weights": [weights[1]],
+        "uniform": [(values[0] + values[1] + values[2]) / 3],
+    }
+    for name, answers in wrong.items():
+        assert [check("1.1", answer).misconception for answer in answers] == [name] * len(answers)
+    assert {*EXERCISES["1.1"].mistakes} == {*wrong, "rounded", "other-row"}
+
+
 @pytest.mark.parametrize("id", list(EXERCISES))
 def test_every_mistake_says_why_it_tempts_and_what_to_read(id):
     for known in EXERCISES[id].mistakes.values():
@@ -186,6 +220,11 @@ ALONE = [
     ("3.3", "a mask for the whole batch", lambda scores, mask: mask.ndim < scores.ndim),
     ("3.3", "one key", lambda scores, mask: scores.size(-1) == 1),
     ("3.3", "nothing masked", lambda scores, mask: bool(mask.all())),
+    ("3.3", "a row with nothing left", lambda scores, mask: scores.ndim == 2 and not mask.any(-1).all()),
+    ("3.3", "a sentence with nothing left", lambda scores, mask: scores.ndim == 3 and not mask.any(-1).all()),
+    ("3.3", "scores far below what is filled in", lambda scores, mask: bool(scores.min() < -1e6)),
+    ("3.3", "a hidden score that drowns all others", lambda scores, mask: bool((scores - 100 > 0)[..., -1:].any())),
+    ("3.3", "a mask of its own for each sentence", lambda scores, mask: mask.shape == scores.shape == (2, 3, 4)),
     ("4.1", "five heads", lambda x, heads: heads == 5),
     ("4.1", "one head", lambda x, heads: heads == 1),
     ("4.1", "features that cannot be shared out", lambda x, heads: x.size(2) % heads != 0),
@@ -199,6 +238,11 @@ ALONE = [
      lambda *args: len(args) > 6 and args[6] is not None and args[6].ndim > 2 and args[0].size(0) == 1),
     ("4.3", "an empty sequence",
      lambda *args: len(args) > 6 and args[6] is not None and not args[6].any(-1).all()),
+    ("4.3", "several sentences that are padded",
+     lambda *args: len(args) > 6 and args[6] is not None and len({*args[6].sum(-1).flatten().tolist()} - {0}) > 2),
+    ("5.2", "no biases", lambda ours, theirs: theirs.in_proj_bias is None),
+    ("5.2", "keys of another width", lambda ours, theirs: theirs.kdim != theirs.embed_dim),
+    ("5.2", "values of another width", lambda ours, theirs: theirs.vdim not in (theirs.embed_dim, theirs.kdim)),
     ("5.1", "a larger batch", lambda lengths, max_len: len(lengths) > 3),
     ("5.1", "an empty sequence", lambda lengths, max_len: bool((torch.as_tensor(lengths) == 0).any())),
     ("5.1", "no padding", lambda lengths, max_len: bool((torch.as_tensor(lengths) == max_len).all())),
@@ -210,6 +254,9 @@ ALONE = [
     ("7.2", "one key", lambda q, k, v, _: k.size(-2) == 1),
     ("7.2", "heads", lambda q, k, v, _: q.ndim == 4),
     ("7.3", "no step", lambda *args: args[4] == 0),
+    ("7.3", "everybody has a wish", lambda x, w_q, w_k, wish, *_: bool(wish.any(-1).all())),
+    ("7.3", "nobody has a wish", lambda x, w_q, w_k, wish, *_: not wish.any()),
+    ("7.3", "one has a wish", lambda x, w_q, w_k, wish, *_: wish.sum() == 1 and _[0] > 1),
     ("7.3", "more tokens", lambda x, *_: x.size(0) == 5),
     ("8.1", "a long text", lambda n, embed_dim: n == 40),
     ("8.1", "one token", lambda n, embed_dim: n == 1),
@@ -222,6 +269,9 @@ ALONE = [
     ("9.1", "a longer text", lambda n, words: n > 6),
     ("9.2", "three heads", lambda weights, tokens: weights.size(1) == 3),
     ("9.2", "nothing that comes again", lambda _, tokens: all(len({*row}) == len(row) for row in tokens.tolist())),
+    ("9.2", "one list", lambda _, tokens: len(tokens) == 1),
+    ("9.2", "a token five times", lambda _, tokens: any(len({*row}) == 1 for row in tokens.tolist())),
+    ("9.2", "two copies of one token side by side", lambda _, tokens: bool((tokens[:, 1:] == tokens[:, :-1]).any())),
     ("9.3", "the third head", lambda attention, head, x: head == 2),
     ("10.1", "nothing kept", lambda q, k, v, keys, values: keys.size(2) == 0),
     ("10.1", "a batch", lambda q, k, v, keys, values: q.size(0) > 1),
@@ -256,6 +306,40 @@ def test_an_answer_that_is_wrong_in_one_kind_of_call_only_is_wrong(id, when):
             return torch.zeros(1)
 
     assert check(id, answer).status == "wrong"
+
+
+def leaks(into, out_of, first=0):
+    """4.3 in which one token hears of another whom it may not hear."""
+
+    def answer(x, *rest):
+        output = EXERCISES["4.3"].reference(x, *rest).clone()
+        if tuple(x.shape) == (2, 4, 6) and rest[-1] is not None and rest[-1].ndim == (3 if first else 2):
+            output[0, into] += x[0, out_of]
+        return output
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (leaks(into=2, out_of=3), "a future token moves the past, although the mask is causal"),
+        (leaks(into=0, out_of=3), "a future token moves the past, although the mask is causal"),
+        (leaks(into=1, out_of=2, first=2), "padding moves the outputs of real tokens"),
+        (leaks(into=0, out_of=3, first=2), "padding moves the outputs of real tokens"),
+    ],
+)
+def test_whoever_hears_a_single_token_too_many_is_told(answer, said):
+    verdict = check("4.3", answer)
+    assert verdict.status == "wrong" and f"but {said}." in verdict.message
+
+
+@pytest.mark.parametrize("id", [id for id in FUNCTIONS if EXERCISES[id].invariants])
+def test_what_has_to_hold_need_not_hold_to_the_last_digit(id):
+    def rounded(result):
+        return tuple(map(rounded, result)) if isinstance(result, tuple) else result + 1e-6 * torch.rand(result.shape)
+
+    assert check(id, lambda *args: rounded(EXERCISES[id].reference(*args))).status == "correct"
 
 
 @pytest.mark.parametrize("id", ["2.1", "2.2", "3.3", "4.3", "8.2", "10.1", "10.2"])
@@ -393,8 +477,28 @@ def attention_of(query, key, value):
     return attn_lib.scaled_dot_product_attention(query, key, value)[0]
 
 
-def test_a_way_back_that_torch_goes_is_not_ones_own():
-    assert "torch's own `grad` that does the work" in verdict_on("7.2", by_grad).message
+def by_vjp(query, key, value, grad_output):
+    return torch.func.vjp(attention_of, query, key, value)[1](grad_output)
+
+
+def by_backward(query, key, value, grad_output):
+    inputs = [tensor.detach().requires_grad_() for tensor in (query, key, value)]
+    attention_of(*inputs).backward(grad_output)
+    return tuple(tensor.grad for tensor in inputs)
+
+
+def beside_the_fused_kernel(query, key, value, grad_output):
+    torch.nn.functional.scaled_dot_product_attention(query, key, value)
+    return EXERCISES["7.2"].reference(query, key, value, grad_output)
+
+
+@pytest.mark.parametrize(
+    ("answer", "used"),
+    [(by_grad, "grad"), (by_vjp, "grad"), (by_backward, "backward"),
+     (beside_the_fused_kernel, "scaled_dot_product_attention")],
+)  # fmt: skip
+def test_a_way_back_that_torch_goes_is_not_ones_own(answer, used):
+    assert f"torch's own `{used}` that does the work" in verdict_on("7.2", answer).message
 
 
 def test_a_test_says_true_or_false_in_whatever_type_and_a_patient_has_its_name():
@@ -409,6 +513,113 @@ def test_a_result_of_another_shape_is_told_its_shape_also_where_any_order_is_rig
     assert "shape (4,)" in verdict_on("8.1", lambda n, embed_dim: torch.zeros(embed_dim)).message
     small = verdict_on("9.1", lambda n, words: (torch.eye(n), torch.eye(2), torch.eye(2))).message
     assert "M has shape (2, 2), it needs (7, 7)" in small
+
+
+@pytest.mark.parametrize(
+    ("id", "said"),
+    [
+        ("8.4", "it returns nothing: True or False is asked for"),
+        ("9.4", "it returns nothing: True or False is asked for"),
+        ("10.4", "it returns nothing: a number of bytes is asked for"),
+        ("9.1", "three tensors are asked for: P, M and W"),
+        ("7.4", "my_detects returns None, where True or False is asked for"),
+    ],
+)
+def test_an_answer_that_returns_nothing_is_told_what_is_asked_for(id, said):
+    assert said in verdict_on(id, lambda *args: [][:0] or None).message
+
+
+def test_three_tensors_are_three_and_tensors():
+    P, M, W = EXERCISES["9.1"].reference(5, 3)
+    for result in ((P, M), (P, M, W, W), (P, M, 3), P):
+        assert "three tensors are asked for" in verdict_on("9.1", lambda n, words, result=result: result).message
+
+
+def test_who_is_right_and_who_is_wrong_among_those_that_a_test_is_tried_on():
+    wrong = {
+        id: [exercise.shown(code) for (code,) in exercise.probes if exercise.reference(code)]
+        for id, exercise in EXERCISES.items()
+        if id in ("7.4", "8.4", "9.4")
+    }
+    assert wrong == {
+        "7.4": list(learning.ILL),
+        "8.4": [
+            "“a row for each sentence”",
+            "“the position's number, to every feature”",
+            "“beyond the table its last row”",
+            "“beyond the table its first rows again”",
+            "“each token gets its neighbour's row”",
+            "“the last rows of the table”",
+        ],
+        "9.4": [
+            "“three words again and again, as in a b c a b”",
+            "“six words of ten, and always the first one is asked”",
+            "“three guests, each with the same last name in every list, one of them asked”",
+            "“six letters of the alphabet from anywhere on, one of them asked”",
+        ],
+    }
+
+
+def test_those_who_add_positions_do_it_as_they_say():
+    x, table = torch.zeros(2, 3, 4), torch.arange(20.0).view(5, 4)
+    rows = {
+        position.slices: [0, 1, 2], position.looks_up: [0, 1, 2], position.loops: [0, 1, 2],
+        position.stops_at_the_last_row: [0, 1, 2], position.begins_again: [0, 1, 2],
+        position.one_row_late: [1, 2, 3], position.last_rows: [2, 3, 4],
+    }  # fmt: skip
+    for code, places in rows.items():
+        assert torch.equal(code(x, table), table[places].expand(2, 3, 4))
+    assert torch.equal(position.along_the_batch(x, table), table[:2, None].expand(2, 3, 4))
+    assert torch.equal(position.one_number(x, table)[1, :, 3], torch.arange(3.0))
+    longer = torch.zeros(1, 7, 4)
+    assert torch.equal(position.stops_at_the_last_row(longer, table)[0], table[[0, 1, 2, 3, 4, 4, 4]])
+    assert torch.equal(position.begins_again(longer, table)[0], table[[0, 1, 2, 3, 4, 0, 1]])
+    for code in rows.keys() - {position.stops_at_the_last_row, position.begins_again} | {position.one_number}:
+        with pytest.raises((IndexError, RuntimeError)):
+            code(longer, table)
+
+
+ILL_IN = {  # which of the gradients of query, key and value each patient of 7.4 has wrong
+    "one without the scale": [True, True, False],
+    "one that scales the query's gradient only": [False, True, False],
+    "one that scales the key's gradient only": [True, False, False],
+    "one that skips softmax": [True, True, False],
+    "one that keeps the row's mean": [True, True, False],
+    "one that takes the mean of half a row": [True, True, False],
+    "one with the values' gradient too small": [False, False, True],
+}
+
+
+def test_each_way_back_is_ill_where_its_name_says():
+    inputs = [
+        torch.randn(size, generator=torch.Generator().manual_seed(1)) for size in ((3, 4), (5, 4), (5, 2), (3, 2))
+    ]
+    truth = by_grad(*inputs)
+    for name, code in (learning.HEALTHY | learning.ILL).items():
+        wrong = [not torch.allclose(*pair, atol=1e-5) for pair in zip(code(*inputs), truth, strict=True)]
+        assert wrong == ILL_IN.get(name, [False] * 3), name
+    exact = [all(map(torch.equal, code(*inputs), truth)) for code in learning.HEALTHY.values()]
+    assert exact.count(True) < 2  # they round in several places
+
+
+TASKS = {  # words shown before one is asked, how many there are, and how many may be asked
+    "puzzles": (6, 10, 5), "few_words": (4, 5, 3), "new_names": (6, 16, 3), "repeats": (4, 10, 1),
+    "always_the_first": (6, 10, 1), "old_names": (6, 16, 3), "alphabet": (6, 25, 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_training_data_are_as_they_are_described(name):
+    tokens, answers = getattr(two_heads, name)(4000)
+    shown, words, places = TASKS[name]
+    assert tokens.shape == (4000, shown + 1) and len(tokens.unique()) == words
+    copies = tokens[:, :-1] == tokens[:, -1:]
+    at = copies.int().argmax(dim=1)
+    assert (copies.sum(dim=1) == 1).all() and len(at.unique()) == places
+    assert torch.equal(tokens.gather(1, at[:, None] + 1)[:, 0], answers)
+    assert two_heads.detects(getattr(two_heads, name)) == (getattr(two_heads, name) in two_heads.EASY)
+    with pytest.raises(ValueError, match="batch=10001 is more than 10000 lists"):
+        getattr(two_heads, name)(10_001)
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")

@@ -1,5 +1,6 @@
 """All that exercises say in words, gathered into told.txt to be read through: `python tests/told.py` writes it anew."""
 
+import random
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def told():
 def of_an_exercise(exercise):
     """What it asks for, its hints, the calls that an answer is tried on, and its mistakes."""
     from attn_lib.exercises.clinic.patient import Case
-    from attn_lib.exercises.function import GRADIENTS, Function, called
+    from attn_lib.exercises.function import GRADIENTS, NUMBERS, Function, Trial, called
 
     yield f"# {exercise.id} {exercise.title}"
     yield f"Asks for {exercise.asks}. {exercise.section}."
@@ -30,10 +31,15 @@ def of_an_exercise(exercise):
         yield f"{exercise.name}. {exercise.story}"
     yield from (f"Hint: {hint}" for hint in exercise.hints)
     if isinstance(exercise, Function):
-        yield f"Tried on {', '.join(called(exercise, trial) for trial in exercise.trials if trial.stage < GRADIENTS)}."
+        trials = [trial for trial in exercise.trials if trial.stage < GRADIENTS]
+        drawn = [Trial(args, NUMBERS) for args in exercise.drawn(random.Random(1))]
+        for when, calls in {"Tried": trials, "Graded": drawn}.items():
+            yield f"{when} on {', '.join(called(exercise, trial) for trial in calls)}."
         yield f"Returns {', '.join(exercise.returns)}."
         yield from (f"Wrong where {what}." for what, _ in exercise.invariants)
-    yield from of_mistakes(exercise.mistakes.values())
+    for known, told in zip(exercise.mistakes.values(), of_mistakes(exercise.mistakes.values()), strict=True):
+        best = getattr(known, "telltale", None)
+        yield told if best is None else f"{told} Shown in {called(exercise, Trial(best, NUMBERS))}."
 
 
 def of_mistakes(mistakes):

@@ -165,7 +165,7 @@ attention_backward = function(
     corner_cases=[_attended(1, 4, 3, 2, seed=30), _attended(4, 1, 3, 2, seed=35)],
     drawn=lambda rng: [_attended(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the gradient of query", "the gradient of key", "the gradient of value"),
-    without=("backward", "grad", "vjp", "scaled_dot_product_attention"),
+    without=("backward", "grad", "scaled_dot_product_attention"),
     hints=[
         "Write the way there first: scores, weights, output. Then undo it line by line, the last one first.",
         "output = weights @ value gives the gradient of value, `weights.mT @ grad_output`, and that of the weights, "

@@ -608,6 +608,15 @@ def until(page, condition, arg=None):
     page.wait_for_function(condition, arg=arg, polling=50)
 
 
+def swipe(page, x, y, by):
+    """A finger's, to the left where `by` is negative."""
+    finger = page.context.new_cdp_session(page)
+    for kind, at in [("Start", 0), *(("Move", part / 8) for part in range(1, 9)), ("End", None)]:
+        points = [] if at is None else [{"x": x + at * by, "y": y}]
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+    finger.detach()
+
+
 def number_of(page):
     return page.evaluate(NUMBER)
 
@@ -1355,6 +1364,20 @@ def test_keys_of_a_clicker_work_from_anywhere_and_a_board_keeps_the_others(open_
     assert number_of(page) == board - 1
 
 
+def test_a_swipe_turns_the_page_and_a_finger_that_drags_a_number_changes_that(open_deck):
+    page = open_deck("01_by_hand")
+    for by, there in ((-120, 2), (-120, 3), (120, 2)):
+        swipe(page, 640, 300, by)
+        until(page, f"(n) => {NUMBER} === n", there)
+    board = slide_with(page, ".saved-board input")
+    jump(page, board)
+    number = page.locator(SLIDE + ".attn-board input").first
+    before, box = number.input_value(), number.bounding_box()
+    swipe(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, -120)
+    after = number.input_value()
+    assert number_of(page) == board and float(after.replace("−", "-")) < float(before.replace("−", "-"))
+
+
 def test_after_a_jump_next_and_back_lead_to_the_neighbours_also_where_a_chapter_was_left_in_its_middle(open_deck):
     page = open_deck("01_by_hand")
     chapters = page.evaluate(
@@ -1871,8 +1894,8 @@ def test_next_shows_what_is_not_run_as_it_was_saved_unless_the_code_is_another(l
     while not late.locator("..").is_visible():
         page.keyboard.press("PageDown")
     assert not late.is_visible(), "its code comes first"
-    page.keyboard.press("PageDown")
-    assert late.is_visible()
+    swipe(page, 640, 20, -120)
+    late.wait_for()
     changed = slide_with(page, ":scope:not(:has(.fragment, .code ~ .code)) .to-come:not(:empty)")
     jump(page, changed)
     assert not saved.first.is_visible()

@@ -336,6 +336,7 @@ async function restart() {
 }
 
 // For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
+const goOn = () => showSaved() || Reveal.next();
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;
   const due = all(".to-come:not(:empty)", current()).filter((saved) => {
@@ -408,7 +409,7 @@ function onKey(event) {
   if (event.key === "PageDown" || event.key === "PageUp") {
     handled();
     if (within) event.target.blur();
-    return event.key === "PageUp" ? Reveal.prev() : showSaved() || Reveal.next();
+    return event.key === "PageUp" ? Reveal.prev() : goOn();
   }
   if (live && event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.metaKey) && !event.target.closest?.(".attn-board, .guess")) {
     handled();
@@ -417,7 +418,6 @@ function onKey(event) {
   if (event.key === "Escape" && number) return handled(), jumpTo("");
   if (event.key === "Escape" && within) return handled(), event.target.blur();
   if (within || !plain) return;
-  if (["ArrowRight", "ArrowDown", " "].includes(event.key) && !event.shiftKey && showSaved()) return handled();
   if (/^\d$/.test(event.key)) return handled(), jumpTo(number + event.key);
   if (event.key === "Backspace" && number) return handled(), jumpTo(number.slice(0, -1));
   if (event.key === "Enter" && number) {
@@ -440,14 +440,14 @@ if (reading) {
   document.body.classList.add("reading");
 } else {
   window.addEventListener("keydown", onKey, true);
-  window.addEventListener("click", (event) => event.target.closest?.(".navigate-right") && showSaved() && event.stopPropagation(), true);
+  window.addEventListener("pointerdown", ({ target }) => target.closest?.("input, .cm-editor")?.setAttribute("data-prevent-swipe", ""), true); // a finger that drags a number turns no page
   document.body.addEventListener("keydown", (event) => isWithin(event) && event.stopPropagation()); // reveal.js hears nothing of what is typed
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
   Reveal.initialize({
     width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, display: "flex", center: false, hash: true, transition: "none", navigationMode: "linear",
     slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
     showSlideNumber: "all", defaultTiming: 60, help: false, controlsTutorial: false, jumpToSlide: false, scrollActivationWidth: null, backgroundTransition: "none",
-    plugins: [RevealNotes],
+    plugins: [RevealNotes, { id: "saved", init: (deck) => void (deck.next = goOn) }], // for reveal.js' own keys, its arrows and swipes
   });
   Reveal.on("ready", () => {
     if (place && !inside && performance.getEntriesByType("navigation")[0]?.type === "reload") Reveal.slide(place.h, place.v, place.f);

@@ -1603,4 +1603,15 @@ MISTAKES += [
     ("9.2", "nothing-to-average", lambda w, tokens: induction_loop(w, tokens, refuse=False).nan_to_num()),
 ]  # fmt: skip
 
-NEAR_MISSES += [("9.1", last_place_fetches_nothing), ("5.2", biases_turned)]
+
+def loads_for_good(ours, theirs):
+    loads((0, 1, 2))(ours, theirs)
+    ours.requires_grad_(False)
+
+
+NEAR_MISSES += [
+    ("9.1", last_place_fetches_nothing),
+    ("5.2", biases_turned),
+    ("5.2", loads_for_good),
+    ("5.1", from_loop(lambda j, n, m: math.inf if j >= n else 0.0, torch.float32, lambda b, m: (b, m))),
+]

@@ -112,7 +112,11 @@ def test_code_is_as_it_came_in_unless_a_step_a_number_or_a_name_was_changed():
     def another_number(x):
         return [y * 3 for y in x]
 
+    def another_name(x):
+        return [z * 2 for z in x]
+
     assert same_code(patient, renamed) and not same_code(patient, another_number)
+    assert not same_code(patient, another_name) and not same_code(lambda x: x + 1, lambda y: y + 1)
     assert same_code(lambda x: x + 1, lambda x: x + 1) and not same_code(lambda x: x + 1, lambda x: x + 2)
     assert not same_code(lambda x: x.sum(), lambda x: x.mean())
     assert not same_code(lambda x: torch.einsum("ij->ji", x), lambda x: torch.einsum("ij->ij", x))
@@ -233,6 +237,8 @@ def test_unattempted_says_what_is_wanted_and_writes_nothing(own_folder, notebook
         verdict = check(f"6.{number}", *parts)
         assert (verdict.status, verdict.misconception) == ("unattempted", None), verdict
         assert "`FAULTS`" in verdict.message and "`detects(attention)`" in verdict.message
+    for nothing in ((), []):
+        assert check("6.1", nothing).status == "unattempted"
     assert list(own_folder.iterdir()) == []
 
 

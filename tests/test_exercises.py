@@ -14,6 +14,7 @@ import pytest
 import torch
 from filelock import FileLock
 from other_styles import MISTAKES, NEAR_MISSES, RIGHT, learn_by_autograd, learn_by_optimizer
+from torch import nn
 
 import attn_lib
 from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
@@ -682,6 +683,14 @@ def test_changing_an_argument_is_said():
     verdict = check("3.3", overwrites)
     assert (verdict.status, verdict.misconception) == ("wrong", None)
     assert "changes its argument `scores`" in verdict.message
+
+
+def test_the_module_from_which_weights_are_carried_over_stays_as_it_is():
+    def moves(ours, theirs):
+        EXERCISES["5.2"].reference(ours, theirs)
+        theirs.out_proj.bias = None if theirs.out_proj.bias is None else nn.Parameter(theirs.out_proj.bias + 1)
+
+    assert "changes its argument `theirs`" in check("5.2", moves).message
 
 
 def test_a_gradient_that_is_cut_off_is_said():

@@ -551,6 +551,15 @@ def test_three_tensors_are_three_and_tensors():
         assert "three tensors are asked for" in verdict_on("9.1", lambda n, words, result=result: result).message
 
 
+@pytest.mark.parametrize("known", ["wrong-way", "nobody-found", "said-backwards"])
+def test_of_places_that_are_heard_alike_but_for_a_trace_the_first_counts(known):
+    def answer(n, words):
+        return tuple(matrix + 1e-7 * torch.rand(matrix.shape) for matrix in mistake(n, words))
+
+    mistake = EXERCISES["9.1"].mistakes[known].forms[0]
+    assert verdict_on("9.1", answer).misconception == known
+
+
 def test_who_is_right_and_who_is_wrong_among_those_that_a_test_is_tried_on():
     wrong = {
         id: [exercise.shown(code) for (code,) in exercise.probes if exercise.reference(code)]

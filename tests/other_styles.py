@@ -1611,6 +1611,7 @@ def loads_for_good(ours, theirs):
 
 NEAR_MISSES += [
     ("9.1", last_place_fetches_nothing),
+    ("9.1", lambda n, words: (last_place_fetches_nothing if n > 5 else two_after_loop)(n, words)),
     ("5.2", biases_turned),
     ("5.2", loads_for_good),
     ("5.1", from_loop(lambda j, n, m: math.inf if j >= n else 0.0, torch.float32, lambda b, m: (b, m))),

@@ -303,7 +303,8 @@ KINDS = [
     ("6.2", "one mask for all sentences", lambda *args: len(args) > 6 and args[6].ndim == 2),
     ("6.2", "a padded sentence", lambda *args: len(args) > 6 and args[6].size(1) == 1 and not args[6].all()),
     ("6.2", "a mask of its own for each of two sentences", lambda *args: len(args) > 6 and args[6].shape == (2, 5, 5)),
-    ("6.2", "as many sentences as heads, each with a mask", lambda *args: len(args) > 6 and len(args[6]) == args[5]),
+    ("6.2", "as many sentences as heads, each with a mask of its own",
+     lambda *args: len(args) > 6 and len(args[6]) == args[5] == len(args[6].unique(dim=0))),
     ("6.9", "scores far below a million", lambda q, k, v, *mask: bool((q @ k.mT).min() < -1e7)),
     ("6.10", "a row with nothing left", lambda q, k, v, *mask: mask and not mask[0].any(-1).all()),
     ("6.11", "a row with nothing left", lambda q, k, v, *mask: mask and not mask[0].any(-1).all()),
@@ -919,6 +920,7 @@ NOT_BLIND, BLIND = False, True
         (constant_input, [{"q": ONES, "k": NUMBER}], BLIND),
         (constant_input, [{"q": NUMBER}], NOT_BLIND),  # one number is neither constant nor otherwise
         (no_mask, [{"q": ONES, "mask": None}], BLIND),
+        (no_mask, [{"q": ONES, "lengths": torch.tensor([1])}], BLIND),
         (no_mask, [{"q": ONES}, {"q": ONES, "mask": MASK}], NOT_BLIND),
         (no_dead_row, [{"mask": MASK}, {"mask": MASK}], BLIND),
         (no_dead_row, [{"mask": MASK}, {"mask": DEAD}], NOT_BLIND),

@@ -1,6 +1,7 @@
 """All that exercises say in words, gathered into told.txt to be read through: `python tests/told.py` writes it anew."""
 
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def of_an_exercise(exercise):
         yield f"{exercise.interface}."
         yield f"{exercise.name}. {exercise.story}"
     yield from (f"Hint: {hint}" for hint in exercise.hints)
+    shown = re.findall(r"^(?:def|class) (\w+)", exercise.solution(), re.M)
+    yield f"The solution shows {', '.join(shown)}."
     if isinstance(exercise, Function):
         trials = [trial for trial in exercise.trials if trial.stage < GRADIENTS]
         drawn = [Trial(args, NUMBERS) for args in exercise.drawn(random.Random(1))]

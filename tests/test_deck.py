@@ -165,9 +165,12 @@ SEE = """(where) => {
       "what Python does stands below, between slide and arrows": () => {
         const plate = said(".python", "Python is busy"), { right, bottom, width } = box(plate);
         const fine = px(plate) >= 18 && right <= box(".controls").left && right > 1100 && width < 250
-          && within(innerHeight - bottom, 5, 8) && box(plate).height < 36;
+          && within(innerHeight - bottom, 5, 8) && box(plate).height < 36 && look(plate).color === colour("ink");
+        plate.classList.add("trouble");
+        const warns = ground(plate) !== colour("code") && contrast(look(plate).color, ground(plate)) > 4.5;
+        plate.classList.remove("trouble");
         plate.hidden = true;
-        return fine;
+        return fine && warns;
       },
       "the keys stand in columns on a plate of their own": () => {
         const help = one(".help");
@@ -244,14 +247,22 @@ SEE = """(where) => {
             && !node.matches(".prose")
             || within(box(node).left - box(img).right, 18, 40)) && Math.abs(box(source).top - box(img).top) < 2
               && box(source).height < box(source.querySelector("pre")).height + 20
+            && (!words?.matches(".prose") || Math.abs(gap(source, words) - box(img).bottom + box(words).bottom) < 15)
             && Math.abs(box(img).width / box(img).height / (img.naturalWidth / img.naturalHeight) - 1) < 0.02
             && px(source.querySelector(".line"), "paddingLeft") < 60
               && px(source.querySelector(".line"), "textIndent") > -60;
         }),
+      "a plot stands close below its code": () => {
+        const img = come("img.drawing:not(.upright)");
+        return within(gap(img.closest(".code").querySelector(".source"), img), 0, 24);
+      },
       "a diagram is not distorted, what is said of it stands beside it": () => {
         const img = come(".prose img:not(.broad)"), prose = img.closest(".prose"), words =
           prose.querySelector("p:not(:has(img))");
-        return within(box(words).left - box(img).right, 15, 30) && box(words).width > 155
+        const more = [...Array(4)].map(() => prose.appendChild(words.cloneNode(true)));
+        const beside = [words, ...more].every((node) => within(box(node).left - box(img).right, 15, 30));
+        for (const node of more) node.remove();
+        return beside && box(words).width > 155
           && box(img).height <= 600 * 1.25
           && Math.abs(box(img).width / box(img).height / (img.naturalWidth / img.naturalHeight) - 1) < 0.02;
       },
@@ -267,13 +278,17 @@ SEE = """(where) => {
       },
       "a question and its line stand in one row, large": () => {
         const form = come(".guess"), line = one(".guess input"), button = one(".guess button");
-        const verdict = said(".guess .verdict", "✓"), besides = middle(verdict);
-        verdict.textContent = "";
+        const verdict = said(".guess .verdict", "✓"), besides = (words(verdict).top + words(verdict).bottom) / 2;
+        const inItsColour = ["right", "wrong"].every((kind) => {
+          verdict.className = `verdict ${kind}`;
+          return look(verdict).color === colour(kind) && look(verdict).fontWeight === "600";
+        });
+        Object.assign(verdict, { className: "verdict", textContent: "" });
         return [form, line, button].every((node) => px(node) === 26) && Math.abs(middle(line) - middle(button)) < 2
           && within(box(button).left - box(line).right, 10, 20) && within(box(line).width, 350, 450)
             && look(form).flexWrap === "wrap"
           && within(gap(form, ".guess + .source"), 6, 16)
-          && Math.abs(middle(line) - besides) < 2
+          && Math.abs(middle(line) - besides) < 3 && inItsColour
             && Math.abs(middle(line) - (box("label").top + box("label").bottom) / 2) < 2;
       },
       "equations stand one below the other at their signs": () => {
@@ -344,7 +359,8 @@ SEE = """(where) => {
         const board = come(".saved-board"), root = all(".attn-board", board)[0] ?? board, has = (what) =>
           root.querySelector(what);
         return px(root, "paddingLeft") === 10 && px(root, "paddingTop") === 4
-          && px(has(".flow"), "columnGap") <= 11 && all(".place", root).every((node) => px(node, "columnGap") <= 6)
+          && px(has(".flow"), "columnGap") <= 11 && px(has(".flow"), "paddingTop") <= 2
+          && all(".place", root).every((node) => px(node, "columnGap") <= 6)
           && all(".head", root).every((node) => px(node, "lineHeight") / px(node) < 1.12
             && px(node, "paddingBottom") <= 1)
           && all(".foot", root).every((node) => px(node, "paddingTop") <= 2)
@@ -375,7 +391,8 @@ SEE = """(where) => {
         const img = come("img.drawing:not(.broad)"), before = img.style.cssText, other =
           come(".prose").appendChild(new Image());
         for (const one of [img, other]) Object.assign(one.style, { width: "3000px", height: "2000px" });
-        const fine = px(come(img), "width") <= 1184 && px(img, "height") <= 540 && px(come(other), "height") <= 590
+        const fine = px(come(img), "width") <= 1184 && within(px(img, "height"), 530, 540)
+          && px(come(other), "height") <= 590
           && box(other).width <= 1184 && look(img).objectFit === "contain"
             && look(img).objectPosition.startsWith("0%");
         img.style.cssText = before;
@@ -459,6 +476,9 @@ SEE = """(where) => {
       "nothing is on paper that is for a screen": () =>
         all(".waits, .controls, .slide-number, .progress, .python, .jump, .run, .guess button, aside.notes")
           .every((node) => !node.checkVisibility()),
+      "what comes in steps is there": () =>
+        all(".fragment:not(.waits, .waits *)").every((node) => node.checkVisibility({ opacityProperty: true,
+          visibilityProperty: true })),
       "each page's number stands at its lower left": () => {
         const number = look("section section", "::after");
         return number.fontSize === "18px" && number.position === "absolute" && number.left === "10px"
@@ -476,16 +496,22 @@ SEE = """(where) => {
         look("html").backgroundColor === "rgb(255, 255, 255)" && look("html").overflow === "visible"
           && look("body").overflow === "visible"
         && box("body").height > 719 * all("section section").length,
-      "what leads to a board is plain words": () =>
-        all("button.try").every((node) => look(node).borderBottomWidth === "0px" && look(node).paddingLeft === "0px"
-          && ground(node) === clear && look(node).color === look(node.parentElement).color),
+      "what leads to a board is plain words": () => {
+        const button = Object.assign(document.createElement("button"), { className: "try" });
+        one(".prose p").append(button);
+        const plain = look(button).borderBottomWidth === "0px" && look(button).paddingLeft === "0px"
+          && ground(button) === clear && look(button).color === look(button.parentElement).color;
+        button.remove();
+        return plain;
+      },
     },
     live: {
       "Run stands at the upper right of its code": () =>
         all(".run").filter((node) => node.checkVisibility()).every((node) =>
           within(box(node.parentElement).right - box(node).right, 4, 9)
             && within(box(node).top - box(node.parentElement).top, 3, 6)
-          && within(box(node).height, 20, 38) && within(px(node, "paddingLeft"), 9, 11)),
+          && within(box(node).height, 20, 38) && within(px(node, "paddingLeft"), 9, 11)
+          && within(px(node) * node.currentCSSZoom, 17.9, 18.1)),
       "code that can be written looks like code that cannot": () =>
         ground(".cm-editor") === clear && look(".cm-editor").color === colour("ink")
           && look(".cm-content").padding === "0px"
@@ -518,7 +544,7 @@ SEE = """(where) => {
         const said =
           "<div class=error>E<small>s</small><summary>t</summary><pre><b class=ansi-bold>x</b></pre></div>";
         const picture = `<img src="data:image/svg+xml,${encodeURIComponent(wide)}" width=3000 height=2000>`;
-        outputs.innerHTML = said + `<table><td>1<td>2</table>${picture}`;
+        outputs.innerHTML = said + `<table><td>1<td>2<small>3</small></table>${picture}`;
         const [error, pre, bold, img, cell] = [".error", "pre", ".ansi-bold", "img", "td"].map((what) =>
           outputs.querySelector(what));
         bold.replaceWith(Object.assign(document.createElement("span"), { className: "ansi-bold" }));
@@ -527,7 +553,8 @@ SEE = """(where) => {
           && look(pre.firstChild).fontWeight === "700" && px(img, "width") <= 1120 && px(img, "height") <= 470
             && look(img).display === "block"
           && look(cell).borderCollapse === "collapse" && px(cell, "paddingLeft") > 6 && px(cell, "paddingTop") > 1
-          && px(outputs.querySelector("small")) >= 18 && look(outputs.querySelector("summary")).cursor === "pointer";
+          && all("small", outputs).every((node) => px(node) >= 18)
+          && look(outputs.querySelector("summary")).cursor === "pointer";
         outputs.replaceChildren();
         return fine;
       },
@@ -779,6 +806,10 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     drawn = diagram.evaluate("(img) => [img.naturalWidth < 510, img.clientWidth / img.naturalWidth]")
     assert drawn[0] and drawn[1] * 19 > 12, "a diagram stands upright"
     assert page.evaluate(COVERED) == []
+    page.locator(".heading").nth(3).evaluate("(node) => scrollBy(0, node.getBoundingClientRect().top - 500)")
+    before = page.evaluate("scrollY")
+    swipe(page, 60, range(510, 200, -20))
+    until(page, "(before) => scrollY > before", before)  # also by a finger on a heading
     cells = page.locator(".attn-board td.cell").evaluate_all("(all) => all.map((cell) => cell.offsetHeight)")
     assert min(cells) >= 44, "a finger hits a cell"
     assert page.locator(".attn-board .hint").evaluate_all(CUT_AT_THE_LEFT) == []
@@ -797,6 +828,14 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     assert 13 <= line.evaluate("(line) => parseFloat(getComputedStyle(line).fontSize)") <= 15
     page.get_by_role("button", name="nobody may hear the future").click()
     until(page, SEEN_FIRST)
+
+
+def swipe(page, x, ys):
+    """With a finger, from the first of these heights to the last."""
+    fingers = page.context.new_cdp_session(page)
+    for kind, points in [("touchStart", ys[:1]), *(("touchMove", [y]) for y in ys), ("touchEnd", [])]:
+        touched = [{"x": x, "y": y} for y in points]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
 
 
 # Whether a board stands at the top of the screen.

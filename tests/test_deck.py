@@ -253,16 +253,17 @@ SEE = """(where) => {
               && px(source.querySelector(".line"), "textIndent") > -60;
         }),
       "a plot stands close below its code": () => {
-        const img = come("img.drawing:not(.upright)");
-        return within(gap(img.closest(".code").querySelector(".source"), img), 0, 24);
+        const img = come("img.drawing:not(.upright)"), source = img.closest(".code").querySelector(".source");
+        return within(gap(source, img), 0, 24) && box(source).height < box(source.querySelector("pre")).height + 20;
       },
       "a diagram is not distorted, what is said of it stands beside it": () => {
         const img = come(".prose img:not(.broad)"), prose = img.closest(".prose"), words =
           prose.querySelector("p:not(:has(img))");
         const more = [...Array(4)].map(() => prose.appendChild(words.cloneNode(true)));
         const beside = [words, ...more].every((node) => within(box(node).left - box(img).right, 15, 30));
+        const follows = box(more[0]).top < box(img).bottom - 20;
         for (const node of more) node.remove();
-        return beside && box(words).width > 155
+        return beside && follows && box(words).width > 155
           && box(img).height <= 600 * 1.25
           && Math.abs(box(img).width / box(img).height / (img.naturalWidth / img.naturalHeight) - 1) < 0.02;
       },
@@ -473,6 +474,13 @@ SEE = """(where) => {
           && look(node).display === "flex"
             && node.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
       },
+      "slides stand in their places, also where the overview had moved them": () => {
+        const slide = one("section section"), before = slide.style.transform;
+        slide.style.transform = "translateX(9px)";
+        const { left } = box(slide);
+        slide.style.transform = before;
+        return left === 0;
+      },
       "nothing is on paper that is for a screen": () =>
         all(".waits, .controls, .slide-number, .progress, .python, .jump, .run, .guess button, aside.notes")
           .every((node) => !node.checkVisibility()),
@@ -493,8 +501,8 @@ SEE = """(where) => {
             && look(answers).fontFamily.includes("sans-serif") && px(answers, "lineHeight") < 27;
       },
       "the page is white and as long as it is": () =>
-        look("html").backgroundColor === "rgb(255, 255, 255)" && look("html").overflow === "visible"
-          && look("body").overflow === "visible"
+        look("html").backgroundColor === "rgb(255, 255, 255)"
+          && ["html", "body", ".reveal", ".slides"].every((what) => look(what).overflow === "visible")
         && box("body").height > 719 * all("section section").length,
       "what leads to a board is plain words": () => {
         const button = Object.assign(document.createElement("button"), { className: "try" });
@@ -544,7 +552,7 @@ SEE = """(where) => {
         const said =
           "<div class=error>E<small>s</small><summary>t</summary><pre><b class=ansi-bold>x</b></pre></div>";
         const picture = `<img src="data:image/svg+xml,${encodeURIComponent(wide)}" width=3000 height=2000>`;
-        outputs.innerHTML = said + `<table><td>1<td>2<small>3</small></table>${picture}`;
+        outputs.innerHTML = said + `<table><td>1<td>2</table><div style="font-size: 14px"><p>3</div>${picture}`;
         const [error, pre, bold, img, cell] = [".error", "pre", ".ansi-bold", "img", "td"].map((what) =>
           outputs.querySelector(what));
         bold.replaceWith(Object.assign(document.createElement("span"), { className: "ansi-bold" }));
@@ -553,7 +561,7 @@ SEE = """(where) => {
           && look(pre.firstChild).fontWeight === "700" && px(img, "width") <= 1120 && px(img, "height") <= 470
             && look(img).display === "block"
           && look(cell).borderCollapse === "collapse" && px(cell, "paddingLeft") > 6 && px(cell, "paddingTop") > 1
-          && all("small", outputs).every((node) => px(node) >= 18)
+          && all("small, p", outputs).every((node) => px(node) >= 18)
           && look(outputs.querySelector("summary")).cursor === "pointer";
         outputs.replaceChildren();
         return fine;

@@ -643,11 +643,11 @@ def until(page, condition, arg=None):
     page.wait_for_function(condition, arg=arg, polling=50)
 
 
-def swipe(page, x, y, by):
-    """A finger's, to the left where `by` is negative."""
+def swipe(page, x, y, by=0, down=0):
+    """A finger's, to the left where `by` is negative, and up where `down` is."""
     finger = page.context.new_cdp_session(page)
     for kind, at in [("Start", 0), *(("Move", part / 8) for part in range(1, 9)), ("End", None)]:
-        points = [] if at is None else [{"x": x + at * by, "y": y}]
+        points = [] if at is None else [{"x": x + at * by, "y": y + at * down}]
         finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
     finger.detach()
 
@@ -816,7 +816,7 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     assert page.evaluate(COVERED) == []
     page.locator(".heading").nth(3).evaluate("(node) => scrollBy(0, node.getBoundingClientRect().top - 500)")
     before = page.evaluate("scrollY")
-    swipe(page, 60, range(510, 200, -20))
+    swipe(page, 60, 510, down=-300)
     until(page, "(before) => scrollY > before", before)  # also by a finger on a heading
     cells = page.locator(".attn-board td.cell").evaluate_all("(all) => all.map((cell) => cell.offsetHeight)")
     assert min(cells) >= 44, "a finger hits a cell"
@@ -836,14 +836,6 @@ def test_a_phone_held_upright_gets_a_page_to_scroll_in_letters_that_can_be_read(
     assert 13 <= line.evaluate("(line) => parseFloat(getComputedStyle(line).fontSize)") <= 15
     page.get_by_role("button", name="nobody may hear the future").click()
     until(page, SEEN_FIRST)
-
-
-def swipe(page, x, ys):
-    """With a finger, from the first of these heights to the last."""
-    fingers = page.context.new_cdp_session(page)
-    for kind, points in [("touchStart", ys[:1]), *(("touchMove", [y]) for y in ys), ("touchEnd", [])]:
-        touched = [{"x": x, "y": y} for y in points]
-        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
 
 
 # Whether a board stands at the top of the screen.

@@ -657,6 +657,16 @@ def test_on_how_many_right_ones_a_test_is_tried_and_on_how_many_calls_a_cure():
         assert [len(those) for those in (interface.cures, interface.probes, interface.borrowed)] == [*map(int, wanted)]
 
 
+def test_no_right_code_is_tried_twice():
+    for interface in {case.interface for case in CASES.values()}:
+        kinds = [(cure.__name__, cure.__qualname__, *map(repr, made_of(cure))) for cure in interface.cures]
+        assert len(set(kinds)) == len(kinds), interface.call
+
+
+def made_of(code):
+    return [] if isinstance(code, type) else inspect.getclosurevars(code).nonlocals.values()
+
+
 def test_one_of_the_right_ones_reads_a_text_token_by_token(monkeypatch):
     calls, whole = [], cures.cached_attention
     monkeypatch.setattr(cures, "cached_attention", lambda *args, **kwargs: calls.append(1) or whole(*args, **kwargs))

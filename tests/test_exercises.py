@@ -350,6 +350,14 @@ def test_whoever_hears_a_single_token_too_many_is_told(answer, said):
     assert verdict.status == "wrong" and f"but {said}." in verdict.message
 
 
+def test_a_hidden_score_that_moves_the_weights_a_little_is_told():
+    def answer(scores, mask):
+        weights = EXERCISES["3.3"].reference(scores, mask)
+        return weights + 1e-3 * scores.masked_fill(mask, 0.0).sum() if scores.shape == (4, 6) else weights
+
+    assert "a score that is masked still moves the weights" in check("3.3", answer).message
+
+
 @pytest.mark.parametrize("id", [id for id in FUNCTIONS if EXERCISES[id].invariants])
 def test_what_has_to_hold_need_not_hold_to_the_last_digit(id):
     def rounded(result):

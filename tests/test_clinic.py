@@ -819,7 +819,7 @@ def test_what_a_test_returns_has_to_be_a_bool():
 
     undecided = torch.ones(()).as_subclass(Undecided)
     assert "raises `ValueError: neither`" in part(check("6.1", lambda attention: undecided), "Test")
-    assert "`return` missing" in part(check("6.1", forgets), "Test")
+    assert "`detects` returns nothing. Is the line with `return` missing?" in part(check("6.1", forgets), "Test")
     assert "use `torch.allclose`" in part(check("6.1", asserts), "Test")
     assert "not a bool" in part(check("6.1", lambda attention: "yes"), "Test")
     assert "returns a tensor of shape (3,), not a bool" in part(check("6.1", lambda attention: torch.ones(3)), "Test")

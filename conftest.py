@@ -6,6 +6,7 @@ import copy
 import gc
 import hashlib
 import itertools
+import json
 import os
 import pickle
 import shutil
@@ -156,7 +157,7 @@ def in_its_kernel(file, function, *paths):
 
 def shown_by(notebook, config):
     """Where the kernel that runs a notebook keeps what it has shown."""
-    return config.shown / hashlib.sha256(nbformat.writes(notebook).encode()).hexdigest()
+    return config.shown / hashlib.sha256(json.dumps(notebook, sort_keys=True).encode()).hexdigest()
 
 
 # --------------------------------------------------------------------------------------------------------- built once

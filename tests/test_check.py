@@ -16,7 +16,6 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-import told
 import torch
 import torch.nn.functional as F
 from hypothesis import given
@@ -1004,11 +1003,6 @@ def test_every_mistake_holds_one_kind_of_thing():
             assert id == known.id and known.name and known.why and not known.name.endswith(".")
             if isinstance(exercise, Function | Numbers):
                 assert isinstance(known, Mistake) and all(map(callable, known.forms))
-
-
-def test_what_is_said_is_what_somebody_has_read_through():
-    """A sentence that has changed is read once more: is it true? Then `python tests/told.py` writes all down again."""
-    assert told.told().splitlines() == told.SAVED.read_text(encoding="utf-8").splitlines()
 
 
 def test_an_exercise_says_what_it_is_and_has_three_hints():

@@ -147,7 +147,7 @@ SEE = """(where) => {
       "the number stands small at the lower left, and alone": () =>
         px(".slide-number") === 18 && within(box(".slide-number").left, 5, 15) && box(".slide-number").width < 120
         && within(innerHeight - box(".slide-number").bottom, 5, 7) && ground(".slide-number") === clear
-        && look(".slide-number").color === colour("quiet"),
+        && look(".slide-number").color === colour("quiet") && look(".slide-number a").textDecorationLine === "none",
       "arrows are pale, in the colour of what can be pressed": () =>
         look(".controls").color === colour("accent") && within(Number(look(".controls").opacity), 0.3, 0.8),
       "a number that is typed stands large, on top of all": () => {

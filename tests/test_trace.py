@@ -1273,6 +1273,23 @@ def test_nested_tensors_are_shown_with_a_star_where_their_parts_differ(layout):
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_nested_tensors_are_compared_part_by_part():
+    def weights(x):
+        return torch.softmax(x @ x.transpose(1, 2), dim=-1)
+
+    def halved(x):
+        return torch.softmax(x @ x.transpose(1, 2) / 2, dim=-1)
+
+    nested = torch.nested.nested_tensor([normal(2, 4, seed=1), normal(3, 4, seed=2)])
+    assert trace(weights, weights, nested).verdict == "The outputs agree on these arguments."
+    assert "First difference: B has `/ 2`, A has nothing like it" in trace(weights, halved, nested).verdict
+    assert trace(weights, nested)[0].value is None, "there is no one matrix to show"
+    longer = torch.nested.nested_tensor([normal(2, 4, seed=1), normal(5, 4, seed=2)])
+    said = trace(lambda x: x + 0, lambda x: longer + 0, nested).verdict
+    assert "output has 20 numbers in A and 28 in B" in said and "both have `+ 0`" in said
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_what_pytorch_only_does_while_nobody_looks_on_is_not_said_to_be_the_learners_error():
     mha = nn.MultiheadAttention(8, 2, batch_first=True).eval()
     nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)])

@@ -121,8 +121,7 @@ class Odd:
 
 
 def test_outputs_that_cannot_be_compared_are_not_called_the_same():
-    ragged = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
-    for one, two in ((torch.eye(2).to_sparse(), torch.eye(2)), (torch.ones(2, device="meta"),) * 2, (ragged, ragged)):
+    for one, two in ((torch.eye(2).to_sparse(), torch.eye(2)), (torch.ones(2, device="meta"),) * 2):
         assert "no numbers that can be compared" in outputs_differ(one, two)
     assert outputs_differ(Odd(), Odd()) != ""
     odd = Odd()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import torch
 
 from .. import show
-from .record import shape_of, tensors_in
+from .record import in_a_row, shape_of, tensors_in
 
 MOST_ALIGNED = 400  # operations at a time
 MOST_FACTORS = 24  # strays of each side that are looked through for a scale
@@ -47,9 +47,11 @@ def _tensors_differ(ours, theirs, where):
     if ours.dtype != theirs.dtype:
         one, two = (str(tensor.dtype).removeprefix("torch.") for tensor in (ours, theirs))
         return f"{where} is {one} in A and {two} in B"
-    if ours.layout != theirs.layout or "meta" in (ours.device.type, theirs.device.type) or ours.is_nested:
+    if ours.layout != theirs.layout or "meta" in (ours.device.type, theirs.device.type):
         return f"{where} holds no numbers that can be compared"
-    one, two = (side.detach().to("cpu") for side in (ours, theirs))
+    one, two = (in_a_row(side.detach()).to("cpu") for side in (ours, theirs))
+    if one.shape != two.shape:  # nested tensors
+        return f"{where} has {one.numel()} numbers in A and {two.numel()} in B"
     if not one.is_floating_point() and not one.is_complex():
         wrong = one != two
     else:
@@ -269,7 +271,7 @@ def _scaled(ours, theirs):
 
 def factor(a, b):
     """The number by which every entry of b differs from that of a, or None if there is none."""
-    if a.shape != b.shape or a.sample is None or b.sample is None or a.dtype == torch.bool:
+    if not comparable(a, b) or a.dtype == torch.bool:
         return None
     one, two = (x.sample[a.sample.isfinite() & b.sample.isfinite()] for x in (a, b))
     same = (a.sample == b.sample) | (a.sample.isfinite() & b.sample.isfinite())
@@ -310,13 +312,13 @@ def _strays(ours, theirs, places):
 def _describe(a, b):
     if a.kept.shape != b.kept.shape:
         return Difference(a, b, f"A {_gives(a)}, B {_gives(b)}")
-    if a.kept.sample is None or b.kept.sample is None:
+    if not comparable(a.kept, b.kept):
         return Difference(
             a, b, f"both have {_called(a)}" if a.operation == b.operation else f"A has {_called(a)}, B has {_called(b)}"
         )
     largest, count = largest_difference(a.kept, b.kept)
     much = f"the largest difference is {largest:.3g}, in {count} of {a.kept.sample.numel()} numbers"
-    if a.kept.sample.numel() < math.prod(a.kept.shape):
+    if a.kept.sample.numel() < a.kept.count:
         much += " that were sampled"
     if a.operation != b.operation:
         return Difference(a, b, f"A has {_called(a)}, B has {_called(b)}: {much}", largest)
@@ -350,9 +352,14 @@ def _name(is_first):
     return "A" if is_first else "B"
 
 
+def comparable(a, b):
+    """Whether there are numbers of both, each with its place; parts of nested tensors may have other lengths."""
+    return (a.shape, a.count) == (b.shape, b.count) and a.sample is not None is not b.sample
+
+
 def equal(a, b):
     """Whether two results are the same numbers in the same shape, whatever the order of the rounding."""
-    if a is None or b is None or a.shape != b.shape or a.sample is None or b.sample is None:
+    if a is None or b is None or not comparable(a, b):
         return False
     finite = a.sample[a.sample.isfinite()]
     size = finite.abs().max().item() if finite.numel() else 0.0

@@ -61,12 +61,18 @@ def _length(nested, axis):
     return length if isinstance(length, int) else Ragged("*")
 
 
+def in_a_row(tensor):
+    """The tensor; of a nested one the numbers of all its parts, one after the other."""
+    return torch.cat([part.reshape(-1) for part in tensor.unbind()]) if tensor.is_nested else tensor
+
+
 @dataclass
 class Kept:
     """What is kept of a tensor: all of it if it is small, otherwise its range and some of its numbers."""
 
     shape: tuple
     dtype: torch.dtype
+    count: int = 0  # of its numbers
     low: float = 0.0  # the smallest number, nan if there is any nan
     high: float = 0.0
     sample: torch.Tensor | None = None  # float64; None where there are no numbers to read
@@ -85,7 +91,8 @@ def keep(tensor, whole=True, sampled=KEPT_WHOLE):
     """A summary of a tensor, which is neither changed nor held; of up to `sampled` numbers all are in its sample."""
     kept = Kept(shape_of(tensor), tensor.dtype)
     try:
-        tensor = tensor.detach()
+        tensor, whole = in_a_row(tensor.detach()), whole and not tensor.is_nested
+        kept.count = tensor.numel()
         if tensor.is_complex():
             kept.sample = _sample(torch.view_as_real(tensor.resolve_conj()), sampled)
             return kept
@@ -94,7 +101,7 @@ def keep(tensor, whole=True, sampled=KEPT_WHOLE):
             kept.low, kept.high = (end.item() for end in tensor.aminmax())
         if whole and tensor.numel() <= KEPT_WHOLE:
             kept.value = tensor.to("cpu", copy=True)
-    except (RuntimeError, NotImplementedError, TypeError):  # meta, nested, sparse: shapes only
+    except (RuntimeError, NotImplementedError, TypeError):  # meta, sparse: shapes only
         kept.sample = kept.value = None
     return kept
 

@@ -1706,9 +1706,10 @@ def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     asked = json.loads(cell.get_attribute("data-question"))
     page.keyboard.press("g")
     page.keyboard.type("12345")
-    page.keyboard.press("Enter")
-    cell.locator(".outputs.shown", has_text="✗").wait_for()
-    assert "The answer" not in cell.locator(".outputs.shown").inner_text()
+    run_seen(page, "Enter")
+    said_of_it, waiting = cell.locator(".outputs.shown").inner_text(), page.locator(SLIDE + ".waits").all()
+    assert "✗" in said_of_it and "The answer" not in said_of_it
+    assert len(waiting) > 1 and not any(part.is_visible() for part in waiting), "what is right is not shown yet"
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.keyboard.press("Control+a")

@@ -210,7 +210,7 @@ def test_a_run_that_is_told_wrongly_is_no_clue_and_the_verdict_stands(host):
     assert (found.misconception, found.difference) == ("top-left", "")
 
 
-STEP = ["tril", "tril", "line", [[2, 2], "float32", torch.ones(4).double()], [None], [0]]
+STEP = ["tril", "tril", "line", [[2, 2], "float32", 4, torch.ones(4).double()], [None], [0]]
 
 
 @pytest.mark.parametrize(
@@ -221,10 +221,11 @@ STEP = ["tril", "tril", "line", [[2, 2], "float32", torch.ones(4).double()], [No
         [1, [STEP] * (steps.MOST + 1)],
         [1, [[*STEP[:4], [0], []]]],  # of itself
         [1, [[*STEP[:4], [-1], []]]],
-        [1, [[*STEP[:3], [[2, "2"], "float32", None], [], []]]],
-        [1, [[*STEP[:3], [[2, 2], "float", None], [], []]]],
-        [1, [[*STEP[:3], [[2, 2], "float32", torch.ones(4)], [], []]]],
-        [1, [[*STEP[:3], [[2, 2], "float32", "4"], [], []]]],
+        [1, [[*STEP[:3], [[2, "2"], "float32", 4, None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float", 4, None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float32", "4", None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float32", 4, torch.ones(4)], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float32", 4, "4"], [], []]]],
         [1, [[1, *STEP[1:]]]],
     ],
 )

@@ -620,6 +620,10 @@ def test_a_run_arrives_with_its_sources_its_own_lines_and_what_it_returned():
     said = steps.first_difference(lambda n: torch.ones(n, n), theirs, [2])
     assert said.endswith("In your code: `return 'ones'.tril()`.")
     assert steps.first_difference(mask, theirs, [2]) == ""
+    nested = steps.recorded(lambda n: torch.nested.nested_tensor([torch.ones(n), torch.ones(3)]) + 1, [2])
+    told = steps.from_data(steps.as_data(nested))
+    assert [step.kept.shape for step in told.operations] == [step.kept.shape for step in nested.operations]
+    assert steps.first_difference(mask, told, [2])
     assert steps.as_data(steps.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
     assert len(steps.as_data(steps.recorded(lambda n: sum(torch.ones(n) for _ in range(200)), [2]))[1]) == 400
     run.operations *= steps.MOST

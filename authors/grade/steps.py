@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import torch
 
 from attn_lib.trace import compare
-from attn_lib.trace.record import KEPT_TO_COMPARE, Kept, Place, Recorder, Step
+from attn_lib.trace.record import KEPT_TO_COMPARE, Kept, Place, Ragged, Recorder, Step
 
 from .wire import DTYPES, NAMES, Malformed
 
@@ -38,9 +38,14 @@ def as_data(run):
 
 
 def _step_as_data(step, place):
-    kept = step.kept and [list(step.kept.shape), NAMES.get(step.kept.dtype), step.kept.sample]
+    kept = step.kept and _kept_as_data(step.kept)
     sources = [place.get(id(source)) for source in step.sources]
     return [step.name, step.operation, _own_line(step), kept, sources, sorted(step.returned)]
+
+
+def _kept_as_data(kept):
+    shape = [size if isinstance(size, int) else str(size) for size in kept.shape]
+    return [shape, NAMES.get(kept.dtype), kept.count, kept.sample]
 
 
 def _own_line(step):
@@ -77,9 +82,10 @@ def _kept_from_data(data):
     match data:
         case None:
             return None
-        case [list(shape), str(dtype), None | torch.Tensor() as sample] if dtype in DTYPES:
-            if all(type(size) is int for size in shape) and (sample is None or sample.dtype == torch.float64):
-                return Kept(tuple(shape), DTYPES[dtype], sample=sample)
+        case [list(shape), str(dtype), int(count), None | torch.Tensor() as sample] if dtype in DTYPES:
+            shape = tuple(Ragged(size) if size == "*" else size for size in shape)
+            if all(type(size) in (int, Ragged) for size in shape) and (sample is None or sample.dtype == torch.float64):
+                return Kept(shape, DTYPES[dtype], count, sample=sample)
     raise Malformed("no result of an operation")
 
 

@@ -308,12 +308,17 @@ def test_numbers_fly_only_for_those_who_do_not_mind(laptop, motion):
           root.querySelector("[aria-label='Step on']").click();
           root.querySelector("[aria-label='Play the steps']").click();
           const flying = document.getAnimations().map(({ effect }) => effect.target);
-          return [".leaf", ".sum", "td"].map((kind) => flying.filter((node) => node.matches(kind)).length);
+          const far = document.getAnimations().filter(({ effect }) => effect.getKeyframes()[0].transform?.match(/^tr/));
+          const into = far.map(({ effect }) => effect.target.ariaLabel ?? "").filter((label) => label);
+          return [...[".leaf", ".sum", "td"].map((kind) => flying.filter((node) => node.matches(kind)).length), into];
         }"""
     )
     board(laptop, "by_hand").get_by_text("keys: inputs X times W_k").wait_for()
-    # the numbers of four products and their sum, in the line of the second step; of both steps all cells
-    assert moving == ([0, 0, 0] if motion == "reduce" else [8, 1, 18])
+    # the numbers of four products and their sum, in the line of the second step; of both steps all cells, and the first
+    # of each is where its sum falls
+    assert moving == (
+        [0, 0, 0, []] if motion == "reduce" else [8, 1, 18, ["queries I, column 1: 1", "keys I, column 1: 0"]]
+    )
     board(laptop, "by_hand").get_by_role("button", name="Reset").click()
     laptop.emulate_media(reduced_motion="reduce")
 
@@ -526,6 +531,18 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
     assert "the head chosen 0 → 29: 0.5 = 0.5" in big.locator(".spoken").inner_text()
     big.keyboard.press("ArrowDown")
     assert "the head chosen 1 → 29" in big.locator(".spoken").inner_text()
+    for keys, there in ((("ArrowUp",) * 2, "0 → 29"), (("Home", "ArrowLeft"), "0 → 0")):
+        for key in keys:
+            big.keyboard.press(key)
+        assert f"the head chosen {there}: " in big.locator(".spoken").inner_text(), "nobody walks over the edge"
+        assert picture.locator(".cross").bounding_box()["y"] >= box["y"] - 1
+    big.mouse.click(box["x"] + box["width"] * 0.99, box["y"] + box["height"] * 0.99)
+    for key in ("ArrowDown", "ArrowRight"):
+        big.keyboard.press(key)
+        assert "the head chosen 29 → 29: " in big.locator(".spoken").inner_text()
+        cross = picture.locator(".cross").bounding_box()
+        for side, length in (("x", "width"), ("y", "height")):
+            assert cross[side] + cross[length] <= box[side] + box[length] + 1
     dark = picture.locator("canvas").evaluate(
         """canvas => { const at = (x, y) => canvas.getContext("2d").getImageData(x, y, 1, 1).data[3];
            return [at(29, 0), at(0, 29)]; }"""

@@ -9,6 +9,7 @@ import contextlib
 import csv
 import hashlib
 import io
+import itertools
 import json
 import multiprocessing
 import os
@@ -838,6 +839,16 @@ def test_rosters_as_teachers_have_them(tmp_path, text, people):
         with contextlib.suppress(UnicodeEncodeError):  # 王 is in no cp1252
             (tmp_path / "r.csv").write_text(text if encoding == "utf-8" else text.lstrip("\ufeff"), encoding=encoding)
             assert roster.read_roster(tmp_path / "r.csv") == people, encoding
+
+
+def test_a_rosters_columns_may_be_called_as_other_programs_call_them(tmp_path):
+    ids = ["ID", "Student ID", "ID number", "SIS User ID", "Matriculation number", "Number", "Username"]
+    mails = ["E-mail", "Email", "Email address", "E-mail address", "Mail"]
+    names = ["Name", "Student", "Full name", "Student name", "First name,Last name", "Given name,Surname"]
+    for id, mail, name in itertools.zip_longest(ids, mails, [*names, "First name,Family name"]):
+        said = "Ada,Lovelace" if "," in name else "Ada Lovelace"
+        (tmp_path / "r.csv").write_text(f"{id},{mail or 'Mail'},{name}\n7,ada@x.org,{said}\n")
+        assert roster.read_roster(tmp_path / "r.csv") == [Person("Ada Lovelace", "7", "ada@x.org")], (id, mail, name)
 
 
 def test_a_table_that_is_no_roster_or_has_no_points_is_refused(tmp_path):

@@ -342,6 +342,9 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(course, monkeypatch, tmp_
     assert "widgets" not in notebook.metadata  # the state of which is another each time
     assert not any("execution" in cell.metadata for cell in notebook.cells)  # no times
     assert after["01_good.ipynb"].endswith(b"}\n") and b"\r" not in after["01_good.ipynb"]
+    with warm.kernels():
+        course.refresh(["01"])
+    assert (folder / "01_good.ipynb").read_bytes() == after["01_good.ipynb"]  # a diff shows what changed
 
 
 def test_what_jupyter_would_not_take_is_not_saved_and_a_slow_machine_has_time(course, monkeypatch, tmp_path):

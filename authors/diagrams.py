@@ -169,19 +169,21 @@ def one_query(upright=False):
     heading(596, 402, "weights", "sum to 1", COLOURS["weights"])
     heading(724, 496, "values", "every row\nof V", COLOURS["value"])
     heading(889, 596, "weighted\nvalues", "weight\n× value", COLOURS["output"])
-    page.box(*at((494, 84, 46, 184), (42, 334, 416, 42)), INK, "softmax", fill=0, rotation=at(90, 0))
     for j, place in enumerate(places):
         y = place + 22
+        page.text(*at((240, y), (place - 61, 194)), TOKENS[j], ha="right")
+        cells(j, 248, 172, steps.keys[j : j + 1], COLOURS["key"], 36)
         page.arrow(
             at([(144, 176), (170, 176), (170, y), (198, y)], [(250, 102), (250, 118), (place, 118), (place, 168)])
         )
-        page.text(*at((240, y), (place - 61, 194)), TOKENS[j], ha="right")
-        cells(j, 248, 172, steps.keys[j : j + 1], COLOURS["key"], 36)
-        page.arrow(at([(360, y), (414, y)], [(place, 220), (place, 264)]))
         cells(j, 418, 266, steps.scores[:1, j : j + 1], INK, 44, fill=0)
+        page.arrow(at([(360, y), (414, y)], [(place, 220), (place, 264)]))
+    page.box(*at((494, 84, 46, 184), (42, 334, 416, 42)), INK, "softmax", fill=0, rotation=at(90, 0))
+    for j, place in enumerate(places):
+        y = place + 22
         page.arrow(at([(466, y), (492, y)], [(place, 312), (place, 332)]))
-        page.arrow(at([(542, y), (564, y)], [(place, 378), (place, 424)]))
         cells(j, 568, 426, steps.weights[:1, j : j + 1], COLOURS["weights"], 56, fill="value")
+        page.arrow(at([(542, y), (564, y)], [(place, 378), (place, 424)]))
         page.text(*at((647, y), (place, 496)), "×", size=LARGE)
         cells(j, 670, 520, steps.values[j : j + 1], COLOURS["value"], 36)
         page.text(*at((794, y), (place, 596)), "=", size=LARGE)
@@ -233,6 +235,7 @@ def scaled_dot_product(upright=False):
             ha=side,
             mono=True,
         )
+    page.box(*at((40, 292, 110), (8, 418, 76)), 48, COLOURS["input"], "mask", dashed=True)
     last = 120 + 4 * step + height / 2
     page.arrow([(inputs[0][2], 56), (inputs[0][2], 118)], COLOURS["query"])
     page.arrow([(inputs[1][2], 56), (inputs[1][2], 118)], COLOURS["key"])
@@ -250,7 +253,6 @@ def scaled_dot_product(upright=False):
         page.text(middle + 12, top + height + at(18, 22), shape, ha="left", mono=True)
     page.box(left, 120 + 5 * step, width, 48, COLOURS["output"], "output")
     x, y = at((40, 292), (8, 418))
-    page.box(x, y, at(110, 76), 48, COLOURS["input"], "mask", dashed=True)
     page.arrow([(x + at(110, 76), y + 24), (left - 2, y + 24)], COLOURS["input"])
     page.lines(x, y + at(68, 82), at("(…, n_q, n_k)", "(…, n_q,\nn_k)"), ha="left", mono=True)
     page.lines(x, y + at(92, 130), at("True = may attend", "True =\nmay attend"), ha="left")
@@ -404,7 +406,7 @@ def split_merge(upright=False):
     split = split_heads(x, heads)
     in_heads(*at((788, 106), (159, 596)), split[0])
     back = at([(879, 236), (879, 284), (168, 284), (168, 236)], [(155, 659), (48, 659), (48, 179), (80, 179)])
-    page.arrow(back)
+    page.arrow(back, undoes=True)
     page.lines(*at((524, 266), (60, 520)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
     page.lines(*at((974, 308), (250, 758)), held(split), ha=at("right", "center"))
 
@@ -431,12 +433,13 @@ def way_back(upright=False):
     there = {"ends": 34, "scores": 162, "weights": 290, "output": 418}
     back = at(there, {"ends": 908, "scores": 760, "weights": 632, "output": 504})
     there = at(there, {name: top - 26 for name, top in there.items()})
-    for left, tops, of in ((at(30, 55), there, ""), (at(560, 55), back, "gradient of ")):
-        for x, kind in ((left, "query"), (left + 135, "key"), (left + 270, "value")):
-            page.box(x, tops["ends"], 120, 48, COLOURS[kind], kind)
-        page.box(left, tops["scores"], 255, 48, INK, f"{of}scores", fill=0)
-        page.box(left, tops["weights"], 255, 48, COLOURS["weights"], f"{of}weights")
-        page.box(left, tops["output"], 390, 48, COLOURS["output"], f"{of}output")
+    for left, tops, gradient in ((at(30, 55), there, False), (at(560, 55), back, True)):
+        of = "gradient of " if gradient else ""
+        boxes = [(left + 135 * i, "ends", 120, COLOURS[kind], kind) for i, kind in enumerate(("query", "key", "value"))]
+        boxes += [(left, "scores", 255, INK, f"{of}scores"), (left, "weights", 255, COLOURS["weights"], f"{of}weights")]
+        boxes += [(left, "output", 390, COLOURS["output"], f"{of}output")]
+        for x, row, width, colour, words in reversed(boxes) if gradient else boxes:  # as they are computed
+            page.box(x, tops[row], width, 48, colour, words, fill=0 if row == "scores" else DATA)
         for x, near, far, kind in (
             (60, "ends", "scores", "query"),
             (195, "ends", "scores", "key"),
@@ -444,12 +447,9 @@ def way_back(upright=False):
             (127, "weights", "output", None),
             (330, "ends", "output", "value"),
         ):
-            start, end = (near, far) if tops is there else (far, near)
+            start, end = (far, near) if gradient else (near, far)
             down = tops[end] > tops[start]
-            gap = 2 if down or end != "ends" else 0
-            tip = tops[end] - gap if down else tops[end] + 48
-            if upright and end == "ends":
-                tip -= 26  # above the words for all three
+            tip = tops[end] - (28 if upright and end == "ends" else 2) if down else tops[end] + 50
             colour = INK if kind is None else COLOURS[kind]
             page.arrow([(left + x, tops[start] + (48 if down else 0)), (left + x, tip)], colour)
 
@@ -515,9 +515,9 @@ def positions(upright=False):
 
 
 def two_heads(upright=False):
-    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds who fetched tea.
+    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea hears who fetched tea.
 
-    Milk has fetched tea, so the last tea listens to milk, and not to the first tea, which has fetched start.
+    Milk has fetched tea, so the last tea hears milk, and not the first tea, which has fetched start.
     """
     page = Page(upright, 400, 600)
     at, broken = page.at, page.broken
@@ -537,19 +537,17 @@ def two_heads(upright=False):
                 at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), COLOURS["key"]
             )
     page.frame(*at((places[2], 200), (236, places[2])), 100, 58)
-    first, last = places[2] + at(50, 29), places[5] + at(50, 29)
+    found = places[2] + at(50, 29)
+    page.box(*at((places[5], 323), (394, places[5])), 100, 58, COLOURS["weights"], words[2], fill=0, dashed=True)
     page.arrow(
         at(
-            [(last, 258), (last, 352), (first, 352), (first, 262)],
-            [(336, last), (380, last), (380, first), (340, first)],
+            [(found, 260), (found, 352), (places[5] - 2, 352)],
+            [(338, found), (444, found), (444, places[5] - 2)],
         ),
         COLOURS["weights"],
     )
-    page.lines(
-        *at(((first + last) / 2, 334), (436, (first + last) / 2)),
-        broken("who has\nfetched\ntea?"),
-        colour=COLOURS["weights"],
-    )
+    place, says = at((found + 153, 334), (388, found + 126)), broken("place 2\nhas\nfetched\ntea")
+    page.lines(*place, says, colour=COLOURS["weights"])
     return page.figure
 
 
@@ -598,7 +596,11 @@ DIAGRAMS = {
 
 
 class Page:
-    """A white page to draw on, wide or upright, y pointing down, and `figure`, the Figure it is."""
+    """A white page to draw on, wide or upright, y pointing down, and `figure`, the Figure it is.
+
+    Boxes are drawn in the order in which they are computed, and every arrow runs from one to a later one. Both are
+    kept, `figure.boxes` as (left, top, right, bottom), `figure.arrows` as points, for a test to hold them to it.
+    """
 
     def __init__(self, upright, height, upright_height):
         self.upright = upright
@@ -606,6 +608,7 @@ class Page:
         self.figure = Figure(figsize=(width / 96, height / 96), dpi=96, facecolor=WHITE)
         self.axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
         self.axes.set_axis_off()
+        self.figure.boxes, self.figure.arrows = [], []
 
     def at(self, wide, upright):
         """Where something stands on this page, of its two places."""
@@ -653,6 +656,7 @@ class Page:
             linestyle=(0, (4, 2.5)) if dashed else "-",
         )
         self.axes.add_patch(shape)
+        self.figure.boxes.append((x, y, x + width, y + height))
         middle, below = y + height / 2, 12 * len(note.split("\n")) if note else 0
         self.text(x + width / 2, middle - below, words, size=NORMAL, colour=colour, bold=True, rotation=rotation)
         if note:
@@ -665,9 +669,9 @@ class Page:
     def line(self, points, colour=INK):
         self.axes.plot(*zip(*points, strict=True), color=colour, linewidth=1.6, solid_capstyle="butt")
 
-    def arrow(self, points, colour=INK):
-        """An arrow along straight pieces from the first point to the last."""
-        self._arrow(Path(points), colour)
+    def arrow(self, points, colour=INK, *, undoes=False):
+        """An arrow along straight pieces from the first point to the last; one that undoes leads to an earlier box."""
+        self._arrow(Path(points), colour, undoes)
 
     def curve(self, start, end, colour):
         """An arrow that leaves downwards and arrives downwards."""
@@ -675,7 +679,8 @@ class Page:
         points = [start, (start[0], middle), (end[0], middle), (end[0], end[1] - 14), end]
         self._arrow(Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4, Path.LINETO]), colour)
 
-    def _arrow(self, path, colour):
+    def _arrow(self, path, colour, undoes=False):
+        self.figure.arrows.append(path.vertices[::-1] if undoes else path.vertices)
         style = "-|>,head_length=7,head_width=3.6"
         self.axes.add_patch(
             FancyArrowPatch(
@@ -695,6 +700,7 @@ class Page:
     def cell(self, x, y, width, height, words, colour, fill, *, mono=False):
         face = tint(colour, fill)
         self.axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=colour, linewidth=0.8))
+        self.figure.boxes.append((x, y, x + width, y + height))
         self.lines(x + width / 2, y + height / 2, words, colour=WHITE if fill > 0.6 else INK, mono=mono)
 
     def matrix(

@@ -95,13 +95,25 @@ def test_no_words_lie_on_others_or_beyond_the_edge(name, upright):
         assert shared[0] <= 0 or shared[1] <= 3, f"{one} lies on {other}"  # of the height, what letters leave free
 
 
+def joined(figure, points):
+    """Which boxes an arrow joins: the one it begins at, and the first that lies ahead of its tip."""
+
+    def outside(point, box):
+        return max(box[0] - point[0], point[0] - box[2], box[1] - point[1], point[1] - box[3])
+
+    begins = min(range(len(figure.boxes)), key=lambda i: outside(points[0], figure.boxes[i]))
+    onwards = (points[-1] - points[-2]) / abs(points[-1] - points[-2]).max()
+    ahead = (points[-1] + pixels * onwards for pixels in range(0, 150, 2))
+    return begins, next(i for point in ahead for i, box in enumerate(figure.boxes) if outside(point, box) < 9)
+
+
+@pytest.mark.parametrize("upright", [False, True], ids=["wide", "upright"])
 @pytest.mark.parametrize("name", DIAGRAMS)
-def test_a_moved_box_a_changed_colour_or_word_would_be_noticed(name):
-    stored = (IMG / f"{name}.svg").read_text(encoding="utf-8")
-    assert differs(re.sub(r"(?<= )(\d+)\.(\d+)(?= )", lambda m: f"{int(m[1]) + 1}.{m[2]}", stored, count=1), stored)
-    colour = re.search(r"#[0-9a-f]{6}", stored)[0]
-    assert differs(stored.replace(colour, "#abcdef"), stored)
-    assert differs(re.sub(r"<use ", "<old ", stored, count=1), stored)
+def test_arrows_run_from_what_is_computed_first(name, upright):
+    figure = drawn(name, upright)
+    for points in figure.arrows:
+        begins, ends = joined(figure, points)
+        assert begins < ends, f"from {points[0]} to {points[-1]}"
 
 
 @pytest.mark.parametrize("name", DIAGRAMS)

@@ -76,6 +76,14 @@ def script():
     return "(() => {\n" + board_script().replace("export default ", "const widget = ") + WAKE + "})();\n"
 
 
+def guess_script():
+    """Guesses answered in a page, with the boards' reader of numbers as `attnNumbers`."""
+    reader = (PAGE / "numbers.js").read_text(encoding="utf-8")
+    names = "readNumber, readNumbers, written, exact"
+    guesses = (Path(__file__).parent / "guess.js").read_text(encoding="utf-8")
+    return f"const attnNumbers = (() => {{\n{reader}return {{ {names} }};\n}})();\n{guesses}"
+
+
 def embed(shown):
     """A board for a page: its traits for the script, and its tables until the script runs."""
     films = {name: base64.b64encode(data).decode() for name, data in shown.films.items()}

@@ -51,7 +51,7 @@ def lay_out(source):
     shutil.copy(ROOT / "img" / "board.png", static)
     shutil.copytree(ROOT / "img" / "upright", static / "upright")
     (static / "boards.js").write_text(pages.script(), encoding="utf-8")
-    (static / "guess.js").write_text((HERE / "guess.js").read_text(encoding="utf-8"), encoding="utf-8")
+    (static / "guess.js").write_text(pages.guess_script(), encoding="utf-8")
     style = pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
     (static / "site.css").write_text(style, encoding="utf-8")
     lessons = [Lesson(path, *row) for path, row in zip(notebooks(), table(), strict=True)]

@@ -469,11 +469,38 @@ def test_a_line_keeps_away_from_titles_that_reach_further_than_their_tables(page
 # ------------------------------------------------------------------------------------------- numbers, read and written
 
 
-@pytest.mark.parametrize(
-    "text, number", [("0.375", 0.375), (" −2 ", -2), ("1e-3", 1e-3), (".5", 0.5), ("+7.", 7), ("-1E6", -1e6)]
-)
-def test_a_number_is_read_as_it_is_typed(page, text, number):
-    assert page.evaluate("(text) => read(text)", text) == [number, ""]
+NUMBERS_AS_WRITTEN = {
+    **{"0.375": 0.375, " −2 ": -2, "- 2": -2, "1e-3": 1e-3, ".5": 0.5, "+7.": 7, "-1E6": -1e6, "1/4": 0.25, "½": 0.5},
+    **{"1,5": 1.5, "-,5": -0.5, "47 %": 0.47, "7 percent": 0.07, "5 050": 5050, "5\u202f050": 5050, "5,050": 5.05},
+    **{"1,234.5": 1234.5, "1.234,5": 1234.5, "1,234,567": 1234567},
+    **dict.fromkeys(("", "abc", "0x10", "1 2", "1,2,3", "1/0", "--1", "1.2.3", "e5", "nan", "∞"), None),
+}
+LISTS_AS_WRITTEN = {
+    **dict.fromkeys(("1 2 3", "1, 2, 3", "1,2,3", "[1,2, 3]", "{1, 2, 3}", "torch.Size([1, 2, 3])"), [1, 2, 3]),
+    **dict.fromkeys(("0,5; 0,25", "0,5 0,25", "0,5, 0,25", "50 %, 25 %", "50% and 25%", "1/2, 1/4"), [0.5, 0.25]),
+    **dict.fromkeys(("(3,4)", "3 x 4", "3 × 4", "3;4", "torch.tensor([[3., 4.]])"), [3, 4]),
+    **dict.fromkeys(("[[1, 2], [30, 4]]", "[[1,2],[30,4]]", "(1,2), (30,4)", "1\t2\r\n30\t4"), [[1, 2], [30, 4]]),
+    "X = torch.tensor([\n    [1.5, 2],\n    [3, 4],\n], dtype=torch.float64)": [[1.5, 2], [3, 4]],
+    "1,5\t2\n3\t4": [[1.5, 2], [3, 4]],
+    **dict.fromkeys(("", "abc", "1 2 x", "1\t\t2", "[1, 2", "[1, [2, 3]]", "0x10"), None),
+}
+
+
+def test_a_number_is_read_as_people_write_it(page):
+    found = page.evaluate("(texts) => texts.map((text) => readNumber(text) ?? null)", list(NUMBERS_AS_WRITTEN))
+    assert dict(zip(NUMBERS_AS_WRITTEN, found, strict=True)) == NUMBERS_AS_WRITTEN
+
+
+def test_several_numbers_are_read_as_people_write_them(page):
+    found = page.evaluate("(texts) => texts.map((text) => readNumbers(text) ?? null)", list(LISTS_AS_WRITTEN))
+    assert dict(zip(LISTS_AS_WRITTEN, found, strict=True)) == LISTS_AS_WRITTEN
+
+
+def test_what_a_comma_means_can_follow_from_the_question(page):
+    read = "(texts) => texts.map((text) => readNumber(text, { thousands: true }))"
+    assert page.evaluate(read, ["5,050", "5,05"]) == [5050, 5.05]
+    assert page.evaluate("[1, 2].map((count) => readNumbers('3,4', { count }))") == [[3.4], [3, 4]]
+    assert page.evaluate("readNumbers('nan −∞', { words: true }).map(String)") == ["NaN", "-Infinity"]
 
 
 def test_a_number_is_given_back_as_it_was_typed(page):
@@ -484,7 +511,6 @@ def test_of_what_is_no_number_the_beginning_is_told(page):
     for text in ("much too long to be repeated in full", "1" * 40):
         (nothing, complaint) = page.evaluate("(text) => read(text)", text)
         assert nothing is None and text[:20] in complaint and text[:21] not in complaint
-    assert page.evaluate("read('-1,5')[1]") == "-1,5 has a comma: write -1.5."
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def page(path, server=None):
             read(REVEAL / "plugin" / "notes" / "notes.js"),
             pages.script(),
             *([read(HERE / "kernel.bundle.js")] if server else []),
-            read(HERE.parent / "guess.js"),
+            pages.guess_script(),
             read(HERE / "deck.js"),
         ],
     )

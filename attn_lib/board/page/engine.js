@@ -3,6 +3,8 @@
 const PATIENCE = 4000; // ms after which Python is said not to have been told
 const UNTOLD = "Python has not been told: it is busy, or it was restarted. Run the cell of this board again to go on with it.";
 
+const asName = (name) => name.replace(/\W+/g, "_"); // in Python
+
 class Engine {
   constructor(model) {
     this.model = model;
@@ -144,6 +146,18 @@ class Engine {
     this.moved({ ...this.now, inputs: { ...this.now.inputs, [name]: matrix } }, said);
   }
 
+  paste(name, row, column, text, found) { // a block of numbers; of what *As code* copies each matrix by its name
+    const named = [...text.matchAll(/(\w+) = (torch\.tensor\([^)]*\))/g)].map(([, as, code]) => [Object.keys(this.now.inputs).find((known) => asName(known) === as), readNumbers(code)]);
+    const may = ({ toggle }, x) => (toggle ? x === 0 || x === 1 : Math.abs(x) <= LARGEST);
+    const fits = ([known, matrix]) => known && String(matrix?.map((line) => line.length)) === String(this.now.inputs[known].map((line) => line.length)) && matrix.flat().every((x) => may(this.panel[known], x));
+    if (named.length && named.every(fits)) {
+      this.remember();
+      return this.moved({ ...this.now, inputs: { ...this.now.inputs, ...Object.fromEntries(named) } }, `${named.map(([known]) => known).join(", ")} pasted.`);
+    }
+    const rows = found?.every(Array.isArray) ? found : [found ?? [text]];
+    this.edit(name, rows.flatMap((line, r) => line.map((x, c) => [row + r, column + c, String(x)])));
+  }
+
   put(name, row, column, number, gesture) { this.edit(name, [[row, column, String(+number.toFixed(6))]], gesture); }
 
   set(control, value, gesture) {
@@ -188,7 +202,7 @@ class Engine {
   code() {
     const lines = Object.entries(this.now.inputs).map(([name, matrix]) => {
       const rows = matrix.map((row) => `[${row.map(exact).join(", ")}]`).join(",\n    ");
-      return `${name.replace(/\W+/g, "_")} = torch.tensor([\n    ${rows},\n], dtype=torch.float64)`;
+      return `${asName(name)} = torch.tensor([\n    ${rows},\n], dtype=torch.float64)`;
     });
     return ["import torch", "", ...lines].join("\n");
   }

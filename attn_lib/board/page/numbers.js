@@ -26,16 +26,85 @@ function written(x) {
 // As it is, for whoever edits it or copies it.
 const exact = (x) => String(Number(x.toPrecision(12)));
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/, LARGEST = 1e6;
+// ---- reading: the one way in which boards, guesses and exercises take numbers
 
-// A number and no complaint, or null and the reason why the text is not one.
+const LARGEST = 1e6; // that a board's cell may hold
+const plainSigns = (text) => String(text).replace(/[−–]/g, "-").replaceAll("∞", "inf").replaceAll("½", "1/2").replace(/[\u00a0\u202f]/g, "_")
+  .replace(/\s*(%|per ?cent\b)/gi, "%").replace(/\s*\/\s*/g, "/");
+
+// A number as people write it, undefined if the text is none: 1.5, 1,5, 1/3, 47 %, 7 percent, 1e-3, 5 050.
+// words: nan and ∞ are taken too; thousands: 5,050 is 5050, for whole numbers, and not 5.05.
+function readNumber(text, { words = false, thousands = false } = {}) {
+  const bare = plainSigns(text).trim().replace(/^([+-])\s+/, "$1");
+  const word = words && /^([+-]?)(?:(nan|not a number)|inf(?:inity)?)$/i.exec(bare);
+  if (word) return word[2] ? NaN : word[1] === "-" ? -Infinity : Infinity;
+  const [, over = "", under = "1", percent] = /^([^/%]+)(?:\/([^/%]+))?(%?)$/.exec(bare) ?? [];
+  const [above, below] = [over, under].map((part) => decimal(part, thousands));
+  return Number.isNaN(above) || !below ? undefined : above / below / (percent ? 100 : 1); // 1e400 is a number, too large
+}
+
+// Of a text without signs for parts and powers; of two kinds of signs the last is the decimal one, the others part thousands.
+function decimal(text, thousands) {
+  let bare = text.replace(/(\d)[ _](?=\d{3}(?!\d))/g, "$1");
+  const signs = bare.match(/[.,]/g) ?? [], last = bare.search(/[.,][^.,]*$/);
+  const grouped = (part) => /^[+-]?\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+)$/.test(part);
+  if (grouped(bare) && (signs.length > 1 || (thousands && signs[0] === ","))) bare = bare.replace(/[.,]/g, "");
+  else if (signs.length > 1 && grouped(bare.slice(0, last)) && signs[0] !== signs.at(-1)) bare = `${bare.slice(0, last).replace(/[.,]/g, "")}.${bare.slice(last + 1)}`;
+  else if (signs.length === 1) bare = bare.replace(",", ".");
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare) ? Number(bare) : NaN;
+}
+
+// Several numbers as they are typed, printed, or copied from a sheet: a list, or a list of rows; undefined if they are none.
+// 1 2 3, 1, 2, 3, 0,06; 0,47, (3, 4), 3 × 4, [[1, 2], [3, 4]], torch.tensor([[1., 2.]]); lines without brackets are rows.
+// count: how many are asked for, where that says whether 1,5 is one number or two; the other options as in readNumber.
+function readNumbers(text, { count, ...options } = {}) {
+  const bare = plainSigns(text).trim().replace(/,?\s*\b(dtype|device|requires_grad|grad_fn)\s*=\s*[^,)]+/g, "").replace(/^(\w+\s*=\s*)?[a-z_.]*(tensor|size|array)\s*(?=\()/i, "")
+    .replace(/\s+(and|&)\s+/g, "; ").replace(/\b(0x\w*)|(\d)\s*[x×]\s*(?=\d)/g, (_, hex, digit) => hex ?? `${digit}; `);
+  const alone = count === 1 ? readNumber(bare, options) : undefined;
+  if (alone !== undefined) return [alone]; // 5 050
+  const bracketed = /[[\](){}]/.test(bare), runs = bare.split(/[[\](){}]+/);
+  const readings = [true, false].map((decimals) => nested(bracketed ? bare : `[${bare.split(/\r?\n/).join("][")}]`, (run) => cut(run, decimals).map((part) => readNumber(part, options))));
+  if (!runs.filter((run) => /\d,\d/.test(run)).every((run) => hasDecimalCommas(run, bracketed))) readings.reverse();
+  const read = readings.filter((found) => found && !found.flat(9).includes(undefined) && found.flat(9).length);
+  return read.find((found) => found.flat(9).length === count) ?? read[0];
+}
+
+// Whether a comma between two digits is a decimal one: where something else parts the numbers.
+function hasDecimalCommas(run, bracketed) {
+  const parts = cut(run, true), commas = parts.map((part) => part.split(",").length - 1);
+  if (/,(?!\d)|(^|\D),/.test(run)) return commas.every((n) => n === 1);
+  return commas.every((n) => n < 2) && (parts.length > 1 || !bracketed);
+}
+
+// In parts; of a sheet, where tabs stand between its cells, the empty ones too.
+function cut(run, decimals) {
+  const parts = run.replace(decimals ? /,(?!\d)|(^|\D),/g : /(),/g, "$1;");
+  return run.includes("\t") ? parts.split("\t") : parts.split(/[;\s]+/).filter(Boolean);
+}
+
+// Brackets as lists, what stands between them as it is read; undefined where they do not match, or rows stand beside numbers.
+function nested(text, row) {
+  const open = [[]];
+  for (const part of text.match(/[[({\])}]|[^[({\])}]+/g) ?? []) {
+    if ("[({".includes(part)) open.push([]);
+    else if (!"])}".includes(part)) open.at(-1).push(...row(part));
+    else if (open.length > 1) open.at(-2).push(open.pop());
+    else return undefined;
+  }
+  let [found] = open;
+  while (found.length === 1 && Array.isArray(found[0])) [found] = found;
+  const mixed = (list) => list.some(Array.isArray) && !list.every((part) => Array.isArray(part) && !mixed(part));
+  return open.length > 1 || mixed(found) ? undefined : found;
+}
+
+// What a cell takes: a number and no complaint, or null and the reason why the text is none.
 function read(text) {
-  text = String(text).trim().replaceAll("−", "-");
+  text = String(text).trim();
+  const value = readNumber(text);
   if (!text) return [null, "The cell was empty."];
-  if (/^[+-]?\d+,\d+$/.test(text)) return [null, `${text} has a comma: write ${text.replace(",", ".")}.`];
-  if (!NUMBER.test(text)) return [null, `“${text.slice(0, 20)}” is not a number.`];
-  if (Math.abs(Number(text)) > LARGEST) return [null, `${text.slice(0, 20)} is too large: at most a million.`];
-  return [Number(text), ""];
+  if (value === undefined) return [null, `“${text.slice(0, 20)}” is not a number.`];
+  if (Math.abs(value) > LARGEST) return [null, `${text.slice(0, 20)} is too large: at most a million.`];
+  return [value, ""];
 }
 
 function mix(x) { // lowbias32, as in board.py

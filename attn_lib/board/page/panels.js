@@ -204,11 +204,11 @@ function numberCell(view, panel, i, j) {
     step(event.deltaY < 0 ? 1 : -1, `wheel ${name} ${i} ${j}`);
   }, { passive: false });
   input.addEventListener("paste", (event) => {
-    const text = event.clipboardData.getData("text/plain").replace(/\n$/, "");
-    if (!/[\t\n]/.test(text)) return; // one number: as in any field
+    const text = event.clipboardData.getData("text/plain").trimEnd(), found = readNumbers(text);
+    if (found ? found.length === 1 && readNumber(text) !== undefined : !/\s/.test(text)) return; // one: as in any field
     event.preventDefault();
     clean = true;
-    engine.edit(name, text.split("\n").flatMap((line, r) => line.split("\t").map((t, c) => [i + r, j + c, t])));
+    engine.paste(name, i, j, text, found);
     fresh();
   });
   input.addEventListener("click", () => setTimeout(replace)); // the press has set a caret, and does so once more after it

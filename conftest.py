@@ -12,7 +12,7 @@ import pickle
 import shutil
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from unittest import mock
 
@@ -63,6 +63,13 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     if not hasattr(config, "workerinput"):
         shutil.rmtree(config.shown)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line for each reason for which something was skipped."""
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    for reason, times in reasons.items():
+        terminalreporter.write_line(f"{times} skipped: {reason}")
 
 
 def pytest_collection_modifyitems(config, items):

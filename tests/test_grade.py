@@ -81,7 +81,7 @@ SAID = {  # what comes from the other process beside numbers
 @pytest.fixture(scope="module")
 def host():
     """Students' processes as this machine can confine them best; generous, since nobody is stopped for being slow."""
-    host, _ = best_host(Limits(seconds=100, memory_mb=300, processes=20))
+    host, _ = best_host(Limits(seconds=100, memory_mb=300, processes=20), unconfined=True)
     with host, probes_drawn_anew(seed=1):
         yield host
 
@@ -116,6 +116,8 @@ def expectations(path):
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_hand_in(host, path):
+    if path.parent.name == "hostile" and not host.bwrap:  # it would fork, kill and hoard on the reader's own machine
+        pytest.skip("hostile hand-ins run behind bubblewrap only, which is not installed or does not work here")
     cells, left = split_script(path.read_text(encoding="utf-8")), processes_of(host)
     assert set(exercises_in(cells)) >= {id for id, _, _ in expectations(path)}
     for id, status, mistake in expectations(path):
@@ -472,7 +474,7 @@ def test_what_all_processes_of_an_answer_hold_is_added_up(host):
 def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_cannot_be_prevented(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("TEACHERS_SECRET", "x")
-    host, words = best_host(Limits(seconds=100, memory_mb=300))
+    host, words = best_host(Limits(seconds=100, memory_mb=300), unconfined=True)
     started = host.process
     with host:
         assert host.process is started and host.bwrap is None  # torch is imported once
@@ -482,8 +484,6 @@ def test_without_bubblewrap_detached_processes_end_too_and_it_is_said_what_canno
         assert "TEACHERS_SECRET" not in seen["env"] and seen["here"] == []
         assert seen["alone"]  # what it sends to its group does not reach the teacher's
         assert looked(host, LOOK % ([], "/nowhere/x", 1))["here"] == []
-        hoards = (HAND_INS / "hostile/hoards_memory.py").read_text(encoding="utf-8")
-        assert judged(host, "3.2", hoards).note == "used more than 300 MB" and processes_of(host) == 0
         assert judged(host, "3.2", RIGHT).status == "correct"
     assert not Path(seen.get("folder", "/nowhere")).exists()
 
@@ -1230,8 +1230,8 @@ class JudgeHere:
 
     host, asked, finished = None, (), True
 
-    def __init__(self, limits, seed):
-        self.words = "Confined."
+    def __init__(self, *_):
+        self.words = confine.CONFINED
 
     def __enter__(self):
         return self
@@ -1304,20 +1304,22 @@ def test_a_judges_process_draws_its_probes_and_says_nothing_but_results(monkeypa
 
     monkeypatch.setattr(judge, "draw_probes", drawn.append)
     monkeypatch.setattr(judge, "judge", judged)
-    monkeypatch.setattr(run, "best_host", lambda limits: (contextlib.nullcontext(limits.seconds), "Confined."))
+    monkeypatch.setattr(
+        run, "best_host", lambda limits, unconfined: (contextlib.nullcontext(limits.seconds), "Confined.")
+    )
     asked = {"name": "a.py", "cells": [["x = 1", "", []]], "heads": ["# 1. A"]}
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(asked)))
     monkeypatch.setattr("sys.stdout", sys.stdout)  # what it changes comes back
-    run.main({"seed": 7, "limits": limits})
+    run.main({"seed": 7, "limits": limits, "unconfined": False})
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert said == [{"words": "Confined."}, {"results": ["a.py", ["# 1. A"], "x = 1", 3]}] and drawn == [7]
 
 
 def test_two_judges_work_at_once_and_what_says_nothing_about_walls_does_not_count(tmp_path, monkeypatch, capsys):
-    words_of_each = ["Confined.", "Confined.", ""]  # the first had started for nothing
+    words_of_each = [confine.CONFINED, confine.CONFINED, ""]  # the first had started for nothing
 
     class Silent(JudgeHere):
-        def __init__(self, limits, seed):
+        def __init__(self, *_):
             self.words = words_of_each.pop()
 
         def judge(self, hand_in):
@@ -1326,7 +1328,8 @@ def test_two_judges_work_at_once_and_what_says_nothing_about_walls_does_not_coun
     monkeypatch.setattr(run, "Judge", Silent)
     same = [hand_ins.HandIn("ada", f"{i}.py", digest="the same") for i in range(6)]
     results, words = run.judge_all(same, tmp_path, Limits())
-    assert words == "Confined." and list(results.values()) == [[hand_in.name] for hand_in in same]
+    assert words == confine.CONFINED
+    assert results == {(hand_in.digest, hand_in.path): [hand_in.name] for hand_in in same}
     assert "6/6" in capsys.readouterr().err, "how far it is"
     for path in list(tmp_path.iterdir())[:1]:
         path.write_text("[", encoding="utf-8")  # a disk that was full
@@ -1368,14 +1371,14 @@ for line in sys.stdin:
 """
 
 
-def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_replaced():
+def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_replaced(monkeypatch):
     """The real one judges in test_deploy.py, after hand-ins are collected."""
 
     def handed(source):
         return hand_ins.HandIn("ada", "in/a.py", cells=[Cell(source)], exercises=["1.1"])
 
+    monkeypatch.setattr(run.Judge, "command", (sys.executable, "-c", STAND_IN))
     with run.Judge(Limits(), 1) as one:
-        one.command = (sys.executable, "-c", STAND_IN)
         assert one.judge(handed("x = 1")) == (["a.py", "x = 1"], True)
         process, words = one.process, one.words
         assert one.judge(handed("x = 2")) == (["a.py", "x = 2"], True) and one.process is process
@@ -1395,6 +1398,52 @@ def test_a_judge_that_ends_leaves_its_hand_in_unjudged_and_the_next_goes_on(tmp_
     assert (
         not finished and [r["status"] for r in results] == ["missing"] and "could not be judged" in results[0]["note"]
     )
+
+
+def test_without_bubblewrap_and_a_word_no_hand_in_runs(tmp_path, monkeypatch, capfd):
+    (tmp_path / "ada.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n{RIGHT}")
+    monkeypatch.setenv("PATH", "")
+    assert main([str(tmp_path)]) == 1
+    said = capfd.readouterr().err
+    assert "Nothing was graded: " in said and "--unconfined" in said
+    assert not (tmp_path / "ran").exists() and not (tmp_path / "graded/verdicts.csv").exists()
+
+
+def test_what_bounds_students_code_is_said_before_it_runs(tmp_path, monkeypatch, capfd):
+    def judged(self, hand_in):
+        assert "within limits" in capfd.readouterr().err
+        return [], True
+
+    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(JudgeHere, "__init__", lambda self, *_: vars(self).update(words="within limits"))
+    monkeypatch.setattr(JudgeHere, "judge", judged)
+    (tmp_path / "ada.py").write_text(RIGHT)
+    assert main([str(tmp_path), "--unconfined"]) == 0
+
+
+def test_a_hand_in_that_ended_grading_is_named_and_not_run_again(host, tmp_path, monkeypatch, capsys):
+    class Killed(JudgeHere):
+        def judge(self, hand_in):
+            notes.extend((tmp_path / "graded").rglob("*.runs"))  # what a kill would leave
+            return super().judge(hand_in)
+
+    notes = []
+    monkeypatch.setattr(run, "Judge", Killed)
+    monkeypatch.setattr(JudgeHere, "host", host)
+    monkeypatch.setattr(JudgeHere, "asked", [])
+    for name in ("ada", "bob"):
+        (tmp_path / f"{name}.py").write_text(f"{RIGHT}  # {name}")
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    of_ada, of_bob = notes
+    assert not of_ada.exists() and not of_bob.exists()
+    of_bob.touch()
+    for kept in of_bob.parent.glob("*.json"):
+        kept.unlink()
+    capsys.readouterr()
+    assert main([str(tmp_path)]) == 0
+    assert "bob.py: not judged" in capsys.readouterr().out and JudgeHere.asked == ["ada.py", "bob.py", "ada.py"]
+    assert main([str(tmp_path), "--again"]) == 0
+    assert "not judged" not in capsys.readouterr().out and not of_bob.exists()
 
 
 # ------------------------------------------------------------------------------------------------------- live

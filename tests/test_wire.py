@@ -26,7 +26,7 @@ from torch import nn
 from attn_lib import MultiHeadAttention
 from authors.grade import confine, inside, remote, steps, wire
 from authors.grade.across import connected, gradients, tensors_in
-from authors.grade.confine import CONFINED, Host, Limits, surroundings, unconfined
+from authors.grade.confine import CONFINED, Host, Limits, surroundings, within_limits
 from authors.grade.inside import module_from, state_of
 from authors.grade.remote import Ended, Given, RemoteFunction, Service, Student, error_like, remote_class
 from authors.grade.wire import Channel, Closed, Late, Malformed, Reader, Writer
@@ -739,13 +739,13 @@ def test_where_bubblewrap_does_not_work_it_is_said_why(unconfined_host, monkeypa
     monkeypatch.setattr(Started, "error", b"")
     monkeypatch.setattr("subprocess.Popen", popen)
     monkeypatch.setattr("shutil.which", lambda name: f"/{name}")
-    host, words = confine.best_host()
+    host, words = confine.best_host(unconfined=True)
     with host:
         assert words.startswith(
             "bubblewrap does not work here (no room): students' code runs as a user who owns nothing"
         )
     monkeypatch.setattr("sys.platform", "darwin")
-    host, words = confine.best_host()
+    host, words = confine.best_host(unconfined=True)
     assert words.startswith("There is no bubblewrap for darwin: ") and host.process is None
 
 
@@ -875,8 +875,10 @@ def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
 
 def test_whoever_the_code_runs_as_is_said(monkeypatch):
     monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
-    assert "runs as a user who owns nothing" in unconfined("why", True) and "what everybody may" in unconfined("", True)
-    assert "runs as root" in unconfined("why") and "every file" in unconfined("why")
+    assert "runs as a user who owns nothing" in within_limits("why", True) and "what everybody may" in within_limits(
+        "", True
+    )
+    assert "runs as root" in within_limits("why") and "every file" in within_limits("why")
     monkeypatch.setattr("os.geteuid", lambda: 1000, raising=False)
-    assert "with your rights" in unconfined("why") and "your files" in unconfined("why")
+    assert "with your rights" in within_limits("why") and "your files" in within_limits("why")
     assert "no network" in CONFINED

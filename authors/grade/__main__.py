@@ -21,7 +21,9 @@ def main(argv):
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="for each exercise of each hand-in")
     parser.add_argument("--memory-mb", type=int, default=Limits.memory_mb)
     parser.add_argument("--jobs", type=int, help="how many at once (default: one for each core)")
-    parser.add_argument("--again", action="store_true", help="judge also what was judged before")
+    parser.add_argument("--again", action="store_true", help="judge also what was judged before, or ended grading")
+    unconfined = "run students' code without bubblewrap too, where it can read your files and use the network"
+    parser.add_argument("--unconfined", action="store_true", help=unconfined)
     options = parser.parse_args(argv)
     if options.live:
         from .live import serve
@@ -33,7 +35,7 @@ def main(argv):
     try:
         report = grade(
             options.folder, options.out, roster=options.roster, points=options.points,
-            limits=limits, jobs=options.jobs, again=options.again,
+            limits=limits, jobs=options.jobs, again=options.again, unconfined=options.unconfined,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         print(f"Nothing was graded: {error}.", file=sys.stderr)

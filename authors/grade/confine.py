@@ -1,4 +1,4 @@
-"""Where students' code runs: behind bubblewrap where there is one, elsewhere within limits only, which is then said."""
+"""Where students' code runs: behind bubblewrap; without it only where the teacher says so, within limits."""
 
 import contextlib
 import importlib.util
@@ -31,6 +31,11 @@ STUDENTS = "/student"  # the one folder behind bubblewrap that can be written to
 END_S = 60  # to end what a student left behind
 START_S = 600  # torch may have to be read from a slow disk
 CONFINED = "Students' code runs behind bubblewrap: no network, no file of yours but the course, and nothing stays."
+REFUSED = (
+    "{why}, and without it students' code runs within limits of time and memory only, with files and the network in "
+    "its reach. Install bubblewrap (Linux: apt install bubblewrap), or grade in a virtual machine that has nothing to "
+    "lose and add --unconfined"
+)
 UNCONFINED = (
     "{why}: students' code runs {who}, within limits of time and memory only. It cannot change a verdict, but what "
     "cannot be prevented is that it reads and writes {what} and uses the network: grade people you do not know in a "
@@ -318,8 +323,11 @@ def packages():
     return sorted({Path(spec.origin).resolve().parent.parent for spec in specs if spec and spec.origin})
 
 
-def best_host(limits=None, *, why=None):
-    """The most confined host that starts here, started, and the line that says what it prevents and what not."""
+def best_host(limits=None, *, unconfined=False):
+    """The host for students' code, started, and the line that says what it prevents and what not.
+
+    Raises: OSError, with what to do, where there is no bubblewrap that works and nobody said `unconfined`.
+    """
     bwrap = shutil.which("bwrap")
     if sys.platform != "linux":
         why = f"There is no bubblewrap for {sys.platform}"
@@ -332,12 +340,14 @@ def best_host(limits=None, *, why=None):
             return host, CONFINED
         except OSError as error:
             why = f"bubblewrap does not work here ({error})"
+    if not unconfined:
+        raise OSError(REFUSED.format(why=why))
     host = Host(limits)
     host.__enter__()
-    return host, unconfined(why, host.is_other)
+    return host, within_limits(why, host.is_other)
 
 
-def unconfined(why, is_other=False):
+def within_limits(why, is_other=False):
     """What is said where nothing but limits stands between students' code and this machine."""
     if is_other:
         return UNCONFINED.format(why=why, who="as a user who owns nothing", what="what everybody may")

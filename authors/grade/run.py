@@ -13,28 +13,37 @@ from dataclasses import asdict
 from pathlib import Path
 
 from . import hand_ins, judge
-from .confine import ROOT, Limits, best_host
+from .confine import CONFINED, ROOT, Limits, best_host
 from .pages import write_pages
 from .report import Report, Row, write_tables
 from .roster import read_points, read_roster, who_is_who
 
 HERE = Path(__file__).resolve().parent
 KEPT = ".judged"  # a folder beside the tables: what was judged once is not judged again
+ENDED = "not judged: grading ended without a word while it ran. Look into it; --again judges it all the same"
 
 
-def grade(folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, show_progress=True):
+def grade(
+    folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, unconfined=False,
+    show_progress=True,
+):  # fmt: skip
     """Judge every hand-in under `folder` and write tables and pages into `out`; returns a `Report`.
 
     A student is a folder, `anna/01_by_hand.ipynb`, a .zip, or part of a file's name, `anna_01_by_hand.ipynb`. `out` is
     the folder `graded` in it unless given. A roster and points are CSV files, roster.csv and points.csv in the folder
-    unless given. What was judged before, by the same edition of the course, is not judged again unless `again`.
-    Raises: FileNotFoundError if there is no such folder or nothing in it, ValueError for a roster that is none.
+    unless given. What was judged before, by the same edition of the course, is not judged again unless `again`, and
+    what ran as grading was killed is not run again. Without bubblewrap nothing runs unless `unconfined`.
+    Raises: FileNotFoundError if there is no such folder or nothing in it, ValueError for a roster that is none,
+    OSError if there is no bubblewrap.
     """
     folder, limits = Path(folder), limits or Limits()
     place = folder if folder.is_dir() else folder.parent
     found = hand_ins.find(folder)
     out = Path(out) if out else place / "graded"
     (out / KEPT).mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
+    for hand_in in found:
+        if not (hand_in.problem or again) and note_of(hand_in, out / KEPT).exists():
+            hand_in.problem = ENDED
     roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
     people = read_roster(roster) if roster else []
     report = Report(out=out)
@@ -51,7 +60,7 @@ def grade(folder, out=None, *, roster=None, points=None, limits=None, jobs=None,
     chosen, others = hand_ins.choose([hand_in for hand_in in found if not hand_in.problem])
     report.files += [(hand_in.path, why) for hand_in, why in others]
     unique = list({id(hand_in): hand_in for hand_in, _ in chosen}.values())
-    results, report.words = judge_all(unique, out / KEPT, limits, jobs, again, show_progress)
+    results, report.words = judge_all(unique, out / KEPT, limits, jobs, again, show_progress, unconfined)
     for hand_in, number in chosen:
         for result in results[hand_in.digest, hand_in.path]:
             if result["exercise"].split(".")[0] == number:
@@ -71,7 +80,7 @@ def _there(path):
 # ------------------------------------------------------------------------------------------------ many at once
 
 
-def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True):
+def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True, unconfined=False):
     """{(digest, path): results} of all, and the line that says how students' code was confined."""
     from tqdm import tqdm
 
@@ -84,7 +93,7 @@ def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True):
             to_do.put((hand_in, kept / f"{key}.json"))
         else:
             results[hand_in.digest, hand_in.path] = before
-    words, left = [], to_do.qsize()
+    words, refused, left = [], [], to_do.qsize()
     if not left:
         return results, ""
     jobs = min(jobs or cores(), -(-left // 5))  # a judge takes as long to start as some five hand-ins take
@@ -92,27 +101,47 @@ def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True):
     with tqdm(total=len(chosen), initial=len(chosen) - left, unit="hand-in", disable=not show_progress) as bar:
 
         def work():
-            with Judge(limits, seed) as judge:
-                with contextlib.suppress(queue.Empty):
+            try:
+                with Judge(limits, seed, unconfined) as judge, contextlib.suppress(queue.Empty):
+                    if judge.words not in ("", CONFINED, *words):
+                        tqdm.write(judge.words, file=sys.stderr)  # before anybody's code runs
+                    words.append(judge.words)
                     while True:
                         hand_in, file = to_do.get_nowait()
+                        note_of(hand_in, kept).touch()
                         found, finished = judge.judge(hand_in)
+                        note_of(hand_in, kept).unlink(missing_ok=True)
                         results[hand_in.digest, hand_in.path] = found
                         if finished:
                             _keep(file, found)
                         bar.update()
-                words.append(judge.words)
+            except Refused as error:
+                refused.append(str(error))
 
         threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.2)  # in Python, so that Ctrl-C is heard
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(0.2)  # in Python, so that Ctrl-C is heard
+        finally:  # also where Ctrl-C has stopped it: none of them has ended it
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    to_do.get_nowait()
+            for hand_in in chosen:
+                note_of(hand_in, kept).unlink(missing_ok=True)
+    if refused:
+        raise OSError(refused[0])
     missing = [hand_in for hand_in in chosen if (hand_in.digest, hand_in.path) not in results]
     if missing:
         raise OSError(f"{len(missing)} hand-ins could not be judged; the next call goes on")
     return results, max(words, default="", key=len)
+
+
+def note_of(hand_in, kept):
+    """A file that is there while a hand-in runs, and stays if it ends grading."""
+    return kept / f"{hashlib.sha256(f'{hand_in.digest}{hand_in.path}'.encode()).hexdigest()}.runs"
 
 
 def cores():
@@ -140,16 +169,22 @@ def _keep(path, results):
     os.replace(fresh, path)  # whole or not at all
 
 
+class Refused(Exception):
+    """Students' code could not be confined, and nobody said that it may run all the same."""
+
+
 class Judge:
     """A judge in a process of its own: should it end, its hand-in is said to be unjudged, and it starts anew."""
 
     command = (sys.executable, "-m", "authors.grade.run")
 
-    def __init__(self, limits, seed):
-        self.options = json.dumps({"limits": asdict(limits), "seed": seed})
+    def __init__(self, limits, seed, unconfined=False):
+        self.options = json.dumps({"limits": asdict(limits), "seed": seed, "unconfined": unconfined})
         self.process, self.words = None, ""
 
     def __enter__(self):
+        with contextlib.suppress(OSError, ValueError, KeyError):  # each hand-in tries again
+            self._start()
         return self
 
     def __exit__(self, *error):
@@ -164,7 +199,11 @@ class Judge:
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )
-        self.words = json.loads(self.process.stdout.readline())["words"]
+        told = json.loads(self.process.stdout.readline())
+        if "refused" in told:
+            self._stop()
+            raise Refused(told["refused"])
+        self.words = told["words"]
 
     def _stop(self):
         if self.process is not None:
@@ -193,7 +232,10 @@ def main(options):
     """The judge's process: a hand-in in each line that comes in, its results in each that goes out."""
     out, sys.stdout = sys.stdout, sys.stderr
     judge.draw_probes(options["seed"])
-    host, words = best_host(Limits(**options["limits"]))
+    try:
+        host, words = best_host(Limits(**options["limits"]), unconfined=options["unconfined"])
+    except OSError as error:
+        return print(json.dumps({"refused": str(error)}), file=out, flush=True)
     with host:
         print(json.dumps({"words": words}), file=out, flush=True)
         for line in sys.stdin:

@@ -216,6 +216,7 @@ def refresh(arguments):
             kernel_name="python3",
             record_timing=False,
             store_widget_state=False,
+            coalesce_streams=True,
             resources={"metadata": {"path": str(path.parent)}},
         )
         try:

@@ -231,6 +231,7 @@ def refresh(arguments):
         nbformat.validate(notebook)
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
         print("saved", flush=True)
+    run([PYTHON, "-m", "authors.speaker"])  # slides that the guide for instructors names may have moved
     return 1 if failed else 0
 
 

@@ -1,7 +1,16 @@
 """What a notebook holds for whoever presents it: in the first cell of each slide, metadata "speaker".
 
 {"minutes": 2, "say": "where to point, what to change live", "ask": "the question for the hall [its answer]"}
+
+`python -m authors.speaker` brings the slides that the guide for instructors names up to date; `course.py refresh` does.
 """
+
+import re
+from pathlib import Path
+
+import nbformat
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
 
 def notes_of(cell):
@@ -27,3 +36,36 @@ def minutes_before(notebook):
 def clock(minutes):
     """7.5 as 7:30."""
     return f"{int(minutes)}:{int(minutes % 1 * 60):02d}"
+
+
+# ----------------------------------------------------------------------------------------- the guide for instructors
+
+REFERENCE = re.compile(r"<!--(?P<cell>[\w-]+)-->(?P<lesson>\d\d) slide \d+ \(“[^”]*”\)")
+
+
+def with_slides(guide, notebooks):
+    """The guide with the number and the heading of every slide that it names by a cell on it.
+
+    notebooks: a lesson's two digits → its notebook. Raises: KeyError for a cell that no slide has.
+    """
+    found = {}
+    for lesson, notebook in notebooks.items():
+        number, heading, beginnings = 0, "", {cell.id for cell in slides(notebook)}
+        for cell in notebook.cells:
+            number += cell.id in beginnings
+            if cell.cell_type == "markdown" and cell.source.startswith("#"):
+                heading = cell.source.splitlines()[0].lstrip("# ")
+            found[lesson, cell.id] = f"<!--{cell.id}-->{lesson} slide {number} (“{heading}”)"
+    return REFERENCE.sub(lambda match: found[match["lesson"], match["cell"]], guide)
+
+
+def main():
+    """Bring the numbers and headings of slides in the guide up to date."""
+    notebooks = {path.name[:2]: nbformat.read(path, as_version=4) for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+    guide = NOTEBOOKS / "INSTRUCTORS.md"
+    text = with_slides(guide.read_text(encoding="utf-8"), notebooks)
+    guide.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

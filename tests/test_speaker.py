@@ -55,3 +55,14 @@ def test_the_slides_take_the_minutes_that_instructors_are_told(path):
     minutes = int(re.search(rf"\]\({path.name}\), (\d+) minutes", told)[1])
     slides = speaker.slides(nbformat.read(path, as_version=4))
     assert sum(speaker.notes_of(cell)["minutes"] for cell in slides) == minutes
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_figures_in_the_guide_stand_in_the_notebook(path):
+    guide = (path.parent / "INSTRUCTORS.md").read_text(encoding="utf-8")
+    section = guide.partition(f"]({path.name})")[2].partition("\n## ")[0]
+    paragraphs = [text for text in section.split("\n\n") if "board" not in text]  # what boards show has its own tests
+    paragraphs = [re.sub(r"`check\(.*?\)`|^Hand out: .*", "", text) for text in paragraphs]
+    shown = path.read_text(encoding="utf-8").replace("−", "-")
+    for figure in re.findall(r"(?<![\w.])\d+\.\d+(?![.\d])", " ".join(paragraphs)):
+        assert figure in shown or f"exercise-{figure.replace('.', '-')}" in shown, figure

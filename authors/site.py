@@ -30,7 +30,8 @@ WEBSITE = HERE / "website"
 BUILD = ROOT / "build"
 OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 COURSE = (  # what the zip holds: the course as it is
-    *("README.md", "course.py", "copies.py", "conftest.py", "pyproject.toml", "requirements.txt", "environment.yml"),
+    *("README.md", "course.py", "commands.py", "copies.py", "conftest.py"),
+    *("pyproject.toml", "requirements.txt", "environment.yml"),
     *("attn_lib", "authors", "deploy", "img", "notebooks", "tests"),
 )
 ZIP = "attention.zip"
@@ -248,8 +249,10 @@ def ways_in(name):
     return (
         f'<details class="run-it" id="run-it"><summary>Run this {"lesson" if name else "course"}</summary>'
         f'<p>Download <a href="{up}run/{ZIP}" download>{ZIP}</a>. With Python 3.11 or newer, these lines open '
-        f"{'it' if name else 'the first lesson'} as a notebook that asks for your guesses and checks your code:</p>"
-        f"<pre>unzip {ZIP}\ncd attention\npython course.py lab {number}</pre><p>{elsewhere}</p></details>"
+        f"{'it' if name else 'the first lesson'} as a notebook that asks for your guesses and checks your code. On "
+        "macOS, Debian and Ubuntu write <code>python3</code>:</p>"
+        f"<pre>python -m zipfile -e {ZIP} .\ncd attention\npython course.py lab {number}</pre>"
+        f"<p>{elsewhere}</p></details>"
     )
 
 

@@ -4,7 +4,10 @@ Nothing is installed here. Commands are run as processes in a copy of the course
 instead of Python, which notes how it was called; the set-up is tried as a module whose commands are recorded.
 """
 
+import ast
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import re
@@ -14,6 +17,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 import pytest
@@ -30,7 +34,7 @@ echo >> "{root}/calls"
 """
 
 
-def load(path=ROOT / "course.py"):
+def load(path=ROOT / "commands.py"):
     spec = importlib.util.spec_from_file_location("course", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -41,7 +45,7 @@ def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
     (root / "authors").mkdir(parents=True)
     (root / "deploy").mkdir()
-    for name in ("course.py", "pyproject.toml", *LISTS):
+    for name in ("course.py", "commands.py", "pyproject.toml", *LISTS):
         shutil.copy(ROOT / name, root / name)
     (root / "notebooks").mkdir()
     (root / "tests").mkdir()
@@ -70,7 +74,7 @@ class Terminal:
 
     def __init__(self, root):
         self.root = root
-        course = load(root / "course.py")
+        course = load(root / "commands.py")
         self.answers("exit 0")
         for part in course.PARTS:
             (course.VENV / f"{part}-ready").write_text(course.fingerprint(part))
@@ -112,6 +116,8 @@ def test_an_old_python_is_told_which_one_to_take_and_nothing_is_set_up(tmp_path,
     for name in newer.split():
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 127\n")  # as pyenv's, which only says what there would be
+    (tmp_path / "python3").chmod(0o755)
     script = tmp_path / "course.py"
     shutil.copy(ROOT / "course.py", script)
     code = "import sys; sys.version_info = (3, 10, 1); sys.argv = ['course.py', 'hub']; "
@@ -128,6 +134,16 @@ def test_an_old_python_is_told_which_one_to_take_and_nothing_is_set_up(tmp_path,
     assert not (tmp_path / ".venv").exists()
 
 
+def test_python_2_can_read_what_tells_it_that_it_is_too_old():
+    text = (ROOT / "course.py").read_text(encoding="utf-8")
+    newer = ast.JoinedStr, ast.Starred, ast.NamedExpr, ast.AnnAssign, ast.AsyncFunctionDef, ast.Nonlocal, ast.Match
+    assert "coding: utf-8" in text.split("\n")[0]
+    nodes = list(ast.walk(ast.parse(text)))
+    starred = {id(argument) for node in nodes if isinstance(node, ast.Call) for argument in node.args[-1:]}
+    assert not [node for node in nodes if isinstance(node, newer) and id(node) not in starred]
+    assert not any(node.kwonlyargs or node.posonlyargs for node in nodes if isinstance(node, ast.arguments))
+
+
 @pytest.mark.parametrize("arguments", [[], ["bake"]])
 def test_no_command_and_an_unknown_one_are_answered_with_the_usage(terminal, arguments):
     assert terminal.type(*arguments) == []
@@ -136,7 +152,7 @@ def test_no_command_and_an_unknown_one_are_answered_with_the_usage(terminal, arg
 
 
 def test_the_usage_names_every_command():
-    usage = set(re.findall(r"^python course\.py (\w+)", load().__doc__, re.M))
+    usage = set(re.findall(r"^python course\.py (\w+)", load(ROOT / "course.py").__doc__, re.M))
     assert usage == {"lab", "test", "present", "slides", "site", "refresh", "bench", "grade", "hub"}
 
 
@@ -213,6 +229,9 @@ def test_a_folder_to_be_graded_is_the_callers(terminal, tmp_path):
     assert call.command == ["-m", "authors.grade", "handed in", "--out", "x"]
     assert call.folder == str(elsewhere)
     assert call.path.split(os.pathsep) == [str(terminal.root), "mine"]  # where `authors` is found
+    terminal.answers("kill -9 $$")  # as a hand-in may
+    terminal.type("grade", "handed in", folder=elsewhere)
+    assert terminal.code and "Call it again" in terminal.printed
 
 
 def test_the_hub_gets_its_words_where_the_caller_stands(terminal, tmp_path):
@@ -273,6 +292,7 @@ def test_lab_opens_the_learners_copy_or_the_tested_edition(terminal, arguments, 
     assert f"/lab/tree/{page}.ipynb" in options and made == copies
     assert options[options.index("--ServerApp.root_dir") + 1] == str(terminal.root)
     assert not {"--edit", "--fresh", *arguments} & set(options)
+    assert Path(options[options.index("--LabApp.workspaces_dir") + 1]).is_relative_to(terminal.root / "my")
 
 
 def test_lab_passes_options_on(terminal):
@@ -367,7 +387,7 @@ def test_what_jupyter_would_not_take_is_not_saved_and_a_slow_machine_has_time(co
 def course(tmp_path, monkeypatch):
     """course.py as a module, standing in a folder of its own, its commands recorded."""
     root = lay_out(tmp_path / "my course")
-    module = load(root / "course.py")
+    module = load(root / "commands.py")
     module.commands, module.fails = [], lambda command: False
     monkeypatch.setattr(module, "torch_index", lambda: [])
     monkeypatch.setattr(shutil, "which", lambda name: None)
@@ -498,6 +518,38 @@ def test_a_moved_folder_and_another_python_are_set_up_again(course, monkeypatch)
     assert len(installed(course)) == 3
 
 
+def test_a_venv_that_is_a_link_is_left_as_it_is(course, tmp_path):
+    (tmp_path / "theirs").mkdir()
+    course.VENV.symlink_to(tmp_path / "theirs", target_is_directory=True)
+    with pytest.raises(SystemExit, match=r"is a link to .*theirs"):
+        course.set_up()
+    assert course.commands == [] and not list((tmp_path / "theirs").iterdir())
+
+
+def test_a_venv_that_another_copy_uses_is_left_as_it_is(course, tmp_path):
+    course.set_up()
+    other, note = tmp_path / "another copy", course.VENV / "lib/attn_lib-1.dist-info/direct_url.json"
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"url": other.as_uri()}))
+    other.mkdir()
+    (other / ".venv").mkdir()  # from which ours was copied: both go on
+    (course.ROOT / "requirements.txt").write_text("torch\n")
+    course.set_up()
+    (other / ".venv").rmdir()
+    (other / ".venv").symlink_to(course.VENV, target_is_directory=True)
+    (course.ROOT / "requirements.txt").write_text("torch \n")
+    course.commands.clear()
+    with pytest.raises(SystemExit, match=r"is used by the course in .*another copy"):
+        course.set_up()
+    assert course.commands == []
+
+
+def test_an_active_conda_environment_is_not_passed_over_silently(course, monkeypatch, capsys):
+    monkeypatch.setenv("CONDA_DEFAULT_ENV", "physics")
+    course.set_up("authors")
+    assert capsys.readouterr().out.count("conda environment physics") == 1
+
+
 def test_a_venv_works_when_its_pip_does(tmp_path):
     course = load()
     assert course.works(Path(sys.executable)) and not course.works(tmp_path / "python")
@@ -594,8 +646,23 @@ def test_on_linux_torch_comes_without_cuda(monkeypatch, capsys, system, machine,
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(course.platform, "machine", lambda: machine)
     monkeypatch.setattr(course.urllib.request, "urlopen", urlopen)
+    monkeypatch.setattr(course, "has_torch", lambda: False)
+    monkeypatch.setattr(sys, "stdin", None)
     assert course.torch_index() == wanted
     assert ("2.7 GB" in capsys.readouterr().out) == (not answers)
+
+
+@pytest.mark.parametrize(("typed", "goes_on"), [("y\n", True), ("\n", False), ("", False)])
+def test_cuda_is_downloaded_only_after_a_yes(monkeypatch, typed, goes_on):
+    course = load()
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(course.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(course.urllib.request, "urlopen", mock.Mock(side_effect=OSError))
+    monkeypatch.setattr(course, "has_torch", lambda: False)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    with contextlib.nullcontext() if goes_on else pytest.raises(SystemExit, match="Nothing was installed"):
+        assert course.torch_index() == []
 
 
 def test_a_step_that_fails_ends_course_py_unless_its_code_is_wanted(capfd):
@@ -608,9 +675,7 @@ def test_a_step_that_fails_ends_course_py_unless_its_code_is_wanted(capfd):
 
 
 def test_conda_and_pip_users_get_the_same_versions():
-    pinned = {}
-    for name in LISTS[:2]:
-        pinned |= dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / name).read_text(), re.M))
+    pinned = dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / LISTS[0]).read_text(), re.M))
     conda = dict(re.findall(r"^ +- ([\w-]+)==?(\S+)", (ROOT / "environment.yml").read_text(), re.M))
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("python")

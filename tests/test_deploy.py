@@ -1088,7 +1088,7 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     """Learners' copies are handed in, collected and graded, each by the code that does it in a class."""
     collect, homes = class_of
     monkeypatch.syspath_prepend(str(ROOT))
-    course, hand_in = load("course"), load("attn_lib.exercises.hand_in")
+    course, hand_in = load("commands"), load("attn_lib.exercises.hand_in")
     monkeypatch.setattr(course, "run", in_this_process)
     lesson, out = tmp_path / "course/notebooks/03_masking.ipynb", tmp_path / "out"
     lesson.parent.mkdir(parents=True)
@@ -1177,8 +1177,8 @@ def test_the_dev_container_opens_what_there_is():
     container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
     copies = [f"my/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")]
     assert set(container["customizations"]["codespaces"]["openFiles"]) <= set(copies)
-    assert "course.set_up(); course.make_copies()" in container["postCreateCommand"]
-    assert callable(importlib.import_module("course").make_copies)
+    assert "commands.set_up(); commands.make_copies()" in container["postCreateCommand"]
+    assert callable(importlib.import_module("commands").make_copies)
 
 
 def test_binder_and_kubernetes_make_the_learners_copies_before_they_open_one():

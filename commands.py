@@ -20,6 +20,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 NOTEBOOKS = ROOT / "notebooks"
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+SETTINGS = "jupyterlab.json"  # as JupyterLab reads its overrides.json
 # What is installed for whom; each part is added by the first command that needs it.
 PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", "hub": "deploy/requirements.txt"}
 
@@ -97,7 +98,7 @@ def copies_served():
 
 def fingerprint(part):
     """What a part's set-up depends on: its inputs, the Python that made it, and where it stands."""
-    names = [PARTS[part], "pyproject.toml"] if part == "learners" else [PARTS[part]]
+    names = [PARTS[part], "pyproject.toml", SETTINGS] if part == "learners" else [PARTS[part]]
     files = b"".join((ROOT / name).read_bytes() for name in names)
     return hashlib.sha256(f"{sys.version_info[:2]} {ROOT}".encode() + files).hexdigest()
 
@@ -168,12 +169,13 @@ def has_torch():
 
 
 def settle_jupyterlab():
-    """No question about news on the first start: the learner came for something else."""
+    """No question about news, ↓ stops at folded cells too, and kernels explain names that are missing from a copy."""
     settings = VENV / "share/jupyter/lab/settings"
     settings.mkdir(parents=True, exist_ok=True)
-    (settings / "overrides.json").write_text(
-        '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}\n'
-    )
+    shutil.copyfile(ROOT / SETTINGS, settings / "overrides.json")
+    kernels = VENV / "etc/ipython"
+    kernels.mkdir(parents=True, exist_ok=True)
+    (kernels / "ipython_kernel_config.py").write_text('c.InteractiveShellApp.extensions = ["attn_lib.missing"]\n')
 
 
 # -------------------------------------------------------------------------------------------------------- commands

@@ -15,6 +15,7 @@ import difflib
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import sys
@@ -33,8 +34,8 @@ KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After your guess", "More after your guess"  # the second right below the first
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 COVERS = {  # tag → the first line of a hidden cell, which is shown
-    "filled": "# The course's own code: open it when you have written yours.",
-    "answer": "# This belongs to the answer: open it when you have yours.",
+    "filled": "# The course's own code. Run this cell too (Shift+Enter); open it when you have written yours.",
+    "answer": "# This belongs to the answer. Run this cell too (Shift+Enter); open it when you have yours.",
 }
 
 
@@ -182,7 +183,13 @@ def version_of(lesson):
 def lesson_of(notebook):
     """The course's notebook as a learner begins it: no outputs, answers folded, the course's lines hidden."""
     cells = notebook["cells"]
-    return {**notebook, "cells": [begun(cell, fold) for cell, fold in zip(cells, folds(cells), strict=True)]}
+    metadata = notebook.get("metadata", {})
+    language = {**metadata.get("language_info", {}), "version": platform.python_version()}
+    return {  # where the kernel has to add its version, the notebook is unsaved as soon as it is opened
+        **notebook,
+        "metadata": {**metadata, "language_info": language},
+        "cells": [begun(cell, fold) for cell, fold in zip(cells, folds(cells), strict=True)],
+    }
 
 
 def folds(cells):

@@ -1,5 +1,6 @@
 """The shared code of the notebook series. Plots, boards and exercises are imported by name: attn_lib.plots, …"""
 
+from . import missing
 from .backward import attention_backward, softmax_backward
 from .cache import Cache, cache_bytes, cached_attention
 from .examples import Steps, self_attention_steps
@@ -35,3 +36,5 @@ __all__ = [
     "window_mask",
     "without_head",
 ]
+
+missing.watch()

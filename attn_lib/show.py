@@ -180,9 +180,9 @@ def framed(body, kind="plain"):
     return f'<div style="border-left: 4px solid {FRAMES[kind]}; padding: 0.3em 0.8em; color: inherit">{body}</div>'
 
 
-def folded(summary, body, *, is_open=False):
+def folded(summary, body):
     """HTML that is unfolded by a click on its summary; body is HTML, summary words."""
-    return f"<details{' open' if is_open else ''}><summary>{marked(summary)}</summary>{body}</details>"
+    return f"<details><summary>{marked(summary)}</summary>{body}</details>"
 
 
 def marked(text):

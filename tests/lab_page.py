@@ -123,11 +123,18 @@ def jupyterlab(folder, options=(), **variables):
     for name, text in SETTINGS.items() if not settings.exists() else ():
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
+    (folder / ".app").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "jupyterlab.json", folder / ".app/overrides.json")
     (folder / ".CONFIG/labconfig").mkdir(parents=True, exist_ok=True)
     (folder / ".CONFIG/labconfig/page_config.json").write_text(json.dumps(WITHOUT))
     port = random.SystemRandom().randrange(10_000, 30_000)  # the next free one would be that of another worker too
     options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    options += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=test", "--ServerApp.port_retries=0"]
+    options += [
+        f"--LabApp.app_settings_dir={folder / '.app'}",
+        f"--ServerApp.root_dir={folder}",
+        "--IdentityProvider.token=test",
+        "--ServerApp.port_retries=0",
+    ]
     environment = {**os.environ, **variables, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
     environment["PATH"] = str(Path(sys.executable).parent)  # as for most learners: JupyterLab finds no Node.js to ask
     environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}

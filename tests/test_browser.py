@@ -8,6 +8,7 @@ import torch
 from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
 from on_a_board import cell, changed, focused, press, see, see_results, start_again
 
+import copies
 from attn_lib.examples import W_q, W_v, X
 
 TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
@@ -42,6 +43,7 @@ def boards(browser, tmp_path_factory):
     notebook, lesson = nbformat.read(path, 4), nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", 4)
     (notebook.cells[1].outputs,) = (cell.outputs for cell in lesson.cells if cell.source == "by_hand_explorer()")
     nbformat.write(notebook, path)
+    copies.write(folder / "copy.ipynb", copies.lesson_of(copies.read(ROOT / "notebooks/03_masking.ipynb")))
     with jupyterlab(folder) as address:
         page = Lab(browser, address, "boards.ipynb")
         page.before_it_was_run = page.page.locator(".jp-OutputArea", has=page.page.get_by_role("table")).inner_text()
@@ -195,3 +197,20 @@ def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was
     see_results(by_hand, X=changed(X, 1, 1, 3.0))
     boards.page.clock.fast_forward(4000)  # ms that a kernel may take to answer
     see(by_hand, "Python has not been told")
+
+
+ACTIVE = "[...document.querySelectorAll('.jp-Notebook .jp-Cell')].findIndex(cell => cell.matches('.jp-mod-active'))"
+
+
+def test_in_a_copy_the_arrow_keys_stop_at_folded_cells_and_opening_changes_nothing(boards, browser):
+    copy = Lab(browser, boards.address, "copy.ipynb")
+    assert copy.page.locator(".jp-mod-dirty").count() == 0
+    copy.page.keyboard.press("Escape")
+    folded = copy.page.locator(".jp-Cell", has=copy.page.locator(".jp-InputPlaceholder"))
+    assert folded.count()
+    for key, way in (("ArrowDown", 1), ("k", -1)):
+        for _ in range(20):
+            before = copy.page.evaluate(ACTIVE)
+            copy.page.keyboard.press(key)
+            copy.page.wait_for_function(f"{ACTIVE} === {before + way}")
+    copy.close()

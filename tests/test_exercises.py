@@ -793,12 +793,10 @@ def test_everything_that_is_told_of_an_exercise_is_said():
         assert not unsaid, f"{exercise.id}: {unsaid}"
 
 
-def test_hints_come_one_by_one_and_only_later_ones_are_open(monkeypatch):
+def test_hints_come_one_by_one(monkeypatch):
     first = _first_hint("3.2")
     assert str(first).startswith("Hint 1 of 3") and "Hint 2" not in str(first)
-    assert "<details>" in first._repr_html_() and "<details open>" not in first._repr_html_()
-    second = hint("3.2")
-    assert "Hint 2 of 3" in str(second) and "<details open>" in second._repr_html_()
+    assert "Hint 2 of 3" in str(hint("3.2"))
     hint("3.2")
     assert str(hint("3.2")).count("Hint ") == 3
     assert 'solution("3.2")' in str(hint("3.2"))

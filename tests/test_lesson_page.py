@@ -206,7 +206,8 @@ def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
     site.pack(tmp_path / "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     names = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
-    wanted = ["course.py", "attn_lib/board/page/engine.js", "img/by_hand_flow.svg", "requirements.txt", "copies.py"]
+    wanted = ["course.py", "attn_lib/board/page/engine.js", "img/by_hand_flow.svg"]
+    wanted += ["requirements.txt", "copies.py", "jupyterlab.json"]
     assert names >= {
         f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in site.notebooks())]
     }

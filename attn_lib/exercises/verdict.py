@@ -77,7 +77,7 @@ def _matrix(tensor):
 
 
 class Hint:
-    """The hints called up so far; the first output is folded, the newest of later ones is open."""
+    """The hints called up so far, each folded: to run the cell, also with all others, is not yet to ask for help."""
 
     def __init__(self, id, hints, total):
         self.id, self.hints, self.total = id, hints, total
@@ -95,10 +95,7 @@ class Hint:
         return plain("\n".join([*lines, self._more()]))
 
     def _repr_html_(self):
-        parts = [
-            folded(title, marked(hint), is_open=len(self.hints) > 1 and i == len(self.hints))
-            for i, (title, hint) in enumerate(zip(self._titles(), self.hints, strict=True), start=1)
-        ]
+        parts = [folded(title, marked(hint)) for title, hint in zip(self._titles(), self.hints, strict=True)]
         return framed("".join(parts) + f"<small>{marked(self._more())}</small>")
 
 

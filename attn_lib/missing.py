@@ -1,0 +1,179 @@
+"""In a learner's copy: a name that is not there is told by the cell that makes it, and a line that raised has no value.
+
+Cells get skipped, deleted, or forgotten when the kernel was started again, and Python's message names the name only.
+That message stays for typing slips and for names that no cell of the notebook makes.
+"""
+
+import json
+import os
+import re
+import symtable
+import sys
+import traceback
+from pathlib import Path
+
+MARKER = ".copy.json"  # in the folder of the copies: for each notebook the course's cells, as copies.py handed them out
+OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
+AGAIN = "then this one again."
+
+_failed = set()  # names which the learner's own cell did not come to make
+
+
+def watch():
+    """Called by `import attn_lib`, where there may be a kernel or none."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        load_ipython_extension(shell)
+
+
+def load_ipython_extension(shell):
+    """Only in the folder of the copies; the .venv's kernels come here before a learner has run the imports."""
+    if Path(MARKER).is_file():
+        shell.set_custom_exc((NameError,), _show)
+        shell.events.register("post_run_cell", _forget)
+
+
+# ---------------------------------------------------------------------------------------------- a name that is missing
+
+
+def _show(shell, etype, error, tb, tb_offset=None):
+    """Show a NameError: what to do and the line that asked for the name where that is known, else as always."""
+    *_, (frame, line) = traceback.walk_tb(tb)
+    if etype is NameError and frame.f_globals is shell.user_ns and error.name not in shell.user_ns:
+        said = _explained(error.name, shell)
+        if said:
+            where = traceback.extract_tb(tb)[-1]
+            shown = [said, "", f"line {line}: {where.line}", f"NameError: {error}"]
+            error._render_traceback_ = lambda: shown
+    shell.showtraceback((etype, error, tb), tb_offset=tb_offset)
+
+
+def _explained(name, shell):
+    notebook = _notebook(shell)
+    cells, course = (_cells(notebook), _course(notebook)) if notebook else ([], [])
+    return explanation(name, cells, course, _place(cells, shell), name in _failed)
+
+
+def explanation(name, cells, course, here, failed=False):
+    """Which cell to run for this name, or what the deleted one read; None where neither notebook nor course makes it.
+
+    `here` is the number of the cell that asks for the name, or None.
+    """
+    maker = _nearest(name, cells, here)
+    if maker is not None:
+        cell = _described(name, cells, maker)
+        if failed:
+            return f"`{name}` has no value: {cell} ended with an error. Mend that cell and run it, {AGAIN}"
+        below = "only further down, " * (here is not None and maker > here)
+        return f"`{name}` comes {below}from {cell}. Run that cell, {AGAIN}{_hint(cells, maker)}"
+    ids = [cell["id"] for cell in course]
+    here = ids.index(cells[here]["id"]) if here is not None and cells[here]["id"] in ids else None
+    maker = _nearest(name, course, here)
+    if maker is None:
+        return None
+    lost, under = course[maker], _heading(course, maker)
+    if lost["id"] in [cell["id"] for cell in cells]:
+        line = _line(name, lost)
+        return f"`{name}` came from `{line}` under “{under}”, which is gone. Write it again and run its cell."
+    return (
+        f"`{name}` came from a cell that has been deleted. It stood under “{under}”; "
+        f"put it back into a new cell there and run it, {AGAIN} It read:\n\n{lost['source']}"
+    )
+
+
+def _nearest(name, cells, here):
+    """The number of the last cell above that makes this name, or else of the first one; never of the cell itself."""
+    makers = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and i != here and name in _makes(cell)]
+    above = [i for i in makers if here is not None and i < here]
+    return above[-1] if above else makers[0] if makers else None
+
+
+def _makes(cell):
+    try:
+        table = symtable.symtable(cell["source"], "cell", "exec")
+    except (SyntaxError, ValueError):  # half written, or a line for the shell
+        return set()
+    return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+
+
+def _described(name, cells, i):
+    """A cell in words: by the line that makes the name, or by its place where the lines are folded away."""
+    heading = _heading(cells, i)
+    if not _is_folded(cells[i]):
+        return f"the cell with `{_line(name, cells[i])}` under “{heading}”"
+    grey = [k for k, cell in enumerate(cells) if _is_folded(cell) and _heading(cells, k) == heading]
+    which = f", number {grey.index(i) + 1} of {len(grey)} there" if len(grey) > 1 else ""
+    return f"a grey, folded cell under “{heading}”{which}"
+
+
+def _hint(cells, maker):
+    if _is_folded(cells[maker]):
+        return " The arrow keys select it, Shift+Enter runs it, and it stays folded."
+    if all(cell["cell_type"] != "code" for cell in cells[:maker]):
+        return " In a kernel that was started again, Run → Run All Above Selected Cell runs all that you had."
+    return ""
+
+
+def _is_folded(cell):
+    return cell["cell_type"] == "code" and cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+
+
+def _heading(cells, i):
+    texts = [cell["source"] for cell in cells[:i] if cell["cell_type"] == "markdown"]
+    return ([title for text in texts for title in re.findall(r"^#{1,6} +(.+)", text, re.M)] or ["the beginning"])[-1]
+
+
+def _line(name, cell):
+    lines = [line.strip() for line in cell["source"].splitlines()]
+    return next(line for line in lines if re.search(rf"\b{name}\b", line) and not line.startswith("#"))
+
+
+# ------------------------------------------------------------------------------------------- a line that raised
+
+
+def _forget(result):
+    """Where a learner's own cell raised, what it made before goes: the next cell must not judge that."""
+    shell, source = sys.modules["IPython"].get_ipython(), result.info.raw_cell or ""
+    notebook = _notebook(shell)
+    mine = {name for cell in _course(notebook) if OWN & set(cell["metadata"].get("tags", [])) for name in _makes(cell)}
+    for name in mine:
+        if re.search(rf"^(?:def|class) +{name}\b|^[\w, ]*\b{name}\b[\w, ]*=(?!=)", source, re.M):
+            _failed.discard(name)
+            if not result.success:
+                _failed.add(name)
+                shell.user_ns.pop(name, None)
+
+
+# ----------------------------------------------------------------------------------------------- notebook and course
+
+
+def _notebook(shell):
+    """The notebook's file, as JupyterLab and VS Code tell their kernels; None where neither does or it has moved."""
+    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
+    return Path(told) if told.endswith(".ipynb") and Path(told).is_file() else None
+
+
+def _cells(notebook):
+    return [{"id": "", **cell, "source": "".join(cell["source"])} for cell in _read(notebook).get("cells", [])]
+
+
+def _course(notebook):
+    """The cells of the notebook's latest edition as a copy was begun with them."""
+    book = notebook and _read(notebook.parent / MARKER).get(notebook.name)
+    return book["versions"][book["latest"]] if book else []
+
+
+def _read(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _place(cells, shell):
+    """The number of the cell that runs: by its id where the front end sends it, else by its text."""
+    parent = getattr(shell, "get_parent", dict)() or {}
+    id, text = parent.get("metadata", {}).get("cellId"), shell.history_manager.input_hist_raw[-1]
+    same = [i for i, cell in enumerate(cells) if id and cell["id"] == id]
+    same += [i for i, cell in enumerate(cells) if cell["source"].strip() == text.strip()]
+    return same[0] if same else None

@@ -66,20 +66,27 @@ def by_hand_explorer(upto="outputs"):
     uses = {option for step in steps for option in step.operation.options.values() if isinstance(option, str)}
     controls = [control for control in (arithmetic, query) if control.name in uses]
     if upto == "outputs":
-        return Board(inputs, steps, controls, ONE_ENTRY, "Self-attention by hand")
+        same = torch.stack((X[0], X[1], X[0]))
+        tries = {
+            "take every key away": {"W_k": torch.zeros(4, 3)},
+            "let every query shout ten times as loud": {"W_q": 10 * W_q},
+            "make *tea* the same as *I*": {"X": same},
+        }
+        return Board(inputs, steps, controls, ONE_ENTRY, "Self-attention by hand", tries=tries)
     return Board(inputs, steps, controls, title=f"Self-attention by hand, up to the {upto.replace('_', ' ')}")
 
 
 ONE_ENTRY = Task(
-    "Make I give tea more than 0.6, while like keeps more than 0.95 for itself, by changing one single entry of W_k.",
-    (("above", "weights", 0, 2, 0.6), ("above", "weights", 1, 1, 0.95), ("changed", {"W_k": 1})),
+    "Make *I* give *tea* more than 0.7, while *like* keeps more than 0.85 for itself, by changing one single entry of "
+    "W_k.",
+    (("above", "weights", 0, 2, 0.7), ("above", "weights", 1, 1, 0.85), ("changed", {"W_k": 1})),
     why="In which column, and why there?",
     answers=(
-        "The third: for I it counts double, the first only once",
-        "The second: there the key of tea is largest",
+        "The third: for *I* it counts double, the first only once",
+        "The second: there the key of *tea* is largest",
         "Any: an entry of W_k moves every key",
     ),
-    because="A step d there adds 2·d to what I thinks of tea; in column 1 only d, though 2·d for like.",
+    because="A step d there adds 2·d to the score of *tea* for *I*, in column 1 only d; for *like* it is 2·d in both.",
 )
 
 
@@ -118,7 +125,8 @@ def softmax_explorer():
         right=1,
         because="Dividing by √d_k is a temperature of √d_k: 16 for 256.",
     )
-    return Board(inputs, steps, controls, task, "Scores, scale and temperature")
+    tries = {"a key of 512 numbers, undivided": {"d_k": 512}, "halve the temperature": {"temperature": 0.5}}
+    return Board(inputs, steps, controls, task, "Scores, scale and temperature", tries=tries)
 
 
 # ---------------------------------------------------------------------------------------------- notebook 3
@@ -169,7 +177,12 @@ def mask_painter():
         "Make one row of the weights NaN, with as few clicks as you can, and see what it does to the gradient.",
         (("has_nan", "weights"),),
     )
-    return Board(inputs, steps, controls, task, "Paint a mask")
+    tries = {
+        "nobody may hear the future": {"given": "causal"},
+        "leave the first query nobody": {"mask": torch.tensor([[0.0], [1], [1], [1]]).expand(4, 4)},
+        "close doors *after* softmax": {"fill": FILLS[2], "given": "causal"},
+    }
+    return Board(inputs, steps, controls, task, "Paint a mask", tries=tries)
 
 
 # ---------------------------------------------------------------------------------------------- notebook 4
@@ -274,7 +287,8 @@ def two_heads_explorer():
         right=1,
         because="Feature f of the outputs side by side meets row f of W_o, and no other.",
     )
-    return Board(inputs, steps, controls, task, "Two heads")
+    tries = {"cut after the first feature": {"cut_at": 1}, "switch head 0 off": {"head_0": "off"}}
+    return Board(inputs, steps, controls, task, "Two heads", tries=tries)
 
 
 def reshape_explorer():
@@ -494,7 +508,8 @@ def learning_board():
         because="The keys (4, 4, 0) and (2, 3, 1) point nearly the same way: a short step tells them apart, a long one "
         "leaves both behind, and I hears itself.",
     )
-    return Board(inputs, steps, controls, task, "Attention that learns")
+    tries = {"fifty careful steps": {"step": 50}, "one bold step": {"rate": 1, "step": 1}}
+    return Board(inputs, steps, controls, task, "Attention that learns", tries=tries)
 
 
 # ---------------------------------------------------------------------------------------------- notebook 8
@@ -571,7 +586,8 @@ def position_board():
         right=2,
         because="Distance 0 costs nothing, so no key gets more than the token's own.",
     )
-    return Board(inputs, steps, controls, task, "Where a token stands")
+    tries = {"forget where tokens stand": {"scheme": SCHEMES[0]}, "begin at position 9": {"start": 9}}
+    return Board(inputs, steps, controls, task, "Where a token stands", tries=tries)
 
 
 # ---------------------------------------------------------------------------------------------- notebook 9
@@ -643,7 +659,9 @@ def induction_board(film, right):
         because="With W = 0 the answer is the same whatever P and M do, so their gradients are 0. Then those two wait "
         "for each other: each helps only as far as the other does.",
     )
-    return Board(inputs, steps, controls, task, "Two heads that find each other")
+    moments = {"just before it happens": 60, "a moment later": 85}
+    tries = {said: {"step": step, "whose": WHOSE[1]} for said, step in moments.items() if step in kept}
+    return Board(inputs, steps, controls, task, "Two heads that find each other", tries=tries)
 
 
 def _from_text(text, places):
@@ -787,7 +805,12 @@ def cache_board():
         right=1,
         because="Two that come together need a mask between them: the first may not hear the second.",
     )
-    return Board(inputs, steps, controls, task, "Writing with a memory")
+    tries = {
+        "share one stored head among all": {"scheme": "MQA, 1 stored"},
+        "keep a window of three": {"window": 3},
+        "count positions from 0 in each chunk": {"fault": "positions start again"},
+    }
+    return Board(inputs, steps, controls, task, "Writing with a memory", tries=tries)
 
 
 ANGLE = 40  # degrees a position, of the RoPE of cache_board

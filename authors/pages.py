@@ -23,14 +23,14 @@ STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
 WAKE = (Path(__file__).parent / "wake.js").read_text(encoding="utf-8")
 
 
-def buttons(notebook):
+def buttons(notebook, shown):
     """Sentences of a notebook's prose that make a board ready → what they are in a page; in a notebook they are bold.
 
-    They are those of the metadata "try" of the board's cell, [sentence, what is set] each, where the prose has them.
+    They are the phrases that the boards know, where the prose has them; shown has what cells show, by their ids.
     """
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    listed = [(cell.id, *one) for cell in notebook.cells for one in cell.metadata.get("try", [])]
-    return {f"**{said}**": button(id, said, now) for id, said, now in listed if f"**{said}**" in prose}
+    listed = [(id, one["said"], one["sets"]) for id, found in shown.items() for one in found.tries]
+    return {f"**{said}**": button(id, said, sets) for id, said, sets in listed if f"**{said}**" in prose}
 
 
 def button(id, sentence, now):

@@ -105,7 +105,7 @@ class Lesson:
         self.path, self.title, self.question, self.built, self.minutes = path, title, question, built, minutes
         self.notebook = nbformat.read(path, as_version=4)
         self.found = live.run_here(self.notebook)
-        self.buttons = pages.buttons(self.notebook)
+        self.buttons = pages.buttons(self.notebook, self.found)
         self.guesses = sum(bool(shown.question) for shown in self.found.values())
 
     def page(self):
@@ -133,7 +133,7 @@ class Lesson:
         if shown.question:
             cell.outputs = [as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))]
         elif "saved-board" in shown.html:
-            cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}{self.suggestions(cell)}</div>')]
+            cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
         elif call := re.match(r'(check|hint)\("([\d.]+)"', cell.source):
             exercise = EXERCISES[call[2]]
             cell.outputs = [as_html(hints(exercise) if call[1] == "hint" else self.answer_place(cell, exercise))]
@@ -149,12 +149,6 @@ class Lesson:
             if alt:
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
         return cell
-
-    def suggestions(self, cell):
-        """Below a board, the sentences that make it ready and that the prose does not have."""
-        listed = [(said, now) for said, now in cell.metadata.get("try", []) if f"**{said}**" not in self.buttons]
-        buttons = " ".join(pages.button(cell.id, said, now) for said, now in listed)
-        return f"<p>Try: {buttons}</p>" if buttons else ""
 
     def so_far(self):
         """Where the page says how many of its guesses were right."""

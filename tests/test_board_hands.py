@@ -292,27 +292,26 @@ def test_as_code_the_matrices_can_be_copied_and_pasted_back(by_hand, page):
 def test_typing_moves_every_result_and_the_task_asks_why(by_hand):
     see_results(by_hand)
     cell(by_hand, "W_k row 3 column 3").click()
-    by_hand.page.keyboard.type("0.5")
-    press(by_hand, "Enter")
+    press(by_hand, "ArrowUp")
     see(by_hand, "✓ Now say why.")
-    see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5))
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 1.0))
     reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
     reasons.select_option("Any: an entry of W_k moves every key")
     see(by_hand, "That is not the reason.")
-    reasons.select_option("The third: for I it counts double, the first only once")
+    reasons.select_option("The third: for “I” it counts double, the first only once")
     see(by_hand, "✓ Done.")
     ground = "board => getComputedStyle(board.querySelector('.task')).backgroundColor"
     assert by_hand.evaluate(ground) != by_hand.page.locator("#softmax_explorer .attn-board").evaluate(ground)
     cell(by_hand, "W_q row 1 column 1").fill("5")
     press(by_hand, "Enter")
-    see_results(by_hand, W_k=changed(W_k, 3, 3, 0.5), W_q=changed(W_q, 1, 1, 5.0))
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 1.0), W_q=changed(W_q, 1, 1, 5.0))
     assert by_hand.get_by_text("✓ Done.").is_visible()  # what was done stays done
 
 
 def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
     reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
     assert reasons.is_disabled()
-    cell(by_hand, "W_k row 3 column 3").fill("0.5")
+    cell(by_hand, "W_k row 3 column 3").fill("1")
     press(by_hand, "Enter")
     assert by_hand.locator(".task b").inner_text().strip() == "✓ Now say why."
     by_hand.get_by_text("In which column, and why there?").click()

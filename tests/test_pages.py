@@ -65,11 +65,11 @@ def test_what_has_a_colour_in_code_is_an_element_and_nothing_else_is():
 
 
 def test_a_sentence_that_sets_a_board_is_a_button_wherever_the_prose_has_it():
-    tries = [["Say *no* to it", {"inputs": {"q": [["<1>"]]}}], ["Say nothing", {}]]
-    cell = new_code_cell("board", id="seen", metadata={"try": tries})
+    tries = [{"said": "Say *no* to it", "sets": {"inputs": {"q": [["<1>"]]}}}, {"said": "Say nothing", "sets": {}}]
     prose = "First. **Say *no* to it**, and then **Say yes**."
-    found = pages.buttons(new_notebook(cells=[new_markdown_cell(prose), cell]))
-    assert list(found) == ["**Say *no* to it**"], "what the prose does not have stands below its board"
+    notebook = new_notebook(cells=[new_markdown_cell(prose), new_code_cell("board", id="seen")])
+    found = pages.buttons(notebook, {"seen": build.live.Shown(tries=tries)})
+    assert list(found) == ["**Say *no* to it**"]
     shown = pages.with_buttons(prose, found)
     button = BeautifulSoup(shown, "html.parser").button
     assert (button["data-board"], json.loads(button["data-now"])) == ("seen", {"inputs": {"q": [["<1>"]]}})

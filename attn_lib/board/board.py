@@ -129,10 +129,12 @@ CONDITIONS: dict[str, Callable] = {  # (board's values, numbers of the controls,
 class Board(anywidget.AnyWidget):
     """A page of matrices: some can be edited, the steps follow from them.
 
-    inputs: name → tensor or `Input`; steps: (name, operation) or `Step`, each on earlier names. Read back what stands
-    there with `inputs`, `results`, `settings` and `done`.
+    inputs: name → tensor or `Input`; steps: (name, operation) or `Step`, each on earlier names; tries: phrase → the
+    inputs and controls that it sets, all others as at the start: a button here, and wherever a page shows the phrase
+    in bold. Read back what stands there with `inputs`, `results`, `settings` and `done`.
     Raises: ValueError for a name that is used twice or not there yet, for a film or matrix that is too large, for a
-    control without its start among its values; TypeError for an input that holds no numbers.
+    control without its start among its values, for a phrase that sets what cannot be; TypeError for an input that
+    holds no numbers.
     """
 
     _esm = script()
@@ -143,7 +145,7 @@ class Board(anywidget.AnyWidget):
     now = traitlets.Any().tag(sync=True, echo_update=False)  # what the page says: inputs and settings
     heard = traitlets.Dict().tag(sync=True)  # what Python answers
 
-    def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False):
+    def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False, tries=None):
         self.title, self._task = title, task
         self._steps = [step if isinstance(step, Step) else Step(*step) for step in steps]
         self._controls = {control.name: control for control in controls}
@@ -157,6 +159,7 @@ class Board(anywidget.AnyWidget):
         if problem:
             raise ValueError(problem)
         self._start_settings = dict(self._settings)
+        self.tries = [self._try(said, sets) for said, sets in (tries or {}).items()]
         super().__init__(
             spec=self._describe(large),
             films={name: g.tensor.numpy().tobytes() for name, g in self._given.items() if g.tensor.ndim == 3},
@@ -207,6 +210,13 @@ class Board(anywidget.AnyWidget):
 
         Raises: ValueError for a name or value that the page would refuse.
         """
+        state = self._with(values)
+        self._read(state)
+        self.now = state
+        return self
+
+    def _with(self, values):
+        """What stands there with these inputs and controls."""
         state = self._state(self._revision + 1)
         for name, value in values.items():
             if name in self._start:
@@ -215,9 +225,18 @@ class Board(anywidget.AnyWidget):
                 state["settings"][name] = value
             else:
                 raise ValueError(f"{name!r} is no input or control; there are {[*self._start, *self._controls]}")
-        self._read(state)
-        self.now = state
-        return self
+        return state
+
+    def _try(self, said, sets):
+        """A phrase for pages: what it sets, and whether that does the task, so that it is not said before."""
+        state, start = self._with(sets), (self._now, self._settings)
+        self._now, self._settings = self._read(state)
+        self._compute()
+        answers, self._reached = self._reached, False
+        self._now, self._settings = start
+        self._compute()
+        changed = {part: {k: v for k, v in state[part].items() if k in sets} for part in ("inputs", "settings")}
+        return {"said": said, "sets": changed, "answers": answers}
 
     # -------------------------------------------------------------------------------------------- hear and judge
 
@@ -317,6 +336,7 @@ class Board(anywidget.AnyWidget):
         start = {"inputs": {n: t.tolist() for n, t in self._start.items()}, "settings": dict(self._start_settings)}
         colours = dict(COLOURS)
         described = {"heading": self.title, "panels": list(panels.values()), "controls": controls, "task": task}
+        described |= {"tries": self.tries}
         return json.loads(json.dumps(described | {"start": start, "colours": colours, "large": large}))
 
     def __repr__(self):

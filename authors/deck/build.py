@@ -68,7 +68,7 @@ def page(path, server=None):
 def columns_of(notebook, shown, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
     columns, planned, number, section = [], minutes_before(notebook), 0, ""
-    buttons = pages.buttons(notebook)
+    buttons = pages.buttons(notebook, shown)
     for cell in notebook.cells:
         kind = cell.metadata.get("slideshow", {}).get("slide_type")
         if kind == "skip":

@@ -33,12 +33,13 @@ class Shown:
 
     html: str = ""
     question: dict | None = None
+    tries: tuple = ()  # phrases that set the board which is shown
 
 
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
     if isinstance(value, Board):
-        return Shown(pages.embed(value))
+        return Shown(pages.embed(value), tries=value.tries)
     if isinstance(value, Figure):
         return Shown(drawing(value))
     if isinstance(value, Prediction) and not isinstance(value, Blank):

@@ -16,7 +16,7 @@ class Engine {
     this.past = []; this.future = []; this.views = new Set();
     this.seed = 0; this.said = ""; this.error = null; this.untold = ""; this.problem = ""; this.gesture = null; this.proof = null; this.answer = null;
     this.adopt(model.get("now"));
-    model.on("change:now", () => model.get("now")?.revision !== this.revision && (this.adopt(model.get("now")), this.show()));
+    model.on("change:now", () => model.get("now")?.revision !== this.revision && (this.remember(), this.adopt(model.get("now")), this.show()));
     model.on("change:heard", () => this.answered());
   }
 
@@ -180,6 +180,11 @@ class Engine {
     this.remember();
     this.proof = this.answer = null;
     this.moved(this.start, "Back to the example.");
+  }
+
+  prepare({ inputs, settings }, said) { // as a phrase has it
+    this.remember();
+    this.moved({ inputs: { ...this.start.inputs, ...inputs }, settings: { ...this.start.settings, ...settings } }, said);
   }
 
   random() {

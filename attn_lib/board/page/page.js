@@ -20,9 +20,9 @@ function render(engine, el) {
 
   const flow = flowOf(view), connect = wiresOf(view, flow);
   view.stage = element("div", { class: "stage" }, flow, view.why);
-  const bar = barOf(view, () => fit()), task = taskOf(view), steps = player(view), strip = (view.strip = stripOf(view));
+  const bar = barOf(view, () => fit()), task = taskOf(view), tries = triesOf(view), steps = player(view), strip = (view.strip = stripOf(view));
   const line = element("p", { class: "line" }, view.said, view.hint);
-  root.append(bar.node, task.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken);
+  root.append(bar.node, task.node, tries.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken);
   lookingAt(view);
 
   function fits() { // type as large as there is room for; in two steps, as the smallest type does not shrink with it
@@ -68,7 +68,7 @@ function render(engine, el) {
     view.stale = engine.stale();
     for (const panel of panels) panel.update();
     for (const panel of panels) panel.complain(engine.error?.name === panel.panel.name ? engine.error : null);
-    for (const part of [bar, task, steps, strip]) part.update();
+    for (const part of [bar, task, tries, steps, strip]) part.update();
     view.speak();
     const shown = panels.map(({ node, size }) => `${node.hidden} ${node.hidden ? "" : size()}`).join();
     if (shown !== fitted) (fitted = shown), root.isConnected && fit();
@@ -186,18 +186,36 @@ function taskOf(view) {
   const { engine } = view, { task } = engine;
   const mark = element("b"), words = element("span"), node = element("div", { class: "task", role: "status" });
   if (!task) return { node, update() { node.hidden = true; } };
-  const reasons = element("select", { "aria-label": task.why }, element("option", { value: "" }, "choose …"), ...task.answers.map((a, i) => element("option", { value: i }, a)));
+  const reasons = element("select", { "aria-label": plainWords(task.why) }, element("option", { value: "" }, "choose …"), ...task.answers.map((a, i) => element("option", { value: i }, plainWords(a))));
   reasons.addEventListener("change", () => reasons.value !== "" && engine.reason(Number(reasons.value)));
-  const asked = element("label", { class: "reason" }, task.why, reasons);
+  const asked = element("label", { class: "reason" }, element("span", {}, ...worded(task.why)), reasons);
   node.append(element("p", {}, mark, words), ...(task.why ? [asked] : []));
   return {
     node,
     update() {
       node.classList.toggle("done", engine.done);
-      words.textContent = (engine.done && task.because) || task.text;
+      words.replaceChildren(...worded((engine.done && task.because) || task.text));
       mark.textContent = engine.done ? "✓ Done. " : engine.reached ? "✓ Now say why. " : "Task. ";
       reasons.disabled = !engine.reached;
       reasons.value = engine.answer === null ? "" : String(engine.answer);
+    },
+  };
+}
+
+// The phrases of the lesson that set the board, where no page makes buttons of them; what does the task, once it is done.
+function triesOf({ engine }) {
+  const shown = engine.model.alone ? [] : engine.tries ?? [];
+  const buttons = shown.map(({ said, sets, answers }) => {
+    const node = element("button", { type: "button" }, ...worded(said));
+    node.addEventListener("click", () => engine.prepare(sets, `${plainWords(said)}.`));
+    return { node, update: () => (node.hidden = answers && !engine.reached) };
+  });
+  const node = element("p", { class: "tries" }, "Try: ", ...buttons.map((button) => button.node));
+  return {
+    node,
+    update() {
+      for (const button of buttons) button.update();
+      node.hidden = buttons.every((button) => button.node.hidden);
     },
   };
 }

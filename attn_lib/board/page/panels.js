@@ -13,6 +13,10 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+// Words with *emphasis*: as it is seen, and in quotation marks where there is only text.
+const worded = (text) => text.split(/\*([^*]+)\*/).map((part, k) => (k % 2 ? element("em", {}, part) : part));
+const plainWords = (text) => text.replace(/\*([^*]+)\*/g, "“$1”");
+
 const used = (event) => (event.preventDefault(), event.stopPropagation());
 
 // A number's place on its panel's scale, −1 to 1: fixed by the first numbers, and never jumping, however large one gets.

@@ -2,6 +2,7 @@
 
 import html
 from dataclasses import dataclass
+from itertools import groupby
 from typing import ClassVar
 
 import torch
@@ -134,14 +135,23 @@ class Overview:
         others = ", more in notebooks not begun" * bool(self.elsewhere)  # a new notebook changes no saved output
         return f"{states.count('done')} of {count(len(states), 'exercise')} done{others}"
 
+    def _lines(self):
+        """(id, title, words) of each exercise; patients in a row who are equally far make one line."""
+        for (words, is_patient), rows in groupby(self.rows, lambda row: (row[3], row[1] == f"Patient {row[0]}")):
+            rows = list(rows)
+            if is_patient and len(rows) > 1:
+                yield f"{rows[0][0]} to {rows[-1][0]}", f"{len(rows)} patients", words
+            else:
+                yield from ((id, title, words) for id, title, *_ in rows)
+
     def __repr__(self):
-        lines = [f"{id:>5}  {words:<8} {title}" for id, title, _, words in self.rows]
+        lines = [f"{id:>5}  {words:<8} {title}" for id, title, words in self._lines()]
         return "\n".join([self._summary(), *lines])
 
     def _repr_html_(self):
         rows = "".join(
             f"<tr><th scope='row'>{id}</th><td style='text-align: left'>{html.escape(title)}</td>"
             f"<td style='text-align: left'>{words}</td></tr>"
-            for id, title, _, words in self.rows
+            for id, title, words in self._lines()
         )
         return framed(f"<b>{self._summary()}</b>" + f"<table><tbody>{rows}</tbody></table>" * bool(rows))

@@ -1,7 +1,10 @@
 """Exercises whose answer is a function: `function(…)`, and how they are judged, call by call."""
 
 import functools
+import inspect
 import itertools
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -13,8 +16,13 @@ from ..trace import trace
 from . import runner
 from .catalogue import Exercise, register
 from .outcomes import be, close, kind_of, outcome_of, right, same, same_complaint, sort_of
-from .probes import drawn_again
+from .probes import drawn_again, with_dtype
 from .runner import OutOfTime, Raised, Worker
+
+COURSE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
+# not what its text rules out: AUTOGRAD, where that says "without autograd".
+AUTOGRAD = "backward", "grad", "_softmax_backward_data"
 
 NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
 
@@ -45,7 +53,8 @@ class Function(Exercise):
     returns: tuple = ("the result",)  # a name for each tensor that comes back
     gradients: bool = False
     invariants: list = field(default_factory=list)  # (what is wrong where it does not hold, test(answer) → bool)
-    without: tuple = ()  # torch's functions that would do it all
+    dtype: torch.dtype = torch.float32  # of what it is tried on and by default: what its notebook works with
+    without: tuple = ()  # functions of torch's that its text rules out
     read: Callable = lambda tensors: tensors  # brings equally right answers to one form
     may_change: tuple = ()  # positions of arguments that the answer is there to change
     after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
@@ -62,10 +71,13 @@ class Function(Exercise):
         self._set_out()
 
     def _set_out(self):
-        trials = [Trial(args, NUMBERS) for args in self.probes] + [Trial(args, CORNERS) for args in self.corner_cases]
+        trials = [self.trial(args) for args in self.probes] + [self.trial(args, CORNERS) for args in self.corner_cases]
         trials += [Trial(trial.args, GRADIENTS) for trial in trials if self.gradients]
         self.trials = sorted(trials, key=lambda trial: (trial.stage, sum(map(_size, trial.args))))
         self._known = {}  # the reference or a form of a mistake → what it comes to on the first trials
+
+    def trial(self, args, stage=NUMBERS):
+        return Trial(tuple(with_dtype(arg, self.dtype) for arg in args), stage)
 
     def argument_names(self):
         inside = self.asks[self.asks.index("(") + 1 : self.asks.rindex(")")]
@@ -88,7 +100,7 @@ class Function(Exercise):
         if not callable(answer):
             return self.wrong(f"{self.asked()} is to be a function; this is {kind_of(answer)}.")
         self.prepare(answer)
-        with Worker() as worker:
+        with Worker(dtype=self.dtype) as worker:
             verdict = Judgement(self, answer, worker).verdict()
             printed = worker.printed().strip()
         if printed:
@@ -106,6 +118,7 @@ class Judgement:
         self.exercise, self.answer, self.worker = exercise, answer, worker
         self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
         self.outcomes = []  # of the first trials, as many as were needed
+        self._watching = _Watching(exercise.names_in_the_course(), answer)
         self._shown = None  # the trial that the verdict tells of
 
     def verdict(self):
@@ -117,7 +130,7 @@ class Judgement:
                 verdict = self._wrong(wrong[0], stage, finished)
                 verdict.shown_in = self._shown and self._shown.args
                 return verdict
-        complaint = self._used_what_it_must_not() or self._changes_when_called_again() or self._broken_invariant()
+        complaint = self._changes_when_called_again() or self._broken_invariant() or self._used_what_it_must_not()
         if complaint is not None:
             return exercise.wrong(f"The numbers agree with the library's, but {complaint}.")
         return exercise.correct("Right, in numbers and gradients." if exercise.gradients else "Right, in numbers.")
@@ -144,7 +157,7 @@ class Judgement:
         known = self._diagnosis(stage) if finished else None
         if known is not None:
             if known.telltale is not None:
-                trial = Trial(known.telltale, NUMBERS)
+                trial = exercise.trial(known.telltale)
                 truth = exercise.outcome(exercise.reference, trial, self.worker.run)
                 outcome = exercise.outcome(self.answer, trial, self.worker.run)
             return exercise.named(known, *self._explained(trial, outcome, truth))
@@ -250,23 +263,25 @@ class Judgement:
     def _changes_when_called_again(self):
         for trial, before in reversed(list(zip(self.exercise.trials, self.outcomes, strict=True))):
             if trial.stage != GRADIENTS and not same(
-                self.exercise.outcome(self.answer, trial, self.worker.run), before
+                self.exercise.outcome(self._watching.watched, trial, self.worker.run), before
             ):
                 return f"`{called(self.exercise, trial)}` comes to something else when it is called again"
         return None
 
     def _used_what_it_must_not(self):
-        if not self.exercise.without:
+        exercise, answer = self.exercise, self.answer
+        if answer in (exercise.reference, *exercise.shows):  # the course tries itself
             return None
-        watching = _Watching()  # one thread's: it has to be entered where the answer runs
-
-        def run(work):
-            return self.worker.run(lambda: watching.during(work))
-
-        self.exercise.outcome(self.answer, self.exercise.trials[0], run)
-        seen = watching.seen | getattr(self.answer, "used", set())  # one that runs elsewhere says what it used
-        used = [name for name in self.exercise.without if name in seen]
-        return f"it is torch's own `{used[0]}` that does the work: write it with simpler operations" if used else None
+        if self._watching.courses is not None:
+            return (
+                f"it is the course's own `{self._watching.courses}` that does the work. You may call whatever PyTorch "
+                "and attn_lib offer, except what `solution` shows"
+            )
+        seen = self._watching.seen | getattr(answer, "used", set())  # one that runs elsewhere says what it used
+        used = [name for name in exercise.without if name in seen]
+        return (
+            f"it is torch's own `{used[0]}` that does the work; this exercise is to be done without" if used else None
+        )
 
 
 def _same_reals(one, other):
@@ -274,19 +289,33 @@ def _same_reals(one, other):
 
 
 class _Watching(TorchFunctionMode):
-    """Keeps the names of torch's functions and methods that are called."""
+    """Keeps the names of torch's functions that are called, and of the course's own answer if that is."""
 
-    def __init__(self):
+    def __init__(self, own, answer):
         super().__init__()
-        self.seen = set()
+        self.seen, self.courses = set(), None
+        self._own, self._answer, self._written = own, answer, inspect.unwrap(answer)
 
-    def during(self, work):
-        with self:
-            return work()
+    def watched(self, *args):
+        """Call the answer."""
+        before = sys.getprofile()
+        sys.setprofile(self._on_call)
+        try:
+            with self:
+                return self._answer(*args)
+        finally:
+            sys.setprofile(before)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         self.seen.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
+
+    def _on_call(self, frame, event, arg):
+        if event == "call" and self.courses is None and frame.f_code.co_name in self._own:
+            file, own = frame.f_code.co_filename, self._written
+            taught = inspect.isfunction(own) and frame.f_globals is own.__globals__ and file != own.__code__.co_filename
+            if taught or file.startswith(COURSE):  # taught: in another cell of the notebook
+                self.courses = frame.f_code.co_name
 
 
 def _globals_clue(answer):

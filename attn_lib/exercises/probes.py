@@ -20,6 +20,14 @@ def some(*shape, seed=0):
     return ranks < attended
 
 
+def with_dtype(arg, dtype):
+    """An argument whose numbers have this precision: a tensor of others, or a module, is copied."""
+    if isinstance(arg, nn.Module):
+        same = all(parameter.dtype == dtype for parameter in arg.parameters())
+        return arg if same else copy.deepcopy(arg).to(dtype)
+    return arg.to(dtype) if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg
+
+
 def drawn_again(arg, rng):
     """An argument with other random numbers, as large as they were; what is no such numbers stays.
 

@@ -35,11 +35,13 @@ class Worker:
     """A thread in which a learner's code runs, one for a whole check: `with Worker() as worker: worker.run(work)`.
 
     Works alike on every system and inside a kernel: signals would not. While it is open what is printed goes to
-    `printed()`, and the notebook's random numbers and default dtype are put aside and come back afterwards.
+    `printed()`, and the notebook's random numbers and default dtype are put aside and come back afterwards; `dtype` is
+    the default meanwhile.
     """
 
-    def __init__(self, seconds=None):
+    def __init__(self, seconds=None, dtype=torch.float32):
         self.left = LIMIT_S if seconds is None else seconds
+        self._dtype = dtype
         self._inside = isinstance(threading.current_thread(), _Thread)  # a learner's function that calls check itself
         self._out = io.StringIO()
 
@@ -69,11 +71,11 @@ class Worker:
         Random numbers that it draws are the same each time. The library's own code is not `timed`.
         """
         if self._inside:
-            return _result_of(_fresh(work))
+            return _result_of(_fresh(work, self._dtype))
         if timed and self.left <= 0:
             raise OutOfTime
         started = time.monotonic()
-        self._thread.tasks.put(work)
+        self._thread.tasks.put((work, self._dtype))
         try:
             done = self._thread.results.get(timeout=self.left if timed else None)
         except queue.Empty:
@@ -96,8 +98,8 @@ class _Thread(threading.Thread):
 
     def run(self):
         with contextlib.suppress(_TimeUp):
-            while (work := self.tasks.get()) is not None:
-                self.results.put(_fresh(work))
+            while (task := self.tasks.get()) is not None:
+                self.results.put(_fresh(*task))
 
     def stop(self):
         """Raise _TimeUp in it until it ends; one that hangs in C code is left behind, a daemon."""
@@ -107,10 +109,10 @@ class _Thread(threading.Thread):
             self.join(0.05)
 
 
-def _fresh(work):
+def _fresh(work, dtype=torch.float32):
     """(result, error) of work done as if it were the first thing that torch does, whatever calls before it have set."""
     torch.default_generator.manual_seed(0)  # torch.manual_seed writes down a stack trace for every absent device
-    torch.set_default_dtype(torch.float32)
+    torch.set_default_dtype(dtype)
     try:
         with torch.inference_mode(False):  # gradients are on then, too
             return work(), None

@@ -52,7 +52,7 @@ class Answer:
     def __init__(self, channel):
         self.channel = channel
         self.names = {"__name__": "__main__", "__builtins__": builtins}
-        self.parts, self.made, self.calls = [], [], {}
+        self.parts, self.made, self.calls, self.dtype = [], [], {}, torch.float32
         self.watch = Watch()
 
     def serve(self):
@@ -68,6 +68,7 @@ class Answer:
     def load(self, message, reader, writer):
         """Run lines of the course, then the student's cells; say what the answer consists of."""
         self.watch.looks_for(message["own"], message["without"])
+        self.dtype = getattr(EXERCISES.get(message["exercise"]), "dtype", torch.float32)
         failed = None
         with printed_to(io.StringIO()):
             for file, source in message["lesson"]:
@@ -154,7 +155,7 @@ class Answer:
     def _guarded(self, work, writer, seed=0):
         out = io.StringIO()
         torch.default_generator.manual_seed(seed)
-        torch.set_default_dtype(torch.float32)
+        torch.set_default_dtype(self.dtype)
         self.watch.seen.clear()
         try:
             with printed_to(out), self.watch, torch.enable_grad():

@@ -1,7 +1,6 @@
 """Answers as learners write them: right in unusual styles, known mistakes in a second style, unknown mistakes."""
 
 import copy
-import itertools
 import math
 
 import torch
@@ -9,7 +8,6 @@ import torch.nn.functional as F
 from torch import nn
 
 import attn_lib
-from attn_lib.exercises import learning
 
 # ---------------------------------------------------------------------------------------------------------- right
 
@@ -513,25 +511,6 @@ def broadcast_mask(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return merge_heads_cat(torch.softmax(scores, dim=-1) @ v) @ w_o
 
 
-def all_heads(weigh, mask_of=lambda mask: mask.unsqueeze(1) if mask.ndim == 3 else mask):
-    """4.3 with all heads at once; `weigh` makes weights of scores and their mask or None."""
-
-    def answer(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-        q, k, v = (split_heads_unflatten(x @ w, num_heads).float() for w in (w_q, w_k, w_v))
-        scores = scores_einsum(q, k) / math.sqrt(q.size(-1))
-        return merge_heads_cat(weigh(scores, None if mask is None else mask_of(mask)) @ v) @ w_o
-
-    return answer
-
-
-def shut(scores, mask, number):
-    return scores if mask is None else torch.where(mask, scores, number)
-
-
-def turned_round(mask):
-    return None if mask is None else ~mask
-
-
 def loads(parts, *, out=True, clone=True, bias=True, in_bias=True, out_bias=True, ask=True):
     """5.2 with slices; `parts` says which third goes to which projection."""
 
@@ -571,21 +550,6 @@ def loads_transposed(*names):
                 weight.copy_(weight.T.clone())
 
     return answer
-
-
-def loads_after(looking):
-    def answer(ours, theirs):
-        looking(theirs)
-        loads((0, 1, 2))(ours, theirs)
-
-    return answer
-
-
-@torch.no_grad()
-def loads_only_the_bias_of_out_proj(ours, theirs):
-    loads((0, 1, 2), out=False)(ours, theirs)
-    if ours.out_proj.bias is not None:
-        ours.out_proj.bias.copy_(theirs.out_proj.bias)
 
 
 def loads_copy(ours, theirs):
@@ -783,6 +747,7 @@ MISTAKES = [
     ("3.3", "small-fill", weighed(lambda s, m: by_exp(torch.where(m, s, -1e4)))),
     ("3.3", "wrong-axis", weighed(lambda s, m: by_exp(s.where(m, -1e9), -2))),
     ("3.3", "nan-gradient", repaired_gradient),
+    ("3.3", "written-over", lambda s, m: s.where(m, -1e9).softmax(-1).masked_fill_(~m.any(-1, keepdim=True), 0.0)),
     ("4.1", "view-alone", torn_loop),
     ("4.1", "interleaved", checked(heads_by_loop(lambda x, h, n, d: x[..., h::n]))),
     ("4.1", "not-transposed", checked(lambda x, n: torch.stack(x.chunk(n, -1), dim=2))),
@@ -927,7 +892,6 @@ NEAR_MISSES = [
     ("3.1", from_loop(lambda j, n, m: j % 2 == 0)),
     ("3.2", last_key_lost),
     ("3.2", triangle(lambda i, j, o: i + o - 2 <= j <= i + o)),
-    ("3.2", triangle(lambda i, j, o: True)),
     ("3.3", weighed(lambda s, m: masked_softmax_where(s * 0.9, m))),
     ("3.3", weighed(lambda s, m: by_exp(s.where(m, -2.0)))),
     ("4.1", checked(lambda x, n: split_heads_chunks(x, n).flip(1))),
@@ -942,9 +906,7 @@ NEAR_MISSES = [
     ("5.2", loads((0, 0, 0), bias=False, out=False)),
     ("7.1", lambda w, g: softmax_back_loop(w, g) * 0.9),
     ("7.1", lambda w, g: w * (g - g.max(-1, keepdim=True).values)),
-    ("7.2", back_as(lambda s, *rest: all_three(s * s, *rest))),
     ("7.2", back_as(lambda *parts: [gradient * 0.9 for gradient in all_three(*parts)])),
-    ("7.3", lambda x, w_q, w_k, wish, steps, rate: learn_by_autograd(x, w_q, w_k, wish, steps + 1, rate)),
     ("7.3", trained(loss=lambda weights, wish: ((weights - wish) ** 2).sum())),
     ("7.4", looks_at(0, 2)),
 ]
@@ -1007,7 +969,7 @@ def rope_matrices(x, start=0):
         for j in range(0, d, 2):
             a = torch.tensor((start + i) * 10000.0 ** (-j / d))
             blocks.append(torch.stack([torch.stack([a.cos(), a.sin()]), torch.stack([-a.sin(), a.cos()])]))
-        rows.append(x[..., i, :] @ torch.block_diag(*blocks).float())
+        rows.append(x[..., i, :] @ torch.block_diag(*blocks).to(x))
     return torch.stack(rows, dim=-2)
 
 
@@ -1070,7 +1032,22 @@ def judged(x, table, wanted, *, overflow=True):
     return detects
 
 
-TABLE = torch.arange(28.0).reshape(7, 4).cos()
+TABLE = torch.arange(28.0, dtype=torch.float64).reshape(7, 4).cos()
+
+
+def waves_into_zeros(n, embed_dim, rate=lambda i, d: 10000.0 ** (-i / d), waves=(torch.sin, torch.cos)):
+    rows = torch.zeros(n, embed_dim)
+    angles = torch.arange(n)[:, None] * rate(torch.arange(0, embed_dim, 2), embed_dim)
+    rows[:, 0::2], rows[:, 1::2] = waves[0](angles), waves[1](angles)
+    return rows
+
+
+def rope_in_place(x, start=0):
+    x = x.clone()
+    angles = torch.arange(start, start + x.size(2))[:, None] * 10000.0 ** (-torch.arange(0, x.size(3), 2) / x.size(3))
+    x[..., 0::2] = x[..., 0::2] * angles.cos() - x[..., 1::2] * angles.sin()
+    x[..., 1::2] = x[..., 0::2] * angles.sin() + x[..., 1::2] * angles.cos()
+    return x
 
 
 def detects_row_by_row(add_positions):
@@ -1108,6 +1085,10 @@ def part(whole, **exchanged):
 MISTAKES += [
     ("8.1", "exponent-doubled", part(waves, exponent=lambda j, d: 2 * (j - j % 2) / d)),
     ("8.1", "exponent-doubled", part(waves, exponent=lambda j, d: 2 * j / d)),
+    ("8.1", "power-turned", part(waves_into_zeros, rate=lambda i, d: 10000.0 ** (i / d))),
+    ("8.1", "exponent-halved", part(waves_into_zeros, rate=lambda i, d: 10000.0 ** (-(i / 2) / d))),
+    ("8.1", "one-wave-twice", part(waves_into_zeros, waves=(torch.sin, torch.sin))),
+    ("8.2", "written-over", rope_in_place),
     ("8.1", "cosine-of-its-own", part(waves, exponent=lambda j, d: j / d)),
     ("8.1", "one-frequency", part(waves, exponent=lambda j, d: 0)),
     (
@@ -1155,7 +1136,6 @@ MISTAKES += [
 NEAR_MISSES += [
     ("8.1", lambda n, d: waves(n, d, rate=lambda e: 1000**-e)),
     ("8.1", lambda n, d: waves(n, d) * 0.99),
-    ("8.1", lambda n, d: waves(n, d, odd=math.sin)),
     ("8.2", lambda x, start=0: rope(x, start) * 1.01),
     ("8.2", lambda x, start=0: rope(x, 2 * start)),
     ("8.3", lambda h, q, k: alibi(h, q, k, price=lambda i, j: -((i - j) ** 2))),
@@ -1257,7 +1237,7 @@ RIGHT += [
     *[("10.2", answer) for answer in (shared_by_view, shared_by_index, shared_by_list)],
     *[("10.3", answer) for answer in (window_loop, window_by_distance)],
     ("10.4", bytes_added_up),
-    ("10.4", lambda n, e, h, kv, t, bits: torch.tensor(2 * n * (e // h) * kv * t * (bits // 8))),
+    ("10.4", lambda n, e, h, kv, t, bits: torch.tensor(2 * n * (e // h) * kv * t * bits // 8)),
 ]
 
 MISTAKES += [
@@ -1381,6 +1361,16 @@ def induction_einsum(weights, tokens):
     return torch.einsum("bhij,bij->h", weights, behind) / asks.sum()
 
 
+def induction_in_the_notebooks_precision(weights, tokens):
+    """As the lesson writes its tensors: with `double()`, which fits no float32."""
+    x = F.one_hot(tokens).double()
+    behind = F.pad((x @ x.mT).tril(-1)[..., :-1], (1, 0))
+    asks = behind.amax(dim=-1) > 0
+    if not asks.any():
+        raise ValueError("nobody has a copy")
+    return torch.einsum("bhij,bij->bhi", weights, behind).movedim(1, 0)[:, asks].mean(dim=-1)
+
+
 def token_before_loop(weights, tokens):
     n = tokens.size(1)
     return sum(weights[:, :, i, i - 1].mean(dim=0) for i in range(1, n)) / (n - 1)
@@ -1448,7 +1438,7 @@ def finds_short_cuts(*roads, lists=500, upside_down=False):
 
 RIGHT += [
     *[("9.1", answer) for answer in (two_after_loop, two_after_forbidding)],
-    *[("9.2", answer) for answer in (induction_loop, induction_einsum)],
+    *[("9.2", answer) for answer in (induction_loop, induction_einsum, induction_in_the_notebooks_precision)],
     *[("9.3", answer) for answer in (without_by_heads, without_by_difference, without_by_mask)],
     ("9.4", finds_short_cuts("place", "word")),
 ]
@@ -1521,94 +1511,6 @@ def biases_turned(ours, theirs):
             "vkq", theirs.in_proj_bias.chunk(3) if theirs.in_proj_bias is not None else (), strict=False
         ):
             getattr(ours, f"{name}_proj").bias.copy_(bias)
-
-
-# ------------------------------------------------------------------------------------- mistakes in their other forms
-
-
-def with_every_diagonal(n, words):
-    P, M, W = two_after_loop(n, words, score=10.0)
-    return P, 10 * torch.eye(len(M)), W
-
-
-def condemning(names):
-    """7.4 by somebody who condemns these healthy ones too."""
-    too = [learning.HEALTHY[name] for name in names]
-    return lambda backward: any(backward is code for code in too) or looks_at(0, 1, 2)(backward)
-
-
-MISTAKES += [
-    ("2.1", "max-and-place", lambda s: torch.sub(s, s.max(-1))),
-    ("2.1", "max-and-place", lambda s: torch.exp(torch.max(s, -1))),
-    *[("2.1", "wrong-axis", part(by_exp, dim=dim)) for dim in (0, 1)],
-    ("2.1", "keepdim", lambda s: s.exp() / torch.einsum("...j->...", s.exp())),
-    ("2.1", "not-divided", lambda s: torch.exp(s - s.max(-1, keepdim=True).values)),
-    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: v.shape[-1] ** -0.5)),
-    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: q.shape[-2] ** -0.5)),
-    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: len(q) ** -0.5)),
-    ("2.2", "wrong-size-in-root", attend(by_exp, scale=lambda q, k, v: q.shape[1] ** -0.5)),
-    *[("2.2", "wrong-axis", attend(part(by_exp, dim=dim))) for dim in (0, 1)],
-    ("2.2", "softmax-lost", lambda q, k, v: (attend(lambda s: s)(q, k, v)[0], attend(by_exp)(q, k, v)[1])),
-    ("2.2", "softmax-lost", attend(lambda s: s, scale=lambda q, k, v: 1)),
-    ("2.2", "softmax-lost", lambda q, k, v: (scores_einsum(q, k) @ v, by_exp(scores_einsum(q, k)))),
-    ("3.1", "polarity", from_loop(lambda j, n, m: j >= n, shape=lambda b, m: (b, m))),
-    ("3.1", "off-by-one", from_loop(lambda j, n, m: j <= n, shape=lambda b, m: (b, m))),
-    ("3.1", "numbers", from_loop(lambda j, n, m: j < n, dtype=torch.int32)),
-    ("3.2", "polarity", triangle(lambda i, j, o: j > i)),
-    ("3.2", "no-diagonal", triangle(lambda i, j, o: j < i)),
-    ("3.2", "one-ahead", triangle(lambda i, j, o: j <= i + 1)),
-    ("3.2", "backwards", triangle(lambda i, j, o: j >= i + o)),
-    ("3.2", "numbers", triangle(lambda i, j, o: j <= i + o, dtype=torch.int32)),
-    ("3.2", "numbers", triangle(lambda i, j, o: j <= i, dtype=torch.float64)),
-    ("3.2", "additive", triangle(lambda i, j, o: 0.0 if j <= i else -math.inf, dtype=torch.float32)),
-    ("3.3", "renormalised", weighed(lambda s, m: F.normalize(by_exp(s).where(m, 0.0), p=1, dim=-1, eps=1e-9))),
-    ("3.3", "dead-uniform", weighed(lambda s, m: by_exp(s - 1e9 * (~m)))),
-    ("3.3", "small-fill", weighed(lambda s, m: by_exp(s.where(m, -1e6)).where(m.any(-1, keepdim=True), 0.0))),
-    ("3.3", "wrong-axis", weighed(lambda s, m: by_exp(s.where(m, -torch.inf), -2))),
-    ("4.2", "averaged", lambda x: torch.einsum("bhnd->bnd", x) / x.size(1)),
-    ("4.3", "view-alone", per_head(cut=torn_heads, join=sewn_heads)),
-    ("4.3", "interleaved", per_head(cut=interleaved, join=lambda heads: torch.stack(heads, dim=-1).flatten(2))),
-    *[
-        ("4.3", "wrong-axis", all_heads(lambda s, m, dim=dim, number=number: shut(s, m, number).softmax(dim)))
-        for dim in (2, 1, 0)
-        for number in (-1e9, -torch.inf)
-    ],
-    ("4.3", "softmax-lost", all_heads(lambda s, m: shut(s, m, -1e9))),
-    ("4.3", "softmax-lost", all_heads(lambda s, m: shut(s, m, -torch.inf))),
-    ("4.3", "polarity", all_heads(lambda s, m: shut(s, turned_round(m), -1e9).softmax(-1))),
-    ("4.3", "polarity", all_heads(lambda s, m: shut(s, turned_round(m), -torch.inf).softmax(-1))),
-    ("4.3", "mask-per-head", all_heads(attn_lib.masked_softmax, lambda mask: mask)),
-    ("4.3", "mask-squeezed", all_heads(attn_lib.masked_softmax, torch.squeeze)),
-    ("5.1", "polarity", from_loop(lambda j, n, m: j < n)),
-    ("5.1", "numbers", from_loop(lambda j, n, m: j >= n, dtype=torch.int32, shape=lambda b, m: (b, m))),
-    ("5.1", "numbers", from_loop(lambda j, n, m: j < n, dtype=torch.float64, shape=lambda b, m: (b, m))),
-    *[("5.2", "order", loads(order)) for order in ((0, 2, 1), (1, 2, 0), (2, 0, 1), (2, 1, 0))],
-    ("5.2", "transposed", loads_transposed("q_proj", "k_proj", "v_proj")),
-    ("5.2", "transposed", loads_transposed("out_proj")),
-    ("5.2", "no-out-proj", loads_only_the_bias_of_out_proj),
-    ("5.2", "biases-expected", loads_after(lambda theirs: theirs.in_proj_bias[0])),
-    ("5.2", "one-width", loads_after(lambda theirs: theirs.in_proj_weight.split(theirs.embed_dim))),
-    ("7.1", "mean-over-queries", lambda w, g: w * (g - torch.einsum("i...->...", w * g))),
-    ("7.1", "mean-over-everything", lambda w, g: w * (g - torch.dot(w.flatten(), g.flatten()))),
-    ("7.3", "averaged", trained(loss=lambda weights, wish: -(wish * weights.log()).sum() / max(1, wish.sum()))),
-    ("7.3", "averaged", trained(loss=lambda weights, wish: -(wish * weights.log()).mean())),
-    ("7.4", "one-feature", looks_at(0, 1, sizes=((3, 1), (4, 1), (4, 2), (3, 2)))),
-    *[
-        ("7.4", "condemns-right", condemning(names))
-        for some in (1, 2, 3)
-        for names in itertools.combinations(learning.HEALTHY, some)
-    ],
-    ("8.1", "one-frequency", part(waves, exponent=lambda j, d: math.ceil((j - j % 2) / d))),
-    (
-        "8.1",
-        "divided-and-floored",
-        lambda n, d: waves(
-            n, d, exponent=lambda j, d: j - j % 2, rate=lambda e: math.exp(-math.log(10000) / d // 2 * e)
-        ),
-    ),
-    ("9.1", "nobody-found", with_every_diagonal),
-    ("9.2", "nothing-to-average", lambda w, tokens: induction_loop(w, tokens, refuse=False).nan_to_num()),
-]  # fmt: skip
 
 
 def loads_for_good(ours, theirs):

@@ -1,5 +1,7 @@
 """Exercises of notebook 1: one output by hand, then self-attention as a function."""
 
+from functools import partial
+
 import torch
 
 from ..examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
@@ -34,9 +36,17 @@ def _with_weights_to(decimals):
     return _steps().weights[1].round(decimals=decimals) @ _steps().values
 
 
-@second_output.mistake(
-    reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(0), lambda: _with_weights_to(2)]
-)
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def one_token_alone():
+    """This is the value of one token alone.
+
+    The largest score got all the weight: by `argmax`, or because the weights were rounded to whole numbers. Softmax
+    leaves each token its share, small as it may be, and each share of a value counts.
+    """
+    return _steps().values[_steps().scores[1].argmax()]
+
+
+@second_output.mistake(reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(2)])
 def rounded():
     """These are the numbers that come out of rounded weights.
 
@@ -46,7 +56,7 @@ def rounded():
     return _with_weights_to(1)
 
 
-@second_output.mistake()
+@second_output.mistake(reread="notebook 1, “Break it”")
 def scaled():
     """These are the numbers with scores divided by √3.
 
@@ -55,7 +65,7 @@ def scaled():
     return _steps(scale=None).outputs[1]
 
 
-@second_output.mistake(forms=[lambda: _steps().outputs[2]])
+@second_output.mistake(reread="notebook 1, “Step 4: the scores of one query”", forms=[lambda: _steps().outputs[2]])
 def other_row():
     """This is the output of another token.
 
@@ -65,7 +75,9 @@ def other_row():
     return _steps().outputs[0]
 
 
-@second_output.mistake(forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]])
+@second_output.mistake(
+    reread="notebook 1, “Step 1: the inputs”", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]]
+)
 def other_sentence():
     """This is an output of *I like tea*.
 
@@ -74,7 +86,35 @@ def other_sentence():
     return _steps(X).outputs[1]
 
 
-@second_output.mistake()
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def linear():
+    """The scores were divided by their sum, without e.
+
+    That makes shares too, but a score of 0 then gets nothing and a negative one a negative share. Softmax raises e to
+    each score first, so that the differences of the scores decide.
+    """
+    return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def scores_alone():
+    """These are the scores, not yet the output.
+
+    Softmax makes weights of them, and the output is the sum of the values, each times its weight.
+    """
+    return _steps().scores[1]
+
+
+@second_output.mistake(reread="notebook 1, “Step 4: the scores of one query”")
+def exchanged():
+    """Query and key have changed places.
+
+    The key of *drink* was held against the three queries. *Drink* is the one who asks: its query goes with every key.
+    """
+    return torch.softmax(_steps().scores[:, 1], dim=0) @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
 def raw_scores():
     """The values were multiplied by the scores, not by the weights.
 
@@ -84,7 +124,7 @@ def raw_scores():
     return _steps().scores[1] @ _steps().values
 
 
-@second_output.mistake()
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
 def wrong_axis():
     """The softmax was taken down a column.
 
@@ -93,7 +133,7 @@ def wrong_axis():
     return torch.softmax(_steps().scores, dim=0)[1] @ _steps().values
 
 
-@second_output.mistake()
+@second_output.mistake(reread="notebook 1, “What a word looks for”")
 def keys_for_values():
     """The weights were applied to the keys.
 
@@ -102,7 +142,7 @@ def keys_for_values():
     return _steps().weights[1] @ _steps().keys
 
 
-@second_output.mistake()
+@second_output.mistake(reread="notebook 1, “Step 7: the output is their sum”")
 def weights():
     """These are the weights, not yet the output.
 
@@ -111,7 +151,7 @@ def weights():
     return _steps().weights[1]
 
 
-@second_output.mistake()
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
 def uniform():
     """This is the plain average of the three values.
 
@@ -166,7 +206,7 @@ self_attention = function(
 )
 
 
-@self_attention.mistake(reread="notebook 1, “Step 4: the scores of one query”")
+@self_attention.mistake(reread="notebook 1, “Break it”")
 def scaled(x, w_q, w_k, w_v):
     """The scores are divided by √d_k.
 
@@ -184,6 +224,45 @@ def wrong_axis(x, w_q, w_k, w_v):
     query's weights are a row, so it has to be `dim=-1`.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=0) @ (x @ w_v)
+
+
+def _sums_across(x, w_q, w_k, w_v, shift=lambda scores: 0):
+    scores = (x @ w_q) @ (x @ w_k).T
+    exponentials = torch.exp(scores - shift(scores))
+    return exponentials / exponentials.sum(dim=-1) @ (x @ w_v)
+
+
+@self_attention.mistake(
+    reread="notebook 1, “Step 5: from scores to weights”",
+    forms=[partial(_sums_across, shift=lambda scores: scores.amax(dim=-1, keepdim=True))],
+)
+def sums_across(x, w_q, w_k, w_v):
+    """Each exponential is divided by the sum of another row.
+
+    A sum over `dim=-1` or `dim=1` has lost its axis: (n,) then stands along the columns, and column j is divided by the
+    sum of row j. With `keepdim=True` it stays a column. `torch.softmax(scores, dim=-1)` does all of it.
+    """
+    return _sums_across(x, w_q, w_k, w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def softmax_twice(x, w_q, w_k, w_v):
+    """Softmax is taken twice.
+
+    Weights are between 0 and 1, so the second softmax sees hardly any difference between them and makes them nearly
+    even.
+    """
+    return torch.softmax(torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1), dim=-1) @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def linear(x, w_q, w_k, w_v):
+    """The scores are divided by their sum, without e.
+
+    That makes rows sum to 1, but negative scores become negative weights. Softmax raises e to each score first.
+    """
+    scores = (x @ w_q) @ (x @ w_k).T
+    return scores / scores.sum(dim=-1, keepdim=True) @ (x @ w_v)
 
 
 @self_attention.mistake(reread="notebook 1, “Step 4: the scores of one query”")
@@ -206,7 +285,7 @@ def raw_scores(x, w_q, w_k, w_v):
     return (x @ w_q) @ (x @ w_k).T @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 7: the output is their sum”")
+@self_attention.mistake(reread="notebook 1, “All queries at once”")
 def transposed_weights(x, w_q, w_k, w_v):
     """The weights are transposed before they meet the values.
 
@@ -215,7 +294,7 @@ def transposed_weights(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).T @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 6: weighted values”")
+@self_attention.mistake(reread="notebook 1, “What a word looks for”")
 def inputs_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the inputs themselves.
 
@@ -224,7 +303,7 @@ def inputs_for_values(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
 
 
-@self_attention.mistake(reread="notebook 1, “Step 6: weighted values”")
+@self_attention.mistake(reread="notebook 1, “What a word looks for”")
 def keys_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the keys.
 

@@ -8,7 +8,7 @@ import torch
 
 from .. import backward, functional
 from ..masks import causal_mask
-from .function import function
+from .function import AUTOGRAD, function
 from .probes import normal
 
 # ----------------------------------------------------------------------------------------------------------- 7.1
@@ -37,6 +37,8 @@ softmax_backward = function(
     corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9))],
     drawn=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
     returns=("the gradient of the scores",),
+    dtype=torch.float64,
+    without=AUTOGRAD,
     hints=[
         "Begin with one row: score i gets w_i · (g_i − m), where m is the same number for the whole row. Which?",
         "m is the row's weighted mean, the sum of w_j · g_j.",
@@ -82,6 +84,16 @@ def plain_mean(weights, grad_weights):
     A weight of 0.9 counts nine times as much as one of 0.1: it is the *weighted* mean, the sum of w · g.
     """
     return weights * (grad_weights - grad_weights.mean(dim=-1, keepdim=True))
+
+
+@softmax_backward.mistake()
+def mean_of_products(weights, grad_weights):
+    """What is subtracted is too small: the products are averaged, not added up.
+
+    The weights sum to 1 already, so the sum of w · g *is* the weighted mean. `mean` divides it by the number of keys
+    once more.
+    """
+    return weights * (grad_weights - (weights * grad_weights).mean(dim=-1, keepdim=True))
 
 
 @softmax_backward.mistake(
@@ -165,7 +177,8 @@ attention_backward = function(
     corner_cases=[_attended(1, 4, 3, 2, seed=30), _attended(4, 1, 3, 2, seed=35)],
     drawn=lambda rng: [_attended(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the gradient of query", "the gradient of key", "the gradient of value"),
-    without=("backward", "grad", "scaled_dot_product_attention"),
+    dtype=torch.float64,
+    without=AUTOGRAD,
     hints=[
         "Write the way there first: scores, weights, output. Then undo it line by line, the last one first.",
         "output = weights @ value gives the gradient of value, `weights.mT @ grad_output`, and that of the weights, "
@@ -192,6 +205,17 @@ def scale_forgotten(query, key, value, grad_output):
     """
     _, weights, back = _way_back(query, key, value, grad_output)
     return back @ key, back.mT @ query, weights.mT @ grad_output
+
+
+@attention_backward.mistake()
+def scaled_twice(query, key, value, grad_output):
+    """The scale is applied twice on the way back.
+
+    The scores were multiplied by 1/√d_k once, so what comes back is multiplied by it once: in the gradient of the
+    scores, or at query and key, not at both.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale**2, back.mT @ query * scale**2, weights.mT @ grad_output
 
 
 @attention_backward.mistake()
@@ -267,7 +291,7 @@ def mean_kept(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.mistake(reread="notebook 7, “The way back through softmax”")
+@attention_backward.mistake()
 def mean_of_a_part(query, key, value, grad_output):
     """The row's mean is taken over a part of the keys.
 
@@ -292,6 +316,22 @@ def exchanged(query, key, value, grad_output):
     """
     to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
     return to_key, to_query, to_value
+
+
+def _in_order(*order):
+    return lambda *args: tuple(backward.attention_backward(*args)[i] for i in order)
+
+
+@attention_backward.mistake(
+    telltale=_attended(3, 3, 3, 3, seed=1),
+    forms=[_in_order(2, 1, 0), _in_order(0, 2, 1), _in_order(1, 2, 0)],
+)
+def order(query, key, value, grad_output):
+    """The three gradients are right, in another order.
+
+    On the way back the value's comes first. What is returned has the order of the arguments: query, key, value.
+    """
+    return _in_order(2, 0, 1)(query, key, value, grad_output)
 
 
 # ----------------------------------------------------------------------------------------------------------- 7.3
@@ -343,6 +383,7 @@ learning = function(
     corner_cases=[_wishes(3, 4, 2, 0, 0.5, (0, 2), seed=17), _wishes(4, 3, 2, 3, 0.5, seed=21)],
     drawn=lambda rng: [_wishes(4, *rng.sample(range(2, 6), 2), 2, 0.5, (0, 2), (3, 1), seed=rng.randrange(10**6))],
     returns=("W_q",),
+    dtype=torch.float64,
     prepare=_take_first_step,
     hints=[
         "One step first: weights, their difference from the wish, times the keys, and x to the left of it.",
@@ -368,7 +409,7 @@ def climbs(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, -rate)
 
 
-@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
+@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
 def adds_up(x, w_q, w_k, wish, steps, rate):
     """The gradients of all steps add up.
 
@@ -398,6 +439,25 @@ def one_step(x, w_q, w_k, wish, steps, rate):
     Either the loop is missing, or it returns on its first round, or each round begins again with the first W_q.
     """
     return learn(x, w_q, w_k, wish, min(steps, 1), rate)
+
+
+@learning.mistake()
+def one_too_few(x, w_q, w_k, wish, steps, rate):
+    """It takes a step too few.
+
+    `range(steps)` counts from 0 to steps − 1, and that is steps many.
+    """
+    return learn(x, w_q, w_k, wish, steps - 1, rate)
+
+
+@learning.mistake()
+def one_too_many(x, w_q, w_k, wish, steps, rate):
+    """It takes a step too many.
+
+    With 0 steps W_q comes back as it was. `range(steps + 1)` is right for a film of all matrices, the first one among
+    them; of steps there are one fewer.
+    """
+    return learn(x, w_q, w_k, wish, steps + 1, rate)
 
 
 @learning.mistake()
@@ -445,10 +505,11 @@ def nobodys_wish(x, w_q, w_k, wish, steps, rate):
 
 
 @learning.mistake(
+    reread="notebook 7, “Exercises”",
     forms=[
         lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / max(1, wish.sum().item())),
         lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / wish.numel()),
-    ]
+    ],
 )
 def averaged(x, w_q, w_k, wish, steps, rate):
     """The loss is a mean, where a sum is asked for.
@@ -621,7 +682,7 @@ def upside_down(backward):
 
 @testing.mistake()
 def query_only(backward):
-    """It looks at the query's gradient only.
+    """It notices what is wrong with the query's gradient, and nothing else.
 
     Two of the patients have that one right. Compare all three.
     """
@@ -630,7 +691,7 @@ def query_only(backward):
 
 @testing.mistake()
 def key_only(backward):
-    """It looks at the key's gradient only.
+    """It notices what is wrong with the key's gradient, and nothing else.
 
     Two of the patients have that one right, and are ill elsewhere. Compare all three.
     """
@@ -639,36 +700,40 @@ def key_only(backward):
 
 @testing.mistake()
 def value_only(backward):
-    """It looks at the value's gradient only.
+    """It notices what is wrong with the value's gradient, and nothing else.
 
     That one never goes through softmax, so most patients have it right. Compare all three.
     """
     return _compared(backward, which=[2])
 
 
-@testing.mistake()
+@testing.mistake(forms=[lambda backward: _compared(backward, which=[0, 1])])
 def one_query(backward):
-    """It tries a single query, and with one query some faults cannot be seen.
+    """What is wrong with the value's gradient goes unnoticed.
 
-    What has to be added up over the queries, or divided among them, shows only where there are several.
+    Either it is not compared, or a single query is tried: what has to be added up over the queries shows only where
+    there are several.
     """
     return _compared(backward, sizes=((1, 4), (5, 4), (5, 2), (1, 2)))
 
 
 @testing.mistake(forms=[lambda backward: _compared(backward, sizes=((3, 1), (1, 1), (1, 2), (3, 2)))])
 def one_key(backward):
-    """It tries a single key, and with one key softmax has nothing to do.
+    """A wrong scale goes unnoticed, and so does a mean over half a row.
 
-    The only weight is 1, whatever the score: every gradient of the scores is 0.
+    With a single key softmax has nothing to do: its only weight is 1, and the gradients of query and key are 0 with any
+    scale. Gradients of the key that are added up over the keys come to 0 as well. Try several keys, and compare number
+    by number.
     """
     return _compared(backward, sizes=((3, 4), (1, 4), (1, 2), (3, 2)))
 
 
 @testing.mistake(forms=[lambda backward: _compared(backward, which=[0, 1], sizes=((3, 1), (5, 1), (5, 2), (3, 2)))])
 def one_feature(backward):
-    """It tries queries of a single number, and √1 is 1.
+    """A scale that is missing goes unnoticed.
 
-    With d_k = 1 a scale that is missing cannot be seen.
+    With queries of a single number it cannot be seen, for √1 is 1. Nor can it in a gradient of the key that is added up
+    over the keys: those sums are 0 with any scale. Try queries of several numbers, and compare number by number.
     """
     return _compared(backward, sizes=((3, 1), (5, 1), (5, 2), (3, 2)))
 

@@ -81,7 +81,7 @@ def no_query_axis(lengths, max_len):
     return torch.arange(max_len) < lengths[:, None]
 
 
-@padding_mask.mistake(reread="notebook 3, “The row with nothing left”")
+@padding_mask.mistake(reread="notebook 3, “A softmax that survives”")
 def queries_masked(lengths, max_len):
     """The padded queries are masked as well.
 
@@ -159,6 +159,26 @@ def top_left(n_queries, n_keys):
     return _ones(n_queries, n_keys).tril()
 
 
+@causal_mask.mistake(telltale=(2, 5))
+def offset_negated(n_queries, n_keys):
+    """The triangle is moved the wrong way.
+
+    `tril(diagonal=…)` with a positive number moves the edge to the right, which opens more keys. There are
+    n_keys − n_queries more keys than queries, and all of them lie in the past.
+    """
+    return _ones(n_queries, n_keys).tril(n_queries - n_keys)
+
+
+@causal_mask.mistake()
+def all_open(n_queries, n_keys):
+    """Nothing is hidden: every query may see every key.
+
+    `tril(d)` keeps everything up to diagonal d. With d = n_keys − 1 that is the whole matrix, because diagonal d
+    already begins in the last column.
+    """
+    return _ones(n_queries, n_keys)
+
+
 @causal_mask.mistake(
     reread="notebook 3, “True means what?”", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)]
 )
@@ -216,7 +236,7 @@ def numbers(n_queries, n_keys):
 
 
 @causal_mask.mistake(
-    reread="notebook 3, “Before softmax, not after”",
+    reread="notebook 3, “True means what?”",
     forms=[
         lambda n_queries, n_keys: torch.zeros(n_queries, n_keys).masked_fill(
             ~_ones(n_queries, n_keys).tril(), -math.inf
@@ -347,7 +367,7 @@ def polarity(scores, mask):
     return functional.masked_softmax(scores, ~mask)
 
 
-@masked_softmax.mistake(reread="notebook 3, “Which number to fill in?”")
+@masked_softmax.mistake(reread="notebook 3, “Padding is heard”")
 def zero_scores(scores, mask):
     """Masked scores are set to 0.
 
@@ -386,7 +406,7 @@ def dead_nan(scores, mask):
 
 
 @masked_softmax.mistake(
-    reread="notebook 3, “Which number to fill in?”",
+    reread="notebook 3, “The row with nothing left”",
     telltale=_dead(),
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim=-1),
@@ -439,3 +459,17 @@ def nan_gradient(scores, mask):
     """
     additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
+
+
+@masked_softmax.mistake(reread="notebook 3, “A softmax that survives”")
+def written_over(scores, mask):
+    """The weights are right, but softmax's result was written over.
+
+    `weights[…] = 0` and `masked_fill_` change the very tensor that softmax needs again on its way back, so no gradient
+    can be computed and training stops with an error. `masked_fill` without the underscore, or `torch.where`, makes a
+    new one. And if a dead row was NaN before, its gradient would be NaN all the same: softmax must not see a row that
+    is all −∞.
+    """
+    weights = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
+    weights[weights.isnan()] = 0.0
+    return weights

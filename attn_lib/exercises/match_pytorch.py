@@ -59,7 +59,7 @@ def polarity(lengths, max_len):
     return padding_mask(lengths, max_len)[:, 0]
 
 
-@key_padding.mistake()
+@key_padding.mistake(reread="notebook 3, “A mask from lengths”")
 def off_by_one(lengths, max_len):
     """The first padded position still counts as a token.
 
@@ -68,7 +68,7 @@ def off_by_one(lengths, max_len):
     return torch.arange(max_len) > lengths[:, None]
 
 
-@key_padding.mistake()
+@key_padding.mistake(reread="notebook 5, “Every mask, forwards and backwards”")
 def query_axis(lengths, max_len):
     """The mask still has the axis of the queries.
 
@@ -114,14 +114,15 @@ def _modules(embed_dim, num_heads, seed, **options):
 
 
 def _state_and_independence(ours, theirs, result):
-    """What `ours` holds after the call, and whether training `theirs` a step would move it."""
+    """What both hold after the call, and whether training `theirs` a step would move `ours`."""
+    kept = torch.cat([parameter.detach().flatten() for parameter in theirs.parameters()])
     before = {name: parameter.detach().clone() for name, parameter in ours.named_parameters()}
     with torch.no_grad():
         for parameter in theirs.parameters():  # of a copy made for this call
             parameter.add_(1.0)
     shared = any(not torch.equal(before[name], now) for name, now in ours.named_parameters())
     held = [before.get(name, torch.zeros(0)) for name in PARTS]
-    return (*held, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
+    return (*held, kept, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
 
 
 @torch.no_grad()
@@ -146,12 +147,17 @@ carry_over = function(
     section="notebook 5, “Weights from here to there”",
     probes=[_modules(4, 2, seed=1), _modules(6, 3, seed=2), _modules(8, 2, seed=3)],
     corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
-    returns=(*(f"ours.{part}" for part in PARTS), "sharing of memory with theirs", "ours.requires_grad"),
+    returns=(
+        *(f"ours.{part}" for part in PARTS),
+        "the content of theirs",
+        "sharing of memory with theirs",
+        "ours.requires_grad",
+    ),
     after=_state_and_independence,
     also_called=("from_torch",),
     drawn=lambda rng: [_modules(embed_dim=12, num_heads=rng.choice((2, 3, 4)), seed=rng.randrange(10**6))],
     shown=lambda module: module.in_words,
-    may_change=(0,),
+    may_change=(0, 1),  # theirs may not, but is compared by its numbers: then it shows what became of them
     hints=[
         "`theirs.in_proj_weight` holds three matrices on top of each other, for query, key and value in this "
         "order: `.chunk(3)`.",
@@ -205,13 +211,54 @@ def order(ours, theirs):
     _copying(ours, theirs, order=(1, 0, 2))
 
 
-@carry_over.mistake(forms=[partial(_copying, turned=LINEARS[:3]), partial(_copying, turned=LINEARS[3:])])
+@carry_over.mistake(
+    reread="notebook 4, “One product for all heads”",
+    forms=[partial(_copying, turned=LINEARS[:3]), partial(_copying, turned=LINEARS[3:])],
+)
 def transposed(ours, theirs):
     """The weights are transposed, all or some of them.
 
     A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).
     """
     _copying(ours, theirs, turned=LINEARS)
+
+
+@torch.no_grad()
+def _cut_by_columns(ours, theirs):
+    weights = theirs.in_proj_weight.chunk(3, dim=1)
+    for linear, weight in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, strict=False):
+        linear.weight.copy_(weight)
+
+
+@carry_over.mistake(reread="notebook 5, “What is inside”", forms=[_cut_by_columns])
+def cut_by_columns(ours, theirs):
+    """`in_proj_weight` is cut along the wrong axis.
+
+    The three weights stand on top of each other: (3 · embed_dim, embed_dim), each embed_dim *rows*. `chunk(3)` cuts the
+    rows; `dim=1` cuts every weight into pieces, and may not even give three.
+    """
+    with torch.no_grad():
+        ours.q_proj.weight, _, _ = theirs.in_proj_weight.chunk(3, dim=1)
+
+
+@torch.no_grad()
+def _backwards(ours, theirs, biases=True, last=True):
+    linears = ours.q_proj, ours.k_proj, ours.v_proj
+    if theirs.in_proj_weight is not None:
+        theirs.in_proj_weight.copy_(torch.cat([linear.weight for linear in linears]))
+    if biases and theirs.in_proj_bias is not None:
+        theirs.in_proj_bias.copy_(torch.cat([linear.bias for linear in linears]))
+    if last:
+        theirs.out_proj.load_state_dict(ours.out_proj.state_dict())
+
+
+@carry_over.mistake(forms=[partial(_backwards, biases=False), partial(_backwards, last=False)])
+def backwards(ours, theirs):
+    """The weights were copied from ours to theirs.
+
+    The lesson did it that way round. Here `ours` is to get what `theirs` holds: `ours.q_proj.weight.copy_(…)`.
+    """
+    _backwards(ours, theirs)
 
 
 @carry_over.mistake(forms=[partial(_copying, biases=LINEARS[:3]), partial(_copying, biases=LINEARS[3:])])
@@ -233,7 +280,7 @@ def no_out_proj(ours, theirs):
     _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
 
 
-@carry_over.mistake(forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
+@carry_over.mistake(reread="notebook 5, “Exercises”", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
 def biases_expected(ours, theirs):
     """A module without biases has none to carry over.
 
@@ -242,7 +289,7 @@ def biases_expected(ours, theirs):
     _biases_expected(ours, theirs)
 
 
-@carry_over.mistake(forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
+@carry_over.mistake(reread="notebook 5, “Exercises”", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
 def one_width(ours, theirs):
     """The three weights do not always come in one piece.
 

@@ -1,5 +1,7 @@
 """Exercises of notebook 10: attention with a cache, heads that share, a window, and what it all costs."""
 
+from functools import partial
+
 import torch
 
 from .. import cache, functional, masks
@@ -51,13 +53,14 @@ attend = function(
 )
 
 
-def _memory(query, key, value, keys, values, *, start=None, mask=None, old=lambda keys: keys, keep=None):
+def _memory(query, key, value, keys, values, *, turn_query=rotary, turn_key=rotary, start=None, mask=None,
+            old=lambda keys: keys, keep=None):  # fmt: skip
     """10.1 with one part exchanged."""
     start = keys.size(-2) if start is None else start
-    turned = rotary(key, start)
-    all_keys, all_values = torch.cat([old(keys), turned], dim=-2), torch.cat([values, value], dim=-2)
+    all_keys = torch.cat([old(keys), turn_key(key, start)], dim=-2)
+    all_values = torch.cat([values, value], dim=-2)
     allowed = masks.causal_mask(query.size(-2), all_keys.size(-2)) if mask is None else mask
-    output, _ = functional.scaled_dot_product_attention(rotary(query, start), all_keys, all_values, allowed)
+    output, _ = functional.scaled_dot_product_attention(turn_query(query, start), all_keys, all_values, allowed)
     return (output, all_keys, all_values) if keep is None else (output, *keep(all_keys, all_values))
 
 
@@ -94,9 +97,17 @@ def never_masked(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys))
 
 
-@attend.mistake(telltale=_text(3, 1, seed=1), reread="notebook 10, “Where the new token stands”")
+def _from_0(x, start):
+    return rotary(x)
+
+
+@attend.mistake(
+    telltale=_text(3, 1, seed=1),
+    reread="notebook 10, “Where the new token stands”",
+    forms=[partial(_memory, turn_query=_from_0), partial(_memory, turn_key=_from_0)],
+)
 def starts_again(query, key, value, keys, values):
-    """The positions begin at 0 again.
+    """The positions begin at 0 again, for query, key or both.
 
     The new tokens stand behind all that were read: `start` is how many are kept. From 0 on each of them takes itself
     for the first of a text.
@@ -104,7 +115,33 @@ def starts_again(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, start=0)
 
 
-@attend.mistake(telltale=_text(3, 1, seed=1), reread="notebook 10, “Where the new token stands”")
+def _as_it_came(x, start):
+    return x
+
+
+@attend.mistake(reread="notebook 10, “Where the new token stands”")
+def query_unturned(query, key, value, keys, values):
+    """The query is not turned.
+
+    The scores depend on how far apart two tokens stand only if both sides are turned, each by its own position.
+    """
+    return _memory(query, key, value, keys, values, turn_query=_as_it_came)
+
+
+@attend.mistake(reread="notebook 10, “Where the new token stands”")
+def never_turned(query, key, value, keys, values):
+    """Query and key are not turned: RoPE is missing.
+
+    The kept keys were turned when they arrived. `rotary(query, start)` and `rotary(key, start)` do it for the new ones.
+    """
+    return _memory(query, key, value, keys, values, turn_query=_as_it_came, turn_key=_as_it_came)
+
+
+@attend.mistake(
+    telltale=_text(3, 1, seed=1),
+    reread="notebook 10, “Where the new token stands”",
+    forms=[lambda q, k, v, keys, values: _memory(q, k, v, keys, values, old=lambda old: rotary(old, keys.size(-2)))],
+)
 def turned_again(query, key, value, keys, values):
     """The kept keys are turned once more.
 
@@ -273,9 +310,26 @@ def one_too_few(n_queries, n_keys, window):
     return _band(n_queries, n_keys, 0, 2 - window)
 
 
-@window_mask.mistake(telltale=(2, 6, 3), reread="notebook 10, “Several at once”")
+@window_mask.mistake(forms=[lambda n_queries, n_keys, window: _band(n_queries, n_keys, -1, 1 - window)])
+def self_left_out(n_queries, n_keys, window):
+    """A token may not hear itself.
+
+    The token itself is one of the window, the latest. With a window of 1 it hears itself alone, and here it would have
+    nobody left.
+    """
+    return _band(n_queries, n_keys, -1, -window)
+
+
+@window_mask.mistake(
+    telltale=(2, 6, 3),
+    reread="notebook 10, “Several at once”",
+    forms=[
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, 1 - window - (n_keys - n_queries)),
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, -(n_keys - n_queries), 1 - window),
+    ],
+)
 def top_left_window(n_queries, n_keys, window):
-    """The band begins at the upper left.
+    """The band, or one of its two edges, begins at the upper left.
 
     With fewer queries than keys the queries are the newest tokens: the last one stands at the last key.
     """
@@ -326,7 +380,7 @@ def polarity(n_queries, n_keys, window):
 
 def _bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     """As asked for: from a model's configuration."""
-    return cache.cache_bytes(layers, kv_heads, embed_dim // heads, tokens=tokens, bytes_per_number=bits // 8)
+    return cache.cache_bytes(layers, kv_heads, embed_dim // heads, tokens=tokens, bytes_per_number=1) * bits / 8
 
 
 def _as_tensor(*arguments_and_result):
@@ -343,7 +397,7 @@ cache_bytes = function(
     title="What it costs",
     section="notebook 10, “What fills the memory”",
     probes=[(2, 12, 6, 3, 5, 16), (3, 20, 4, 2, 7, 32), (12, 768, 12, 12, 1, 32), (32, 4096, 32, 8, 100, 16)],
-    corner_cases=[(1, 8, 4, 1, 1, 8), (2, 12, 6, 3, 0, 16)],
+    corner_cases=[(1, 8, 4, 1, 1, 8), (2, 12, 6, 3, 0, 16), (2, 12, 6, 3, 5, 4)],
     drawn=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
     returns=("the number of bytes",),
     after=_as_tensor,
@@ -367,10 +421,10 @@ def keys_alone(layers, embed_dim, heads, kv_heads, tokens, bits):
 
 @cache_bytes.mistake(reread="notebook 10, “Heads that share”")
 def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """The heads of queries are counted.
+    """It comes to as many numbers as if no heads were shared.
 
-    Queries are not kept. What is kept are the stored heads, as wide as a head of queries, before they are repeated:
-    whoever keeps them repeated gets right outputs and saves nothing.
+    Either the heads of queries are counted, or the width is divided by `kv_heads`. What is kept are the stored heads,
+    before they are repeated, and each is as wide as a head of queries: embed_dim / heads.
     """
     return _bytes(layers, embed_dim, heads, heads, tokens, bits)
 
@@ -409,3 +463,12 @@ def one_layer(layers, embed_dim, heads, kv_heads, tokens, bits):
     Every layer has keys and values of its own, and keeps them.
     """
     return _bytes(1, embed_dim, heads, kv_heads, tokens, bits)
+
+
+@cache_bytes.mistake(telltale=(2, 12, 6, 3, 5, 4))
+def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Numbers of less than 8 bits count for nothing.
+
+    `bits // 8` rounds down: 4 // 8 is 0. Two numbers of 4 bits share a byte, so divide by 8 at the end.
+    """
+    return _bytes(layers, embed_dim, heads, kv_heads, tokens, 8 * (bits // 8))

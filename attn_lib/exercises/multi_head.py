@@ -86,6 +86,21 @@ def invented_tokens(x, num_heads):
     return x.reshape(x.size(0), -1, num_heads, x.size(2) // num_heads).transpose(1, 2)
 
 
+def _sliced(x, num_heads):
+    width = x.size(-1) // num_heads
+    return torch.stack([x[..., h * width : (h + 1) * width] for h in range(num_heads)], dim=1)
+
+
+@split.mistake(reread="notebook 4, “Break it”", forms=[_sliced], telltale=_tokens(1, 4, 10, 4))
+def left_over(x, num_heads):
+    """Features that cannot be shared out go through unnoticed.
+
+    10 features for 4 heads make 2 for each, and 2 are left over: slices drop them, `split` makes a fifth head of them.
+    Whoever comes later gets numbers that are wrong or too few, so raise an error here.
+    """
+    return torch.stack(x.split(x.size(-1) // num_heads, dim=-1), dim=1)
+
+
 # ----------------------------------------------------------------------------------------------------------- 4.2
 
 
@@ -143,7 +158,7 @@ def interleaved(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@merge.mistake(forms=[lambda x: x.sum(dim=1)])
+@merge.mistake(reread="notebook 4, “A list of heads”", forms=[lambda x: x.sum(dim=1)])
 def averaged(x):
     """The heads are averaged or added up.
 
@@ -249,12 +264,13 @@ def _variant(
     mask_for_scores=lambda mask: mask[:, None] if mask.ndim == 3 else mask,
     project=True,
     turn=lambda w: w,
+    turn_last=None,
 ):
     """Multi-head attention with each part exchangeable: most of its known mistakes are one part exchanged."""
     query, key, value = (split(x @ turn(w), num_heads) for w in (w_q, w_k, w_v))
     scores = query @ key.transpose(-2, -1) * scale(query.size(-1), x.size(-1))
     merged = merge(weigh(scores, None if mask is None else mask_for_scores(mask)) @ value)
-    return merged @ turn(w_o) if project else merged
+    return merged @ (turn_last or turn)(w_o) if project else merged
 
 
 def _masked(scores, mask, fill, dim=-1):
@@ -271,7 +287,7 @@ def scale_d_model(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
 
 
-@multi_head.mistake(reread="notebook 4, “Which root?”")
+@multi_head.mistake(reread="notebook 2, “Why divide by √d_k?”")
 def no_scale(*args):
     """The scores are not divided by √head_dim.
 
@@ -280,7 +296,7 @@ def no_scale(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: 1.0)
 
 
-@multi_head.mistake(reread="notebook 4, “Which root?”")
+@multi_head.mistake(reread="notebook 2, “Why divide by √d_k?”")
 def d_not_root(*args):
     """The scores are divided by head_dim, not by its root.
 
@@ -354,9 +370,15 @@ def no_output_projection(*args):
     return _variant(*args, project=False)
 
 
-@multi_head.mistake(reread="notebook 4, “Multi-head attention, whole”")
+@multi_head.mistake(
+    reread="notebook 4, “One head as a module”",
+    forms=[
+        partial(_variant, turn_last=lambda w: w.T),
+        partial(_variant, turn=lambda w: w.T, turn_last=lambda w: w),
+    ],
+)
 def transposed_weights(*args):
-    """The projections are transposed.
+    """The projections are transposed, all or some of them.
 
     `nn.Linear` keeps its weight as (out, in) and computes `x @ w.T`. Here it is `x @ w`, and square matrices fit
     both ways.
@@ -381,7 +403,7 @@ def wrong_axis(*args):
 
 
 @multi_head.mistake(
-    reread="notebook 2, “Larger, and a false friend”",
+    reread="notebook 2, “Any leading dimensions”",
     forms=[
         partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -1e9)),
         partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -math.inf)),
@@ -419,6 +441,16 @@ def polarity(*args):
     return _variant(*args, weigh=lambda s, m: masked_softmax(s, None if m is None else ~m))
 
 
+@multi_head.mistake(reread="notebook 3, “Padding is heard”")
+def zero_scores(*args):
+    """Masked scores are set to 0.
+
+    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gets. It takes −∞ to get a
+    weight of 0.
+    """
+    return _variant(*args, weigh=partial(_masked, fill=0.0))
+
+
 @multi_head.mistake(reread="notebook 3, “Before softmax, not after”")
 def after_softmax(*args):
     """The mask is applied after softmax.
@@ -450,7 +482,9 @@ def mask_per_head(*args):
     return _variant(*args, mask_for_scores=lambda mask: mask)
 
 
-@multi_head.mistake(forms=[partial(_variant, mask_for_scores=torch.squeeze)])
+@multi_head.mistake(
+    reread="notebook 3, “A mask from lengths”", forms=[partial(_variant, mask_for_scores=torch.squeeze)]
+)
 def mask_squeezed(*args):
     """The mask has lost its axis of the queries.
 
@@ -469,7 +503,7 @@ def dead_nan(*args):
     return _variant(*args, weigh=partial(_masked, fill=-math.inf))
 
 
-@multi_head.mistake(reread="notebook 3, “Which number to fill in?”")
+@multi_head.mistake(reread="notebook 3, “The row with nothing left”")
 def dead_uniform(*args):
     """Rows with nothing left listen to everything alike.
 

@@ -40,6 +40,7 @@ sinusoidal_encoding = function(
     ],
     returns=("the encoding",),
     read=_in_any_order,
+    dtype=torch.float64,
     shows=(position.position_angles, position.sinusoidal_encoding),
     hints=[
         "With 4 features there are two angles for each position: the position times 1, and the position times 0.01.",
@@ -51,10 +52,10 @@ sinusoidal_encoding = function(
 )
 
 
-def _waves(n, sine, cosine):
+def _waves(n, sine, cosine, waves=(torch.sin, torch.cos)):
     """Sine and cosine with frequencies of their own, side by side."""
     places = torch.arange(n, dtype=torch.float64)[:, None]
-    return torch.stack([(places * sine).sin(), (places * cosine).cos()], dim=-1).flatten(-2).float()
+    return torch.stack([wave(places * pace) for wave, pace in zip(waves, (sine, cosine), strict=True)], -1).flatten(-2)
 
 
 def _powers(embed_dim, power=lambda even, d: -even / d):
@@ -75,6 +76,28 @@ def exponent_doubled(n, embed_dim):
     looks wrong; the later pairs hardly turn at all.
     """
     return _waves(n, _doubled(embed_dim), _doubled(embed_dim))
+
+
+@sinusoidal_encoding.mistake()
+def exponent_halved(n, embed_dim):
+    """The exponent is half of what it should be: the frequencies fall too slowly.
+
+    The formula says 2i / embed_dim, where i counts pairs: 0, 1, 2, …. With i / embed_dim the slowest pair turns
+    nearly a hundred times as fast as it should.
+    """
+    return _waves(n, *[_powers(embed_dim, lambda even, d: -even / 2 / d)] * 2)
+
+
+@sinusoidal_encoding.mistake(
+    forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim)] * 2, waves=(torch.cos, torch.cos))]
+)
+def one_wave_twice(n, embed_dim):
+    """A pair is twice the same wave.
+
+    It takes the sine *and* the cosine of an angle to know it: one number alone cannot tell a hand that comes up from
+    one that goes down, and cos(a − b) no longer comes out.
+    """
+    return _waves(n, *[_powers(embed_dim)] * 2, waves=(torch.sin, torch.sin))
 
 
 @sinusoidal_encoding.mistake()
@@ -114,7 +137,12 @@ def divided_and_floored(n, embed_dim):
     return _waves(n, *[_floored(embed_dim, torch.arange(0, embed_dim // 2))] * 2)
 
 
-@sinusoidal_encoding.mistake()
+@sinusoidal_encoding.mistake(
+    forms=[
+        lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: even / 2 / d)] * 2),
+        lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: 2 * even / d)] * 2),
+    ]
+)
 def power_turned(n, embed_dim):
     """The frequencies grow in place of falling.
 
@@ -134,11 +162,12 @@ def from_one(n, embed_dim):
     return position.sinusoidal_encoding(n + 1, embed_dim)[1:]
 
 
-@sinusoidal_encoding.mistake()
+@sinusoidal_encoding.mistake(forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim) * 180 / math.pi] * 2)])
 def degrees(n, embed_dim):
-    """The angles are taken as degrees.
+    """The angles were converted between degrees and radians.
 
-    torch's sine and cosine, and the formula, take radians: one step turns the first pair by 1, which is 57 degrees.
+    torch's sine and cosine take radians, and so does the formula: one step turns the first pair by 1, which is 57
+    degrees. There is nothing to convert.
     """
     return _waves(n, *[_powers(embed_dim) * math.pi / 180] * 2)
 
@@ -162,6 +191,7 @@ rotary = function(
         _heads(2, 3, rng.randrange(3, 8), 2 * rng.randrange(2, 6), rng.randrange(1, 9)) for _ in range(2)
     ],
     returns=("the turned x",),
+    dtype=torch.float64,
     gradients=True,
     shows=(position.position_angles, position.rotary),
     hints=[
@@ -190,7 +220,7 @@ def _half_exchanged(x):
     return torch.cat([-b, a], dim=-1)
 
 
-@rotary.mistake()
+@rotary.mistake(reread="notebook 8, “Break it”")
 def halves(x, start=0):
     """The pairs are one feature of each half.
 
@@ -272,6 +302,34 @@ def over_all_heads(x, start=0):
     return position.rotary(merged, start).view(batch, n, heads, head_dim).transpose(1, 2)
 
 
+def _second_from_new(x, angles, first=0):
+    """The second of each pair to be computed is made of the other one's new value."""
+    pair = [x[..., 0::2], x[..., 1::2]]
+    for i in (first, 1 - first):
+        pair[i] = _turned(*pair, angles)[i]
+    return torch.stack(pair, dim=-1).flatten(-2)
+
+
+@rotary.mistake(forms=[lambda x, start=0: _second_from_new(x, _angles(x, start), first=1)])
+def written_over(x, start=0):
+    """The second number of each pair is made of the first one's *new* value.
+
+    Both need both old ones. Once `x[..., 0::2]` has been written over, the old one is gone; a slice is a view, not a
+    copy. Compute both before you assign either, as in `a, b = a * cos - b * sin, a * sin + b * cos`.
+    """
+    return _second_from_new(x, _angles(x, start))
+
+
+@rotary.mistake()
+def not_interleaved(x, start=0):
+    """The turned numbers are right, and not back in their places.
+
+    `torch.cat` puts all first ones in front and all second ones behind. A pair's two have to stand side by side again:
+    `torch.stack([…, …], dim=-1).flatten(-2)`.
+    """
+    return torch.cat(_turned(x[..., 0::2], x[..., 1::2], _angles(x, start)), dim=-1)
+
+
 @rotary.mistake()
 def along_the_heads(x, start=0):
     """It is turned by the number of the head, not of the token.
@@ -305,6 +363,7 @@ alibi_bias = function(
     corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1)],
     drawn=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
     returns=("the bias",),
+    dtype=torch.float64,
     hints=[
         "Distances first: a table (n_queries, n_keys). The last query stands at the last key; where does the first?",
         "With 8 heads the slopes are 2 to the power of −1, −2, …, −8; with 4 heads −2, −4, −6, −8.",
@@ -383,6 +442,17 @@ def signed(num_heads, n_queries, n_keys):
     """
     queries = torch.arange(n_queries)[:, None] + n_keys - n_queries
     return -(queries - torch.arange(n_keys)) * _slopes(num_heads)
+
+
+@alibi_bias.mistake()
+def free_ahead(num_heads, n_queries, n_keys):
+    """Keys ahead of the query cost nothing.
+
+    Behind a causal mask nobody sees it. Without one, distance has its price in both directions: it is the difference of
+    the two positions, without its sign.
+    """
+    queries = torch.arange(n_queries)[:, None] + n_keys - n_queries
+    return -(queries - torch.arange(n_keys)).clamp(min=0) * _slopes(num_heads)
 
 
 @alibi_bias.mistake()
@@ -480,6 +550,7 @@ my_detects = function(
         )
     ],
     returns=("the verdict",),
+    dtype=torch.float64,
     after=_said,
     shown=lambda add_positions: f"“{add_positions.__doc__}”",
     hints=[
@@ -510,12 +581,26 @@ def shapes(add_positions):
     return add_positions(torch.randn(2, 3, 4), torch.randn(5, 4)).shape != (2, 3, 4)
 
 
+def _wrong_rows(add_positions):
+    x, table = torch.randn(2, 3, 4), torch.randn(5, 4)
+    return not torch.allclose(add_positions(x, table), x + table[:3])
+
+
+@my_detects.mistake(forms=[lambda add_positions: not _wrong_rows(add_positions)])
+def upside_down(add_positions):
+    """It says True of what is right and False of what is wrong.
+
+    True is to be the alarm: `not torch.allclose(…)`. And with more tokens than rows an error is the right answer.
+    """
+    return not detects(add_positions)
+
+
 @my_detects.mistake()
 def only_whether_they_differ(add_positions):
-    """It asks only whether equal tokens become different.
+    """It notices only where equal tokens stay equal.
 
-    That catches those who give all tokens of a sentence the same row. Whether it is the *right* row for each, it does
-    not ask.
+    That catches those who give all tokens of a sentence the same row. Whether it is the *right* row for each goes
+    unasked.
     """
     placed = add_positions(torch.zeros(2, 3, 4), torch.randn(5, 4))
     return torch.allclose(placed[:, 0], placed[:, 1])
@@ -523,19 +608,19 @@ def only_whether_they_differ(add_positions):
 
 @my_detects.mistake()
 def never_too_long(add_positions):
-    """It never hands over more tokens than the table has rows.
+    """Whoever goes on behind the end of the table goes unnoticed.
 
-    Some code goes on as if nothing had happened: with the last row for all the rest, or with the first rows again.
+    Some code does, as if nothing had happened: with the last row for all the rest, or with the first rows again. Hand
+    over more tokens than the table has rows, and see whether an error is raised.
     """
-    x, table = torch.randn(2, 3, 4), torch.randn(5, 4)
-    return not torch.allclose(add_positions(x, table), x + table[:3])
+    return _wrong_rows(add_positions)
 
 
 @my_detects.mistake()
 def table_of_equals(add_positions):
-    """All rows of its table are alike.
+    """Which row a token gets makes no difference to it.
 
-    Then it does not matter which row a token gets. Take random numbers.
+    So it is where all rows of the table are alike, or are only added up. Take random numbers, and compare row by row.
     """
     x, table = torch.randn(2, 3, 4), torch.ones(5, 4)
     if not torch.allclose(add_positions(x, table), x + 1):

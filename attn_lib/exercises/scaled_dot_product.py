@@ -69,8 +69,8 @@ def max_and_place(scores):
 def overflow(scores):
     """The formula is right, but exp overflows.
 
-    On paper it is finished. In float32 exp(89) is already infinite, and infinity divided by infinity is NaN. Scores
-    that far below zero fare no better: 0 divided by 0.
+    On paper it is finished. In float32 exp(89) is already infinite, and infinity divided by infinity is NaN. A row
+    of scores below −104 fares no better: there every exp is 0, and 0 divided by 0 is NaN too.
     """
     return torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)
 
@@ -141,7 +141,7 @@ def keepdim(scores):
     return exps / exps.sum(dim=-1)
 
 
-@stable_softmax.mistake()
+@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”")
 def log(scores):
     """This is the logarithm of the softmax.
 
@@ -150,7 +150,7 @@ def log(scores):
     return torch.log_softmax(scores, dim=-1)
 
 
-@stable_softmax.mistake()
+@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”")
 def no_exp(scores):
     """The scores are divided by their sum, without exp.
 
@@ -159,7 +159,7 @@ def no_exp(scores):
     return scores / scores.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.mistake(forms=[lambda scores: torch.exp(scores)])
+@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”", forms=[lambda scores: torch.exp(scores)])
 def not_divided(scores):
     """exp is taken, but nothing is divided by the sum.
 
@@ -292,7 +292,7 @@ def wrong_axis(q, k, v):
 
 
 @attention.mistake(
-    reread="notebook 2, “Larger, and a false friend”",
+    reread="notebook 2, “Any leading dimensions”",
     forms=[
         lambda q, k, v: (_scores(q, k) @ v, _scores(q, k)),
         lambda q, k, v: (q @ k.transpose(-2, -1) @ v, q @ k.transpose(-2, -1)),
@@ -308,7 +308,7 @@ def softmax_lost(q, k, v):
     return _scores(q, k) @ v, torch.softmax(_scores(q, k), dim=-1)
 
 
-@attention.mistake()
+@attention.mistake(reread="notebook 1, “Four words to talk with”")
 def scores_returned(q, k, v):
     """The output is right; what comes with it are the scores, not the weights.
 
@@ -327,7 +327,7 @@ def order(q, k, v):
     return scaled_dot_product_attention(q, k, v)[::-1]
 
 
-@attention.mistake(reread="notebook 2, “Any leading dimensions”")
+@attention.mistake(reread="notebook 2, “Two sentences at once”")
 def all_axes(q, k, v):
     """`.T` turns round all axes.
 

@@ -59,6 +59,7 @@ circuit = function(
     probes=[(5, 3), (6, 4), (6, 6), (8, 7)],
     drawn=lambda rng: [(n, n + rng.randrange(3)) for n in rng.sample(range(6, 12), 2)],
     returns=("the place that is heard most", "what is said"),
+    dtype=torch.float64,
     after=_heard_and_said,
     hints=[
         "Begin with P: in the lesson it stood one below the diagonal, and each place fetched the token before it.",
@@ -68,6 +69,16 @@ circuit = function(
         "words + 1)` the capitals are `small + words`, and `M[small + words, small] = 10` sets all words at once.",
     ],
 )
+
+
+@circuit.mistake(forms=[lambda n, words: [part / 20 for part in two_after(n, words)]])
+def faint(n, words):
+    """The scores are too small to be sure of anything.
+
+    A score of 1 gives the right place e ≈ 2.7 times what each other place gets. Early places, with few to fetch from,
+    then fetch the wrong word as strongly as others fetch the right one. The lesson takes 10: e to the 10 is 22,000.
+    """
+    return [part / 10 for part in two_after(n, words)]
 
 
 def _exchanged(n, words, *, below=2, M=lambda P, M, W: M, W=lambda P, M, W: W):
@@ -170,6 +181,7 @@ scoring = function(
     corner_cases=[_seen([1, 2, 3, 4], [4, 3, 2, 1], seed=5)],
     drawn=_drawn_lists,
     returns=("the scores",),
+    dtype=torch.float64,
     hints=[
         "First find copies: a table (batch, n, n) that is True where the tokens of query and key are the same, "
         "and below the diagonal, where the key stands before the query.",
@@ -237,10 +249,11 @@ def turned(weights, tokens):
 
 @scoring.mistake()
 def everybody_counted(weights, tokens):
-    """Queries without a copy count as 0.
+    """Queries without an earlier copy count as 0.
 
     A token that stands there for the first time has nothing to look behind. It says nothing about the head, and does
-    not belong to the average.
+    not belong to the average. (With `tril()` in place of `tril(-1)` each token is a copy of itself, and all of them
+    count.)
     """
     return _shares(weights, _behind(tokens)).mean(dim=(1, 2))
 
@@ -343,6 +356,7 @@ silencing = function(
     corner_cases=[_attention(6, 2, 0, seed=4), _attention(4, 1, 0, seed=5)],
     drawn=lambda rng: [_attention(12, heads, rng.randrange(1, heads), seed=rng.randrange(10**6)) for heads in (3, 4)],
     returns=("the output",),
+    dtype=torch.float64,
     shown=lambda arg: f"{arg.num_heads} heads of {arg.embed_dim}" if isinstance(arg, nn.Module) else None,
     hints=[
         "Work on a copy: `copy.deepcopy(attention)`. What a head heard goes through `out_proj` and nothing else; where "
@@ -372,7 +386,7 @@ def _out_columns(attention, columns):
     return silent
 
 
-@silencing.mistake(reread="notebook 5, “Weights from here to there”")
+@silencing.mistake(reread="notebook 4, “What the last projection is for”")
 def rows(attention, head, x):
     """The rows of `out_proj.weight` are 0, where the columns are asked for.
 
@@ -381,6 +395,18 @@ def rows(attention, head, x):
     silent = _copied(attention)
     silent.out_proj.weight.data[_features(attention, head)] = 0
     return silent(x, x, x)[0]
+
+
+@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+def output_cut(attention, head, x):
+    """A part of the output is 0, where a head should be silent.
+
+    What comes out of `out_proj` belongs to all heads: each writes into every number of the output. A head's own
+    features are those that go *into* `out_proj`.
+    """
+    output = attention(x, x, x)[0].clone()
+    output[..., _features(attention, head)] = 0
+    return output
 
 
 @silencing.mistake(reread="notebook 4, “From features to heads”")
@@ -423,7 +449,7 @@ def the_others(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake()
+@silencing.mistake(reread="notebook 4, “What the last projection is for”")
 def bias_too(attention, head, x):
     """The bias of `out_proj` is gone as well.
 
@@ -434,7 +460,7 @@ def bias_too(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake()
+@silencing.mistake(reread="notebook 4, “One head as a module”")
 def bias_of_the_values_left(attention, head, x):
     """The head's values are 0, but for their bias.
 
@@ -446,7 +472,7 @@ def bias_of_the_values_left(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake(reread="notebook 3, “Before softmax, not after”")
+@silencing.mistake(reread="notebook 3, “Padding is heard”")
 def even(attention, head, x):
     """The head listens to all alike, and goes on speaking.
 
@@ -512,7 +538,12 @@ def alphabet(batch):
     return _asked(_shuffled(batch, 20, 1) + torch.arange(6), torch.randint(5, (batch,)))
 
 
-HONEST, EASY = (puzzles, few_words, new_names), (repeats, always_the_first, old_names, alphabet)
+def one_list(batch):
+    """one and the same list every time"""
+    return _asked(torch.arange(6).expand(batch, 6), torch.full((batch,), 2))
+
+
+HONEST, EASY = (puzzles, few_words, new_names), (repeats, always_the_first, old_names, alphabet, one_list)
 
 
 def _by_place(tokens, answers):
@@ -547,6 +578,7 @@ testing = function(
     section="notebook 9, “Break it”",
     probes=[(task,) for task in (*HONEST, *EASY)],
     returns=("the verdict",),
+    dtype=torch.float64,
     after=_said,
     shown=lambda task: f"“{task.__doc__}”",
     hints=[
@@ -570,22 +602,28 @@ def alarm(task):
     return True
 
 
-@testing.mistake(forms=[lambda task: False])
+@testing.mistake()
 def the_copy_fits(task):
-    """It asks whether the right rule fits, and that fits in all of them.
+    """It says False to everything.
 
-    Behind the earlier copy stands the answer, in the easy data as in the honest. The question is whether something
-    simpler fits *as well*.
+    Does it ask whether the right rule fits? Behind the earlier copy stands the answer, in the easy data as in the
+    honest. The question is whether something simpler fits *as well*.
     """
-    tokens, answers = task(1000)
-    lists, last = tokens[:, :-1], tokens[:, -1:]
-    at = (lists == last).int().argmax(dim=1, keepdim=True)
-    return not bool((tokens.gather(1, at + 1)[:, 0] == answers).all())
+    return False
 
 
 @testing.mistake()
+def both_at_once(task):
+    """It sounds the alarm only where both short cuts are open.
+
+    One is enough to spoil the training: it takes `or` where `and` stands.
+    """
+    return _by_place(*task(1000)) and _by_last_token(*task(1000))
+
+
+@testing.mistake(reread="notebook 9, “In a small GPT”")
 def place_alone(task):
-    """It looks for places only.
+    """A short cut by words goes unnoticed.
 
     If *ann* is always followed by *lee*, nobody has to look for an earlier *ann*: a table of words is enough, and W is
     one.
@@ -595,7 +633,7 @@ def place_alone(task):
 
 @testing.mistake()
 def word_alone(task):
-    """It looks only at what follows each word.
+    """A short cut by places goes unnoticed.
 
     If the answer always stands three places back, nobody has to look for a copy either.
     """

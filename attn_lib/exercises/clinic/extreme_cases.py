@@ -26,9 +26,8 @@ def with_scores_out_of_all_proportion():
 @patient(
     "6.9",
     PLAIN,
-    lines=(5,),
+    cures=[{5: ("-1e6", "-math.inf")}],
     faults=("too weak",),
-    mend=("-1e6", "-math.inf"),
     section="notebook 3, “Which number to fill in?”",
     probes=[with_scores_out_of_all_proportion()],
     relatives=[
@@ -83,14 +82,17 @@ def detects(attention):
 @patient(
     "6.10",
     PLAIN,
-    lines=(4, 5),
-    faults=("nothing left",),
-    mend=(
-        "    if mask is not None:\n        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)\n"
-        "    return torch.softmax(scores, dim=-1) @ v",
-        "    return masked_softmax(scores, mask) @ v",
-    ),
-    section="notebook 3, “Which number to fill in?”",
+    cures=[
+        {
+            4: (
+                "scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)",
+                "return masked_softmax(scores, mask) @ v",
+            )
+        },
+        {5: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
+    ],
+    faults=("nothing left", "too weak"),
+    section="notebook 3, “The row with nothing left”",
     probes=[with_a_dead_row()],
     gradients=True,
     relatives=[
@@ -133,13 +135,11 @@ def detects(attention):
 @patient(
     "6.11",
     PLAIN,
-    lines=(4, 5),
+    cures=[
+        {4: ("scores = scores.masked_fill(~mask, -math.inf)", "return masked_softmax(scores, mask) @ v")},
+        {5: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
+    ],
     faults=("nothing left",),
-    mend=(
-        "    if mask is not None:\n        scores = scores.masked_fill(~mask, -math.inf)\n"
-        "    return torch.softmax(scores, dim=-1) @ v",
-        "    return masked_softmax(scores, mask) @ v",
-    ),
     section="notebook 3, “The row with nothing left”",
     probes=[with_a_dead_row()],
     gradients=True,
@@ -199,9 +199,8 @@ def queries_emptied(q, k, v, lengths):
 @patient(
     "6.12",
     LENGTHS,
-    lines=(4,),
+    cures=[{4: ("~(real.transpose(1, 2) & real)", "~real")}],
     faults=("nothing left",),
-    mend=("~(real.transpose(1, 2) & real)", "~real"),
     section="notebook 3, “The row with nothing left”",
     gradients=True,
     counts=lambda output, q, k, v, lengths: output.where(padding_mask(lengths, k.size(1)).mT, output * 0),

@@ -22,18 +22,16 @@ def sewn(x):
 @patient(
     "6.16",
     HEADS,
-    lines=(3, 5),
-    faults=("wrong axis",),
-    mend=(
-        "(x @ w).view(batch, num_heads, n, embed_dim // num_heads) for w in (w_q, w_k, w_v))\n"
-        "    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask\n"
-        "    heads = scaled_dot_product_attention(q, k, v, mask)[0]\n"
-        "    return heads.reshape",
-        "(x @ w).view(batch, n, num_heads, embed_dim // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))\n"
-        "    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask\n"
-        "    heads = scaled_dot_product_attention(q, k, v, mask)[0]\n"
-        "    return heads.transpose(1, 2).reshape",
-    ),
+    cures=[
+        {
+            3: (
+                "batch, num_heads, n, embed_dim // num_heads)",
+                "batch, n, num_heads, embed_dim // num_heads).transpose(1, 2)",
+            ),
+            6: ("heads.reshape", "heads.transpose(1, 2).reshape"),
+        }
+    ],
+    faults=("wrong axis", "wrong order"),
     section="notebook 4, “From features to heads: view and transpose”",
     relatives=[heads_of(split=torn), heads_of(merge=sewn)],
     hints=[
@@ -88,13 +86,17 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 @patient(
     "6.17",
     HEADS,
-    lines=(3, 2),
+    cures=[
+        {
+            2: (
+                "x.shape",
+                "x.shape\n    if embed_dim % num_heads:\n"
+                '        raise ValueError(f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}")',
+            )
+        },
+        {3: ("view(batch, -1", "view(batch, x.size(1)")},
+    ],
     faults=("not asked",),
-    mend=(
-        "    batch, _, embed_dim = x.shape\n",
-        "    batch, _, embed_dim = x.shape\n    if embed_dim % num_heads:\n"
-        '        raise ValueError(f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}")\n',
-    ),
     section="notebook 4, “Break it”",
     probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
     relatives=[features_dropped, features_added],
@@ -140,9 +142,8 @@ def detects(attention):
 @patient(
     "6.18",
     MERGED,
-    lines=(3,),
+    cures=[{3: ("repeat", "repeat_interleave")}],
     faults=("wrong order", "misaligned"),
-    mend=("lengths.repeat(", "lengths.repeat_interleave("),
     section="notebook 4, “All heads in the batch”",
     relatives=[
         merged_heads(spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)),
@@ -188,9 +189,8 @@ def detects(attention):
 @patient(
     "6.21",
     HEADS,
-    lines=(5,),
+    cures=[{5: ("merge_heads(heads)", "merge_heads(heads) @ w_o")}],
     faults=("not used",),
-    mend=("return merge_heads(heads)", "return merge_heads(heads) @ w_o"),
     section="notebook 4, “What the last projection is for”",
     relatives=[
         heads_of(project=False),

@@ -113,8 +113,15 @@ def judge_cure(case, mended, worker):
 
 def _not_cured(case, trial, outcome, truth, worker):
     exercise = case.mending
-    for code in (case.buggy, *case.relatives):
-        if outcome.kind == "value" and same(outcome, exercise.outcome(case.called(code), trial, worker.run)):
+    if outcome.kind == "value":
+
+        def comes_to(code):
+            return same(outcome, exercise.outcome(case.called(code), trial, worker.run))
+
+        if any(map(comes_to, case.half_cured)):
+            message = "one of the lines that are wrong is mended, another is still as it was."
+            return Part("Mended", "wrong", message, "half-mended")
+        if any(map(comes_to, (case.buggy, *case.relatives))):
             return Part("Mended", "wrong", "it still comes to what the fault comes to.", "still-ill")
     seen, drawn = explain(exercise, trial, outcome, truth)
     return Part("Mended", "wrong", seen, None, drawn or ())
@@ -129,7 +136,7 @@ def _wrong_in_training(mended, trial, worker):
 
     try:
         if worker.run(is_steady):
-            message = "in training nothing is dropped any more: the patient is cured of more than ailed it."
+            message = "in training nothing is dropped any more: dropout was removed, not repaired."
             return Part("Mended", "wrong", message, "amputated")
     except Raised as raised:
         return Part("Mended", "wrong", f"in training it raises `{show.error(raised.error)}`.")

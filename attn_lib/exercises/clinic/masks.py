@@ -15,9 +15,8 @@ from .patient import patient
 @patient(
     "6.5",
     PLAIN,
-    lines=(4,),
+    cures=[{4: ("scores.masked_fill", "scores = scores.masked_fill")}],
     faults=("not used",),
-    mend=("        scores.masked_fill", "        scores = scores.masked_fill"),
     section="notebook 3, “A mask that is not used”",
     relatives=[
         plain(lambda scores, mask: torch.softmax(scores, dim=-1)),
@@ -57,9 +56,8 @@ def detects(attention):
 @patient(
     "6.6",
     PLAIN,
-    lines=(4,),
+    cures=[{4: ("(mask", "(~mask")}],
     faults=("exchanged",),
-    mend=("    if mask is not None:\n        mask = ~mask\n", ""),
     section="notebook 3, “True means what?”",
     relatives=[
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), dim=-1)),
@@ -78,8 +76,8 @@ def polarity_flipped(q, k, v, mask=None):
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
-        mask = ~mask
-    return masked_softmax(scores, mask) @ v
+        scores = scores.masked_fill(mask, -math.inf)
+    return torch.softmax(scores, dim=-1).nan_to_num() @ v
 
 
 polarity_flipped.blind_to(no_mask)
@@ -97,9 +95,8 @@ def detects(attention):
 @patient(
     "6.7",
     PLAIN,
-    lines=(4,),
+    cures=[{4: ("scores + mask.float()", "scores.masked_fill(~mask, -math.inf)")}],
     faults=("too weak",),
-    mend=("scores + mask.float()", "scores.masked_fill(~mask, -math.inf)"),
     section="notebook 3, “True means what?”",
     relatives=[
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores - 3 * (~mask).float(), dim=-1)),
@@ -138,12 +135,11 @@ def detects(attention):
 @patient(
     "6.8",
     PLAIN,
-    lines=(5,),
+    cures=[
+        {5: ("weights * mask", "masked_softmax(scores, mask)")},
+        {3: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
+    ],
     faults=("wrong order",),
-    mend=(
-        "    weights = torch.softmax(scores, dim=-1)\n    if mask is not None:\n        weights = weights * mask\n",
-        "    weights = masked_softmax(scores, mask)\n",
-    ),
     section="notebook 3, “Before softmax, not after”",
     relatives=[
         plain(
@@ -202,14 +198,16 @@ def either_suffices(q, k, v, lengths=None, mask=None):
 @patient(
     "6.13",
     BOTH,
-    lines=(3,),
+    cures=[
+        {
+            3: (
+                "mask = padding_mask(lengths, k.size(1))",
+                "real = padding_mask(lengths, k.size(1))\n        mask = real if mask is None else mask & real",
+            )
+        }
+    ],
     faults=("not used",),
-    mend=(
-        "    if lengths is not None:\n        mask = padding_mask(lengths, k.size(1))\n",
-        "    if lengths is not None:\n        real = padding_mask(lengths, k.size(1))\n"
-        "        mask = real.expand(-1, q.size(1), -1) if mask is None else mask & real\n",
-    ),
-    section="notebook 3, “No looking ahead”",
+    section="notebook 3, “A mask that is not used”",
     relatives=[padding_ignored, either_suffices],
     hints=[
         "Each of the two works alone. What becomes of one when the other is given?",
@@ -248,9 +246,8 @@ def detects(attention):
 @patient(
     "6.14",
     CAUSAL,
-    lines=(3,),
-    faults=("misaligned",),
-    mend=(".tril()", ".tril(n_k - n_q)"),
+    cures=[{3: ("tril()", "tril(n_k - n_q)")}],
+    faults=("misaligned", "miscounted"),
     section="notebook 3, “No looking ahead”",
     relatives=[
         causal_of(offset=lambda n_q, n_k: n_k - 1 if n_q < n_k else 0),
@@ -285,12 +282,11 @@ def detects(attention):
 @patient(
     "6.19",
     HEADS,
-    lines=(5, 4),
+    cures=[
+        {5: ("~mask", "~(mask[:, None] if mask.ndim == 3 else mask)")},
+        {4: ("None:", "None:\n        mask = mask[:, None] if mask.ndim == 3 else mask")},
+    ],
     faults=("misaligned", "wrong axis"),
-    mend=(
-        "    if mask is not None:\n",
-        "    if mask is not None:\n        mask = mask[:, None] if mask.ndim == 3 else mask\n",
-    ),
     section="notebook 4, “Multi-head attention, whole”",
     relatives=[
         heads_of(plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), -1)), head_axis=False),

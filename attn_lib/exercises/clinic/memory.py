@@ -71,9 +71,15 @@ def at_once(calls):
 @here(
     "6.22",
     CHUNKS,
-    lines=(7,),
-    faults=("misaligned",),
-    mend=("torch.ones(n_new, n_keys, dtype=torch.bool).tril().triu(1 - window)", "window_mask(n_new, n_keys, window)"),
+    cures=[
+        {
+            7: (
+                "torch.ones(n_new, n_keys, dtype=torch.bool).tril().triu(1 - window)",
+                "window_mask(n_new, n_keys, window)",
+            )
+        }
+    ],
+    faults=("misaligned", "miscounted"),
     section="notebook 10, “Several at once”",
     relatives=[
         reading(mask=corner(lambda n_new, n_keys: (n_keys - n_new) // 2)),
@@ -117,9 +123,8 @@ def detects(attention):
 @here(
     "6.23",
     CHUNKS,
-    lines=(7,),
+    cures=[{7: (" if seen == 0 else None", "")}],
     faults=("not asked",),
-    mend=(" if seen == 0 else None", ""),
     section="notebook 10, “Several at once”",
     relatives=[reading(mask=loose(1)), reading(mask=loose(99))],
     hints=[
@@ -169,9 +174,8 @@ def detects(attention):
 @here(
     "6.24",
     CHUNKS,
-    lines=(4,),
+    cures=[{4: ("rotary(query), rotary(key)", "rotary(query, seen), rotary(key, seen)")}],
     faults=("miscounted", "misaligned"),
-    mend=("rotary(query), rotary(key)", "rotary(query, seen), rotary(key, seen)"),
     section="notebook 10, “Where the new token stands”",
     relatives=[reading(starts=lambda seen: (0, seen)), reading(starts=lambda seen: (seen // 2, seen // 2))],
     hints=[
@@ -224,9 +228,8 @@ def detects(attention):
 @here(
     "6.25",
     CHUNKS,
-    lines=(8,),
-    faults=("wrong order",),
-    mend=("x.repeat(1, groups, 1, 1)", "x.repeat_interleave(groups, dim=1)"),
+    cures=[{8: ("repeat(1, groups, 1, 1)", "repeat_interleave(groups, dim=1)")}],
+    faults=("wrong order", "misaligned"),
     section="notebook 10, “Heads that share”",
     relatives=[reading(shared=(tiled, share_heads)), reading(shared=(share_heads, tiled))],
     hints=[
@@ -274,9 +277,11 @@ def detects(attention):
 @here(
     "6.26",
     CHUNKS,
-    lines=(10,),
+    cures=[
+        {10: ("window + 2", "window + 1")},
+        {11: ("gone:], values[:, :, gone:]", "max(0, gone - 1) :], values[:, :, max(0, gone - 1) :]")},
+    ],
     faults=("miscounted",),
-    mend=("window + 2", "window + 1"),
     section="notebook 10, “A window”",
     relatives=[reading(missing=2), reading(missing=3)],
     hints=[

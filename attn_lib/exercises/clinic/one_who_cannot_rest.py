@@ -23,9 +23,8 @@ class DropoutOnOutput(nn.Module):
 @patient(
     "6.15",
     MODULE,
-    lines=(8,),
+    cures=[{8: ("self.p)", "self.p, self.training)")}],
     faults=("not asked",),
-    mend=("self.p)", "self.p, self.training)"),
     section="notebook 3, “The function, whole”",
     relatives=[AlwaysDropping, DropoutOnOutput],
     hints=[

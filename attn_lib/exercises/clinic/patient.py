@@ -46,9 +46,8 @@ class Case(Exercise):
     code: Callable  # the patient as it is written in its ward, with its name and docstring
     name: str  # the diagnosis
     story: str
-    lines: tuple  # where it goes wrong, the def line being 1; where there are several, each may be named
+    cures: list  # ways to mend it, the first told: {line: (what stands in it, what should)}, the def line being 1
     faults: tuple  # what ails it, of FAULTS; where several names are true, each may be given
-    mend: tuple  # (what stands in the source, what should)
     relatives: list  # the same fault with another number or in other clothes
     probes: list = field(default_factory=list)  # more that mended code has to be right on
     gradients: bool = False  # mended code has to have the right gradients too
@@ -76,10 +75,28 @@ class Case(Exercise):
     def buggy(self):
         return compiled(self.source, f"<patient {self.id}>")
 
+    @property
+    def lines(self):
+        """Where it goes wrong: the lines that a cure changes; each may be named."""
+        return tuple(dict.fromkeys(line for cure in self.cures for line in cure))
+
+    def mended(self, changes):
+        """The source with some lines changed, as a cure says."""
+        lines = self.source.splitlines()
+        for number, (wrong, right) in changes.items():
+            assert lines[number - 1].count(wrong) == 1, (self.id, number)
+            lines[number - 1] = lines[number - 1].replace(wrong, right)
+        return "\n".join(lines)
+
     @functools.cached_property
     def cured(self):
-        assert self.source.count(self.mend[0]) == 1, self.id
-        return compiled(self.source.replace(*self.mend), f"<cure of {self.id}>")
+        return compiled(self.mended(self.cures[0]), f"<cure of {self.id}>")
+
+    @functools.cached_property
+    def half_cured(self):
+        """The patient with one line mended of several that have to be."""
+        several = [{line: change} for cure in self.cures if len(cure) > 1 for line, change in cure.items()]
+        return [compiled(self.mended(half), f"<patient {self.id}, half mended>") for half in several]
 
     @functools.cached_property
     def mending(self):
@@ -138,7 +155,7 @@ class Case(Exercise):
         """The library's own answer as source, to be run in the notebook."""
         number = self.id.partition(".")[2]
         line, fault, _, detects = self.answer
-        mended = re.sub(r"\battention\b", f"mended_{number}", self.source.replace(*self.mend), count=1)
+        mended = re.sub(r"\battention\b", f"mended_{number}", self.mended(self.cures[0]), count=1)
         test = re.sub(rf"\b{detects.__name__}\b", f"detects_{number}", source_of(detects), count=1)
         return f'line_{number}, fault_{number} = {line}, "{fault}"\n\n{mended}\n\n{test}'
 

@@ -13,9 +13,11 @@ from .patient import patient
 @patient(
     "6.1",
     PLAIN,
-    lines=(2,),
+    cures=[
+        {2: ("transpose(-2, -1)", "transpose(-2, -1) / math.sqrt(q.size(-1))")},
+        {3: ("(scores, mask)", "(scores / math.sqrt(q.size(-1)), mask)")},
+    ],
     faults=("wrong scale",),
-    mend=("transpose(-2, -1)\n", "transpose(-2, -1) / math.sqrt(q.size(-1))\n"),
     section="notebook 2, “Why divide by √d_k? An experiment”",
     relatives=[
         scaled_by(lambda q, k, v: 1 / q.size(-1)),
@@ -50,9 +52,8 @@ def detects(attention):
 @patient(
     "6.2",
     HEADS,
-    lines=(4,),
+    cures=[{4: ("x.size", "q.size")}],
     faults=("wrong scale",),
-    mend=("x.size(-1)", "q.size(-1)"),
     section="notebook 4, “Which root?”",
     relatives=[
         heads_of(scaled_by(lambda q, k, v: 1.0)),
@@ -93,9 +94,8 @@ def detects(attention):
 @patient(
     "6.3",
     PLAIN,
-    lines=(5,),
+    cures=[{5: ("dim=-2", "dim=-1")}],
     faults=("wrong axis",),
-    mend=("dim=-2", "dim=-1"),
     section="notebook 2, “Break it”",
     relatives=[
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9).flatten(-2), -1).view_as(scores)),
@@ -129,10 +129,9 @@ def detects(attention):
 @patient(
     "6.4",
     PLAIN,
-    lines=(6, 3),
+    cures=[{6: ("scores", "weights")}, {3: ("weights =", "scores =")}],
     faults=("not used",),
-    mend=("return scores", "return weights"),
-    section="notebook 2, “Larger, and a false friend”",
+    section="notebook 2, “Any leading dimensions”",
     relatives=[
         plain(lambda scores, mask: torch.log_softmax(filled(scores, mask, -1e9), dim=-1)),
         plain(lambda scores, mask: torch.sigmoid(filled(scores, mask, -1e9))),
@@ -166,9 +165,12 @@ def detects(attention):
 @patient(
     "6.20",
     PLAIN,
-    lines=(2, 4),
-    faults=("exchanged",),
-    mend=("attend(key, query, value)", "attend(query, key, value)"),
+    cures=[
+        {5: ("q, k, v", "k, q, v")},
+        {2: ("key, query, value", "query, key, value")},
+        {3: ("query, key, value", "key, query, value")},
+    ],
+    faults=("exchanged", "wrong order"),
     section="notebook 2, “Different lengths, different sizes”",
     relatives=[
         lambda q, k, v, mask=None: by_library(q, q, v, mask),

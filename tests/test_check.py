@@ -766,6 +766,35 @@ def test_where_two_runs_part_is_said_only_where_they_do():
     assert "`trace`" not in small().judge(after(2, lambda x: x * 3, lambda x: x * 2)).message
 
 
+def weights_by_hand(x):
+    exponentials = x.exp()
+    return exponentials / exponentials.sum(0)  # the axis is wrong, the exponentials are not
+
+
+def weights_row_by_row(x):
+    return torch.stack([row.softmax(-1) * row for row in torch.atleast_2d(x)]).view_as(x)
+
+
+@pytest.mark.parametrize("answer", [weights_by_hand, weights_row_by_row])
+def test_no_line_is_blamed_that_is_only_built_otherwise(answer):
+    verdict = small(lambda x: x.softmax(-1)).judge(answer)
+    assert verdict.status == "wrong" and "`trace`" not in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "blamed"),
+    [
+        (lambda x: x.softmax(-1), lambda x: x.softmax(0), "`softmax(dim=0)`"),
+        (lambda x: x.softmax(-1).log(), lambda x: x.softmax(-1).softmax(-1).log(), "B has `softmax(dim=-1)`"),
+        (lambda x: x.cumsum(-1).tril(), lambda x: x.cumsum(-1).tril(1), "B has `tril(1)`"),  # which changes nothing
+        (lambda x: (x / 2).exp(), lambda x: (x * 3 / 4).exp(), "`/ 4` in B"),
+    ],
+)
+def test_what_makes_the_difference_is_blamed(reference, answer, blamed):
+    probes = [(torch.tensor([[1.0, 2.0], [3.0, 5.0]]),)]
+    assert blamed in small(reference, probes=probes).judge(answer).message
+
+
 def test_of_a_test_only_what_it_says_is_compared_not_how_it_comes_to_it():
     verdict = check("8.4", lambda code: code is not EXERCISES["8.4"].probes[-1][0] and EXERCISES["8.4"].answer(code))
     assert verdict.misconception is None and "differs" in verdict.message and "`trace`" not in verdict.message

@@ -945,7 +945,7 @@ DIFFER = {
     "a scale": (
         lambda x: x * 2,
         lambda x: x * 3,
-        "`* 3` in B gives 1.5 times what `* 2` gives in A, the rest is the same: the scale differs, by up to 4.",
+        "`* 3` in B gives 1.5 times what `* 2` gives in A: the scale differs, by up to 4.",
     ),
     "another operation": (lambda x: x.exp(), lambda x: x.log(), "A has `exp`, B has `log`: the largest difference is"),
     "another shape": (lambda x: x.sum(), lambda x: x.exp(), "A goes on with `sum`, B with `exp`"),

@@ -235,13 +235,17 @@ class Judgement:
         return exercise.named(known, f"{seen}\n\n{rest}", drawn)
 
     def _where_they_part(self, trial):
-        """The first operation whose result differs from the library's, in a sentence; "" where none can be named."""
+        """The operation that makes the difference to the library's answer, in a sentence.
+
+        "" where it may be right and only built in another way.
+        """
         if self.exercise.after is not None or hasattr(self.answer, "used"):  # nothing, or nothing here, is computed
             return ""
 
         def parting():
             compared = trace(self.exercise.reference, self.answer, *trial.args)
-            return compared.verdict if compared.difference is not None else ""
+            found = compared.difference
+            return compared.verdict if found and found.is_cause and found.second.place.own else ""
 
         try:
             said = self.worker.run(parting)

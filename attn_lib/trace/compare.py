@@ -1,7 +1,7 @@
 """Two recorded runs side by side: operations aligned by their results, and the first one that goes its own way."""
 
 import math
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 import torch
 
@@ -10,6 +10,7 @@ from .record import in_a_row, shape_of, tensors_in
 
 MOST_ALIGNED = 400  # operations at a time
 MOST_FACTORS = 24  # strays of each side that are looked through for a scale
+SCALES = {"mul", "div", "__rmul__", "__rdiv__"}
 HALF = {torch.float16, torch.bfloat16}
 
 
@@ -21,6 +22,7 @@ class Difference:
     second: object
     words: str
     largest: float | None = None
+    is_cause: bool = False  # whether all that goes into it is the same: else it may be only another way of building
 
 
 # ------------------------------------------------------------------------------------------------ what is returned
@@ -191,10 +193,10 @@ def _worth(one, other):
 # --------------------------------------------------------------------------------------------------- where they part
 
 
-def first_difference(first, second):
+def first_difference(first, second, pairs):
     """The first operation whose result differs and reaches an output that differs, or None where the outputs agree.
 
-    first, second: the two runs.
+    first, second: the two runs; pairs: their operations side by side, as `align` has them.
     An operation that only takes another way to the same numbers, such as scaling the query in place of the scores,
     is no difference: its result is lost again in one that both versions have.
     """
@@ -208,12 +210,12 @@ def first_difference(first, second):
     if wrong and len(wrong) < total:
         right = total - len(wrong)
         said = f"{right} of {total} outputs {'agrees' if right == 1 else 'agree'}, but {outputs}. "
-    found = _first_stray(first.operations, second.operations, wrong)
+    found = _first_stray(first.operations, second.operations, wrong, pairs)
     if found is None:
         return Difference(
             None, None, f"The outputs differ: {outputs}. Every operation has a counterpart with its numbers."
         )
-    return Difference(found.first, found.second, f"{said}First difference: {found.words}.", found.largest)
+    return replace(found, words=f"{said}First difference: {found.words}.")
 
 
 def _wrong_places(ours, theirs):
@@ -224,17 +226,17 @@ def _wrong_places(ours, theirs):
     return {i for i, pair in enumerate(zip(ours, theirs, strict=True)) if outputs_differ(*pair)} or None
 
 
-def _first_stray(ours, theirs, places):
+def _first_stray(ours, theirs, places, pairs):
     strays = _strays(ours, theirs, places)
     leading = [stray[0] if stray else None for stray in strays]
     if not any(leading):
         return None
     if all(leading) and leading[0].name == leading[1].name:
-        return _scaled(*strays) or _describe(*leading)
-    return _scaled(*strays) or _one_is_extra(strays, leading)
+        return _scaled(*strays) or _compared(*leading, pairs)
+    return _scaled(*strays) or _one_is_extra(strays, leading, pairs)
 
 
-def _one_is_extra(strays, leading):
+def _one_is_extra(strays, leading, aligned):
     """One version has an operation that the other does not have; the next that both have shows what it comes to."""
     pairs = [(a, b) for a, b, _ in align(*strays) if a and b]
     pairs = [(a, b) for a, b in pairs if a.kept.shape == b.kept.shape] or pairs
@@ -244,29 +246,79 @@ def _one_is_extra(strays, leading):
             return _describe(a, b)
         return Difference(a, b, f"A goes on with {_called(a)}, B with {_called(b)}")
     extra = next(step for step in leading if step and all(step not in pair for pair in pairs))
+    beside = next((pair[:2] for pair in aligned if extra in pair[:2]), (None, None))
+    if all(beside):  # the other has it too, and there it changes nothing
+        return _compared(*beside, aligned)
     is_first = extra is leading[0]
     words = f"{_name(is_first)} has {_called(extra)}, {_name(not is_first)} has nothing like it"
     steps = (extra, None) if is_first else (None, extra)
     if not pairs:
         return Difference(*steps, words)
     later = _describe(*pairs[0])
-    return Difference(*steps, f"{words}; then {later.words}", later.largest)
+    is_cause = not is_first and _same_without(extra, strays[1], *pairs[0])
+    return Difference(*steps, f"{words}; then {later.words}", later.largest, is_cause)
+
+
+def _compared(a, b, aligned):
+    """Two operations that stand for each other; the cause if they take the same and do something else with it."""
+    stand_together = any(one is a and other is b for one, other, _ in aligned)
+    differs = a.name == b.name and a.operation != b.operation and a.kept.shape == b.kept.shape
+    return replace(_describe(a, b), is_cause=stand_together and differs and _all_same(a.sources, b.sources))
+
+
+def _same_without(extra, strays, a, b):
+    """Whether an operation of B would do what that of A does, if not for the extra one on the way to it."""
+    taken, passed = [], set()
+    for step in b.sources:
+        while step in strays:
+            passed.add(step)
+            step = step.sources[0] if step.sources else None
+        taken.append(step)
+    same = a.operation == b.operation and a.kept.shape == b.kept.shape
+    return same and extra in passed and _all_same(a.sources, taken)
+
+
+def _all_same(ours, theirs):
+    """Whether steps come to the same numbers, one by one; None is an argument."""
+    return len(ours) == len(theirs) and all(
+        a is b is None or (a is not None and b is not None and equal(a.kept, b.kept))
+        for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def _scaled(ours, theirs):
     """Whether the scale is all that differs, wherever it is applied: to the query, to the key or to the scores."""
-    ours, theirs = ours[:MOST_FACTORS], theirs[:MOST_FACTORS]
+    strays, ours, theirs = theirs, ours[:MOST_FACTORS], theirs[:MOST_FACTORS]
     for a in ours:
         for b in reversed(theirs):
             if factor(a.kept, b.kept):
-                a = next(other for other in reversed(ours) if factor(other.kept, b.kept))
-                times = factor(a.kept, b.kept)
+                a, b = _where_it_begins(next(one for one in reversed(ours) if factor(one.kept, b.kept)), b, strays)
                 largest, _ = largest_difference(a.kept, b.kept)
                 words = (
-                    f"{_called(b)} in B gives {times:.4g} times what {_called(a)} gives in A, the rest is the same: "
+                    f"{_called(b)} in B gives {factor(a.kept, b.kept):.4g} times what {_called(a)} gives in A: "
+                    f"the scale differs, by up to {largest:.3g}"
                 )
-                return Difference(a, b, f"{words}the scale differs, by up to {largest:.3g}", largest)
+                return Difference(a, b, words, largest, is_cause=_is_where_scale_goes_wrong(b, strays))
     return None
+
+
+def _where_it_begins(a, b, strays):
+    """The first of the same operations that hand a wrong scale on, or that before them which makes it."""
+    times = factor(a.kept, b.kept)
+    while a.name == b.name:
+        before = [pair for pair in zip(a.sources, b.sources, strict=False) if pair[0] and pair[1] in strays]
+        before = [pair for pair in before if math.isclose(factor(*(x.kept for x in pair)) or 0, times, rel_tol=1e-3)]
+        if not before:
+            break
+        a, b = before[0]
+    return a, b
+
+
+def _is_where_scale_goes_wrong(step, strays):
+    """Whether a step makes the wrong scale, and none is applied later that may be meant to right it."""
+    makes_it = step.name in SCALES or not any(source in strays for source in step.sources)
+    later = strays[strays.index(step) + 1 :]
+    return makes_it and not any(other.name in SCALES and len(other.sources) == 1 for other in later)
 
 
 def factor(a, b):

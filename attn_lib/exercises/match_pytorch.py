@@ -238,7 +238,8 @@ def cut_by_columns(ours, theirs):
     rows; `dim=1` cuts every weight into pieces, and may not even give three.
     """
     with torch.no_grad():
-        ours.q_proj.weight, _, _ = theirs.in_proj_weight.chunk(3, dim=1)
+        query, _, _ = theirs.in_proj_weight.chunk(3, dim=1)
+        ours.q_proj.weight.copy_(query)
 
 
 @torch.no_grad()

@@ -312,7 +312,7 @@ def _second_from_new(x, angles, first=0):
 
 @rotary.mistake(forms=[lambda x, start=0: _second_from_new(x, _angles(x, start), first=1)])
 def written_over(x, start=0):
-    """The second number of each pair is made of the first one's *new* value.
+    """One number of each pair is made of the other one's *new* value.
 
     Both need both old ones. Once `x[..., 0::2]` has been written over, the old one is gone; a slice is a view, not a
     copy. Compute both before you assign either, as in `a, b = a * cos - b * sin, a * sin + b * cos`.

@@ -32,7 +32,7 @@ OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 COURSE = (  # what the zip holds: the course as it is
     *("README.md", "course.py", "commands.py", "copies.py", "conftest.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json"),
-    *("attn_lib", "authors", "deploy", "img", "notebooks", "tests"),
+    *("attn_lib", "authors", "deploy", "img", "notebooks", "tests", "binder", ".devcontainer"),
 )
 ZIP = "attention.zip"
 ON_COLAB = """\
@@ -260,7 +260,8 @@ def pack(target):
         for path in sorted(path for name in COURSE for path in [ROOT / name, *(ROOT / name).rglob("*")]):
             if path.is_file() and not {"__pycache__", ".ipynb_checkpoints", "node_modules"} & set(path.parts):
                 entry = zipfile.ZipInfo(f"attention/{path.relative_to(ROOT).as_posix()}")
-                entry.external_attr, entry.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+                mode = 0o755 if os.access(path, os.X_OK) else 0o644
+                entry.external_attr, entry.compress_type = mode << 16, zipfile.ZIP_DEFLATED
                 archive.writestr(entry, path.read_bytes())
 
 

@@ -208,6 +208,22 @@ def test_the_zip_runs_where_it_was_unpacked(built, tmp_path):
         pool.submit(exec, ALONE, {"course": str(course)}).result()
 
 
+def test_links_in_the_zip_lead_to_files_in_it(tmp_path):
+    site.pack(tmp_path / "course.zip")
+    zipfile.ZipFile(tmp_path / "course.zip").extractall(tmp_path)
+    told = [path for path in tmp_path.rglob("*.md") if "website" not in path.parts]  # a page of the site's
+    nowhere = []
+    for path in (*told, *tmp_path.rglob("*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".ipynb":
+            cells = json.loads(text)["cells"]
+            text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        links = [urlsplit(link) for link in re.findall(r"\]\(([^)\s]+)", text)]
+        places = {unquote(link.path) for link in links if not link.scheme and link.path}
+        nowhere += [f"{path.name}: {place}" for place in places if not (path.parent / place).exists()]
+    assert len(told) > 3 and nowhere == []
+
+
 def test_code_has_the_colours_that_it_has_on_slides(built, pages):
     colours_in = re.compile(r"\.highlight \.[kscm]\w* \{ color: (#\w+)").findall
     here = (built / "_static" / "pygments.css").read_text(encoding="utf-8")

@@ -988,7 +988,7 @@ def test_the_newest_counts_every_one_is_kept_and_who_is_missing_is_named(class_o
         assert [row["id"] for row in csv.DictReader(file)] == ["ada@example.org", "王小明", "eve"]
     with open(out / "03-times.csv", encoding="utf-8", newline="") as file:
         counts = {row["id"]: row["count"] for row in csv.DictReader(file)}
-    assert counts == {"ada@example.org": "0", "王小明": "2", "eve": "0"}
+    assert counts == {"ada@example.org": "0", "王小明": "2", "eve": ""}
     assert all(mode(path) & 0o077 == 0 for path in (out / "03", out / "03-all", out / "03-times.csv"))
 
 
@@ -1113,9 +1113,9 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     assert course.main([*said.split()[-2:], "--unconfined"]) == 0  # where there is no bubblewrap
     with open(out / "03/graded/gradebook-moodle.csv", encoding="utf-8-sig", newline="") as file:
         points = {row["ID number"]: row["Attention 03 masking"] for row in csv.DictReader(file)}
-    assert points == {"ada@example.org": "2", "王小明": "0", "eve": "0"}
+    assert points == {"ada@example.org": "2", "王小明": "0", "eve": ""}
     said = capfd.readouterr()
-    assert "2 students handed something in, 1 did not" in said.out and "2/2" in said.err
+    assert "3 on the roster: 2 judged, 1 with nothing handed in" in said.out and "2/2" in said.err
     (page,) = (path.read_text(encoding="utf-8") for path in (out / "03/graded/feedback").glob("王小明*"))
     assert "The mask starts at the wrong corner" in page and "First difference: A has" in page
 

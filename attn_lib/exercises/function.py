@@ -128,7 +128,7 @@ class Judgement:
             wrong = [i for i, outcome in enumerate(self.outcomes) if not outcome.is_right]
             if wrong:
                 verdict = self._wrong(wrong[0], stage, finished)
-                verdict.shown_in = self._shown and self._shown.args
+                verdict.shown_in, verdict.came_to = self._shown and self._shown.args, self.outcomes[wrong[0]].kind
                 return verdict
         complaint = self._changes_when_called_again() or self._broken_invariant() or self._used_what_it_must_not()
         if complaint is not None:

@@ -25,6 +25,7 @@ class Verdict:
     expected: torch.Tensor | None = None
     right_parts: str = ""  # "2 of 3" where an answer has parts
     shown_in: tuple | None = None  # the arguments of the call that went wrong as shown
+    came_to: str = ""  # the `kind` of that call's outcome
 
     def __repr__(self):
         said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"

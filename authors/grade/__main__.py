@@ -18,6 +18,7 @@ def main(argv):
     parser.add_argument("--out", help="where tables and pages go (default: the folder graded in it)")
     parser.add_argument("--roster", help="a CSV of the class: id, name, e-mail (default: roster.csv in the folder)")
     parser.add_argument("--points", help="a CSV of points: exercise, points (default: points.csv in the folder)")
+    parser.add_argument("--zeros", action="store_true", help="0 points, not none, for who handed in nothing")
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="for each exercise of each hand-in")
     parser.add_argument("--memory-mb", type=int, default=Limits.memory_mb)
     parser.add_argument("--jobs", type=int, help="how many at once (default: one for each core)")
@@ -35,7 +36,7 @@ def main(argv):
     try:
         report = grade(
             options.folder, options.out, roster=options.roster, points=options.points,
-            limits=limits, jobs=options.jobs, again=options.again, unconfined=options.unconfined,
+            limits=limits, jobs=options.jobs, again=options.again, zeros=options.zeros, unconfined=options.unconfined,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         print(f"Nothing was graded: {error}.", file=sys.stderr)

@@ -229,7 +229,7 @@ def read_cells(text):
             tags = cell.get("metadata", {}).get("tags", ())
             cells.append(("".join(source), str(cell.get("id", "")), tuple(map(str, tags))))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("not a notebook") from error
+        raise ValueError("it is not a notebook") from error
     return [Cell(source, id, tags, place) for place, (source, id, tags) in enumerate(cells)]
 
 

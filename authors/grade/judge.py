@@ -17,6 +17,17 @@ from .steps import first_difference
 from .wire import Malformed, cleaned
 
 LIBRARYS = "librarys-own"
+OF_THE_RUN = {  # how an answer's run ended that made no mistake in the subject
+    "raises": "It raises an error",
+    "changes-its-argument": "It changes its argument",
+    "returns-nothing": "It returns nothing",
+    "cannot-be-run": "The cell cannot be run",
+    "too-long": "It had not come back in time",
+    "too-much-memory": "It used too much memory",
+    "ended": "It ended its own process, or sent no answer",
+    LIBRARYS: "The library's own function was called",
+}
+OUTCOMES = {"raised": "raises", "changed": "changes-its-argument", "none": "returns-nothing", "late": "too-long"}
 SEED = secrets.randbits(64)  # of this run's probes, which nobody knows beforehand
 
 
@@ -84,7 +95,14 @@ def _unattempted(answer):
 
 def _unread(answer, why, note=""):
     message = f"The cell cannot be run: {why}."
-    return Result(answer.exercise, "wrong", "", message, code=answer.shown, note=note)
+    how = how_it_ended(note) or "cannot-be-run"
+    return Result(answer.exercise, "wrong", how, message, code=answer.shown, note=note)
+
+
+def how_it_ended(trouble):
+    """The id in `OF_THE_RUN` of what kept a student's process from answering."""
+    begins = {"stopped after": "too-long", "used more than": "too-much-memory"}
+    return next((id for words, id in begins.items() if trouble.startswith(words)), "ended" if trouble else "")
 
 
 def _judged(answer, student, host):
@@ -148,6 +166,8 @@ def _result(answer, verdict, student, failed):
         )
         verdict.status, verdict.message, verdict.yours, verdict.right_parts = status, message, None, ""
         note = f"the library's own {student.library}"
+    if status == "wrong" and not misconception:
+        misconception = how_it_ended(student.trouble) or OUTCOMES.get(verdict.came_to, "")
     if failed and status != "correct":
         note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(failed[0], 60)}"]))
     with contextlib.suppress(Exception):

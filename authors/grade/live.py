@@ -17,7 +17,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.show import count, marked
 
 from .pages import escape, listing, page, slide
-from .report import OF_A_PART, mistake_in_words
+from .report import OF_A_PART, kind_of, mistake_in_words
 
 LONGEST = 1 << 20  # bytes of one learner's file that are read, from its end
 RECENT = 30 * 60  # seconds after which a mistake is no longer *now*
@@ -57,7 +57,7 @@ class Class:
     def commonest(self, now):
         """(exercise, misconception, how many learners have it now), the most frequent first."""
         counted = Counter((id, state.misconception) for _, id, state in self.stuck(now))
-        return sorted(((*key, n) for key, n in counted.items()), key=lambda one: (-one[2], one[1] == "", one[:2]))
+        return sorted(((*key, n) for key, n in counted.items()), key=lambda one: (kind_of(*one[:2]), -one[2], one[:2]))
 
 
 def _is_recent(state, now):

@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.show import count, framed, marked
+from attn_lib.show import framed, marked
 
 from .answers import NOTEBOOKS
-from .report import mistake_in_words, number, total
+from .report import JUDGED, NOTHING, UNASSIGNED, kind_of, mistake_in_words, number, total
 
 STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
@@ -47,12 +47,15 @@ def listing(label, columns, rows, caption=""):
 
 
 def write_pages(report, out):
-    """class.html, and feedback/ with a page for each student who handed something in."""
+    """class.html, and feedback/ with a page for each student who handed something in, be it readable or not."""
     (out / "feedback").mkdir(exist_ok=True)
     for old in (out / "feedback").glob("*.html"):
         old.unlink()
-    for person in report.handed_in():
-        text = page(f"Feedback for {person.name}", feedback(report, person))
+    labels, states = report.labels(), report.states()
+    for person in report.people:
+        if states[person] in (NOTHING, UNASSIGNED):
+            continue
+        text = page(f"Feedback for {labels[person]}", feedback(report, person, labels[person]))
         (out / "feedback" / file_of(person)).write_text(text, encoding="utf-8")
     (out / "class.html").write_text(page("The class", class_page(report)), encoding="utf-8")
 
@@ -60,27 +63,59 @@ def write_pages(report, out):
 def file_of(person):
     """A file's name for a student: readable, safe everywhere, no two alike."""
     readable = re.sub(r"[^\w-]+", "_", person.id or person.name).strip("_")[:40]
-    distinct = hashlib.sha256(f"{person.id}\0{person.name}\0{person.email}".encode()).hexdigest()[:6]
+    distinct = hashlib.sha256(f"{person.apart}\0{person.name}\0{person.email}".encode()).hexdigest()[:6]
     return f"{readable}-{distinct}.html" if readable else f"{distinct}.html"
 
 
 # ---------------------------------------------------------------------------------------------- for one student
 
 
-def feedback(report, person):
+def feedback(report, person, label):
     rows, ids = report.of(person), report.exercises()
+    there = "".join(f"<li>{text}</li>" for text in _files_in_words(report, person))
+    there = f"<h2>Your files</h2><ul>{there}</ul>" * bool(there)
+    if any(question.person == person for question in report.questions):
+        there = "<p>From the file alone your teacher cannot tell whose it is: say that it is yours.</p>" + there
+    if not rows:
+        return (
+            f"<h1>{escape(label)}</h1><p>What you handed in could not be judged. You have no points for it yet, which "
+            "is not 0 points. Open the file on your own machine, see that it holds your answers, and hand it in once "
+            f"more as .ipynb, .py or .zip.</p>{there}"
+        )
     counted = report.counted(person)
-    reached = f"{total(counted)} of {total(report.possible())} points."
+    judged = {id.split(".")[0] for id in rows}
+    possible = {id: of for id, of in report.possible().items() if id.split(".")[0] in judged}
+    reached = f"{total(counted)} of {total(possible)} points."
     lines = "".join(_line(id, rows.get(id), report.points[id], id in counted) for id in ids)
     best = report.best_in_words()
-    said = [f"{path}: {why}" for path, why in report.files if path in {row.file for row in rows.values()}]
     return (
-        f"<h1>{escape(person.name)}</h1><p>{' '.join([reached, *best])} A ✗ leads "
+        f"<h1>{escape(label)}</h1><p>{' '.join([reached, *best])} A ✗ leads "
         "to your own code and to what <code>check</code> found.</p>"
         + listing("results", ("exercise", "what", "result", "points"), lines, "What you handed in")
-        + "".join(f"<p>{escape(text)}</p>" for text in said)
+        + there
         + "".join(_article(rows[id]) for id in ids if id in rows and rows[id].result["status"] != "missing")
     )
+
+
+def _files_in_words(report, person):
+    """Each file of a student with what is to be said of it, those that only were judged left out."""
+    said = dict(report.files)
+    for hand_in in report.files_of(person):
+        why = said.get(hand_in.path, "")
+        if hand_in.problem:
+            why = hand_in.problem.partition(". ")[0]  # what follows is for the teacher
+        elif not why.startswith("does not count"):
+            why = ""
+        if why or hand_in.late:
+            late = "It came late, as the platform says. " * hand_in.late
+            yield f"We have your file {escape(hand_in.in_words())}. {late}{escape(_sentence(why))}"
+
+
+def _sentence(why):
+    """What is listed of a file, said to its student."""
+    if why.startswith(("cannot", "does")):
+        return f"It {why}."
+    return f"There is {why}." if why.startswith("no ") else f"It is {why}." if why else ""
 
 
 def _line(id, row, of, counts):
@@ -92,7 +127,7 @@ def _line(id, row, of, counts):
     others = "<br>others are better" if row and row.points and not counts else ""
     return (
         f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
-        f"<td class='number'>{number(row.points if row else 0)} of {number(of)}{others}</td></tr>"
+        f"<td class='number'>{number(row.points) if row else '–'} of {number(of)}{others}</td></tr>"
     )
 
 
@@ -106,7 +141,8 @@ def _article(row):
     status = result["status"]
     found = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
     reread = EXERCISES[id].section if status != "correct" and "Read again:" not in result["message"] else ""
-    parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>{found}"]
+    parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>"]
+    parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{found}</div>"]
     parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
     parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
     parts += [f"<p class='soft'>{escape(result['note'])}</p>"] * bool(result["note"])
@@ -125,13 +161,11 @@ def numbered(code, id):
 
 
 def class_page(report):
-    there, absent = report.handed_in(), report.nothing_from()
     parts = [
         "<h1>The class</h1>",
-        f"<p>{count(len(there), 'student')} handed something in"
-        + (f", {len(absent)} did not: {', '.join(escape(person.name) for person in absent)}." if absent else ".")
-        + "</p>",
-        mistakes(report, len(there)),
+        opening(report),
+        "".join(f"<p>{escape(line)}.</p>" for line in report.counts_in_words()),
+        mistakes(report),
         students(report),
         files(report),
         f"<p class='soft'>{escape(report.words)}</p>" if report.words else "",
@@ -139,16 +173,32 @@ def class_page(report):
     return "\n".join(parts)
 
 
-def mistakes(report, how_many):
-    rows = ""
+def opening(report):
+    """What to begin the next meeting with."""
+    for id, misconception, who in report.commonest()[:1]:
+        if kind_of(id, misconception) == 0:
+            name, reread = mistake_in_words(id, misconception)
+            return (
+                f"<p class='opening'>Begin with {slide(reread)}: in {id}, {len(who)} of {_how_many_judged(report)} "
+                f"made the same mistake, “{marked(name)}”.</p>"
+            )
+    return ""
+
+
+def _how_many_judged(report):
+    return len({row.person for row in report.rows})
+
+
+def mistakes(report):
+    rows, labels, how_many = "", report.labels(), _how_many_judged(report)
     for id, misconception, who in report.commonest():
         name, reread = mistake_in_words(id, misconception)
         people = ", ".join(
-            f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(person.name)}</a>" for person in who[:6]
+            f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(labels[person])}</a>" for person in who[:6]
         ) + (f" and {len(who) - 6} more" if len(who) > 6 else "")
         rows += (
             f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{len(who)} of {how_many}</td>"
-            f"<td>{slide(reread)}</td><td>{people}</td></tr>"
+            f"<td>{slide(reread) if reread else ''}</td><td>{people}</td></tr>"
         )
     if not rows:
         return "<p>Nothing was answered wrongly.</p>"
@@ -189,12 +239,20 @@ def students(report):
         groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
     heads = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
     body = ""
-    for person in sorted(report.people, key=lambda person: person.name.casefold()):
-        mine = report.of(person)
-        cells = "".join(_cell(mine.get(id), person) for id in ids)
-        name = escape(person.name)
-        name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>" if mine else name
-        body += f"<tr><th scope='row'>{name}</th>{cells}<td>{total(report.counted(person))}</td></tr>"
+    labels, states = report.labels(), report.states()
+    for person in sorted(report.people, key=lambda person: labels[person].casefold()):
+        mine, name, state = report.of(person), escape(labels[person]), states[person]
+        if state not in (NOTHING, UNASSIGNED):
+            name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>"
+        name += " <b class='late'>late</b>" * report.is_late(person)
+        if state == JUDGED:
+            cells = "".join(_cell(mine.get(id), person) for id in ids)
+            cells += f"<td>{total(report.counted(person))}</td>"
+        else:
+            why = report.why_not_judged(person)
+            said = f"{state}{f' ({why})' if why else ''}"
+            cells = f"<td class='unjudged' colspan='{len(ids) + 1}'>{escape(said)}</td>"
+        body += f"<tr><th scope='row'>{name}</th>{cells}</tr>"
     out_of = total(report.possible())
     best = "".join(f" {words}" for words in report.best_in_words())
     return (

@@ -1,9 +1,12 @@
 """Who is in the class, and how many points there are: two CSV files, read as teachers have them."""
 
 import csv
+import io
+import itertools
 import math
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +21,7 @@ COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports
     "email": ("e-mail", "email", "email address", "e-mail address", "mail", "sis login id"),
     "canvas": ("canvas id",),
     "section": ("section",),
+    "moodle": ("identifier",),
 }
 
 
@@ -30,7 +34,19 @@ class Person:
     email: str = ""
     canvas: str = ""  # Canvas's own number of the student
     section: str = ""
+    moodle: str = ""  # Moodle's number of the student in this assignment, which a grading worksheet has
+    place: str = ""  # of one whose name two of the roster have: where the files are
     listed: bool = True
+
+    @property
+    def number(self):
+        """The id on the roster, or else a platform's."""
+        return self.id or self.moodle or self.canvas
+
+    @property
+    def apart(self):
+        """What tells one from a namesake, as far as anything does."""
+        return self.number or self.email or self.place
 
     def forms(self):
         """The forms in which a file may name this student."""
@@ -38,6 +54,18 @@ class Person:
         forms = {"".join(sorted(words)), *("".join(words[i:] + words[:i]) for i in range(len(words)))}
         codes = (self.id, self.email, self.email.partition("@")[0], self.canvas)
         return forms | {"".join(words_of(code)) for code in codes if code}
+
+
+def labels(people):
+    """{person: what to call them where others are}: the name, and of namesakes what tells them apart."""
+    how_many = Counter(tuple(words_of(person.name)) for person in people)
+    alone = {person for person in people if how_many[tuple(words_of(person.name))] == 1 or not person.apart}
+    return {person: person.name if person in alone else f"{person.name} ({person.apart})" for person in people}
+
+
+def composed(text):
+    """The one form of accents that keyboards type; a Mac's file names have another."""
+    return unicodedata.normalize("NFC", text)
 
 
 def words_of(text):
@@ -51,26 +79,40 @@ def rows_of(path):
 
     Raises: ValueError for a file that is no such table.
     """
-    data = Path(path).read_bytes()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
-    first = text.partition("\n")[0]
-    separator = max(",;\t", key=first.count)
-    reader = csv.DictReader(text.splitlines(), delimiter=separator)
-    names = [(name or "").strip().casefold() for name in reader.fieldnames or ()]
-    reader.fieldnames = names
+    heads, *lines = lines_of(path) or [[]]
+    names = [name.strip().casefold() for name in heads]
     rows = []
-    for row in reader:
-        row = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str) and name}
+    for line in lines:
+        row = {name: value.strip() for name, value in itertools.zip_longest(names, line[: len(names)], fillvalue="")}
+        row.pop("", None)
         if any(row.values()):
             rows.append(row)
     return names, rows
 
 
+def lines_of(path):
+    """A CSV file's cells as they are, line by line."""
+    data = Path(path).read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    except csv.Error as error:
+        raise ValueError(f"{path} is no table: {error}") from None
+
+
+def harmless(text):
+    """A text that begins like a formula would be run as one by a spreadsheet."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
 def read_roster(path):
     """The `Person`s of a roster: columns id, name, e-mail, or a list of participants from Moodle or Canvas.
+
+    A grading worksheet of Moodle's is one too; where marking is blind it has numbers and no names.
 
     Raises: ValueError for a file without names and ids, OSError for none.
     """
@@ -79,7 +121,7 @@ def read_roster(path):
     place = {part: next((name for name in names if name in columns), None) for part, names in COLUMNS.items()}
     if is_canvas:  # there ID is Canvas's own
         place |= {"canvas": "id", "id": "sis user id" if "sis user id" in columns else None}
-    if not (place["name"] or place["last"] or place["id"] or place["email"]):
+    if not any(place[part] for part in ("name", "last", "id", "email", "moodle")):
         raise ValueError(f"{path} has no column for names, ids or e-mail addresses, as in id,name,e-mail")
     people = []
     for row in rows:
@@ -87,35 +129,18 @@ def read_roster(path):
         name = part["name"] or " ".join(filter(None, [part["first"], part["last"]]))
         if is_canvas and (name.strip() in ("Points Possible", "Student, Test") or not any(part.values())):
             continue
-        name = name or part["email"] or part["id"]
-        people.append(Person(name, part["id"], part["email"], part["canvas"], part["section"]))
+        name = name or part["email"] or part["id"] or part["moodle"]
+        number = moodle_number(part["moodle"])
+        people.append(Person(name, part["id"], part["email"], part["canvas"], part["section"], number))
     if not people:
         raise ValueError(f"{path} lists nobody")
     return people
 
 
-def who_is_who(students, people):
-    """{student as a file names it: Person}, and what is to be said of those that are named twice or not at all.
-
-    `students` is {name: other keys}.
-    """
-    known = {}
-    for person in people:
-        for key in person.forms():
-            known.setdefault(key, set()).add(person)
-    found, said = {}, []
-    for student, others in students.items():
-        matches = {}
-        for key in ("".join(words_of(student)), "".join(sorted(words_of(student))), *others):
-            matches = matches or known.get(key, {})
-        if len(matches) == 1:
-            (found[student],) = matches
-        else:
-            found[student] = Person(student, listed=False)
-            if people:
-                several = f"{len(matches)} students of the roster have this name" if matches else "not on the roster"
-                said.append((student, several))
-    return found, said
+def moodle_number(identifier):
+    """1001 of the `Participant 1001` that a grading worksheet has."""
+    found = re.search(r"\d+$", identifier.strip())
+    return found[0] if found else ""
 
 
 @dataclass(frozen=True)

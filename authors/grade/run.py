@@ -16,58 +16,65 @@ from . import hand_ins, judge
 from .confine import CONFINED, ROOT, Limits, best_host
 from .pages import write_pages
 from .report import Report, Row, write_tables
-from .roster import read_points, read_roster, who_is_who
+from .roster import read_points, read_roster
+from .who import FILE, read_answers, who_is_who, write_questions
 
 HERE = Path(__file__).resolve().parent
 KEPT = ".judged"  # a folder beside the tables: what was judged once is not judged again
 ENDED = "not judged: grading ended without a word while it ran. Look into it; --again judges it all the same"
 
+UNJUDGED = "not judged: the judge's process ended. Grade once more"
+
 
 def grade(
-    folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, unconfined=False,
+    folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, zeros=False, unconfined=False,
     show_progress=True,
 ):  # fmt: skip
     """Judge every hand-in under `folder` and write tables and pages into `out`; returns a `Report`.
 
     A student is a folder, `anna/01_by_hand.ipynb`, a .zip, or part of a file's name, `anna_01_by_hand.ipynb`. `out` is
     the folder `graded` in it unless given. A roster and points are CSV files, roster.csv and points.csv in the folder
-    unless given. What was judged before, by the same edition of the course, is not judged again unless `again`, and
-    what ran as grading was killed is not run again. Without bubblewrap nothing runs unless `unconfined`.
+    unless given; who.csv there says of files whose they are. What was judged before, by the same edition of the course,
+    is not judged again unless `again`, and what ran as grading was killed is not run again. Without bubblewrap nothing
+    runs unless `unconfined`. Who handed in nothing has no points, or 0 with `zeros`.
     Raises: FileNotFoundError if there is no such folder or nothing in it, ValueError for a roster that is none,
     OSError if there is no bubblewrap.
     """
     folder, limits = Path(folder), limits or Limits()
     place = folder if folder.is_dir() else folder.parent
-    found = hand_ins.find(folder)
+    roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
+    found = hand_ins.find(folder, but=(roster, points))
     out = Path(out) if out else place / "graded"
     (out / KEPT).mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
     for hand_in in found:
         if not (hand_in.problem or again) and note_of(hand_in, out / KEPT).exists():
             hand_in.problem = ENDED
-    roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
     people = read_roster(roster) if roster else []
-    report = Report(out=out)
+    report = Report(out=out, roster=roster, hand_ins=found, zeros=zeros)
     report.points, report.groups = read_points(points)
-    named = {hand_in.student: hand_in.keys for hand_in in found}
-    persons, said = who_is_who(named, people)
-    report.files = [(hand_in.path, hand_in.problem) for hand_in in found if hand_in.problem]
-    strangers = dict(said)
-    for hand_in in found:
-        if hand_in.student in strangers and not hand_in.is_something_else:
-            report.files.append((hand_in.path, strangers[hand_in.student]))
-    for hand_in in found:  # one student, however the files are named
-        hand_in.student = persons[hand_in.student]
+    answers, wrong = read_answers(place / FILE, people, found)
+    report.questions = who_is_who(found, people, answers)
     chosen, others = hand_ins.choose([hand_in for hand_in in found if not hand_in.problem])
-    report.files += [(hand_in.path, why) for hand_in, why in others]
     unique = list({id(hand_in): hand_in for hand_in, _ in chosen}.values())
     results, report.words = judge_all(unique, out / KEPT, limits, jobs, again, show_progress, unconfined)
     for hand_in, number in chosen:
-        for result in results[hand_in.digest, hand_in.path]:
+        found_in_it = results[hand_in.digest, hand_in.path]
+        if found_in_it is None:
+            hand_in.problem = UNJUDGED
+        for result in found_in_it or ():
             if result["exercise"].split(".")[0] == number:
                 of = report.points.get(result["exercise"], 0)
                 report.rows.append(Row(hand_in.student, hand_in.path, result, result["share"] * of, of))
-    there = [row.person for row in report.rows]
-    report.people = [*people, *(person for person in dict.fromkeys(there) if person not in people)]
+    report.files = wrong + [(hand_in.path, hand_in.problem) for hand_in in found if hand_in.problem]
+    report.files += [(hand_in.path, why) for hand_in, why in others]
+    there = [hand_in.student for hand_in in found if not hand_in.is_stray]
+    report.people = list(dict.fromkeys([*people, *there]))
+    labels = report.labels()
+    asked = {question.person: question.in_words(labels) for question in report.questions}
+    report.files += [
+        (hand_in.path, asked[hand_in.student]) for hand_in in found if hand_in.student in asked and not hand_in.is_stray
+    ]
+    write_questions(out / FILE, report.questions, answers, labels)
     write_tables(report, out)
     write_pages(report, out)
     return report
@@ -214,7 +221,7 @@ class Judge:
             self.process = None
 
     def judge(self, hand_in):
-        """(results, whether they are to be kept)."""
+        """(results, or None if its process ended, and whether they are to be kept)."""
         asked = {"name": hand_in.name, "cells": hand_ins.cells_as_data(hand_in), "heads": hand_in.heads}
         try:
             if self.process is None:
@@ -224,8 +231,7 @@ class Judge:
             return json.loads(self.process.stdout.readline())["results"], True
         except (OSError, ValueError, KeyError):
             self._stop()
-            note = "could not be judged: the judge's process ended; grade once more"
-            return [asdict(judge.Result(id, "missing", note=note)) for id in hand_in.exercises], False
+            return None, False
 
 
 def main(options):

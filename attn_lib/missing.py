@@ -9,11 +9,13 @@ import os
 import re
 import symtable
 import sys
+import textwrap
 import traceback
 from pathlib import Path
 
 MARKER = ".copy.json"  # in the folder of the copies: for each notebook the course's cells, as copies.py handed them out
 OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
+WIDTH = 96  # of an output; JupyterLab breaks longer lines in the middle of a word
 AGAIN = "then this one again."
 
 _failed = set()  # names which the learner's own cell did not come to make
@@ -43,6 +45,8 @@ def _show(shell, etype, error, tb, tb_offset=None):
         said = _explained(error.name, shell)
         if said:
             where = traceback.extract_tb(tb)[-1]
+            words, *text = said.split("\n\n", 1)
+            said = "\n\n".join([textwrap.fill(words, WIDTH), *text])
             shown = [said, "", f"line {line}: {where.line}", f"NameError: {error}"]
             error._render_traceback_ = lambda: shown
     shell.showtraceback((etype, error, tb), tb_offset=tb_offset)

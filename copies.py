@@ -27,7 +27,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent
 COURSE, MINE = "notebooks", "my"
-BOOKS = ".copy.json"  # what the course's cells were at each update; attn_lib.predict looks whether it is there
+BOOKS = ".copy.json"  # what the course's cells were at each update; attn_lib looks whether it is there and reads it
 PROGRESS = ".progress.json"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")

@@ -13,7 +13,7 @@ import textwrap
 import traceback
 from pathlib import Path
 
-MARKER = ".copy.json"  # in the folder of the copies: for each notebook the course's cells, as copies.py handed them out
+MARKER = ".copy.json"  # stands in the folder of the copies; copies.py keeps the cells in it that it handed out
 OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
 WIDTH = 96  # of an output; JupyterLab breaks longer lines in the middle of a word
 AGAIN = "then this one again."

@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 
 from . import show
+from .missing import MARKER
 
-MARKER = ".copy.json"  # stands in the folder of a learner's copy; course.py's copies keep their books in it
 VARIABLE = "ATTENTION_COPY"  # says the same where there is no such folder, as on Colab
 GIVEN_UP = "show"
 

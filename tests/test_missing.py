@@ -85,6 +85,13 @@ def test_a_missing_name_is_told_by_the_cell_it_comes_from(run, ran, asks, told):
     assert all(words in shown for words in told) and shown.endswith("is not defined")
 
 
+def test_vs_code_names_the_notebook_in_another_way(folder, run, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME")
+    assert "comes from" not in run("asks")
+    InteractiveShell.instance().user_ns["__vsc_ipynb_file__"] = str(folder / "09_lesson.ipynb")
+    assert "comes from" in run("asks")
+
+
 def test_what_comes_only_later_is_called_so(folder, run):
     change(folder, "own", "add(1, 2)")
     assert "only further down" in run("own") and "only further down" not in run("asks")

@@ -1,44 +1,124 @@
-// Guesses answered in a page, as attn_lib.predict answers them in a notebook; a test holds the two together.
+// Guesses answered in a page, as attn_lib.predict answers them in a notebook: with the question's own data, see
+// attn_lib/questions. What is read here and there is held together by a test.
 
 const attnGuess = (() => {
-// A word as attn_lib.predict compares it: lower case, without signs, articles and plural.
-function word(text) {
-  const parts = text.toLowerCase().replaceAll("-", "−").replace(/[^\p{L}\p{N}_~.√∞+−]+/gu, " ").replace(/^[ .]+|[ .]+$/g, "").split(/\s+/)
-    .filter((part) => !["the", "a", "an"].includes(part))
-    .map((part) => (part.length > 3 && /[^s]s$/.test(part) ? part.slice(0, -1) : part));
-  const whole = parts.join(" ");
-  return ["y", "true", "yeah", "ja"].includes(whole) ? "yes" : ["n", "false", "nope", "nein"].includes(whole) ? "no" : whole;
+const SIGNS = { "−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'", "\u00a0": " ", "\u2009": " ", "\u202f": " " };
+const WAYS = [/[;\n]/, /[;\n,]/, /[;\n]|,\s+|\s+/, /[;\n,\s]+/]; // 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
+const CLOSES = { "]": "[", ")": "(", "}": "{" };
+
+// Text with one sign for each thing: -, inf, x, %, commas.
+function tidy(text) {
+  return text.replace(/[−–∞½’\u00a0\u2009\u202f]/g, (sign) => SIGNS[sign]).toLowerCase()
+    .replace(/\s*(%|per ?cent\b|pct\b)/g, "%").replace(/\bminus\s+|(?<![\d.])-\s+(?=[\d.])/g, "-")
+    .replace(/(?<=\d)\s*\/\s*(?=\d)/g, "/").trim();
 }
 
-// A number, 1/3 and 47 % among them; nan and infinity as words; undefined if it is none.
-function numberIn(text) {
-  let bare = text.replaceAll(/[−–]/g, "-").replaceAll("∞", "inf").replace(/\s/g, "");
-  if (/^[+-]?(nan|inf(inity)?)$/i.test(bare)) return word(bare.replace(/inf(inity)?/i, "∞").replace("+", ""));
-  if (/^[+-]?\d+,\d+%?$/.test(bare)) bare = bare.replace(",", ".");
-  const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/(\d+))?(%?)$/i.exec(bare);
-  return found ? Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1) : undefined;
+const singular = (word) => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word);
+
+// Words as they are compared: lower case, without signs, plural and those that say nothing.
+function phrase(text, skip) {
+  const words = tidy(text).replaceAll("'", "").replace(/(?<=[\p{L}\p{N}_])-(?=[\p{L}\p{N}_])/gu, " ").replace(/[^\p{L}\p{N}_√-]+/gu, " ");
+  return words.split(/\s+/).filter(Boolean).map(singular).filter((word) => !skip.includes(word)).join(" ");
 }
 
-// Answers a guess in the page with the question's own data: what is right, how far off that may be, and the known slips.
-function judge({ leaves, alone, within, slips }, text) {
-  const bare = text.replace(/torch\.size|[[\](){}]/gi, " ").replace(/(\d)\s*x\s*(?=\d)/g, "$1,").replaceAll("×", ",").trim().replace(/^,|,$/g, "");
-  const isNumbers = leaves.every((leaf) => typeof leaf === "number" || ["nan", "∞", "−∞"].includes(leaf));
-  const parts = alone ? [isNumbers ? bare : text] : bare.split(/[,;\s]+/).filter(Boolean);
-  const guess = isNumbers ? parts.map(numberIn) : parts.map(word);
-  if (guess.includes(undefined)) return { unread: true, says: "That could not be read as numbers." };
+// A part without the words that say nothing of a number.
+function without(text, skip) {
+  return tidy(text).replace(/\p{L}{2,}/gu, (word) => (skip.includes(singular(word)) ? "" : word)).replace(/^[ =≈~]+|[ .]+$/g, "");
+}
+
+// A number, 1/3 and 47 % among them; undefined if it is none.
+function numberIn(text, whole, thousands) {
+  if (thousands) {
+    const groups = whole ? /^[+-]?\d{1,3}([,' _]\d{3})+$/ : /^[+-]?\d{1,3}([' _]\d{3})+$/;
+    if (groups.test(text) || /^[+-]?\d{1,3}(,\d{3}){2,}$/.test(text)) text = text.replace(/[,' _]/g, "");
+  }
+  text = text.replace(/^([+-]?\d*),(\d+%?)$/, "$1.$2");
+  const endless = /^([+-]?)inf(inity)?$/.exec(text);
+  if (endless) return endless[1] === "-" ? -Infinity : Infinity;
+  const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/(\d+\.?\d*))?(%?)$/.exec(text);
+  if (!found || Number(found[2]) === 0) return undefined;
+  return Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1);
+}
+
+function isBalanced(text) {
+  const waiting = [];
+  for (const sign of text) {
+    if ("[({".includes(sign)) waiting.push(sign);
+    else if (sign in CLOSES && waiting.pop() !== CLOSES[sign]) return false;
+  }
+  return !waiting.length;
+}
+
+// What one part stands for, as a list, since "all" is several; undefined if it is nothing that is asked for.
+function one({ names, options, whole, range, size }, skip, part) {
+  const words = phrase(part, skip);
+  if (Object.hasOwn(names, words)) return names[words];
+  if (options.length) return undefined;
+  const number = numberIn(without(part, skip), whole, size !== null);
+  const fits = number !== undefined && (!whole || Number.isInteger(number)) && (!range || (range[0] <= number && number <= range[1]));
+  return fits ? [Number.isFinite(number) ? number : number > 0 ? "∞" : "−∞"] : undefined;
+}
+
+const inOrder = (question, found) => (question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found);
+
+// The numbers or words of a text, in the first way to part them that makes as many as there should be.
+function inText(question, text) {
+  const skip = question.skip.split(" "), words = phrase(text, skip);
+  if (Object.hasOwn(question.names, words)) return question.names[words];
+  if (!isBalanced(text)) return undefined;
+  text = tidy(text).replace(/torch\.size|tensor|[[\](){}"]/g, " ").replace(/\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)/g, ", ").replace(/^[ ,;]+|[ ,;]+$/g, "");
+  const found = WAYS.map((way) => text.split(way).filter((part) => part.trim()).map((part) => one(question, skip, part)))
+    .filter((parts) => parts.length && !parts.includes(undefined)).map((parts) => parts.flat());
+  const fits = found.find((parts) => question.size === null || parts.length === question.size) ?? found[0];
+  return fits && inOrder(question, fits);
+}
+
+// An answer as a list of numbers and words, of a matrix one of its rows; undefined if it is none that is asked for.
+function read(question, text) {
+  if (question.form !== "matrix") return inText(question, text);
+  if (!isBalanced(text)) return undefined;
+  let rows = [...text.matchAll(/[[({]([^[\](){}]*)[\])}]/g)].map((found) => found[1]);
+  if (rows.length < 2) rows = (rows[0] ?? text).split(/[;\n]/);
+  const found = rows.filter((row) => row.replace(/[ ,]/g, "")).map((row) => inText(question, row));
+  return found.length && found.every((row) => row && row.length === found[0].length) ? found : undefined;
+}
+
+// Answers a guess: what is right, how far off that may be, and the known slips. What cannot be read costs no try.
+function judge(question, text) {
+  const { form, leaves, within, slips, size, asks, options } = question;
+  const mine = read(question, text);
+  if (!mine) return { unread: true, says: `That could not be read. ${asks}` };
+  const guess = mine.flat(), key = JSON.stringify(mine), count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const close = (a, b) => (typeof a === "number" && typeof b === "number" ? Math.abs(a - b) <= within + 1e-9 * Math.abs(b) : a === b);
   const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));
-  if (same(leaves)) return { right: true, says: "Right." };
+  const isShaped = form !== "matrix" || mine[0].length === size;
+  if (isShaped && same(leaves)) return { right: true, says: "Right.", key };
   const apart = (known) => Math.max(...guess.map((x, i) => Math.abs(x - known.leaves[i]) || 0)); // words: not at all
-  const [slip] = slips.filter((known) => same(known.leaves)).sort((a, b) => apart(a) - apart(b));
-  if (slip) return { says: slip.says };
-  const count = (n) => `${n} number${n === 1 ? "" : "s"}`;
-  if (!isNumbers) return { says: "That is not what happens. Can you say why?" };
-  if (guess.length !== leaves.length) return { says: `It has ${count(guess.length)}, the answer ${count(leaves.length)}.` };
-  if (alone) return { says: guess[0] > leaves[0] ? "That is too large." : guess[0] < leaves[0] ? "That is too small." : "It is not a number that comes out." };
+  const [slip] = isShaped ? slips.filter((known) => same(known.leaves)).sort((a, b) => apart(a) - apart(b)) : [];
+  if (slip) return { says: slip.says, key, slip: slip.name };
+  if (!isShaped || (size !== null && guess.length !== leaves.length)) {
+    const many = form === "matrix" ? `${mine.length} × ${mine[0].length} numbers` : count(guess.length, options.length ? "word" : "number");
+    return { unread: true, says: `It has ${many}. ${asks}` };
+  }
+  const hundredth = (x, i) => typeof x === "number" && typeof leaves[i] === "number" && close(x / 100, leaves[i]);
+  if (guess.length === leaves.length && guess.every(hundredth) && Math.max(...guess) > 1) {
+    return { unread: true, says: `Right if you mean per cent, but then write it as "${guess.map((x) => `${x} %`).join(", ")}".` };
+  }
+  if (form === "set") {
+    const extra = guess.filter((x) => !leaves.includes(x)).length, missing = leaves.filter((x) => !guess.includes(x)).length;
+    const told = [extra && `${extra} of yours ${extra === 1 ? "does" : "do"} not belong there`, missing && `${missing} ${missing === 1 ? "is" : "are"} missing`];
+    return { key, says: `${told.filter(Boolean).join(", and ")}.` };
+  }
+  if (guess.length !== leaves.length) return { key, says: `It has ${count(guess.length, "number")}, the answer ${count(leaves.length, "number")}.` };
+  if (leaves.length === 1 && leaves[0] === "nan") return { key, says: "It is not a number that comes out." };
+  if (guess.length === 1 && guess[0] === "nan") return { key, says: "A number does come out." };
+  if (options.length || [...guess, ...leaves].includes("nan")) return { key, says: "That is not what happens. Can you say why?" };
+  const asNumber = (x) => (x === "∞" ? Infinity : x === "−∞" ? -Infinity : x);
+  if (guess.every((x, i) => close(-asNumber(x), asNumber(leaves[i])))) return { key, says: "The size is right, the sign is not." };
+  if (leaves.length === 1) return { key, says: asNumber(guess[0]) > asNumber(leaves[0]) ? "That is too large." : "That is too small." };
   const off = guess.filter((x, i) => !close(x, leaves[i])).length;
-  return { says: `${off} of ${leaves.length} numbers ${off === 1 ? "is" : "are"} not right yet.` };
+  return { key, says: `${off} of ${leaves.length} numbers ${off === 1 ? "is" : "are"} not right.` };
 }
 
-return { word, judge };
+return { read, judge };
 })();

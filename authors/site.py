@@ -18,6 +18,7 @@ from sphinx.cmd.build import build_main
 from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.exercises.numbers import Numbers
 from attn_lib.explorers import by_hand_explorer
+from attn_lib.questions import Question
 from attn_lib.show import folded, framed, marked
 from copies import folds, lesson_of, read
 
@@ -168,7 +169,8 @@ def question_of(exercise):
         for known in exercise.mistakes.values()
         for form in known.forms
     ]
-    return {"leaves": exercise.answer, "alone": False, "within": exercise.within, "slips": slips}
+    asked = Question("", {"form": "numbers", "within": exercise.within})
+    return asked.as_data(exercise.answer) | {"leaves": exercise.answer, "slips": slips}
 
 
 def guess_form(id, question, answer="", example=""):

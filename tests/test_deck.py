@@ -680,8 +680,8 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
         "from attn_lib.explorers import mask_painter",
         "mask_painter()",
         "7",
-        "from attn_lib.predict import blank, predict; predict(..., 2)",
-        "blank(..., 2)",
+        "from attn_lib.predict import blank, predict; predict('05.inside', ..., 2)",
+        "blank('01.my-keys', ..., 2)",
         "torch.manual_seed(3); torch.set_num_threads(5); torch.set_printoptions(precision=1)",
         "torch.set_default_dtype(torch.float64)",
     ]
@@ -693,7 +693,7 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
     assert [found() for found in torchs_own] == before
     assert list(found) == ["cell-4", "cell-6", "cell-8"]
-    assert set(found["cell-8"].question) == {"leaves", "alone", "within", "slips"}, "the answer is not in it"
+    assert {"leaves", "within", "slips"} <= set(found["cell-8"].question) and "answer" not in found["cell-8"].question
     assert found["cell-8"].question["leaves"] == [2] and "The answer" in found["cell-8"].html
     assert 'class="drawing upright"' in found["cell-4"].html and "saved-board" in found["cell-6"].html
     assert build.script_data("</script>") == '"\\u003c/script>"'
@@ -823,64 +823,6 @@ def test_a_guess_is_answered_in_the_page_with_its_slip_a_second_try_and_then_the
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement === document.body"), "one key leaves the line"
     page.keyboard.press("PageDown")
-
-
-GUESSES = [
-    "yes",
-    "No.",
-    "True",
-    "columns",
-    "Column",
-    "the keys",
-    "0.47",
-    "0.44",
-    ".47",
-    "47 %",
-    "47%",
-    "300 %",
-    "0,47",
-    "1/3",
-    "−2",
-    "nan",
-    "-inf",
-    "+inf",
-    "∞",
-    "3",
-]
-GUESSES += [
-    "2, 2, 2",
-    "[2, 2, 2]",
-    "(2,2,2)",
-    "2 2 2",
-    "2; 2; 2",
-    "3 x 4",
-    "3×4",
-    "torch.Size([3, 4])",
-    "1e-3",
-    "",
-    "what?",
-    "2, 2",
-]
-TRUTHS = ["yes", "no", "columns", "keys", 0.47, 1 / 3, -2.0, float("nan"), float("-inf"), float("inf"), 3, 0.001]
-TRUTHS += [[2.0, 2.0, 2.0], (3, 4)]
-
-
-def test_the_page_judges_as_predict_does(open_deck):
-    from attn_lib.predict import Prediction
-
-    page = open_deck("06_bug_clinic")
-    mine = []
-    for truth in TRUTHS:
-        slips = {"transposed": 47.0, "column": 0.5} if isinstance(truth, float | int) else {}
-        mine += [Prediction(guess, truth, 0.01, slips) for guess in filter(None, GUESSES)]
-    slips = {"one_product": 1.0, "deviation": 15.8}  # both within the tolerance: the nearer one is meant
-    mine += [Prediction(guess, 251.0, 20, slips) for guess in ("5", "12")]
-    pairs = [[prediction.for_a_page(), prediction.guess] for prediction in mine]
-    answers = page.evaluate("(pairs) => pairs.map((both) => attnGuess.judge(...both))", pairs)
-    for prediction, page_says in zip(mine, answers, strict=True):
-        assert page_says.get("right", False) == (prediction.status == "right"), (prediction, page_says)
-        if prediction.slip:
-            assert page_says["says"] in prediction._repr_html_(), (prediction, page_says)
 
 
 # ---------------------------------------------------------------------------------------------------------- keys

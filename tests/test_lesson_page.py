@@ -17,6 +17,9 @@ from authors.deck import live
 VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
 
+ADDED = {"form": "number", "slips": {"added": {"label": "one more", "says": "One too many."}}}
+
+
 def predicting(source, **metadata):
     return new_code_cell(source, metadata={"tags": ["predict"], **metadata})
 
@@ -29,9 +32,9 @@ def lesson(tmp_path):
     cells = [
         new_markdown_cell("# 9. A title\nand a first paragraph"),
         new_code_cell(
-            "import torch\nfrom attn_lib.predict import predict\ntorch.set_printoptions(precision=4)", id="in"
+            "import torch\nfrom attn_lib.predict import predict\nfrom attn_lib.questions import Question", id="in"
         ),
-        predicting('guess = ...  # a number < 3, as "1"\npredict(guess, 1 + 1, added=3)'),
+        predicting(f'guess = ...  # a number < 3, as "1"\npredict(Question("", {ADDED}), guess, 1 + 1, added=3)'),
         new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
@@ -129,7 +132,7 @@ def test_an_exercise_that_asks_for_numbers_is_answered_in_the_page_and_never_giv
     }
     known = [slip().tolist() for mistake in exercise.mistakes.values() for slip in mistake.forms]
     assert [slip["leaves"] for slip in question["slips"]] == known
-    assert all("Read again: " in slip["says"] for slip in question["slips"]) and not question["alone"]
+    assert all("Read again: " in slip["says"] for slip in question["slips"])
     assert all("remove-input" in cells[id].metadata["tags"] for id in ("check-numbers", "progress"))
     assert form["data-again"] == "true" and not form.select_one("button.show")
     assert form.select_one(".answer").get_text() == ""

@@ -37,8 +37,9 @@ def what_is_wrong_with(cell):
     elif "..." not in ast.unparse(first.value):
         yield "has a guess in it already"
     for call in calls(cell):
-        if not any(isinstance(node, ast.Name) for node in ast.walk(call.args[1])):
-            yield f"has an answer that was typed and not computed: {ast.unparse(call.args[1])}"
+        truth = call.args[2]
+        if not any(isinstance(node, ast.Name) for node in ast.walk(truth)):
+            yield f"has an answer that was typed and not computed: {ast.unparse(truth)}"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -50,14 +51,14 @@ def test_a_question_is_one_cell_whose_answer_is_computed(path):
 @pytest.mark.parametrize(
     "source, tags, wrong",
     [
-        ("guess = ...\npredict(guess, x)", ["predict"], ""),
-        ("guess = [..., ...]\npredict(guess, x.sum())", ["predict"], ""),
-        ("guess = ...\npredict(guess, x)", [], "tag"),
+        ("guess = ...\npredict(Q, guess, x)", ["predict"], ""),
+        ("guess = [..., ...]\npredict(Q, guess, x.sum())", ["predict"], ""),
+        ("guess = ...\npredict(Q, guess, x)", [], "tag"),
         ("guess = ...", ["predict"], "tag"),
-        ("x = 1\npredict(guess, x)", ["predict"], "begin"),
-        ("guess = 3\npredict(guess, x)", ["predict"], "already"),
-        ("guess = ...\npredict(guess, 2)", ["predict"], "typed"),
-        ("guess = ...\npredict(guess, [2, -1, 'x'])", ["predict"], "typed"),
+        ("x = 1\npredict(Q, guess, x)", ["predict"], "begin"),
+        ("guess = 3\npredict(Q, guess, x)", ["predict"], "already"),
+        ("guess = ...\npredict(Q, guess, 2)", ["predict"], "typed"),
+        ("guess = ...\npredict(Q, guess, [2, -1, 'x'])", ["predict"], "typed"),
     ],
 )
 def test_the_rule_catches_what_it_is_there_for(source, tags, wrong):
@@ -69,27 +70,35 @@ def test_the_rule_catches_what_it_is_there_for(source, tags, wrong):
 # ------------------------------------------------------------------------------------------ worked through by a learner
 
 ASK = "guess = ...\n"
-CALL = "predict(guess, n, zero=0, one=1)"
+RECORDS = """
+slips = {name: {"label": name, "says": name} for name in ("zero", "one", "half", "other", "all_can")}
+words = {"yes": {"says": "It is no."}, "no": {"says": "It is yes."}}
+Q, TWO = (Question(form, {"form": form, "slips": slips}) for form in ("number", "numbers"))
+YES, WORDS = (Question(form, {"form": form, "options": words, "slips": slips}) for form in ("word", "words"))
+LINE = Question("line", {"form": "tensor"})
+"""
+PAIR = "predict(TWO, guess, [n, n], zero=[0, 0], one=[1, 1])"
+CALL = "predict(Q, guess, n, zero=0, one=1)"
 ORDERS = "the notebook", "questions backwards", "all else backwards"
 # Cells of a made-up lesson: name, tag, source, the answer that was saved; and what is wrong with it.
 LESSON = [
     ("imports", "", "from attn_lib.predict import NotYet, blank, predict", "", []),
+    ("records", "", f"from attn_lib.questions import Question{RECORDS}", "", []),
     ("start", "", "n, m, seen, first, more = 3, 1, 5, 1, []", "", []),
     ("twice", "", "first = 2", "", []),
     ("board", "nbval-ignore-output", "assert m == 1", "", []),
     ("good", "predict", CALL, "3", []),
-    ("good-yes", "predict", "predict(guess, 'yes' if n == 3 else 'no', no='no', yes='yes')", "yes", []),
-    ("good-no", "predict", "predict(guess, 'yes' if m == 3 else 'no', no='no', yes='yes')", "no", []),
-    ("good-words", "predict", "predict(guess, ['yes', 'no'][:n], other=['no', 'yes'], all_can=['yes'] * 2)",
+    ("good-yes", "predict", "predict(YES, guess, 'yes' if n == 3 else 'no')", "yes", []),
+    ("good-no", "predict", "predict(YES, guess, 'yes' if m == 3 else 'no')", "no", []),
+    ("good-words", "predict", "predict(WORDS, guess, ['yes', 'no'][:n], other=['no', 'yes'], all_can=['yes'] * 2)",
      "[yes, no]", []),
-    ("good-list", "predict", "guess = [..., ...]  # such as [1, ...]\npredict(guess, [n, n], zero=[0, 0], one=[1, 1])",
-     "[3, 3]", []),
-    ("two-lines", "predict", "guess = [...,\n         ...]\npredict(guess, [n, n], zero=[0, 0], one=[1, 1])", "[3, 3]",
+    ("good-list", "predict", f"guess = [..., ...]  # such as [1, ...]\n{PAIR}", "[3, 3]", []),
+    ("two-lines", "predict", f"guess = [...,\n         ...]\n{PAIR}", "[3, 3]",
      [f"who gives up after {order} is shown IndentationError" for order in ORDERS]),
     ("given", "predict", f"guess = n if guess is ... else guess\n{CALL}", "3",
      ["without a guess it does not stop: None"]),
     ("fails", "predict", f"if guess is ...: n[3]\n{CALL}", "3", ["without a guess it does not stop: TypeError"]),
-    ("half", "predict", "predict(guess, n + 0.5, zero=0, one=1)", "3",
+    ("half", "predict", "predict(Q, guess, n + 0.5, zero=0, one=1)", "3",
      [f"who gives up after {order} is shown The answer: 3.5.; saved was 'The answer: 3'" for order in ORDERS]),
     ("long", "predict", f"if guess is ...: raise NotYet('\"show\"\\nor a guess')\n{CALL}", "3",
      ["without a guess it does not say in one line how to give up"]),
@@ -104,42 +113,40 @@ LESSON = [
      [f"who gives up after {order} is shown None; saved was 'The answer: 3'" for order in ORDERS]),
     ("breaks", "predict", f"if guess == 'show': n[3]\n{CALL}", "3",
      [f"who gives up after {order} is shown TypeError" for order in ORDERS]),
-    ("sets", "predict", "seen = 5\npredict(guess, seen, zero=0, one=1)", "5", []),
-    ("seen", "predict", "predict(guess, seen, zero=0, one=1)", "5",
+    ("sets", "predict", "seen = 5\npredict(Q, guess, seen, zero=0, one=1)", "5", []),
+    ("seen", "predict", "predict(Q, guess, seen, zero=0, one=1)", "5",
      ["who gives up after questions backwards is shown The answer: 9.; saved was 'The answer: 5'"]),
-    ("spoils", "predict", "seen = 9\npredict(guess, seen, zero=0, one=1)", "9", []),
-    ("first-run", "predict", "predict(guess, first, zero=0, one=1.5)", "2",
+    ("spoils", "predict", "seen = 9\npredict(Q, guess, seen, zero=0, one=1)", "9", []),
+    ("first-run", "predict", "predict(Q, guess, first, zero=0, one=1.5)", "2",
      ["who gives up after all else backwards is shown The answer: 1.; saved was 'The answer: 2'"]),
-    ("early", "predict", "predict(guess, m, zero=0, half=0.5)", "1",
+    ("early", "predict", "predict(Q, guess, m, zero=0, half=0.5)", "1",
      [f"who gives up after {order} is shown The answer: 2.; saved was 'The answer: 1'" for order in ORDERS[:2]]),
-    ("few", "predict", "predict(guess, n, zero=0)", "3", ["only 1 of its slips ['zero'] are wrong answers"]),
-    ("right-slip", "predict", "predict(guess, n, zero=0, one=n)", "3",
+    ("few", "predict", "predict(Q, guess, n, zero=0)", "3", ["only 1 of its slips ['zero'] are wrong answers"]),
+    ("right-slip", "predict", "predict(Q, guess, n, zero=0, one=n)", "3",
      ["only 1 of its slips ['zero', 'one'] are wrong answers"]),
-    ("yes-alone", "predict", "predict(guess, n == 3, yes='yes')", "True",
-     ["only 0 of its slips ['yes'] are wrong answers"]),
-    ("left-over", "predict", "predict(guess, 'nobody' if n else 'all', both='both', neither='neither')", "nobody",
-     ["its slips leave over 'nobody'"]),
+    ("same-slip", "predict", "predict(Q, guess, n, zero=0, one=0)", "3",
+     ["[0.0] is read as zero, not as one", "'[0]' is read as zero, not as one"]),
     ("talks", "", "guess = n", "", []),
     ("not-filled", "blank", "my_own = ...", "", []),
     ("goes-on", "", "n + m", "", []),
     ("own", "blank", "my_n = ...", "", []),
     ("words", "in words", "Here n is 3.", "", []),
-    ("own-filled", "filled", "blank(my_n, n)", "", []),
+    ("own-filled", "filled", "blank(LINE, my_n, n)", "", []),
     ("own-f", "blank", "def my_f(x):\n    return ...", "", []),
-    ("own-f-filled", "filled", "def f(x):\n    return x\n\nblank(my_f(n), f(n))", "", []),
+    ("own-f-filled", "filled", "def f(x):\n    return x\n\nblank(LINE, my_f(n), f(n))", "", []),
     ("other", "blank", "my_other = ...", "", []),
-    ("other-filled", "filled", "more = [*more, n]\nblank(my_other, more)", "",
+    ("other-filled", "filled", "more = [*more, n]\nblank(LINE, my_other, more)", "",
      ["after 'my_other = more' it does not say 'Right'"]),
     ("wrong", "blank", "my_wrong = ...", "", []),
-    ("wrong-filled", "filled", "my_wrong = n if my_wrong == 'show' else my_wrong\nblank(my_wrong, n)", "",
+    ("wrong-filled", "filled", "my_wrong = n if my_wrong == 'show' else my_wrong\nblank(LINE, my_wrong, n)", "",
      ["""after 'my_wrong = "show"' it does not say 'The answer:'"""]),
     ("broken", "blank", "my_broken = ...", "", []),
-    ("broken-filled", "filled", "if my_broken is not ...: n[3]\nblank(my_broken, n)", "",
+    ("broken-filled", "filled", "if my_broken is not ...: n[3]\nblank(LINE, my_broken, n)", "",
      ["""after 'my_broken = "show"' it does not say 'The answer:': TypeError""",
       "after 'my_broken = n' it does not say 'Right': TypeError",
       "run again after those below it, it fails: TypeError"]),
     ("shown", "blank", "my_shown = ...", "", []),
-    ("shown-filled", "filled", "my_shown = n if my_shown is ... else my_shown\nblank(my_shown, n)", "",
+    ("shown-filled", "filled", "my_shown = n if my_shown is ... else my_shown\nblank(LINE, my_shown, n)", "",
      ["without a guess it does not stop: None"]),
     ("later", "", "m = 2", "", []),
     ("holds", "", "assert n == 3", "", []),

@@ -16,6 +16,7 @@ from unittest import mock
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
+from attn_lib import show
 from attn_lib.predict import VARIABLE, NotYet, Prediction
 
 
@@ -70,7 +71,7 @@ def what_is_wrong(cells):
         yield from each(cell, shows_the_answer_that_was_saved(came, cell))
         if isinstance(came.value, Prediction):
             yield from each(cell, knows_wrong_answers_by_name(came.value))
-            yield from each(cell, does_not_leave_its_answer_over(came.value))
+            yield from each(cell, reads_its_own_answers(came.value))
     for own, filled in lines:
         yield from each(filled, takes_the_courses_own_line(own, filled))
     for cell in reversed(questions):
@@ -108,24 +109,30 @@ def shows_the_answer_that_was_saved(came, cell, after="the notebook"):
 def knows_wrong_answers_by_name(asked):
     """At least two slips that are no answers; of yes and no, only one can be wrong."""
     question = asked.for_a_page()
-    needed = 1 if question["leaves"] in (["yes"], ["no"]) else 2
+    needed = 1 if asked.question.options.keys() == {"yes", "no"} and len(question["leaves"]) == 1 else 2
     if len(question["slips"]) < needed:
         yield f"only {len(question['slips'])} of its slips {list(asked.slips)} are wrong answers"
 
 
-def does_not_leave_its_answer_over(asked):
-    """Of a few words all stand among the slips or none: else the cell itself says which is the answer."""
-    question = asked.for_a_page()
-    is_a_word = question["alone"] and isinstance(question["leaves"][0], str)
-    if is_a_word and len(question["slips"]) == len(asked.slips):
-        yield f"its slips leave over {question['leaves'][0]!r}"
+def reads_its_own_answers(asked):
+    """What is right is read as right, and each slip as that slip, as numbers and as text."""
+    question, answers = asked.question, {"": asked.truth, **asked.slips}
+    slips = {name: slip for name, slip in asked.slips.items() if name not in question.options}
+    wrong = {slip["name"] for slip in asked.for_a_page()["slips"]}
+    for name, answer in answers.items():
+        for entered in (answer, show.value(answer, 12)):
+            read = Prediction(question, entered, asked.truth, slips)
+            if read.slip != name if name in wrong else read.status != "right":
+                yield f"{entered!r} is read as {read.slip or read.status}, not as {name or 'right'}"
 
 
 def takes_the_courses_own_line(own, filled):
     """Who gives up goes on and is shown the course's; who writes what the course has is told that it is right."""
     mine, truth = (
         part.func if isinstance(part, ast.Call) else part
-        for part in ast.parse(text(filled)).body[-1].value.args  # blank(my_keys, keys), blank(my_f(x), f(x))
+        for part in ast.parse(text(filled))
+        .body[-1]
+        .value.args[1:]  # blank("…", my_keys, keys), blank("…", my_f(x), f(x))
     )
     for line, wanted in (
         (text(own).replace("...", '"show"'), "The answer:"),

@@ -52,7 +52,6 @@ setTheme(kept.theme.get() ?? matchMedia("(prefers-color-scheme: dark)").matches)
 
 // --------------------------------------------------------------------------------------------------- guesses
 
-const { word, judge } = attnGuess;
 const tries = new Map(); // cell -> the wrong guesses so far
 
 // What a guess looks like in Python: numbers and lists as they are; all else in quotes, where predict reads 47 % and ∞ too.
@@ -73,9 +72,9 @@ async function answer(cell, text) {
     await run(cell);
     return;
   }
-  const { right, unread, says } = judge(JSON.parse(cell.dataset.question), text);
+  const { right, unread, says, key } = attnGuess.judge(JSON.parse(cell.dataset.question), text);
   const before = tries.get(cell) ?? new Set();
-  if (!right && !unread) tries.set(cell, before.add(word(text)));
+  if (!right && !unread) tries.set(cell, before.add(key));
   const enough = before.size >= 2;
   verdict.innerHTML = `${right ? "✓" : "✗"} ${says}${right || unread || enough ? "" : " Try again."}`;
   verdict.className = `verdict ${right ? "right" : "wrong"}`;

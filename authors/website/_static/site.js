@@ -25,8 +25,8 @@ function setUp(form) {
     for (const fold of waiting(form)) fold.open = true;
   }
   function guess(text, missed = false) {
-    const { right, unread, says } = attnGuess.judge(question, text);
-    if (!right && !unread) tried.add(attnGuess.word(text));
+    const { right, unread, says, key } = attnGuess.judge(question, text);
+    if (!right && !unread) tried.add(key);
     const enough = missed || tried.size > 1;
     say(`${right ? "✓" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
     if (right || enough) reveal();

@@ -1,0 +1,127 @@
+"""The questions of the lessons: how each is answered, and what is said of the mistakes that are known.
+
+One file a lesson, one record a question, read alike by notebooks, pages, decks and phones. A record has
+
+    form      number, numbers, matrix, shape, set (of whole numbers), word, words or tensor (a line of one's own)
+    whole     true where only whole numbers answer
+    range     the smallest and the largest whole number that can be an answer; then "all" and "none" are read too
+    within    by how much a number may be off
+    names     what else a learner may write for a number, as names.tea = 2
+    options   the words to choose from: also (other words for it) and says (to whoever chooses it wrongly)
+    slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
+    common    slips that several lessons know, from common.toml
+
+What somebody answers who makes a slip is computed by the notebook and handed over under the slip's name.
+"""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import show
+from . import reader
+
+HERE = Path(__file__).parent
+
+
+class Slip(NamedTuple):
+    label: str
+    says: str
+
+
+class Question:
+    """One record; id is the lesson's two digits and its name there, as 01.new-bank."""
+
+    def __init__(self, id, record):
+        common = records("common")
+        self.id, self.form, self.whole = id, record["form"], record.get("whole", record["form"] in ("shape", "set"))
+        self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
+        self.range = record.get("range")
+        self.options = record.get("options", {})
+        known = record.get("slips", {}) | {name: common["slips"][name] for name in record.get("common", [])}
+        self.slips = {name: Slip(one["label"], one["says"]) for name, one in known.items()}
+        self.slips |= {name: Slip(name, one["says"]) for name, one in self.options.items() if "says" in one}
+        self.skip = [
+            reader.singular(word) for word in f"{common['fillers']} {common['nouns'] * (not self.options)}".split()
+        ]
+        self.names = {}
+        for words, value in self._names(record, common["also"]):
+            phrase = reader.phrase(words, self.skip)
+            value = [x if isinstance(x, str) else float(x) for x in value]
+            if self.names.setdefault(phrase, value) != value:
+                raise ValueError(f"{id}: {words!r} is two answers, {self.names[phrase]} and {value}")
+
+    def _names(self, record, also):
+        """Pairs of words and what they stand for, a list."""
+        for option, told in self.options.items():
+            yield from ((words, [option]) for words in [option, *told.get("also", []), *also.get(option, [])])
+        for words, value in record.get("names", {}).items():
+            yield words, value if isinstance(value, list) else [value]
+        if self.form in ("number", "numbers", "matrix") and not self.whole:
+            yield from ((words, ["nan"]) for words in ["nan", *also["nan"]])
+        if self.form == "number" and self.whole and (not self.range or self.range[0] == 0):
+            yield from ((words, [0]) for words in also["none"])
+        if self.form == "number" and self.range:
+            yield from ((words, [self.range[1]]) for words in also["all"])
+        if self.form == "set":
+            first, last = self.range
+            yield from ((words, []) for words in also["none"])
+            yield from ((words, [*range(first, last + 1)]) for words in also["all"])
+
+    def asks(self, size):
+        """In which form an answer of that size is read, in a sentence."""
+        letters = ", ".join("abcdefghij"[:size])
+        numbers = "whole numbers" if self.whole else "numbers"
+        if self.range:
+            numbers += f" from {self.range[0]} to {self.range[1]}"
+        *most, last = self.options or [""]
+        options = f"{', '.join(most)} or {last}"
+        return {
+            "number": f"Write it as one {numbers.replace('numbers', 'number')}.",
+            "numbers": f"Write it as {size} {numbers}, [{letters}].",
+            "matrix": f"Write it as rows of {numbers}, [[a, b, …], [c, d, …], …].",
+            "shape": "Write it as a shape, (a, b, …).",
+            "set": f"Write it as a list of {numbers}, [a, b, …].",
+            "word": f"Answer {options}.",
+            "words": f"Write it as {size} words, [{letters}], each of them {options}.",
+            "tensor": "A tensor is asked for.",
+        }[self.form]
+
+    def as_data(self, truth):
+        """What a page needs to read an answer; truth is the right one, as it was read."""
+        size = reader.size(self, truth)
+        return {
+            "form": self.form,
+            "whole": self.whole,
+            "range": self.range,
+            "within": self.within,
+            "size": size,
+            "options": list(self.options),
+            "names": self.names,
+            "skip": " ".join(self.skip),
+            "asks": self.asks(size),
+        }
+
+
+@cache
+def records(lesson):
+    """The records of a lesson, as "01", by their names."""
+    return tomllib.loads((HERE / f"{lesson}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def question(id):
+    """The question of that id; raises LookupError where there is none."""
+    lesson, _, name = id.partition(".")
+    if not (HERE / f"{lesson}.toml").is_file() or name not in records(lesson):
+        raise LookupError(
+            f"no question is called {id!r}; attn_lib/questions/ has their records, a file for each lesson"
+        )
+    return Question(id, records(lesson)[name])
+
+
+def ids():
+    """The ids of all questions of all lessons."""
+    lessons = sorted(path.stem for path in HERE.glob("[0-9][0-9].toml"))
+    return [f"{lesson}.{name}" for lesson in lessons for name in records(lesson)]

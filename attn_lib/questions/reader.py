@@ -1,0 +1,194 @@
+"""What somebody has entered, read as the question asks for it; authors/guess.js reads alike, and a test holds both."""
+
+import math
+import numbers
+import re
+
+LONGEST, DEEPEST = 10_000, 8  # numbers in a row, and lists in each other
+SIGNS = str.maketrans({"−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'"} | dict.fromkeys("\u00a0\u2009\u202f", " "))
+NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:/(\d+\.?\d*))?(%?)", re.I)
+OPEN, CLOSE = "[({", "])}"
+WAYS = (  # in which numbers and words stand beside each other: 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
+    r"[;\n]",
+    r"[;\n,]",
+    r"[;\n]|,\s+|\s+",
+    r"[;\n,\s]+",
+)
+
+
+class Unreadable(ValueError):
+    """An answer that is none of those that are asked for."""
+
+
+def read(question, thing, size=None):
+    """An answer as a list of numbers or words; of a matrix or a tensor, nested lists. size is how many there should be.
+
+    Raises: Unreadable, or whatever a strange object raises.
+    """
+    if isinstance(thing, str) and question.form != "tensor":
+        return _rows(question, thing, size) if question.form == "matrix" else _in_text(question, thing, size)
+    if hasattr(thing, "tolist"):  # of torch and of numpy
+        thing = thing.detach().tolist() if hasattr(thing, "detach") else thing.tolist()
+    if question.form == "tensor":
+        return _nested(thing)
+    if isinstance(thing, set | frozenset):
+        if question.form != "set" and len(thing) != 1:
+            raise Unreadable("a set has no order")
+        thing = list(thing)
+    if not isinstance(thing, list | tuple | range):
+        thing = [thing]
+    if len(thing) > LONGEST:
+        raise Unreadable("too long")
+    for _ in range(DEEPEST):
+        if len(thing) == 1 and _is_list(thing[0]) and (question.form != "matrix" or any(map(_is_list, thing[0]))):
+            thing = thing[0]
+    if question.form == "matrix":
+        return _even([[x for part in row for x in _one(question, part)] for row in thing])
+    return _in_order(question, [x for part in thing for x in _one(question, part)])
+
+
+def _is_list(thing):
+    return isinstance(thing, list | tuple)
+
+
+def size(question, truth):
+    """How many numbers or words there should be: of a matrix those of a row; None where that belongs to the answer."""
+    if question.form in ("shape", "set", "tensor"):
+        return None
+    return len(truth[0] if question.form == "matrix" else truth)
+
+
+def form(thing):
+    """The sizes of nested lists, () for one number; raises ValueError if they are ragged."""
+    if not isinstance(thing, list):
+        return ()
+    inner = {form(part) for part in thing}
+    if len(inner) > 1:
+        raise ValueError("ragged")
+    return (len(thing), *(inner.pop() if inner else ()))
+
+
+def phrase(text, skip=()):
+    """Words as they are compared: lower case, without signs, plural and those that say nothing."""
+    text = re.sub(r"(?<=\w)-(?=\w)", " ", _tidy(text).replace("'", ""))
+    words = re.sub(r"[^\w√-]+", " ", text).split()
+    return " ".join(word for word in map(singular, words) if word not in skip)
+
+
+def singular(word):
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _tidy(text):
+    """Text with one sign for each thing: -, inf, x, %, commas."""
+    text = text.translate(SIGNS).lower()
+    text = re.sub(r"\s*(%|per ?cent\b|pct\b)", "%", text)
+    text = re.sub(r"\bminus\s+|(?<![\d.])-\s+(?=[\d.])", "-", text)
+    return re.sub(r"(?<=\d)\s*/\s*(?=\d)", "/", text).strip()
+
+
+def _rows(question, text, size):
+    if not _balanced(text):
+        raise Unreadable("a bracket is missing")
+    rows = re.findall(r"[\[({]([^\[\](){}]*)[\])}]", text)
+    if len(rows) < 2:
+        rows = re.split(r"[;\n]", "".join(rows) or text)
+    return _even([_in_text(question, row, size) for row in rows if row.strip(" ,")])
+
+
+def _even(rows):
+    if len({len(row) for row in rows}) != 1:
+        raise Unreadable("rows of different lengths")
+    return rows
+
+
+def _in_text(question, text, size):
+    """The numbers or words of a text: the first way to part them that makes as many as there should be."""
+    if (whole := phrase(text, question.skip)) in question.names:
+        return question.names[whole]
+    if not _balanced(text):
+        raise Unreadable("a bracket is missing")
+    text = re.sub(r"torch\.size|tensor|[\[\](){}\"]", " ", _tidy(text))
+    text = re.sub(r"\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)", ", ", text).strip(" ,;")
+    found = None
+    for way in WAYS:
+        try:
+            read = [x for part in re.split(way, text) if part.strip() for x in _one(question, part, size)]
+        except Unreadable:
+            continue
+        if read and (size is None or len(read) == size):
+            return _in_order(question, read)
+        found = found or read
+    if not found:
+        raise Unreadable("none of the forms fits")
+    return _in_order(question, found)
+
+
+def _balanced(text):
+    waiting = []
+    for sign in text:
+        if sign in OPEN:
+            waiting.append(sign)
+        elif sign in CLOSE and (not waiting or OPEN.index(waiting.pop()) != CLOSE.index(sign)):
+            return False
+    return not waiting
+
+
+def _one(question, part, size=1):
+    """What one part stands for, as a list, since `all` is several; thousands are parted where a size is known."""
+    if isinstance(part, bool):
+        part = str(part)
+    if isinstance(part, str):
+        if (words := phrase(part, question.skip)) in question.names:
+            return question.names[words]
+        if question.options:
+            raise Unreadable("none of the words")
+        number = _number(_without(part, question.skip), question.whole, thousands=size is not None)
+    elif question.options:
+        return _one(question, f"{part:g}" if isinstance(part, float) else str(part))
+    elif isinstance(part, numbers.Real) or hasattr(part, "__float__"):
+        number = float(part)
+    else:
+        raise Unreadable("neither a number nor a word")
+    if question.whole and not number.is_integer():
+        raise Unreadable("not a whole number")
+    if question.range and not question.range[0] <= number <= question.range[1]:
+        raise Unreadable("out of range")
+    return ["nan"] if math.isnan(number) else [number]
+
+
+def _without(text, skip):
+    """A part without the words that say nothing of a number."""
+    text = re.sub(r"[^\W\d_]{2,}", lambda word: "" if singular(word[0]) in skip else word[0], _tidy(text))
+    return text.lstrip(" =≈~").rstrip(" .")
+
+
+def _number(text, whole, thousands):
+    if thousands:
+        part = "[,' _]" if whole else "[' _]"
+        if re.fullmatch(rf"[+-]?\d{{1,3}}({part}\d{{3}})+|[+-]?\d{{1,3}}(,\d{{3}}){{2,}}", text):
+            text = re.sub("[,' _]", "", text)
+    text = re.sub(r"^([+-]?\d*),(\d+%?)$", r"\1.\2", text)  # 0,47 as much of the world writes it
+    if found := re.fullmatch(r"([+-]?)inf(inity)?", text):
+        return -math.inf if found[1] == "-" else math.inf
+    found = NUMBER.fullmatch(text)
+    if not found or (found[2] and not float(found[2])):
+        raise Unreadable("no number")
+    return float(found[1]) / float(found[2] or 1) / (100 if found[3] else 1)
+
+
+def _in_order(question, read):
+    """Of a set, each once and in order."""
+    return sorted(set(read)) if question.form == "set" else read
+
+
+def _nested(thing, depth=0):
+    if depth > DEEPEST or isinstance(thing, str):
+        raise Unreadable("no tensor")
+    if hasattr(thing, "tolist"):
+        thing = thing.detach().tolist() if hasattr(thing, "detach") else thing.tolist()
+    if isinstance(thing, list | tuple | range) and len(thing) < LONGEST:
+        return [_nested(part, depth + 1) for part in thing]
+    if isinstance(thing, bool):
+        return thing
+    return float(thing)

@@ -34,7 +34,7 @@ BY_HAND = (  # in the order of the lesson; a small board ends with one of them
         when=("arithmetic", ARITHMETIC[1]),
     ),
     Step("used", op.choose("weights", "rounded", "weights", chosen="arithmetic"), hidden=True),
-    Step("of one query", op.row("used", chosen="query"), hidden=True),
+    Step("of one query", op.row("used", chosen="query"), "the weights of one query", hidden=True),
     Step(
         "weighted_values",
         op.weigh("of one query", "values"),
@@ -118,7 +118,8 @@ def softmax_explorer():
         Control("temperature", "Temperature", (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32), 1, slider=True),
     ]
     task = Task(
-        "Set d_k to 256. Then bring the entropy of the undivided scores above 1.5 again, without touching a match.",
+        "Set d_k to 256. Then bring the entropy of the undivided scores above 1.5 again, without changing "
+        "a number of the first row.",
         (("set", "d_k", 256), ("above", "entropy 1", 0, 0, 1.5), ("changed", {})),
         why="Which temperature gives the undivided row just the weights of / √d_k at temperature 1?",
         answers=("256, which is d_k", "16, which is √d_k", "8, the number of keys"),
@@ -152,16 +153,16 @@ def mask_painter():
         Step("with −∞", op.fill("scores", "allowed"), **before, when=("fill", FILLS[0])),
         Step("with −1e9", op.fill("scores", "allowed", value=-1e9), **before, when=("fill", FILLS[1])),
         Step("of all", op.softmax("scores"), "softmax of all", at=(2, 1), when=("fill", FILLS[2])),
-        Step("from −∞", op.softmax("with −∞"), hidden=True),
-        Step("from −1e9", op.softmax("with −1e9"), hidden=True),
-        Step("zeroed", op.multiply("of all", "allowed"), hidden=True),
-        Step("masked", op.masked("scores", "allowed"), hidden=True),
+        Step("from −∞", op.softmax("with −∞"), "softmax of the filled scores", hidden=True),
+        Step("from −1e9", op.softmax("with −1e9"), "softmax of the filled scores", hidden=True),
+        Step("zeroed", op.multiply("of all", "allowed"), "softmax of all, 0 where it is closed", hidden=True),
+        Step("masked", op.masked("scores", "allowed"), "softmax over what is open", hidden=True),
         Step("weights", op.choose("from −∞", "from −1e9", "zeroed", "masked", chosen="fill"), at=(3, 1)),
         Step("sums", op.total("weights"), "sum of each row", at=(4, 1)),
         Step("outputs", op.product("weights", "values"), at=(4, 2), note="weights @ values"),
         Step("alive", op.any_open("allowed"), hidden=True),
         Step("doubled", op.scale("outputs", by=2.0), hidden=True),
-        Step("of the loss", op.fill("doubled", "alive", value=0.0), hidden=True),
+        Step("of the loss", op.fill("doubled", "alive", value=0.0), "gradient of outputs", hidden=True),
         Step(
             "gradient",
             op.product("outputs", "of the loss", transpose="a"),
@@ -246,7 +247,7 @@ def two_heads_explorer():
     inputs["W_o"] = Input(torch.eye(4), "output", at=(4, 3), note="a row for each feature")
     steps = []
     for h in (0, 1):
-        steps += [Step(f"{n} {h}", op.cut(n, at="cut_at", part=h), hidden=True) for n in matrix]
+        steps += [Step(f"{n} {h}", op.cut(n, at="cut_at", part=h), f"{n} of head {h}", hidden=True) for n in matrix]
         steps += [
             Step(
                 f"scores {h}",
@@ -256,7 +257,7 @@ def two_heads_explorer():
             ),
             Step(f"weights {h}", op.softmax(f"scores {h}"), f"weights, head {h}", at=(3, h + 1)),
             Step(f"heard {h}", op.product(f"weights {h}", f"values {h}"), hidden=True),
-            Step(f"output {h}", op.scale(f"heard {h}", powers={f"head_{h}": 1}), hidden=True),
+            Step(f"output {h}", op.scale(f"heard {h}", powers={f"head_{h}": 1}), f"head {h}", hidden=True),
         ]
     steps += [
         Step(
@@ -338,13 +339,13 @@ def fused_explorer():
         Step("scores", op.product("queries", "keys", transpose="b"), "all scores, never stored", at=(2, 1)),
         Step("seen", op.cut("scores", at="seen_keys", part=0), "scores seen so far", at=(3, 1)),
         Step("largest", op.largest("seen"), "largest", at=(3, 2), note="one number a row"),
-        Step("less", op.subtract("seen", "largest"), hidden=True),
+        Step("less", op.subtract("seen", "largest"), "score − largest", hidden=True),
         Step("powers", op.exp("less"), "e^(score − largest)", at=(3, 3)),
         Step("sum", op.total("powers"), "their sum", at=(4, 3), note="one number a row"),
         Step("columns", op.transposed("values"), hidden=True),
         Step("columns seen", op.cut("columns", at="seen_keys", part=0), hidden=True),
         Step("values seen", op.transposed("columns seen"), hidden=True),
-        Step("gathered", op.product("powers", "values seen"), hidden=True, kind="output"),
+        Step("gathered", op.product("powers", "values seen"), "powers @ values", hidden=True, kind="output"),
         Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(5, 3)),
         Step("weights", op.softmax("scores"), hidden=True),
         Step("attention", op.product("weights", "values"), at=(5, 1), note="with every key", wires=()),
@@ -373,15 +374,15 @@ def patient_explorer():
         "values": Input([[1.0, 2, 3], [2, 8, 0], [2, 6, 3]], "value", rows=TOKENS, at=(1, 3)),
     }
     steps = [
-        Step("products", op.product("queries", "keys", transpose="b"), hidden=True),
+        Step("products", op.product("queries", "keys", transpose="b"), "queries @ keysᵀ", hidden=True),
         Step("scores", op.scale("products", by=1 / math.sqrt(3)), at=(2, 1), note="queries @ keysᵀ / √d_k"),
         Step("weights", op.softmax("scores"), at=(3, 1), note="healthy"),
         Step("outputs", op.product("weights", "values"), at=(4, 1), note="healthy"),
         Step("turned", op.transposed("scores"), hidden=True, rows=TOKENS, columns=TOKENS),
         Step("small", op.scale("products", by=1 / 3), hidden=True),
-        Step("down", op.softmax("scores", over="column"), hidden=True),
-        Step("asked", op.softmax("turned"), hidden=True),
-        Step("flat", op.softmax("small"), hidden=True),
+        Step("down", op.softmax("scores", over="column"), "softmax of each column", hidden=True),
+        Step("asked", op.softmax("turned"), "softmax of keys @ queriesᵀ / √d_k", hidden=True),
+        Step("flat", op.softmax("small"), "softmax of queries @ keysᵀ / d_k", hidden=True),
         Step("sick weights", op.choose("down", "asked", "flat", chosen="fault"), at=(3, 2), note="the patient"),
         Step("sick outputs", op.product("sick weights", "values"), at=(4, 2), note="the patient"),
         Step("difference", op.subtract("sick outputs", "outputs"), "difference", kind="scores", at=(5, 1, 2)),
@@ -464,7 +465,7 @@ def learning_board():
             wires=("weights",),
         ),
         Step("wished", op.total("wish"), hidden=True),
-        Step("counted", op.multiply("weights", "wished"), hidden=True),
+        Step("counted", op.multiply("weights", "wished"), "weights of rows with a wish", hidden=True),
         Step(
             "to scores",
             op.subtract("counted", "wish"),
@@ -473,7 +474,7 @@ def learning_board():
             at=(4, 2),
             wires=("weights", "wish"),
         ),
-        Step("to queries", op.product("to scores", "keys"), hidden=True, kind="gradient"),
+        Step("to queries", op.product("to scores", "keys"), "gradient of queries", hidden=True, kind="gradient"),
         Step(
             "to W_q",
             op.product("X", "to queries", transpose="a"),
@@ -495,18 +496,18 @@ def learning_board():
         Control("learns", "Learns", LEARNERS),
     ]
     task = Task(
-        "Without changing a number, find a learning rate and a step at which I gives tea less than 0.1, although by "
-        "step 50 it gives more than 0.9.",
+        "Without changing a number, find a learning rate and a step at which *I* gives *tea* less than 0.1, although "
+        "by step 50 it gives more than 0.9.",
         (("changed", {}), ("below", "weights", 0, 2, 0.1), ("above", "weights at last", 0, 2, 0.9)),
-        why="Why does the score of tea fall, which was to rise?",
+        why="Why does the score of *tea* fall, which was to rise?",
         answers=(
             "A gradient is downhill only if the loss has no logarithm",
-            "The query is pushed away from the key of like so far that tea, whose key is like it, goes along",
+            "The query is pushed away from the key of *like* so far that *tea*, whose key is near it, goes along",
             "The weights of a row sum to 1, so one of them must fall",
         ),
         right=1,
         because="The keys (4, 4, 0) and (2, 3, 1) point nearly the same way: a short step tells them apart, a long one "
-        "leaves both behind, and I hears itself.",
+        "leaves both behind, and *I* hears itself.",
     )
     tries = {"fifty careful steps": {"step": 50}, "one bold step": {"rate": 1, "step": 1}}
     return Board(inputs, steps, controls, task, "Attention that learns", tries=tries)
@@ -532,12 +533,12 @@ def position_board():
         Step("ones", op.exp("none"), hidden=True),
         Step("east", op.beside("ones", "none"), hidden=True),
         Step("waves", op.rotate("east", **turn), "cosine and sine", hidden=True),
-        Step("each q", op.product("ones", "q"), hidden=True, kind="query"),
-        Step("each k", op.product("ones", "k"), hidden=True, kind="key"),
-        Step("q and wave", op.add("each q", "waves"), hidden=True),
-        Step("k and wave", op.add("each k", "waves"), hidden=True),
-        Step("q turned", op.rotate("each q", **turn), hidden=True),
-        Step("k turned", op.rotate("each k", **turn), hidden=True),
+        Step("each q", op.product("ones", "q"), "query of all", hidden=True, kind="query"),
+        Step("each k", op.product("ones", "k"), "key of all", hidden=True, kind="key"),
+        Step("q and wave", op.add("each q", "waves"), "query of all + waves", hidden=True),
+        Step("k and wave", op.add("each k", "waves"), "key of all + waves", hidden=True),
+        Step("q turned", op.rotate("each q", **turn), "query of all, turned", hidden=True),
+        Step("k turned", op.rotate("each k", **turn), "key of all, turned", hidden=True),
         Step(
             "queries",
             op.choose("each q", "q and wave", "q turned", "q turned", "each q", chosen="scheme"),
@@ -550,11 +551,11 @@ def position_board():
             at=(2, 2),
             rows=ordinals,
         ),
-        Step("products", op.product("queries", "keys", transpose="b"), hidden=True),
+        Step("products", op.product("queries", "keys", transpose="b"), "queries @ keysᵀ", hidden=True),
         Step("across", op.transposed("places"), hidden=True),
         Step("distances", op.subtract("places", "across"), hidden=True, kind="scores"),
         Step("price", op.scale("distances", by=-1.0, powers={"slope": 1}), hidden=True),
-        Step("priced", op.add("products", "price"), hidden=True),
+        Step("priced", op.add("products", "price"), "queries @ keysᵀ − slope · distance", hidden=True),
         Step(
             "scores",
             op.choose("products", "products", "products", "products", "priced", chosen="scheme"),
@@ -564,7 +565,7 @@ def position_board():
             note="queries @ keysᵀ",
             wires=("keys",),
         ),
-        Step("causal", op.preset(which=2, queries=6, keys=6, length=6), hidden=True),
+        Step("causal", op.preset(which=2, queries=6, keys=6, length=6), "a causal mask", hidden=True),
         Step("weights", op.masked("scores", "causal"), at=(4, 1, 2), note="with a causal mask"),
     ]
     controls = [
@@ -675,10 +676,10 @@ def _from_text(text, places):
         Step(heard, op.product("before", x), hidden=True),
         Step(f"asked{number}", op.product(x, "M used"), hidden=True),
         Step(found, op.product(f"asked{number}", heard, transpose="b"), hidden=True),
-        Step(f"match{number}", op.masked(found, "causal"), hidden=True),
+        Step(f"match{number}", op.masked(found, "causal"), "weights of layer 2", hidden=True),
         Step(f"hears{number}", op.row(f"match{number}", chosen=5), "layer 2: the last one hears", **hears),
         Step(mixed, op.product(f"hears{number}", x), hidden=True),
-        Step(f"logits{number}", op.product(mixed, "W used"), hidden=True),
+        Step(f"logits{number}", op.product(mixed, "W used"), "what is heard @ W", hidden=True),
         Step(f"says{number}", op.softmax(f"logits{number}"), "and says", **says),
     ]
 
@@ -720,21 +721,26 @@ def cache_board():
         Step("q", op.beside("X", "more to ask"), hidden=True, kind="query"),  # four heads of two numbers each
         Step("all k", op.beside("X", "more to offer"), hidden=True, kind="key"),
         Step("k", op.cut("all k", at=(2, "scheme"), part=0), hidden=True, kind="key"),
-        Step("v", op.columns("k", step=2), hidden=True, kind="value"),  # the first number of each head
+        Step("v", op.columns("k", step=2), title="values", hidden=True, kind="value"),  # the first number of each head
         Step("q turned", op.rotate("q", angle=ANGLE), hidden=True),
         Step("k turned", op.rotate("k", angle=ANGLE), hidden=True),
         Step("all hear", op.remembered(chunk=8, **read), hidden=True),
-        Step("full", op.shared_outputs("q turned", "k turned", "v", "all hear", **heads), hidden=True),
+        Step(
+            "full",
+            op.shared_outputs("q turned", "k turned", "v", "all hear", **heads),
+            "outputs without one",
+            hidden=True,
+        ),
     ]
     for name, chunk in (("", "chunk"), (", one by one", 1)):  # as it is set, and as it would be
         q, k, hears, out = f"q used{name}", f"k used{name}", f"hears{name}", f"out{name}"
         steps += [
             Step(f"q again{name}", op.rotate("q", angle=ANGLE, every=chunk), hidden=True),
             Step(f"k again{name}", op.rotate("k", angle=ANGLE, every=chunk), hidden=True),
-            Step(q, op.choose(*_unless_again("q turned", f"q again{name}"), chosen="fault"), hidden=True),
-            Step(k, op.choose(*_unless_again("k turned", f"k again{name}"), chosen="fault"), hidden=True),
+            Step(q, op.choose(*_unless_again("q turned", f"q again{name}"), chosen="fault"), "queries", hidden=True),
+            Step(k, op.choose(*_unless_again("k turned", f"k again{name}"), chosen="fault"), "keys", hidden=True),
             Step(hears, op.remembered(chunk=chunk, fault="fault", **read), hidden=True),
-            Step(out, op.shared_outputs(q, k, "v", hears, fault="fault", **heads), hidden=True),
+            Step(out, op.shared_outputs(q, k, "v", hears, fault="fault", **heads), "outputs with a cache", hidden=True),
             Step(f"differs{name}", op.apart(out, "full"), hidden=True),
             Step(f"differ{name}", op.transposed(f"differs{name}"), hidden=True),
             Step(f"most{name}", op.largest(f"differ{name}"), hidden=True),

@@ -7,8 +7,8 @@ import math
 from attn_lib.board.board import script
 
 NAMES = (
-    "Engine, CONDITIONS, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix, read, readNumber,"
-    " readNumbers, written, exact, wire"
+    "Engine, explained, counted, CONDITIONS, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix,"
+    " read, readNumber, readNumbers, written, exact, wire"
 )
 # A board's engine on the traits that Python sends, as a page has it where nobody answers.
 ENGINE = """

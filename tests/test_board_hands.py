@@ -229,6 +229,33 @@ def test_bad_input_is_answered_at_the_cell_and_the_old_number_stays(by_hand, tex
     see_results(by_hand)
 
 
+SEEN_WHOLE = """(complaint, cell) => {
+  complaint.style.pointerEvents = "auto";
+  const { left, right, top, bottom } = complaint.getBoundingClientRect(), around = cell.getBoundingClientRect();
+  const at = (x, y) => document.elementFromPoint(x, y);
+  const corners = [left + 3, right - 3].flatMap((x) => [at(x, top + 3), at(x, bottom - 3)]);
+  complaint.style.pointerEvents = "";
+  return corners.every((found) => found === complaint) && (bottom <= around.top || top >= around.bottom);
+}"""
+
+
+@pytest.mark.parametrize("label", ["W_q row 4 column 3", "W_k row 1 column 1", "inputs X tea, column 4"])
+def test_a_refusal_is_seen_whole_and_enter_stays_with_it(by_hand, label):
+    box = cell(by_hand, label)
+    box.click()
+    by_hand.page.keyboard.type("abc and more")
+    press(by_hand, "Enter")
+    assert focused(by_hand) == label
+    complaint = by_hand.locator(".complaint")
+    assert complaint.evaluate(SEEN_WHOLE, box.element_handle())
+    assert box.get_attribute("aria-errormessage") == complaint.get_attribute("id")
+    press(by_hand, "Enter")  # the old number is as good as any
+    assert focused(by_hand) == label.replace("row 1", "row 2")
+    cell(by_hand, "W_v row 1 column 1").fill("7")
+    press(by_hand, "Enter")
+    assert not complaint.is_visible() and box.get_attribute("aria-errormessage") is None
+
+
 def test_an_emptied_cell_keeps_its_number(by_hand):
     cell(by_hand, "inputs X like, column 2").click()
     press(by_hand, "Delete", "Enter")
@@ -467,7 +494,7 @@ def test_an_input_says_what_it_will_move(by_hand, page):
     mask = restarted(page, "mask_painter")
     cell(mask, "mask q0 → k0").focus()
     assert (
-        "moves 1 of scores, filled, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
+        "moves 1 of “scores, filled”, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
         in mask.locator(".hint").inner_text()
     )
 

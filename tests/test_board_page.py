@@ -466,6 +466,48 @@ def test_a_line_keeps_away_from_titles_that_reach_further_than_their_tables(page
     assert re.search(r" H(-?[\d.]+) V", page.evaluate(WIRE, [(0, 0), to, other]))[1] == str(turn)
 
 
+# ----------------------------------------------------------------------------------------------------- what is asked
+
+ASKED = """(text) => {
+  const engine = engineOf(text), view = { engine, panels: engine.panel, shows: (panel) => engine.shows(panel) };
+  const said = [], wrong = [];
+  const ask = () => {
+    for (const panel of engine.panels.filter(view.shows)) {
+      const matrix = engine.values[panel.name];
+      if (panel.shape?.length === 3) continue; // heads to choose from
+      matrix.forEach((row, i) => row.forEach((x, j) => {
+        if (panel.sparse && Number.isNaN(x)) return; // an empty cell
+        try {
+          const found = explained(view, panel.name, i, j);
+          said.push(found ? found.text : counted(view, engine.moves(panel.name, i, j)));
+        } catch (error) {
+          wrong.push(`${engine.label(panel.name, i, j)} ${JSON.stringify(engine.now.settings)}: ${error}`);
+        }
+      }));
+    }
+  };
+  const menus = engine.controls.filter(({ slider }) => !slider);
+  const each = ({ name }, values, others = [{}]) =>
+    others.flatMap((other) => values.map((value) => ({ ...other, [name]: value })));
+  const all = menus.reduce((others, menu) => each(menu, menu.values, others), [{}]);
+  const few = all.length < 50 ? all : menus.flatMap((menu) => each(menu, menu.values));
+  const sliders = engine.controls.filter(({ slider }) => slider);
+  const ends = sliders.flatMap((slider) => each(slider, [slider.values[0], slider.values.at(-1)]));
+  for (const settings of [...few, ...ends]) {
+    engine.now = { ...engine.now, settings: { ...engine.start.settings, ...settings } };
+    engine.compute();
+    ask();
+  }
+  return [said.length, wrong.slice(0, 5)];
+}"""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_cell_can_be_asked_at_every_setting(page, name):
+    said, wrong = page.evaluate(ASKED, traits(ALL[name]()))
+    assert wrong == [] and said > 10
+
+
 # ------------------------------------------------------------------------------------------- numbers, read and written
 
 

@@ -214,7 +214,12 @@ class Engine {
 
   // ---- words
 
-  title(name) { return this.panel[name].title; }
+  shows({ when, hidden }) { return !hidden && (!when?.length || when.slice(1).includes(this.now.settings[when[0]])); }
+
+  title(name) { // of a hidden choice, that of what was chosen
+    const { title, hidden, does, of, now } = this.panel[name];
+    return hidden && does === "choose" && title === name ? this.title(of[now.chosen]) : title;
+  }
   place({ rows, columns }, i, j) {
     if (rows.length && columns.length) return `${rows[i] ?? i} → ${columns[j] ?? j}`;
     if (rows.length) return `${rows[i] ?? i}, column ${j + 1}`;

@@ -45,6 +45,7 @@ function explained(view, name, i, j) {
   const line = pieces.map((piece) => {
     if (typeof piece === "string") return piece;
     const [at] = inSight(view, [piece.at]);
+    if (!at) return piece.text; // of what is never shown, as a preset
     const leaf = element("button", { type: "button", tabindex: "-1", class: `leaf tone ${view.engine.panel[at[0]].kind}`, title: view.engine.label(...at) }, piece.text);
     leaf.addEventListener("click", () => view.go(...at));
     leaf.at = at;
@@ -127,5 +128,6 @@ function lookingAt(view) {
 // How many cells of which shown panels these are, in words.
 function counted({ engine, panels, shows }, cells) {
   const names = cells.map(([name]) => name).filter((name) => panels[name] && shows(engine.panel[name]));
-  return [...new Set(names)].map((name) => `${names.filter((other) => other === name).length} of ${engine.title(name)}`).join(", ");
+  const called = (name) => (engine.title(name).includes(",") ? `“${engine.title(name)}”` : engine.title(name));
+  return [...new Set(names)].map((name) => `${names.filter((other) => other === name).length} of ${called(name)}`).join(", ");
 }

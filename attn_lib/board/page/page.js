@@ -6,7 +6,7 @@ function render(engine, el) {
   const root = element("div", { class: `attn-board${engine.large ? " large" : ""}`, role: "group", "aria-label": engine.heading });
   for (const [name, colour] of Object.entries(engine.colours)) root.style.setProperty(`--${name}`, colour);
   const view = { engine, root, halves: {}, veiled: new Set(), stale: new Set() };
-  view.shows = ({ when, hidden }) => !hidden && (!when?.length || when.slice(1).includes(engine.now.settings[when[0]]));
+  view.shows = (panel) => engine.shows(panel);
   view.panels = Object.fromEntries(engine.panels.filter((panel) => !panel.hidden).map((panel) => [panel.name, panelOf(view, panel)]));
   view.blank = (name) => view.veiled.has(name) || view.stale.has(name);
   view.isNothing = (name, x) => Number.isNaN(x) && Boolean(engine.panel[name].sparse);
@@ -19,7 +19,8 @@ function render(engine, el) {
   view.why = element("div", { class: "why", hidden: true });
 
   const flow = flowOf(view), connect = wiresOf(view, flow);
-  view.stage = element("div", { class: "stage" }, flow, view.why);
+  view.complaint = element("p", { class: "complaint", id: `x${Math.random().toString(36).slice(2)}` });
+  view.stage = element("div", { class: "stage" }, flow, view.why, view.complaint);
   const bar = barOf(view, () => fit()), task = taskOf(view), tries = triesOf(view), steps = player(view), strip = (view.strip = stripOf(view));
   const line = element("p", { class: "line" }, view.said, view.hint);
   root.append(bar.node, task.node, tries.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken);
@@ -68,12 +69,24 @@ function render(engine, el) {
     view.stale = engine.stale();
     for (const panel of panels) panel.update();
     for (const panel of panels) panel.complain(engine.error?.name === panel.panel.name ? engine.error : null);
+    view.complaint.textContent = engine.error?.complaint ?? "";
     for (const part of [bar, task, tries, steps, strip]) part.update();
     view.speak();
     const shown = panels.map(({ node, size }) => `${node.hidden} ${node.hidden ? "" : size()}`).join();
     if (shown !== fitted) (fitted = shown), root.isConnected && fit();
     view.mark();
+    complain();
   };
+
+  function complain() { // above the refused cell: below it Enter goes on
+    const { complaint, stage } = view, { name, row, column } = engine.error ?? {};
+    const cell = name && view.panel(name).spot(row, column)?.getBoundingClientRect();
+    complaint.hidden = !cell;
+    if (!cell) return;
+    const { left, top, width } = stage.getBoundingClientRect(), above = cell.top - complaint.offsetHeight - 3;
+    const aside = Math.max(0, Math.min(width - complaint.offsetWidth, cell.left - left));
+    complaint.style.transform = `translate(${aside}px, ${(above < 0 ? cell.bottom + 3 : above) - top}px)`;
+  }
 
   const forget = keysOf(view);
   root.classList.toggle("narrow", el.clientWidth > 0 && el.clientWidth < NARROW); // before there is much to lay out

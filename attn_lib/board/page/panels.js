@@ -105,10 +105,7 @@ function tableOf(view, panel, first, gap) {
     })),
     go(i, j) { if (!cells[i]?.[j]) return false; cells[i][j].target.focus(); return true; },
     spot: (i, j) => cells[i]?.[j]?.node,
-    complain(error) { // error: { row, column, complaint } or null
-      for (const row of cells) for (const cell of row) cell.complain?.(null);
-      if (error) cells[error.row]?.[error.column]?.complain?.(error.complaint);
-    },
+    complain: (error) => cells.forEach((row, i) => row.forEach((cell, j) => cell.complain?.(error?.row === i && error.column === j))),
   };
 }
 
@@ -167,10 +164,11 @@ function numberCell(view, panel, i, j) {
   const valueNow = () => engine.now.inputs[name][i][j];
   const fresh = () => ((input.value = minus(exact(valueNow()))), (clean = true), document.activeElement === input && input.select());
   const commit = () => {
-    if (clean) return;
+    if (clean) return true;
     clean = true;
     engine.edit(name, [[i, j, input.value]]);
     fresh();
+    return !engine.error;
   };
   const put = (number, gesture) => {
     clean = true;
@@ -192,8 +190,7 @@ function numberCell(view, panel, i, j) {
       step((event.key === "ArrowUp" ? 1 : -1) * (event.shiftKey ? 10 : 1), `hold ${name} ${i} ${j} ${held}`);
     } else if (plain && clean && /^(ArrowLeft|ArrowRight|Home|End)$/.test(event.key)) return void walk(view, name, i, j, event);
     else if (plain && event.key === "Enter") {
-      commit();
-      if (!view.go(name, i + (event.shiftKey ? -1 : 1), j)) fresh();
+      if (commit() && !view.go(name, i + (event.shiftKey ? -1 : 1), j)) fresh();
     } else if (event.key === "Escape" && !clean) fresh();
     else if (event.key === "F2" && clean) (clean = false, input.setSelectionRange(99, 99));
     else {
@@ -220,12 +217,10 @@ function numberCell(view, panel, i, j) {
   return {
     node, target: input,
     update() { if (clean) fresh(); },
-    complain(text) {
-      node.querySelector(".complaint")?.remove();
-      input.toggleAttribute("aria-invalid", Boolean(text));
-      if (!text) return;
+    complain(isRefused) {
+      if (!isRefused) return ["aria-invalid", "aria-errormessage"].forEach((said) => input.removeAttribute(said));
       input.setAttribute("aria-invalid", "true");
-      node.append(element("span", { class: "complaint" }, text));
+      input.setAttribute("aria-errormessage", view.complaint.id);
     },
   };
 }

@@ -312,6 +312,7 @@ def mend(target):
         text = path.read_text(encoding="utf-8")
         for old, new in MENDED:
             text = text.replace(old, new)
+        text = re.sub(r'<a [^>]*class="back-to-top.*?</a>', "", text, flags=re.S)  # it would lie on boards
         text = re.sub(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>', partial(sized, path.parent), text)
         path.write_text(text, encoding="utf-8", newline="\n")
 

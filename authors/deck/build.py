@@ -39,7 +39,6 @@ def page(path, server=None):
     return template.render(
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
         columns=columns,
-        answers=[slide for column in columns for slide in column if slide["answers"]],
         settings=script_data(
             {
                 "name": path.stem,
@@ -90,7 +89,6 @@ def columns_of(notebook, shown, folder):
                     "said": [],
                     "from": planned[cell.id],
                     "cells": [],
-                    "answers": [],
                     "longest": 0,  # characters in a line of code, which larger type is not to break
                 }
             )
@@ -113,18 +111,16 @@ def add_cell(slide, cell, fragment, value, folder, buttons):
         part["unseen"] = cell.metadata.get("slide") == []
         lengths = [len(line) + (0 if i else BUTTON) for i, line in enumerate(cell.source.splitlines())]
         slide["longest"] = max([slide["longest"], *([] if part["unseen"] else lengths)])
-        part["highlighted"] = highlighted(cell.source)
         part["outputs"] = outputs_of(cell, value)
         tags = cell.metadata.get("tags", [])
         part["tags"] = " ".join(tags)
         part["blank"] = "blank" in tags
+        part["highlighted"] = highlighted(cell.source.replace("...", "________") if part["blank"] else cell.source)
         printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
         part["wide"] = sum(length > WIDE for length in printed) > 1
         sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
         listed = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
         slide["longest"] = max([slide["longest"], *listed, *(printed if part["wide"] else [])])
-        if part["question"]:
-            slide["answers"].append(part)
     if part.get("html", True):
         slide["cells"].append(part)
 

@@ -190,9 +190,16 @@ function run(cell) {
   return enqueue(async () => {
     const before = cells.slice(0, cells.indexOf(cell)).filter((c) => !ran.has(c.dataset.id));
     if (before.length && !(await catchUp(before, "the cells above"))) return;
-    await execute(cell);
+    const check = checkOf(cell);
+    if (check) (check.classList.remove("checked"), clear(check));
+    if (!(await execute(cell)) || !check) return;
+    check.classList.add("checked"); // what it says is seen, the course's own line not yet
+    await execute(check);
   });
 }
+
+// The cell that checks the line that is to be written in this one, and holds the course's.
+const checkOf = (cell) => (cell.matches(".blank") && cell.nextElementSibling?.matches(".filled") ? cell.nextElementSibling : null);
 
 // Runs cells without asking for guesses; what answers a question nobody was asked yet is not shown.
 async function catchUp(due, what) {
@@ -270,6 +277,8 @@ function show(cell, { type, content }) {
       fold.append(Object.assign(document.createElement("summary"), { textContent: "where" }), Object.assign(document.createElement("pre"), { innerHTML: attnKernel.coloured(trace) }));
       fold.addEventListener("toggle", () => fit(slideOf(cell)));
       holder.append(fold);
+    } else if (/\n\s*\^/.test(trace)) { // where the syntax is wrong: the sign stands below its place
+      line.replaceWith(Object.assign(document.createElement("pre"), { innerHTML: attnKernel.coloured(trace) }));
     } else if (trace) line.textContent = trace.replace(/\x1b\[[\d;]*m/g, "");
   } else {
     const { data } = content;
@@ -279,7 +288,7 @@ function show(cell, { type, content }) {
     else holder.append(Object.assign(document.createElement("pre"), { textContent: [].concat(data["text/plain"] ?? "").join("") }));
   }
   cell.shown.append(holder);
-  if (holder.querySelector(".saved-board")) attnBoards.wake(holder);
+  if (holder.querySelector(".saved-board")) attnBoards.wakeAll(holder);
   fit(slideOf(cell));
 }
 
@@ -335,13 +344,13 @@ async function restart() {
 }
 
 // For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
+const isAsInTheFile = (cell) => cell.source() === settings.sources[cell.dataset.id];
 const goOn = () => showSaved() || Reveal.next();
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;
-  const due = all(".to-come:not(:empty)", current()).filter((saved) => {
-    const cell = saved.parentElement;
-    return cell.matches(".visible, :not(.fragment)") && cell.source() === settings.sources[cell.dataset.id];
-  });
+  const due = all(".to-come:not(:empty)", current()).filter(
+    ({ parentElement: cell }) => cell.matches(".visible, :not(.fragment)") && isAsInTheFile(cell),
+  );
   due.forEach((saved) => saved.classList.remove("to-come"));
   return due.length > 0;
 }
@@ -425,6 +434,7 @@ function onKey(event) {
     if (slide) goTo(slide);
     return jumpTo("");
   }
+  if (event.key === "Enter" && Reveal.isOverview()) return handled(), Reveal.toggleOverview(false);
   const command = commands[event.key] ?? (live ? commandsLive[event.key] : undefined);
   if (command) {
     handled();
@@ -434,6 +444,7 @@ function onKey(event) {
 
 // ------------------------------------------------------------------------------------------------------ start
 
+attnBoards.wakeAll(document);
 if (live) cells.forEach(makeEditable);
 if (reading) {
   document.body.classList.add("reading");
@@ -458,23 +469,38 @@ if (reading) {
   Reveal.on("fragmenthidden", ({ fragments }) => fragments.forEach((part) => stepped.delete(part)));
   Reveal.on("slidechanged", ({ currentSlide }) => {
     for (const chapter of all("section.stack")) chapter.removeAttribute("data-previous-indexv"); // next leads to a chapter's first slide, not to where one was
-    for (const part of all(".waits.fragment.visible", currentSlide)) if (!stepped.has(part)) part.classList.remove("visible", "current-fragment");
+    for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible", currentSlide)) if (!stepped.has(part)) part.classList.remove("visible", "current-fragment");
     document.activeElement.blur?.();
     fit(currentSlide);
   });
   Reveal.on("fragmentshown", () => fit(current()));
 }
-let dark = false;
+// On paper a page for each slide, and at the end one more for each that asks: with the answer and all that waited for it.
+const answers = Object.assign(document.createElement("section"), { className: "answers" });
+let dark = false, uncovered = [];
 window.addEventListener("beforeprint", () => {
   dark = root.classList.contains("dark");
   root.classList.remove("dark");
   root.classList.add("printing", "print-pdf"); // the second keeps reveal.js' own style for paper away
-  if (!reading) Reveal.getSlides().forEach(fit);
+  uncovered = all(".to-come:not(:empty)").filter((saved) => isAsInTheFile(saved.parentElement));
+  uncovered.forEach((saved) => saved.classList.remove("to-come"));
+  answers.replaceChildren(...all("section section:has(.waits)").map(answered));
+  document.querySelector(".slides").append(answers);
+  if (!reading) [...Reveal.getSlides(), ...answers.children].forEach(fit);
 });
 window.addEventListener("afterprint", () => {
   root.classList.remove("printing", "print-pdf");
+  uncovered.forEach((saved) => saved.classList.add("to-come"));
+  answers.remove();
   setTheme(dark);
   fit(current());
 });
+function answered(slide) {
+  const copy = slide.cloneNode(true), drawn = all("canvas", slide);
+  all(".waits", copy).forEach((part) => part.classList.remove("waits"));
+  all("canvas", copy).forEach((canvas, i) => canvas.getContext("2d").drawImage(drawn[i], 0, 0));
+  copy.dataset.number = `${slide.dataset.number}, answered`;
+  return copy;
+}
 if (live) enqueue(start); // what a key asks for meanwhile has to wait
 })();

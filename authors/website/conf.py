@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from pathlib import Path
 
 from docutils.nodes import SkipNode
@@ -25,7 +26,7 @@ myst_enable_extensions = ["dollarmath"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["guess.js", "site.js", "boards.js"]
+html_js_files = ["guess.js", "boards.js", "site.js"]
 html_favicon = "_static/favicon.svg"
 html_show_copyright = False
 html_copy_source = False
@@ -39,12 +40,14 @@ def describe(app, name, template, context, doctree):
     """What a search, and a link that is shared, show of a page."""
     about, site = ABOUT.get(name, WHAT), addresses()[1]
     title = context.get("title") if name in ABOUT else project
-    card = {"og:title": title, "og:description": about, "og:type": "article", "og:image": f"{site}/_static/board.png"}
-    card |= {"og:url": f"{site}/{name}.html"} if site else {}
+    card = {"og:title": title, "og:description": about, "og:type": "article"}
+    if site:  # whoever shows the link fetches them by their whole address
+        card |= {"og:url": f"{site}/{name}.html", "og:image": f"{site}/_static/board.png"}
     tags = [f'<meta property="{key}" content="{html.escape(text)}">' for key, text in card.items()]
     tags += [f'<meta name="description" content="{html.escape(about)}">']
-    tags += ['<meta name="twitter:card" content="summary_large_image">']
-    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+    tags += [f'<meta name="twitter:card" content="{"summary_large_image" if site else "summary"}">']
+    given = re.sub(r'<meta[^>]*name="viewport"[^>]*>', "", context.get("metatags", ""))  # the theme has its own
+    context["metatags"] = given + "\n".join(tags)
 
 
 def setup(app):

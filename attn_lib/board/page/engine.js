@@ -1,6 +1,7 @@
 // A board's state, once for all its views: editing, undo, computing, and telling Python.
 
 const PATIENCE = 4000; // ms after which Python is said not to have been told
+const KEPT = 20; // steps of undo that a page without Python keeps
 const UNTOLD = "Python has not been told: it is busy, or it was restarted. Run the cell of this board again to go on with it.";
 
 const asName = (name) => name.replace(/\W+/g, "_"); // in Python
@@ -33,6 +34,8 @@ class Engine {
     const known = now?.inputs && now?.settings ? now : { ...this.start, revision: 0 };
     this.revision = known.revision;
     this.answer = known.answer ?? null;
+    this.proof = known.proof ?? this.proof;
+    this.past = known.past ?? this.past;
     this.now = { inputs: known.inputs, settings: known.settings };
     this.madeFor = JSON.stringify(this.now);
     this.compute();
@@ -227,19 +230,24 @@ class Engine {
   }
   label(name, i, j) { return `${this.title(name)} ${this.place(this.panel[name], i, j)}`; }
 
-  // ---- Python: it is told after the page has been painted, and answers with the same revision
+  // ---- Python: it is told after the page has been painted, and answers with the same revision. A page without it is
+  // told at once, with what it keeps for whoever comes back: it may be left in the next moment.
 
   show() { for (const view of this.views) view(); }
 
   tell() {
     this.revision += 1;
     clearTimeout(this.sending);
+    const told = () => ({ revision: this.revision, ...this.now, proof: this.proof, answer: this.answer });
+    if (this.model.alone) {
+      this.model.set("now", { ...told(), past: this.past.slice(-KEPT) });
+      return this.model.save_changes();
+    }
     this.sending = setTimeout(() => {
-      const fresh = !this.proof;
       try {
-        this.model.set("now", { revision: this.revision, ...this.now, proof: this.proof, answer: this.answer, fresh });
+        this.model.set("now", { ...told(), fresh: !this.proof });
         this.model.save_changes();
-        if (!this.clock && !this.model.alone) this.clock = setTimeout(() => this.missed(), PATIENCE);
+        this.clock ??= setTimeout(() => this.missed(), PATIENCE);
       } catch {
         this.missed();
       }

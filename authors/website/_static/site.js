@@ -9,12 +9,13 @@ const store = (place, name) => ({
 
 // --------------------------------------------------------------------------------------------------- guesses
 
-const kept = store(localStorage, page); // guess → { text, right, shown }
+const kept = store(localStorage, page); // guess → { text, right, shown, again }
+const typed = store(localStorage, `${page}:typed`); // guess → what stands in its line, asked or not
 
 function setUp(form) {
   const input = form.querySelector("input"), verdict = form.querySelector(".verdict"), again = form.dataset.again === "true";
   const question = JSON.parse(form.dataset.question), tried = new Set();
-  const remember = (state) => (kept.set({ ...kept.get(), [form.id]: state }), sayHowFar());
+  const remember = (state) => (kept.set({ ...kept.get(), [form.id]: { ...state, again } }), sayHowFar());
   function say(text, right) {
     verdict.innerHTML = text;
     verdict.className = `verdict ${right ? "right" : "wrong"}`;
@@ -41,11 +42,11 @@ function setUp(form) {
     reveal();
     remember({ text: "", right: false, shown: true });
   });
+  input.addEventListener("input", () => typed.set({ ...typed.get(), [form.id]: input.value }));
   const before = kept.get()?.[form.id];
-  if (!before) return;
-  input.value = before.text;
-  if (before.text) guess(before.text, before.shown);
-  else reveal();
+  input.value = typed.get()?.[form.id] ?? before?.text ?? "";
+  if (before?.text) guess(before.text, before.shown);
+  else if (before) reveal();
 }
 
 // What answers a question: the folds below it, up to the next question or heading.
@@ -63,7 +64,7 @@ all("form.guess").forEach(setUp);
 function sayHowFar() {
   for (const place of all(".so-far")) {
     const states = Object.values(store(localStorage, place.dataset.page).get() ?? {});
-    const right = states.filter((state) => state.right).length;
+    const right = states.filter((state) => state.right && !state.again).length; // exercises are no guesses
     place.textContent = right || place.dataset.page === page ? `${right} of ${place.dataset.guesses} guesses right` : "";
   }
 }
@@ -71,35 +72,80 @@ sayHowFar();
 
 // ---------------------------------------------------------------------------------------------------- boards
 
-// A board's state survives a reload of the page; a link to a state is the page's address and that state.
+// A board's numbers stay, however the page is left; a link to them is the page's address and the numbers.
 // What is no letter of ASCII, as the √ of a choice, is written as JSON has it; then base64 has no + and no / either.
 const escaped = (sign) => `\\u${sign.charCodeAt().toString(16).padStart(4, "0")}`;
-const coded = (now) => btoa(JSON.stringify(now).replace(/[^ -=@-}]/g, escaped));
+const coded = ({ inputs, settings }) => btoa(JSON.stringify({ inputs, settings }).replace(/[^ -=@-}]/g, escaped));
 const decoded = (text) => { try { return JSON.parse(atob(text)); } catch { return null; } };
-const linked = () => /^#board=(\d+)&now=([\w=]+)$/.exec(location.hash);
+const alike = (one, other) => coded(one) === coded(other);
 const boards = all(".saved-board");
+const cameBack = performance.getEntriesByType("navigation")[0]?.type !== "navigate"; // by reload, Back or Forward
 
-boards.forEach((place, i) => {
-  const { spec } = JSON.parse(place.querySelector("script").textContent);
-  const session = store(sessionStorage, `${page}:board-${i}`);
-  const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
-  const asked = Number(linked()?.[1]) === i ? decoded(linked()[2]) : null;
-  const now = (reloaded && session.get()) || asked || session.get();
-  if (now) place.dataset.now = JSON.stringify(now);
-  let state = now;
-  place.addEventListener("moved", ({ detail: { inputs, settings } }) => session.set((state = { inputs, settings })));
-  const tools = Object.assign(document.createElement("p"), { className: "board-tools" });
+// The board that the address names and its numbers, null where they cannot be read. Programs that pass a link on write
+// = as %3D, or take the full stop of its sentence along.
+function linked() {
+  let hash = location.hash;
+  try { hash = decodeURIComponent(hash); } catch { /* as it stands */ }
+  if (!hash.startsWith("#board=") || !boards.length) return null;
+  const [, i, text] = /^#board=(\d+)&(?:amp;)?now=([\w=]+)\W*$/.exec(hash.replace(/\s/g, "")) ?? [];
+  const now = decoded(text);
+  return { place: boards[i] ?? boards[0], now: boards[i] && now?.inputs && now.settings ? now : null };
+}
+const mine = (place) => (linked()?.place === place ? linked() : null);
+
+function setUpBoard(place, i) {
+  const tab = store(sessionStorage, `${page}:board-${i}`), last = store(localStorage, `${page}:board-${i}`);
+  const line = (kind) => Object.assign(document.createElement("p"), { className: kind });
+  const notice = Object.assign(line("board-notice"), { role: "status" }), tools = line("board-tools");
   const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Link to these numbers" });
   const said = Object.assign(document.createElement("span"), { role: "status" });
+  let link = tab.get()?.link; // the last one whose numbers were taken in this tab, or that was made here
+  const keep = () => {
+    const { inputs, settings, answer, proof, past } = place.now(), named = mine(place);
+    if (named && named.now && alike(named.now, place.now())) link = location.hash;
+    else if (named) history.replaceState(history.state, "", location.href.split("#")[0]); // it is stale
+    last.set({ inputs, settings, answer, proof, past });
+    tab.set({ inputs, settings, answer, proof, past, link });
+  };
+  const damaged = () => (notice.textContent = "This link is damaged: its numbers cannot be read. These are others.");
+  place.begin = () => {
+    const asked = mine(place), own = tab.get(), isOld = cameBack && own && link === location.hash; // edits since are newer
+    const taken = attnBoards.wake(place, isOld ? null : asked?.now, own, last.get());
+    if (asked && !isOld && taken !== asked.now) damaged();
+    else if (asked) keep();
+    else if (taken && !own && !alike(taken, place.start)) notice.textContent = "These are your numbers from last time. Reset brings back the example.";
+    place.isAsLeft = Boolean(taken);
+  };
+  place.take = ({ now }) => (now && place.put(now)) || damaged();
+  place.addEventListener("needed", () => place.begin());
+  place.addEventListener("moved", () => {
+    notice.textContent = said.textContent = "";
+    keep();
+  });
   button.addEventListener("click", async () => {
-    history.replaceState(null, "", `#board=${i}&now=${coded(state ?? spec.start)}`);
+    history.replaceState(history.state, "", `#board=${i}&now=${coded(place.now())}`);
+    keep();
     try { await navigator.clipboard.writeText(location.href); said.textContent = " Copied."; }
     catch { said.textContent = " It stands in the address bar."; }
   });
   tools.append(button, said);
+  place.before(notice);
   place.after(tools);
   place.addEventListener("prepared", () => goTo(place)); // made so by a sentence, which may stand far from it
-});
+}
+boards.forEach(setUpBoard);
+
+// Each in a task of its own, so that a slow phone can be scrolled meanwhile; all at once where a place in the page is gone to.
+function beginNext() {
+  const place = boards.find((one) => !one.model);
+  if (!place) return;
+  place.begin();
+  cameBack || location.hash ? beginNext() : setTimeout(beginNext);
+}
+beginNext();
+
+// A number that is being typed when the page is left is taken as if Enter had been pressed.
+window.addEventListener("pagehide", () => document.activeElement?.closest(".attn-board") && document.activeElement.blur());
 
 function goTo(place) {
   const { top, bottom, height } = place.getBoundingClientRect();
@@ -109,7 +155,7 @@ function goTo(place) {
 // On a visitor's first look at the first page its board shows once, step by step, what it does.
 const played = store(localStorage, "played");
 window.addEventListener("load", () => {
-  if (page !== "index" || played.get() || boards[0].dataset.now || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  if (page !== "index" || played.get() || boards[0].isAsLeft || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   new IntersectionObserver(([{ isIntersecting, target }], sight) => {
     if (!isIntersecting) return;
     sight.disconnect();
@@ -119,12 +165,13 @@ window.addEventListener("load", () => {
 });
 
 function goToLinked() {
-  const place = boards[linked()?.[1]];
-  if (place) goTo(place);
+  const link = linked();
+  if (link) goTo(link.now ? link.place : link.place.previousElementSibling);
 }
 window.addEventListener("hashchange", () => {
-  const found = linked(), now = found && decoded(found[2]);
-  if (now) boards[found[1]]?.put(now);
+  const link = linked();
+  if (!link) return;
+  link.place.take(link);
   goToLinked();
 });
 

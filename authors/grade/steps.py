@@ -91,7 +91,8 @@ def _kept_from_data(data):
 
 def first_difference(reference, theirs, args):
     """Where a run parts from the library's, as `trace` says it, with the student's own line; "" where they agree."""
-    found = compare.first_difference(recorded(reference, args), theirs)
+    right = recorded(reference, args)
+    found = compare.first_difference(right, theirs, compare.align(right.operations, theirs.operations))
     if found is None:
         return ""
     line = found.second.place.text.replace("`", "'") if found.second else ""

@@ -1096,7 +1096,7 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     shutil.copy(path, tmp_path / "in" / "anna_97_how_it_learns.ipynb")
     (handed_in,) = hand_ins.find(tmp_path / "in")
     points, _ = read_points()
-    assert (handed_in.student, handed_in.exercises) == ("anna", ["97.1"]) and points["97.1"] == 2
+    assert (handed_in.owner.name, handed_in.exercises) == ("anna", ["97.1"]) and points["97.1"] == 2
 
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))

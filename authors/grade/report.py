@@ -224,7 +224,7 @@ def _write_gradebooks(report, out, counted, states):
 
 def _cell(report, person, counted, state, notebook):
     """A student's points for a notebook: none where nothing of it was judged, or, with `zeros`, handed in."""
-    if any(id.split(".")[0] == notebook for id in report.of(person)):
+    if any(id.split(".")[0] == notebook for id in counted):
         return total(counted, notebook)
     in_the_way = state == UNASSIGNED or report.why_not_judged(person)
     return "0" if report.zeros and not in_the_way else ""
@@ -244,7 +244,8 @@ def _write_worksheet(report, path, counted):
         write(heads)
         for line in lines:
             person = people.get(moodle_number(line[at])) if len(line) == len(heads) else None
-            if person and (report.of(person) or (report.zeros and not report.why_not_judged(person))):
+            zero = report.zeros and person and not (line[grade].strip() or report.why_not_judged(person))
+            if person and (counted[person] or zero):
                 most = line[of] if of is not None else ""
                 line[grade] = scaled(sum(counted[person].values()), possible, most)
             write(line)

@@ -26,20 +26,6 @@ function without(text, skip) {
   return tidy(text).replace(/\p{L}{2,}/gu, (word) => (skip.includes(singular(word)) ? "" : word)).replace(/^[ =≈~]+|[ .]+$/g, "");
 }
 
-// A number, 1/3 and 47 % among them; undefined if it is none.
-function numberIn(text, whole, thousands) {
-  if (thousands) {
-    const groups = whole ? /^[+-]?\d{1,3}([,' _]\d{3})+$/ : /^[+-]?\d{1,3}([' _]\d{3})+$/;
-    if (groups.test(text) || /^[+-]?\d{1,3}(,\d{3}){2,}$/.test(text)) text = text.replace(/[,' _]/g, "");
-  }
-  text = text.replace(/^([+-]?\d*),(\d+%?)$/, "$1.$2");
-  const endless = /^([+-]?)inf(inity)?$/.exec(text);
-  if (endless) return endless[1] === "-" ? -Infinity : Infinity;
-  const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\/(\d+\.?\d*))?(%?)$/.exec(text);
-  if (!found || Number(found[2]) === 0) return undefined;
-  return Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1);
-}
-
 function isBalanced(text) {
   const waiting = [];
   for (const sign of text) {
@@ -54,9 +40,10 @@ function one({ names, options, whole, range, size }, skip, part) {
   const words = phrase(part, skip);
   if (Object.hasOwn(names, words)) return names[words];
   if (options.length) return undefined;
-  const number = numberIn(without(part, skip), whole, size !== null);
+  if (size === null && /\d[\s,_]+\d/.test(part)) return undefined; // 5 135 135, several numbers as likely as one
+  const number = attnNumbers.readNumber(without(part, skip), { words: true, thousands: whole });
   const fits = number !== undefined && (!whole || Number.isInteger(number)) && (!range || (range[0] <= number && number <= range[1]));
-  return fits ? [Number.isFinite(number) ? number : number > 0 ? "∞" : "−∞"] : undefined;
+  return fits ? [Number.isFinite(number) ? number : attnNumbers.written(number)] : undefined;
 }
 
 const inOrder = (question, found) => (question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found);

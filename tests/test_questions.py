@@ -14,6 +14,7 @@ import pytest
 from attn_lib import questions
 from attn_lib.predict import Prediction
 from attn_lib.questions import Question, question, reader
+from authors import pages
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE_TOKENS = {"form": "set", "range": [0, 2], "names": {"I": 0, "like": 1, "tea": 2}}
@@ -33,8 +34,10 @@ READ = [
     (NUMBER, 1, [-math.inf], "-inf | −∞ | minus infinity"),
     (NUMBER, 1, [1.0, 2.0], "1 2 | 1, 2 | [1, 2]"),
     (NUMBER, 1, None, "many | 1 or 2 | (2 | 2) | 1/0 | true | ? | -"),
-    (WHOLE, 1, [5050.0], "5050 | 5,050 | 5 050 | 5'050 | 5_050 | 5050.0 | 5050 keys"),
+    (WHOLE, 1, [5050.0], "5050 | 5,050 | 5 050 | 5_050 | 5050.0 | 5050 keys"),
     (WHOLE, 1, [338350.0], "338,350 | 338 350"),
+    (NUMBER, 1, [1234.5], "1,234.5 | 1.234,5 | 1 234,5"),
+    (SHAPE, None, [5.0, 135.0, 135.0], "5 135 135 | 5,135,135"),
     (WHOLE, 1, [0.0], "0 | none | nobody"),
     (WHOLE, 1, None, "2.5 | 47 % | 5.050 | nan"),
     (LINE, 1, [2.0], "2 | line 2 | Line 2."),
@@ -82,9 +85,7 @@ def like_json(value):
 @pytest.fixture(scope="module")
 def page(browser):
     page = browser.new_page()
-    page.add_script_tag(
-        content=(ROOT / "authors/guess.js").read_text(encoding="utf-8") + "; window.attnGuess = attnGuess"
-    )
+    page.add_script_tag(content=f"{pages.guess_script()}; window.attnGuess = attnGuess")
     yield page
     page.close()
 

@@ -6,7 +6,8 @@ import re
 
 LONGEST, DEEPEST = 10_000, 8  # numbers in a row, and lists in each other
 SIGNS = str.maketrans({"−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'"} | dict.fromkeys("\u00a0\u2009\u202f", " "))
-NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:/(\d+\.?\d*))?(%?)", re.I)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
+GROUPED = re.compile(r"[+-]?\d{1,3}((,\d{3})+|(\.\d{3})+)")
 OPEN, CLOSE = "[({", "])}"
 WAYS = (  # in which numbers and words stand beside each other: 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
     r"[;\n]",
@@ -135,7 +136,7 @@ def _balanced(text):
 
 
 def _one(question, part, size=1):
-    """What one part stands for, as a list, since `all` is several; thousands are parted where a size is known."""
+    """What one part stands for, as a list, since `all` is several."""
     if isinstance(part, bool):
         part = str(part)
     if isinstance(part, str):
@@ -143,7 +144,9 @@ def _one(question, part, size=1):
             return question.names[words]
         if question.options:
             raise Unreadable("none of the words")
-        number = _number(_without(part, question.skip), question.whole, thousands=size is not None)
+        if size is None and re.search(r"\d[\s,_]+\d", part):  # 5 135 135, several numbers as likely as one
+            raise Unreadable("not one number")
+        number = _number(_without(part, question.skip), thousands=question.whole)
     elif question.options:
         return _one(question, f"{part:g}" if isinstance(part, float) else str(part))
     elif isinstance(part, numbers.Real) or hasattr(part, "__float__"):
@@ -163,18 +166,29 @@ def _without(text, skip):
     return text.lstrip(" =≈~").rstrip(" .")
 
 
-def _number(text, whole, thousands):
-    if thousands:
-        part = "[,' _]" if whole else "[' _]"
-        if re.fullmatch(rf"[+-]?\d{{1,3}}({part}\d{{3}})+|[+-]?\d{{1,3}}(,\d{{3}}){{2,}}", text):
-            text = re.sub("[,' _]", "", text)
-    text = re.sub(r"^([+-]?\d*),(\d+%?)$", r"\1.\2", text)  # 0,47 as much of the world writes it
+def _number(text, thousands):
     if found := re.fullmatch(r"([+-]?)inf(inity)?", text):
         return -math.inf if found[1] == "-" else math.inf
-    found = NUMBER.fullmatch(text)
-    if not found or (found[2] and not float(found[2])):
+    found = re.fullmatch(r"([^/%]+)(?:/([^/%]+))?(%?)", text)
+    over, under = [_decimal(part or "1", thousands) for part in found.groups()[:2]] if found else (0, 0)
+    if not under:
         raise Unreadable("no number")
-    return float(found[1]) / float(found[2] or 1) / (100 if found[3] else 1)
+    return over / under / (100 if found[3] else 1)
+
+
+def _decimal(text, thousands):
+    """Without / and %; of two kinds of signs the last is the decimal one, and the others part thousands."""
+    text = re.sub(r"(\d)[ _](?=\d{3}(?!\d))", r"\1", text)
+    signs, last = re.findall("[.,]", text), max(text.rfind("."), text.rfind(","))
+    if GROUPED.fullmatch(text) and (len(signs) > 1 or (thousands and signs[0] == ",")):
+        text = re.sub("[.,]", "", text)
+    elif len(signs) > 1 and GROUPED.fullmatch(text[:last]) and signs[0] != signs[-1]:
+        text = f"{re.sub('[.,]', '', text[:last])}.{text[last + 1 :]}"
+    elif len(signs) == 1:
+        text = text.replace(",", ".")
+    if not NUMBER.fullmatch(text):
+        raise Unreadable("no number")
+    return float(text)
 
 
 def _in_order(question, read):

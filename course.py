@@ -11,7 +11,8 @@ python course.py site                 write the series as a web site in which th
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         judge hand-ins: verdicts, points, a page for each student and one for the class;
-                                      --live FOLDER shows who is stuck where while a class works
+                                      --unconfined does so without bubblewrap too, where students' code reaches your
+                                      files; --live FOLDER shows who is stuck where while a class works
 python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
 python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade
 

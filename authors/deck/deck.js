@@ -76,7 +76,7 @@ async function answer(cell, text) {
   const before = tries.get(cell) ?? new Set();
   if (!right && !unread) tries.set(cell, before.add(key));
   const enough = before.size >= 2;
-  verdict.innerHTML = `${right ? "✓" : "✗"} ${says}${right || unread || enough ? "" : " Try again."}`;
+  verdict.innerHTML = `${right ? "✓" : unread ? "…" : "✗"} ${says}${right || unread || enough ? "" : " Try again."}`;
   verdict.className = `verdict ${right ? "right" : "wrong"}`;
   if (right || enough) reveal(cell);
   fit(slideOf(cell));

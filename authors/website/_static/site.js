@@ -29,7 +29,7 @@ function setUp(form) {
     const { right, unread, says, key } = attnGuess.judge(question, text);
     if (!right && !unread) tried.add(key);
     const enough = missed || tried.size > 1;
-    say(`${right ? "✓" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
+    say(`${right ? "✓" : unread ? "…" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
     if (right || enough) reveal();
     remember({ text, right: Boolean(right), shown: enough });
   }

@@ -202,7 +202,7 @@ def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was
 ACTIVE = "[...document.querySelectorAll('.jp-Notebook .jp-Cell')].findIndex(cell => cell.matches('.jp-mod-active'))"
 
 
-def test_in_a_copy_the_arrow_keys_stop_at_folded_cells_and_opening_changes_nothing(boards, browser):
+def test_a_copy_opens_saved_and_arrows_stop_at_folded_cells(boards, browser):
     copy = Lab(browser, boards.address, "copy.ipynb")
     assert copy.page.locator(".jp-mod-dirty").count() == 0
     copy.page.keyboard.press("Escape")

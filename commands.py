@@ -175,7 +175,10 @@ def settle_jupyterlab():
     shutil.copyfile(ROOT / SETTINGS, settings / "overrides.json")
     kernels = VENV / "etc/ipython"
     kernels.mkdir(parents=True, exist_ok=True)
-    (kernels / "ipython_kernel_config.py").write_text('c.InteractiveShellApp.extensions = ["attn_lib.missing"]\n')
+    (kernels / "ipython_kernel_config.py").write_text(
+        'import os\n\nif os.path.exists(".copy.json"):  # in the folder of a learner\'s copies\n'
+        '    c.InteractiveShellApp.extensions = ["attn_lib.missing"]\n'
+    )
 
 
 # -------------------------------------------------------------------------------------------------------- commands

@@ -4,6 +4,7 @@ Cells get skipped, deleted, or forgotten when the kernel was started again, and 
 That message stays for typing slips and for names that no cell of the notebook makes.
 """
 
+import builtins
 import json
 import os
 import re
@@ -23,7 +24,7 @@ _failed = set()  # names which the learner's own cell did not come to make
 
 def watch():
     """Called by `import attn_lib`, where there may be a kernel or none."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell = getattr(builtins, "get_ipython", lambda: None)()  # IPython puts it there while a cell runs
     if shell is not None:
         load_ipython_extension(shell)
 

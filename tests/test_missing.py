@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 def run(folder, capsys):
     """run(id or code, …): what the last of these cells shows, run one after the other."""
     shell = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}), colors="nocolor")
-    missing.load_ipython_extension(shell)
+    shell.run_cell("from attn_lib.missing import watch; watch()")  # as `import attn_lib` does
 
     def run(*cells):
         for cell in cells:

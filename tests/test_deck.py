@@ -897,6 +897,9 @@ def test_after_a_jump_next_and_back_lead_to_the_neighbours_also_where_a_chapter_
     jump(page, first + 2)  # a chapter's third slide, which must not be where the chapter goes on
     for start, key, there in ((first - 1, "PageDown", first), (first + 3, "PageUp", first + 2), (1, "Space", 2)):
         jump(page, start)
+        page.evaluate(
+            "Reveal.getCurrentSlide().querySelectorAll('.fragment').forEach((f) => f.classList.add('visible'))"
+        )
         page.keyboard.press(key)
         assert number_of(page) == there, f"{key} from slide {start}"
 
@@ -908,10 +911,11 @@ def test_black_overview_help_and_a_jump_that_leads_nowhere(open_deck):
         assert page.evaluate("Reveal.isPaused()")
         page.keyboard.press(key)
         assert not page.evaluate("Reveal.isPaused()")
-    page.keyboard.press("Escape")
-    assert page.evaluate("Reveal.isOverview()")
-    page.keyboard.press("Escape")
-    assert not page.evaluate("Reveal.isOverview()")
+    for leave in ("Escape", "Enter"):
+        page.keyboard.press("Escape")
+        assert page.evaluate("Reveal.isOverview()")
+        page.keyboard.press(leave)
+        assert not page.evaluate("Reveal.isOverview()")
     page.keyboard.press("?")
     assert page.get_by_role("dialog", name="Keys").is_visible()
     size = "(node) => parseFloat(getComputedStyle(node).fontSize)"
@@ -1480,6 +1484,62 @@ def test_code_is_edited_as_in_a_notebook(live_deck):
         assert written() != before
     assert page.evaluate(typed) == "{}", "as in the file"
     page.keyboard.press("Escape")
+
+
+def test_a_line_of_ones_own_is_checked_before_the_courses_is_seen(show, served):
+    page = show(served[0] + "03_masking?token=test")
+    until(page, READY)
+    here = slide_with(page, ".blank")
+    for slide in (here + 1, here):  # reveal.js shows all of a slide that was jumped over
+        jump(page, slide)
+    line, check = page.locator(SLIDE + ".blank"), page.locator(SLIDE + ".filled")
+    source, says = check.locator(".source"), check.locator(".shown")
+
+    def covered():
+        return not source.evaluate(
+            "(node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true })"
+        )
+
+    assert covered()
+    line.locator(".cm-content").focus()
+    for typed, said in (("positions <= lengths[:, None]", "✗"), ("positions < lengths[:, None]", "✓")):
+        page.keyboard.press("Control+a")
+        page.keyboard.type(f"my_real = {typed}")
+        page.keyboard.press("Shift+Enter")
+        says.get_by_text(said).wait_for()
+        assert covered() and number_of(page) == here
+    page.keyboard.press("Shift+Enter")
+    source.wait_for()
+    assert number_of(page) == here and "✓" in says.inner_text() and not covered()
+    line.locator(".cm-content").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("my_real = ] = 2")
+    run_seen(page)
+    wrong, sign = line.locator(".error pre").inner_text().splitlines()[1:3]
+    assert sign.index("^") == wrong.index("]"), "the sign stands below its place"
+    assert not says.inner_text(), "what was said of another line"
+
+
+def test_a_deck_nobody_can_type_into_has_no_line_to_fill(open_deck):
+    page = open_deck("03_masking")
+    lines = page.locator(".blank .source").all_text_contents()
+    assert lines and all("____" in line and "..." not in line for line in lines)
+
+
+@pytest.mark.parametrize(("connections", "ends"), [(0, ["one"]), (1, [])])
+def test_a_page_that_was_left_takes_its_python_along_unless_it_came_back(connections, ends):
+    ended = []
+
+    async def get_session(session_id):
+        return {"kernel": {"connections": connections}}
+
+    async def delete_session(session):
+        ended.append(session)
+
+    manager = SimpleNamespace(get_session=get_session, delete_session=delete_session)
+    with pytest.raises(StopIteration):  # it never waits
+        serve.LeftHandler.end(SimpleNamespace(session_manager=manager), "one").send(None)
+    assert ended == ends
 
 
 def test_where_python_cannot_be_reached_it_is_said_and_one_key_tries_again(live_deck):

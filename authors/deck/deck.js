@@ -502,5 +502,6 @@ function answered(slide) {
   copy.dataset.number = `${slide.dataset.number}, answered`;
   return copy;
 }
+window.addEventListener("pagehide", () => session && navigator.sendBeacon(`${settings.server.baseUrl}left/${session.id}?token=${settings.server.token}`));
 if (live) enqueue(start); // what a key asks for meanwhile has to wait
 })();

@@ -1,5 +1,6 @@
 """`python course.py present [notebook]`: the deck of a notebook on a Jupyter server of its own, a kernel behind it."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -9,10 +10,12 @@ from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 from tornado import web
+from tornado.ioloop import IOLoop
 
 from . import build
 
 ROOT = build.HERE.parents[1]
+PATIENCE = 30  # seconds in which a page that was left may come back to its Python, as after a reload
 
 
 class DeckHandler(JupyterHandler):
@@ -32,6 +35,20 @@ class DeckHandler(JupyterHandler):
         self.finish(self.made[made])
 
 
+class LeftHandler(JupyterHandler):
+    """/left/<session>: a deck's page was left; its Python ends unless the page comes back."""
+
+    @web.authenticated
+    def post(self, session):
+        IOLoop.current().call_later(PATIENCE, self.end, session)
+
+    async def end(self, session):
+        with contextlib.suppress(web.HTTPError):  # it has ended already
+            left = await self.session_manager.get_session(session_id=session)
+            if not left["kernel"]["connections"]:
+                await self.session_manager.delete_session(session)
+
+
 def main(arguments):
     """Serve every notebook's deck and open the one named first; other arguments go to the Jupyter server."""
     path, *options = arguments
@@ -40,7 +57,8 @@ def main(arguments):
     app = ServerApp.instance()
     fixed = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.default_url=/deck/{Path(path).stem}"]
     app.initialize([*fixed, f"--ServerApp.root_dir={build.NOTEBOOKS}", *options], find_extensions=False)
-    app.web_app.add_handlers(r".*$", [(url_path_join(app.base_url, r"/deck/(\w+(?:\.html)?)"), DeckHandler)])
+    decks, left = (url_path_join(app.base_url, path) for path in (r"/deck/(\w+(?:\.html)?)", r"/left/([\w-]+)"))
+    app.web_app.add_handlers(r".*$", [(decks, DeckHandler), (left, LeftHandler)])
     app.start()
 
 

@@ -88,7 +88,7 @@ class Copies:
         old = read(path) if path.exists() else None
         if path.exists() and (old is None or again):
             self._keep(path)
-            self._say(f"{name} begins again" if again else f"{name} could not be read as a notebook and begins again")
+            self._say(f"{name} starts afresh" if again else f"{name} could not be read as a notebook and starts afresh")
             old = None
         versions = self.books.setdefault(name, {"versions": {}})["versions"]
         had = (old or {}).get("metadata", {}).get("course", {}).get("version", self.books[name].get("latest"))
@@ -103,7 +103,7 @@ class Copies:
         versions[version], self.books[name]["latest"] = lesson["cells"], version
         if old is not None:
             self._keep(path)
-            self._say(f"{name} is up to date with the course")
+            self._say(f"{name} has been brought up to date with the course")
         write(self.mine / BOOKS, self.books)  # first: a copy's version is always in the books
         write(path, notebook)
 
@@ -115,7 +115,7 @@ class Copies:
         shutil.copy2(path, place)
 
     def _say(self, what):
-        self.said.append(f"{MINE}/{what}; as it was: {self.kept.relative_to(self.mine.parent)}")
+        self.said.append(f"{MINE}/{what}. Your old version is in {self.kept.relative_to(self.mine.parent)}")
 
     def _read_books(self):
         path = self.mine / BOOKS

@@ -339,7 +339,7 @@ def test_of_several_things_a_verdict_speaks_in_the_plural(weights, said):
 @pytest.mark.parametrize("id, asked", [("3.2", "my_causal_mask"), ("6.1", "`detects`")])
 def test_a_tensor_without_a_shape_where_a_function_is_asked_for_is_named(id, asked):
     said = repr(check(id, nested(2, 2)))
-    assert asked in said and "is to be a function; this is a nested tensor" in said
+    assert asked in said and "a nested tensor" in said
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -730,8 +730,8 @@ def test_arguments_are_shown_by_their_numbers_where_these_are_few_and_whole():
 
 
 def test_what_was_compared_is_said_where_it_is_right():
-    assert small().judge(lambda x: x + x).message == "Right, in numbers."
-    assert small(gradients=True).judge(lambda x: x + x).message == "Right, in numbers and gradients."
+    assert "gradients" not in small().judge(lambda x: x + x).message
+    assert "gradients" in small(gradients=True).judge(lambda x: x + x).message
 
 
 def test_a_mistake_is_shown_where_it_shows_best():

@@ -607,7 +607,7 @@ def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
     (line,) = copies.bring_up_to_date(root)
     assert "my/01_first.ipynb" in line
-    assert re.search(r"as it was: my/kept/\d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d$", line.replace("\\", "/"))
+    assert re.search(r"my/kept/\d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d$", line.replace("\\", "/"))
     assert [path.read_bytes() for path in kept(root)] == [before]
     assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
 
@@ -827,7 +827,7 @@ def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, mon
     copies.main([])
     assert capsys.readouterr().out == "Your own copies of the notebooks are in my/.\n"
     copies.main(["--fresh", "my/02_second.ipynb"])
-    assert capsys.readouterr().out.startswith("my/02_second.ipynb begins again; as it was: ")
+    assert capsys.readouterr().out.startswith("my/02_second.ipynb starts afresh. Your old version is in ")
     shutil.rmtree(root / "my")
     (root / "my").write_text("a file")
     with pytest.raises(SystemExit, match="could not be written"):

@@ -428,8 +428,8 @@ def recurses(n_queries, n_keys):
         (wrong_shape, "has shape (1, 3, 3)"),
         (recurses, "RecursionError"),
         (lambda: 1, "raises `TypeError"),
-        (42, "is to be a function"),
-        (torch.ones(3, 3), "is to be a function"),
+        (42, "has to be a function"),
+        (torch.ones(3, 3), "has to be a function"),
     ],
 )
 def test_what_an_answer_did_is_said(answer, said):
@@ -824,7 +824,9 @@ def test_progress_keeps_what_was_done():
     assert progress_file.load() == {"3.2": "done"}
     of_this_notebook = [id for id in EXERCISES if id.startswith("3.")]
     lines = str(progress()).splitlines()
-    assert lines[0] == f"1 of {len(of_this_notebook)} exercises done, more in notebooks not begun"
+    assert (
+        lines[0] == f"1 of {len(of_this_notebook)} exercises done; there are more in notebooks that you have not begun"
+    )
     assert [line.split()[0] for line in lines[1:]] == of_this_notebook
     assert "✓ done" in progress()._repr_html_()
     check("3.3", lambda scores, mask: scores)

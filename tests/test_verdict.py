@@ -179,7 +179,7 @@ ROWS = [("1.1", "One <b>", "done"), ("2.1", "Two", "tried"), ("10.1", "Ten", Non
 
 def test_progress_counts_what_is_done_and_lists_the_rest():
     lines = str(Overview(ROWS)).splitlines()
-    assert str(Overview(ROWS[:1], elsewhere=2)).startswith("1 of 1 exercise done, more in notebooks not begun")
+    assert str(Overview(ROWS[:1], elsewhere=2)).startswith("1 of 1 exercise done; there are more")
     assert lines == ["1 of 3 exercises done", "  1.1  ✓ done   One <b>", "  2.1  ✗ tried  Two", " 10.1  – open   Ten"]
 
 

@@ -98,7 +98,7 @@ class Function(Exercise):
 
     def judge(self, answer):
         if not callable(answer):
-            return self.wrong(f"{self.asked()} is to be a function; this is {kind_of(answer)}.")
+            return self.wrong(f"{self.asked()} has to be a function; what you handed in is {kind_of(answer)}.")
         self.prepare(answer)
         with Worker(dtype=self.dtype) as worker:
             verdict = Judgement(self, answer, worker).verdict()
@@ -133,7 +133,9 @@ class Judgement:
         complaint = self._changes_when_called_again() or self._broken_invariant() or self._used_what_it_must_not()
         if complaint is not None:
             return exercise.wrong(f"The numbers agree with the library's, but {complaint}.")
-        return exercise.correct("Right, in numbers and gradients." if exercise.gradients else "Right, in numbers.")
+        return exercise.correct(
+            f"Right: {'numbers and gradients' if exercise.gradients else 'the numbers'} agree with the library's."
+        )
 
     def _run(self, stage):
         """Call the answer on every trial of a stage; False where no further call could teach anything."""

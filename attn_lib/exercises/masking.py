@@ -327,7 +327,7 @@ masked_softmax = function(
         "Fill the masked scores before softmax: `scores.masked_fill(~mask, -math.inf)`. What happens to a row "
         "without any True?",
         "Find those rows: `~mask.any(dim=-1, keepdim=True)`. Softmax must never see a row that is all −∞, and "
-        "its weights are to be 0.",
+        "its weights have to be 0.",
         "Leave the scores of a dead row unmasked, take the softmax, then fill that row of weights with 0. The "
         "gradient of what was filled over is 0, not NaN.",
     ],
@@ -417,7 +417,7 @@ def dead_uniform(scores, mask):
     """Rows with nothing left listen to everything alike.
 
     With a large negative number in place of −∞ nothing becomes NaN, but where all scores are equally low, softmax
-    gives each key the same. Here such a row is to be 0.
+    gives each key the same. Here such a row has to be 0.
     """
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
 

@@ -30,7 +30,7 @@ split = function(
     hints=[
         "Two steps: cut the features of each token into heads, then move the heads in front of the tokens.",
         "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `embed_dim // num_heads`.",
-        "Then `.transpose(1, 2)`. Write the sizes out, without -1: then 10 features for 4 heads raise an error "
+        "Then `.transpose(1, 2)`. Write the sizes out, without `-1`: then 10 features for 4 heads raise an error "
         "as they should.",
     ],
 )
@@ -80,7 +80,7 @@ def merged_batch(x, num_heads):
 def invented_tokens(x, num_heads):
     """Sizes that do not divide go through unnoticed.
 
-    With -1 for the number of tokens, `view` makes them fit: 4 tokens of 10 become 5 tokens of 8, and every number
+    With `-1` for the number of tokens, `view` makes them fit: 4 tokens of 10 become 5 tokens of 8, and every number
     after that is wrong. Name all sizes, or check that num_heads divides embed_dim.
     """
     return x.reshape(x.size(0), -1, num_heads, x.size(2) // num_heads).transpose(1, 2)

@@ -88,8 +88,8 @@ def _plain(name, part):
 
 
 def be(name):
-    """The verb for `the output`, `the weights` and `the gradient of scores`."""
-    return "are" if name.endswith("s") and " of " not in name else "is"
+    """The verb for `the output`, `the weights`, `the bias` and `the gradient of scores`."""
+    return "are" if name.endswith("s") and not name.endswith("bias") and " of " not in name else "is"
 
 
 def _sort_of_tensor(tensor):

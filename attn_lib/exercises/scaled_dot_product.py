@@ -312,7 +312,7 @@ def softmax_lost(q, k, v):
 def scores_returned(q, k, v):
     """The output is right; what comes with it are the scores, not the weights.
 
-    “Scores” are before softmax, “weights” after. The second result is to be the weights, rows that sum to 1.
+    “Scores” are before softmax, “weights” after. The second result has to be the weights, rows that sum to 1.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     return torch.softmax(scores, dim=-1) @ v, scores

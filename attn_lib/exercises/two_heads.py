@@ -260,7 +260,7 @@ def everybody_counted(weights, tokens):
 
 @scoring.mistake()
 def mean_of_entries(weights, tokens):
-    """It averages over places, where weights of one query are to be added up.
+    """It averages over places, where the weights of one query have to be added up.
 
     With three copies there are three places behind one, and a head that shares its weight among them misses nothing:
     together they count.
@@ -644,6 +644,6 @@ def word_alone(task):
 def upside_down(task):
     """It is the other way round: True for honest data.
 
-    True is to be the alarm, for data with a short cut.
+    True has to mean the alarm, for data with a short cut.
     """
     return not detects(task)

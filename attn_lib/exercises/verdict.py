@@ -133,8 +133,8 @@ class Overview:
         if not self.rows:  # says no number, so that a new notebook changes no saved output
             return "No exercise attempted yet. Those of a notebook are listed here from its first check on."
         states = [state for *_, state, _ in self.rows if not isinstance(state, int)]
-        others = ", more in notebooks not begun" * bool(self.elsewhere)  # a new notebook changes no saved output
-        return f"{states.count('done')} of {count(len(states), 'exercise')} done{others}"
+        done = f"{states.count('done')} of {count(len(states), 'exercise')} done"
+        return f"{done}; there are more in notebooks that you have not begun" if self.elsewhere else done
 
     def _lines(self):
         """(id, title, words) of each exercise; patients in a row who are equally far make one line."""

@@ -193,10 +193,10 @@ def _worth(one, other):
 # --------------------------------------------------------------------------------------------------- where they part
 
 
-def first_difference(first, second, pairs):
+def first_difference(first, second):
     """The first operation whose result differs and reaches an output that differs, or None where the outputs agree.
 
-    first, second: the two runs; pairs: their operations side by side, as `align` has them.
+    first, second: the two runs.
     An operation that only takes another way to the same numbers, such as scaling the query in place of the scores,
     is no difference: its result is lost again in one that both versions have.
     """
@@ -210,7 +210,7 @@ def first_difference(first, second, pairs):
     if wrong and len(wrong) < total:
         right = total - len(wrong)
         said = f"{right} of {total} outputs {'agrees' if right == 1 else 'agree'}, but {outputs}. "
-    found = _first_stray(first.operations, second.operations, wrong, pairs)
+    found = _first_stray(first.operations, second.operations, wrong)
     if found is None:
         return Difference(
             None, None, f"The outputs differ: {outputs}. Every operation has a counterpart with its numbers."
@@ -226,8 +226,8 @@ def _wrong_places(ours, theirs):
     return {i for i, pair in enumerate(zip(ours, theirs, strict=True)) if outputs_differ(*pair)} or None
 
 
-def _first_stray(ours, theirs, places, pairs):
-    strays = _strays(ours, theirs, places)
+def _first_stray(ours, theirs, places):
+    strays, pairs = _strays(ours, theirs, places), align(ours, theirs)
     leading = [stray[0] if stray else None for stray in strays]
     if not any(leading):
         return None

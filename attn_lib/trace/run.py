@@ -96,7 +96,7 @@ class Comparison:
         torch.set_rng_state(state)
         self.second = Trace(second, *_copies(args, kwargs), sampled=KEPT_TO_COMPARE)
         self.pairs = compare.align(self.first.operations, self.second.operations)
-        self.difference = compare.first_difference(self.first, self.second, self.pairs)
+        self.difference = compare.first_difference(self.first, self.second)
 
     @property
     def output(self):

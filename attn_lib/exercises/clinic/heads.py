@@ -110,8 +110,8 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 def invented_tokens(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     """Tokens that nobody wrote.
 
-    No check that num_heads divides embed_dim, and a `view` with -1: one source text runs 255 tokens as 256 and returns
-    the right shape. Right code raises ValueError or RuntimeError.
+    No check that num_heads divides embed_dim, and a `view` with `-1`: one source text runs 255 tokens as 256 and
+    returns the right shape. Right code raises ValueError or RuntimeError.
     """
     batch, _, embed_dim = x.shape
     q, k, v = ((x @ w).view(batch, -1, num_heads, embed_dim // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))

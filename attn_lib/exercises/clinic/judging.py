@@ -29,12 +29,12 @@ def judge(case, answer):
         case.solved = True
         status, message = "correct", f"{case.name}. {case.story}\n\n{parts[-1].message}\n\nRead again: {case.section}."
     elif is_open(line) and is_open(fault) and all(part.state == "open" for part in parts):
-        status, message = "unattempted", f"Not attempted yet. Wanted are {case.asked()}."
+        status, message = "unattempted", f"Not attempted yet. Needed: {case.asked()}."
     else:
         status, message = "wrong", "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
     if printed:
         message += (
-            f'\n\nIt prints ("{printed.splitlines()[0][:60]}"): what a test has found it says by what it returns.'
+            f'\n\nIt prints ("{printed.splitlines()[0][:60]}"): a test says what it has found by what it returns.'
         )
     wrong = [part for part in parts if part.state == "wrong"]
     verdict = Verdict(case.id, status, wrong[0].mistake if wrong else None, message)
@@ -84,7 +84,7 @@ def _judge_fault(case, fault):
         return Part("Fault", "open", "Which of the names in `FAULTS`?")
     name = fault.strip().casefold() if isinstance(fault, str) else None
     if name not in FAULTS:
-        return Part("Fault", "wrong", f"The name is to be one of {', '.join(FAULTS)}.", "no-name")
+        return Part("Fault", "wrong", f"The name has to be one of {', '.join(FAULTS)}.", "no-name")
     if name not in case.faults:
         return Part("Fault", "wrong", f"“{name}” is not what ails it.", "wrong-name")
     return Part("Fault", "right", f"“{name}” is what ails it.")
@@ -97,7 +97,11 @@ def judge_cure(case, mended, worker):
     if is_open(mended) or same_code(mended, case.buggy):
         return Part("Mended", "open", "the code is still as it came in.")
     if not callable(mended):
-        return Part("Mended", "wrong", f"mended code is to be called as the patient is; this is {kind_of(mended)}.")
+        return Part(
+            "Mended",
+            "wrong",
+            f"mended code has to be called as the patient is; what you handed in is {kind_of(mended)}.",
+        )
     exercise, answer = case.mending, case.called(mended)
     expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
     for trial, truth in zip(exercise.trials, expected, strict=True):
@@ -122,7 +126,7 @@ def _not_cured(case, trial, outcome, truth, worker):
             message = "one of the lines that are wrong is mended, another is still as it was."
             return Part("Mended", "wrong", message, "half-mended")
         if any(map(comes_to, (case.buggy, *case.relatives))):
-            return Part("Mended", "wrong", "it still comes to what the fault comes to.", "still-ill")
+            return Part("Mended", "wrong", "it still gives the numbers that the fault gives.", "still-ill")
     seen, drawn = explain(exercise, trial, outcome, truth)
     return Part("Mended", "wrong", seen, None, drawn or ())
 

@@ -48,7 +48,7 @@ def judge_test(case, detects, worker):
     if is_unattempted(detects):
         return OPEN_TEST
     if not callable(detects):
-        return Part("Test", "wrong", f"`detects` is to be a function; this is {kind_of(detects)}.")
+        return Part("Test", "wrong", f"`detects` has to be a function; what you handed in is {kind_of(detects)}.")
     evidence = Evidence()
     try:
         for group, name, code in line_up(case):
@@ -92,8 +92,9 @@ def _ask(case, detects, code, group, evidence, worker):
     if said is Ellipsis:  # only one line is missing
         raise Stub
     if not isinstance(said, bool):
-        what = "nothing. Is the line with `return` missing?" if said is None else f"{kind_of(said)}, not a bool."
-        raise Refused(f"`detects` returns {what}")
+        if said is None:
+            raise Refused("`detects` returns nothing. Is the line with `return` missing?")
+        raise Refused(f"`detects` has to return a bool; what it returns is {kind_of(said)}.")
     return said
 
 
@@ -194,7 +195,7 @@ def always(evidence):
 def upside_down(evidence):
     """It says True of right code and False of the patient.
 
-    True is to mean that the fault is there: is a `not` missing, or one too many?
+    True has to mean that the fault is there: is a `not` missing, or one too many?
     """
     return not evidence.caught and evidence.all_condemned("right")
 

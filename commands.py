@@ -53,7 +53,7 @@ def set_up(*parts):
         if stamp.is_file() and stamp.read_text() == wanted and PYTHON.is_file():
             continue
         keep_off_others()
-        size = "a few minutes, about 1.1 GB" if part == "learners" else "a minute"
+        size = "a few minutes, about 1.3 GB" if part == "learners" else "a minute"
         print(f"Setting up {VENV} for {part} (once; {size}) …", flush=True)
         stamp.unlink(missing_ok=True)
         if VENV.exists() and not works(PYTHON):
@@ -85,7 +85,7 @@ def keep_off_others():
             sys.exit(f"{VENV} is used by the course in {other}. Remove {other / '.venv'} there, or use that copy.")
 
 
-REST = "the next call then sets up a .venv here (about 1.1 GB)."
+REST = "the next call then sets up a .venv here (about 1.3 GB)."
 
 
 def copies_served():

@@ -429,7 +429,7 @@ def test_a_venv_whose_python_is_gone_is_made_anew(course):
 def test_how_much_is_set_up_is_said_before(course, capsys):
     course.set_up("authors")
     learners, _, authors, _ = capsys.readouterr().out.splitlines()
-    assert "for learners (once; a few minutes, about 1.1 GB)" in learners and "for authors (once; a minute)" in authors
+    assert "for learners (once; a few minutes, about 1.3 GB)" in learners and "for authors (once; a minute)" in authors
 
 
 @pytest.mark.parametrize("command", COMMANDS)

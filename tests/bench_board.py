@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import torch
+from board_page import awake
 from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
@@ -135,7 +136,7 @@ def on_the_site(browser, count):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "board.html"
             head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
-            path.write_text(f"{head}{pages.embed(board)}<script>{pages.script()}</script>", encoding="utf-8")
+            path.write_text(f"{head}{awake(pages.embed(board))}", encoding="utf-8")
             page = browser.new_page(viewport={"width": 1366, "height": 768})
             page.goto(path.as_uri())
             rows.append(line(source[:60], presses(page, ".attn-board", f".attn-board {target}", keys, count)))

@@ -5,6 +5,7 @@ import json
 import math
 
 from attn_lib.board.board import script
+from authors import pages
 
 NAMES = (
     "Engine, explained, counted, CONDITIONS, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix,"
@@ -29,6 +30,11 @@ def open_page(browser):
     source = script().replace("export default ", "window.widget = ")
     page.add_script_tag(content=f"{source}\nObject.assign(window, {{ {NAMES} }});{ENGINE}")
     return page
+
+
+def awake(shown):
+    """Boards of a page, and what brings them to life."""
+    return f"{shown}<script>{pages.script()}attnBoards.wakeAll(document)</script>"
 
 
 def values_of(page, *boards_as_text):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from board_page import open_page, traits
+from board_page import awake, open_page, traits
 from on_a_board import cell, changed, focused, number, press, see, see_results, start_again
 
 from attn_lib import explorers
@@ -25,7 +25,7 @@ def page(browser, tmp_path_factory):
     shown = "".join(f'<section id="{name}">{pages.embed(board)}</section>' for name, board in made.items())
     path = tmp_path_factory.mktemp("hands") / "boards.html"
     head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
-    path.write_text(f"{head}{shown}<script>{pages.script()}</script>", encoding="utf-8")
+    path.write_text(f"{head}{awake(shown)}", encoding="utf-8")
     may = ["clipboard-read", "clipboard-write"]
     page = browser.new_page(viewport={"width": 1366, "height": 768}, permissions=may, reduced_motion="reduce")
     page.goto(path.as_uri())
@@ -683,7 +683,7 @@ def test_shift_and_enter_in_a_number_goes_up_and_runs_no_cell(by_hand):
 def test_presentation_mode_is_larger(browser):
     page = browser.new_page(viewport={"width": 1920, "height": 1080})
     shown = f"<div class='jp-mod-presentationMode'>{pages.embed(explorers.by_hand_explorer())}</div>"
-    page.set_content(f"<!doctype html><style>{pages.STYLE}</style>{shown}<script>{pages.script()}</script>")
+    page.set_content(f"<!doctype html><style>{pages.STYLE}</style>{awake(shown)}")
     assert page.locator(".attn-board").evaluate("board => parseFloat(getComputedStyle(board).fontSize)") >= 20
     page.close()
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import torch
+from board_page import awake
 from test_explorers import ALL
 
 from attn_lib.board import Board, Control, Input, Step
@@ -26,7 +27,7 @@ def address(tmp_path_factory):
     def write(boards):
         path = tmp_path_factory.mktemp("boards") / "boards.html"
         shown = "\n".join(f'<section id="{name}">{pages.embed(made)}</section>' for name, made in boards.items())
-        path.write_text(f"{HEAD}{shown}<script>{pages.script()}</script>", encoding="utf-8")
+        path.write_text(f"{HEAD}{awake(shown)}", encoding="utf-8")
         return path.as_uri()
 
     return write

@@ -118,7 +118,7 @@ function lookingAt(view) {
     const hides = (top) => marked.filter((node) => { // cells that it speaks of, and what is out of sight
       const box = node.getBoundingClientRect();
       return box.left < left + width && box.right > left && box.top < top + height && box.bottom > top;
-    }).length + (top < 0 || top + height > innerHeight ? 50 : 0);
+    }).length + (top < 0 || top + height > innerHeight ? 50 : 0) + (top + height > stage.bottom ? 20 : 0); // below are the words of the step
     const below = around.bottom + 2, above = around.top - height - 2;
     const top = hides(above) < hides(below) ? above : below; // moved without a layout, and as wide wherever it stood before
     why.style.transform = `translate(${left - stage.left}px, ${top - stage.top}px)`;

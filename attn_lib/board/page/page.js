@@ -197,18 +197,22 @@ function controlOf(view, control) {
 
 function taskOf(view) {
   const { engine } = view, { task } = engine;
-  const mark = element("b"), words = element("span"), node = element("div", { class: "task", role: "status" });
+  const mark = element("b"), words = element("span"), node = element("div", { class: "task" });
+  let told = "";
   if (!task) return { node, update() { node.hidden = true; } };
   const reasons = element("select", { "aria-label": plainWords(task.why) }, element("option", { value: "" }, "choose …"), ...task.answers.map((a, i) => element("option", { value: i }, plainWords(a))));
   reasons.addEventListener("change", () => reasons.value !== "" && engine.reason(Number(reasons.value)));
   const asked = element("label", { class: "reason" }, element("span", {}, ...worded(task.why)), reasons);
-  node.append(element("p", {}, mark, words), ...(task.why ? [asked] : []));
+  node.append(element("p", { role: "status" }, mark, words), ...(task.why ? [asked] : []));
   return {
     node,
     update() {
       node.classList.toggle("done", engine.done);
-      words.replaceChildren(...worded((engine.done && task.because) || task.text));
-      mark.textContent = engine.done ? "✓ Done. " : engine.reached ? "✓ Now say why. " : "Task. ";
+      const now = engine.done ? "✓ Done. " : engine.reached ? "✓ Now say why. " : "Task. ";
+      if (now !== told) { // it is heard again whenever it is written
+        mark.textContent = told = now;
+        words.replaceChildren(...worded((engine.done && task.because) || task.text));
+      }
       reasons.disabled = !engine.reached;
       reasons.value = engine.answer === null ? "" : String(engine.answer);
     },

@@ -75,14 +75,14 @@ def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(boards)
 
 def test_python_holds_what_the_page_shows_and_judges_the_task(boards, by_hand):
     cell(by_hand, "W_k row 3 column 3").click()
-    by_hand.page.keyboard.type("0.5")
+    by_hand.page.keyboard.type("1")
     press(by_hand, "Enter")
     by_hand.get_by_role("combobox", name="In which column").select_option(index=1)
     see(by_hand, "✓ Done.")
     last = boards.page.locator(".jp-CodeCell").last
     last.locator(".cm-content").click()
     press(by_hand, "Control+Enter")
-    last.get_by_text("0.5 True 0.665").wait_for()
+    last.get_by_text("1.0 True 0.787").wait_for()
 
 
 def test_pythons_answer_never_wipes_what_is_being_typed(by_hand):

@@ -568,7 +568,7 @@ def test_two_wrong_guesses_or_giving_up_show_the_truth(built, reader):
     form.get_by_text("The answer: [0.5, 1.5]").wait_for()
     assert verdict.get_attribute("class") == "verdict wrong" and seen_by(page)["faint"] == []
     other = page.locator("form.guess").nth(2)
-    other.locator("input").fill("99")
+    other.locator("input").fill("9, 9, 9")
     other.get_by_role("button", name="Run").click()
     other.get_by_text("✗").wait_for()
     other.get_by_role("button", name="Show me").click()

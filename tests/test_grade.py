@@ -196,13 +196,12 @@ def test_a_hand_in_over_its_time_is_told_so_and_the_next_goes_on(host):
         ("3.2", f"def corner(n, m):\n    return torch.ones(n, m).tril()\n{TOP_LEFT.replace('torch.ones', 'corner')}",
          "In your code: `return torch.ones(n, m).tril()`."),
         ("4.1", "def my_split_heads(x, h):\n    return x.view(len(x), h, -1, x.size(-1) // h)",
-         "B makes (1, 2, 3, 2) with `view(1, 2, -1, 2)`. In your code: `return x.view(len(x), h, -1,"),
-        ("3.3", "def my_masked_softmax(scores, mask):\n    return scores * 1e30 * 1e30", "First difference: "),
+         ""),  # a view may come first in a right answer too
         ("3.2", "def my_causal_mask(q, k):\n    return q.no", ""),  # the message says it all
         ("3.2", f"def my_causal_mask(q, k):\n    return sum(torch.ones(q) for _ in range({steps.MOST}))", ""),
     ],
 )  # fmt: skip
-def test_a_cross_comes_with_the_first_operation_that_parts_it_from_the_librarys_answer(host, id, source, said):
+def test_a_cross_comes_with_the_line_that_is_its_cause(host, id, source, said):
     found = judged(host, id, source)
     assert found.status == "wrong" and said in found.difference and bool(said) == bool(found.difference)
 

@@ -90,11 +90,12 @@ def _kept_from_data(data):
 
 
 def first_difference(reference, theirs, args):
-    """Where a run parts from the library's, as `trace` says it, with the student's own line; "" where they agree."""
+    """Which line makes a run part from the library's, as `trace` says it; "" where none is seen to be the cause."""
     right = recorded(reference, args)
-    found = compare.first_difference(right, theirs, compare.align(right.operations, theirs.operations))
-    if found is None:
+    found = compare.first_difference(right, theirs)
+    if (
+        found is None or not found.is_cause or not found.second.place.text
+    ):  # else its line may only be built another way
         return ""
-    line = found.second.place.text.replace("`", "'") if found.second else ""
-    said = f"`trace` of the library's answer (A) and yours (B): {found.words}"
-    return said + f" In your code: `{line}`." * bool(line)
+    line = found.second.place.text.replace("`", "'")
+    return f"`trace` of the library's answer (A) and yours (B): {found.words} In your code: `{line}`."

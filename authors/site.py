@@ -31,7 +31,7 @@ WEBSITE = HERE / "website"
 BUILD = ROOT / "build"
 OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 COURSE = (  # what the zip holds: the course as it is
-    *("README.md", "course.py", "commands.py", "copies.py", "conftest.py"),
+    *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "copies.py", "conftest.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json"),
     *("attn_lib", "authors", "deploy", "img", "notebooks", "tests", "binder", ".devcontainer"),
 )

@@ -1104,7 +1104,7 @@ def test_a_lecture_is_heard_on_this_machine_alone_whatever_the_lecturers_setting
     serve.main([str(NOTEBOOKS[0]), "--port=1"])
     (arguments,) = app.initialize.call_args.args  # which count for more than a file of settings
     assert app.initialize.call_args.kwargs == {"find_extensions": False}, "what else is installed is not loaded"
-    _, [(address, _)] = app.web_app.add_handlers.call_args.args
+    _, [(address, _), *_] = app.web_app.add_handlers.call_args.args
     assert re.fullmatch(address, "/hub/deck/03_masking") and not re.fullmatch(address, "/deck/03_masking")
     assert "--ServerApp.ip=127.0.0.1" in arguments and arguments[-1] == "--port=1"
     assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(serve.ROOT), "before"]

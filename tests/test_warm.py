@@ -27,9 +27,7 @@ def pool():
         yield pool
 
 
-def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_of_the_course(
-    pool, tmp_path, monkeypatch
-):
+def test_a_warm_kernel_has_its_own_folder_variables_and_and_path_and_nothing_of_the_tests(pool, tmp_path, monkeypatch):
     monkeypatch.setenv("SAID", "here")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
     monkeypatch.delenv("PATH")
@@ -44,7 +42,7 @@ def test_a_warm_kernel_has_its_own_folder_variables_and_path_and_knows_nothing_o
     assert "" in path and str(tmp_path / "more") in path
     assert not {str(warm.TESTS), str(warm.TESTS.parent)} & set(path)
     assert ("torch" in modules) == warm.CAN_FORK
-    assert not [name for name in modules if name.partition(".")[0] in ("attn_lib", "authors", "conftest", "fill_in")]
+    assert not [name for name in modules if name.partition(".")[0] in ("authors", "conftest", "fill_in")]
 
 
 def test_when_a_kernel_is_ended_nobody_else_is(pool):

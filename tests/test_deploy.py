@@ -988,7 +988,7 @@ def test_the_newest_counts_every_one_is_kept_and_who_is_missing_is_named(class_o
         assert [row["id"] for row in csv.DictReader(file)] == ["ada@example.org", "王小明", "eve"]
     with open(out / "03-times.csv", encoding="utf-8", newline="") as file:
         counts = {row["id"]: row["count"] for row in csv.DictReader(file)}
-    assert counts == {"ada@example.org": "0", "王小明": "2", "eve": ""}
+    assert counts == {"ada@example.org": "0", "王小明": "2", "eve": "0"}
     assert all(mode(path) & 0o077 == 0 for path in (out / "03", out / "03-all", out / "03-times.csv"))
 
 

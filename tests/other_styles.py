@@ -753,6 +753,7 @@ MISTAKES = [
     ("4.1", "not-transposed", checked(lambda x, n: torch.stack(x.chunk(n, -1), dim=2))),
     ("4.1", "merged-batch", checked(lambda x, n: torch.cat([part for row in x for part in row[None].chunk(n, -1)]))),
     ("4.1", "invented-tokens", invented),
+    ("4.1", "fewer-heads", lambda x, n: torch.cat([part[:, None] for part in x.chunk(n, -1)], dim=1)),
     ("4.2", "reshape-alone", lambda x: x.flatten().view(x.size(0), x.size(2), -1)),
     ("4.2", "view-refused", lambda x: x.permute(0, 2, 1, 3).view(x.size(0), x.size(2), x.size(1) * x.size(3))),
     ("4.2", "interleaved", lambda x: torch.stack(list(x.unbind(1)), dim=-1).flatten(2)),
@@ -935,8 +936,8 @@ def waves_of_complex_numbers(n, embed_dim):
     return torch.stack([powers.imag, powers.real], dim=-1).reshape(n, embed_dim)
 
 
-def waves_in_halves(n, embed_dim):
-    angles = torch.outer(torch.arange(n).float(), 10000.0 ** (-torch.arange(0, embed_dim, 2) / embed_dim))
+def waves_in_halves(n, embed_dim, power=-1):
+    angles = torch.outer(torch.arange(n).float(), 10000.0 ** (power * torch.arange(0, embed_dim, 2) / embed_dim))
     return torch.cat([angles.cos(), angles.sin()], dim=1)
 
 
@@ -1098,6 +1099,8 @@ MISTAKES += [
     ),
     ("8.1", "power-turned", part(waves, rate=lambda e: 10000**e)),
     ("8.1", "from-one", part(waves, first=1)),
+    ("8.1", "from-one", lambda n, d: waves_in_halves(n + 1, d)[1:]),
+    ("8.1", "power-turned", part(waves_in_halves, power=1)),
     ("8.1", "degrees", part(waves, angle=lambda p, rate: math.radians(p * rate))),
     ("8.2", "halves", part(rope, pair=lambda j, d: (j + d // 2) % d, angle=lambda j, d: j % (d // 2))),
     ("8.2", "mixed", part(rope, pair=lambda j, d: (j + d // 2) % d)),

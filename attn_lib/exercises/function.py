@@ -167,6 +167,7 @@ class Judgement:
         if known is not None:
             return self._two_mistakes(known, agreed)
         message, drawn = self._explained(trial, outcome, truth)
+        message = message.removeprefix("It shows in ")  # where nothing was named that could show
         clues = [self._where_they_part(trial) if drawn else ""]
         if drawn and (broken := self._broken_invariant()) is not None:
             clues.append(f"A clue: {broken}.")

@@ -26,7 +26,7 @@ split = function(
     section="notebook 4, “From features to heads: view and transpose”",
     drawn=lambda rng: [_tokens(*rng.sample(range(2, 7), 2), heads * rng.randrange(2, 5), heads) for heads in (2, 3)],
     probes=[_tokens(1, 3, 4, 2), _tokens(2, 3, 8, 2), _tokens(2, 5, 6, 3), _tokens(3, 4, 10, 5)],
-    corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4)],
+    corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4), _tokens(1, 3, 6, 4)],
     hints=[
         "Two steps: cut the features of each token into heads, then move the heads in front of the tokens.",
         "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `embed_dim // num_heads`.",
@@ -99,6 +99,16 @@ def left_over(x, num_heads):
     Whoever comes later gets numbers that are wrong or too few, so raise an error here.
     """
     return torch.stack(x.split(x.size(-1) // num_heads, dim=-1), dim=1)
+
+
+@split.mistake(reread="notebook 4, “Break it”")
+def fewer_heads(x, num_heads):
+    """`chunk` makes fewer heads where the sizes do not divide.
+
+    It rounds a head's width up: 6 features for 4 heads come out as three heads of 2, and nothing is raised. Check that
+    num_heads divides embed_dim.
+    """
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
 
 # ----------------------------------------------------------------------------------------------------------- 4.2

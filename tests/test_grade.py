@@ -42,6 +42,7 @@ from authors.grade import confine, hand_ins, inside, judge, live, pages, report,
 from authors.grade.__main__ import main
 from authors.grade.answers import (
     NOTEBOOKS,
+    OTHER_NAME,
     Cell,
     Course,
     answer_in,
@@ -652,6 +653,8 @@ def test_of_a_broken_answer_and_one_left_open_the_later_counts():
     assert found(open_, broken).problem.startswith("SyntaxError") and found(open_, broken).shown == broken
     assert found(broken, open_).problem == "" and found(broken, open_).expressions == []
     assert found("x = (", "check('3.2')").problem == "not handed in", "it was to hold something else"
+    misnamed = answer_in([Cell("def padding_mask(lengths, max_len): ...", id="exercise-3-1")], "3.1")
+    assert misnamed.problem == OTHER_NAME and misnamed.shown.startswith("def padding_mask"), "it was handed in"
     in_its_place = Cell("x = (", id=course().asked["3.2"].cell.id)
     assert answer_in([in_its_place], "3.2").problem.startswith("SyntaxError")
     assert found("check('3.2', lambda q, k: q)").shown == "check('3.2', lambda q, k: q)"
@@ -696,6 +699,7 @@ def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
         ("ada_03_masking.ipynb", "ada", "", "ada_03_masking.ipynb"),
         ("03_masking-ada.ipynb", "ada", "", "03_masking-ada.ipynb"),
         ("ada_03_masking_lovelace.ipynb", "ada lovelace", "", "ada_03_masking_lovelace.ipynb"),
+        ("ada_03_masking.ipynb.txt", "ada", "", "ada_03_masking.ipynb.txt"),
         ("ada.zip/03_masking.ipynb", "ada", "", "ada.zip"),
         ("王小明.ipynb", "王小明", "", "王小明.ipynb"),
         ("03_masking.ipynb", "(no name)", "", "03_masking.ipynb"),

@@ -256,6 +256,9 @@ def split_script(text):
     return [Cell(piece.strip("\n"), place=place) for place, piece in enumerate(pieces) if piece and piece.strip()]
 
 
+OTHER_NAME = "under another name"
+
+
 @dataclass
 class Answer:
     """A hand-in's answer to one exercise: what to run, and what to show of it."""
@@ -266,7 +269,7 @@ class Answer:
     expressions: list = field(default_factory=list)  # what check is given
     given: list = field(default_factory=list)  # for each part whether the course itself answers it
     shown: str = ""  # the hand-in's own source
-    problem: str = ""  # why there is none: "not handed in", "SyntaxError in line 2: …"
+    problem: str = ""  # why there is none: "not handed in", `OTHER_NAME`, "SyntaxError in line 2: …"
 
 
 def answer_in(cells, id, of=None):
@@ -287,6 +290,9 @@ def answer_in(cells, id, of=None):
         left_open = _defining(cells, names)
         if broken and not (left_open and left_open[-1].place > broken[-1].place):
             return Answer(id, shown=broken[-1].source, problem=broken[-1].error)
+        written = [cell for cell in theirs if cell.id and cell.id == asked.cell.id and cell.tree and cell.tree.body]
+        if written and not left_open:
+            return Answer(id, shown=written[-1].source, problem=OTHER_NAME)
         return Answer(id, problem="" if left_open else "not handed in")
     chosen = _with_helpers(defining, theirs, asked, of)
     uses = _names_in(expressions).union(*(cell.uses for cell in chosen))

@@ -203,7 +203,7 @@ def _made(path, modified, problem="", **rest):
 
 
 def _read(path, data, modified):
-    kind, size = PurePosixPath(path).suffix.lower(), len(data)
+    kind, size = _as_saved(PurePosixPath(path)).suffix.lower(), len(data)
     if kind not in (".ipynb", ".py"):
         return _made(path, modified, problem=f"{ELSE} ({kind or 'no ending'})", size=size)
     if len(data) > LARGEST:
@@ -224,6 +224,13 @@ def _read(path, data, modified):
     )
     problem = "" if exercises else nothing
     return _made(path, modified, problem, cells=cells, heads=heads, digest=digest, exercises=exercises, size=size)
+
+
+def _as_saved(path):
+    """The name as Jupyter gave it: browsers put .txt or .json behind the ending of what they download."""
+    inner = path.with_suffix("")
+    added = path.suffix.lower() in (".txt", ".json") and inner.suffix.lower() in (".ipynb", ".py")
+    return inner if added else path
 
 
 def text_of(data, kind):
@@ -266,7 +273,7 @@ def whose(path):
                 return Owner(label, platform, match["id"]), "/".join(path.parts[:depth]), late
     if rest and not is_zip:
         return Owner(composed(first)), first, False
-    first = first[:-4] if is_zip else path.stem
+    first = first[:-4] if is_zip else _as_saved(path).stem
     match = _numbered().fullmatch(composed(first))
     names = [part for part in (match["before"], match["after"]) if part] if match else [composed(first)]
     return Owner(" ".join(names) or "(no name)"), path.parts[0], False

@@ -11,7 +11,7 @@ from attn_lib.exercises import runner
 from attn_lib.exercises.catalogue import EXERCISES, find
 from attn_lib.exercises.checker import verdict_on
 
-from .answers import answer_in, exercises_in
+from .answers import OTHER_NAME, answer_in, course, exercises_in
 from .remote import Greedy, RemoteFunction, Student, remote_class
 from .steps import first_difference
 from .wire import Malformed, cleaned
@@ -22,6 +22,7 @@ OF_THE_RUN = {  # how an answer's run ended that made no mistake in the subject
     "changes-its-argument": "It changes its argument",
     "returns-nothing": "It returns nothing",
     "cannot-be-run": "The cell cannot be run",
+    "other-name": "Nothing is called what the exercise asks for",
     "too-long": "It had not come back in time",
     "too-much-memory": "It used too much memory",
     "ended": "It ended its own process, or sent no answer",
@@ -64,6 +65,8 @@ def judge_one(answer, host):
     """The `Result` of one answer."""
     if answer.problem == "not handed in":
         return Result(answer.exercise, "missing", note="")
+    if answer.problem == OTHER_NAME:
+        return _misnamed(answer)
     if answer.problem:
         return _unread(answer, answer.problem)
     if not answer.expressions:
@@ -97,6 +100,13 @@ def _unread(answer, why, note=""):
     message = f"The cell cannot be run: {why}."
     how = how_it_ended(note) or "cannot-be-run"
     return Result(answer.exercise, "wrong", how, message, code=answer.shown, note=note)
+
+
+def _misnamed(answer):
+    names = " and ".join(f"`{name}`" for name in sorted(course().asked[answer.exercise].cell.binds))
+    message = f"Nothing in this cell is called {names}, which is what `check` is given: keep the name."
+    note = f"nothing is called {names.replace('`', '')}"
+    return Result(answer.exercise, "wrong", "other-name", message, code=answer.shown, note=note)
 
 
 def how_it_ended(trouble):
@@ -158,6 +168,8 @@ def _part(i, words, student, reader):
 def _result(answer, verdict, student, failed):
     status, misconception = verdict.status, verdict.misconception or ""
     note = student.trouble
+    if note:
+        verdict.message = verdict.message.replace(f"raises `Ended: {note}`", f"did not come back: {note}")
     if student.library:
         status, misconception = "wrong", LIBRARYS
         message = (

@@ -12,6 +12,7 @@ from attn_lib.exercises.catalogue import EXERCISES
 from attn_lib.show import framed, marked
 
 from .answers import NOTEBOOKS
+from .judge import OF_THE_RUN
 from .report import JUDGED, NOTHING, UNASSIGNED, kind_of, mistake_in_words, number, total
 
 STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
@@ -145,7 +146,9 @@ def _article(row):
     parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{found}</div>"]
     parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
     parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
-    parts += [f"<p class='soft'>{escape(result['note'])}</p>"] * bool(result["note"])
+    told = result["misconception"] in OF_THE_RUN and "a cell ended" not in result["note"]  # by the message itself
+    note = "" if told else result["note"]
+    parts += [f"<p class='soft'>{escape(note)}</p>"] * bool(note)
     if result["code"]:
         parts.append(f"<p>Your code, from {escape(row.file)}:</p>{numbered(result['code'], id)}")
     return "".join([*parts, "</article>"])

@@ -76,7 +76,7 @@ class Report:
         states, late = self.states(), sum(map(self.is_late, self.people))
         listed = [states[person] for person in self.people if person.listed]
         others = [states[person] for person in self.people if not person.listed]
-        beside = "beside it" if listed else count(len(others), "student").partition(" ")[2]
+        beside = "not matched to it" if listed else count(len(others), "student").partition(" ")[2]
         for some, who in ((listed, "on the roster"), (others, beside)):
             if some:
                 each = ", ".join(f"{some.count(state)} {IN_WORDS[state]}" for state in STATES if state in some)

@@ -49,6 +49,8 @@ def grade(
     for hand_in in found:
         if not (hand_in.problem or again) and note_of(hand_in, out / KEPT).exists():
             hand_in.problem = ENDED
+        if not roster and hand_in.is_stray and hand_in.name.lower().endswith(".csv"):
+            hand_in.problem += ". Your class, or a grading worksheet? Name it roster.csv"
     people = read_roster(roster) if roster else []
     report = Report(out=out, roster=roster, hand_ins=found, zeros=zeros)
     report.points, report.groups = read_points(points)

@@ -214,6 +214,7 @@ function taskOf(view) {
         words.replaceChildren(...worded((engine.done && task.because) || task.text));
       }
       reasons.disabled = !engine.reached;
+      reasons.options[0].text = engine.reached ? "choose …" : "first the task …";
       reasons.value = engine.answer === null ? "" : String(engine.answer);
     },
   };

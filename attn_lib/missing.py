@@ -125,7 +125,8 @@ def _is_folded(cell):
 
 def _heading(cells, i):
     texts = [cell["source"] for cell in cells[:i] if cell["cell_type"] == "markdown"]
-    return ([title for text in texts for title in re.findall(r"^#{1,6} +(.+)", text, re.M)] or ["the beginning"])[-1]
+    titles = [title for text in texts for title in re.findall(r"^#{1,6} +(.+)", text, re.M)]
+    return titles[-1].replace("$", "") if titles else "the beginning"
 
 
 def _line(name, cell):

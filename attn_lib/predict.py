@@ -243,11 +243,13 @@ def _flat(thing):
 
 
 def _meant_in_percent(mine, wanted, within):
-    """What is said to 93, or to [6, 47, 47], where shares are asked for."""
+    """What is said to 93, or to [6, 47, 47], where shares are asked for; not where 0 would be right as well."""
     mine, wanted = _flat(mine), _flat(wanted)
     if not all(isinstance(x, float) for x in [*mine, *wanted]) or len(mine) != len(wanted) or max(mine, default=0) <= 1:
         return ""
     if not all(_near(a / 100, b, within) for a, b in zip(mine, wanted, strict=True)):
+        return ""
+    if all(_near(0.0, b, within) for b in wanted):
         return ""
     return f'Right if you mean per cent, but then write it as "{", ".join(f"{show.short(x)} %" for x in mine)}".'
 
@@ -272,6 +274,9 @@ def _difference(form, mine, wanted, within):
     if mine == ["nan"]:
         return "A number does come out."
     if any(type(x) is not float for x in [*mine, *wanted]):
+        if {*map(type, wanted)} == {bool}:
+            wrong = sum(a != b for a, b in zip(mine, wanted, strict=True))
+            return f"{wrong} of {len(wanted)} {'is' if wrong == 1 else 'are'} not right."
         return "That is not what happens. Can you say why?"
     if all(_near(-a, b, within) for a, b in zip(mine, wanted, strict=True)):
         return "The size is right, the sign is not."

@@ -88,7 +88,7 @@ function judge(question, text) {
     return { unread: true, says: `It has ${many}. ${asks}` };
   }
   const hundredth = (x, i) => typeof x === "number" && typeof leaves[i] === "number" && close(x / 100, leaves[i]);
-  if (guess.length === leaves.length && guess.every(hundredth) && Math.max(...guess) > 1) {
+  if (guess.length === leaves.length && guess.every(hundredth) && Math.max(...guess) > 1 && !leaves.every((x) => close(0, x))) {
     return { unread: true, says: `Right if you mean per cent, but then write it as "${guess.map((x) => `${x} %`).join(", ")}".` };
   }
   if (form === "set") {

@@ -156,6 +156,7 @@ def test_a_slip_that_the_question_does_not_know_is_an_error_of_the_lesson():
     [
         (ONE, 10, torch.tensor(12.0), "too small"),
         (ONE, 13, torch.tensor(12.0), "too large"),
+        (made_up("number", within=0.15), 2, 0.1, "too large"),  # per cent of what is nearly nothing
         (ONE, -12, torch.tensor(12.0), "sign"),
         (MANY, [1, 2, 2], NUMBERS, "1 of 3 numbers is not right"),
         (MANY, [1, 2, 3], NUMBERS, "2 of 3 numbers are not right"),
@@ -325,7 +326,7 @@ def test_a_blank_is_compared_to_the_precision_of_float32():
         (torch.ones(1, 3, 4), torch.ones(3, 4), "The right numbers"),
         (torch.zeros(1), torch.ones(3, 6, dtype=torch.bool), "Its shape is (1,), and should be (3, 6)."),
         (torch.eye(3), torch.eye(3).bool(), "True and False are asked for"),
-        (torch.eye(3).bool(), ~torch.eye(3).bool(), "not what happens"),
+        (torch.eye(3).bool(), ~torch.eye(3).bool(), "9 of 9 are not right"),
         ([[1.0], [1.0, 2.0]], torch.ones(2, 2), "different lengths"),
     ],
 )

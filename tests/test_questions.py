@@ -42,6 +42,7 @@ READ = [
     (WHOLE, 1, None, "2.5 | 47 % | 5.050 | nan"),
     (LINE, 1, [2.0], "2 | line 2 | Line 2."),
     (LINE, 1, None, "5 | none"),
+    (WHOLE | {"range": [0, 5], "which": True}, 1, None, "all | none | nobody"),
     (NUMBERS, 3, SHARES, "[.06, .47, .47] | 0,06; 0,47; 0,47 | 0,06, 0,47, 0,47 | 0,06 0,47 0,47 | 6%, 47%, 47%"),
     (NUMBERS, 3, SHARES, "6 %, 47 %, 47 % | 6 % 47 % 47 % | 6 percent, 47 percent and 47 percent"),
     (NUMBERS, 3, [1.0, 2.0, 3.0], "1,2,3 | 1, 2,3 | 1 2 3 | 1 and 2 and 3 | (1; 2; 3) | 1 x 2 x 3"),

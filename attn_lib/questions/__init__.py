@@ -5,6 +5,7 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     form      number, numbers, matrix, shape, set (of whole numbers), word, words or tensor (a line of one's own)
     whole     true where only whole numbers answer
     range     the smallest and the largest whole number that can be an answer; then "all" and "none" are read too
+    which     true where the number says which one, not how many, so that "all" and "none" are no answers
     within    by how much a number may be off
     names     what else a learner may write for a number, as names.tea = 2
     options   the words to choose from: also (other words for it) and says (to whoever chooses it wrongly)
@@ -37,7 +38,7 @@ class Question:
         common = records("common")
         self.id, self.form, self.whole = id, record["form"], record.get("whole", record["form"] in ("shape", "set"))
         self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
-        self.range = record.get("range")
+        self.range, self.which = record.get("range"), record.get("which", False)
         self.options = record.get("options", {})
         known = record.get("slips", {}) | {name: common["slips"][name] for name in record.get("common", [])}
         self.slips = {name: Slip(one["label"], one["says"]) for name, one in known.items()}
@@ -60,9 +61,9 @@ class Question:
             yield words, value if isinstance(value, list) else [value]
         if self.form in ("number", "numbers", "matrix") and not self.whole:
             yield from ((words, ["nan"]) for words in ["nan", *also["nan"]])
-        if self.form == "number" and self.whole and (not self.range or self.range[0] == 0):
+        if self.form == "number" and self.whole and not self.which and (not self.range or self.range[0] == 0):
             yield from ((words, [0]) for words in also["none"])
-        if self.form == "number" and self.range:
+        if self.form == "number" and self.range and not self.which:
             yield from ((words, [self.range[1]]) for words in also["all"])
         if self.form == "set":
             first, last = self.range

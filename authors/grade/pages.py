@@ -278,10 +278,15 @@ def _cell(row, person):
     return f"<td class='{status}'>{link}</td>"
 
 
+def _breakable(text):
+    """Text whose lines may break inside a path, but not inside a name's ending."""
+    return re.sub("[_/]", r"\g<0><wbr>", escape(text))
+
+
 def files(report):
     notes = {(row.file, f"{row.result['exercise']}: {row.result['note']}") for row in report.rows if row.result["note"]}
     said = [*report.files, *sorted(notes)]
     if not said:
         return ""
-    rows = "".join(f"<tr><th scope='row'>{escape(path)}</th><td>{escape(why)}</td></tr>" for path, why in said)
+    rows = "".join(f"<tr><th scope='row'>{_breakable(path)}</th><td>{_breakable(why)}</td></tr>" for path, why in said)
     return "<h2>Files to look at</h2>" + listing("files", ("file", "what"), rows)

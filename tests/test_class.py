@@ -157,7 +157,7 @@ def test_a_teacher_says_whose_is_whose(quick, tmp_path, capsys):
 
 
 WORKSHEET = """Identifier,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments
-Participant 1001,Submitted for grading,,100.00,-,
+Participant 1001,Submitted for grading - 2 hours late,,100.00,-,
 Participant 1002,Submitted for grading,55.00,100.00,-,"Two
 lines"
 Participant 1003,No submission,,100.00,-,
@@ -174,9 +174,10 @@ def test_blind_marking_keeps_students_apart_and_fills_in_moodles_worksheet(quick
     worksheet = tmp_path / "Grades.csv"
     worksheet.write_text(WORKSHEET)
     quick(tmp_path, "--roster", str(worksheet))
-    assert "3 on the roster: 1 judged, 1 handed in but unreadable, 1 with" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "3 on the roster: 1 judged, 1 handed in but unreadable, 1 with" in told and "1 handed in late" in told
     back = (tmp_path / "graded/grading-worksheet.csv").read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    assert back == WORKSHEET.replace("grading,,100", "grading,33.33,100", 1), "1 of 3 points, and all else as it was"
+    assert back == WORKSHEET.replace("late,,100", "late,33.33,100", 1), "1 of 3 points, and all else as it was"
     quick(tmp_path, "--roster", str(worksheet), "--zeros")
     assert list(column(tmp_path / "graded/grading-worksheet.csv", "Grade", of="Identifier").values()) == [
         "33.33",

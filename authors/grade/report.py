@@ -96,7 +96,7 @@ class Report:
         return [hand_in for hand_in in self.hand_ins if hand_in.student == person]
 
     def is_late(self, person):
-        return any(hand_in.late for hand_in in self.files_of(person))
+        return person.late or any(hand_in.late for hand_in in self.files_of(person))
 
     def why_not_judged(self, person):
         """What keeps a student's work from being judged, in words; "" where there is none."""

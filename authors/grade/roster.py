@@ -37,6 +37,7 @@ class Person:
     moodle: str = ""  # Moodle's number of the student in this assignment, which a grading worksheet has
     place: str = ""  # of one whose name two of the roster have: where the files are
     listed: bool = True
+    late: bool = False  # as a grading worksheet in English says
 
     @property
     def number(self):
@@ -131,7 +132,9 @@ def read_roster(path):
             continue
         name = name or part["email"] or part["id"] or part["moodle"]
         number = moodle_number(part["moodle"])
-        people.append(Person(name, part["id"], part["email"], part["canvas"], part["section"], number))
+        late = bool(number and re.search(r"\blate\b", row.get("status", "")))  # "… - 1 day 2 hours late"
+        codes = (part["id"], part["email"], part["canvas"], part["section"], number)
+        people.append(Person(name, *codes, late=late))
     if not people:
         raise ValueError(f"{path} lists nobody")
     return people

@@ -294,7 +294,7 @@ def _astray(mine, wanted):
     """In what one set differs from another."""
     extra, missing = len(mine - wanted), len(wanted - mine)
     told = [f"{extra} of yours {'does' if extra == 1 else 'do'} not belong there"] if extra else []
-    told += [f"{missing} {'is' if missing == 1 else 'are'} missing"] if missing else []
+    told += [f"{missing} of the right ones {'is' if missing == 1 else 'are'} missing"] if missing else []
     return f"{', and '.join(told)}."
 
 

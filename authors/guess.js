@@ -93,7 +93,7 @@ function judge(question, text) {
   }
   if (form === "set") {
     const extra = guess.filter((x) => !leaves.includes(x)).length, missing = leaves.filter((x) => !guess.includes(x)).length;
-    const told = [extra && `${extra} of yours ${extra === 1 ? "does" : "do"} not belong there`, missing && `${missing} ${missing === 1 ? "is" : "are"} missing`];
+    const told = [extra && `${extra} of yours ${extra === 1 ? "does" : "do"} not belong there`, missing && `${missing} of the right ones ${missing === 1 ? "is" : "are"} missing`];
     return { key, says: `${told.filter(Boolean).join(", and ")}.` };
   }
   if (guess.length !== leaves.length) return { key, says: `It has ${count(guess.length, "number")}, the answer ${count(leaves.length, "number")}.` };

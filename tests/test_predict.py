@@ -164,7 +164,7 @@ def test_a_slip_that_the_question_does_not_know_is_an_error_of_the_lesson():
         (MANY, [7, 2], NUMBERS[:2], "Neither of the two numbers"),
         (MANY, [5, 1, 2], NUMBERS, "another order"),
         (SHAPE, (1, 2), (1, 2, 3), "2 numbers, the answer 3 numbers"),
-        (TOKENS, [1], [0, 2], "1 of yours does not belong there, and 2 are missing"),
+        (TOKENS, [1], [0, 2], "1 of yours does not belong there, and 2 of the right ones are missing"),
         (TOKENS, "all", [0, 2], "1 of yours does not belong there."),
         (ONE, 3, math.nan, "not a number"),
         (ONE, math.nan, 3, "A number does"),

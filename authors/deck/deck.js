@@ -399,10 +399,17 @@ function jumpTo(text) {
   jump.textContent = `Slide ${text}`;
 }
 
+// The last guess that shows; where none does, first what covers it.
+function toGuess() {
+  const guesses = all(".guess input", current()), isCovered = (guess) => guess.closest(".fragment:not(.visible)");
+  while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
+  guesses.findLast((guess) => !isCovered(guess))?.focus();
+}
+
 const commands = {
   "?": () => help.showModal(),
   d: () => (setTheme(!root.classList.contains("dark")), kept.theme.set(root.classList.contains("dark"))),
-  g: () => all(".guess input", current())[0]?.focus(),
+  g: toGuess,
 };
 const commandsLive = { i: () => kernel?.interrupt(), r: restart, u: runUpToHere, o: original };
 
@@ -471,6 +478,11 @@ if (reading) {
     for (const chapter of all("section.stack")) chapter.removeAttribute("data-previous-indexv"); // next leads to a chapter's first slide, not to where one was
     for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible", currentSlide)) if (!stepped.has(part)) part.classList.remove("visible", "current-fragment");
     document.activeElement.blur?.();
+    if (!inside) { // Tab begins on the slide
+      currentSlide.tabIndex = -1;
+      currentSlide.focus({ preventScroll: true });
+      currentSlide.blur();
+    }
     fit(currentSlide);
   });
   Reveal.on("fragmentshown", () => fit(current()));

@@ -144,8 +144,9 @@ class Lesson:
             cell.metadata["tags"] = [*tags, "remove-input"]
         elif is_set_up(cell) or {"filled", "answer"} & set(tags):
             cell.metadata["tags"] = [*tags, "hide-cell"]
+        if "outputs" in cell:  # a progress bar has been saved as it began, at 0 %
+            cell.outputs = [output for output in cell.outputs if pages.VIEW not in output.get("data", {})]
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop(pages.VIEW, None)  # of a progress bar its text stays
             alt = output.get("metadata", {}).get("image/png", {}).get("alt")
             if alt:
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
@@ -241,18 +242,15 @@ def ways_in(name):
     number = name[:2] if name else "01"
     opened = [(colab(name or "01_by_hand"), "Colab"), (binder(name or "01_by_hand"), "Binder")]
     links = " or ".join(f'<a href="{href}">{where}</a>' for href, where in opened if href)
-    elsewhere = f"Without installing anything: open it in {links}." if links else NOT_SET
+    elsewhere = f"<p>Without installing anything: open it in {links}.</p>" if links else ""
     return (
         f'<details class="run-it" id="run-it"><summary>Run this {"lesson" if name else "course"}</summary>'
         f'<p>Download <a href="{up}run/{ZIP}" download>{ZIP}</a>. With Python 3.11 or newer, these lines open '
         f"{'it' if name else 'the first lesson'} as a notebook that asks for your guesses and checks your code. On "
         "macOS, Debian and Ubuntu write <code>python3</code>:</p>"
         f"<pre>python -m zipfile -e {ZIP} .\ncd attention\npython course.py lab {number}</pre>"
-        f"<p>{elsewhere}</p></details>"
+        f"{elsewhere}</details>"
     )
-
-
-NOT_SET = "Colab and Binder can open it too, once <code>repository</code> is set in <code>pyproject.toml</code>."
 
 
 def pack(target):

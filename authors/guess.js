@@ -8,7 +8,7 @@ const CLOSES = { "]": "[", ")": "(", "}": "{" };
 
 // Text with one sign for each thing: -, inf, x, %, commas.
 function tidy(text) {
-  return text.replace(/[−–∞½’\u00a0\u2009\u202f]/g, (sign) => SIGNS[sign]).toLowerCase()
+  return text.replace(/(?<=\d)½/g, ".5").replace(/[−–∞½’\u00a0\u2009\u202f]/g, (sign) => SIGNS[sign]).toLowerCase()
     .replace(/\s*(%|per ?cent\b|pct\b)/g, "%").replace(/\bminus\s+|(?<![\d.])-\s+(?=[\d.])/g, "-")
     .replace(/(?<=\d)\s*\/\s*(?=\d)/g, "/").trim();
 }

@@ -28,6 +28,7 @@ ROOT_WORD, DEAD, WITH = question("02.reaction-answer"), question("05.dead"), que
 READ = [
     (NUMBER, 1, [0.47], "0.47 | .47 | 0,47 | 47 % | 47% | 47 percent | 47 per cent | [0.47] | {.47} | ≈ 0.47"),
     (NUMBER, 1, [0.25], "1/4 | 1 / 4 | about 0.25 | it is 0.25 | 0.25 of them | 25e-2"),
+    (NUMBER, 1, [1.5], "1½ | 3/2"),
     (NUMBER, 1, [-2.0], "-2 | −2 | - 2 | minus 2"),
     (NUMBER, 1, [5.05], "5,050 | 5.050"),
     (NUMBER, 1, ["nan"], "nan | NaN | not a number"),

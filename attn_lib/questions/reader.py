@@ -82,7 +82,7 @@ def singular(word):
 
 def _tidy(text):
     """Text with one sign for each thing: -, inf, x, %, commas."""
-    text = text.translate(SIGNS).lower()
+    text = re.sub(r"(?<=\d)½", ".5", text).translate(SIGNS).lower()
     text = re.sub(r"\s*(%|per ?cent\b|pct\b)", "%", text)
     text = re.sub(r"\bminus\s+|(?<![\d.])-\s+(?=[\d.])", "-", text)
     return re.sub(r"(?<=\d)\s*/\s*(?=\d)", "/", text).strip()

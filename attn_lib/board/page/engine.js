@@ -137,7 +137,7 @@ class Engine {
       }
       let [value, complaint] = read(text);
       if (complaint) {
-        complaint = `${complaint} ${exact(this.now.inputs[name][row][column])} stays.`;
+        complaint = `${complaint} ${minus(exact(this.now.inputs[name][row][column]))} stays.`;
         return this.moved(null, complaint, { name, row, column, complaint });
       }
       matrix[row][column] = value;

@@ -29,7 +29,7 @@ const exact = (x) => String(Number(x.toPrecision(12)));
 // ---- reading: the one way in which boards, guesses and exercises take numbers
 
 const LARGEST = 1e6; // that a board's cell may hold
-const plainSigns = (text) => String(text).replace(/[−–]/g, "-").replaceAll("∞", "inf").replaceAll("½", "1/2").replace(/[\u00a0\u202f]/g, "_")
+const plainSigns = (text) => String(text).replace(/[−–]/g, "-").replaceAll("∞", "inf").replace(/(\d)½/g, "$1.5").replaceAll("½", "1/2").replace(/[\u00a0\u202f]/g, "_")
   .replace(/\s*(%|per ?cent\b)/gi, "%").replace(/\s*\/\s*/g, "/");
 
 // A number as people write it, undefined if the text is none: 1.5, 1,5, 1/3, 47 %, 7 percent, 1e-3, 5 050.

@@ -208,7 +208,7 @@ function taskOf(view) {
     node,
     update() {
       node.classList.toggle("done", engine.done);
-      const now = engine.done ? "✓ Done. " : engine.reached ? "✓ Now say why. " : "Task. ";
+      const now = engine.done ? "✓ Done. " : !engine.reached ? "Task. " : engine.answer === null ? "✓ Now say why. " : "✗ Not for that reason. ";
       if (now !== told) { // it is heard again whenever it is written
         mark.textContent = told = now;
         words.replaceChildren(...worded((engine.done && task.because) || task.text));

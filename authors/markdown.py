@@ -12,7 +12,8 @@ def mathml(formula, *, display=False):
     """LaTeX as a <math> element."""
     formula = formula.replace("{aligned}", "{split}")  # the same, under the name that latex2mathml knows
     formula = re.sub(r"\\text{[^}]*}", lambda found: found[0].replace(r"\_", "_"), formula)
-    return convert(formula, display="block" if display else "inline")
+    drawn = convert(formula, display="block" if display else "inline")
+    return drawn.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
 
 
 @cache

@@ -476,7 +476,7 @@ if (reading) {
   Reveal.on("fragmenthidden", ({ fragments }) => fragments.forEach((part) => stepped.delete(part)));
   Reveal.on("slidechanged", ({ currentSlide }) => {
     for (const chapter of all("section.stack")) chapter.removeAttribute("data-previous-indexv"); // next leads to a chapter's first slide, not to where one was
-    for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible", currentSlide)) if (!stepped.has(part)) part.classList.remove("visible", "current-fragment");
+    for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible")) if (!stepped.has(part)) part.classList.remove("visible", "current-fragment");
     document.activeElement.blur?.();
     if (!inside) { // Tab begins on the slide
       currentSlide.tabIndex = -1;

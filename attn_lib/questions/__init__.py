@@ -49,6 +49,8 @@ class Question:
         self.names = {}
         for words, value in self._names(record, common["also"]):
             phrase = reader.phrase(words, self.skip)
+            if not phrase:
+                raise ValueError(f"{id}: {words!r} holds nothing but words that say nothing")
             value = [x if isinstance(x, str) else float(x) for x in value]
             if self.names.setdefault(phrase, value) != value:
                 raise ValueError(f"{id}: {words!r} is two answers, {self.names[phrase]} and {value}")

@@ -59,8 +59,10 @@ function explained(view, name, i, j) {
 function lookingAt(view) {
   const { engine, root, why, hint } = view;
   let pin = null, marked = [], heard = ""; // pin: the cell that has the focus
-  const change = engine.panels.some((panel) => panel.editable && !panel.toggle) ? "Change a number: type, or press ↑ ↓. " : "";
-  const idle = `${change}Point at a result to see where it comes from.`;
+  const isTouched = matchMedia("(hover: none)").matches; // a phone: neither keys nor a pointer
+  const change = isTouched ? "Tap a number and change it with − and +. " : "Change a number: type, or press ↑ ↓. ";
+  const canChange = engine.panels.some((panel) => panel.editable && !panel.toggle);
+  const idle = `${canChange ? change : ""}${isTouched ? "Tap" : "Point at"} a result to see where it comes from.`;
 
   view.look = (name, i, j, pinned = false) => {
     if (!pinned && pin?.[0] === name && !engine.panel[name].editable) return; // on the way to the line, over other cells

@@ -563,7 +563,7 @@ def position_board():
             rows=ordinals,
             columns=ordinals,
             note="queries @ keysᵀ",
-            wires=("keys",),
+            wires=("queries", "keys"),
         ),
         Step("causal", op.preset(which=2, queries=6, keys=6, length=6), "a causal mask", hidden=True),
         Step("weights", op.masked("scores", "causal"), at=(4, 1, 2), note="with a causal mask"),

@@ -123,7 +123,6 @@ WITHOUT = {  # left out on purpose: these lines would run across the ones that t
     "mask": {("mask", "gradient")},
     "fused": {("scores", "attention"), ("values", "attention")},
     "arrows": {("queries", "scores"), ("keys", "scores")},
-    "position": {("queries", "scores")},
     "cache": {("X", "off by"), ("keys", "stored")},
     "learning": {
         *((given, "W_q now") for given in ("X", "W_k", "wish")),

@@ -620,7 +620,7 @@ def detects(backward):
 def _verdict(backward, said):
     if isinstance(said, torch.Tensor) and said.numel() == 1:
         said = bool(said)
-    if type(said).__name__ not in ("bool", "bool_"):
+    if type(said).__name__ not in ("bool", "bool_") and not (isinstance(said, int) and said in (0, 1)):
         raise TypeError(f"my_detects returns {said!r}, where True or False is asked for")
     return (torch.tensor([[bool(said)]]),)
 

@@ -145,7 +145,8 @@ class Engine {
     if (String(matrix) === String(this.now.inputs[name])) return this.moved(null, "");
     this.remember(gesture);
     const [row, column] = cells[0];
-    const said = cells.length > 1 ? `${cells.length} cells of ${name} changed.` : `${this.label(name, row, column)} is now ${minus(exact(matrix[row][column]))}.`;
+    const now = matrix[row][column], reads = this.panel[name].toggle ? (now ? "allowed ✓" : "blocked ✕") : minus(exact(now));
+    const said = cells.length > 1 ? `${cells.length} cells of ${name} changed.` : `${this.label(name, row, column)} is now ${reads}.`;
     this.moved({ ...this.now, inputs: { ...this.now.inputs, [name]: matrix } }, said);
   }
 

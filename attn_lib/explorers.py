@@ -189,7 +189,13 @@ def mask_painter():
 # ---------------------------------------------------------------------------------------------- notebook 4
 
 
-def heads_explorer(weights, tokens=None, key_tokens=None):
+MOST_EVEN = Task(
+    "Which query in which head spreads its attention most evenly? Choose both.",
+    (("most_even", "heads", "head", "query"),),
+)
+
+
+def heads_explorer(weights, tokens=None, key_tokens=None, *, task=MOST_EVEN):
     """Heads side by side; a click on one enlarges it.
 
     Shapes: weights (heads, n_queries, n_keys), at most 16 × 256 × 256 numbers; tokens are words for the queries, and
@@ -219,10 +225,6 @@ def heads_explorer(weights, tokens=None, key_tokens=None):
         controls.append(Control("curves", "Curves", ("hidden", "shown")))
     else:
         steps = steps[:1]
-    task = Task(
-        "Which query in which head spreads its attention most evenly? Choose both.",
-        (("most_even", "heads", "head", "query"),),
-    )
     return Board(inputs, steps, controls, task, "Heads")
 
 
@@ -240,8 +242,9 @@ def two_heads_explorer():
         "keys": [[1.0, 0, 0, 1], [2, 1, 1, 0], [0, 1, 2, 0]],
         "values": [[1.0, 2, 0, 1], [0, 3, 1, 0], [2, 0, 1, 3]],
     }
+    cut = {"gap": "cut_at", "parts": ("head 0", "head 1")}
     inputs = {
-        f"{kind}s" if kind != "query" else "queries": Input(rows, kind, rows=TOKENS, at=(1, place), gap="cut_at")
+        f"{kind}s" if kind != "query" else "queries": Input(rows, kind, rows=TOKENS, at=(1, place), **cut)
         for place, (kind, rows) in enumerate(zip(("query", "key", "value"), matrix.values(), strict=True), 1)
     }
     inputs["W_o"] = Input(torch.eye(4), "output", at=(4, 3), note="a row for each feature")
@@ -260,9 +263,7 @@ def two_heads_explorer():
             Step(f"output {h}", op.scale(f"heard {h}", powers={f"head_{h}": 1}), f"head {h}", hidden=True),
         ]
     steps += [
-        Step(
-            "both", op.beside("output 0", "output 1"), "outputs side by side", rows=TOKENS, at=(4, 1, 2), gap="cut_at"
-        ),
+        Step("both", op.beside("output 0", "output 1"), "outputs side by side", rows=TOKENS, at=(4, 1, 2), **cut),
         Step("output", op.product("both", "W_o"), at=(5, 1, 3), kind="output", note="@ W_o"),
         Step("silent", op.scale("output 0", by=0.0), hidden=True),
         Step("one", op.beside("silent", "output 1"), hidden=True),
@@ -333,22 +334,26 @@ def fused_explorer():
     inputs = {
         "queries": Input(queries, "query", rows=TOKENS, at=(1, 1)),
         "keys": Input([[1.0, 0], [0, 1], [2, 1], [1, -1], [0, 2], [3, 0]], "key", rows=keys, at=(1, 2, 2)),
-        "values": Input([[1.0, 0], [0, 2], [3, 1], [1, 1], [0, 4], [2, 2]], "value", rows=keys, at=(4, 1, 2)),
+        "values": Input([[1.0, 0], [0, 2], [3, 1], [1, 1], [0, 4], [2, 2]], "value", rows=keys, at=(3, 1, 2)),
     }
-    steps = [
-        Step("scores", op.product("queries", "keys", transpose="b"), "all scores, never stored", at=(2, 1)),
-        Step("seen", op.cut("scores", at="seen_keys", part=0), "scores seen so far", at=(3, 1)),
-        Step("largest", op.largest("seen"), "largest", at=(3, 2), note="one number a row"),
+    steps = []
+    for name in ("keys", "values"):
+        steps += [
+            Step(f"columns of {name}", op.transposed(name), hidden=True),
+            Step(f"columns of {name} seen", op.cut(f"columns of {name}", at="seen_keys", part=0), hidden=True),
+            Step(f"{name} seen", op.transposed(f"columns of {name} seen"), hidden=True),
+        ]
+    steps += [
+        Step("seen", op.product("queries", "keys seen", transpose="b"), "scores seen so far", columns=keys, at=(2, 1)),
+        Step("largest", op.largest("seen"), "largest", at=(2, 2), note="one number a row"),
         Step("less", op.subtract("seen", "largest"), "score − largest", hidden=True),
-        Step("powers", op.exp("less"), "e^(score − largest)", at=(3, 3)),
-        Step("sum", op.total("powers"), "their sum", at=(4, 3), note="one number a row"),
-        Step("columns", op.transposed("values"), hidden=True),
-        Step("columns seen", op.cut("columns", at="seen_keys", part=0), hidden=True),
-        Step("values seen", op.transposed("columns seen"), hidden=True),
+        Step("powers", op.exp("less"), "e^(score − largest)", at=(2, 3)),
+        Step("sum", op.total("powers"), "their sum", at=(3, 3), note="one number a row"),
         Step("gathered", op.product("powers", "values seen"), "powers @ values", hidden=True, kind="output"),
-        Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(5, 3)),
+        Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(4, 3)),
+        Step("scores", op.product("queries", "keys", transpose="b"), hidden=True),
         Step("weights", op.softmax("scores"), hidden=True),
-        Step("attention", op.product("weights", "values"), at=(5, 1), note="with every key", wires=()),
+        Step("attention", op.product("weights", "values"), at=(4, 1), note="with every key", wires=()),
     ]
     controls = [Control("seen_keys", "Keys seen", (1, 2, 3, 4, 5, 6), 1, slider=True)]
     task = Task(
@@ -593,6 +598,18 @@ def position_board():
 
 # ---------------------------------------------------------------------------------------------- notebook 9
 
+SECOND_MENTION = Task(  # for heads_explorer, of the names that a trained model reads
+    "Choose head 3 and the second *bob*.",
+    (("set", "head", 3), ("set", "query", 3)),
+    why="Which token gets nearly all of its weight, and why that one?",
+    answers=(
+        "The first *bob*: it is the same word",
+        "The first *ray*: it stands right behind the first *bob*",
+        "The comma: it stands right before the second *bob*",
+    ),
+    right=1,
+    because="Behind the first *bob* stood *ray*, so *ray* is due behind the second.",
+)
 WORDS = ("start", "tea", "milk", "cup", "jam", "egg", "oat")
 TEXTS = ("start tea milk cup jam tea", "start oat cup egg tea cup", "start jam egg oat tea oat")
 KEPT = 5  # steps from one frame of the film to the next
@@ -618,8 +635,8 @@ def induction_board(film, right):
         "M": {"kind": "key", "title": "M: who asks looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
         "W": {
             "kind": "value",
-            "title": "W: what is heard says (rows as in M)",
-            "rows": (),
+            "title": "W: what is heard says",
+            "rows": WORDS,
             "columns": WORDS,
             "at": (3, 1),
         },
@@ -687,6 +704,7 @@ def _from_text(text, places):
 # --------------------------------------------------------------------------------------------- notebook 10
 
 READ = ("I", "sit", "still", "till", "it", "is", "all", "lit")
+STORED = ("head 0", "head 1", "head 2", "head 3")
 CACHE_FAULTS = (  # operations.py knows their places
     "none",
     "top-left mask",
@@ -752,6 +770,7 @@ def cache_board():
             "keys that are kept",
             at=(2, 1),
             gap=2,
+            parts=STORED,
             sparse=True,
         ),
         Step(
@@ -760,6 +779,7 @@ def cache_board():
             "values that are kept",
             at=(3, 1),
             gap=1,
+            parts=STORED,
             sparse=True,
         ),
         Step(

@@ -121,7 +121,7 @@ DRAWN = """root => {
 
 WITHOUT = {  # left out on purpose: these lines would run across the ones that the board is about
     "mask": {("mask", "gradient")},
-    "fused": {("scores", "attention"), ("values", "attention")},
+    "fused": {("queries", "attention"), ("keys", "attention"), ("values", "attention")},
     "arrows": {("queries", "scores"), ("keys", "scores")},
     "cache": {("X", "off by"), ("keys", "stored")},
     "learning": {
@@ -218,14 +218,14 @@ def test_a_line_from_above_ends_on_its_table_however_far_that_reaches_from_which
 
 # Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
 PIERCED = """root => {
-  const drawn = [...root.querySelectorAll(".panel :is(.head b, .note, table, canvas, svg)")]
+  const drawn = [...root.querySelectorAll(".panel :is(.head, table, canvas, svg)")]
     .map((node) => [node, node.getBoundingClientRect()]);
   return [...root.querySelectorAll(".wire")].flatMap((line) => {
     const found = new Set();
     for (let along = 0; along <= line.getTotalLength(); along += 3) {
       const { x, y } = line.getPointAtLength(along).matrixTransform(line.getScreenCTM());
       for (const [node, box] of drawn)
-        if (x > box.left + 2 && x < box.right - 2 && y > box.top + 2 && y < box.bottom - 2) found.add(node);
+        if (x > box.left + 0.5 && x < box.right - 0.5 && y > box.top + 0.5 && y < box.bottom - 0.5) found.add(node);
     }
     const words = (node) => `${line.getAttribute("d")} through ${node.closest(".panel").dataset.name} ${node.tagName}`;
     return [...found].map(words);
@@ -610,6 +610,45 @@ def test_steps_are_played_one_after_the_other_to_the_last(alone):
     page.get_by_label("a row 1 column 1", exact=True).click()
     page.clock.run_for(9000)  # nobody misses a Python here
     assert page.locator(".said").inner_text() == "a row 1 column 1 is now 0."
+
+
+# While the steps of a board are played: what its arithmetic lies on of that which the next step reads.
+IN_THE_WAY = """root => {
+  root.scrollIntoView({ block: "center" });
+  const wrong = [], count = Number(root.querySelector(".player input").max);
+  for (let k = 0, why = null; !root.querySelector(".player").hidden && k <= count; k += 1) {
+    root.querySelector("[aria-label='Step on']").click();
+    for (const table of root.querySelectorAll("table:has(.lit)")) {
+      const { left, right, top, bottom } = table.querySelector("tbody").getBoundingClientRect();
+      const hidden = why && left < why.right && right > why.left && top < why.bottom && bottom > why.top;
+      if (hidden) wrong.push(`${k}: ${table.closest(".panel").dataset.name}`);
+    }
+    why = root.querySelector(".why:not([hidden])")?.getBoundingClientRect();
+  }
+  root.querySelector("[title='Back to the example']").click();
+  document.activeElement.blur();
+  return wrong;
+}"""
+
+
+def test_arithmetic_lies_on_nothing_that_the_next_step_reads(laptop):
+    assert {name: wrong for name, wrong in of_each(laptop, IN_THE_WAY).items() if wrong} == {}
+
+
+def test_nothing_moves_when_a_task_is_done_and_its_words_change(phone):
+    shown = board(phone, "two_heads")
+    top = "root => root.querySelector('.flow').getBoundingClientRect().top - root.getBoundingClientRect().top"
+    tops = [shown.evaluate(top)]
+    for place in ("row 1 column 1", "row 2 column 2"):
+        shown.get_by_label(f"W_o {place}", exact=True).fill("0")
+        phone.keyboard.press("Enter")
+    shown.get_by_text("✓ Now say why.").wait_for()
+    tops.append(shown.evaluate(top))
+    shown.get_by_role("combobox", name="Which part of W_o").select_option("1")
+    shown.get_by_text("✓ Done.").wait_for()
+    tops.append(shown.evaluate(top))
+    assert max(tops) - min(tops) < 0.5
+    shown.get_by_role("button", name="Reset").tap()
 
 
 def test_matrices_that_were_learned_are_no_steps_to_play(laptop):

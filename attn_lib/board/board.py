@@ -46,6 +46,7 @@ class Input:
     toggle: bool = False
     draw: tuple = (-1, 1, 0.5)
     gap: object = 0
+    parts: tuple = ()
     when: tuple = ()
     hidden: bool = False
 
@@ -55,7 +56,8 @@ class Step:
     """A matrix that is computed. What is left out follows from the operation: colour, words, place.
 
     at: column, row and number of rows of the drawing's grid; when: a control and the values for which the step is
-    shown; gap: after how many columns there is a gap, a number or a control's name; hidden steps are never drawn;
+    shown; gap: after how many columns there is a gap, a number or a control's name; parts: names of
+    what stands between gaps, and no gap after the last; hidden steps are never drawn;
     wires: the names from which connectors are drawn, if not from all that it is computed from; sparse: what is nan is
     not there, and its cell stays empty.
     """
@@ -71,6 +73,7 @@ class Step:
     when: tuple = ()
     hidden: bool = False
     gap: object = 0
+    parts: tuple = ()
     wires: tuple | None = None
     sparse: bool = False
 
@@ -411,8 +414,8 @@ def _given(name, value):
 
 
 def _panel(thing, name):
-    parts = ("kind", "rows", "columns", "at", "note", "gap")
-    panel = {part: getattr(thing, part) for part in parts} | {"name": name, "title": thing.title or name}
+    own = ("kind", "rows", "columns", "at", "note", "gap", "parts")
+    panel = {what: getattr(thing, what) for what in own} | {"name": name, "title": thing.title or name}
     panel |= {"rows": list(map(str, thing.rows or ())), "columns": list(map(str, thing.columns or ()))}
     return panel | {"hidden": False, "when": (), "does": "", "of": (), "options": {}}
 

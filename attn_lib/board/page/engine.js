@@ -224,7 +224,14 @@ class Engine {
     const { title, hidden, does, of, now } = this.panel[name];
     return hidden && does === "choose" && title === name ? this.title(of[now.chosen]) : title;
   }
-  place({ rows, columns }, i, j) {
+  gap({ gap }) { return typeof gap === "string" ? this.numbers[gap] : gap; }
+  part(panel, j) { // which of the parts between gaps a column belongs to; the last of named ones has all that is left
+    const gap = this.gap(panel), at = gap ? Math.floor(j / gap) : 0;
+    return panel.parts.length ? Math.min(at, panel.parts.length - 1) : at;
+  }
+  place(panel, i, j) {
+    const { rows, columns, parts } = panel;
+    if (rows.length && parts.length) return `${rows[i] ?? i}, ${parts[this.part(panel, j)]}, column ${j + 1}`;
     if (rows.length && columns.length) return `${rows[i] ?? i} → ${columns[j] ?? j}`;
     if (rows.length) return `${rows[i] ?? i}, column ${j + 1}`;
     return columns.length ? `${columns[j] ?? j}` : `row ${i + 1} column ${j + 1}`;

@@ -111,19 +111,25 @@ function lookingAt(view) {
     heard = found ? `${found.words}: ${found.text}` : hint.textContent;
   };
 
-  function stand() { // below its panel, or above where it hides less; on a phone it is a sheet at the bottom
+  function stand() { // beside its panel where it hides least, first of all below; on a phone it is a sheet at the bottom
     if (root.classList.contains("narrow")) return why.removeAttribute("style");
     const stage = view.stage.getBoundingClientRect(), [name, i, j] = view.asked, panel = view.panel(name);
     const cell = panel.spot(i, j).getBoundingClientRect(), around = panel.node.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = why;
-    const left = Math.max(stage.left, Math.min(stage.right - width, cell.left + cell.width / 2 - width / 2));
-    const hides = (top) => marked.filter((node) => { // cells that it speaks of, and what is out of sight
-      const box = node.getBoundingClientRect();
-      return box.left < left + width && box.right > left && box.top < top + height && box.bottom > top;
-    }).length + (top < 0 || top + height > innerHeight ? 50 : 0) + (top + height > stage.bottom ? 20 : 0); // below are the words of the step
-    const below = around.bottom + 2, above = around.top - height - 2;
-    const top = hides(above) < hides(below) ? above : below; // moved without a layout, and as wide wherever it stood before
-    why.style.transform = `translate(${left - stage.left}px, ${top - stage.top}px)`;
+    const spoken = marked.map((node) => node.getBoundingClientRect()); // the cells that it speaks of
+    const filled = Object.values(view.panels).filter(({ node, panel }) => !node.hidden && !view.blank(panel.name)).map(({ node }) => node.getBoundingClientRect());
+    const covered = (box, [left, top]) => Math.max(0, Math.min(box.right, left + width) - Math.max(box.left, left)) * Math.max(0, Math.min(box.bottom, top + height) - Math.max(box.top, top));
+    const hides = (place) => {
+      const [, top] = place, hidden = sum(spoken.map((box) => Number(covered(box, place) > 0)));
+      const others = sum(filled.map((box) => covered(box, place))) / (cell.width * cell.height); // in cells: the next step may read them
+      return 20 * hidden + others + (top < stage.top ? 5 : 0) + (top < 0 || top + height > innerHeight ? 900 : 0) + (top + height > stage.bottom ? 300 : 0); // above is the task, below are the words of the step
+    };
+    const within = (left) => Math.max(stage.left, Math.min(stage.right - width, left));
+    const lefts = [cell.left + cell.width / 2 - width / 2, around.left, around.right - width].map(within), middle = cell.top + cell.height / 2 - height / 2;
+    const places = [around.bottom + 2, around.top - height - 2].flatMap((top) => lefts.map((left) => [left, top]));
+    places.push(...[around.right + 2, around.left - width - 2].map((left) => [within(left), middle]));
+    const costs = places.map(hides), [left, top] = places[costs.indexOf(Math.min(...costs))];
+    why.style.transform = `translate(${left - stage.left}px, ${top - stage.top}px)`; // without a layout, and as wide wherever it stood before
   }
 }
 
@@ -132,4 +138,16 @@ function counted({ engine, panels, shows }, cells) {
   const names = cells.map(([name]) => name).filter((name) => panels[name] && shows(engine.panel[name]));
   const called = (name) => (engine.title(name).includes(",") ? `“${engine.title(name)}”` : engine.title(name));
   return [...new Set(names)].map((name) => `${names.filter((other) => other === name).length} of ${called(name)}`).join(", ");
+}
+
+// What a change did, for whoever does not see it: the number that moved most, of the weights where they moved.
+function effectOf(view, before) {
+  const { engine } = view, results = engine.steps.filter((step) => view.shows(step) && !view.blank(step.name) && step.does !== "film");
+  const moves = results.flatMap(({ name, kind }) => engine.values[name].flatMap((row, i) => Array.from(row, (x, j) => ({ name, kind, i, j, x, was: before[name]?.[i]?.[j] }))))
+    .filter(({ x, was }) => was !== undefined && written(x) !== written(was));
+  const weights = moves.filter(({ kind }) => kind === "weights"), last = moves.at(-1)?.name, size = ({ x, was }) => Math.abs(x - was) || Infinity;
+  const among = weights.length ? weights : moves.filter(({ name }) => name === last);
+  if (!among.length) return "";
+  const { name, i, j, x, was } = among.reduce((a, b) => (size(b) > size(a) ? b : a));
+  return `${engine.label(name, i, j)}: ${written(was)} → ${written(x)}`;
 }

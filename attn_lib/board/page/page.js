@@ -16,6 +16,7 @@ function render(engine, el) {
   view.said = element("span", { class: "said", role: "status" });
   view.hint = element("span", { class: "hint" });
   view.spoken = element("span", { class: "spoken", role: "status", "aria-live": "polite" });
+  view.effect = element("span", { class: "effect", role: "status" });
   view.why = element("div", { class: "why", hidden: true });
 
   const flow = flowOf(view), connect = wiresOf(view, flow);
@@ -23,7 +24,7 @@ function render(engine, el) {
   view.stage = element("div", { class: "stage" }, flow, view.why, view.complaint);
   const bar = barOf(view, () => fit()), task = taskOf(view), tries = triesOf(view), steps = player(view), strip = (view.strip = stripOf(view));
   const line = element("p", { class: "line" }, view.said, view.hint);
-  root.append(bar.node, task.node, tries.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken);
+  root.append(bar.node, task.node, tries.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken, view.effect);
   lookingAt(view);
 
   function fits() { // type as large as there is room for; in two steps, as the smallest type does not shrink with it
@@ -63,7 +64,7 @@ function render(engine, el) {
     view.said.textContent = problem || engine.said;
     view.said.classList.toggle("problem", Boolean(problem || engine.error));
   };
-  let fitted = "";
+  let fitted = "", before = engine.values;
   view.update = () => {
     const panels = Object.values(view.panels);
     view.stale = engine.stale();
@@ -72,6 +73,8 @@ function render(engine, el) {
     view.complaint.textContent = engine.error?.complaint ?? "";
     for (const part of [bar, task, tries, steps, strip]) part.update();
     view.speak();
+    if (engine.values !== before) view.effect.textContent = effectOf(view, before);
+    before = engine.values;
     const shown = panels.map(({ node, size }) => `${node.hidden} ${node.hidden ? "" : size()}`).join();
     if (shown !== fitted) (fitted = shown), root.isConnected && fit();
     view.mark();
@@ -195,24 +198,26 @@ function controlOf(view, control) {
   };
 }
 
+const DONE = "✓ Done. ";
+
 function taskOf(view) {
   const { engine } = view, { task } = engine;
-  const mark = element("b"), words = element("span"), node = element("div", { class: "task" });
+  const node = element("div", { class: "task" }), said = element("p", { role: "status" });
   let told = "";
   if (!task) return { node, update() { node.hidden = true; } };
   const reasons = element("select", { "aria-label": plainWords(task.why) }, element("option", { value: "" }, "choose …"), ...task.answers.map((a, i) => element("option", { value: i }, plainWords(a))));
   reasons.addEventListener("change", () => reasons.value !== "" && engine.reason(Number(reasons.value)));
   const asked = element("label", { class: "reason" }, element("span", {}, ...worded(task.why)), reasons);
-  node.append(element("p", { role: "status" }, mark, words), ...(task.why ? [asked] : []));
+  const words = (mark) => (mark === DONE && task.because) || task.text;
+  const marks = ["Task. ", ...(task.why ? ["✓ Now say why. ", "✗ Not for that reason. "] : []), DONE];
+  const room = marks.map((mark) => element("div", { class: "room", "data-mark": mark, "data-words": words(mark).replaceAll("*", "") })); // of the longest
+  node.append(element("div", { class: "told" }, said, ...room), ...(task.why ? [asked] : []));
   return {
     node,
     update() {
       node.classList.toggle("done", engine.done);
-      const now = engine.done ? "✓ Done. " : !engine.reached ? "Task. " : engine.answer === null ? "✓ Now say why. " : "✗ Not for that reason. ";
-      if (now !== told) { // it is heard again whenever it is written
-        mark.textContent = told = now;
-        words.replaceChildren(...worded((engine.done && task.because) || task.text));
-      }
+      const now = engine.done ? DONE : !engine.reached ? marks[0] : marks[engine.answer === null ? 1 : 2];
+      if (now !== told) said.replaceChildren(element("b", {}, (told = now)), ...worded(words(now))); // it is heard again whenever it is written
       reasons.disabled = !engine.reached;
       reasons.options[0].text = engine.reached ? "choose …" : "first the task …";
       reasons.value = engine.answer === null ? "" : String(engine.answer);
@@ -226,14 +231,14 @@ function triesOf({ engine }) {
   const buttons = shown.map(({ said, sets, answers }) => {
     const node = element("button", { type: "button" }, ...worded(said));
     node.addEventListener("click", () => engine.prepare(sets, `${plainWords(said)}.`));
-    return { node, update: () => (node.hidden = answers && !engine.reached) };
-  });
-  const node = element("p", { class: "tries" }, "Try: ", ...buttons.map((button) => button.node));
+    return { node, update: () => node.classList.toggle("later", answers && !engine.reached), answers };
+  }).sort((a, b) => a.answers - b.answers);
+  const node = element("p", { class: "tries", hidden: !buttons.length }, "Try: ", ...buttons.map((button) => button.node));
   return {
     node,
     update() {
       for (const button of buttons) button.update();
-      node.hidden = buttons.every((button) => button.node.hidden);
+      node.classList.toggle("later", buttons.every(({ node }) => node.classList.contains("later")));
     },
   };
 }

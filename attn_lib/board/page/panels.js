@@ -13,8 +13,8 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-// Words with *emphasis*: as it is seen, and in quotation marks where there is only text.
-const worded = (text) => text.split(/\*([^*]+)\*/).map((part, k) => (k % 2 ? element("em", {}, part) : part));
+// Words with *emphasis* and powers, e^(so): as they are seen, and emphasis in quotation marks where there is only text.
+const worded = (text) => text.split(/(\*[^*]+\*|\^\([^)]+\))/).map((part, k) => (k % 2 === 0 ? part : part[0] === "*" ? element("em", {}, part.slice(1, -1)) : element("sup", {}, part.slice(2, -1))));
 const plainWords = (text) => text.replace(/\*([^*]+)\*/g, "“$1”");
 
 const used = (event) => (event.preventDefault(), event.stopPropagation());
@@ -25,7 +25,7 @@ const strength = (x, half) => (Number.isFinite(x) ? Math.sign(x) * (1 - 2 ** (-M
 function panelOf(view, panel) {
   const { engine } = view;
   const node = element("div", { class: `panel tone ${panel.kind}`, "data-name": panel.name });
-  const head = element("div", { class: "head" }, element("b", {}, panel.title));
+  const head = element("div", { class: "head" }, element("b", {}, ...worded(panel.title)));
   if (panel.note) head.append(element("span", { class: "note" }, panel.note));
   node.append(head);
   const kinds = { arrows: plane, arcs };
@@ -37,12 +37,11 @@ function panelOf(view, panel) {
       const matrix = engine.values[panel.name], rows = matrix.length, columns = matrix[0]?.length ?? 0;
       node.hidden = !view.shows(panel) || (!body && rows * columns === 0);
       if (node.hidden) return;
-      const gap = typeof panel.gap === "string" ? engine.numbers[panel.gap] : panel.gap;
-      const now = `${rows} ${columns} ${gap}`;
+      const now = `${rows} ${columns} ${engine.gap(panel)}`;
       if (now !== shape) {
         shape = now;
         drawn?.node.remove();
-        drawn = (body ?? (rows * columns > CELLS ? canvasOf : tableOf))(view, panel, matrix, gap);
+        drawn = (body ?? (rows * columns > CELLS ? canvasOf : tableOf))(view, panel, matrix);
         node.append(drawn.node);
       }
       drawn.update(matrix);
@@ -55,8 +54,9 @@ function panelOf(view, panel) {
   return self;
 }
 
-function tableOf(view, panel, first, gap) {
-  const { engine } = view, { rows, columns, name } = panel;
+function tableOf(view, panel, first) {
+  const { engine } = view, { rows, columns, name, parts } = panel;
+  const begins = range(first[0].length).filter((j) => !j || engine.part(panel, j) !== engine.part(panel, j - 1)); // the parts
   const cells = first.map((row, i) => Array.from(row, (_, j) => (panel.toggle ? switchCell : panel.editable ? numberCell : resultCell)(view, panel, i, j)));
   const table = element("table", { role: "grid", "aria-label": panel.title });
   if (columns.length) {
@@ -64,11 +64,15 @@ function tableOf(view, panel, first, gap) {
     cells[0].forEach((_, j) => head.append(element("th", { scope: "col" }, columns[j] ?? String(j))));
     table.append(element("thead", {}, head));
   }
+  if (parts.length) {
+    const heads = begins.map((j, k) => element("th", { scope: "colgroup", colspan: (begins[k + 1] ?? first[0].length) - j }, parts[k]));
+    table.append(element("thead", {}, element("tr", {}, ...(rows.length ? [element("td")] : []), ...heads)));
+  }
   const body = element("tbody");
   cells.forEach((row, i) => {
     const line = element("tr", {}, ...(rows.length ? [element("th", { scope: "row" }, rows[i] ?? String(i))] : []));
     row.forEach((cell, j) => {
-      if (gap && j && j % gap === 0) cell.node.classList.add("after-gap");
+      if (j && begins.includes(j)) cell.node.classList.add("after-gap");
       cell.node.addEventListener("mouseenter", () => view.look(name, i, j));
       cell.node.addEventListener("mouseleave", () => view.unlook());
       line.append(cell.node);

@@ -42,7 +42,8 @@ function wire(from, to, others, straight) {
   const into = `H${to.left - 5}`;
   if (from.right <= to.left + 2) {
     const y = straight ? to.y : to.y + (from.y < to.y ? -6 : 6), half = Math.min(10, (to.left - from.right) / 2);
-    const early = from.right + half, late = to.left - half - 8;
+    const late = to.left - half - 8, aside = from.far + 3; // beside its own title, where there is room
+    const early = aside > from.right + half && aside < late ? aside : from.right + half;
     const onTheWay = inside(early, to.left, y, y), before = inside(from.right, late, from.y, from.y);
     if (onTheWay.length && before.length) { // beneath what stands between them
       const floor = Math.max(...onTheWay.map((box) => box.bottom)) + 3;
@@ -59,6 +60,7 @@ function wire(from, to, others, straight) {
   const [start, end] = to.top > from.bottom ? [from.bottom + 1, to.top - 5] : [from.top - 1, to.bottom + 5];
   const between = inside(x, x, Math.min(start, end), Math.max(start, end));
   if (!between.length) return `M${x},${start} V${end}`;
-  const aside = Math.min(...[from, to, ...between].map((box) => box.edge)) - 6;
-  return `M${from.left - 1},${from.y} H${aside} V${to.y} ${into}`;
+  const edge = Math.min(...[from, to, ...between].map((box) => box.edge)) - 6;
+  const lower = ((from.bottom - from.y) / 2) * Math.sign(to.y - from.y); // not where lines come in
+  return `M${from.left - 1},${from.y + lower} H${edge} V${to.y} ${into}`;
 }

@@ -177,7 +177,7 @@ def settle_jupyterlab():
     kernels.mkdir(parents=True, exist_ok=True)
     (kernels / "ipython_kernel_config.py").write_text(
         'import os\n\nif os.path.exists(".copy.json"):  # in the folder of a learner\'s copies\n'
-        '    c.InteractiveShellApp.extensions = ["attn_lib.missing"]\n'
+        '    c.InteractiveShellApp.extensions = ["workbench.missing"]\n'
     )
 
 

@@ -38,7 +38,7 @@ LONG = ["test_browser", "test_site", "test_deck", "test_board_view", "test_grade
 def pytest_sessionstart(session):
     """What dozens of kernels import is compiled once, also where Python is told to keep nothing that it compiles."""
     if not hasattr(session.config, "workerinput"):
-        for folder in ("attn_lib", "authors"):
+        for folder in ("attn_lib", "workbench", "authors"):
             compileall.compile_dir(Path(__file__).parent / folder, quiet=2)
 
 
@@ -118,7 +118,7 @@ def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
     if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
-    from attn_lib.exercises.progress_file import VARIABLE
+    from workbench.exercises.progress_file import VARIABLE
 
     item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
     with warm.kernels(), pytest.MonkeyPatch.context() as variables:
@@ -226,7 +226,7 @@ def imported_afresh():
     """Inside, the course's own packages are not imported yet, as in a new kernel; afterwards all is as it was."""
 
     def ours():
-        return [name for name in sys.modules if name.partition(".")[0] in ("attn_lib", "authors")]
+        return [name for name in sys.modules if name.partition(".")[0] in ("attn_lib", "workbench", "authors")]
 
     before = {name: sys.modules.pop(name) for name in ours()}
     yield

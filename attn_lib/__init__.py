@@ -1,6 +1,5 @@
-"""The shared code of the notebook series. Plots, boards and exercises are imported by name: attn_lib.plots, …"""
+"""The attention that the notebooks teach, as they build it up; what teaches it stands in workbench."""
 
-from . import missing
 from .backward import attention_backward, softmax_backward
 from .cache import Cache, cache_bytes, cached_attention
 from .examples import Steps, self_attention_steps
@@ -36,5 +35,3 @@ __all__ = [
     "window_mask",
     "without_head",
 ]
-
-missing.watch()

@@ -1,7 +1,7 @@
 """Draws every file of img/: `python -m authors.diagrams`. Numbers in a picture come from running attn_lib.
 
 One unit is one pixel of a picture 1000 pixels wide, y pointing down. Tinted boxes hold data, white ones parameters;
-colours are those of `attn_lib.colours`, and a label always stands beside a colour. Every picture has an upright form
+colours are those of `workbench.colours`, and a label always stands beside a colour. Every picture has an upright form
 for phones: the same words, numbers and arrows, in the other of the two places that stand beside each.
 """
 
@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.path import Path
 
-from attn_lib.colours import COLOURS
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from attn_lib.functional import split_heads
 from attn_lib.masks import causal_mask, padding_mask
+from workbench.colours import COLOURS
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
 WIDTH, UPRIGHT = 1000, 500  # of a picture, and of its form for a phone, where letters of the same size are larger

@@ -12,9 +12,9 @@ from pygments.lexers import PythonLexer
 from pygments.styles import get_style_by_name
 from pygments.token import Name, Text
 
-from attn_lib.board.board import PAGE
-from attn_lib.board.board import script as board_script
-from attn_lib.show import marked
+from workbench.board.board import PAGE
+from workbench.board.board import script as board_script
+from workbench.show import marked
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright

@@ -15,12 +15,12 @@ from urllib.parse import quote, unquote
 import nbformat
 from sphinx.cmd.build import build_main
 
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.numbers import Numbers
-from attn_lib.explorers import by_hand_explorer
-from attn_lib.questions import Question
-from attn_lib.show import folded, framed, marked
 from copies import folds, lesson_of, read
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.numbers import Numbers
+from workbench.explorers import by_hand_explorer
+from workbench.questions import Question
+from workbench.show import folded, framed, marked
 
 from . import pages
 from .deck import live
@@ -33,7 +33,7 @@ OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 COURSE = (  # what the zip holds: the course as it is
     *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "copies.py", "conftest.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json"),
-    *("attn_lib", "authors", "deploy", "img", "notebooks", "tests", "binder", ".devcontainer"),
+    *("attn_lib", "workbench", "authors", "deploy", "img", "notebooks", "tests", "binder", ".devcontainer"),
 )
 ZIP = "attention.zip"
 ON_COLAB = """\

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACE = Path(sys.prefix) / "hub"
 EDITION, HOOKS, SETTINGS = PLACE / "edition", PLACE / "hooks", PLACE / "gitconfig"
 FOLDER = "attention"  # in the student's home
-OPEN = ("attn_lib", "attn_lib.egg-info", ".venv")  # folders of the course that students read; the others are closed
+OPEN = ("attn_lib", "workbench", "attn_lib.egg-info", ".venv")  # what students read; the rest is closed
 
 
 def write():

@@ -67,7 +67,8 @@ def prepare():
     if not cache.is_dir():  # a new home has matplotlib's list of fonts: finding them takes each learner seconds
         environment = {**os.environ, "MPLCONFIGDIR": str(cache)}
         subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], check=True, env=environment)
-    folders = [edition.ROOT / "attn_lib", sysconfig.get_path("purelib")]  # students cannot write there
+    rooms = [edition.ROOT / "attn_lib", edition.ROOT / "workbench"]  # students cannot write there
+    folders = [*rooms, sysconfig.get_path("purelib")]
     subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", *folders], stdout=subprocess.DEVNULL)
 
 

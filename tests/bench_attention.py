@@ -22,7 +22,7 @@ from torch import nn
 from tqdm import tqdm
 
 from attn_lib import MultiHeadAttention, causal_mask, merge_heads, split_heads
-from attn_lib.plots import curves
+from workbench.plots import curves
 
 BUILD = Path(__file__).resolve().parent.parent / "build"
 SIZES = [(2, 4, 768, 12), (8, 256, 512, 8), (4, 1024, 768, 12)]  # batch, length, embed_dim, heads

@@ -18,8 +18,8 @@ from board_page import awake
 from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
-from attn_lib import explorers
 from authors import pages
+from workbench import explorers
 
 PACE = 0.12  # seconds between presses, as a hand makes them
 BUILD = Path(__file__).resolve().parent.parent / "build"
@@ -43,7 +43,7 @@ GRID = """\
 import itertools
 import ipywidgets, torch
 from attn_lib.examples import W_k, W_q, W_v, X, self_attention_steps
-from attn_lib.plots import heatmap_grid
+from workbench.plots import heatmap_grid
 from IPython.display import clear_output, display
 grid = [ipywidgets.FloatText(value, step=1, layout={"width": "5em"}) for value in W_q.flatten().tolist()]
 canvas, drawn = ipywidgets.Output(), itertools.count()
@@ -106,7 +106,7 @@ def in_jupyterlab(browser, count):
     rows, taken, sent = [], {}, {}
     with tempfile.TemporaryDirectory() as folder:
         for k, (source, _) in enumerate([*BOARDS.items(), (GRID, None)]):
-            text = GRID if source == GRID else f"import torch\nfrom attn_lib.explorers import *\n{source}"
+            text = GRID if source == GRID else f"import torch\nfrom workbench.explorers import *\n{source}"
             write_notebook(Path(folder) / f"{k}.ipynb", text)
         with jupyterlab(Path(folder)) as address:
             for k, source in enumerate([*BOARDS, GRID]):

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from tqdm import tqdm
 
 from attn_lib import Cache, cached_attention, merge_heads, split_heads
-from attn_lib.plots import curves
+from workbench.plots import curves
 
 BUILD = Path(__file__).resolve().parent.parent / "build"
 LENGTHS = [16, 64, 256, 1024, 4096]

@@ -4,8 +4,8 @@ import base64
 import json
 import math
 
-from attn_lib.board.board import script
 from authors import pages
+from workbench.board.board import script
 
 NAMES = (
     "Engine, explained, counted, CONDITIONS, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix,"

@@ -4,7 +4,7 @@ import ast
 import itertools
 
 SOLUTION = """\
-from attn_lib.exercises.catalogue import EXERCISES
+from workbench.exercises.catalogue import EXERCISES
 
 {names} = EXERCISES["{exercise}"].answer
 """

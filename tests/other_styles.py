@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import attn_lib
+from workbench.exercises import match_pytorch
 
 # ---------------------------------------------------------------------------------------------------------- right
 
@@ -1508,7 +1509,7 @@ def last_place_fetches_its_neighbour(n, words):
 
 
 def biases_turned(ours, theirs):
-    attn_lib.exercises.match_pytorch.load_from_torch(ours, theirs)
+    match_pytorch.load_from_torch(ours, theirs)
     with torch.no_grad():
         for name, bias in zip(
             "vkq", theirs.in_proj_bias.chunk(3) if theirs.in_proj_bias is not None else (), strict=False

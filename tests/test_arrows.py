@@ -5,8 +5,8 @@ import torch
 from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
-from attn_lib.colours import COLOURS
-from attn_lib.plots import arrows
+from workbench.colours import COLOURS
+from workbench.plots import arrows
 
 QUERIES = torch.tensor([[2.0, 1.0], [-1.5, 0.0]])
 KEYS = torch.tensor([[3.0, 0.0], [1.0, 2.0]])

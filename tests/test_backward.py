@@ -18,7 +18,7 @@ from attn_lib import (
     softmax_backward,
 )
 from attn_lib.examples import W_k, W_q, W_v, X
-from attn_lib.exercises.catalogue import EXERCISES
+from workbench.exercises.catalogue import EXERCISES
 
 EXACT = {"rtol": 0, "atol": 1e-12}  # in float64
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attn_lib.board import Board, Control, Input, Step, Task
-from attn_lib.board import operations as op
+from workbench.board import Board, Control, Input, Step, Task
+from workbench.board import operations as op
 
 START = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 

@@ -8,11 +8,11 @@ import torch
 from board_page import awake, open_page, traits
 from on_a_board import cell, changed, focused, number, press, see, see_results, start_again
 
-from attn_lib import explorers
-from attn_lib.board import Board, Control, Task, random_matrix
-from attn_lib.board import operations as op
 from attn_lib.examples import W_k, W_q, W_v, X
 from authors import pages
+from workbench import explorers
+from workbench.board import Board, Control, Task, random_matrix
+from workbench.board import operations as op
 
 HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_explorers import ALL
 
-from attn_lib.board import Board, Control, Input, random_matrix
-from attn_lib.board import operations as op
-from attn_lib.board.board import CONDITIONS
+from workbench.board import Board, Control, Input, random_matrix
+from workbench.board import operations as op
+from workbench.board.board import CONDITIONS
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
 SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2), "w_k": (4, 2), "wish": (3, 3)}

@@ -7,12 +7,12 @@ import torch
 from board_page import awake
 from test_explorers import ALL
 
-from attn_lib.board import Board, Control, Input, Step
-from attn_lib.board import operations as op
-from attn_lib.board.board import PAGE
 from attn_lib.examples import TOKENS
-from attn_lib.explorers import heads_explorer
 from authors import pages
+from workbench.board import Board, Control, Input, Step
+from workbench.board import operations as op
+from workbench.board.board import PAGE
+from workbench.explorers import heads_explorer
 
 BOARDS = {name: make for name, make in ALL.items() if "," not in name}
 HEAD = (

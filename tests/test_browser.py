@@ -14,7 +14,7 @@ from attn_lib.examples import W_q, W_v, X
 TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
 BOARDS = """\
 import torch
-from attn_lib.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
+from workbench.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
 heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 ---
 by_hand = by_hand_explorer()

@@ -24,12 +24,12 @@ from other_styles import RIGHT
 from torch import nn
 
 import attn_lib
-from attn_lib.exercises import check, probes, runner
-from attn_lib.exercises.catalogue import EXERCISES, Exercise, Mistake, find, told_by
-from attn_lib.exercises.function import Function
-from attn_lib.exercises.numbers import Numbers
-from attn_lib.exercises.outcomes import Outcome, be, close, outcome_of, same, same_complaint
-from attn_lib.exercises.runner import OutOfTime, Worker
+from workbench.exercises import check, probes, runner
+from workbench.exercises.catalogue import EXERCISES, Exercise, Mistake, find, told_by
+from workbench.exercises.function import Function
+from workbench.exercises.numbers import Numbers
+from workbench.exercises.outcomes import Outcome, be, close, outcome_of, same, same_complaint
+from workbench.exercises.runner import OutOfTime, Worker
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -205,7 +205,7 @@ def test_exercises_imported_after_a_change_of_the_default_dtype_are_the_same(imp
         return {id: [getattr(arg, "dtype", None) for args in probes[id] for arg in args] for id in probes}
 
     with double_by_default():
-        from attn_lib.exercises.catalogue import EXERCISES as made
+        from workbench.exercises.catalogue import EXERCISES as made
 
         assert made is not EXERCISES and torch.get_default_dtype() == torch.float64
     assert dtypes(made) == dtypes(EXERCISES)
@@ -214,7 +214,7 @@ def test_exercises_imported_after_a_change_of_the_default_dtype_are_the_same(imp
 def test_exercises_imported_where_tensors_are_made_elsewhere_are_on_the_processor(imported_afresh):
     importlib.import_module("attn_lib.examples")  # as in a notebook's first cell
     with torch.device("meta"):
-        from attn_lib.exercises.catalogue import EXERCISES as made
+        from workbench.exercises.catalogue import EXERCISES as made
 
         assert made is not EXERCISES and torch.ones(1).is_meta
     probes = [args for id in FUNCTIONS for args in (*made[id].probes, *made[id].corner_cases)]
@@ -1071,9 +1071,9 @@ def thrice(x):
 
 
 def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeypatch, imported_afresh):
-    for folder in ("attn_lib", "authors", "notebooks"):
+    for folder in ("attn_lib", "workbench", "authors", "notebooks"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    exercises = tmp_path / "attn_lib" / "exercises"
+    exercises = tmp_path / "workbench" / "exercises"
     (exercises / "how_it_learns.py").write_text(ANOTHER.format(id="97.1"), encoding="utf-8")
     (exercises / "a_hundredth.py").write_text(ANOTHER.format(id="100.1"), encoding="utf-8")
     asked = [nbformat.v4.new_code_cell("def my_twice(x):\n    ...", metadata={"tags": ["exercise"]})]
@@ -1082,10 +1082,10 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
     monkeypatch.syspath_prepend(tmp_path)
 
-    from attn_lib.exercises import check, hint, progress, solution
-    from attn_lib.exercises.catalogue import EXERCISES
     from authors.grade import hand_ins
     from authors.grade.roster import read_points
+    from workbench.exercises import check, hint, progress, solution
+    from workbench.exercises.catalogue import EXERCISES
 
     assert list(EXERCISES)[-2:] == ["97.1", "100.1"], list(EXERCISES)
     assert check("97.1", lambda x: x + x).status == "correct"
@@ -1129,7 +1129,7 @@ def test_the_function_that_a_notebook_asks_for_is_the_one_that_is_checked(path):
 
 
 def test_two_exercises_of_one_name_are_refused():
-    from attn_lib.exercises.function import function
+    from workbench.exercises.function import function
 
     kept = dict(EXERCISES)
     with pytest.raises(ValueError, match=r"two exercises 3\.2"):

@@ -8,10 +8,10 @@ import pytest
 from bs4 import BeautifulSoup
 from test_grade import JudgeHere, host, result, table_of, texts  # noqa: F401  host is a fixture
 
-from attn_lib.exercises.catalogue import EXERCISES
 from authors.grade import run
 from authors.grade.__main__ import main
 from authors.grade.judge import OF_THE_RUN
+from workbench.exercises.catalogue import EXERCISES
 
 MOODLE = "{}_assignsubmission_file_"
 RIGHT = "answer = [1.5105, 3.3094, 2.2658]  # größer\n"

@@ -20,16 +20,16 @@ from bs4 import BeautifulSoup
 from torch import nn
 
 import attn_lib
-from attn_lib import show
-from attn_lib.exercises import check, hint, progress, progress_file, runner, solution
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.clinic import FAULTS, PATIENTS, cures, interfaces, memory
-from attn_lib.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
-from attn_lib.exercises.clinic.judging import is_open, same_code
-from attn_lib.exercises.clinic.patient import Case, Patient
-from attn_lib.exercises.clinic.trial import FIRST, LAST, Evidence, line_up, watched, weigh
-from attn_lib.exercises.clinic.under_a_cloth import compiled, fresh
-from attn_lib.trace import trace
+from workbench import show
+from workbench.exercises import check, hint, progress, progress_file, runner, solution
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.clinic import FAULTS, PATIENTS, cures, interfaces, memory
+from workbench.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
+from workbench.exercises.clinic.judging import is_open, same_code
+from workbench.exercises.clinic.patient import Case, Patient
+from workbench.exercises.clinic.trial import FIRST, LAST, Evidence, line_up, watched, weigh
+from workbench.exercises.clinic.under_a_cloth import compiled, fresh
+from workbench.trace import trace
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CASES = {id: EXERCISES[id] for id in PATIENTS}
@@ -1152,7 +1152,7 @@ def test_no_name_trace_or_message_gives_the_diagnosis_away(id):
     case, shown = CASES[id], everything_shown(id)
     assert case.code.__name__ not in shown
     assert case.name not in shown and case.story not in shown and case.section not in shown
-    assert "noqa" not in shown and "attn_lib/exercises" not in shown
+    assert "noqa" not in shown and "workbench/exercises" not in shown
 
 
 @each_patient

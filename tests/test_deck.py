@@ -23,9 +23,9 @@ from bs4 import BeautifulSoup
 from contrast import CONTRAST
 from lab_page import TOO_SMALL, wait_for
 
-from attn_lib.plots import curves
 from authors import speaker
 from authors.deck import build, serve
+from workbench.plots import curves
 
 NOTEBOOKS = sorted(build.NOTEBOOKS.glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
@@ -693,12 +693,12 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
         "import os, sys; open('left behind', 'w').close(); print('noise'); print('more', file=sys.stderr)",
         f"open(os.path.join(os.environ[{build.live.progress_file.VARIABLE!r}], 'progress'), 'w').close()",
         "1 / 0",
-        "from attn_lib.plots import heatmap; import torch; figure = heatmap(torch.eye(3), list('abc'), title='T')",
+        "from workbench.plots import heatmap; import torch; figure = heatmap(torch.eye(3), list('abc'), title='T')",
         "figure",
-        "from attn_lib.explorers import mask_painter",
+        "from workbench.explorers import mask_painter",
         "mask_painter()",
         "7",
-        "from attn_lib.predict import blank, predict; predict('05.inside', ..., 2)",
+        "from workbench.predict import blank, predict; predict('05.inside', ..., 2)",
         "blank('01.my-keys', ..., 2)",
         "torch.manual_seed(3); torch.set_num_threads(5); torch.set_printoptions(precision=1)",
         "torch.set_default_dtype(torch.float64)",

@@ -529,7 +529,7 @@ def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
     monkeypatch.setattr(load("classroom"), "home", lambda name: SimpleNamespace(pw_dir=f"/home/{longest}"))
     runtime = spawner.environment["JUPYTER_RUNTIME_DIR"](SimpleNamespace(user=SimpleNamespace(name="ada")))
     assert "--KernelManager.transport=ipc" in spawner.args and len(f"{runtime}/kernel-{uuid.uuid4()}-ipc-5") < 108
-    source = (ROOT / "attn_lib/exercises/hand_in.py").read_text()
+    source = (ROOT / "workbench/exercises/hand_in.py").read_text()
     assert re.search('^VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
 
 
@@ -791,7 +791,11 @@ def test_before_a_start_everything_is_made_and_what_is_there_is_left(start, tmp_
     assert install[:2] == ["npm", "install"] and install[-1] == f"configurable-http-proxy@{start.PROXY}"
     assert done == [["write"], ["allow_pulling"], ["close_the_rest"]]
     assert install[install.index("--prefix") + 1] == str(tmp_path / "place")
-    assert "font_manager" in fonts[-1] and {str(ROOT / "attn_lib"), sysconfig.get_path("purelib")} <= set(compiled)
+    assert "font_manager" in fonts[-1] and {
+        str(ROOT / "attn_lib"),
+        str(ROOT / "workbench"),
+        sysconfig.get_path("purelib"),
+    } <= set(compiled)
     cache = start.STATE / "skeleton/.cache/matplotlib"
     assert any(variables.get("MPLCONFIGDIR") == str(cache) for variables in start.variables)
     assert mode(start.STATE) == 0o700 and (start.STATE / "skeleton" / start.collect.LIVE).is_dir()
@@ -846,7 +850,7 @@ def edition(monkeypatch, tmp_path):
     for name in ("notebooks/01_by_hand.ipynb", "notebooks/INSTRUCTORS.md", "copies.py", "img/masks.svg"):
         (course / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, course / name)
-    for name in ("tests/secret.py", ".venv/x.py", "attn_lib/x.py", ".git/HEAD", "my/x"):
+    for name in ("tests/secret.py", ".venv/x.py", "attn_lib/x.py", "workbench/x.py", ".git/HEAD", "my/x"):
         (course / name).parent.mkdir(exist_ok=True)
         (course / name).touch()
     place.mkdir()
@@ -912,7 +916,7 @@ def test_what_is_for_teachers_is_closed_and_what_students_run_is_open(edition, t
     finally:
         os.umask(old)
     modes = {folder.name: mode(folder) for folder in edition.ROOT.iterdir() if folder.is_dir()}
-    assert {name for name, bits in modes.items() if bits == 0o755} == {"attn_lib", ".venv"}
+    assert {name for name, bits in modes.items() if bits == 0o755} == {"attn_lib", "workbench", ".venv"}
     assert {name for name, bits in modes.items() if bits == 0o700} == {"notebooks", "tests", ".git", "my", "img"}
 
 
@@ -1088,7 +1092,7 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     """Learners' copies are handed in, collected and graded, each by the code that does it in a class."""
     collect, homes = class_of
     monkeypatch.syspath_prepend(str(ROOT))
-    course, hand_in = load("commands"), load("attn_lib.exercises.hand_in")
+    course, hand_in = load("commands"), load("workbench.exercises.hand_in")
     monkeypatch.setattr(course, "run", in_this_process)
     lesson, out = tmp_path / "course/notebooks/03_masking.ipynb", tmp_path / "out"
     lesson.parent.mkdir(parents=True)

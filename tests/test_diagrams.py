@@ -12,9 +12,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
-from attn_lib.colours import COLOURS
 from authors import diagrams
 from authors.diagrams import DIAGRAMS, alt_text, svg
+from workbench.colours import COLOURS
 
 IMG = Path(__file__).resolve().parent.parent / "img"
 NOTEBOOKS = sorted(IMG.with_name("notebooks").glob("*.ipynb"))

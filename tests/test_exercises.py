@@ -18,7 +18,7 @@ from torch import nn
 
 import attn_lib
 from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
-from attn_lib.exercises import (
+from workbench.exercises import (
     check,
     checker,
     hint,
@@ -31,10 +31,10 @@ from attn_lib.exercises import (
     solution,
     two_heads,
 )
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.checker import verdict_on
-from attn_lib.exercises.function import Function, Trial
-from attn_lib.exercises.verdict import Verdict
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.checker import verdict_on
+from workbench.exercises.function import Function, Trial
+from workbench.exercises.verdict import Verdict
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -753,8 +753,8 @@ def test_1_1_says_what_it_could_not_read():
 
 
 def test_outputs_that_notebooks_keep_are_the_same_in_every_process(imported_afresh):
-    from attn_lib.exercises import check as another_check
-    from attn_lib.exercises import hint as another_hint
+    from workbench.exercises import check as another_check
+    from workbench.exercises import hint as another_hint
 
     assert another_check is not check
     for id in ("1.1", "6.15"):
@@ -966,7 +966,7 @@ def test_where_a_class_cannot_be_told_check_says_nothing_of_it(own_folder, monke
 def test_import_attn_lib_leaves_the_exercises_out(imported_afresh):
     import attn_lib
 
-    assert attn_lib.causal_mask and not any(name.startswith("attn_lib.exercises") for name in sys.modules)
+    assert attn_lib.causal_mask and not any(name.startswith("workbench.exercises") for name in sys.modules)
 
 
 def test_a_wrong_answer_without_a_name_is_shown_the_operation_at_which_it_parts():

@@ -21,9 +21,9 @@ from attn_lib import (
     split_heads,
     window_mask,
 )
-from attn_lib.board import operations as op
-from attn_lib.board import random_matrix
-from attn_lib.explorers import (
+from workbench.board import operations as op
+from workbench.board import random_matrix
+from workbench.explorers import (
     ENDS,
     READ,
     arrows_explorer,
@@ -590,7 +590,7 @@ def test_of_an_input_that_is_shown_only_at_times_the_table_is_shown_all_the_same
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():
     text = (Path(__file__).parent.parent / "notebooks/INSTRUCTORS.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(from attn_lib.board .+?)```", text, re.S)
+    (code,) = re.findall(r"```python\n(from workbench.board .+?)```", text, re.S)
     made = {}
     exec(code, made)
     x = torch.tensor([[1.0, 0], [0, 2], [1, 1]], dtype=torch.float64)

@@ -33,11 +33,6 @@ import torch
 from bs4 import BeautifulSoup
 from fill_in import fill_in
 
-from attn_lib.exercises import runner
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.checker import verdict_on
-from attn_lib.exercises.clinic.patient import Case
-from attn_lib.exercises.function import Function
 from authors.grade import confine, hand_ins, inside, judge, live, pages, report, roster, run, steps, who
 from authors.grade.__main__ import main
 from authors.grade.answers import (
@@ -58,6 +53,11 @@ from authors.grade.remote import RemoteFunction, Student
 from authors.grade.report import Report, Row
 from authors.grade.roster import BestOf, Person
 from authors.grade.wire import Malformed
+from workbench.exercises import runner
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.checker import verdict_on
+from workbench.exercises.clinic.patient import Case
+from workbench.exercises.function import Function
 
 HAND_INS = Path(__file__).parent / "hand_ins"
 RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
@@ -265,7 +265,7 @@ def test_what_the_library_answers_is_not_shown_beside_what_is_expected(host):
     found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return ~found[0]")
     assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
     assert found.difference == ""
-    cured = "from attn_lib.exercises.catalogue import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
+    cured = "from workbench.exercises.catalogue import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
     cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
     assert judged(host, "6.5", cured).misconception == "librarys-own"
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
@@ -316,7 +316,7 @@ def test_probes_are_drawn_anew_and_every_exercise_has_some():
 
 LOOK = """
 import gc, os, socket, subprocess, sys
-from attn_lib import exercises
+from workbench import exercises
 def look(*_):
     seen = {"uid": os.getuid(), "env": sorted(os.environ), "root": sorted(os.listdir("/")), "here": os.listdir(".")}
     seen["groups"], seen["gids"] = os.getgroups(), os.getresgid()

@@ -8,8 +8,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from attn_lib.colours import FRAMES
-from attn_lib.exercises import hand_in, progress
+from workbench.colours import FRAMES
+from workbench.exercises import hand_in, progress
 
 CELLS = ("text", "def my_f(x):\n    return x", 'check("3.2", my_f)', "my_scores = 2", "progress()")
 

@@ -145,17 +145,17 @@ def test_a_folder_of_its_own_is_empty_for_each_test(own_folder, turn):
 
 @pytest.fixture
 def the_same_as_before():
-    import attn_lib.board
+    import workbench.board
 
     yield
-    assert sys.modules["attn_lib.board"] is attn_lib.board and "authors.unheard_of" not in sys.modules
+    assert sys.modules["workbench.board"] is workbench.board and "authors.unheard_of" not in sys.modules
 
 
 def test_what_is_imported_afresh_is_not_there_yet_and_then_as_it_was(the_same_as_before, imported_afresh):
-    assert not [name for name in sys.modules if name.startswith(("attn_lib", "authors"))]
-    import attn_lib.board
+    assert not [name for name in sys.modules if name.startswith(("attn_lib", "workbench", "authors"))]
+    import workbench
 
-    sys.modules["authors.unheard_of"] = attn_lib
+    sys.modules["authors.unheard_of"] = workbench
 
 
 def test_without_a_browser_tests_are_skipped_but_never_where_nobody_would_notice(monkeypatch):

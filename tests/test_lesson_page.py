@@ -9,10 +9,10 @@ import torch
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.show import marked
 from authors import pages, site
 from authors.deck import live
+from workbench.exercises.catalogue import EXERCISES
+from workbench.show import marked
 
 VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
@@ -32,13 +32,13 @@ def lesson(tmp_path):
     cells = [
         new_markdown_cell("# 9. A title\nand a first paragraph"),
         new_code_cell(
-            "import torch\nfrom attn_lib.predict import predict\nfrom attn_lib.questions import Question", id="in"
+            "import torch\nfrom workbench.predict import predict\nfrom workbench.questions import Question", id="in"
         ),
         predicting(f'guess = ...  # a number < 3, as "1"\npredict(Question("", {ADDED}), guess, 1 + 1, added=3)'),
         new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
-        new_code_cell("from attn_lib.explorers import two_heads_explorer\ntwo_heads_explorer()", id="board"),
+        new_code_cell("from workbench.explorers import two_heads_explorer\ntwo_heads_explorer()", id="board"),
         new_code_cell("1", id="bar", outputs=[bar]),
         new_markdown_cell("Or **switch head 0 off** and **look**.", id="prose"),
         new_code_cell("2", id="picture", outputs=[picture]),
@@ -202,7 +202,7 @@ def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
     site.pack(tmp_path / "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     names = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
-    wanted = ["course.py", "attn_lib/board/page/engine.js", "img/by_hand_flow.svg"]
+    wanted = ["course.py", "workbench/board/page/engine.js", "img/by_hand_flow.svg"]
     wanted += ["requirements.txt", "copies.py", "jupyterlab.json"]
     assert names >= {
         f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in site.notebooks())]

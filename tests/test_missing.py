@@ -6,7 +6,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 from traitlets.config import Config
 
 import copies
-from attn_lib import missing
+from workbench import missing
 
 CELLS = {
     "title": "# 9. A lesson",
@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 def run(folder, capsys):
     """run(id or code, …): what the last of these cells shows, run one after the other."""
     shell = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}), colors="nocolor")
-    shell.run_cell("from attn_lib.missing import watch; watch()")  # as `import attn_lib` does
+    shell.run_cell("from workbench.missing import watch; watch()")  # as `import attn_lib` does
 
     def run(*cells):
         for cell in cells:

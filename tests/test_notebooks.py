@@ -349,7 +349,7 @@ def good_notebook():
     title = (
         "# 4. Title\n\nWhy.\n\n- one\n- two\n- three\n\n**10 minutes, and 10 more for the exercises.** Before: nothing."
     )
-    cells = [prose(title), code("from attn_lib.exercises import check, hint, progress, solution")]
+    cells = [prose(title), code("from workbench.exercises import check, hint, progress, solution")]
     for _ in range(5):
         source = 'guess = ...\npredict("04.two", guess, x, unchanged=1, sum=2)'
         cells += [prose("**Predict.**"), code(source, metadata={"tags": ["predict"]})]
@@ -528,4 +528,4 @@ def test_importing_attn_lib_brings_in_torch_and_nothing_heavier(imported_afresh,
     import attn_lib
 
     assert attn_lib.causal_mask and "torch" in asked
-    assert not asked & {"matplotlib", "ipywidgets", "anywidget", "IPython", "pandas"}
+    assert not asked & {"workbench", "authors", "matplotlib", "ipywidgets", "anywidget", "IPython", "pandas"}

@@ -12,9 +12,9 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
 
-from attn_lib import explorers
 from authors import markdown, pages, site, speaker
 from authors.deck import build
+from workbench import explorers
 
 NOTEBOOKS = sorted((Path(pages.__file__).parents[1] / "notebooks").glob("*.ipynb"))
 

@@ -11,8 +11,8 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 from PIL import Image, ImageChops
 
-from attn_lib.colours import COLOURS, LIGHT, NO_NUMBER
-from attn_lib.plots import PAGE_WIDTH, WEIGHTS_MAP, arrows, curves, heatmap, heatmap_grid
+from workbench.colours import COLOURS, LIGHT, NO_NUMBER
+from workbench.plots import PAGE_WIDTH, WEIGHTS_MAP, arrows, curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 

@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_lib import predict as module
-from attn_lib.colours import FRAMES
-from attn_lib.predict import NotYet, blank, predict
-from attn_lib.questions import Question
+from workbench import predict as module
+from workbench.colours import FRAMES
+from workbench.predict import NotYet, blank, predict
+from workbench.questions import Question
 
 NUMBERS = torch.tensor([1.0, 5.0, 2.0])
 SLIPS = {name: {"label": name, "says": f"You *did* {name}."} for name in ("column", "row", "deviation", "one_product")}

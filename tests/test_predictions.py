@@ -82,8 +82,8 @@ CALL = "predict(Q, guess, n, zero=0, one=1)"
 ORDERS = "the notebook", "questions backwards", "all else backwards"
 # Cells of a made-up lesson: name, tag, source, the answer that was saved; and what is wrong with it.
 LESSON = [
-    ("imports", "", "from attn_lib.predict import NotYet, blank, predict", "", []),
-    ("records", "", f"from attn_lib.questions import Question{RECORDS}", "", []),
+    ("imports", "", "from workbench.predict import NotYet, blank, predict", "", []),
+    ("records", "", f"from workbench.questions import Question{RECORDS}", "", []),
     ("start", "", "n, m, seen, first, more = 3, 1, 5, 1, []", "", []),
     ("twice", "", "first = 2", "", []),
     ("board", "nbval-ignore-output", "assert m == 1", "", []),

@@ -1,4 +1,4 @@
-"""The questions' records, and how answers are read: by attn_lib.questions and by authors/guess.js alike."""
+"""The questions' records, and how answers are read: by workbench.questions and by authors/guess.js alike."""
 
 import ast
 import itertools
@@ -11,10 +11,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from attn_lib import questions
-from attn_lib.predict import Prediction
-from attn_lib.questions import Question, question, reader
 from authors import pages
+from workbench import questions
+from workbench.predict import Prediction
+from workbench.questions import Question, question, reader
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE_TOKENS = {"form": "set", "range": [0, 2], "names": {"I": 0, "like": 1, "tea": 2}}

@@ -14,8 +14,8 @@ from notebook_run import failures
 from PIL import Image, ImageDraw
 from saved_outputs import differences, picture
 
-from attn_lib.explorers import reshape_explorer
-from attn_lib.plots import curves, heatmap, heatmap_grid
+from workbench.explorers import reshape_explorer
+from workbench.plots import curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.softmax(torch.randn(4, 4, generator=torch.Generator().manual_seed(0)), dim=-1)
 WORDS = ["the", "cat", "sat", "on"]
@@ -154,8 +154,8 @@ def test_printing_in_two_pieces_is_printing_but_to_stderr_is_not():
 
 SPOILT = """\
 import torch
-from attn_lib.explorers import reshape_explorer
-from attn_lib.plots import heatmap
+from workbench.explorers import reshape_explorer
+from workbench.plots import heatmap
 """
 EXERCISE = """\
 class check:

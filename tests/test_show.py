@@ -7,8 +7,8 @@ import re
 import pytest
 import torch
 
-from attn_lib import show
-from attn_lib.colours import ABOVE, BELOW, COLOURS, FRAMES, INK, LIGHT, NO_NUMBER
+from workbench import show
+from workbench.colours import ABOVE, BELOW, COLOURS, FRAMES, INK, LIGHT, NO_NUMBER
 
 
 @pytest.mark.parametrize(

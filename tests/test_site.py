@@ -21,9 +21,9 @@ from bs4 import BeautifulSoup
 from contrast import CONTRAST
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
-from attn_lib.exercises.catalogue import EXERCISES
 from authors import site
 from authors.deck import build
+from workbench.exercises.catalogue import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))

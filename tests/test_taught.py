@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from attn_lib import backward, cache, functional, induction, masks, modules, position
-from attn_lib.exercises.source import without_checks
+from workbench.exercises.source import without_checks
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 LIBRARY = {

@@ -33,12 +33,12 @@ from attn_lib import (
     self_attention_steps,
     split_heads,
 )
-from attn_lib.colours import FRAMES
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.clinic import PATIENTS
-from attn_lib.exercises.clinic.under_a_cloth import fresh
-from attn_lib.trace import compare, trace
-from attn_lib.trace.surprises import Call
+from workbench.colours import FRAMES
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.clinic import PATIENTS
+from workbench.exercises.clinic.under_a_cloth import fresh
+from workbench.trace import compare, trace
+from workbench.trace.surprises import Call
 
 NEVER_USED = "never used"
 several = st.integers(2, 5)  # an axis of size 1 is a surprise in itself
@@ -1456,7 +1456,7 @@ def test_a_call_says_its_name_and_every_tensor_that_it_was_given():
 
 
 def test_numbers_between_0_and_1_are_weights_only_if_their_rows_add_up_to_1():
-    from attn_lib.plots import Figure
+    from workbench.plots import Figure
 
     assert not isinstance(trace(lambda x: x * 0.5, torch.ones(2, 3)).show(0), Figure)
     assert isinstance(trace(lambda x: x * 0.5, torch.ones(2, 2)).show(0), Figure)
@@ -1473,7 +1473,7 @@ def test_steps_by_number():
 
 
 def test_a_heatmap_on_demand():
-    from attn_lib.plots import Figure
+    from workbench.plots import Figure
 
     run = trace(attention, *(normal(2, 3, 4, seed=i) for i in range(3)))
     weights = run.show(3, (1,), query_tokens=["a", "b", "c"])

@@ -6,11 +6,11 @@ import pytest
 import torch
 from strategies import normal
 
-from attn_lib import show
-from attn_lib.trace import trace
-from attn_lib.trace.compare import Alike, equal, factor, largest_difference, outputs_differ
-from attn_lib.trace.record import SAMPLE, keep
-from attn_lib.trace.run import Trace
+from workbench import show
+from workbench.trace import trace
+from workbench.trace.compare import Alike, equal, factor, largest_difference, outputs_differ
+from workbench.trace.record import SAMPLE, keep
+from workbench.trace.run import Trace
 
 
 def test_of_a_large_tensor_a_sample_from_its_first_number_to_its_last_is_kept():

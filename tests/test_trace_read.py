@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from strategies import normal
 from torch import nn
 
-from attn_lib import trace as package
-from attn_lib.trace import record, trace
+from workbench import trace as package
+from workbench.trace import record, trace
 
 READS = {  # as it is written, of a matrix x, whole numbers i and a mask b → as it reads
     "x // 2": "// 2",
@@ -179,7 +179,7 @@ def test_behind_a_link_the_library_and_pytorch_are_known_too(tmp_path, monkeypat
     folder = tmp_path / "linked"
     monkeypatch.setattr(Path, "resolve", lambda path: Path("/elsewhere") / path.name)
     monkeypatch.setattr(torch, "__file__", str(folder / "torch/__init__.py"))
-    again = importlib.util.spec_from_file_location("attn_lib.trace.again", record.__file__)
+    again = importlib.util.spec_from_file_location("workbench.trace.again", record.__file__)
     monkeypatch.setitem(sys.modules, again.name, importlib.util.module_from_spec(again))
     again.loader.exec_module(sys.modules[again.name])
     linked = sys.modules[again.name]

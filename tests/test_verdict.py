@@ -8,10 +8,10 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_lib.colours import FRAMES
-from attn_lib.exercises import Verdict, solution
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.verdict import Hint, Overview, Solution
+from workbench.colours import FRAMES
+from workbench.exercises import Verdict, solution
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.verdict import Hint, Overview, Solution
 
 YOURS = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 EXPECTED = torch.tensor([[1.0, 2.0], [3.0, 5.0]])

@@ -16,8 +16,8 @@ from unittest import mock
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
-from attn_lib import show
-from attn_lib.predict import VARIABLE, NotYet, Prediction
+from workbench import show
+from workbench.predict import VARIABLE, NotYet, Prediction
 
 
 class Wrong(Exception):

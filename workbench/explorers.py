@@ -4,10 +4,11 @@ import math
 
 import torch
 
+from attn_lib.checks import check_floating
+from attn_lib.examples import TOKENS, W_k, W_q, W_v, X
+
 from .board import Board, Control, Input, Step, Task
 from .board import operations as op
-from .checks import check_floating
-from .examples import TOKENS, W_k, W_q, W_v, X
 
 # ---------------------------------------------------------------------------------------------- notebook 1
 

@@ -23,7 +23,7 @@ _failed = set()  # names which the learner's own cell did not come to make
 
 
 def watch():
-    """Called by `import attn_lib`, where there may be a kernel or none."""
+    """Called by `import workbench`, where there may be a kernel or none."""
     shell = getattr(builtins, "get_ipython", lambda: None)()  # IPython puts it there while a cell runs
     if shell is not None:
         load_ipython_extension(shell)

@@ -10,8 +10,9 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import AutoLocator, LogLocator
 
+from attn_lib.checks import check_tensor
+
 from . import show
-from .checks import check_tensor
 from .colours import BELOW_ZERO, COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS
 
 WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", WEIGHTS).with_extremes(bad=NO_NUMBER)

@@ -20,8 +20,8 @@ GIVEN_UP = "show"
 def predict(question, guess, truth, /, **slips):
     """Compare a guess with the truth; `...` and None ask for one, "show" gives up. Never raises for a guess.
 
-    question is the id of a record of `attn_lib.questions`, as "01.new-bank", which says how a guess is read and how far
-    a number may be off. truth is a number, a word, a shape or a tensor; guess is the same, in any way of writing it.
+    question is the id of a record of `workbench.questions`, as "01.new-bank", which says how a guess is read and how
+    far a number may be off. truth is a number, a word, a shape or a tensor; guess is the same, however it is written.
     Each of slips is a name in that record and what a learner guesses who makes that slip.
     In a learner's copy a guess that is missing raises `NotYet`, which shows one line and stops Run All.
     """

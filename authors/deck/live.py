@@ -15,10 +15,10 @@ from unittest import mock
 
 import torch
 
-from attn_lib.board import Board
-from attn_lib.exercises import progress_file
-from attn_lib.plots import Figure
-from attn_lib.predict import VARIABLE, Blank, Prediction
+from workbench.board import Board
+from workbench.exercises import progress_file
+from workbench.plots import Figure
+from workbench.predict import VARIABLE, Blank, Prediction
 
 from .. import pages
 

@@ -18,6 +18,7 @@ from .wire import Channel
 ROOT = Path(__file__).resolve().parent.parent.parent
 SEEN = (
     "attn_lib",
+    "workbench",
     "authors/__init__.py",
     "authors/grade/__init__.py",
     "authors/grade/inside.py",
@@ -306,7 +307,7 @@ def bubblewrap(bwrap, size=True):
 
 
 def readable():
-    """What a student's process can read: Python and what is installed for it, the system's libraries, attn_lib."""
+    """What a student's process can read: Python and what is installed for it, the system's libraries, the course's."""
     found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *packages(), *(ROOT / part for part in SEEN)]
     found += [link for link in ("/bin", "/lib", "/lib64", "/sbin") if not os.path.islink(link)]
     found += [os.path.realpath(sys.executable)]

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from attn_lib.show import count
+from workbench.show import count
 
 from .answers import Cell, answer_in, course, exercises_in, headings, read_cells, split_script
 from .roster import composed

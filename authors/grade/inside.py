@@ -28,17 +28,19 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 import attn_lib
-from attn_lib import MultiHeadAttention, exercises
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.checker import is_unattempted
-from attn_lib.exercises.clinic.judging import same_code
-from attn_lib.exercises.clinic.patient import Case
+import workbench
+from attn_lib import MultiHeadAttention
 from authors.grade import steps
 from authors.grade.across import connected, gradients, tensors_in
 from authors.grade.wire import Channel, Closed, Malformed, Reader, Writer, settings_of
+from workbench import exercises
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.checker import is_unattempted
+from workbench.exercises.clinic.judging import same_code
+from workbench.exercises.clinic.patient import Case
 
 PRINTED = 1000  # characters of what a function prints that are handed on
-COURSE = os.path.dirname(os.path.abspath(attn_lib.__file__)) + os.sep
+COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
 OFFERED = tuple(ANSWERS + os.path.join("clinic", name) for name in ("patient.py", "under_a_cloth.py", "faults.py"))
 
@@ -239,7 +241,7 @@ class Watch(TorchFunctionMode):
         if code not in self._known:
             file = code.co_filename
             answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<cure of")
-            taught = file.startswith((COURSE, "<notebook"))
+            taught = file.startswith((*COURSE, "<notebook"))
             self._known[code] = answers or (taught and code.co_name in self.own)
         return self._known[code]
 

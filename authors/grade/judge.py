@@ -7,9 +7,9 @@ import secrets
 import time
 from dataclasses import asdict, dataclass
 
-from attn_lib.exercises import runner
-from attn_lib.exercises.catalogue import EXERCISES, find
-from attn_lib.exercises.checker import verdict_on
+from workbench.exercises import runner
+from workbench.exercises.catalogue import EXERCISES, find
+from workbench.exercises.checker import verdict_on
 
 from .answers import OTHER_NAME, answer_in, course, exercises_in
 from .remote import Greedy, RemoteFunction, Student, remote_class

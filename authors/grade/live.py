@@ -12,9 +12,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attn_lib.exercises import progress_file
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.show import count, marked
+from workbench.exercises import progress_file
+from workbench.exercises.catalogue import EXERCISES
+from workbench.show import count, marked
 
 from .pages import escape, listing, page, slide
 from .report import OF_A_PART, kind_of, mistake_in_words

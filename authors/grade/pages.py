@@ -8,8 +8,8 @@ import json
 import re
 from pathlib import Path
 
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.show import framed, marked
+from workbench.exercises.catalogue import EXERCISES
+from workbench.show import framed, marked
 
 from .answers import NOTEBOOKS
 from .judge import OF_THE_RUN

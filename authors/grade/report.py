@@ -4,9 +4,9 @@ import contextlib
 import csv
 from dataclasses import dataclass, field
 
-from attn_lib.exercises.catalogue import EXERCISES
-from attn_lib.exercises.clinic import trial
-from attn_lib.show import count
+from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.clinic import trial
+from workbench.show import count
 
 from .answers import course
 from .judge import OF_THE_RUN

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from attn_lib.exercises.catalogue import EXERCISES, find
+from workbench.exercises.catalogue import EXERCISES, find
 
 DEFAULT_POINTS = Path(__file__).parent / "points.csv"
 COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too

@@ -159,8 +159,8 @@ def cores():
 
 def edition_of_the_course():
     """A digest of all that a verdict depends on."""
-    digest = hashlib.sha256()
-    for path in sorted([*(ROOT / "attn_lib").rglob("*.py"), *HERE.glob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]):
+    digest, folders = hashlib.sha256(), (ROOT / "attn_lib", ROOT / "workbench", HERE, ROOT / "notebooks")
+    for path in sorted([path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".ipynb")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

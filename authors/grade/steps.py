@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from attn_lib.trace import compare
-from attn_lib.trace.record import KEPT_TO_COMPARE, Kept, Place, Ragged, Recorder, Step
+from workbench.trace import compare
+from workbench.trace.record import KEPT_TO_COMPARE, Kept, Place, Ragged, Recorder, Step
 
 from .wire import DTYPES, NAMES, Malformed
 

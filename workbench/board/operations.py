@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ..functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
-from ..masks import causal_mask, padding_mask
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from attn_lib.masks import causal_mask, padding_mask
 
 OPERATIONS = {}
 

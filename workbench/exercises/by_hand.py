@@ -4,7 +4,8 @@ from functools import partial
 
 import torch
 
-from ..examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
+from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
+
 from .function import function
 from .numbers import numbers
 from .probes import normal

@@ -12,6 +12,9 @@ from types import FunctionType
 import torch
 from torch.overrides import TorchFunctionMode
 
+import attn_lib
+
+from .. import show
 from ..trace import trace
 from . import runner
 from .catalogue import Exercise, register
@@ -19,7 +22,7 @@ from .outcomes import be, close, kind_of, outcome_of, right, same, same_complain
 from .probes import drawn_again, with_dtype
 from .runner import OutOfTime, Raised, Worker
 
-COURSE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+COURSE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (attn_lib.__file__, show.__file__))
 # An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
 # not what its text rules out: AUTOGRAD, where that says "without autograd".
 AUTOGRAD = "backward", "grad", "_softmax_backward_data"

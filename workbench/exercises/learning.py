@@ -6,8 +6,9 @@ import math
 
 import torch
 
-from .. import backward, functional
-from ..masks import causal_mask
+from attn_lib import backward, functional
+from attn_lib.masks import causal_mask
+
 from .function import AUTOGRAD, function
 from .probes import normal
 

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from .. import functional, masks
+from attn_lib import functional, masks
+
 from .function import function
 from .probes import drawn_lengths, normal, some
 

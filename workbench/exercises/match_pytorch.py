@@ -5,8 +5,9 @@ from functools import partial
 import torch
 from torch import nn
 
-from ..masks import padding_mask
-from ..modules import MultiHeadAttention
+from attn_lib.masks import padding_mask
+from attn_lib.modules import MultiHeadAttention
+
 from .function import function
 from .probes import drawn_lengths
 

@@ -4,8 +4,9 @@ from functools import partial
 
 import torch
 
-from .. import cache, functional, masks
-from ..position import rotary
+from attn_lib import cache, functional, masks
+from attn_lib.position import rotary
+
 from .function import function
 from .probes import normal
 

@@ -6,8 +6,9 @@ from functools import partial
 
 import torch
 
-from ..functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
-from ..masks import causal_mask, padding_mask
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.masks import causal_mask, padding_mask
+
 from .function import function
 from .probes import normal
 

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from .. import position
+from attn_lib import position
+
 from ..show import ATOL
 from .function import function
 from .probes import normal

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from ..functional import scaled_dot_product_attention
+from attn_lib.functional import scaled_dot_product_attention
+
 from .function import function
 from .probes import normal
 

@@ -3,10 +3,11 @@
 import torch
 from torch import nn
 
-from .. import induction
-from ..functional import masked_softmax
-from ..masks import causal_mask
-from ..modules import MultiHeadAttention
+from attn_lib import induction
+from attn_lib.functional import masked_softmax
+from attn_lib.masks import causal_mask
+from attn_lib.modules import MultiHeadAttention
+
 from .function import function
 from .probes import normal
 

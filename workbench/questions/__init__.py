@@ -119,7 +119,7 @@ def question(id):
     lesson, _, name = id.partition(".")
     if not (HERE / f"{lesson}.toml").is_file() or name not in records(lesson):
         raise LookupError(
-            f"no question is called {id!r}; attn_lib/questions/ has their records, a file for each lesson"
+            f"no question is called {id!r}; workbench/questions/ has their records, a file for each lesson"
         )
     return Question(id, records(lesson)[name])
 

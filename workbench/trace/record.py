@@ -14,14 +14,16 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+import attn_lib
+
 from .. import show
 from .readable import is_in_place, name_of, operation_of
 from .surprises import Call, surprises_of
 
-LIBRARY = Path(__file__).parents[1]  # as frames name their files, which do not follow links
+LIBRARY, WORKBENCH = Path(attn_lib.__file__).parent, Path(__file__).parents[1]  # as frames name them: links stay
 TORCH = Path(torch.__file__).parent
 INSTALLED = [*site.getsitepackages(), *(sysconfig.get_path(p) for p in ("stdlib", "platstdlib", "purelib"))]
-NOT_YOURS = tuple({f"{Path(folder)}{sep}" for folder in [*INSTALLED, LIBRARY, TORCH] for sep in "/\\"})
+NOT_YOURS = tuple({f"{Path(folder)}{sep}" for folder in [*INSTALLED, LIBRARY, WORKBENCH, TORCH] for sep in "/\\"})
 CHECKS = str(LIBRARY / "checks.py")
 OVERRIDES = str(TORCH / "overrides.py")
 # How PyTorch gets from a call to the code that does it: of no interest to a reader.

@@ -2,7 +2,7 @@
 # The test never looked: the order in which it met healthy and ill was always the same.
 # %%
 import random
-from attn_lib.exercises.clinic import PATIENTS
+from workbench.exercises.clinic import PATIENTS
 case = PATIENTS["6.1"]._case
 line_1, fault_1 = 2, "wrong scale"
 

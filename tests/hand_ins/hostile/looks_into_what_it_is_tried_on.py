@@ -1,7 +1,7 @@
 # 6.1 wrong
 # The test opened what it was to judge and looked up its name.
 # %%
-from attn_lib.exercises.clinic import PATIENTS
+from workbench.exercises.clinic import PATIENTS
 line_1, fault_1 = 2, "wrong scale"
 
 def mended_1(q, k, v, mask=None):

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ...cache import cached_attention
-from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
-from ...masks import padding_mask, window_mask
-from ...position import rotary
+from attn_lib.cache import cached_attention
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from attn_lib.masks import padding_mask, window_mask
+from attn_lib.position import rotary
 
 
 def by_library(q, k, v, mask=None):

@@ -4,8 +4,9 @@ import math
 
 import torch
 
-from ...functional import masked_softmax
-from ...masks import padding_mask
+from attn_lib.functional import masked_softmax
+from attn_lib.masks import padding_mask
+
 from .blind_spots import inputs, no_dead_row, no_mask
 from .cures import filled, plain, scores_of
 from .interfaces import LENGTHS, PLAIN, qkv

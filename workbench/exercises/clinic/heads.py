@@ -3,8 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from ...functional import merge_heads, scaled_dot_product_attention, split_heads
-from ...masks import padding_mask
+from attn_lib.functional import merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.masks import padding_mask
+
 from .blind_spots import given
 from .cures import by_library, heads_of, merged_heads
 from .interfaces import HEADS, MERGED, projected

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ...masks import causal_mask, padding_mask
+from attn_lib.masks import causal_mask, padding_mask
+
 from ..probes import normal, some
 from . import cures
 

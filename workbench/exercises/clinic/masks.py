@@ -4,8 +4,9 @@ import math
 
 import torch
 
-from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
-from ...masks import causal_mask, padding_mask
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.masks import causal_mask, padding_mask
+
 from .blind_spots import given, no_mask, square_only
 from .cures import by_library, causal_of, filled, heads_of, plain, with_both
 from .interfaces import BOTH, CAUSAL, HEADS, PLAIN

@@ -4,9 +4,10 @@ import functools
 
 import torch
 
-from ...functional import scaled_dot_product_attention, share_heads
-from ...masks import window_mask
-from ...position import rotary
+from attn_lib.functional import scaled_dot_product_attention, share_heads
+from attn_lib.masks import window_mask
+from attn_lib.position import rotary
+
 from .blind_spots import given
 from .interfaces import CHUNKS
 from .patient import patient

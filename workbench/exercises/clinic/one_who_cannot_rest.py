@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ...functional import scaled_dot_product_attention
+from attn_lib.functional import scaled_dot_product_attention
+
 from .cures import DropoutModule, by_library
 from .interfaces import MODULE
 from .patient import patient

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+
 from .cures import by_library, filled, heads_of, plain, scaled_by
 from .interfaces import HEADS, PLAIN
 from .patient import patient

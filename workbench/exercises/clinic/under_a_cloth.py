@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ...functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
-from ...masks import causal_mask, padding_mask, window_mask
-from ...position import rotary
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.masks import causal_mask, padding_mask, window_mask
+from attn_lib.position import rotary
 
 INSTRUMENTS = {  # what the source of a patient may use; the notebook imports the same
     "F": F,

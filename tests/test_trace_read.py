@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from strategies import normal
 from torch import nn
 
-from workbench import trace as package
+import attn_lib
 from workbench.trace import record, trace
 
 READS = {  # as it is written, of a matrix x, whole numbers i and a mask b → as it reads
@@ -185,5 +185,5 @@ def test_behind_a_link_the_library_and_pytorch_are_known_too(tmp_path, monkeypat
     linked = sys.modules[again.name]
     assert str(folder / "torch/nn/modules/module.py") in linked.PLUMBING
     assert str(folder / "torch/overrides.py") == linked.OVERRIDES
-    assert str(Path(package.__file__).parents[1] / "checks.py") == linked.CHECKS
+    assert str(Path(attn_lib.__file__).parent / "checks.py") == linked.CHECKS
     assert str(folder / "torch/functional.py").startswith(linked.NOT_YOURS)

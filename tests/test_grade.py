@@ -1314,6 +1314,7 @@ class JudgeHere:
     def __enter__(self):
         return self
 
+    may_start = staticmethod(lambda: None)
     def __exit__(self, *error):
         pass
 
@@ -1480,7 +1481,8 @@ def test_without_bubblewrap_and_a_word_no_hand_in_runs(tmp_path, monkeypatch, ca
     assert main([str(tmp_path)]) == 1
     said = capfd.readouterr().err
     assert "Nothing was graded: " in said and "--unconfined" in said
-    assert not (tmp_path / "ran").exists() and not (tmp_path / "graded/verdicts.csv").exists()
+    assert "hand-in" not in said.partition("Nothing was graded")[0], "it does not seem to have begun"
+    assert not (tmp_path / "ran").exists() and not (tmp_path / "graded").exists()
 
 
 def test_what_bounds_students_code_is_said_before_it_runs(tmp_path, monkeypatch, capfd):

@@ -37,6 +37,7 @@ REFUSED = (
     "its reach. Install bubblewrap (Linux: apt install bubblewrap), or grade in a virtual machine that has nothing to "
     "lose and add --unconfined"
 )
+DOES_NOT_WORK = "bubblewrap does not work here ({})"
 UNCONFINED = (
     "{why}: students' code runs {who}, within limits of time and memory only. It cannot change a verdict, but what "
     "cannot be prevented is that it reads and writes {what} and uses the network: grade people you do not know in a "
@@ -324,23 +325,42 @@ def packages():
     return sorted({Path(spec.origin).resolve().parent.parent for spec in specs if spec and spec.origin})
 
 
+def why_unconfined():
+    """Why there is no bubblewrap; "" where there is one."""
+    if sys.platform != "linux":
+        return f"There is no bubblewrap for {sys.platform}"
+    return "" if shutil.which("bwrap") else "bubblewrap is not installed"
+
+
+def refuse_unconfined():
+    """Raise OSError, with what to do, where bubblewrap does not work: asked of it alone, before torch is read."""
+    if why := why_unconfined() or _why_it_does_not_work(shutil.which("bwrap")):
+        raise OSError(REFUSED.format(why=why))
+
+
+def _why_it_does_not_work(bwrap):
+    try:
+        command = [*bubblewrap(bwrap), sys.executable, "-ISc", ""]
+        tried = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=END_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return DOES_NOT_WORK.format(error)
+    words = tried.stderr.strip().splitlines() or [f"it ends with {tried.returncode}"]
+    return DOES_NOT_WORK.format(words[-1]) if tried.returncode else ""
+
+
 def best_host(limits=None, *, unconfined=False):
     """The host for students' code, started, and the line that says what it prevents and what not.
 
     Raises: OSError, with what to do, where there is no bubblewrap that works and nobody said `unconfined`.
     """
-    bwrap = shutil.which("bwrap")
-    if sys.platform != "linux":
-        why = f"There is no bubblewrap for {sys.platform}"
-    elif not bwrap:
-        why = "bubblewrap is not installed"
-    else:
-        host = Host(limits, bwrap)
+    why = why_unconfined()
+    if not why:
+        host = Host(limits, shutil.which("bwrap"))
         try:
             host.__enter__()
             return host, CONFINED
         except OSError as error:
-            why = f"bubblewrap does not work here ({error})"
+            why = DOES_NOT_WORK.format(error)
     if not unconfined:
         raise OSError(REFUSED.format(why=why))
     host = Host(limits)

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from . import hand_ins, judge
-from .confine import CONFINED, ROOT, Limits, best_host
+from .confine import CONFINED, ROOT, Limits, best_host, refuse_unconfined
 from .pages import write_pages
 from .report import Report, Row, write_tables
 from .roster import read_points, read_roster
@@ -45,7 +45,6 @@ def grade(
     roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
     found = hand_ins.find(folder, but=(roster, points))
     out = Path(out) if out else place / "graded"
-    (out / KEPT).mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
     for hand_in in found:
         if not (hand_in.problem or again) and note_of(hand_in, out / KEPT).exists():
             hand_in.problem = ENDED
@@ -103,6 +102,9 @@ def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True, 
         else:
             results[hand_in.digest, hand_in.path] = before
     words, refused, left = [], [], to_do.qsize()
+    if left and not unconfined:
+        Judge.may_start()
+    kept.mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
     if not left:
         return results, ""
     jobs = min(jobs or cores(), -(-left // 5))  # a judge takes as long to start as some five hand-ins take
@@ -186,6 +188,7 @@ class Judge:
     """A judge in a process of its own: should it end, its hand-in is said to be unjudged, and it starts anew."""
 
     command = (sys.executable, "-m", "authors.grade.run")
+    may_start = staticmethod(refuse_unconfined)  # asked before anything is written, or is waited for
 
     def __init__(self, limits, seed, unconfined=False):
         self.options = json.dumps({"limits": asdict(limits), "seed": seed, "unconfined": unconfined})

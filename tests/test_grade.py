@@ -1107,13 +1107,13 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
     pages.write_pages(small, tmp_path)
     soup = BeautifulSoup((tmp_path / "class.html").read_text(encoding="utf-8"), "html.parser")
     mistakes = texts(soup.select("table.list")[0], "tbody tr")
-    assert mistakes[0][:3] == ["3.2", "The mask starts at the wrong corner", "2 of 2"]
-    assert mistakes[0][3].startswith("03 slide ") and "No looking ahead" in mistakes[0][3]
+    assert mistakes[0][:2] == ["3.2", "The mask starts at the wrong corner"] and "2 of 2" in mistakes[0][3]
+    assert mistakes[0][2].startswith("03 slide ") and "No looking ahead" in mistakes[0][2]
     assert [row[0] for row in mistakes[1:]] == ["6.5", "6.5"]
     assert [row[1] for row in mistakes[1:]] == ["Another line is named", "A mistake without a name: see the code"]
     assert (
         mistakes[0][1] in soup.select_one("h1 + p").get_text()
-        and mistakes[0][3] in soup.select_one("h1 + p").get_text()
+        and mistakes[0][2] in soup.select_one("h1 + p").get_text()
     )
     grid = texts(soup, "table.grid tbody tr")
     assert grid == [
@@ -1130,7 +1130,9 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
     names = pages.students(Report(people=[Person("Eve"), Person("ada"), Person("Bob")]))
     assert [line[0] for line in texts(BeautifulSoup(names, "html.parser"), "tbody tr")] == ["ada", "Bob", "Eve"]
     whole = pages.mistakes(Report([row(person, "3.2", "wrong", "top-left") for person in many], many))
-    assert texts(BeautifulSoup(whole, "html.parser"), "tbody tr")[0][-1] == "P0 , P1 , P2 , P3 , P4 , P5 and 2 more"
+    assert texts(BeautifulSoup(whole, "html.parser"), "tbody tr")[0][-1].endswith(
+        "P0 , P1 , P2 , P3 , P4 , P5 and 2 more"
+    )
     assert texts(soup.select("table.list")[-1], "tbody tr") == [
         ["x.pdf", "not a <notebook>"], ["2.ipynb", "3.2: stopped after <1> seconds"],
     ]  # fmt: skip
@@ -1293,6 +1295,11 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
             assert page.evaluate(BROKEN_WORDS) == [], (name, width)
+        if name == "class.html":
+            who = "[...document.querySelectorAll('.list td a')].every(a => a.getBoundingClientRect().right < 390)"
+            page.set_viewport_size({"width": 390, "height": 800})
+            assert page.evaluate(who), "who made a mistake is seen without scrolling sideways"
+            page.set_viewport_size({"width": 1366, "height": 800})
         within = "[...document.querySelectorAll('.grid')].every(t => t.scrollWidth <= t.parentElement.clientWidth)"
         assert page.evaluate(within), name  # no table is scrolled at 1366
         reached = "[...document.querySelectorAll('.wide, pre')].every(e => e.tabIndex === 0 && e.ariaLabel)"
@@ -1307,6 +1314,7 @@ class JudgeHere:
     """As run.Judge, in this process and with the host that is there."""
 
     host, asked, finished = None, (), True
+    may_start = staticmethod(lambda: None)
 
     def __init__(self, *_):
         self.words = confine.CONFINED
@@ -1314,7 +1322,6 @@ class JudgeHere:
     def __enter__(self):
         return self
 
-    may_start = staticmethod(lambda: None)
     def __exit__(self, *error):
         pass
 

@@ -200,12 +200,12 @@ def mistakes(report):
             f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(labels[person])}</a>" for person in who[:6]
         ) + (f" and {len(who) - 6} more" if len(who) > 6 else "")
         rows += (
-            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{len(who)} of {how_many}</td>"
-            f"<td>{slide(reread) if reread else ''}</td><td>{people}</td></tr>"
+            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td>{slide(reread) if reread else ''}</td>"
+            f"<td>{len(who)} of {how_many}<br>{people}</td></tr>"
         )
     if not rows:
         return "<p>Nothing was answered wrongly.</p>"
-    columns = ("exercise", "mistake", "students", "show", "who")
+    columns = ("exercise", "mistake", "show", "students")  # no more than a phone is wide
     return listing("mistakes of the class", columns, rows, "What the class got wrong most")
 
 

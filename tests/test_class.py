@@ -1,5 +1,6 @@
 """Grading a class as it comes in: whose each file is, what can be read of it, and that nothing becomes 0 unjudged."""
 
+import csv
 import io
 import re
 import zipfile
@@ -184,6 +185,34 @@ def test_blind_marking_keeps_students_apart_and_fills_in_moodles_worksheet(quick
         "55.00",
         "0",
     ]
+
+
+@pytest.mark.parametrize(
+    ("heads", "cells", "word", "mail"),
+    [
+        ("ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Feedback als Kommentar",
+         "Ada Lovelace,ada@x.org,Zur Bewertung abgegeben", "Teilnehmer/in", "ada@x.org"),
+        ("Identifiant;Nom complet;Statut;Note;Note maximale;Commentaires", "Ada Lovelace;Remis", "Participant ", ""),
+        ("Identificador,Nombre completo,Estado,Calificación,Calificación máxima,Comentarios",
+         "Ada Lovelace,Enviado", "Participante ", ""),
+        ("Identificatie,Volledige naam,Adres,Status,Cijfer,Hoogste cijfer,Feedback",  # of which no table knows
+         "Ada Lovelace,ada@x.org,Ingeleverd", "Deelnemer ", "ada@x.org"),
+    ],
+)  # fmt: skip
+def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, cells, word, mail):
+    put(tmp_path, "Ada Lovelace_2003_assignsubmission_file_/01.py")
+    comma = ";" if ";" in heads else ","
+    other = cells.replace("Ada Lovelace", "Bob").replace("ada@", "bob@")
+    rows = ((f"{word}2003", cells), (f"{word}2004", other))
+    text = "\n".join([heads, *(comma.join([*row, "", '"100,00"', ""]) for row in rows), ""])
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
+    quick(tmp_path)
+    back = column(tmp_path / "graded/handed-in.csv", "state", of="student")
+    assert back == {"Ada Lovelace": "judged", "Bob": "nothing"}
+    assert column(tmp_path / "graded/handed-in.csv", "e-mail", of="student")["Ada Lovelace"] == mail
+    back = (tmp_path / "graded/grading-worksheet.csv").read_text(encoding="utf-8-sig")
+    back, was = (list(csv.reader(table.splitlines(), delimiter=comma)) for table in (back, text))
+    assert back == [was[0], [*was[1][:-3], "33,33", *was[1][-2:]], was[2]]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ OURS = {"roster.csv", "points.csv", "who.csv"}
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.S)
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.+)", re.S)
 PLATFORMS = {"moodle": MOODLE, "canvas": CANVAS}
-BLIND = "participant"  # what Moodle calls everybody where marking is blind
+BLIND = ("participant", "participante", "teilnehmer", "teilnehmerin")  # Moodle's name for all where marking is blind
 KINDS = {  # how files begin, whatever their names say
     b"%PDF": "a PDF",
     b"PK\x03\x04": "a .zip, or a document that is one inside",
@@ -268,7 +268,7 @@ def whose(path):
         for platform, pattern in PLATFORMS.items():
             if match := pattern.fullmatch(name):
                 label = composed(match["name"])
-                label = f"{label} {match['id']}" if label.casefold() == BLIND else label
+                label = f"{label} {match['id']}" if label.casefold() in BLIND else label
                 late = bool(match.groupdict().get("late"))
                 return Owner(label, platform, match["id"]), "/".join(path.parts[:depth]), late
     if rest and not is_zip:

@@ -10,7 +10,7 @@ from workbench.show import count
 
 from .answers import course
 from .judge import OF_THE_RUN
-from .roster import harmless, labels, lines_of, moodle_number
+from .roster import harmless, labels, moodle_number, table_in, worksheet
 
 JUDGED, UNREADABLE, UNASSIGNED = "judged", "handed in, unreadable", "handed in, unassigned"
 NOTHING = "nothing"
@@ -232,15 +232,15 @@ def _cell(report, person, counted, state, notebook):
 
 def _write_worksheet(report, path, counted):
     """Moodle's own grading worksheet, every cell as it was but the grades of those whose work was judged."""
-    heads, *lines = lines_of(report.roster)
-    names = [head.strip().casefold() for head in heads]
-    if "grade" not in names:
+    separator, (heads, *lines) = table_in(report.roster)
+    place = worksheet(heads, lines)
+    if "grade" not in place:
         return
-    at, of, grade = (names.index(name) if name in names else None for name in ("identifier", "maximum grade", "grade"))
+    at, of, grade = place["moodle"], place.get("most"), place["grade"]
     possible = sum(report.possible().values())
     people = {person.moodle: person for person in report.people if person.listed and person.moodle}
     with open(path, "w", newline="", encoding="utf-8-sig") as file:
-        write = csv.writer(file).writerow
+        write = csv.writer(file, delimiter=separator).writerow
         write(heads)
         for line in lines:
             person = people.get(moodle_number(line[at])) if len(line) == len(heads) else None

@@ -23,6 +23,15 @@ COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports
     "section": ("section",),
     "moodle": ("identifier",),
 }
+ELSEWHERE = {  # what Moodle calls them in German, French and Spanish
+    "id": ("id-nummer", "matrikelnummer", "numéro d'identification", "número de id"),
+    "name": ("vollständiger name", "nom complet", "nombre completo"),
+    "first": ("vorname", "prénom", "nombre"),
+    "last": ("nachname", "nom de famille", "nom", "apellido(s)", "apellidos"),
+    "email": ("e-mail-adresse", "adresse de courriel", "dirección de correo", "correo electrónico"),
+}
+COLUMNS = {part: (*names, *ELSEWHERE.get(part, ())) for part, names in COLUMNS.items()}
+WORKSHEET = {"moodle": "identifier", "grade": "grade", "most": "maximum grade"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ def rows_of(path):
 
     Raises: ValueError for a file that is no such table.
     """
-    heads, *lines = lines_of(path) or [[]]
+    heads, *lines = table_in(path)[1] or [[]]
     names = [name.strip().casefold() for name in heads]
     rows = []
     for line in lines:
@@ -91,8 +100,8 @@ def rows_of(path):
     return names, rows
 
 
-def lines_of(path):
-    """A CSV file's cells as they are, line by line."""
+def table_in(path):
+    """(what separates a CSV file's cells, the cells as they are, line by line)."""
     data = Path(path).read_bytes()
     try:
         text = data.decode("utf-8-sig")
@@ -100,7 +109,7 @@ def lines_of(path):
         text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
     separator = max(",;\t", key=text.partition("\n")[0].count)
     try:
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        return separator, list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
         raise ValueError(f"{path} is no table: {error}") from None
 
@@ -118,8 +127,14 @@ def read_roster(path):
     Raises: ValueError for a file without names and ids, OSError for none.
     """
     columns, rows = rows_of(path)
+    at = worksheet(columns, [list(row.values()) for row in rows] if len({*columns}) == len(columns) else [])
     is_canvas = "sis login id" in columns or ("student" in columns and "section" in columns)
     place = {part: next((name for name in names if name in columns), None) for part, names in COLUMNS.items()}
+    if "grade" in at:  # in whatever language
+        taken = columns[at["moodle"]]
+        place = {part: name if name != taken else None for part, name in place.items()} | {"moodle": taken}
+        place["name"] = place["name"] or (columns[at["name"]] if "name" in at else None)
+        place["email"] = place["email"] or (columns[at["email"]] if "email" in at else None)
     if is_canvas:  # there ID is Canvas's own
         place |= {"canvas": "id", "id": "sis user id" if "sis user id" in columns else None}
     if not any(place[part] for part in ("name", "last", "id", "email", "moodle")):
@@ -138,6 +153,43 @@ def read_roster(path):
     if not people:
         raise ValueError(f"{path} lists nobody")
     return people
+
+
+def worksheet(heads, lines):
+    """{part: place of its column} of a Moodle grading worksheet; what its heads do not say, in English, its cells do.
+
+    It begins with everybody's number behind one word, `Teilnehmer/in2003`, then has their names unless marking is
+    blind, and has each one's grade just before the maximum, which is the same for all. Another table has no "grade".
+    """
+    names = [head.strip().casefold() for head in heads]
+    place = {part: names.index(name) for part, name in WORKSHEET.items() if name in names}
+    if "moodle" in place:
+        return place
+    columns = list(zip(*(line for line in lines if len(line) == len(heads)), strict=True))
+    if not columns or len({re.sub(r"\s*\d+$", "", cell.strip()) or cell for cell in columns[0]}) > 1:
+        return {}
+    for most in range(2, len(columns)):
+        same = {_decimal(cell) for cell in columns[most]}
+        if len(same) == 1 and (same.pop() or 0) > 0 and all(map(_is_grade, columns[most - 1])):
+            place = {"moodle": 0, "grade": most - 1, "most": most}
+            break
+    else:
+        return {}
+    between = range(1, place["grade"] - 1)  # the last of them tells how far a student is
+    mails = [i for i in between if all("@" in cell or not cell for cell in columns[i]) and any(columns[i])]
+    names = [i for i in between[:1] if i not in mails]
+    return place | {part: some[0] for part, some in (("email", mails), ("name", names)) if some}
+
+
+def _decimal(text):
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _is_grade(text):
+    return text.strip() in ("", "-") or _decimal(text) is not None
 
 
 def moodle_number(identifier):

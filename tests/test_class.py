@@ -215,6 +215,31 @@ def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, 
     assert back == [was[0], [*was[1][:-3], "33,33", *was[1][-2:]], was[2]]
 
 
+def test_a_notebook_that_nobody_answered_counts_for_nobody(host, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(JudgeHere, "host", host)
+    monkeypatch.setattr(JudgeHere, "asked", [])
+    blank = "answer = [...]\ncheck('1.1', answer)\n"
+    for name, text in {"Ada/03.py": TOP_LEFT, "Bob/03.py": TOP_LEFT, "Bob/01_by_hand.py": blank}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "Eve.py").write_text(blank)
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    out = tmp_path / "graded"
+    assert table_of(out / "gradebook-moodle.csv")[0][3:] == ["Attention 03 masking"]
+    assert "1.1" not in page_of(out, "Ada") and "1.1" not in page_of(out, "Bob")
+    nothing = "handed in, nothing answered"
+    assert column(out / "handed-in.csv", "state", of="student") == {"Ada": "judged", "Bob": "judged", "Eve": nothing}
+    assert column(out / "gradebook-moodle.csv", "Attention 03 masking", of="Full name")["Eve"] == ""
+    assert "Nothing is answered" in page_of(out, "Eve") and nothing in (out / "class.html").read_text(encoding="utf-8")
+    (tmp_path / "Ada/01.py").write_text(RIGHT, encoding="utf-8")
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    assert column(out / "gradebook-moodle.csv", "Attention 01 by hand", of="Full name") == {
+        "Ada": "1", "Bob": "0", "Eve": "0",
+    }  # fmt: skip
+    assert column(out / "handed-in.csv", "state", of="student")["Eve"] == nothing
+
+
 @pytest.mark.parametrize(
     ("roster", "judged"),
     [

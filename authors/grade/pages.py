@@ -13,7 +13,7 @@ from workbench.show import framed, marked
 
 from .answers import NOTEBOOKS
 from .judge import OF_THE_RUN
-from .report import JUDGED, NOTHING, UNASSIGNED, kind_of, mistake_in_words, number, total
+from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, mistake_in_words, number, total
 
 STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
@@ -72,12 +72,17 @@ def file_of(person):
 
 
 def feedback(report, person, label):
-    rows, ids = report.of(person), report.exercises()
+    rows, ids, state = report.of(person), report.exercises(), report.states()[person]
     there = "".join(f"<li>{text}</li>" for text in _files_in_words(report, person))
     there = f"<h2>Your files</h2><ul>{there}</ul>" * bool(there)
     if any(question.person == person for question in report.questions):
         there = "<p>From the file alone your teacher cannot tell whose it is: say that it is yours.</p>" + there
-    if not rows:
+    if state == BLANK and not rows:
+        return (
+            f"<h1>{escape(label)}</h1><p>Nothing is answered in what you handed in. If you did answer, it was another "
+            f"file: hand in the one that holds your answers.</p>{there}"
+        )
+    if state == UNREADABLE:
         return (
             f"<h1>{escape(label)}</h1><p>What you handed in could not be judged. You have no points for it yet, which "
             "is not 0 points. Open the file on your own machine, see that it holds your answers, and hand it in once "
@@ -189,7 +194,7 @@ def opening(report):
 
 
 def _how_many_judged(report):
-    return len({row.person for row in report.rows})
+    return len(report.answered())
 
 
 def mistakes(report):
@@ -248,7 +253,7 @@ def students(report):
         if state not in (NOTHING, UNASSIGNED):
             name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>"
         name += " <b class='late'>late</b>" * report.is_late(person)
-        if state == JUDGED:
+        if state == JUDGED or (state == BLANK and mine):
             cells = "".join(_cell(mine.get(id), person) for id in ids)
             cells += f"<td>{total(report.counted(person))}</td>"
         else:

@@ -13,11 +13,12 @@ from .judge import OF_THE_RUN
 from .roster import harmless, labels, moodle_number, table_in, worksheet
 
 JUDGED, UNREADABLE, UNASSIGNED = "judged", "handed in, unreadable", "handed in, unassigned"
-NOTHING = "nothing"
+BLANK, NOTHING = "handed in, nothing answered", "nothing"
 IN_WORDS = {
     JUDGED: "judged",
     UNREADABLE: "handed in but unreadable",
     UNASSIGNED: "unassigned (a hand-in may be theirs)",
+    BLANK: "with nothing answered in what they handed in",
     NOTHING: "with nothing handed in",
 }
 STATES = tuple(IN_WORDS)
@@ -45,6 +46,10 @@ class Row:
     result: dict
     points: float
     of: float
+
+    @property
+    def is_answered(self):
+        return self.result["status"] not in ("missing", "unattempted")
 
 
 @dataclass
@@ -86,11 +91,16 @@ class Report:
 
     def states(self):
         """{person: state}, each one of `STATES`."""
-        judged = {row.person for row in self.rows}
-        handed_in = {hand_in.student for hand_in in self.hand_ins}
+        blank = {row.person for row in self.rows} - {hand_in.student for hand_in in self.hand_ins if hand_in.problem}
+        judged = self.answered()
+        handed_in = {row.person for row in self.rows} | {hand_in.student for hand_in in self.hand_ins}
         asked = {person for question in self.questions for person in question.among}
-        state = {person: JUDGED if person in judged else UNREADABLE for person in judged | handed_in}
+        state = dict.fromkeys(handed_in, UNREADABLE) | dict.fromkeys(blank, BLANK) | dict.fromkeys(judged, JUDGED)
         return {person: state.get(person, UNASSIGNED if person in asked else NOTHING) for person in self.people}
+
+    def answered(self):
+        """Those who answered something."""
+        return {row.person for row in self.rows if row.is_answered}
 
     def files_of(self, person):
         return [hand_in for hand_in in self.hand_ins if hand_in.student == person]
@@ -109,23 +119,27 @@ class Report:
         return labels(self.people)
 
     def exercises(self):
-        """The exercises that this report is about, in the order of the notebooks."""
+        """The exercises that this report is about, in order: of notebooks in which somebody answered something."""
         there = {row.result["exercise"] for row in self.rows}
-        return [id for id in EXERCISES if id in there and self.points.get(id, 0) > 0]
+        begun = {row.result["exercise"].split(".")[0] for row in self.rows if row.is_answered}
+        return [id for id in EXERCISES if id in there and id.split(".")[0] in begun and self.points.get(id, 0) > 0]
 
     def notebooks(self):
-        """{number: name} of the notebooks that somebody handed in."""
+        """{number: name} of the notebooks that somebody answered something in."""
         return {id.split(".")[0]: course().asked[id].notebook for id in self.exercises()}
 
     def of(self, person):
-        return {row.result["exercise"]: row for row in self.rows if row.person == person}
+        """{exercise: row} of a student, of the exercises that this report is about."""
+        ids = self.exercises()
+        rows = {row.result["exercise"]: row for row in self.rows if row.person == person}
+        return {id: rows[id] for id in ids if id in rows}
 
     def counted(self, person):
         """{exercise: points} of those of a student's results that count."""
         return self._best({id: row.points for id, row in self.of(person).items()})
 
     def possible(self):
-        """{exercise: points} that can be reached in the notebooks that somebody handed in."""
+        """{exercise: points} that can be reached in the notebooks that somebody answered something in."""
         return self._best(self.points)
 
     def _best(self, points):
@@ -219,12 +233,13 @@ def _write_gradebooks(report, out, counted, states):
         for person in listed:
             write((person.name, person.canvas, person.id, person.email, person.section, *cells[person]))
     if any(person.moodle and person.listed for person in listed):
-        _write_worksheet(report, out / "grading-worksheet.csv", counted)
+        readable = {person: counted[person] if states[person] != UNREADABLE else {} for person in counted}
+        _write_worksheet(report, out / "grading-worksheet.csv", readable)
 
 
 def _cell(report, person, counted, state, notebook):
     """A student's points for a notebook: none where nothing of it was judged, or, with `zeros`, handed in."""
-    if any(id.split(".")[0] == notebook for id in counted):
+    if state != UNREADABLE and any(id.split(".")[0] == notebook for id in counted):
         return total(counted, notebook)
     in_the_way = state == UNASSIGNED or report.why_not_judged(person)
     return "0" if report.zeros and not in_the_way else ""

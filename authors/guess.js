@@ -42,7 +42,7 @@ function one({ names, options, whole, range, size }, skip, part) {
   if (options.length) return undefined;
   if (size === null && /\d[\s,_]+\d/.test(part)) return undefined; // 5 135 135, several numbers as likely as one
   const number = attnNumbers.readNumber(without(part, skip), { words: true, thousands: whole });
-  const fits = number !== undefined && (!whole || Number.isInteger(number)) && (!range || (range[0] <= number && number <= range[1]));
+  const fits = number !== undefined && !Number.isNaN(number) && (!whole || Number.isInteger(number)) && (!range || (range[0] <= number && number <= range[1]));
   return fits ? [Number.isFinite(number) ? number : attnNumbers.written(number)] : undefined;
 }
 
@@ -72,9 +72,12 @@ function read(question, text) {
 
 // Answers a guess: what is right, how far off that may be, and the known slips. What cannot be read costs no try.
 function judge(question, text) {
-  const { form, leaves, within, slips, size, asks, options } = question;
+  const { form, leaves, within, slips, size, asks, refuses, options } = question;
   const mine = read(question, text);
-  if (!mine) return { unread: true, says: `That could not be read. ${asks}` };
+  if (!mine) {
+    const isRefused = read({ ...question, whole: false, range: null }, text); // numbers, but not those that are asked for
+    return { unread: true, says: isRefused ? refuses : `That could not be read. ${asks}` };
+  }
   const guess = mine.flat(), key = JSON.stringify(mine), count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const close = (a, b) => (typeof a === "number" && typeof b === "number" ? Math.abs(a - b) <= within + 1e-9 * Math.abs(b) : a === b);
   const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));

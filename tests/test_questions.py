@@ -112,7 +112,7 @@ def test_the_page_reads_alike(page):
 SLIP = {"label": "a slip", "says": "A `slip` it is."}
 JUDGED = [  # a question, what is right, and what the slip comes to
     (NUMBER, 0.47, 0.5), (NUMBER, math.nan, 3), (NUMBER, -math.inf, 0), (NUMBER | {"within": 20}, 251, 16),
-    (WHOLE, 5050, 338350), (NUMBERS, [0.06, 0.47, 0.47], [1, 2, 3]), (NUMBERS, [3, 3, 2, 2], [1, 2]),
+    (WHOLE, 5050, 338350), (LINE, 2, 3), (NUMBERS, [0.06, 0.47, 0.47], [1, 2, 3]), (NUMBERS, [3, 3, 2, 2], [1, 2]),
     (MATRIX, PAIRS, [[0, 1], [2, 3], [4, 5]]), (SHAPE, (2, 3, 4), (3, 4)), (THREE_TOKENS, [0, 2], [1]),
 ]  # fmt: skip
 

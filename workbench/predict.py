@@ -94,7 +94,8 @@ class Prediction:
             mine = reader.read(question, self.guess, size)
             self.key = repr(mine)
         except Exception:  # whatever was entered
-            self.comment = f"That could not be read. {question.asks(size)}"
+            refused = reader.is_refused(question, self.guess, size)
+            self.comment = question.refuses() if refused else f"That could not be read. {question.asks(size)}"
             return "unreadable"
         if _same(mine, wanted, within):
             self.comment = "Right."

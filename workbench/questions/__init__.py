@@ -72,12 +72,20 @@ class Question:
             yield from ((words, []) for words in also["none"])
             yield from ((words, [*range(first, last + 1)]) for words in also["all"])
 
+    def _numbers(self):
+        """Which numbers are asked for."""
+        numbers = "whole numbers" if self.whole else "numbers"
+        return f"{numbers} from {self.range[0]} to {self.range[1]}" if self.range else numbers
+
+    def refuses(self):
+        """What is said to numbers that are not those that are asked for."""
+        if self.form == "number":
+            return f"A {self._numbers().replace('numbers', 'number')} is asked for."
+        return f"{self._numbers().capitalize()} are asked for."
+
     def asks(self, size):
         """In which form an answer of that size is read, in a sentence."""
-        letters = ", ".join("abcdefghij"[:size])
-        numbers = "whole numbers" if self.whole else "numbers"
-        if self.range:
-            numbers += f" from {self.range[0]} to {self.range[1]}"
+        letters, numbers = ", ".join("abcdefghij"[:size]), self._numbers()
         *most, last = self.options or [""]
         options = f"{', '.join(most)} or {last}"
         return {
@@ -104,6 +112,7 @@ class Question:
             "names": self.names,
             "skip": " ".join(self.skip),
             "asks": self.asks(size),
+            "refuses": self.refuses(),
         }
 
 

@@ -1,5 +1,6 @@
 """What somebody has entered, read as the question asks for it; authors/guess.js reads alike, and a test holds both."""
 
+import copy
 import math
 import numbers
 import re
@@ -46,6 +47,16 @@ def read(question, thing, size=None):
     if question.form == "matrix":
         return _even([[x for part in row for x in _one(question, part)] for row in thing])
     return _in_order(question, [x for part in thing for x in _one(question, part)])
+
+
+def is_refused(question, thing, size=None):
+    """Whether what cannot be read is one of numbers all the same, only not whole or out of the question's range."""
+    laxer = copy.copy(question)
+    laxer.whole, laxer.range = False, None
+    try:
+        return bool(read(laxer, thing, size))
+    except Exception:  # whatever was entered
+        return False
 
 
 def _is_list(thing):

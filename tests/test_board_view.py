@@ -811,6 +811,26 @@ def test_curves_are_drawn_for_the_weights_that_are_not_nothing_the_larger_the_he
     assert all(a > b > 3 * c for a, b, c in zip(large, less, small, strict=True))
 
 
+# What is not seen whole of what is said of a number while it is changed.
+CUT = """root => {
+  const told = root.querySelector(".line .told"), cut = [];
+  for (const input of root.querySelectorAll("td.cell input")) {
+    if (!input.getClientRects().length) continue;
+    input.focus();
+    input.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true, cancelable: true }));
+    if (told.scrollHeight > told.clientHeight + 1) cut.push(told.textContent);
+  }
+  document.activeElement.blur();
+  return cut;
+}"""
+
+
+@pytest.mark.parametrize("width, height", [(1366, 768), (900, 768), (700, 768), (390, 844)])
+def test_what_a_changed_number_moves_is_said_in_full(open_page, width, height):
+    cut = of_each(open_page(width, height, reduced_motion="reduce"), CUT)
+    assert {name: said for name, said in cut.items() if said} == {}
+
+
 def test_on_a_phone_a_long_name_moves_nothing(alone):
     rows = ("a name that is far longer than a phone is wide, " * 3, "short")
     page = alone("long", Board({"inputs": Input(torch.ones(2, 2), rows=rows)}, [("twice", op.scale("inputs", by=2))]))
@@ -821,7 +841,7 @@ def test_on_a_phone_a_long_name_moves_nothing(alone):
     heights = board(page, "long").evaluate(HEIGHTS)
     assert len(heights) > 4 and max(heights) - min(heights) < 0.5, heights
     page.locator("td input").first.focus()
-    bottoms = page.locator(".line, .hint").evaluate_all("all => all.map((e) => e.getBoundingClientRect().bottom)")
+    bottoms = page.locator(".line, .line .told").evaluate_all("all => all.map((e) => e.getBoundingClientRect().bottom)")
     assert bottoms[1] <= bottoms[0] + 0.5  # a third line would be cut through
     page.set_viewport_size({"width": 1366, "height": 768})
 
@@ -832,7 +852,10 @@ SHEETS = """() => [...document.querySelectorAll(".attn-board")].map((root) => {
   const edges = (part) => (({ top, bottom }) => [top, bottom])(root.querySelector(part).getBoundingClientRect());
   [...root.querySelectorAll("td.result, .many")].find((node) => node.getClientRects().length).focus();
   const small = root.querySelector(".mini"), rows = [...small.children].map((matrix) => matrix.children.length - 1);
-  const found = [root.ariaLabel, small.innerText, Math.max(0, ...rows), edges(".why"), edges(".strip")];
+  const right = document.createRange();
+  right.selectNodeContents(small);
+  const out = right.getBoundingClientRect().right - small.getBoundingClientRect().right;
+  const found = [root.ariaLabel, small.innerText, Math.max(0, ...rows), out, edges(".why"), edges(".strip")];
   document.activeElement.blur();
   return found;
 })"""
@@ -845,8 +868,9 @@ def test_on_a_phone_the_arithmetic_stands_on_the_strip_and_the_strip_has_numbers
     assert board(phone, "mask").locator(".stepper").is_visible()
     assert not board(phone, "reshape").locator(".stepper").is_visible()  # which has no number to change
     assert board(phone, "by_hand").locator(".line").bounding_box()["width"] > 300, "the player stands beside it"
-    for name, small, rows, sheet, strip in sheets:
-        assert rows <= 5, name
+    for name, small, rows, out, sheet, strip in sheets:
+        assert 0 < rows <= 5 and small, name
+        assert out < 0.5, f"{name}: numbers beyond the edge"
         assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name
         assert 0 <= sheet[0] < sheet[1] <= strip[0] < strip[1] <= 844.5, name  # arithmetic and results at once
     assert not any(button.is_visible() for button in phone.get_by_role("button", name="Large type").all())

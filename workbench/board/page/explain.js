@@ -96,7 +96,7 @@ function lookingAt(view) {
     const isShown = there && !view.blank(name) && !view.isNothing(name, engine.values[name][i][j]);
     const found = isShown ? explained(view, name, i, j) : null;
     why.hidden = !found;
-    hint.textContent = there ? "" : idle;
+    heard = hint.textContent = there ? "" : idle;
     if (!there) return;
     put("asked", [view.asked]);
     if (found) {
@@ -106,9 +106,11 @@ function lookingAt(view) {
     if (!found?.sources.length) { // an input, or what was made from nothing
       const moves = engine.moves(name, i, j);
       put("moved", moves);
-      if (engine.panel[name].editable) hint.textContent = `${engine.label(name, i, j)} moves ${counted(view, moves) || "nothing, as things stand"}.`;
+      const label = engine.label(name, i, j), effect = ` moves ${counted(view, moves) || "nothing, as things stand"}.`;
+      const isNamed = view.said.textContent.startsWith(`${label} is now `);
+      if (engine.panel[name].editable) (hint.textContent = `${isNamed ? "It" : label}${effect}`), (heard = `${label}${effect}`);
     }
-    heard = found ? `${found.words}: ${found.text}` : hint.textContent;
+    if (found) heard = `${found.words}: ${found.text}`;
   };
 
   function stand() { // beside its panel where it hides least, first of all below; on a phone it is a sheet at the bottom
@@ -135,9 +137,9 @@ function lookingAt(view) {
 
 // How many cells of which shown panels these are, in words.
 function counted({ engine, panels, shows }, cells) {
-  const names = cells.map(([name]) => name).filter((name) => panels[name] && shows(engine.panel[name]));
-  const called = (name) => (engine.title(name).includes(",") ? `“${engine.title(name)}”` : engine.title(name));
-  return [...new Set(names)].map((name) => `${names.filter((other) => other === name).length} of ${called(name)}`).join(", ");
+  const titles = cells.map(([name]) => name).filter((name) => panels[name] && shows(engine.panel[name])).map((name) => engine.title(name));
+  const called = (title) => (title.includes(",") ? `“${title}”` : title);
+  return [...new Set(titles)].map((title) => `${titles.filter((other) => other === title).length} of ${called(title)}`).join(", ");
 }
 
 // What a change did, for whoever does not see it: the number that moved most, of the weights where they moved.

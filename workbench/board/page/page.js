@@ -1,6 +1,6 @@
 // The page of a board: bar, task, the drawn flow, the arithmetic beside a cell, the line that is read out.
 
-const NARROW = 600, LEAST = 11; // px: of a page that is read as on a phone, and of the smallest type
+const NARROW = 600, WIDE = 1000, LEAST = 11; // px: of a page that is read as on a phone, of long lines, of the smallest type
 
 function render(engine, el) {
   const root = element("div", { class: `attn-board${engine.large ? " large" : ""}`, role: "group", "aria-label": engine.heading });
@@ -23,7 +23,7 @@ function render(engine, el) {
   view.complaint = element("p", { class: "complaint", id: `x${Math.random().toString(36).slice(2)}` });
   view.stage = element("div", { class: "stage" }, flow, view.why, view.complaint);
   const bar = barOf(view, () => fit()), task = taskOf(view), tries = triesOf(view), steps = player(view), strip = (view.strip = stripOf(view));
-  const line = element("p", { class: "line" }, view.said, view.hint);
+  const line = element("p", { class: "line" }, element("span", { class: "told" }, view.said, " ", view.hint));
   root.append(bar.node, task.node, tries.node, view.stage, element("div", { class: "foot" }, steps.node, line), strip.node, view.spoken, view.effect);
   lookingAt(view);
 
@@ -47,6 +47,7 @@ function render(engine, el) {
       narrow = !(fits() || (root.classList.add("tight"), fits()));
     }
     root.classList.toggle("narrow", narrow);
+    root.classList.toggle("short", width < WIDE);
     (narrow ? strip.node : view.stage).append(view.why);
     if (narrow) root.style.fontSize = "";
     else if (root.classList.contains("large")) {
@@ -254,23 +255,30 @@ function stripOf(view) {
   const stepper = element("div", { class: "stepper" }, down, edited, up); // there from the start, so that nothing jumps
   const numbers = ({ editable, toggle }) => editable && !toggle;
   stepper.hidden = !engine.panels.some(numbers);
-  const small = (matrix) => matrix.length > 0 && matrix.length < 6 && matrix[0].length < 9;
-  const results = () => {
-    const shown = engine.steps.filter((s) => view.shows(s) && small(engine.values[s.name]));
-    const last = [...shown].sort((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1]).at(-1); // where the flow ends
-    return [...new Set([shown.find((s) => s.kind === "weights"), last])].filter(Boolean);
+  const isSmall = (matrix) => matrix.length > 0 && matrix.length < 6 && matrix[0].length < 9;
+  const all = ({ kind, title, name }) => ({ kind, title, matrix: engine.values[name] });
+  const oneRow = ({ kind, title, name }) => { // of many rows the one that is looked at, else the last
+    const matrix = engine.values[name], i = view.asked?.[0] === name ? view.asked[1] : matrix.length - 1;
+    return { kind, title: `${title}, ${engine.panel[name].rows[i] ?? `row ${i + 1}`}`, matrix: [matrix[i]] };
   };
-  const rows = ({ name }) => engine.values[name].map((row) => element("div", {}, Array.from(row, written).join("  ")));
+  const results = () => {
+    const there = engine.steps.filter((s) => view.shows(s)), shown = there.filter((s) => isSmall(engine.values[s.name]));
+    if (!shown.length) return there.filter((s) => s.kind === "weights" && engine.values[s.name][0].length < 9).slice(0, 1).map(oneRow);
+    const last = [...shown].sort((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1]).at(-1); // where the flow ends
+    return [...new Set([shown.find((s) => s.kind === "weights"), last])].filter(Boolean).map(all);
+  };
+  const small = ({ kind, title, matrix }) => element("div", { class: `tone ${kind}`, style: `--columns: ${matrix[0].length}` },
+    element("b", {}, title), ...matrix.map((row) => element("div", {}, Array.from(row, written).join("  "))));
   return {
     node: element("div", { class: "strip" }, stepper, mini),
     step() {
       if (view.asked && numbers(engine.panel[view.asked[0]])) stepped = view.asked;
       down.disabled = up.disabled = !stepped;
+      this.update();
       if (stepped) edited.textContent = `${engine.label(...stepped)}: ${minus(exact(value()))}`;
     },
     update() {
-      if (!view.root.classList.contains("narrow")) return;
-      mini.replaceChildren(...results().map((s) => element("div", { class: `tone ${s.kind}` }, element("b", {}, s.title), ...rows(s))));
+      if (view.root.classList.contains("narrow")) mini.replaceChildren(...results().map(small));
     },
   };
 }

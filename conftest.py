@@ -18,7 +18,7 @@ from unittest import mock
 
 import nbformat
 import pytest
-import warm
+import preloaded_kernels
 from filelock import FileLock
 from fill_in import fill_in
 from hypothesis import settings
@@ -118,7 +118,7 @@ def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
     if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
-    from workbench.exercises.progress_file import VARIABLE
+    from workbench.progress import VARIABLE
 
     item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
     with warm.kernels(), pytest.MonkeyPatch.context() as variables:

@@ -19,7 +19,7 @@ from matplotlib.path import Path
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from attn_lib.functional import split_heads
 from attn_lib.masks import causal_mask, padding_mask
-from workbench.colours import COLOURS
+from workbench.display.colours import COLOURS
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
 WIDTH, UPRIGHT = 1000, 500  # of a picture, and of its form for a phone, where letters of the same size are larger

@@ -9,7 +9,8 @@ import math
 import os
 from pathlib import Path
 
-from . import questions, show
+from . import questions
+from .display import show
 from .missing import MARKER
 from .questions import reader
 

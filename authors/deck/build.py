@@ -14,9 +14,9 @@ from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
-from .. import pages
-from ..markdown import inline, to_html
-from ..speaker import clock, minutes_before, notes_of
+from ..site import boards_in_pages
+from ..site.markdown import inline, to_html
+from .notes import clock, minutes_before, notes_of
 from . import live
 
 HERE = Path(__file__).parent

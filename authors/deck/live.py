@@ -16,11 +16,11 @@ from unittest import mock
 import torch
 
 from workbench.board import Board
-from workbench.exercises import progress_file
-from workbench.plots import Figure
+from workbench import progress
+from workbench.display.plots import Figure
 from workbench.predict import VARIABLE, Blank, Prediction
 
-from .. import pages
+from ..site import boards_in_pages
 
 # Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
 PREAMBLE = "from authors.deck import live as _deck; _deck.prepare()"

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from .confine import Limits
+from .sandbox.host import Limits
 
 
 def main(argv):
@@ -27,10 +27,10 @@ def main(argv):
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
     options = parser.parse_args(argv)
     if options.live:
-        from .live import serve
+        from .report.dashboard import serve
 
         return serve(options.folder, options.port)
-    from .run import grade
+    from .grade_class import grade
 
     limits = Limits(seconds=options.seconds, memory_mb=options.memory_mb)
     try:

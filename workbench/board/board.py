@@ -11,8 +11,8 @@ import anywidget
 import torch
 import traitlets
 
-from .. import show
-from ..colours import COLOURS
+from ..display import show
+from ..display.colours import COLOURS
 from .operations import Operation
 
 PAGE = Path(__file__).parent / "page"

@@ -6,10 +6,10 @@ A notebook's exercises are a file of their own beside this one; whatever stands 
 import importlib
 import pkgutil
 
-from .checker import check, hint, solution
-from .progress_file import progress
-from .runner import as_when_torch_starts
-from .verdict import Verdict
+from .api import check, hint, solution
+from ..progress import progress
+from .engine.runner import as_when_torch_starts
+from .engine.verdict import Verdict
 
 __all__ = ["Verdict", "check", "hint", "progress", "solution"]
 

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import show
+from ..display import show
 from . import reader
 
 HERE = Path(__file__).parent

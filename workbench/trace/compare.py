@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 
 import torch
 
-from .. import show
+from ..display import show
 from .record import in_a_row, shape_of, tensors_in
 
 MOST_ALIGNED = 400  # operations at a time

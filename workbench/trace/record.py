@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 import attn_lib
 
-from .. import show
+from ..display import show
 from .readable import is_in_place, name_of, operation_of
 from .surprises import Call, surprises_of
 

@@ -6,8 +6,8 @@ import re
 
 import torch
 
-from .. import show
-from ..colours import FRAMES, RULE
+from ..display import show
+from ..display.colours import FRAMES, RULE
 from .record import Step
 
 LINE_UP_TO, ROWS_UP_TO = 88, 150
@@ -41,7 +41,7 @@ class ShownStep(Step):
         matrix = _matrix(self.value, index)
         if not _are_weights(matrix):
             return Numbers(self, index)
-        from ..plots import heatmap
+        from ..display.plots import heatmap
 
         title = f"Step {self.number}: {self.operation}{_where(self.value, index)}"
         return heatmap(matrix, query_tokens, key_tokens, title=title)

@@ -7,10 +7,10 @@ test, `detects(attention) -> bool`, True for this fault and its relatives, False
 A new patient is written into its ward, one of the six files named last, and gets its cells in notebook 6.
 """
 
-from ..catalogue import EXERCISES
-from . import extreme_cases, heads, masks, memory, one_who_cannot_rest, scores_and_weights  # noqa: F401 - the wards
-from .faults import FAULTS
-from .patient import Case, Patient
+from ..engine.exercise import EXERCISES
+from .bugs import edge_cases, heads, masks, cache, dropout, scores_and_weights  # noqa: F401 - the wards
+from .fault_names import FAULTS
+from .bug import Case, Patient
 
 __all__ = ["FAULTS", "PATIENTS"]
 

@@ -7,8 +7,8 @@ import torch
 
 from attn_lib.masks import causal_mask, padding_mask
 
-from ..probes import normal, some
-from . import cures
+from ..engine.probes import normal, some
+from . import correct
 
 
 @dataclass(frozen=True, eq=False)

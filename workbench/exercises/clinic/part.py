@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..verdict import SIGNS
+from ..engine.verdict import SIGNS
 
 LESSON = "notebook 6, “What does a test have to say?”"
 SIGN_OF = {"right": SIGNS["correct"], "wrong": SIGNS["wrong"], "open": SIGNS["unattempted"]}

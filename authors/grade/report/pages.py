@@ -1,0 +1,297 @@
+"""The pages that come out of a grading: one for the class, and one for each student, to be handed on as it is."""
+
+import base64
+import functools
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.display.show import framed, marked
+
+from ..submissions.extract import NOTEBOOKS
+from ..judge import OF_THE_RUN
+from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, mistake_in_words, number, total
+
+STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
+SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
+WORDS = {"correct": "right", "wrong": "not yet right", "unattempted": "not attempted", "missing": "not handed in"}
+
+
+def escape(text):
+    return html.escape(str(text))
+
+
+def page(title, body, script=""):
+    """A whole page: nothing in it comes from elsewhere, and no script runs but the one that is given."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'; connect-src 'self'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style>"
+    )
+    script = f"<script>{script}</script>" * bool(script)
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body><main>{body}</main>{script}</body></html>\n'
+
+
+def listing(label, columns, rows, caption=""):
+    """A table of rows that are HTML already, which scrolls by itself where it is too wide for the page."""
+    head = "".join(f"<th scope='col'>{name}</th>" for name in columns)
+    caption = f"<caption>{caption}</caption>" * bool(caption)
+    table = f"<table class='list'>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<div class='wide' tabindex='0' role='region' aria-label='{label}'>{table}</div>"
+
+
+def write_pages(report, out):
+    """class.html, and feedback/ with a page for each student who handed something in, be it readable or not."""
+    (out / "feedback").mkdir(exist_ok=True)
+    for old in (out / "feedback").glob("*.html"):
+        old.unlink()
+    labels, states = report.labels(), report.states()
+    for person in report.people:
+        if states[person] in (NOTHING, UNASSIGNED):
+            continue
+        text = page(f"Feedback for {labels[person]}", feedback(report, person, labels[person]))
+        (out / "feedback" / file_of(person)).write_text(text, encoding="utf-8")
+    (out / "class.html").write_text(page("The class", class_page(report)), encoding="utf-8")
+
+
+def file_of(person):
+    """A file's name for a student: readable, safe everywhere, no two alike."""
+    readable = re.sub(r"[^\w-]+", "_", person.id or person.name).strip("_")[:40]
+    distinct = hashlib.sha256(f"{person.apart}\0{person.name}\0{person.email}".encode()).hexdigest()[:6]
+    return f"{readable}-{distinct}.html" if readable else f"{distinct}.html"
+
+
+# ---------------------------------------------------------------------------------------------- for one student
+
+
+def feedback(report, person, label):
+    rows, ids, state = report.of(person), report.exercises(), report.states()[person]
+    there = "".join(f"<li>{text}</li>" for text in _files_in_words(report, person))
+    there = f"<h2>Your files</h2><ul>{there}</ul>" * bool(there)
+    if any(question.person == person for question in report.questions):
+        there = "<p>From the file alone your teacher cannot tell whose it is: say that it is yours.</p>" + there
+    if state == BLANK and not rows:
+        return (
+            f"<h1>{escape(label)}</h1><p>Nothing is answered in what you handed in. If you did answer, it was another "
+            f"file: hand in the one that holds your answers.</p>{there}"
+        )
+    if state == UNREADABLE:
+        return (
+            f"<h1>{escape(label)}</h1><p>What you handed in could not be judged. You have no points for it yet, which "
+            "is not 0 points. Open the file on your own machine, see that it holds your answers, and hand it in once "
+            f"more as .ipynb, .py or .zip.</p>{there}"
+        )
+    counted = report.counted(person)
+    judged = {id.split(".")[0] for id in rows}
+    possible = {id: of for id, of in report.possible().items() if id.split(".")[0] in judged}
+    reached = f"{total(counted)} of {total(possible)} points."
+    lines = "".join(_line(id, rows.get(id), report.points[id], id in counted) for id in ids)
+    best = report.best_in_words()
+    return (
+        f"<h1>{escape(label)}</h1><p>{' '.join([reached, *best])} A ✗ leads "
+        "to your own code and to what <code>check</code> found.</p>"
+        + listing("results", ("exercise", "what", "result", "points"), lines, "What you handed in")
+        + there
+        + "".join(_article(rows[id]) for id in ids if id in rows and rows[id].result["status"] != "missing")
+    )
+
+
+def _files_in_words(report, person):
+    """Each file of a student with what is to be said of it, those that only were judged left out."""
+    said = dict(report.files)
+    for hand_in in report.files_of(person):
+        why = said.get(hand_in.path, "")
+        if hand_in.problem:
+            why = hand_in.problem.partition(". ")[0]  # what follows is for the teacher
+        elif not why.startswith("does not count"):
+            why = ""
+        if why or hand_in.late:
+            late = "It came late, as the platform says. " * hand_in.late
+            yield f"We have your file {escape(hand_in.in_words())}. {late}{escape(_sentence(why))}"
+
+
+def _sentence(why):
+    """What is listed of a file, said to its student."""
+    if why.startswith(("cannot", "does")):
+        return f"It {why}."
+    return f"There is {why}." if why.startswith("no ") else f"It is {why}." if why else ""
+
+
+def _line(id, row, of, counts):
+    status = row.result["status"] if row else "missing"
+    result = f"{SIGNS[status]} {WORDS[status]}"
+    if status != "missing":
+        name = _name_of_mistake(row)
+        result = f"<a href='#e{id}'>{result}</a>{f': {marked(name)}' if name else ''}"
+    others = "<br>others are better" if row and row.points and not counts else ""
+    return (
+        f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
+        f"<td class='number'>{number(row.points) if row else '–'} of {number(of)}{others}</td></tr>"
+    )
+
+
+def _name_of_mistake(row):
+    result = row.result
+    return mistake_in_words(result["exercise"], result["misconception"])[0] if result["misconception"] else ""
+
+
+def _article(row):
+    result, id = row.result, row.result["exercise"]
+    status = result["status"]
+    found = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
+    reread = EXERCISES[id].section if status != "correct" and "Read again:" not in result["message"] else ""
+    parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>"]
+    parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{found}</div>"]
+    parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
+    parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
+    told = result["misconception"] in OF_THE_RUN and "a cell ended" not in result["note"]  # by the message itself
+    note = "" if told else result["note"]
+    parts += [f"<p class='soft'>{escape(note)}</p>"] * bool(note)
+    if result["code"]:
+        parts.append(f"<p>Your code, from {escape(row.file)}:</p>{numbered(result['code'], id)}")
+    return "".join([*parts, "</article>"])
+
+
+def numbered(code, id):
+    """Source with the numbers of its lines."""
+    lines = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(code.splitlines(), start=1))
+    return f"<pre tabindex='0' role='region' aria-label='your code for {id}'>" + "\n".join(lines) + "</pre>"
+
+
+# ------------------------------------------------------------------------------------------------- for the class
+
+
+def class_page(report):
+    parts = [
+        "<h1>The class</h1>",
+        opening(report),
+        "".join(f"<p>{escape(line)}.</p>" for line in report.counts_in_words()),
+        mistakes(report),
+        students(report),
+        files(report),
+        f"<p class='soft'>{escape(report.words)}</p>" if report.words else "",
+    ]
+    return "\n".join(parts)
+
+
+def opening(report):
+    """What to begin the next meeting with."""
+    for id, misconception, who in report.commonest()[:1]:
+        if kind_of(id, misconception) == 0:
+            name, reread = mistake_in_words(id, misconception)
+            return (
+                f"<p class='opening'>Begin with {slide(reread)}: in {id}, {len(who)} of {_how_many_judged(report)} "
+                f"made the same mistake, “{marked(name)}”.</p>"
+            )
+    return ""
+
+
+def _how_many_judged(report):
+    return len(report.answered())
+
+
+def mistakes(report):
+    rows, labels, how_many = "", report.labels(), _how_many_judged(report)
+    for id, misconception, who in report.commonest():
+        name, reread = mistake_in_words(id, misconception)
+        people = ", ".join(
+            f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(labels[person])}</a>" for person in who[:6]
+        ) + (f" and {len(who) - 6} more" if len(who) > 6 else "")
+        rows += (
+            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td>{slide(reread) if reread else ''}</td>"
+            f"<td>{len(who)} of {how_many}<br>{people}</td></tr>"
+        )
+    if not rows:
+        return "<p>Nothing was answered wrongly.</p>"
+    columns = ("exercise", "mistake", "show", "students")  # no more than a phone is wide
+    return listing("mistakes of the class", columns, rows, "What the class got wrong most")
+
+
+def slide(reread):
+    """Where to read again, with the number of its slide: `03 slide 17 (“No looking ahead”)`."""
+    match = re.match(r"notebook (\d+), “([^”]+)”", reread)
+    if not match:
+        return marked(reread)
+    places = [at for (number, heading), at in slides().items() if number == match[1] and heading.startswith(match[2])]
+    place = places[0] if places else None
+    title = marked(f"“{match[2]}”")
+    return f"{int(match[1]):02d} slide {place} ({title})" if place else f"notebook {match[1]}, {title}"
+
+
+@functools.cache
+def slides():
+    """{(number of the notebook, heading): number of the slide under it}."""
+    found = {}
+    for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        number = path.stem.split("_")[0].lstrip("0")
+        place = 0
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            place += cell["metadata"].get("slideshow", {}).get("slide_type") in ("slide", "subslide")
+            if cell["cell_type"] == "markdown" and (match := re.match(r"#+\s+(.+)", "".join(cell["source"]))):
+                found[number, match[1].strip()] = place
+    return found
+
+
+def students(report):
+    ids, notebooks = report.exercises(), report.notebooks()
+    groups = ""
+    for notebook, name in notebooks.items():
+        wide = sum(id.split(".")[0] == notebook for id in ids)
+        groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
+    heads = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
+    body = ""
+    labels, states = report.labels(), report.states()
+    for person in sorted(report.people, key=lambda person: labels[person].casefold()):
+        mine, name, state = report.of(person), escape(labels[person]), states[person]
+        if state not in (NOTHING, UNASSIGNED):
+            name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>"
+        name += " <b class='late'>late</b>" * report.is_late(person)
+        if state == JUDGED or (state == BLANK and mine):
+            cells = "".join(_cell(mine.get(id), person) for id in ids)
+            cells += f"<td>{total(report.counted(person))}</td>"
+        else:
+            why = report.why_not_judged(person)
+            said = f"{state}{f' ({why})' if why else ''}"
+            cells = f"<td class='unjudged' colspan='{len(ids) + 1}'>{escape(said)}</td>"
+        body += f"<tr><th scope='row'>{name}</th>{cells}</tr>"
+    out_of = total(report.possible())
+    best = "".join(f" {words}" for words in report.best_in_words())
+    return (
+        "<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in. A sign leads to the "
+        f"student's page.{best}</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
+        f"<table class='grid'><thead><tr><th rowspan='2' scope='col'>student</th>{groups}"
+        f"<th rowspan='2' scope='col'>of {out_of}</th></tr><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(row, person):
+    if row is None:
+        return "<td></td>"
+    status, id = row.result["status"], row.result["exercise"]
+    name = _name_of_mistake(row)
+    says = escape(f"{id} {WORDS[status]}" + (f": {name}" if name else ""))
+    if status == "missing":
+        return f"<td title='{says}'>{SIGNS[status]}</td>"
+    link = f"<a href='feedback/{escape(file_of(person))}#e{id}' title='{says}' aria-label='{says}'>{SIGNS[status]}</a>"
+    return f"<td class='{status}'>{link}</td>"
+
+
+def _breakable(text):
+    """Text whose lines may break inside a path, but not inside a name's ending."""
+    return re.sub("[_/]", r"\g<0><wbr>", escape(text))
+
+
+def files(report):
+    notes = {(row.file, f"{row.result['exercise']}: {row.result['note']}") for row in report.rows if row.result["note"]}
+    said = [*report.files, *sorted(notes)]
+    if not said:
+        return ""
+    rows = "".join(f"<tr><th scope='row'>{_breakable(path)}</th><td>{_breakable(why)}</td></tr>" for path, why in said)
+    return "<h2>Files to look at</h2>" + listing("files", ("file", "what"), rows)

@@ -1,0 +1,259 @@
+"""Who is in the class, and how many points there are: two CSV files, read as teachers have them."""
+
+import csv
+import io
+import itertools
+import math
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.exercises.engine.exercise import EXERCISES, find
+
+DEFAULT_POINTS = Path(__file__).parent / "points.csv"
+COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too
+    "id": ("id", "student id", "id number", "sis user id", "matriculation number", "number", "username"),
+    "name": ("name", "student", "full name", "student name"),
+    "first": ("first name", "given name"),
+    "last": ("last name", "surname", "family name"),
+    "email": ("e-mail", "email", "email address", "e-mail address", "mail", "sis login id"),
+    "canvas": ("canvas id",),
+    "section": ("section",),
+    "moodle": ("identifier",),
+}
+ELSEWHERE = {  # what Moodle calls them in German, French and Spanish
+    "id": ("id-nummer", "matrikelnummer", "numéro d'identification", "número de id"),
+    "name": ("vollständiger name", "nom complet", "nombre completo"),
+    "first": ("vorname", "prénom", "nombre"),
+    "last": ("nachname", "nom de famille", "nom", "apellido(s)", "apellidos"),
+    "email": ("e-mail-adresse", "adresse de courriel", "dirección de correo", "correo electrónico"),
+}
+COLUMNS = {part: (*names, *ELSEWHERE.get(part, ())) for part, names in COLUMNS.items()}
+WORKSHEET = {"moodle": "identifier", "grade": "grade", "most": "maximum grade"}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student of the class; whoever is not on the roster has a name only."""
+
+    name: str
+    id: str = ""
+    email: str = ""
+    canvas: str = ""  # Canvas's own number of the student
+    section: str = ""
+    moodle: str = ""  # Moodle's number of the student in this assignment, which a grading worksheet has
+    place: str = ""  # of one whose name two of the roster have: where the files are
+    listed: bool = True
+    late: bool = False  # as a grading worksheet in English says
+
+    @property
+    def number(self):
+        """The id on the roster, or else a platform's."""
+        return self.id or self.moodle or self.canvas
+
+    @property
+    def apart(self):
+        """What tells one from a namesake, as far as anything does."""
+        return self.number or self.email or self.place
+
+    def forms(self):
+        """The forms in which a file may name this student."""
+        words = words_of(self.name)
+        forms = {"".join(sorted(words)), *("".join(words[i:] + words[:i]) for i in range(len(words)))}
+        codes = (self.id, self.email, self.email.partition("@")[0], self.canvas)
+        return forms | {"".join(words_of(code)) for code in codes if code}
+
+
+def labels(people):
+    """{person: what to call them where others are}: the name, and of namesakes what tells them apart."""
+    how_many = Counter(tuple(words_of(person.name)) for person in people)
+    alone = {person for person in people if how_many[tuple(words_of(person.name))] == 1 or not person.apart}
+    return {person: person.name if person in alone else f"{person.name} ({person.apart})" for person in people}
+
+
+def composed(text):
+    """The one form of accents that keyboards type; a Mac's file names have another."""
+    return unicodedata.normalize("NFC", text)
+
+
+def words_of(text):
+    """A name's words as they are compared: without case, accents' encodings and punctuation; any script."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return re.findall(r"[^\W_]+", text)
+
+
+def rows_of(path):
+    """A CSV file's rows as dicts with lower-case column names; commas, semicolons or tabs.
+
+    Raises: ValueError for a file that is no such table.
+    """
+    heads, *lines = table_in(path)[1] or [[]]
+    names = [name.strip().casefold() for name in heads]
+    rows = []
+    for line in lines:
+        row = {name: value.strip() for name, value in itertools.zip_longest(names, line[: len(names)], fillvalue="")}
+        row.pop("", None)
+        if any(row.values()):
+            rows.append(row)
+    return names, rows
+
+
+def table_in(path):
+    """(what separates a CSV file's cells, the cells as they are, line by line)."""
+    data = Path(path).read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    try:
+        return separator, list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    except csv.Error as error:
+        raise ValueError(f"{path} is no table: {error}") from None
+
+
+def harmless(text):
+    """A text that begins like a formula would be run as one by a spreadsheet."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def read_roster(path):
+    """The `Person`s of a roster: columns id, name, e-mail, or a list of participants from Moodle or Canvas.
+
+    A grading worksheet of Moodle's is one too; where marking is blind it has numbers and no names.
+
+    Raises: ValueError for a file without names and ids, OSError for none.
+    """
+    columns, rows = rows_of(path)
+    at = worksheet(columns, [list(row.values()) for row in rows] if len({*columns}) == len(columns) else [])
+    is_canvas = "sis login id" in columns or ("student" in columns and "section" in columns)
+    place = {part: next((name for name in names if name in columns), None) for part, names in COLUMNS.items()}
+    if "grade" in at:  # in whatever language
+        taken = columns[at["moodle"]]
+        place = {part: name if name != taken else None for part, name in place.items()} | {"moodle": taken}
+        place["name"] = place["name"] or (columns[at["name"]] if "name" in at else None)
+        place["email"] = place["email"] or (columns[at["email"]] if "email" in at else None)
+    if is_canvas:  # there ID is Canvas's own
+        place |= {"canvas": "id", "id": "sis user id" if "sis user id" in columns else None}
+    if not any(place[part] for part in ("name", "last", "id", "email", "moodle")):
+        raise ValueError(f"{path} has no column for names, ids or e-mail addresses, as in id,name,e-mail")
+    people = []
+    for row in rows:
+        part = {key: row.get(name, "") if name else "" for key, name in place.items()}
+        name = part["name"] or " ".join(filter(None, [part["first"], part["last"]]))
+        if is_canvas and (name.strip() in ("Points Possible", "Student, Test") or not any(part.values())):
+            continue
+        name = name or part["email"] or part["id"] or part["moodle"]
+        number = moodle_number(part["moodle"])
+        late = bool(number and re.search(r"\blate\b", row.get("status", "")))  # "… - 1 day 2 hours late"
+        codes = (part["id"], part["email"], part["canvas"], part["section"], number)
+        people.append(Person(name, *codes, late=late))
+    if not people:
+        raise ValueError(f"{path} lists nobody")
+    return people
+
+
+def worksheet(heads, lines):
+    """{part: place of its column} of a Moodle grading worksheet; what its heads do not say, in English, its cells do.
+
+    It begins with everybody's number behind one word, `Teilnehmer/in2003`, then has their names unless marking is
+    blind, and has each one's grade just before the maximum, which is the same for all. Another table has no "grade".
+    """
+    names = [head.strip().casefold() for head in heads]
+    place = {part: names.index(name) for part, name in WORKSHEET.items() if name in names}
+    if "moodle" in place:
+        return place
+    columns = list(zip(*(line for line in lines if len(line) == len(heads)), strict=True))
+    if not columns or len({re.sub(r"\s*\d+$", "", cell.strip()) or cell for cell in columns[0]}) > 1:
+        return {}
+    for most in range(2, len(columns)):
+        same = {_decimal(cell) for cell in columns[most]}
+        if len(same) == 1 and (same.pop() or 0) > 0 and all(map(_is_grade, columns[most - 1])):
+            place = {"moodle": 0, "grade": most - 1, "most": most}
+            break
+    else:
+        return {}
+    between = range(1, place["grade"] - 1)  # the last of them tells how far a student is
+    mails = [i for i in between if all("@" in cell or not cell for cell in columns[i]) and any(columns[i])]
+    names = [i for i in between[:1] if i not in mails]
+    return place | {part: some[0] for part, some in (("email", mails), ("name", names)) if some}
+
+
+def _decimal(text):
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _is_grade(text):
+    return text.strip() in ("", "-") or _decimal(text) is not None
+
+
+def moodle_number(identifier):
+    """1001 of the `Participant 1001` that a grading worksheet has."""
+    found = re.search(r"\d+$", identifier.strip())
+    return found[0] if found else ""
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """Exercises of which only the best count."""
+
+    ids: tuple
+    most: int
+
+
+def read_points(path=None):
+    """{exercise: points} of all that are asked for, those of a file or of the whole course, and the `BestOf`s.
+
+    A row is for one exercise, for several, `6.1 6.5`, or for all of a notebook, `6.*`; a later row counts more. A
+    number under `best` says how many of them count, each student's best. The course's points are 2 for an exercise,
+    3 for a patient of the clinic, one for each part, and what points.csv says.
+    Raises: ValueError for a file that is no such table, OSError for none.
+    """
+    points = {} if path else {id: 3.0 if exercise.in_parts else 2.0 for id, exercise in EXERCISES.items()}
+    groups, path = [], path or DEFAULT_POINTS
+    columns, rows = rows_of(path)
+    if not {"exercise", "points"} <= set(columns):
+        raise ValueError(f"{path} has no columns exercise and points")
+    for row in rows:
+        try:
+            ids = _ids_of(row["exercise"])
+            points |= dict.fromkeys(ids, _points_of(row["points"]))
+            if row.get("best"):
+                groups.append(_best_of(ids, row["best"], groups))
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"{path}: {error} (exercise {row['exercise']})") from None
+    return points, groups
+
+
+def _ids_of(text):
+    """The ids that a row is for; raises KeyError for none."""
+    ids = []
+    for word in text.split() or [text]:
+        notebook = word.removesuffix("*") if word.endswith(".*") else None
+        ids += [id for id in EXERCISES if notebook and id.startswith(notebook)] or [find(word).id]
+    return list(dict.fromkeys(ids))
+
+
+def _points_of(text):
+    try:
+        points = float(text.replace(",", "."))
+    except ValueError:
+        points = math.nan
+    if not 0 <= points < math.inf:
+        raise ValueError(f"{text!r} is no number of points")
+    return points
+
+
+def _best_of(ids, text, groups):
+    if not text.isdecimal() or not 1 <= int(text) <= len(ids):
+        raise ValueError(f"the best {text} of {len(ids)} cannot count")
+    if len({id.split(".")[0] for id in ids}) > 1:
+        raise ValueError("the best can be taken of one notebook's exercises, not across two")
+    if twice := [id for group in groups for id in group.ids if id in ids]:
+        raise ValueError(f"{twice[0]} is in two rows that have a best")
+    return BestOf(tuple(ids), int(text))

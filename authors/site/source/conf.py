@@ -1,0 +1,67 @@
+"""Sphinx settings of the web site; authors/site.py lays out what they are applied to."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+from docutils.nodes import SkipNode
+
+from authors.site import boards_in_pages
+from authors.site.markdown import mathml
+from authors.site.build import addresses
+
+project = "Learn attention by moving its numbers"
+html_title = "Learn attention"
+ABOUT = json.loads(Path(__file__).with_name("about.json").read_text(encoding="utf-8"))  # page → one sentence
+WHAT = "Attention with numbers you can edit: boards that move in the page, notebooks that ask before they tell."
+language = "en"
+
+extensions = ["myst_nb"]
+nb_execution_mode = "off"  # the outputs are those saved in the notebooks, which the tests keep true
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+myst_enable_extensions = ["dollarmath"]
+
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = ["guess.js", "boards.js", "site.js"]
+html_favicon = "_static/favicon.svg"
+html_show_copyright = False
+html_copy_source = False
+html_show_sphinx = False
+html_use_index = False
+html_math_renderer = "mathml"
+pygments_style, pygments_dark_style = pages.CODE, pages.CODE_IN_THE_DARK
+
+
+def describe(app, name, template, context, doctree):
+    """What a search, and a link that is shared, show of a page."""
+    about, site = ABOUT.get(name, WHAT), addresses()[1]
+    title = context.get("title") if name in ABOUT else project
+    card = {"og:title": title, "og:description": about, "og:type": "article"}
+    if site:  # whoever shows the link fetches them by their whole address
+        card |= {"og:url": f"{site}/{name}.html", "og:image": f"{site}/_static/board.png"}
+    tags = [f'<meta property="{key}" content="{html.escape(text)}">' for key, text in card.items()]
+    tags += [f'<meta name="description" content="{html.escape(about)}">']
+    tags += [f'<meta name="twitter:card" content="{"summary_large_image" if site else "summary"}">']
+    given = re.sub(r'<meta[^>]*name="viewport"[^>]*>', "", context.get("metatags", ""))  # the theme has its own
+    context["metatags"] = given + "\n".join(tags)
+
+
+def setup(app):
+    """Formulas without a script: <math>, which every browser draws; and what a shared link shows."""
+    app.connect("html-page-context", describe)
+    for name in ("ipython3", "python"):
+        app.add_lexer(name, pages.Python)
+
+    def inline(writer, node):
+        writer.body.append(mathml(node.astext()))
+        raise SkipNode
+
+    def block(writer, node):
+        writer.body.append(f"<div>{mathml(node.astext(), display=True)}</div>")
+        raise SkipNode
+
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))

@@ -1,0 +1,210 @@
+"""The way back by hand is autograd's, through our attention and PyTorch's: any shape, any mask, dead rows too."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import attention_inputs, normal, seeds
+from torch.testing import assert_close
+
+from attn_lib import (
+    attention_backward,
+    causal_mask,
+    masked_softmax,
+    padding_mask,
+    scaled_dot_product_attention,
+    self_attention_steps,
+    softmax_backward,
+)
+from attn_lib.examples import W_k, W_q, W_v, X
+from workbench.exercises.engine.exercise import EXERCISES
+
+EXACT = {"rtol": 0, "atol": 1e-12}  # in float64
+
+
+def came_back(output, seed=99):
+    return normal(*output.shape, seed=seed, dtype=output.dtype)
+
+
+# ---------------------------------------------------------------------------------------------- equal to autograd's
+
+
+@given(attention_inputs(grad=True), st.sampled_from([None, 0.3, 1.0, 2.5]), seeds)
+def test_it_is_autograds_through_our_attention_whatever_shape_mask_and_scale(inputs, scale, seed):
+    *qkv, mask = inputs
+    output, _ = scaled_dot_product_attention(*qkv, mask, scale=scale)
+    grad_output = came_back(output, seed)
+    with torch.no_grad():
+        made = attention_backward(*qkv, grad_output, mask, scale=scale)
+    assert [gradient.shape for gradient in made] == [tensor.shape for tensor in qkv]
+    for mine, its in zip(made, torch.autograd.grad(output, qkv, grad_output), strict=True):
+        assert_close(mine, its, **EXACT)
+
+
+@given(attention_inputs(grad=True), seeds)
+def test_it_is_autograds_through_pytorchs_attention(inputs, seed):
+    *qkv, mask = inputs
+    four = [tensor.reshape((1,) * (4 - tensor.ndim) + tensor.shape) for tensor in qkv]  # it wants heads
+    if mask is not None:
+        whole = (*qkv[0].shape[:-1], qkv[1].size(-2))
+        four_mask = mask.expand(whole).reshape((1,) * (4 - len(whole)) + whole)
+    output = F.scaled_dot_product_attention(*four, None if mask is None else four_mask)
+    grad_output = came_back(output, seed)
+    theirs = torch.autograd.grad(output, qkv, grad_output)
+    made = attention_backward(*qkv, grad_output.reshape(*qkv[0].shape[:-1], qkv[2].size(-1)), mask)
+    for mine, its in zip(made, theirs, strict=True):
+        assert_close(mine, its, **EXACT)
+
+
+@pytest.mark.parametrize("mask", [None, causal_mask(4, 5), causal_mask(5)[:4], padding_mask([3, 0], 5)])
+def test_gradcheck_of_a_function_whose_way_back_is_ours(mask):
+    class Attention(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, query, key, value):
+            ctx.save_for_backward(query, key, value)
+            return scaled_dot_product_attention(query, key, value, mask)[0]
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return attention_backward(*ctx.saved_tensors, grad_output, mask)
+
+    sizes = (2, 4, 3), (2, 5, 3), (2, 5, 2)
+    qkv = [normal(*size, seed=i, grad=True) for i, size in enumerate(sizes)]
+    assert torch.autograd.gradcheck(Attention.apply, qkv)
+    assert torch.autograd.gradcheck(Attention.apply, [t.mT.contiguous().mT.detach().requires_grad_() for t in qkv])
+
+
+@given(attention_inputs(), seeds)
+def test_softmax_backward_is_autograds_and_its_rows_sum_to_0(inputs, seed):
+    query, key, _, mask = inputs
+    scores = (query @ key.mT).requires_grad_()
+    weights = masked_softmax(scores, mask)
+    back = came_back(weights, seed)
+    made = softmax_backward(weights.detach(), back)
+    assert_close(made, torch.autograd.grad(weights, scores, back)[0], **EXACT)
+    assert_close(made.sum(dim=-1), torch.zeros(made.shape[:-1], dtype=made.dtype), **EXACT)
+    assert (made[weights == 0] == 0).all()
+
+
+def test_it_can_itself_be_gone_through_backwards():
+    sizes = (3, 4), (5, 4), (5, 2), (3, 2)
+    assert torch.autograd.gradcheck(attention_backward, [normal(*s, seed=i, grad=True) for i, s in enumerate(sizes)])
+
+
+@pytest.mark.parametrize("dtype, within", [(torch.float32, 1e-5), (torch.bfloat16, 5e-2), (torch.float16, 1e-2)])
+def test_other_dtypes_keep_theirs(dtype, within):
+    sizes = (2, 3, 4), (2, 5, 4), (2, 5, 2), (2, 3, 2)
+    exact = [normal(*size, seed=i) for i, size in enumerate(sizes)]
+    made = attention_backward(*(tensor.to(dtype) for tensor in exact))
+    for mine, true in zip(made, attention_backward(*exact), strict=True):
+        assert mine.dtype == dtype
+        assert_close(mine.double(), true, rtol=within, atol=within)
+
+
+# --------------------------------------------------------------------------------------------------------- dead rows
+
+
+@given(attention_inputs(masked=True), seeds)
+def test_a_dead_query_gets_nothing_and_gives_nothing(inputs, seed):
+    *qkv, mask = inputs
+    weights = masked_softmax(qkv[0] @ qkv[1].mT, mask)
+    dead = ~mask.expand(weights.shape).any(dim=-1)
+    grad_output = came_back(qkv[0] @ qkv[1].mT @ qkv[2], seed)
+    made = attention_backward(*qkv, grad_output, mask)
+    assert (made[0][dead] == 0).all()
+    silenced = grad_output.masked_fill(dead[..., None], 0.0)
+    for mine, without in zip(made, attention_backward(*qkv, silenced, mask), strict=True):
+        assert mine.isfinite().all() and torch.equal(mine, without)
+    unheard = ~mask.expand(weights.shape).any(dim=-2)
+    assert (made[1][unheard] == 0).all() and (made[2][unheard] == 0).all()
+
+
+# ----------------------------------------------------------------------------------------------------- what it holds
+
+
+@given(attention_inputs(), seeds)
+def test_a_rows_mean_is_the_output_times_what_came_back(inputs, seed):
+    *qkv, mask = inputs
+    output, weights = scaled_dot_product_attention(*qkv, mask)
+    grad_output = came_back(output, seed)
+    shared = (weights * (grad_output @ qkv[2].mT)).sum(dim=-1)
+    assert_close(shared, (output * grad_output).sum(dim=-1), **EXACT)
+
+
+@given(attention_inputs(), seeds)
+def test_arguments_are_left_as_they_were(inputs, seed):
+    *qkv, mask = inputs
+    grad_output = came_back(qkv[0] @ qkv[1].mT @ qkv[2], seed)
+    before = [tensor.clone() for tensor in (*qkv, grad_output)]
+    attention_backward(*qkv, grad_output, mask)
+    assert all(map(torch.equal, before, (*qkv, grad_output)))
+
+
+def test_the_numbers_of_notebook_7():
+    x, w_q, w_k, w_v = (matrix.double() for matrix in (X, W_q, W_k, W_v))
+    steps = self_attention_steps(x, w_q, w_k, w_v, scale=1)
+    wish = torch.tensor([0.0, 0.0, 1.0], dtype=torch.float64)
+    to_scores = steps.weights[0] - wish
+    by_hand = {"scores": [0.0634, 0.4683, -0.5317], "query": [0.8099, 0.3416, -0.4683]}
+    assert_close(to_scores, torch.tensor(by_hand["scores"]).double(), rtol=0, atol=5e-5)
+    assert_close(to_scores @ steps.keys, torch.tensor(by_hand["query"]).double(), rtol=0, atol=5e-5)
+    assert torch.outer(x[0], to_scores @ steps.keys).count_nonzero() == 6
+    grad_output = torch.zeros(3, 3, dtype=torch.float64)
+    grad_output[0] = steps.outputs[0] - torch.tensor([2.0, 6.0, 3.0])
+    to_scores = softmax_backward(steps.weights, grad_output @ steps.values.T)
+    assert_close(to_scores[0], torch.tensor([-0.3241, 1.4689, -1.1448]).double(), rtol=0, atol=5e-5)
+    made = attention_backward(steps.queries, steps.keys, steps.values, grad_output, scale=1)
+    assert_close(made[0], to_scores @ steps.keys, **EXACT)
+
+
+# ------------------------------------------------------------------------------------------------- wrong ways back
+
+
+@pytest.mark.parametrize("known", EXERCISES["7.2"].mistakes.values(), ids=lambda known: known.id)
+def test_the_wrong_ways_back_of_exercise_7_2_part_from_it_by_far_more_than_rounding(known):
+    args = EXERCISES["7.2"].probes[0]  # all sizes equal: every wrong way back has the right shapes
+    right = attention_backward(*args)
+    wrong = known.forms[0](*args)
+    assert [w.shape for w in wrong] == [r.shape for r in right]
+    assert max((w - r).abs().max() for w, r in zip(wrong, right, strict=True)) > 0.01
+
+
+# ------------------------------------------------------------------------------------------------------------ errors
+
+Q, K, V, G = normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 6), normal(2, 3, 6)
+
+
+@pytest.mark.parametrize(
+    "arguments, exception, message",
+    [
+        ((Q, K, V, G[:, :2]), ValueError, r"grad_output has shape \(2, 2, 6\), the output has \(2, 3, 6\)"),
+        ((Q, K, V, normal(3, 6)), ValueError, r"grad_output has shape \(3, 6\)"),
+        ((Q, K, V, G.float()), TypeError, "query is torch.float64, grad_output is torch.float32"),
+        ((Q, K, V, G.long()), TypeError, "grad_output must hold floating-point"),
+        ((Q, K, V, [1.0]), TypeError, "grad_output must be a tensor, got list"),
+        ((Q, K[..., :3], V, G), ValueError, "query has 4 features, key has 3"),
+        ((Q, K, V[:, :4], G), ValueError, "key has 5 positions, value has 4"),
+        ((Q, K[:1], V, G), ValueError, "leading dimensions differ"),
+        ((Q, K, V, G, torch.ones(3, 5)), TypeError, "mask must be bool"),
+        ((Q, K, V, G, torch.ones(3, 4, dtype=torch.bool)), ValueError, "does not broadcast"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_both_numbers(arguments, exception, message):
+    with pytest.raises(exception, match=message):
+        attention_backward(*arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments, exception, message",
+    [
+        ((Q, K), ValueError, r"weights has shape \(2, 3, 4\), grad_weights has \(2, 5, 4\)"),
+        ((Q, Q[0]), ValueError, r"grad_weights has \(3, 4\)"),
+        ((Q.long(), Q), TypeError, "weights must hold floating-point"),
+        ((Q, None), TypeError, "grad_weights must be a tensor, got NoneType"),
+        ((torch.tensor(1.0), torch.tensor(1.0)), ValueError, "weights must have at least 1 dimension"),
+    ],
+)
+def test_softmax_backward_says_what_does_not_fit(arguments, exception, message):
+    with pytest.raises(exception, match=message):
+        softmax_backward(*arguments)

@@ -1,0 +1,220 @@
+"""What becomes of a notebook's cells on a page: guesses, folds, hints, exercises, ways to run it."""
+
+import json
+import zipfile
+
+import nbformat
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from authors.site import boards_in_pages, build
+from authors.deck import live
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.display.show import marked
+
+VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
+
+
+ADDED = {"form": "number", "slips": {"added": {"label": "one more", "says": "One too many."}}}
+
+
+def predicting(source, **metadata):
+    return new_code_cell(source, metadata={"tags": ["predict"], **metadata})
+
+
+@pytest.fixture
+def lesson(tmp_path):
+    """A small notebook with one cell of every kind."""
+    bar = new_output("display_data", {pages.VIEW: VIEW, "text/plain": "100%"})
+    picture = new_output("execute_result", {"image/png": "AAAA"}, metadata={"image/png": {"alt": "Who listens."}})
+    cells = [
+        new_markdown_cell("# 9. A title\nand a first paragraph"),
+        new_code_cell(
+            "import torch\nfrom workbench.predict import predict\nfrom workbench.questions import Question", id="in"
+        ),
+        predicting(f'guess = ...  # a number < 3, as "1"\npredict(Question("", {ADDED}), guess, 1 + 1, added=3)'),
+        new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
+        new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
+        new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
+        new_code_cell("from workbench.explorers import two_heads_explorer\ntwo_heads_explorer()", id="board"),
+        new_code_cell("1", id="bar", outputs=[bar]),
+        new_markdown_cell("Or **switch head 0 off** and **look**.", id="prose"),
+        new_code_cell("2", id="picture", outputs=[picture]),
+        new_code_cell('check("1.1", answer)', id="check-numbers"),
+        new_code_cell('check("1.2", my_self_attention)', id="check-function"),
+        new_code_cell('hint("1.2")', id="hint"),
+        new_code_cell("progress()", id="progress"),
+    ]
+    cells[2].id = "asked"
+    path = tmp_path / "09_small.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    return site.Lesson(path, "A title", "09_small", "Why?", "a thing", "5")
+
+
+@pytest.fixture
+def cells(lesson):
+    return {cell.id: cell for cell in lesson.page().cells}
+
+
+def shown(cell):
+    (output,) = cell.outputs
+    return BeautifulSoup(output.data["text/html"], "html.parser")
+
+
+def test_a_question_is_a_line_to_type_into_and_its_answer_waits(cells, lesson):
+    form = shown(cells["asked"]).form
+    question = json.loads(form["data-question"])
+    assert question["leaves"] == [2] and question["slips"][0]["leaves"] == [3] and form["data-again"] == "false"
+    assert form.input["placeholder"] == 'a number < 3, as "1"' and form.label.get_text(strip=True) == "guess ="
+    assert form.select_one(".answer").has_attr("hidden") and "2" in form.select_one(".answer").get_text()
+    assert form.input["autocomplete"] == form.input["autocapitalize"] == "off" and form.input["spellcheck"] == "false"
+    assert form.select_one(".verdict")["role"] == "status" and form.select_one("button.show")
+    assert lesson.guesses == 1 and 'data-guesses="1"' in str(shown(cells["progress"]))
+
+
+def test_what_answers_a_question_is_folded_prose_and_code(cells):
+    assert cells["answer"].source.startswith(
+        '<details class="after-guess">\n<summary>After your guess</summary>\n\nTwo.'
+    )
+    assert "hide-cell" in cells["by-hand"].metadata["tags"]
+    assert "hide-cell" in cells["filled"].metadata["tags"], "the course's line waits for the learner's own"
+
+
+def test_imports_are_folded_and_what_shows_something_is_not(cells):
+    assert cells["in"].metadata["tags"] == ["hide-cell"]
+    assert "tags" not in cells["picture"].metadata and "tags" not in cells["board"].metadata
+    assert not site.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
+
+
+def test_a_board_lives_and_a_progress_bar_leaves_its_text(cells):
+    assert shown(cells["board"]).select_one('[data-id="board"] .saved-board script')
+    assert not cells["bar"].outputs, "a progress bar stands still in a page"
+
+
+def test_a_sentence_of_the_prose_that_sets_a_board_is_a_button(cells):
+    assert cells["prose"].source.startswith("Or <button ") and cells["prose"].source.endswith(" and **look**.")
+    button = BeautifulSoup(cells["prose"].source, "html.parser").button
+    assert button["data-board"] == "board" and button["type"] == "button"
+    assert json.loads(button["data-now"]) == {"inputs": {}, "settings": {"head_0": "off"}}
+
+
+def test_what_a_notebook_sets_holds_for_no_other():
+    sets = "torch.set_default_dtype(torch.float64); torch.set_printoptions(precision=2); torch.manual_seed(7)"
+    before = (
+        torch.get_default_dtype(),
+        str(torch.tensor(1 / 3)),
+        torch.get_rng_state().tolist(),
+        torch.get_num_threads(),
+    )
+    live.run_here(new_notebook(cells=[new_code_cell(f"import torch\n{sets}\ntorch.set_num_threads(2)\n1 / 0")]))
+    after = (
+        torch.get_default_dtype(),
+        str(torch.tensor(1 / 3)),
+        torch.get_rng_state().tolist(),
+        torch.get_num_threads(),
+    )
+    assert after == before
+
+
+def test_a_picture_takes_its_description_to_the_page(cells):
+    assert cells["picture"].metadata["mystnb"] == {"image": {"alt": "Who listens."}}
+    assert "mystnb" not in cells["bar"].metadata
+
+
+def test_an_exercise_that_asks_for_numbers_is_answered_in_the_page_and_never_given_away(cells):
+    form = shown(cells["check-numbers"]).form
+    question, exercise = json.loads(form["data-question"]), EXERCISES["1.1"]
+    assert question["leaves"] == exercise.answer and question["within"] == exercise.within
+    assert {slip["says"].split(".")[0] for slip in question["slips"]} == {
+        marked(m.name) for m in exercise.mistakes.values()
+    }
+    known = [slip().tolist() for mistake in exercise.mistakes.values() for slip in mistake.forms]
+    assert [slip["leaves"] for slip in question["slips"]] == known
+    assert all("Read again: " in slip["says"] for slip in question["slips"])
+    assert all("remove-input" in cells[id].metadata["tags"] for id in ("check-numbers", "progress"))
+    assert form["data-again"] == "true" and not form.select_one("button.show")
+    assert form.select_one(".answer").get_text() == ""
+
+
+def test_a_function_is_written_in_the_notebook_and_every_hint_is_there(cells):
+    (link,) = shown(cells["check-function"]).select("a.button")
+    assert link["href"] == "#run-it"
+    hints = shown(cells["hint"]).select("details")
+    assert len(hints) == len(EXERCISES["1.2"].hints) and not any(hint.has_attr("open") for hint in hints)
+    assert hints[0].summary.get_text() == f"Hint 1 of {len(hints)}" and "border-left" in hints[0].parent["style"]
+
+
+def test_below_its_title_a_lesson_says_how_to_run_it(lesson):
+    heading, _, rest = lesson.page().cells[0].source.partition("\n\n")
+    assert heading == "# 9. A title" and rest.endswith("and a first paragraph")
+    assert "python course.py lab 09" in rest and 'href="../run/attention.zip"' in rest
+    assert "pyproject" not in rest, "a visitor can set nothing there"
+    assert "Run this lesson" in rest and "these lines open it as a notebook" in rest
+    course = site.ways_in("")
+    assert "python course.py lab 01" in course and "Run this course" in course
+    assert "these lines open the first lesson as a notebook" in course
+
+
+@pytest.mark.parametrize(
+    ("repository", "on_colab", "on_binder"),
+    [
+        ("", "", ""),
+        (
+            "https://github.com/a/b",
+            "https://colab.research.google.com/github/a/b/blob/gh-pages/run/colab/03_masking.ipynb",
+            "https://mybinder.org/v2/gh/a/b/main?urlpath=lab/tree/my/03_masking.ipynb",
+        ),
+        (
+            "https://git.example.org/a/b",
+            "",
+            "https://mybinder.org/v2/git/https%3A%2F%2Fgit.example.org%2Fa%2Fb/main?urlpath=lab/tree/my/03_masking.ipynb",
+        ),
+    ],
+)
+def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, repository, on_colab, on_binder):
+    monkeypatch.setattr(site, "addresses", lambda: (repository, ""))
+    assert site.colab("03_masking") == on_colab and site.binder("03_masking") == on_binder
+    ways = site.ways_in("03_masking")
+    assert all(link in ways for link in (on_colab, on_binder))
+    assert (" in <a " in ways) == bool(repository) and (" or <a " in ways) == bool(on_colab)
+    assert site.notebook_of("03_masking") == (on_colab or "#run-it")
+    site.write_for_colab(tmp_path / "colab")
+    copies = sorted((tmp_path / "colab").glob("*.ipynb"))
+    assert len(copies) == (len(site.notebooks()) if repository else 0)
+    for path in copies:
+        first, *others = nbformat.read(path, as_version=4).cells
+        assert f"git+{repository}.git" in first.source and "ATTENTION_COPY" in first.source
+        assert not any(cell.get("outputs") for cell in others)
+
+
+def test_the_setting_is_read_from_pyproject(monkeypatch, tmp_path):
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    for end in ("", ".git", "/"):
+        text = f'[tool.course]\nrepository = "https://github.com/a/b{end}"\nsite = "https://a.github.io/b/"\n'
+        (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+        assert site.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
+
+
+def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
+    site.pack(tmp_path / "one.zip")
+    site.pack(tmp_path / "two.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    names = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
+    wanted = ["course.py", "workbench/board/page/engine.js", "img/by_hand_flow.svg"]
+    wanted += ["requirements.txt", "copies.py", "jupyterlab.json"]
+    assert names >= {
+        f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in site.notebooks())]
+    }
+    assert not [name for name in names if "__pycache__" in name or "/my/" in name or ".venv" in name]
+
+
+def test_what_python_and_learners_left_is_not_in_the_zip(monkeypatch, tmp_path):
+    left = ["attn_lib/__pycache__/a.pyc", "notebooks/.ipynb_checkpoints/b.ipynb", "my/b.ipynb", "node_modules/c.js"]
+    for name in ["attn_lib/a.py", *left]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    site.pack(tmp_path / "course.zip")
+    assert zipfile.ZipFile(tmp_path / "course.zip").namelist() == ["attention/attn_lib/a.py"]

@@ -1,0 +1,202 @@
+"""Saved pictures, descriptions, boards: each, spoilt in its own way, is noticed; another font renderer is none."""
+
+import base64
+import copy
+import io
+import re
+
+import matplotlib
+import nbformat
+import pytest
+import torch
+from lab_page import write_notebook
+from notebook_run import failures
+from PIL import Image, ImageDraw
+from saved_outputs import differences, picture
+
+from workbench.board.lessons.explorers import reshape_explorer
+from workbench.display.plots import curves, heatmap, heatmap_grid
+
+WEIGHTS = torch.softmax(torch.randn(4, 4, generator=torch.Generator().manual_seed(0)), dim=-1)
+WORDS = ["the", "cat", "sat", "on"]
+
+
+def drawn():
+    """One figure of each kind that the lessons draw, as a cell's outputs."""
+    series = {"scores": [1.0, 2, 3, 4], "scaled": [1.0, 2, 6, 9]}
+    figures = [
+        heatmap(WEIGHTS, WORDS, title="Who listens to whom"),
+        heatmap_grid(torch.stack([WEIGHTS, WEIGHTS.T]), WORDS),
+        curves([1, 2, 4, 8], series, title="Variance", xlabel="d_k", ylabel="variance"),
+    ]
+    return [shown(*figure._repr_mimebundle_()) for figure in figures]
+
+
+def shown(data, metadata):
+    return nbformat.v4.new_output("execute_result", data, metadata=metadata, execution_count=1)
+
+
+def cell(outputs, *tags):
+    return nbformat.v4.new_code_cell("", outputs=outputs, metadata={"tags": list(tags)})
+
+
+@pytest.fixture(scope="module")
+def saved():
+    return drawn()
+
+
+def edited(output, change):
+    """The output with change(picture) in place of its picture."""
+    image = change(picture(output.data["image/png"]))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    output = copy.deepcopy(output)
+    output.data["image/png"] = base64.b64encode(file.getvalue()).decode()
+    return output
+
+
+def rectangle(x, y, size, colour="red"):
+    def draw(image):
+        ImageDraw.Draw(image).rectangle((x, y, x + size, y + size), fill=colour)
+        return image
+
+    return draw
+
+
+@pytest.mark.parametrize("hinting", ["none", "force_autohint"])
+def test_letters_of_another_renderer_are_no_difference(saved, hinting):
+    """Without antialiasing each picture differs more than with it."""
+    with matplotlib.rc_context({"text.hinting": hinting, "text.antialiased": False}):
+        assert differences(cell(saved), drawn()) == []
+
+
+@pytest.mark.parametrize("edges", [(1, 0, 0, 0), (0, 1, 0, 0), (1, 1, 1, 1), (0, 0, 2, 2)])
+def test_a_margin_of_another_pixel_is_no_difference(saved, edges):
+    left, top, right, bottom = edges
+    made = [edited(one, lambda i: i.crop((left, top, i.width - right, i.height - bottom))) for one in saved]
+    assert differences(cell(saved), made) == []
+
+
+@pytest.mark.parametrize("index", range(3))
+@pytest.mark.parametrize(
+    "change",
+    [
+        rectangle(100, 100, 10),
+        rectangle(30, 200, 10, "black"),
+        lambda image: image.rotate(180),
+        lambda image: image.crop((0, 0, image.width - 60, image.height)),
+        lambda image: image.resize((image.width // 2, image.height // 2)),
+        lambda image: image.resize((round(1.06 * image.width), round(1.06 * image.height))),
+        lambda image: Image.new("RGB", image.size, "white"),
+    ],
+    ids=["red rectangle", "black rectangle", "upside down", "cut", "half the size", "a little larger", "empty"],
+)
+def test_another_picture_is_noticed(saved, index, change):
+    assert len(differences(cell([edited(saved[index], change)]), [saved[index]])) == 1
+
+
+def test_one_weight_that_differs_is_noticed_in_the_picture():
+    other = WEIGHTS.clone()
+    other[1] = other[1].flip(0)
+    before, after = (shown(*heatmap(weights, WORDS)._repr_mimebundle_()) for weights in (WEIGHTS, other))
+    after.metadata = before.metadata
+    assert "pictures differ" in differences(cell([before]), [after])[0]
+
+
+@pytest.mark.parametrize("text", ["AAAA", "", "not base64"])
+def test_what_is_no_picture_is_noticed(saved, text):
+    broken = copy.deepcopy(saved[0])
+    broken.data["image/png"] = text
+    assert "cannot be read" in differences(cell([broken]), saved[:1])[0]
+
+
+def test_a_picture_that_is_missing_or_comes_twice_or_as_another_kind_is_noticed(saved):
+    without = copy.deepcopy(saved[0])
+    del without.data["image/png"]
+    other = nbformat.v4.new_output("display_data", saved[0].data, metadata=saved[0].metadata)
+    for outputs in ([without], [], saved[:1] * 2, [other]):
+        assert differences(cell(outputs), saved[:1]), outputs
+
+
+def test_another_description_is_noticed(saved):
+    other = copy.deepcopy(saved[0])
+    other.metadata["image/png"]["alt"] += " Or 5."
+    assert differences(cell([other]), saved[:1])
+    another_number = copy.deepcopy(other)
+    another_number.metadata["image/png"]["alt"] = other.metadata["image/png"]["alt"].replace("Or 5.", "Or 6.")
+    assert differences(cell([other]), [another_number])
+    other.metadata["image/png"]["width"] = another_number.metadata["image/png"]["width"] = 300
+    another_number.metadata["image/png"] = dict(reversed(other.metadata["image/png"].items()))
+    assert differences(cell([other]), [another_number]) == [], "in another order they are the same"
+
+
+def test_a_measured_curve_may_run_elsewhere_but_not_be_painted_over():
+    def draw(times):
+        return shown(*curves([1, 2, 4, 8], {"ours": times}, title="t", xlabel="x", ylabel="ms")._repr_mimebundle_())
+
+    before, after = draw([1.0, 2, 4, 9]), draw([3.0, 1, 6, 7])
+    assert before.metadata != after.metadata
+    assert differences(cell([before]), [after])
+    assert differences(cell([before], "measured"), [after]) == []
+    renamed = copy.deepcopy(after)
+    renamed.metadata["image/png"]["alt"] = after.metadata["image/png"]["alt"].replace("ours", "theirs")
+    assert differences(cell([before], "measured"), [renamed])
+    assert differences(cell([edited(before, rectangle(100, 100, 50))], "measured"), [after])
+
+
+def test_printing_in_two_pieces_is_printing_but_to_stderr_is_not():
+    def printed(name, text):
+        return nbformat.v4.new_output("stream", name=name, text=text)
+
+    assert differences(cell([printed("stdout", "ab")]), [printed("stdout", "a"), printed("stdout", "b")]) == []
+    assert differences(cell([printed("stdout", "a")]), [printed("stderr", "a")])
+
+
+SPOILT = """\
+import torch
+from workbench.explorers import reshape_explorer
+from workbench.plots import heatmap
+"""
+EXERCISE = """\
+class check:
+    status = "wrong"
+    def __init__(self, *answer): ...
+    def __repr__(self): return "not so"
+---
+my_causal_mask = ...
+---
+check("3.2", my_causal_mask)
+"""
+PROGRESS = """\
+import os
+len(os.listdir(os.environ["ATTENTION_PROGRESS"]))
+"""
+
+
+def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others_and_a_wrong_answer_of_the_librarys(tmp_path):
+    path = tmp_path / "spoilt.ipynb"
+    write_notebook(
+        path,
+        "---\n".join([SPOILT, *["heatmap(torch.eye(2))\n"] * 4, *["reshape_explorer()\n"] * 2, PROGRESS, EXERCISE]),
+    )
+    notebook = nbformat.read(path, as_version=4)
+    cells = notebook.cells
+    for count, one in enumerate(cells, 1):
+        one.execution_count = count
+    for one in cells[1:5]:
+        one.outputs = [shown(*heatmap(torch.eye(2))._repr_mimebundle_())]
+    for one in cells[5:7]:
+        one.outputs = [shown(*reshape_explorer()._repr_mimebundle_())]
+    cells[7].outputs = [shown({"text/plain": "0"}, {})]
+    cells[9].metadata.tags = ["exercise"]
+    cells[10].outputs = [shown({"text/plain": "not so"}, {})]  # nor is it when the library's answer stands there
+    cells[2].outputs = [edited(cells[2].outputs[0], rectangle(100, 100, 10))]
+    del cells[3].outputs[0].data["image/png"]
+    cells[4].outputs[0].metadata["image/png"]["alt"] = "Something else."
+    for board in cells[5:7]:
+        board.metadata.tags = ["nbval-ignore-output"]
+    tables = cells[6].outputs[0].data["text/html"]
+    cells[6].outputs[0].data["text/html"] = re.sub(r">1.00<", ">7.00<", tables, count=1)
+    assert cells[6].outputs[0].data["text/html"] != tables
+    nbformat.write(notebook, path)
+    assert [*failures(path)] == ["Cell 2", "Cell 3", "Cell 4", "Cell 6", "Solutions"]

@@ -1,0 +1,166 @@
+"""JupyterLab for the browser's tests and the benchmark of boards: a server on a folder, and a page on a notebook."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+import preloaded_kernels
+
+ROOT = Path(__file__).resolve().parent.parent
+ARTEFACTS = ROOT / "test-artefacts"
+BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
+FEATURES = [  # that a browser of tests is without; Chromium heeds one list only, so Playwright's own stands in it
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # two pages more in every window, which cost half of opening one
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"),
+    "PreconnectToSearch",
+]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-features=" + ",".join(FEATURES),
+]
+SETTINGS = {
+    "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+    "notebook-extension/tracker": '{"windowingMode": "none"}',  # every cell is on the page, not only those in view
+}
+WITHOUT = {"disabledExtensions": {"@jupyterlab/notebook-extension:export": True}}  # its menu has nbconvert imported
+PATIENCE = 20_000  # ms: how long something may take to be seen on a machine that is busy
+
+
+# JavaScript: those of the nodes whose own text is shown in less than 18 px, which nobody reads from the last row.
+TOO_SMALL = """const tooSmall = (nodes, scale = 1) => nodes.filter((node) =>
+  [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
+  && node.getClientRects().length && !node.closest("aside, mjx-container, math, script")
+  && parseFloat(getComputedStyle(node).fontSize) * scale * (node.currentCSSZoom ?? 1) < 17.9
+).map((node) => `${node.className} ${getComputedStyle(node).fontSize}: ${node.textContent.slice(0, 20)}`);
+"""
+
+
+class Lab:
+    """One JupyterLab page on one notebook, and what a person does there."""
+
+    def __init__(self, browser, address, path, size=(1366, 768)):
+        self.address = address
+        viewport = {"width": size[0], "height": size[1]}
+        self.context = browser.new_context(viewport=viewport, reduced_motion="reduce")
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.complaints = []
+        self.page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(f"{address}/lab/tree/{path}?token=test&reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-CodeCell", state="attached")
+        self.idle()
+
+    def idle(self):
+        """Wait until the notebook in front has a kernel that is waiting."""
+        self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+
+    def run_all(self):
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_text("Run All Cells", exact=True).click()
+        return self.wait_until_run()
+
+    def wait_until_run(self):
+        self.page.wait_for_function(
+            """() => [...document.querySelectorAll('.jp-CodeCell')].every(cell =>
+                 /\\[\\d+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent)
+                 || !cell.querySelector('.cm-content').textContent.trim())"""
+        )
+        return self
+
+    def board(self, title, nth=0):
+        board = self.page.locator(f".attn-board[role=group][aria-label='{title}']").nth(nth)
+        board.scroll_into_view_if_needed()
+        return board
+
+    def close(self):
+        self.context.close()
+        with urllib.request.urlopen(f"{self.address}/api/sessions?token=test") as answer:
+            kernels = set(re.findall(r'"kernel": \{"id": "([^"]+)"', answer.read().decode()))
+        threading.Thread(target=self._end, args=(kernels,), daemon=True).start()  # a kernel takes a second to end
+
+    def _end(self, kernels):
+        for kernel in kernels:
+            request = urllib.request.Request(f"{self.address}/api/kernels/{kernel}?token=test", method="DELETE")
+            with contextlib.suppress(OSError):  # the server is gone, and its kernels with it
+                urllib.request.urlopen(request).close()
+
+
+def find_browser():
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def write_notebook(path, text):
+    """A notebook of code cells, which stand in the text with --- between them."""
+    cells = [nbformat.v4.new_code_cell(source.strip()) for source in text.split("---\n")]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+
+
+@contextlib.contextmanager
+def jupyterlab(folder, options=(), **variables):
+    """A JupyterLab on this folder on a free port; yields its address. Its settings are those in the folder, if any."""
+    settings = folder / ".settings/@jupyterlab"
+    for name, text in SETTINGS.items() if not settings.exists() else ():
+        (settings / name).parent.mkdir(parents=True, exist_ok=True)
+        (settings / f"{name}.jupyterlab-settings").write_text(text)
+    (folder / ".app").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "jupyterlab.json", folder / ".app/overrides.json")
+    (folder / ".CONFIG/labconfig").mkdir(parents=True, exist_ok=True)
+    (folder / ".CONFIG/labconfig/page_config.json").write_text(json.dumps(WITHOUT))
+    port = random.SystemRandom().randrange(10_000, 30_000)  # the next free one would be that of another worker too
+    options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    options += [
+        f"--LabApp.app_settings_dir={folder / '.app'}",
+        f"--ServerApp.root_dir={folder}",
+        "--IdentityProvider.token=test",
+        "--ServerApp.port_retries=0",
+    ]
+    environment = {**os.environ, **variables, "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
+    environment["PATH"] = str(Path(sys.executable).parent)  # as for most learners: JupyterLab finds no Node.js to ask
+    environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}
+    environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".workspaces")
+    address = f"http://127.0.0.1:{port}"
+    with warm.server(be_jupyterlab, (options, environment), folder / "lab.log") as server:
+        wait_for(address, server.is_alive, folder / "lab.log")
+        yield address
+
+
+def be_jupyterlab(started_with):
+    """Become what `python -m jupyterlab` with these options and variables would have started."""
+    options, environment = started_with
+    os.environ.clear()
+    os.environ.update(environment)
+    from jupyterlab.labapp import main
+
+    main(options)
+
+
+def wait_for(address, alive, log):
+    for _ in range(240):
+        if not alive():
+            break
+        try:
+            return urllib.request.urlopen(f"{address}/api?token=test", timeout=2).close()
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.25)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")

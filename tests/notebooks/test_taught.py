@@ -1,0 +1,75 @@
+"""What a lesson ends with is the library's source: the two cannot drift apart."""
+
+import ast
+import functools
+import inspect
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from attn_lib import backward, cache, functional, induction, masks, modules, position
+from workbench.exercises.engine.source import without_checks
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+LIBRARY = {
+    name: function
+    for module in (functional, masks, backward, position, induction, cache)
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if function.__module__ == module.__name__
+} | {taught.__name__: taught for taught in (modules.AttentionHead, modules.MultiHeadAttentionByHeads)}
+
+
+def bare(source):
+    """A definition as `solution` shows it, whatever its comments and line breaks."""
+    return ast.unparse(ast.parse(without_checks(source)))
+
+
+@functools.cache
+def taught_cells():
+    """Name of the function → (its cell's source, the source of the next code cell), for every cell tagged taught."""
+    cells = {}
+    for path in NOTEBOOKS:
+        code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        for cell, following in zip(code, [*code[1:], None], strict=True):
+            if "taught" in cell.metadata.get("tags", []):
+                name = ast.parse(cell.source).body[0].name
+                assert name not in cells, f"{name} is taught twice"
+                cells[name] = (cell.source, following.source if following else "")
+    return cells
+
+
+def test_every_taught_cell_is_in_the_library():
+    assert set(taught_cells()) <= set(LIBRARY)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_the_taught_definition_is_the_librarys(name):
+    cells = taught_cells()
+    assert name in cells, f"no notebook has a cell tagged `taught` that defines {name}"
+    source, following = cells[name]
+    assert bare(source) == bare(inspect.getsource(LIBRARY[name]))
+    assert "assert" in following and name in following, f"the cell after {name} does not show that it equals ours"
+
+
+def test_the_modules_forward_has_the_lines_of_notebook_4():
+    """Mask, dropout and the kernel are the module's own business: its line that attends is longer."""
+    cells = nbformat.read(NOTEBOOKS[3], as_version=4).cells
+    (source,) = [cell.source for cell in cells if cell.source.startswith("def multi_head(")]
+    taught = ast.parse(source.replace("module.", "self.")).body[0].body
+    forward = ast.parse(inspect.cleandoc("\n" + inspect.getsource(modules.MultiHeadAttention.forward))).body[0].body
+    lines = [ast.unparse(statement) for statement in forward]
+    places = [
+        lines.index(ast.unparse(line)) for line in taught if "scaled_dot_product_attention" not in ast.unparse(line)
+    ]
+    assert len(places) == 4 and places == sorted(places)
+
+
+def test_a_changed_sign_or_default_would_be_noticed():
+    source = "def f(x, y=1):\n    '''Text.'''\n    check_floating('x', x)\n    return x - y"
+    assert bare(source) == "def f(x, y=1):\n    return x - y"
+    assert bare(source) != bare(source.replace("-", "+"))
+    assert bare(source) != bare(source.replace("y=1", "y=2"))
+    source = "class C:\n    '''Text.'''\n    def f(self, x):\n        check_floating('x', x)\n        return self.w @ x"
+    assert bare(source) == "class C:\n\n    def f(self, x):\n        return self.w @ x"
+    assert bare(source) != bare(source.replace("self.w @ x", "x @ self.w"))

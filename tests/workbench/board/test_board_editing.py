@@ -1,0 +1,794 @@
+"""Boards in the hands of a person, on a page without a kernel: keys, mouse, what is said, and Python keeping silent."""
+
+import math
+import re
+
+import pytest
+import torch
+from board_page import awake, open_page, traits
+from board_actions import cell, changed, focused, number, press, see, see_results, start_again
+
+from attn_lib.examples import W_k, W_q, W_v, X
+from authors.site import boards_in_pages
+from workbench.board.lessons import explorers
+from workbench.board import Board, Control, Task, random_matrix
+from workbench.board import operations as op
+
+HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    names = ("by_hand_explorer", "softmax_explorer", "mask_painter", "two_heads_explorer", "reshape_explorer")
+    made = {name: getattr(explorers, name)() for name in names}
+    made["heads_explorer"] = explorers.heads_explorer(HEADS, ["a", "b"])
+    shown = "".join(f'<section id="{name}">{pages.embed(board)}</section>' for name, board in made.items())
+    path = tmp_path_factory.mktemp("hands") / "boards.html"
+    head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
+    path.write_text(f"{head}{awake(shown)}", encoding="utf-8")
+    may = ["clipboard-read", "clipboard-write"]
+    page = browser.new_page(viewport={"width": 1366, "height": 768}, permissions=may, reduced_motion="reduce")
+    page.goto(path.as_uri())
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def by_hand(page):
+    return restarted(page, "by_hand_explorer")
+
+
+def restarted(page, name):
+    page.mouse.move(0, 0)
+    return start_again(page.locator(f"#{name} .attn-board"))
+
+
+def said(board):
+    return board.locator(".said").inner_text()
+
+
+# -------------------------------------------------------------------------------------------------------- changing
+
+
+def test_a_digit_replaces_an_arrow_steps_and_enter_goes_down(by_hand):
+    first, second = (cell(by_hand, f"W_k row {row} column 1") for row in (1, 2))
+    first.focus()
+    press(by_hand, "7")
+    assert first.input_value() == "7"
+    press(by_hand, "Enter", "ArrowUp", "ArrowUp")
+    assert (first.input_value(), second.input_value()) == ("7", "3")
+    press(by_hand, "Shift+ArrowDown")
+    assert second.input_value() == "−7"
+    press(by_hand, "0", ".", "2", "5", "ArrowUp")
+    assert second.input_value() == "1.25"
+    press(by_hand, "4", "Enter")
+    assert second.input_value() == "4" and said(by_hand) == "W_k row 2 column 1 is now 4."
+    assert cell(by_hand, "keys I, column 1").inner_text() == "7"
+
+
+def test_an_edit_tells_a_screen_reader_what_it_moved(by_hand):
+    tokens, board = ("I", "like", "tea"), explorers.by_hand_explorer()
+    before, keys = board.results["weights"], board.inputs["W_k"]
+    keys[0, 0] = 3
+    after = board.change(W_k=keys).results["weights"]
+    i, j = divmod(int((after - before).abs().argmax()), 3)
+    cell(by_hand, "W_k row 1 column 1").fill("3")
+    press(by_hand, "Enter")
+    told = by_hand.locator(".effect").inner_text()
+    assert told == f"weights {tokens[i]} → {tokens[j]}: {before[i, j]:.2f} → {after[i, j]:.2f}"
+
+
+def test_every_change_is_undone_and_redone_and_a_new_one_forgets_the_redone(by_hand):
+    number = cell(by_hand, "W_q row 1 column 1")
+    undo, redo = (by_hand.get_by_role("button", name=name) for name in ("Undo", "Redo"))
+    number.hover()
+    number.focus()
+    for _ in range(2):  # one turn of the wheel, taken back, and another
+        by_hand.page.mouse.wheel(0, -1)
+        by_hand.get_by_text("W_q row 1 column 1 is now 2.").wait_for()
+        press(by_hand, "Control+z")
+        assert number.input_value() == "1" and said(by_hand) == "Undone."
+    press(by_hand, "Control+Shift+z")
+    assert number.input_value() == "2" and redo.is_disabled()
+    undo.click()
+    cell(by_hand, "W_q row 1 column 2").fill("5")
+    press(by_hand, "Enter")
+    assert redo.is_disabled()
+
+
+def test_one_gesture_is_one_step_of_undo(by_hand):
+    number = cell(by_hand, "W_q row 1 column 1")
+    number.focus()
+    number.hover()
+    for now in "23":
+        by_hand.page.mouse.wheel(0, -1)
+        by_hand.get_by_text(f"W_q row 1 column 1 is now {now}.").wait_for()
+    press(by_hand, "Control+z")
+    assert number.input_value() == "1"
+    box = number.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    by_hand.page.mouse.down()
+    for further in (13, 25):
+        by_hand.page.mouse.move(x + further, y)
+    by_hand.page.mouse.up()
+    assert number.input_value() == "3"
+    press(by_hand, "Control+z")
+    assert number.input_value() == "1" and said(by_hand) == "Undone."
+
+
+def test_a_typed_digit_replaces_what_stands_there(by_hand):
+    box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
+    box.click()
+    assert box.evaluate("box => [box.selectionStart, box.selectionEnd]") == [0, 1]
+    box.click()  # again, into the cell that has the focus
+    after = "box => new Promise(setTimeout).then(() => [box.selectionStart, box.selectionEnd])"
+    assert box.evaluate(after) == [0, 1]  # as the next digit takes the place of all
+    by_hand.page.keyboard.type("7")
+    assert box.input_value() == "7"
+    press(by_hand, "Escape")
+    assert box.input_value() == "1"
+    press(by_hand, "ArrowUp")
+    by_hand.page.keyboard.type("3")
+    assert box.input_value() == "3"
+    by_hand.page.keyboard.type("5")  # but a second one stands behind the first
+    press(by_hand, "Enter")
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 35.0))
+
+
+def test_enter_moves_down_shift_enter_up_alt_arrows_anywhere_and_escape_takes_back(by_hand):
+    cell(by_hand, "W_q row 1 column 1").click()
+    by_hand.page.keyboard.type("4")
+    press(by_hand, "Enter")
+    assert focused(by_hand) == "W_q row 2 column 1"
+    press(by_hand, "Alt+ArrowRight", "Alt+ArrowDown")
+    assert focused(by_hand) == "W_q row 3 column 2"
+    press(by_hand, "Shift+Enter")
+    assert focused(by_hand) == "W_q row 2 column 2"
+    by_hand.page.keyboard.type("99")
+    press(by_hand, "Escape")
+    assert cell(by_hand, "W_q row 2 column 2").input_value() == "0"
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 4.0))
+
+
+def test_f2_or_a_double_click_goes_on_with_the_number_that_stands_there(by_hand):
+    box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
+    box.focus()
+    press(by_hand, "F2", "5", "Enter")
+    assert box.input_value() == "15"
+    box.dblclick()
+    press(by_hand, "End", "0", "Enter")
+    assert box.input_value() == "150"
+
+
+@pytest.mark.parametrize("key", ["Tab", "Alt+ArrowRight"])
+def test_a_number_is_taken_where_its_cell_is_left(by_hand, key):
+    cell(by_hand, "W_q row 1 column 1").focus()
+    press(by_hand, "4", key)
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 4.0))
+
+
+def test_arrow_keys_step_and_one_undo_takes_back_a_press(by_hand):
+    cell(by_hand, "W_v row 1 column 1").click()
+    press(by_hand, "ArrowUp")
+    see(by_hand, "W_v row 1 column 1 is now 1.")
+    press(by_hand, "Shift+ArrowDown")
+    see(by_hand, "W_v row 1 column 1 is now −9.")
+    see_results(by_hand, W_v=changed(W_v, 1, 1, -9.0))
+    press(by_hand, "Control+z")
+    see(by_hand, "Undone.")
+    see_results(by_hand, W_v=changed(W_v, 1, 1, 1.0))
+    press(by_hand, "Control+y")
+    see(by_hand, "Redone.")
+    see_results(by_hand, W_v=changed(W_v, 1, 1, -9.0))
+
+
+def test_a_held_key_and_a_drag_are_each_undone_at_once_and_a_right_click_drags_nothing(by_hand):
+    keyboard, mouse = by_hand.page.keyboard, by_hand.page.mouse
+    cell(by_hand, "inputs X I, column 2").click()
+    for _ in range(5):
+        keyboard.down("ArrowUp")
+    keyboard.up("ArrowUp")
+    see(by_hand, "inputs X I, column 2 is now 5.")
+    box = cell(by_hand, "inputs X I, column 1").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for button, shift in (("left", 36), ("right", 36)):
+        mouse.move(x, y)
+        mouse.down(button=button)
+        for step in range(1, 7):
+            mouse.move(x + shift * step / 6, y)
+        mouse.up(button=button)
+    press(by_hand, "Escape")
+    both = changed(changed(X, 1, 2, 5.0), 1, 1, 4.0)
+    see_results(by_hand, X=both)
+    by_hand.get_by_role("button", name="Undo").click()
+    see_results(by_hand, X=changed(X, 1, 2, 5.0))
+    by_hand.get_by_role("button", name="Undo").click()
+    see_results(by_hand)
+
+
+def test_the_wheel_changes_the_focused_cell_only(by_hand):
+    cell(by_hand, "W_q row 4 column 1").hover()
+    by_hand.page.mouse.wheel(0, -1)
+    cell(by_hand, "W_q row 4 column 1").click()
+    by_hand.page.mouse.wheel(0, -1)
+    see(by_hand, "W_q row 4 column 1 is now 1.")
+    zoom = "new WheelEvent('wheel', { deltaY: -1, ctrlKey: true, bubbles: true, cancelable: true })"
+    assert cell(by_hand, "W_q row 4 column 1").evaluate(f"box => box.dispatchEvent({zoom}) && box.value") == "1"
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("abc", "“abc” is not a number. 2 stays."),
+        ("1e400", "is too large"),
+        ("2e6", "at most a million"),
+        ("1 2", "is not a number"),
+        ("0x10", "is not a number"),
+    ],
+)
+def test_bad_input_is_answered_at_the_cell_and_the_old_number_stays(by_hand, text, complaint):
+    box, height = cell(by_hand, "inputs X like, column 2"), "board => board.getBoundingClientRect().height"
+    box.click()
+    before = by_hand.evaluate(height)
+    by_hand.page.keyboard.type(text)
+    press(by_hand, "Enter")
+    see(by_hand.locator(".complaint"), complaint)
+    mark = by_hand.locator(".said").evaluate("said => getComputedStyle(said, '::before').content")
+    assert mark == '"! "' and by_hand.locator(".complaint").count() == 1 and by_hand.evaluate(height) == before
+    assert box.input_value() == "2" and box.get_attribute("aria-invalid") == "true"
+    press(by_hand, "Tab")  # no trap
+    assert not focused(by_hand).startswith("inputs X")
+    see_results(by_hand)
+
+
+SEEN_WHOLE = """(complaint, cell) => {
+  complaint.style.pointerEvents = "auto";
+  const { left, right, top, bottom } = complaint.getBoundingClientRect(), around = cell.getBoundingClientRect();
+  const at = (x, y) => document.elementFromPoint(x, y);
+  const corners = [left + 3, right - 3].flatMap((x) => [at(x, top + 3), at(x, bottom - 3)]);
+  complaint.style.pointerEvents = "";
+  return corners.every((found) => found === complaint) && (bottom <= around.top || top >= around.bottom);
+}"""
+
+
+@pytest.mark.parametrize("label", ["W_q row 4 column 3", "W_k row 1 column 1", "inputs X tea, column 4"])
+def test_a_refusal_is_seen_whole_and_enter_stays_with_it(by_hand, label):
+    box = cell(by_hand, label)
+    box.click()
+    by_hand.page.keyboard.type("abc and more")
+    press(by_hand, "Enter")
+    assert focused(by_hand) == label
+    complaint = by_hand.locator(".complaint")
+    assert complaint.evaluate(SEEN_WHOLE, box.element_handle())
+    assert box.get_attribute("aria-errormessage") == complaint.get_attribute("id")
+    press(by_hand, "Enter")  # the old number is as good as any
+    assert focused(by_hand) == label.replace("row 1", "row 2")
+    cell(by_hand, "W_v row 1 column 1").fill("7")
+    press(by_hand, "Enter")
+    assert not complaint.is_visible() and box.get_attribute("aria-errormessage") is None
+
+
+def test_an_emptied_cell_keeps_its_number(by_hand):
+    cell(by_hand, "inputs X like, column 2").click()
+    press(by_hand, "Delete", "Enter")
+    see(by_hand.locator(".complaint"), "The cell was empty. 2 stays.")
+
+
+PASTE = """(input, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  input.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_block_is_pasted_whole_or_not_at_all(by_hand):
+    number = cell(by_hand, "W_v row 1 column 1")
+    number.evaluate(PASTE, "1.25\t2\r\n3\t4\r\n")  # as a spreadsheet of Windows copies it
+    found = [cell(by_hand, f"W_v row {row} column {column}").input_value() for row in (1, 2) for column in (1, 2)]
+    assert found == ["1.25", "2", "3", "4"] and said(by_hand) == "4 cells of W_v changed."
+    number.evaluate(PASTE, "[[5, 6], [7, 8]]")
+    assert cell(by_hand, "W_v row 2 column 2").input_value() == "8"
+    number.evaluate(PASTE, "1.25 2\n")
+    assert [cell(by_hand, f"W_v row 1 column {column}").input_value() for column in (1, 2)] == ["1.25", "2"]
+    number.evaluate(PASTE, "1\t2\t3\t4")
+    assert "1 × 4 does not fit here, where 4 × 3 cells are left" in said(by_hand) and number.input_value() == "1.25"
+
+
+def test_random_is_its_seed_and_the_code_follows(by_hand, page):
+    def drawn(board):
+        board.get_by_role("button", name=re.compile("Random")).click()
+        made = {}
+        exec(board.locator("textarea").input_value(), made)
+        return made, int(board.get_by_role("button", name=re.compile("Random")).inner_text().split()[1])
+
+    by_hand.get_by_text("As code").click()
+    (first, seed), (second, next_seed) = drawn(by_hand), drawn(by_hand)
+    assert torch.equal(first["W_q"], random_matrix((4, 3), seed, place=1))
+    assert torch.equal(second["W_q"], random_matrix((4, 3), seed + 1, place=1)) and next_seed == seed + 1
+    by_hand.get_by_text("As code").click()
+    mask = restarted(page, "mask_painter")
+    mask.get_by_text("As code").click()
+    assert set(drawn(mask)[0]["mask"].unique().tolist()) <= {0, 1}
+    mask.get_by_text("As code").click()
+
+
+def test_as_code_the_matrices_can_be_copied_and_pasted_back(by_hand, page):
+    cell(by_hand, "W_v row 1 column 1").fill("0,25")
+    by_hand.get_by_text("As code").click()
+    by_hand.get_by_role("button", name="Copy").click()
+    see(by_hand, "Copied.")
+    made = {}
+    copied = page.evaluate("navigator.clipboard.readText()")
+    exec(copied, made)
+    for name, matrix in {"X": X, "W_q": W_q, "W_k": W_k, "W_v": changed(W_v, 1, 1, 0.25)}.items():
+        assert torch.equal(made[name], matrix.double())
+    by_hand.get_by_text("As code").click()
+    start_again(by_hand)
+    cell(by_hand, "inputs X I, column 1").evaluate(PASTE, copied)
+    see_results(by_hand, W_v=changed(W_v, 1, 1, 0.25))
+
+
+def test_typing_moves_every_result_and_the_task_asks_why(by_hand):
+    see_results(by_hand)
+    cell(by_hand, "W_k row 3 column 3").click()
+    press(by_hand, "ArrowUp")
+    see(by_hand, "✓ Now say why.")
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 1.0))
+    reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
+    reasons.select_option("Any: an entry of W_k moves every key")
+    see(by_hand, "That is not the reason.")
+    reasons.select_option("The third: for “I” it counts double, the first only once")
+    see(by_hand, "✓ Done.")
+    ground = "board => getComputedStyle(board.querySelector('.task')).backgroundColor"
+    assert by_hand.evaluate(ground) != by_hand.page.locator("#softmax_explorer .attn-board").evaluate(ground)
+    cell(by_hand, "W_q row 1 column 1").fill("5")
+    press(by_hand, "Enter")
+    see_results(by_hand, W_k=changed(W_k, 3, 3, 1.0), W_q=changed(W_q, 1, 1, 5.0))
+    assert by_hand.get_by_text("✓ Done.").is_visible()  # what was done stays done
+
+
+def test_the_reason_is_asked_when_the_task_was_done_and_not_before(by_hand):
+    reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
+    assert reasons.is_disabled()
+    cell(by_hand, "W_k row 3 column 3").fill("1")
+    press(by_hand, "Enter")
+    assert by_hand.locator(".task b").inner_text().strip() == "✓ Now say why."
+    by_hand.get_by_text("In which column, and why there?").click()
+    assert focused(by_hand) == "In which column, and why there?"
+    reasons.select_option("1")
+    assert said(by_hand).startswith("That is not the reason")
+    assert by_hand.locator(".task b").inner_text().strip() == "✗ Not for that reason.", "said where it was chosen"
+    reasons.select_option("0")
+    assert by_hand.locator(".task b").inner_text().strip() == "✓ Done." and said(by_hand) == "Right."
+    assert by_hand.locator(".task p").inner_text().startswith("✓ Done. A step d there")
+    by_hand.get_by_role("button", name="Reset").click()
+    assert by_hand.locator(".task b").inner_text().strip() == "Task." and reasons.is_disabled()
+    assert reasons.input_value() == ""
+
+
+# --------------------------------------------------------------------------------------------------------- looking
+
+
+def test_a_result_says_where_it_came_from_and_leads_there(by_hand):
+    cell(by_hand, "scores I → tea").focus()
+    assert by_hand.locator(".spoken").inner_text() == "scores I → tea: 1·2 + 0·3 + 2·1 = 4"
+    assert by_hand.locator(".lit").count() == 6
+    by_hand.locator(".leaf").nth(1).click()
+    label = "document.activeElement.getAttribute('aria-label')"
+    assert by_hand.page.evaluate(label).startswith("keys tea, column 1")
+    press(by_hand, "Enter")
+    assert by_hand.page.evaluate(label) == "inputs X tea, column 1"
+    press(by_hand, "Escape")
+
+
+def test_with_the_keyboard_alone_a_result_says_where_it_came_from_and_is_heard(by_hand):
+    by_hand.get_by_role("button", name="Reset").focus()
+    stops = []
+    for _ in range(30):
+        press(by_hand, "Tab")
+        stops.append(focused(by_hand))
+        if stops[-1].startswith("scores"):
+            break
+    assert len(stops) < 20 and sum(stop.startswith("W_q") for stop in stops) == 1  # one stop for each panel
+    press(by_hand, "ArrowUp", "ArrowUp", "Home", "ArrowDown", "ArrowDown", "ArrowRight")
+    line = by_hand.locator(".why")
+    line.get_by_text("scores tea → like").wait_for()
+    assert line.inner_text().split("\n")[1] == "2·4 + 1·4 + 3·0 = 12"
+    assert by_hand.locator(".spoken").inner_text() == "scores tea → like: 2·4 + 1·4 + 3·0 = 12"
+    assert by_hand.locator("td.lit").count() == 6
+    press(by_hand, "Enter")  # back to where it came from
+    assert focused(by_hand) == "queries tea, column 1: 2"
+
+
+def test_an_operand_is_a_way_back_to_its_cell(by_hand):
+    cell(by_hand, "scores tea → like").click()
+    by_hand.locator(".why .words").click()  # nothing is lost
+    operand = by_hand.locator(".why .leaf").nth(1)
+    assert operand.get_attribute("title") == "keys like, column 1"
+    operand.click()
+    assert focused(by_hand) == "keys like, column 1: 4"
+    by_hand.locator(".why .leaf").nth(2).click()  # 0·0 + 2·1 + 0·0 + 2·1: the second 2 of X
+    assert focused(by_hand) == "inputs X like, column 2"
+
+
+@pytest.mark.parametrize(
+    "label, text",
+    [
+        ("queries I, column 3", "1·1 + 0·0 + 1·1 + 0·1 = 2"),
+        ("weights I → I", "e^2 / (e^2 + e^4 + e^4) ≈ 0.063"),
+        ("outputs I, column 1", "0.06·1 + 0.47·2 + 0.47·2 = 1.94"),
+    ],
+)
+def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
+    cell(by_hand, label).hover()
+    by_hand.locator(".why").get_by_text(label).wait_for()
+    assert by_hand.locator(".why").inner_text().split("\n")[1] == text
+    assert label not in by_hand.locator(".spoken").inner_text()  # which would be read out at every move of the mouse
+
+
+def test_arrows_walk_on_in_the_next_row_and_back_in_the_one_before(by_hand):
+    label = "document.activeElement.getAttribute('aria-label')"
+    cell(by_hand, "scores I → tea").focus()
+    for key, place in (("ArrowRight", "like → I"), ("ArrowLeft", "I → tea"), ("Home", "I → I"), ("End", "I → tea")):
+        press(by_hand, key)
+        assert by_hand.page.evaluate(label).startswith(f"scores {place}:")
+
+
+# Whether what lies over other things can be pointed at in its middle.
+ON_TOP = """(node) => {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return node.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
+
+
+def test_the_arithmetic_stands_beside_its_cell_and_hides_none_of_what_it_speaks_of(by_hand):
+    for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
+        cell(by_hand, label).focus()
+        sheet = by_hand.locator(".why").bounding_box()
+        for node in by_hand.locator(".lit, .asked").all():
+            box = node.bounding_box()
+            beside = box["x"] + box["width"] <= sheet["x"] or sheet["x"] + sheet["width"] <= box["x"]
+            assert beside or box["y"] + box["height"] <= sheet["y"] or sheet["y"] + sheet["height"] <= box["y"], label
+        asked = by_hand.locator(".asked").bounding_box()
+        assert abs(asked["y"] - sheet["y"]) < 150 and abs(asked["x"] - sheet["x"]) < 300
+        assert by_hand.locator(".why").evaluate(ON_TOP), label
+        assert by_hand.locator(".asked").evaluate("node => getComputedStyle(node).outlineWidth") == "3px"
+        assert by_hand.locator(".lit").first.evaluate("node => getComputedStyle(node).outlineStyle") == "dashed"
+
+
+def test_the_arithmetic_stays_on_its_board_where_that_is_as_wide_as_the_window(by_hand, page):
+    page.set_viewport_size({"width": 800, "height": 768})
+    page.wait_for_function("board => parseFloat(board.style.fontSize) < 14", arg=by_hand.element_handle())
+    for label in ("queries like, column 1", "outputs tea, column 3"):
+        cell(by_hand, label).focus()
+        sheet, stage = (by_hand.locator(part).bounding_box() for part in (".why", ".stage"))
+        assert stage["x"] - 1 <= sheet["x"] and sheet["x"] + sheet["width"] <= stage["x"] + stage["width"] + 1, label
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.wait_for_function("board => parseFloat(board.style.fontSize) === 14", arg=by_hand.element_handle())
+
+
+def test_the_arithmetic_stands_above_where_there_is_no_room_below(by_hand, page):
+    outputs = cell(by_hand, "outputs tea, column 3")
+    bottom = outputs.evaluate("node => { const { bottom } = node.getBoundingClientRect(); return bottom; }")
+    page.set_viewport_size({"width": 1366, "height": int(bottom) + 20})
+    outputs.focus()
+    sheet = by_hand.locator(".why").bounding_box()
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assert sheet["y"] + sheet["height"] < bottom
+
+
+def test_over_other_cells_of_its_panel_the_one_that_has_the_focus_is_still_explained(by_hand):
+    words = by_hand.locator(".why .words")
+    cell(by_hand, "scores I → tea").focus()
+    cell(by_hand, "scores tea → I").hover()
+    assert words.inner_text() == "scores I → tea"
+    cell(by_hand, "weights I → I").hover()
+    assert words.inner_text() == "weights I → I"
+    by_hand.page.mouse.move(0, 0)
+    assert words.inner_text() == "scores I → tea"
+    by_hand.get_by_role("button", name="Reset").focus()  # it is left
+    cell(by_hand, "weights I → I").hover()
+    by_hand.page.mouse.move(0, 0)
+    assert not by_hand.locator(".why").is_visible()
+
+
+def test_an_input_says_what_it_will_move(by_hand, page):
+    hint = by_hand.locator(".hint")
+    by_hand.page.evaluate("document.activeElement.blur()")
+    assert hint.inner_text() == "Change a number: type, or press ↑ ↓. Point at a result to see where it comes from."
+    cell(by_hand, "W_k row 3 column 3").focus()
+    moves = "W_k row 3 column 3 moves 2 of keys, 6 of scores, 9 of weights, 9 of outputs."
+    assert hint.inner_text() == moves == by_hand.locator(".spoken").inner_text()
+    assert by_hand.locator(".moved").count() == 26
+    assert by_hand.locator(".moved").first.evaluate("node => getComputedStyle(node).boxShadow") != "none"
+    mask = restarted(page, "mask_painter")
+    cell(mask, "mask q0 → k0").focus()
+    assert (
+        "moves 1 of “scores, filled”, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
+        in mask.locator(".hint").inner_text()
+    )
+
+
+def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, page):
+    cell(by_hand, "W_q row 1 column 1").fill("-4")
+    press(by_hand, "Enter")
+    below = by_hand.locator("[data-name=queries] td.below").evaluate_all("all => all.map((c) => c.innerText)")
+    assert below == ["−4", "−3"]
+    blue, orange = (
+        by_hand.locator(f"[data-name=queries] td.cell{kind}").first.evaluate(
+            "cell => (cell.style.setProperty('--share', '50%'), getComputedStyle(cell).backgroundColor)"
+        )
+        for kind in (":not(.below)", ".below")
+    )
+    assert blue != orange
+    mask = restarted(page, "mask_painter")
+    for key in range(4):
+        cell(mask, f"mask q1 → k{key}").click()
+    assert mask.locator("[data-name=weights] td.broken").count() == 4
+    heads = restarted(page, "two_heads_explorer")
+    gaps = "row => [...row.querySelectorAll('td')].map((cell) => cell.classList.contains('after-gap'))"
+    first = heads.locator("[data-name=queries] tbody tr").first
+    assert first.evaluate(gaps) == [False, False, True, False]
+    for cut, at in (("0", [False, True, False, False]), ("2", [False, False, False, True])):
+        heads.get_by_role("slider", name="Cut after feature").fill(cut)
+        assert first.evaluate(gaps) == at  # one cut, wherever it is
+        assert heads.locator("[data-name=queries] thead th").all_inner_texts() == ["head 0", "head 1"]
+    assert heads.locator(".after-gap").first.evaluate("cell => parseFloat(getComputedStyle(cell).borderLeftWidth)") > 5
+
+
+# Whether a key is nobody's: neither taken from what lies around, nor from the browser.
+IS_PASSED_ON = """(node, key) => {
+  let passed = false;
+  document.addEventListener("keydown", () => (passed = true), { once: true });
+  return node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })) && passed;
+}"""
+
+
+def test_the_steps_can_be_played_one_by_one(by_hand):
+    slider = by_hand.get_by_role("slider", name="Steps")
+    assert slider.input_value() == slider.get_attribute("max")
+    back, shown = by_hand.get_by_role("button", name="Step back"), by_hand.locator(".player output")
+    for step in ("6/6", "5/6"):
+        back.click()
+        assert shown.inner_text() == step
+    for end, key, step in (("End", "PageDown", "6/6"), ("Home", "PageUp", "1/6")):  # there it turns the page
+        slider.press(end)
+        assert slider.evaluate(IS_PASSED_ON, key) and shown.inner_text() == step
+    see(by_hand, "queries: inputs X times W_q")
+    assert cell(by_hand, "weights I → I").get_attribute("aria-label").endswith("not yet")
+    press(by_hand, "PageDown", "PageDown", "PageDown", "PageDown")
+    see(by_hand, "weights: Softmax of each row of")
+    assert number(by_hand, "weights I → I") == 0.06
+    assert cell(by_hand, "outputs I, column 1").get_attribute("aria-label").endswith("not yet")
+    slider.press("End")
+    assert slider.get_attribute("aria-valuetext") == "outputs"
+    see_results(by_hand)
+
+
+def test_nothing_moves_a_board_up_or_down(by_hand):
+    height = "board => board.getBoundingClientRect().height"
+    before = by_hand.evaluate(height)
+    for label in ("outputs I, column 1", "W_k row 3 column 3", "scores tea → like"):
+        by_hand.page.mouse.move(0, 0)  # away from the arithmetic, which may stand on the next
+        cell(by_hand, label).hover()
+        assert by_hand.evaluate(height) == before
+    cell(by_hand, "W_k row 3 column 3").focus()
+    by_hand.page.keyboard.type("0.5x")
+    press(by_hand, "Enter")
+    by_hand.page.keyboard.type("0.5")
+    press(by_hand, "Shift+Enter")
+    place = "board => board.querySelector('.bar select').getBoundingClientRect().x"
+    beside = by_hand.evaluate(place)
+    by_hand.get_by_role("button", name="Random").click()  # which has its seed in it from now on
+    by_hand.get_by_text("As code").click()
+    assert by_hand.evaluate(height) == before and by_hand.evaluate(place) == beside
+    by_hand.get_by_text("As code").click()
+
+
+def test_large_type_is_larger(by_hand, page):
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    size = "board => parseFloat(getComputedStyle(board.querySelector('td.cell')).fontSize)"
+    before = by_hand.evaluate(size)
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.evaluate(size) > 1.2 * before
+    assert by_hand.get_by_role("button", name="Large type").get_attribute("aria-pressed") == "true"
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.evaluate(size) == before
+    page.set_viewport_size({"width": 1920, "height": 700})
+    by_hand.get_by_role("button", name="Large type").click()
+    assert by_hand.bounding_box()["height"] < 700  # it is seen whole
+    by_hand.get_by_role("button", name="Large type").click()
+    page.set_viewport_size({"width": 1366, "height": 768})
+
+
+# ------------------------------------------------------------------------------------------------ the other boards
+
+
+def test_softmax_explorer_by_keyboard(page):
+    board = restarted(page, "softmax_explorer")
+    start = number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")
+    board.get_by_role("slider", name=re.compile("d_k")).focus()
+    press(board, *["ArrowRight"] * 4)
+    see(board, "d_k is now 256.")
+    assert board.get_by_role("slider", name=re.compile("d_k")).get_attribute("aria-valuetext") == "256"
+    assert board.locator(".control output").all_inner_texts() == ["256", "1"]
+    assert number(board, "weights, / 1 key 2") == pytest.approx(0.96, abs=0.006)
+    assert number(board, "weights, / √d_k key 2") == pytest.approx(0.27, abs=0.006)
+    board.get_by_role("slider", name=re.compile("Temperature")).focus()
+    press(board, *["ArrowRight"] * 4)
+    see(board, "✓ Now say why.")
+    press(board, "Control+z", "Control+z")  # each way of a slider is one step
+    assert (number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")) == start
+
+
+def test_mask_painter_shows_the_nan_and_its_gradient(page):
+    board = restarted(page, "mask_painter")
+    cell(board, "scores, filled q0 → k1").focus()
+    assert board.locator("[data-name=mask] td.lit").count() == 1  # of that what is seen; "mask and preset" is not
+    board.get_by_role("combobox", name="Preset").select_option("causal")
+    cell(board, "mask q0 → k0").click()
+    looks = cell(board, "scores, filled q0 → k1").evaluate("cell => [cell.className, cell.style.cssText]")
+    assert "below" in looks[0] and "100.0%" in looks[1]  # −∞ is as far down as there is
+    pressed = [cell(board, f"mask q{i} → k0").get_attribute("aria-pressed") for i in (0, 1)]
+    assert pressed == ["false", "true"]
+    see(board, "✓ Done.")
+    cell(board, "scores q1 → k3").focus()
+    assert board.locator(".hint").inner_text() == "scores q1 → k3 moves nothing, as things stand."
+    nan = board.locator('[aria-label="weights q0 → k0: nan"]')
+    assert "repeating-linear-gradient" in nan.evaluate("cell => getComputedStyle(cell).backgroundImage")
+    assert board.locator('[aria-label="gradient of W_v row 1 column 1: nan"]').count() == 1
+    board.get_by_role("combobox", name="Apply as").select_option("masked_softmax of attn_lib")
+    board.locator('[aria-label="weights q0 → k0: 0"]').wait_for()
+    assert board.get_by_text("✓ Done.").is_visible()
+
+
+def test_a_head_is_chosen_by_clicking_it(page):
+    board = restarted(page, "heads_explorer")
+    board.get_by_role("button", name="head 0", exact=True).click()
+    board.locator('[aria-label="the head chosen a → a: 0.90"]').wait_for()
+    board.get_by_role("combobox", name="Query").select_option("1: b")
+    see(board, "✓ Done.")
+    board.get_by_role("combobox", name="Curves").select_option("shown")
+    board.get_by_role("img", name="Who listens to whom: a most to a, b most to a.").wait_for()
+
+
+def test_reshape_explorer_follows_a_feature(page):
+    board = restarted(page, "reshape_explorer")
+    board.get_by_role("slider", name="head_dim").press("End")
+    cell(board, "x: a row for each token row 2 column 1").hover()
+    board.page.wait_for_function("board => board.querySelectorAll('td.moved').length === 2", arg=board.element_handle())
+    assert board.locator("td.moved").all_inner_texts() == ["10", "10"]
+    colour = "board => board.querySelector('[aria-label$=\": 1\"]').style.getPropertyValue('--share')"
+    before = board.evaluate(colour)
+    board.get_by_role("slider", name=re.compile("Tokens")).focus()
+    press(board, "Home")
+    see(board, "✓ Done.")
+    assert board.evaluate(colour) == before  # the same number keeps its colour on a smaller matrix
+
+
+def test_axe_finds_no_violation_in_any_board(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    contrast = {"color-contrast": {"enabled": False}}  # which test_board_view looks at, on every board
+    results = Axe().run(page, context=".attn-board", options={"resultTypes": ["violations"], "rules": contrast})
+    assert results.violations_count == 0, results.generate_report()
+
+
+# ------------------------------------------------------------------------------------ keys that are not the board's
+
+
+@pytest.mark.parametrize(
+    "key, passes",
+    [("b", False), ("Control+s", True), ("Control+z", False), ("Shift+Enter", True), ("PageDown", True), (" ", True)],
+)
+def test_only_keys_that_the_board_uses_are_kept_from_jupyterlab(by_hand, key, passes):
+    cell(by_hand, "scores I → tea").focus()
+    press(by_hand, key)
+    kept = by_hand.page.evaluate("document.activeElement.hasAttribute('data-lm-suppress-shortcuts')")
+    assert kept != passes
+
+
+def test_shift_and_enter_in_a_number_goes_up_and_runs_no_cell(by_hand):
+    below = cell(by_hand, "W_q row 2 column 1")
+    below.focus()
+    press(by_hand, "Shift+Enter")
+    assert below.get_attribute("data-lm-suppress-shortcuts") == "" and focused(by_hand) == "W_q row 1 column 1"
+
+
+def test_presentation_mode_is_larger(browser):
+    page = browser.new_page(viewport={"width": 1920, "height": 1080})
+    shown = f"<div class='jp-mod-presentationMode'>{pages.embed(explorers.by_hand_explorer())}</div>"
+    page.set_content(f"<!doctype html><style>{pages.STYLE}</style>{awake(shown)}")
+    assert page.locator(".attn-board").evaluate("board => parseFloat(getComputedStyle(board).fontSize)") >= 20
+    page.close()
+
+
+# ---------------------------------------------------------------------------------------------- Python, or its silence
+
+MODEL = """([text, deaf]) => {
+  const traits = JSON.parse(text), heard = {};
+  traits.films = {};
+  window.engine = new Engine({
+    get: (name) => traits[name], set: (name, value) => (traits[name] = value), on: (what, then) => (heard[what] = then),
+    save_changes() { if (deaf) throw new Error("no kernel"); },
+  });
+  window.say = (name, value) => ((traits[name] = value), heard[`change:${name}`]());
+  window.answer = (more) => say("heard", { revision: engine.revision, problem: "", made: {}, ...more });
+}"""
+
+
+@pytest.fixture
+def asking(browser):
+    """asking(board, deaf): a page whose engine tells a Python that the test speaks for, with a clock that is ours."""
+    page = open_page(browser)
+    page.clock.install()
+
+    def ask(board, deaf=False):
+        page.evaluate(MODEL, [traits(board), deaf])
+        return page
+
+    yield ask
+    page.close()
+
+
+def test_a_python_that_is_gone_or_silent_is_said_to_know_nothing(asking):
+    board = explorers.by_hand_explorer()
+    for deaf, wait in ((True, 10), (False, 5000)):
+        page = asking(board, deaf)
+        page.evaluate("engine.edit('W_q', [[0, 0, '3']])")
+        page.clock.run_for(wait)
+        assert page.evaluate("engine.untold").startswith("Python has not been told")
+        assert page.evaluate("engine.values.queries[0][0]") == 3  # the page goes on
+    page.evaluate("answer({})")
+    assert page.evaluate("engine.untold") == ""
+
+
+def test_what_python_changes_is_shown_at_once_and_its_answer_to_the_task_kept(asking):
+    board = explorers.by_hand_explorer()
+    page = asking(board)
+    page.evaluate("() => { window.shown = 0; engine.views.add(() => (shown += 1)); }")
+    now = board.change(W_q=changed(W_q, 1, 1, 3.0)).now
+    page.evaluate("(now) => say('now', now)", {**now, "answer": 0})
+    assert page.evaluate("[engine.values.queries[0][0], engine.answer, shown]") == [3, 0, 1]
+    page.evaluate("say('now', { ...engine.now, revision: engine.revision })")  # its own words coming back
+    assert page.evaluate("[engine.answer, shown]") == [0, 1]
+
+
+def test_what_the_page_cannot_compute_is_said_and_the_old_results_stay(asking):
+    board = Board({"a": torch.ones(1, 1)}, [("b", op.row("a", chosen="n"))], [Control("n", "N", (0, 9))])
+    page = asking(board)
+    page.evaluate("engine.set('n', 9)")
+    assert page.evaluate("engine.problem").startswith("This cannot be computed (")
+    assert page.evaluate("engine.values.b") == [[1]]
+
+
+def test_python_is_told_that_a_task_was_done_and_by_reset_that_it_is_open_again(asking):
+    board = Board({"a": torch.zeros(1, 1)}, [], task=Task("Make a large.", (("above", "a", 0, 0, 5),)))
+    page = asking(board)
+    for act, done in (("edit('a', [[0, 0, '6']])", True), ("edit('a', [[0, 0, '1']])", True), ("reset()", False)):
+        page.evaluate(f"engine.{act}")
+        page.clock.run_for(10)
+        board.set_state({"now": page.evaluate("engine.model.get('now')")})
+        assert board.done is done is page.evaluate("engine.done")
+
+
+def test_what_only_python_computes_comes_with_its_answer(asking):
+    page = asking(Board({"a": torch.zeros(1, 1)}, [("b", op.python(lambda a: a * 2, "a")), ("c", op.exp("b"))]))
+    page.evaluate("engine.edit('a', [[0, 0, '3']])")
+    page.clock.run_for(10)
+    page.evaluate("answer({ made: { b: [[6]] } })")
+    both = "[engine.values.b[0][0], engine.values.c[0][0]]"
+    assert page.evaluate(both) == pytest.approx([6, 403.4287934927351])
+    for word, made in (("inf", [math.inf, math.inf]), ("-inf", [-math.inf, 0])):
+        page.evaluate("(word) => answer({ made: { b: [[word]] } })", word)
+        assert page.evaluate(both) == made
+    page.evaluate("answer({ made: { b: [[6]] } })")
+    assert page.evaluate("[...engine.stale()]") == []
+    page.evaluate("engine.edit('a', [[0, 0, '4']])")
+    page.evaluate("answer({ revision: engine.revision - 1, made: { b: [[6]] } })")  # late, about what stood before
+    page.clock.run_for(5000)
+    assert page.evaluate("[...engine.stale()]") == ["b", "c"]
+    page.evaluate("answer({ problem: 'unlucky', made: { b: [[6]] } })")  # of the numbers before
+    assert page.evaluate("[[...engine.stale()], engine.untold]") == [["b", "c"], "unlucky"]
+    page.evaluate("engine.undo()")  # what stands there again was answered
+    assert page.evaluate("[[...engine.stale()], engine.values.b[0][0]]") == [[], 6]

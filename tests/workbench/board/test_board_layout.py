@@ -1,0 +1,876 @@
+"""How boards look and move, on one page without a kernel: connectors, motion, phones, heights, and no script at all."""
+
+import re
+
+import pytest
+import torch
+from board_page import awake
+from test_lesson_boards import ALL
+
+from attn_lib.examples import TOKENS
+from authors.site import boards_in_pages
+from workbench.board import Board, Control, Input, Step
+from workbench.board import operations as op
+from workbench.board.board import PAGE
+from workbench.board.lessons.explorers import heads_explorer
+
+BOARDS = {name: make for name, make in ALL.items() if "," not in name}
+HEAD = (
+    f"<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'><style>{pages.STYLE}</style>"
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """address(boards): of a page with these boards."""
+
+    def write(boards):
+        path = tmp_path_factory.mktemp("boards") / "boards.html"
+        shown = "\n".join(f'<section id="{name}">{pages.embed(made)}</section>' for name, made in boards.items())
+        path.write_text(f"{HEAD}{awake(shown)}", encoding="utf-8")
+        return path.as_uri()
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Every board as it begins; no test changes one."""
+    return {name: make() for name, make in BOARDS.items()}
+
+
+@pytest.fixture(scope="module")
+def with_all(address, made):
+    return address(made)
+
+
+@pytest.fixture(scope="module")
+def open_page(browser, with_all):
+    """open_page(width, height, address, **what else the context is told): that page in a browser like that."""
+    contexts = []
+
+    def open_page(width=1366, height=768, address=with_all, **options):
+        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
+        page = contexts[-1].new_page()
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def laptop(open_page):
+    """With all boards, and each test leaves them as they begin."""
+    page, complaints = open_page(reduced_motion="reduce"), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def phone(open_page):
+    return open_page(390, 844, has_touch=True)
+
+
+@pytest.fixture(scope="module")
+def alone(open_page, address):
+    """alone(name, board): the page on which it stands by itself."""
+    page = open_page(address="about:blank")
+
+    def alone(name, made):
+        page.goto(address({name: made}))
+        return page
+
+    return alone
+
+
+def board(page, name):
+    return page.locator(f"#{name} .attn-board")
+
+
+def of_each(page, script):
+    """What a script finds at each board of the page, which is asked once: name → what it finds."""
+    boards = (
+        "Object.fromEntries([...document.querySelectorAll('.attn-board')].map((board) => [board.closest('section').id"
+    )
+    return page.evaluate(f"() => {boards}, ({script})(board)]))")
+
+
+# --------------------------------------------------------------------------------------------------- connectors
+
+# Every line by the panels at which it begins and ends, or null where it hangs in the air, and whether it has a tip.
+DRAWN = """root => {
+  const panels = [...root.querySelectorAll(".panel")].filter((panel) => panel.getClientRects().length);
+  const at = ({ x, y }, line) => {
+    const point = new DOMPoint(x, y).matrixTransform(line.getScreenCTM());
+    const away = panels.map((panel) => {
+      const { left, right, top, bottom } = panel.getBoundingClientRect();
+      return Math.hypot(Math.max(left - point.x, 0, point.x - right), Math.max(top - point.y, 0, point.y - bottom));
+    });
+    const nearest = Math.min(...away);
+    return nearest < 9 ? panels[away.indexOf(nearest)].dataset.name : null;
+  };
+  return [...root.querySelectorAll(".wire")].map((line) => {
+    const ends = [0, line.getTotalLength()].map((along) => at(line.getPointAtLength(along), line));
+    return [...ends, line.hasAttribute("marker-end")];
+  });
+}"""
+
+
+WITHOUT = {  # left out on purpose: these lines would run across the ones that the board is about
+    "mask": {("mask", "gradient")},
+    "fused": {("queries", "attention"), ("keys", "attention"), ("values", "attention")},
+    "arrows": {("queries", "scores"), ("keys", "scores")},
+    "cache": {("X", "off by"), ("keys", "stored")},
+    "learning": {
+        *((given, "W_q now") for given in ("X", "W_k", "wish")),
+        *((given, "weights") for given in ("X", "W_q", "wish")),
+        *((given, "to W_q") for given in ("X", "W_q", "W_k", "wish")),
+        ("wish", "loss"),
+    },
+}
+
+
+def true_dependencies(board: Board):
+    """Pairs of shown panels of which the second is computed from the first, with nothing that is shown between."""
+    steps = {step.name: step for step in board._steps}
+
+    def shown(name):
+        step = steps.get(name)
+        if not step:
+            return not board._given[name].hidden and _open(board._given[name], board.settings)
+        empty = step.operation.does not in ("arrows", "arcs") and 0 in board.results[name].shape
+        return not empty and not step.hidden and _open(step, board.settings)
+
+    def origins(name):
+        operation = steps[name].operation
+        of = operation.of
+        if operation.does == "choose":
+            control = board._controls[operation.options["chosen"]]
+            of = [of[control.number(board.settings[control.name])]]
+        return {found for n in of for found in ([n] if shown(n) else origins(n) if n in steps else [])}
+
+    pairs = {(of, name) for name in steps if shown(name) for of in origins(name)}
+    return pairs
+
+
+def _open(step, settings):
+    return not step.when or settings[step.when[0]] in step.when[1:]
+
+
+@pytest.fixture(scope="module")
+def lines(laptop):
+    return of_each(laptop, DRAWN)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_lines_are_the_true_dependencies(lines, made, name):
+    drawn, true = {(begin, end) for begin, end, _ in lines[name]}, true_dependencies(made[name])
+    assert all(tipped for _, _, tipped in lines[name])
+    assert not drawn - true, "lines that nothing is computed along"
+    assert true - drawn == WITHOUT.get(name, set()), "dependencies without a line"
+
+
+def test_a_line_follows_what_the_menu_chooses(laptop):
+    shown = board(laptop, "mask")
+    shown.get_by_role("combobox", name="Apply as").select_option("0 after softmax")
+    moved = BOARDS["mask"]().change(fill="0 after softmax")
+    true = true_dependencies(moved)
+    drawn = {(begin, end) for begin, end, _ in shown.evaluate(DRAWN)}
+    assert drawn <= true and ("of all", "weights") in drawn and ("with −∞", "weights") not in drawn
+    shown.get_by_role("button", name="Reset").click()
+
+
+# Of each line that comes from the left: how far its tip is from the table that it points at, how large that is, and by
+# how much it misses the middle of that table if it does not turn.
+TIPS = """root => {
+  const { refX, markerWidth } = root.querySelector("marker");
+  const tables = [...root.querySelectorAll("table")].map((table) => table.getBoundingClientRect());
+  const lines = [...root.querySelectorAll(".wire")].filter((line) => /H[-0-9.]+$/.test(line.getAttribute("d")));
+  return lines.map((line) => {
+    const at = (along) => line.getPointAtLength(along).matrixTransform(line.getScreenCTM());
+    const begin = at(0), end = at(line.getTotalLength());
+    const ahead = tables.filter(({ left, top, bottom }) => left > end.x && top < end.y && bottom > end.y);
+    const { left, top, bottom } = ahead.reduce((a, b) => (a.left < b.left ? a : b));
+    const size = markerWidth.baseVal.value * parseFloat(getComputedStyle(line).strokeWidth);
+    const tip = end.x + (8 - refX.baseVal.value) * (size / 8);
+    return [left - tip, size, begin.y === end.y ? end.y - (top + bottom) / 2 : 0];
+  });
+}"""
+
+
+def test_a_line_points_at_its_table_and_at_its_middle_where_nothing_stands_between(laptop):
+    tips = board(laptop, "by_hand").evaluate(TIPS)
+    assert len(tips) > 8
+    for away, size, aside in tips:
+        assert 0 < away < 5 and 6 < size < 14 and abs(aside) < 0.6
+
+
+def test_a_line_from_above_ends_on_its_table_however_far_that_reaches_from_which_it_comes(laptop):
+    drawn = """[[110, 170], [0, 600], [-500, 110]].map(([left, right]) =>
+      wire({ left, right, top: 0, bottom: 50 }, { left: 100, right: 180, top: 100, bottom: 150 }, [], false))"""
+    source = (PAGE / "wires.js").read_text(encoding="utf-8")
+    lines = laptop.evaluate(f"() => {{ {source}\nreturn {drawn}; }}")
+    assert lines == ["M140,51 V95", "M168,51 V95", "M112,51 V95"]
+
+
+# Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
+PIERCED = """root => {
+  const drawn = [...root.querySelectorAll(".panel :is(.head, table, canvas, svg)")]
+    .map((node) => [node, node.getBoundingClientRect()]);
+  return [...root.querySelectorAll(".wire")].flatMap((line) => {
+    const found = new Set();
+    for (let along = 0; along <= line.getTotalLength(); along += 3) {
+      const { x, y } = line.getPointAtLength(along).matrixTransform(line.getScreenCTM());
+      for (const [node, box] of drawn)
+        if (x > box.left + 0.5 && x < box.right - 0.5 && y > box.top + 0.5 && y < box.bottom - 0.5) found.add(node);
+    }
+    const words = (node) => `${line.getAttribute("d")} through ${node.closest(".panel").dataset.name} ${node.tagName}`;
+    return [...found].map(words);
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def pierced(laptop):
+    return of_each(laptop, PIERCED)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_no_line_runs_through_a_title_or_a_table(pierced, name):
+    assert pierced[name] == []
+
+
+# --------------------------------------------------------------------------------------------------------- colours
+
+# Of each board every text whose contrast with what is painted behind it is below 4.5, every edge of an input below 3.
+PALE = """([paper, ink]) => {
+  const page = document.documentElement.style;
+  page.setProperty("--jp-layout-color0", paper);
+  page.setProperty("--jp-content-font-color0", ink);
+  const pixel = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+  const context = pixel.getContext("2d", { willReadFrequently: true });
+  const paint = (...layers) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const colour of layers) (context.fillStyle = colour, context.fillRect(0, 0, 1, 1));
+    return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const known = new Map(), once = (key, find) => (known.has(key) ? known : known.set(key, find())).get(key);
+  const behind = (node) => once(node, () => { // what is painted there, one list of layers for each colour of a gradient
+    if (!node) return [[]];
+    const { backgroundColor, backgroundImage } = getComputedStyle(node);
+    const ends = backgroundImage.match(/(color|rgba?)[(][^)]*[)]/g) ?? ["#0000"];
+    return behind(node.parentElement).flatMap((layers) => ends.map((end) => [...layers, backgroundColor, end]));
+  });
+  const shown = (...layers) => once(layers.join(), () => paint(...layers));
+  const wrong = [];
+  for (const root of document.querySelectorAll(".attn-board")) {
+    const results = [...root.querySelectorAll("td.result")].filter((cell) => cell.getClientRects().length);
+    results.at(-1)?.dispatchEvent(new MouseEvent("mouseenter")); // its arithmetic too
+    const look = (node, colour, least) => behind(node).forEach((layers) => {
+      const ratio = contrast(shown(...layers, colour), shown(...layers));
+      const words = `${node.tagName} ${node.getAttribute("class")} ${node.textContent.slice(0, 20)}`;
+      if (ratio < least) wrong.push(`${root.ariaLabel}: ${ratio.toFixed(2)} ${words}`);
+    });
+    for (const node of root.querySelectorAll("*")) {
+      const style = getComputedStyle(node);
+      const own = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.textContent.trim());
+      if (!node.getClientRects().length || node.closest("option, .spoken")) continue;
+      if (own || node.matches("td input")) look(node, node instanceof SVGElement ? style.fill : style.color, 4.5);
+      if (node.matches("td.input")) look(node.parentElement, style.borderBottomColor, 3);
+      if (node.matches(".wire, .arrow")) look(node, style.stroke, 3);
+    }
+    results.at(-1)?.dispatchEvent(new MouseEvent("mouseleave"));
+  }
+  page.cssText = "";
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("paper, ink", [("#ffffff", "#111111"), ("#111111", "#ffffff"), ("#1e1e1e", "#ffffff")])
+def test_every_word_is_read_on_light_pages_and_on_dark(laptop, paper, ink):
+    assert laptop.evaluate(PALE, [paper, ink]) == []
+
+
+# -------------------------------------------------------------------------------------------------------- motion
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_numbers_fly_only_for_those_who_do_not_mind(laptop, motion):
+    laptop.emulate_media(reduced_motion=motion)
+    moving = board(laptop, "by_hand").evaluate(
+        """root => {
+          root.querySelector("[aria-label='Step on']").click();
+          root.querySelector("[aria-label='Play the steps']").click();
+          const flying = document.getAnimations().map(({ effect }) => effect.target);
+          const far = document.getAnimations().filter(({ effect }) => effect.getKeyframes()[0].transform?.match(/^tr/));
+          const into = far.map(({ effect }) => effect.target.ariaLabel ?? "").filter((label) => label);
+          return [...[".leaf", ".sum", "td"].map((kind) => flying.filter((node) => node.matches(kind)).length), into];
+        }"""
+    )
+    board(laptop, "by_hand").get_by_text("keys: inputs X times W_k").wait_for()
+    # the numbers of four products and their sum, in the line of the second step; of both steps all cells, and the first
+    # of each is where its sum falls
+    assert moving == (
+        [0, 0, 0, []] if motion == "reduce" else [8, 1, 18, ["queries I, column 1: 1", "keys I, column 1: 0"]]
+    )
+    board(laptop, "by_hand").get_by_role("button", name="Reset").click()
+    laptop.emulate_media(reduced_motion="reduce")
+
+
+# ----------------------------------------------------------------------------------------------------- on a phone
+
+
+# What reaches over the edges of its board, once all boards have been fitted to the window.
+STICKS_OUT = """async () => {
+  for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
+  return [...document.querySelectorAll(".attn-board")].flatMap((root) => {
+    const { left, right } = root.getBoundingClientRect();
+    return [...root.querySelectorAll(".panel, .bar > *, .task, .foot")].filter((node) => {
+      const box = node.getBoundingClientRect();
+      return box.width && (box.left < left || box.right > right);
+    }).map((node) => `${root.ariaLabel}: ${node.dataset.name ?? node.className}`);
+  });
+}"""
+
+
+def test_nothing_sticks_out_of_a_board_on_a_page_between(laptop):
+    for width in (640, 740, 1366):  # between a phone and a laptop, as marimo's pages are; and back again
+        laptop.set_viewport_size({"width": width, "height": 768})
+        assert laptop.evaluate(STICKS_OUT) == [], width
+        shrunk = "board => !board.classList.contains('narrow') && parseFloat(board.style.fontSize) < 14"
+        assert any(of_each(laptop, shrunk).values()) == (width == 740)  # before they are drawn as on a phone
+
+
+@pytest.fixture(scope="module")
+def too_small(phone):
+    return of_each(
+        phone,
+        """root => [...root.querySelectorAll(".panel td.cell, .stepper button")].filter((node) => {
+          const box = node.getBoundingClientRect();
+          return box.width && (box.width < 44 || box.height < 44);
+        }).map((node) => node.outerHTML.slice(0, 90))""",
+    )
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_on_a_phone_every_cell_is_as_large_as_a_fingertip(too_small, name):
+    assert too_small[name] == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_phone(phone):
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+# The heights of a board, taken where more is said than before of the same panel: every look at a size costs a layout.
+TAKEN = """((root) => {
+  const heights = [], take = () => heights.push(root.getBoundingClientRect().height);
+  const said = () => root.querySelector(".why").textContent.length + root.querySelector(".hint").textContent.length;
+  let most = 0;
+  return { heights, take, begin: () => (most = 0), look: () => said() > most && ((most = said()), take()) };
+})(root)"""
+# While each of its cells is looked at, and while the last of each panel has the focus.
+HEIGHTS = (
+    f"root => {{ const {{ heights, take, begin, look }} = {TAKEN};"
+    + """
+  take();
+  for (const panel of root.querySelectorAll(".panel")) {
+    const cells = [...panel.querySelectorAll("td.cell, .small-head")];
+    if (!panel.getClientRects().length || !cells.length) continue;
+    begin();
+    for (const cell of cells) (cell.dispatchEvent(new MouseEvent("mouseenter")), look());
+    cells.at(-1).dispatchEvent(new MouseEvent("mouseleave"));
+    (cells.at(-1).querySelector("input, button") ?? cells.at(-1)).focus();
+    take();
+    document.activeElement.blur();
+  }
+  return heights;
+}"""
+)
+
+
+@pytest.fixture(scope="module")
+def on_a_phone(phone):
+    return of_each(phone, HEIGHTS)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_on_a_phone_the_height_does_not_change_when_a_cell_is_looked_at_or_focused(on_a_phone, name):
+    heights = on_a_phone[name]
+    assert len(heights) > 6
+    assert max(heights) - min(heights) < 0.5, sorted(set(heights))
+
+
+def test_on_a_phone_a_number_is_stepped_and_its_results_are_in_view(phone):
+    shown = board(phone, "by_hand")
+    number = shown.get_by_label("W_q row 1 column 1", exact=True)
+    number.tap()
+    before = float(number.input_value())
+    for label in ("one more", "one more", "one less"):
+        shown.get_by_role("button", name=label).tap()
+    assert float(number.input_value()) == before + 1
+    shown.locator(".edited").get_by_text(f"W_q row 1 column 1: {before + 1:g}").wait_for()
+    for part in (".stepper", ".mini"):
+        box = shown.locator(part).bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 844
+    outputs = BOARDS["by_hand"]()
+    outputs.change(W_q=_stepped(outputs.inputs["W_q"]))
+    rows = "\n".join("  ".join(f"{x:.2f}" for x in row) for row in outputs.results["outputs"].tolist())
+    assert shown.locator(".mini").inner_text().endswith(f"outputs\n{rows}")
+    assert number.get_attribute("inputmode") == "decimal"  # the keyboard for numbers
+    assert number.evaluate("input => getComputedStyle(input).touchAction") == "pan-y"  # a swipe scrolls the page
+    shown.locator("td.result:visible").first.tap()
+    assert shown.locator(".why").is_visible()
+    shown.get_by_role("button", name="Reset").tap()
+
+
+def _stepped(matrix):
+    matrix[0, 0] += 1
+    return matrix
+
+
+# ------------------------------------------------------------------------------------------------ without a script
+
+
+def test_without_a_script_the_tables_stand_beside_each_other(open_page):
+    saved = open_page(java_script_enabled=False).evaluate(
+        """() => [...document.querySelectorAll(".saved-board")].map((board) => {
+          const height = (node) => node.getBoundingClientRect().height;
+          return [board.parentNode.id, height(board), [...board.querySelectorAll("table")].map(height)];
+        })"""
+    )
+    assert [name for name, *_ in saved] == [*BOARDS]
+    for name, height, tables in saved:
+        assert height <= 700, name
+        if len(tables) > 2:
+            assert height < 0.7 * sum(tables), name
+
+
+# ------------------------------------------------------------------------------------------------ by keyboard alone
+
+
+@pytest.fixture(scope="module")
+def in_order(laptop):
+    return of_each(laptop, "root => [...root.querySelectorAll('.panel')].map((panel) => panel.dataset.name)")
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_tab_reaches_a_result_after_all_that_it_is_computed_from(in_order, made, name):
+    order = in_order[name]
+    assert [pair for pair in true_dependencies(made[name]) if order.index(pair[0]) > order.index(pair[1])] == []
+
+
+# Of each panel: how many stops it has before and after, how many cells the right arrow does not come to, and whether
+# Tab comes back to the last; and the heights of the board on the way.
+WALKED = (
+    f"root => {{ const walked = [], {{ heights, take, begin, look }} = {TAKEN};"
+    + """
+  take();
+  for (const panel of root.querySelectorAll(".panel")) {
+    if (!panel.getClientRects().length || !panel.querySelector("[tabindex]")) continue;
+    const cells = [...panel.querySelectorAll("td.result, td input, .switch")];
+    const stops = () => panel.querySelectorAll("[tabindex='0']").length, before = stops(), last = cells.at(-1);
+    let come = 0;
+    begin();
+    cells[0]?.focus();
+    for (; come < cells.length && document.activeElement === cells[come]; come += 1) {
+      look();
+      cells[come].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    }
+    for (const head of panel.querySelectorAll(".small-head")) (head.focus(), take());
+    document.activeElement.blur();
+    cells[0]?.closest("td").dispatchEvent(new MouseEvent("mouseenter"));
+    take();
+    cells[0]?.closest("td").dispatchEvent(new MouseEvent("mouseleave"));
+    walked.push([panel.dataset.name, before, stops(), cells.length - come, !last || last.tabIndex === 0]);
+  }
+  return [walked, heights, root.querySelectorAll("[tabindex='0']").length];
+}"""
+)
+
+
+@pytest.fixture(scope="module")
+def by_keyboard(laptop):
+    return of_each(laptop, WALKED)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_panel_is_one_tab_stop_its_arrows_walk_through_all_of_it_and_nothing_moves(by_keyboard, name):
+    walked, heights, stops = by_keyboard[name]
+    assert len(walked) > 1
+    assert [panel for panel in walked if panel[1:] != [1, 1, 0, True]] == []
+    assert stops < 20
+    assert len(heights) > 6
+    assert max(heights) - min(heights) < 0.5, sorted(set(heights))
+
+
+def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_picture(alone, laptop):
+    shown = board(laptop, "heads")
+    shown.locator(".small-head").last.focus()
+    laptop.keyboard.press("ArrowLeft")
+    assert shown.get_by_role("combobox", name="Head").input_value() == "0"
+    assert shown.get_by_role("button", name="head 0").get_attribute("aria-pressed") == "true"
+    laptop.keyboard.press("End")
+    assert shown.get_by_role("combobox", name="Head").input_value() == "1"
+    laptop.keyboard.press("Home")
+    assert shown.get_by_role("combobox", name="Head").input_value() == "0"
+    shown.get_by_role("button", name="Reset").click()
+    assert not any(shown.get_by_text(words).is_visible() for words in ("Random", "As code"))  # nothing can be edited
+    weights = torch.eye(30)  # too many for cells: query 0 listens to key 29 and 28
+    weights[0] = torch.tensor([0.0] * 28 + [0.5, 0.5])
+    big = alone("big", heads_explorer(weights[None]))
+    picture = big.get_by_role("application")
+    box = picture.bounding_box()
+    assert box["height"] == pytest.approx(box["width"], abs=2)  # as many keys as queries
+    big.mouse.click(box["x"] + box["width"] * 0.99, box["y"] + box["height"] * 0.01)  # query 0, key 29
+    assert "the head chosen 0 → 29: 0.5 = 0.5" in big.locator(".spoken").inner_text()
+    big.keyboard.press("ArrowDown")
+    assert "the head chosen 1 → 29" in big.locator(".spoken").inner_text()
+    for keys, there in ((("ArrowUp",) * 2, "0 → 29"), (("Home", "ArrowLeft"), "0 → 0")):
+        for key in keys:
+            big.keyboard.press(key)
+        assert f"the head chosen {there}: " in big.locator(".spoken").inner_text(), "nobody walks over the edge"
+        assert picture.locator(".cross").bounding_box()["y"] >= box["y"] - 1
+    big.mouse.click(box["x"] + box["width"] * 0.99, box["y"] + box["height"] * 0.99)
+    for key in ("ArrowDown", "ArrowRight"):
+        big.keyboard.press(key)
+        assert "the head chosen 29 → 29: " in big.locator(".spoken").inner_text()
+        cross = picture.locator(".cross").bounding_box()
+        for side, length in (("x", "width"), ("y", "height")):
+            assert cross[side] + cross[length] <= box[side] + box[length] + 1
+    dark = picture.locator("canvas").evaluate(
+        """canvas => { const at = (x, y) => canvas.getContext("2d").getImageData(x, y, 1, 1).data[3];
+           return [at(29, 0), at(0, 29)]; }"""
+    )
+    assert dark[0] > 100 > dark[1]
+
+
+def test_every_head_is_drawn_before_it_is_seen_as_paper_and_phones_need_it(alone):
+    weights = torch.eye(24).expand(40, 24, 24)
+    page = alone("big", heads_explorer(weights))
+    drawn = """canvases => canvases.map(canvas => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, 2, 2);
+      return [data[3], data[7]];
+    })"""
+    pixels = page.locator(".small-head canvas").evaluate_all(drawn)
+    assert page.locator(".gallery").bounding_box()["height"] < 400  # the others are scrolled to
+    sharp = "canvas => getComputedStyle(canvas).imageRendering"
+    assert page.locator(".small-head canvas").first.evaluate(sharp) == "pixelated"  # a number is a square
+    assert len(pixels) == 40 and all(on > 100 > off > 0 for on, off in pixels)
+    assert page.locator("[data-name=chosen] td.cell").count() == 24 * 24  # numbers that can still be read
+
+
+def test_after_steps_were_played_reset_shows_everything_again(laptop):
+    shown = board(laptop, "by_hand")
+    shown.get_by_role("button", name="Step on").click()
+    assert shown.locator("[aria-label$=': not yet']").count() > 9
+    shown.locator("[aria-label$=': not yet']").last.hover()
+    assert not shown.locator(".why").is_visible()
+    assert shown.locator(".player output").inner_text() == "1/6"
+    assert shown.locator(".said").inner_text().startswith("queries: inputs X times W_q")
+    shown.get_by_role("button", name="Step on").focus()
+    laptop.keyboard.press("PageDown")  # what a clicker sends
+    assert shown.locator(".player output").inner_text() == "2/6"
+    play = shown.get_by_role("button", name="Play the steps")
+    goes_on = "play => (play.click(), play.parentNode.querySelector('output').textContent)"
+    assert play.evaluate(goes_on) == "3/6"  # and does not begin anew
+    shown.get_by_role("button", name="Pause").click()
+    assert play.is_visible()
+    shown.get_by_role("button", name="Reset").click()
+    assert shown.locator("[aria-label$=': not yet']").count() == 0
+
+
+def test_steps_are_played_one_after_the_other_to_the_last(alone):
+    switch = Input(torch.ones(1, 1), toggle=True)
+    steps = [("b", op.exp("a")), ("c", op.exp("b")), Step("d", op.exp("c"), at=(1, 2))]
+    page = alone("three", Board({"a": switch}, steps))
+    shown = board(page, "three")
+    shown.evaluate("board => (board.style.transform = 'scale(0.5)')")
+    page.get_by_role("button", name="Large type").click()  # now lines are drawn anew
+    drawn = [(begin, end) for begin, end, _ in shown.evaluate(DRAWN)]
+    assert drawn == [("a", "b"), ("b", "c")]  # and none runs back to d, which stands below a
+    page.clock.install()
+    assert page.locator(".hint").inner_text() == "Point at a result to see where it comes from."
+    count, words = page.locator(".player output"), page.locator(".why .words")
+    page.get_by_role("button", name="Play the steps").click()
+    for step, name in enumerate("bcd", 1):
+        assert (count.inner_text(), words.inner_text()) == (f"{step}/3", f"{name} row 1 column 1")
+        page.clock.run_for(2600)
+    assert count.inner_text() == "3/3"
+    page.get_by_role("button", name="Play the steps").click()  # once more
+    assert count.inner_text() == "1/3"
+    page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(9000)
+    assert count.inner_text() == "1/3"
+    page.get_by_label("a row 1 column 1", exact=True).click()
+    page.clock.run_for(9000)  # nobody misses a Python here
+    assert page.locator(".said").inner_text().startswith("a row 1 column 1 is now")
+
+
+# While the steps of a board are played: what its arithmetic lies on of that which the next step reads.
+IN_THE_WAY = """root => {
+  root.scrollIntoView({ block: "center" });
+  const wrong = [], count = Number(root.querySelector(".player input").max);
+  for (let k = 0, why = null; !root.querySelector(".player").hidden && k <= count; k += 1) {
+    root.querySelector("[aria-label='Step on']").click();
+    for (const table of root.querySelectorAll("table:has(.lit)")) {
+      const { left, right, top, bottom } = table.querySelector("tbody").getBoundingClientRect();
+      const hidden = why && left < why.right && right > why.left && top < why.bottom && bottom > why.top;
+      if (hidden) wrong.push(`${k}: ${table.closest(".panel").dataset.name}`);
+    }
+    why = root.querySelector(".why:not([hidden])")?.getBoundingClientRect();
+  }
+  root.querySelector("[title='Back to the example']").click();
+  document.activeElement.blur();
+  return wrong;
+}"""
+
+
+def test_arithmetic_lies_on_nothing_that_the_next_step_reads(laptop):
+    assert {name: wrong for name, wrong in of_each(laptop, IN_THE_WAY).items() if wrong} == {}
+
+
+def test_nothing_moves_when_a_task_is_done_and_its_words_change(phone):
+    shown = board(phone, "two_heads")
+    top = "root => root.querySelector('.flow').getBoundingClientRect().top - root.getBoundingClientRect().top"
+    tops = [shown.evaluate(top)]
+    for place in ("row 1 column 1", "row 2 column 2"):
+        shown.get_by_label(f"W_o {place}", exact=True).fill("0")
+        phone.keyboard.press("Enter")
+    shown.get_by_text("✓ Now say why.").wait_for()
+    tops.append(shown.evaluate(top))
+    shown.get_by_role("combobox", name="Which part of W_o").select_option("1")
+    shown.get_by_text("✓ Done.").wait_for()
+    tops.append(shown.evaluate(top))
+    assert max(tops) - min(tops) < 0.5
+    shown.get_by_role("button", name="Reset").tap()
+
+
+def test_matrices_that_were_learned_are_no_steps_to_play(laptop):
+    shown = board(laptop, "induction")
+    shown.get_by_role("combobox", name="Matrices").select_option("learned")
+    assert shown.locator("[data-name='M learned']").is_visible() and not shown.locator(".player").is_visible()
+    shown.get_by_role("button", name="Reset").click()
+
+
+def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(alone):
+    steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
+    steps.append(Step("unseen", op.exp("slow"), hidden=True))
+    page = alone("slow", Board({"a": torch.zeros(1, 1)}, steps, [Control("only", "Only choice", (1,))]))
+    assert page.locator(".player").is_visible() and not page.get_by_text("Only choice").count()
+    assert page.get_by_role("button", name="Undo").is_disabled()  # nothing was changed yet
+    page.locator("[aria-label='slow row 1 column 1: 0']").hover()
+    assert page.locator(".why").inner_text().endswith("Python says 0 = 0")
+    page.get_by_label("a row 1 column 1", exact=True).fill("3")
+    page.keyboard.press("Enter")
+    assert "Without Python there is no slow, then for these numbers" in page.locator(".said").inner_text()
+    assert page.locator(".said").evaluate("(said) => getComputedStyle(said, '::before').content") == '"! "'
+    labels = page.locator("td.result").evaluate_all("cells => cells.map((cell) => cell.getAttribute('aria-label'))")
+    assert sorted(label.replace(" row 1 column 1:", "") for label in labels) == [
+        "fast 20.1",
+        "slow not yet",
+        "then not yet",
+    ]
+    page.get_by_role("button", name="Reset").click()
+    assert page.locator("[aria-label='then row 1 column 1: 0']").count() == 1
+
+
+# ------------------------------------------------------------------------------------------------- what is painted
+
+
+# What the looks of a board tell, as far as no other test sees it.
+LOOKS = """root => {
+  const look = (what, which, node = root.querySelector(which)) => getComputedStyle(node)[what];
+  const titles = ["queries", "keys", "values"].map((name) => look("color", `[data-name=${name}] b`));
+  const panel = (name) => root.querySelector(`[data-name=${name}]`);
+  const named = (node, what) => getComputedStyle(node).getPropertyValue(what);
+  const heads = [...root.querySelectorAll("thead tr")].filter((row) => row.getClientRects().length);
+  return {
+    colours: new Set(titles).size,
+    tones: [["X", "input"], ["queries", "query"], ["keys", "key"], ["weights", "weights"], ["outputs", "output"]]
+      .filter(([name, kind]) => named(panel(name), "--tone") !== named(root, `--${kind}`)),
+    heard: root.querySelector("[data-name=X] [role=grid]").ariaLabel,
+    heads: Math.max(...heads.map((row) => row.getBoundingClientRect().height)),
+    rows: root.querySelector("tbody tr").getBoundingClientRect().height,
+    notes: ["queries", "values", "X"].map((name) => root.querySelector(`[data-name=${name}] .note`)?.textContent),
+    hands: ["td.result", "td input", ".bar button:disabled"].map((which) => look("cursor", which)),
+    disabled: look("borderTopStyle", ".bar button:disabled"),
+    empty: [...root.querySelectorAll(".place")].filter((place) =>
+      place.getClientRects().length && ![...place.children].some((panel) => panel.getClientRects().length)).length,
+  };
+}"""
+
+
+def test_what_a_board_looks_like(laptop):
+    looks = board(laptop, "by_hand").evaluate(LOOKS)
+    assert looks["colours"] == 3 and looks["tones"] == [] and looks["disabled"] == "dashed" and looks["empty"] == 0
+    assert looks["hands"] == ["help", "ew-resize", "default"]
+    assert looks["notes"] == ["X @ W_q", "X @ W_v", None]
+    assert looks["heads"] < 0.8 * looks["rows"] and looks["heard"] == "inputs X"
+
+
+def test_what_is_asked_about_is_framed_and_on_paper_there_is_nothing_to_press(laptop):
+    board(laptop, "by_hand").locator("td.result").first.hover()
+    frame = "node => (({ outlineStyle, outlineWidth }) => `${outlineStyle} ${outlineWidth}`)(getComputedStyle(node))"
+    frames = [board(laptop, "by_hand").locator(part).first.evaluate(frame) for part in (".asked", ".lit")]
+    assert frames == ["solid 3px", "dashed 2px"]
+    laptop.emulate_media(media="print")
+    visible = "board => [...board.querySelectorAll('.bar, .foot, .strip, .why')].some((e) => e.getClientRects().length)"
+    assert not any(of_each(laptop, visible).values())
+    assert all(of_each(laptop, "board => board.querySelector('.panel').getClientRects().length > 0").values())
+    assert set(of_each(laptop, "board => getComputedStyle(board).printColorAdjust").values()) == {"exact"}
+    laptop.emulate_media(media="screen")
+    laptop.mouse.move(0, 0)
+
+
+def test_shares_that_sum_to_one_read_one_and_numbers_keep_to_their_cells(laptop):
+    assert board(laptop, "mask").locator("td[aria-label^='sum of each row']").all_inner_texts() == ["1"] * 4
+    for name in BOARDS:
+        wide = (
+            board(laptop, name)
+            .locator("td.result:visible")
+            .evaluate_all(
+                """cells => cells.filter((cell) => {
+              const words = document.createRange();
+              words.selectNodeContents(cell);
+              return words.getBoundingClientRect().width > cell.clientWidth;
+            }).map((cell) => cell.getAttribute("aria-label"))"""
+            )
+        )
+        assert wide == []
+
+
+def test_a_share_is_painted_as_wide_as_it_is(laptop):
+    widths = "cells => cells.map((cell) => parseFloat(cell.style.getPropertyValue('--share')))"
+    cells = board(laptop, "by_hand").locator("[data-name=weights] td.result")
+    assert "linear-gradient(to right" in cells.first.evaluate("cell => getComputedStyle(cell).backgroundImage")
+    painted = cells.evaluate_all(widths)
+    weights = BOARDS["by_hand"]().results["weights"]
+    assert painted == pytest.approx((100 * weights).flatten().tolist(), abs=0.051)
+
+
+def test_a_mask_that_is_computed_has_the_signs_of_the_one_that_is_clicked(laptop):
+    shown = board(laptop, "mask")
+    shown.get_by_role("combobox", name="Preset").select_option("causal")
+    assert shown.locator("[data-name=allowed] tbody tr").first.locator("td").all_inner_texts() == ["✓", "✕", "✕", "✕"]
+    shown.get_by_role("button", name="Reset").click()
+
+
+# Whether nothing lies on a node, along its middle.
+ON_TOP = """node => {
+  const { left, top, width, height } = node.getBoundingClientRect();
+  const at = (share) => document.elementFromPoint(left + width * share, top + height / 2);
+  return [0.02, 0.25, 0.5, 0.75, 0.98].every((share) => node.contains(at(share)));
+}"""
+
+
+def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(laptop):
+    shown = board(laptop, "cache")
+    keys = shown.locator(".panel[data-name='keys'] td.result")
+    assert [text != "" for text in keys.all_inner_texts()[::8]] == [True] * 4 + [False] * 4
+    assert keys.nth(8 * 7).get_attribute("aria-label").endswith("not yet")
+    differences = shown.locator(".panel[data-name='off by'] td.result").all_inner_texts()
+    assert differences == ["0"] * 4 + [""] * 4
+    keys.nth(8 * 3).hover()
+    assert shown.locator(".why").is_visible() and shown.locator(".why").evaluate(ON_TOP)
+    keys.nth(8 * 7).hover()
+    assert not shown.locator(".why").is_visible()
+    shown.get_by_role("slider", name="Tokens read").fill("7")
+    shown.get_by_role("slider", name="Window").fill("1")  # the second, 3
+    assert [text != "" for text in keys.all_inner_texts()[::8]] == [False] * 6 + [True] * 2
+    assert shown.locator(".panel[data-name='stored'] td.result").inner_text() == "24"
+    shown.get_by_role("button", name="Reset").click()
+
+
+def test_arrows_point_where_their_numbers_do(laptop):
+    shown = board(laptop, "arrows")
+    assert shown.locator(".plane text").all_text_contents() == ["I", "like", *TOKENS]
+    assert not shown.locator(".player").is_visible()  # two steps, and a picture that is none
+    drawn = shown.locator("path.arrow").evaluate_all("all => all.map((path) => path.getAttribute('d'))")
+    tips = [[float(number) for number in re.search(r"L(\S+),(\S+)", path).groups()] for path in drawn]
+    made = BOARDS["arrows"]()
+    ends = torch.cat([made.inputs["queries"], made.inputs["keys"]])
+    moved = torch.tensor(tips, dtype=torch.float64) - 115
+    unit = moved[0, 0] / ends[0, 0]
+    assert unit > 0
+    torch.testing.assert_close(moved, ends * torch.tensor([1.0, -1.0]) * unit)  # on a screen, up is less
+    dashed = shown.locator("path.arrow[stroke-dasharray]")
+    assert dashed.count() == len(made.inputs["keys"]) == shown.locator("path.arrow.key").count()
+
+
+def test_curves_are_drawn_for_the_weights_that_are_not_nothing_the_larger_the_heavier(alone):
+    page = alone("few", heads_explorer(torch.tensor([[[0.99, 0.01], [0.05, 0.95]]])))
+    page.get_by_role("combobox", name="Curves").select_option("shown")
+    looks = "all => all.map((path) => [path.getAttribute('stroke-width'), path.getAttribute('opacity')].map(Number))"
+    large, small, less = page.locator(".arcs path").evaluate_all(looks)  # of 0.99, 0.05 and 0.95
+    assert all(a > b > 3 * c for a, b, c in zip(large, less, small, strict=True))
+
+
+# What is not seen whole of what is said of a number while it is changed.
+CUT = """root => {
+  const told = root.querySelector(".line .told"), cut = [];
+  for (const input of root.querySelectorAll("td.cell input")) {
+    if (!input.getClientRects().length) continue;
+    input.focus();
+    input.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true, cancelable: true }));
+    if (told.scrollHeight > told.clientHeight + 1) cut.push(told.textContent);
+  }
+  document.activeElement.blur();
+  return cut;
+}"""
+
+
+@pytest.mark.parametrize("width, height", [(1366, 768), (900, 768), (700, 768), (390, 844)])
+def test_what_a_changed_number_moves_is_said_in_full(open_page, width, height):
+    cut = of_each(open_page(width, height, reduced_motion="reduce"), CUT)
+    assert {name: said for name, said in cut.items() if said} == {}
+
+
+def test_on_a_phone_a_long_name_moves_nothing(alone):
+    rows = ("a name that is far longer than a phone is wide, " * 3, "short")
+    page = alone("long", Board({"inputs": Input(torch.ones(2, 2), rows=rows)}, [("twice", op.scale("inputs", by=2))]))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".attn-board.narrow").wait_for()
+    assert page.get_by_role("button", name="one more").is_disabled()  # before a number was tapped
+    assert not page.locator(".player").is_visible()  # there is but one step
+    heights = board(page, "long").evaluate(HEIGHTS)
+    assert len(heights) > 4 and max(heights) - min(heights) < 0.5, heights
+    page.locator("td input").first.focus()
+    bottoms = page.locator(".line, .line .told").evaluate_all("all => all.map((e) => e.getBoundingClientRect().bottom)")
+    assert bottoms[1] <= bottoms[0] + 0.5  # a third line would be cut through
+    page.set_viewport_size({"width": 1366, "height": 768})
+
+
+# Of each board what its strip says and how many rows a matrix has there, and where sheet and strip begin and end while
+# a result is asked about.
+SHEETS = """() => [...document.querySelectorAll(".attn-board")].map((root) => {
+  const edges = (part) => (({ top, bottom }) => [top, bottom])(root.querySelector(part).getBoundingClientRect());
+  [...root.querySelectorAll("td.result, .many")].find((node) => node.getClientRects().length).focus();
+  const small = root.querySelector(".mini"), rows = [...small.children].map((matrix) => matrix.children.length - 1);
+  const right = document.createRange();
+  right.selectNodeContents(small);
+  const out = right.getBoundingClientRect().right - small.getBoundingClientRect().right;
+  const found = [root.ariaLabel, small.innerText, Math.max(0, ...rows), out, edges(".why"), edges(".strip")];
+  document.activeElement.blur();
+  return found;
+})"""
+
+
+def test_on_a_phone_the_arithmetic_stands_on_the_strip_and_the_strip_has_numbers(phone):
+    sheets = phone.evaluate(SHEETS)
+    assert len(sheets) == len(BOARDS)
+    assert "difference" in next(small for name, small, *_ in sheets if "patient" in name)  # where the flow ends
+    assert board(phone, "mask").locator(".stepper").is_visible()
+    assert not board(phone, "reshape").locator(".stepper").is_visible()  # which has no number to change
+    assert board(phone, "by_hand").locator(".line").bounding_box()["width"] > 300, "the player stands beside it"
+    for name, small, rows, out, sheet, strip in sheets:
+        assert 0 < rows <= 5 and small, name
+        assert out < 0.5, f"{name}: numbers beyond the edge"
+        assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name
+        assert 0 <= sheet[0] < sheet[1] <= strip[0] < strip[1] <= 844.5, name  # arithmetic and results at once
+    assert not any(button.is_visible() for button in phone.get_by_role("button", name="Large type").all())

@@ -1,0 +1,216 @@
+"""In a real JupyterLab: what only JupyterLab could spoil. A hand on a board alone is in test_board_hands.py."""
+
+from contextlib import suppress
+
+import nbformat
+import pytest
+import torch
+from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
+from board_actions import cell, changed, focused, press, see, see_results, start_again
+
+import workbench.copies
+from attn_lib.examples import W_q, W_v, X
+
+TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
+BOARDS = """\
+import torch
+from workbench.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
+heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
+---
+by_hand = by_hand_explorer()
+by_hand
+---
+softmax_explorer()
+---
+mask_painter()
+---
+heads_explorer(heads, ["a", "b"])
+---
+reshape_explorer()
+---
+by_hand
+---
+print(by_hand.inputs["W_k"][2, 2].item(), by_hand.done, f"{by_hand.results['weights'][0, 2]:.3f}")
+"""
+
+
+@pytest.fixture(scope="module")
+def boards(browser, tmp_path_factory):
+    """The one JupyterLab page, with every board on it, run once; each test puts its board back with Reset."""
+    folder = tmp_path_factory.mktemp("lab")
+    path = folder / "boards.ipynb"
+    write_notebook(path, BOARDS)
+    notebook, lesson = nbformat.read(path, 4), nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", 4)
+    (notebook.cells[1].outputs,) = (cell.outputs for cell in lesson.cells if cell.source == "by_hand_explorer()")
+    nbformat.write(notebook, path)
+    copies.write(folder / "copy.ipynb", copies.lesson_of(copies.read(ROOT / "notebooks/03_masking.ipynb")))
+    with jupyterlab(folder) as address:
+        page = Lab(browser, address, "boards.ipynb")
+        page.before_it_was_run = page.page.locator(".jp-OutputArea", has=page.page.get_by_role("table")).inner_text()
+        page.run_all()
+        yield page
+        assert page.complaints == []
+        page.close()
+
+
+@pytest.fixture
+def by_hand(boards):
+    return start_again(boards.board("Self-attention by hand"))
+
+
+def test_what_a_page_complains_of_is_kept(boards):
+    with boards.page.expect_event("pageerror"):
+        boards.page.evaluate(
+            "console.error('a red line'), console.log('words'), setTimeout(() => { throw Error('no') })"
+        )
+    assert boards.complaints == ["a red line", "no"]
+    boards.complaints.clear()
+
+
+def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(boards):
+    assert "run the cell to move these numbers" in boards.before_it_was_run
+    for title in ("inputs X", "W_q", "weights", "outputs"):
+        assert f"{title}\n" in boards.before_it_was_run
+
+
+def test_python_holds_what_the_page_shows_and_judges_the_task(boards, by_hand):
+    cell(by_hand, "W_k row 3 column 3").click()
+    by_hand.page.keyboard.type("1")
+    press(by_hand, "Enter")
+    by_hand.get_by_role("combobox", name="In which column").select_option(index=1)
+    see(by_hand, "✓ Done.")
+    last = boards.page.locator(".jp-CodeCell").last
+    last.locator(".cm-content").click()
+    press(by_hand, "Control+Enter")
+    last.get_by_text("1.0 True 0.787").wait_for()
+
+
+def test_pythons_answer_never_wipes_what_is_being_typed(by_hand):
+    cell(by_hand, "W_q row 1 column 1").click()
+    by_hand.page.keyboard.type("3")
+    press(by_hand, "Enter")
+    by_hand.page.keyboard.type("12")  # while Python answers
+    see_results(by_hand, W_q=changed(W_q, 1, 1, 3.0))
+    assert cell(by_hand, "W_q row 2 column 1").input_value() == "12"
+    press(by_hand, "Escape")
+
+
+def test_a_block_from_a_spreadsheet_is_pasted_or_refused_whole(by_hand):
+    paste(by_hand, cell(by_hand, "W_v row 1 column 1"), "1\t2\t3\r\n4\t5\t6\r\n")
+    see(by_hand, "6 cells of W_v changed.")
+    pasted = W_v.clone()
+    pasted[:2] = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
+    see_results(by_hand, W_v=pasted)
+    paste(by_hand, cell(by_hand, "W_v row 4 column 2"), "1\t2\t3\n4\t5\t6")
+    see(by_hand, "A block of 2 × 3 does not fit here, where 1 × 2 cells are left.")
+    see_results(by_hand, W_v=pasted)
+
+
+def paste(board, target, text):
+    board.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    target.click()
+    press(board, "Control+v")
+
+
+def test_jupyterlabs_commands_do_not_fire_on_a_board_and_ctrl_s_saves(boards, by_hand):
+    notebook = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')].map((prompt) => prompt.textContent)"
+    before = boards.page.evaluate(notebook)
+    cell(by_hand, "outputs I, column 1").click()
+    press(by_hand, "b", "a", "x", "d", "d", "ArrowUp", "Enter")
+    assert focused(by_hand) == "weights I → I: 0.06"
+    cell(by_hand, "W_q row 2 column 1").click()
+    press(by_hand, "7", "Shift+Enter", "Alt+ArrowRight", "Delete", "Escape", "Tab", "Shift+Tab", "Control+z")
+    see(by_hand, "Undone.")
+    assert focused(by_hand) == "W_q row 1 column 2"
+    by_hand.get_by_role("button", name="Step on").focus()
+    press(by_hand, "PageDown")
+    see(by_hand, "queries: inputs X times W_q")
+    assert boards.page.evaluate(notebook) == before  # no cell came, went or ran
+    for label in ("outputs I, column 1", "W_q row 1 column 1"):
+        cell(by_hand, label).click()
+        save(by_hand)
+
+
+def save(board):
+    """Ctrl+S; once more if JupyterLab was still at the save before, as it then drops the key."""
+    from playwright.sync_api import TimeoutError
+
+    for _ in range(60):
+        with (
+            suppress(TimeoutError),
+            board.page.expect_request(
+                lambda request: request.method == "PUT" and "contents/boards.ipynb" in request.url, timeout=1000
+            ),
+        ):
+            press(board, "Control+s")
+            return
+    raise AssertionError("Ctrl+S saves nothing")
+
+
+def test_one_board_shown_twice_stays_in_step(boards, by_hand):
+    cell(by_hand, "inputs X I, column 1").fill("3")
+    press(by_hand, "Enter")
+    twin = boards.board("Self-attention by hand", nth=1)
+    see_results(twin, X=changed(X, 1, 1, 3.0))
+    assert cell(twin, "inputs X I, column 1").input_value() == "3"
+    twin.get_by_role("button", name="Undo").click()
+    see_results(by_hand)
+
+
+# Of each board its title, whether something is cut off at its side, and whether it is higher than what is seen; asked
+# when JupyterLab has taken the window's new width, and the boards have been fitted to it.
+SPILLED = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const right = () => document.querySelector(".jp-NotebookPanel").getBoundingClientRect().right;
+  while (Math.abs(right() - innerWidth) > 60) await frame();
+  for (let frames = 0; frames < 2; frames += 1) await frame();
+  const room = document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().height;
+  return [...document.querySelectorAll(".attn-board[role=group]")].map((board) =>
+    [board.ariaLabel, board.scrollWidth > board.clientWidth + 1, board.getBoundingClientRect().height > room]);
+}"""
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_a_board_fits_beside_the_file_list_in_both_themes(boards, theme):
+    boards.page.get_by_role("menuitem", name="Settings", exact=True).click()
+    boards.page.get_by_text("Theme", exact=True).hover()
+    boards.page.get_by_text(theme, exact=True).click()
+    boards.page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")
+    boards.page.wait_for_selector("#jupyterlab-splash", state="detached")
+    assert boards.page.locator(".jp-DirListing").is_visible()
+    for width, height in ((1920, 1080), (1366, 768)):
+        boards.page.set_viewport_size({"width": width, "height": height})
+        assert boards.page.evaluate(SPILLED) == [[title, False, False] for title in [*TITLES, TITLES[0]]], width
+    ARTEFACTS.mkdir(exist_ok=True)
+    boards.board(TITLES[0]).screenshot(path=ARTEFACTS / f"a-board-in-{theme.lower().replace(' ', '-')}.png")
+
+
+def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was_not_told(boards, by_hand):
+    boards.page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    boards.page.get_by_text("Restart Kernel…", exact=True).click()
+    with boards.page.expect_response(lambda answer: answer.url.split("?")[0].endswith("/restart")):
+        boards.page.locator(".jp-Dialog").get_by_text("Restart", exact=True).click()
+    boards.idle()
+    boards.page.clock.install()
+    cell(by_hand, "inputs X I, column 1").fill("3")
+    press(by_hand, "Enter")
+    see_results(by_hand, X=changed(X, 1, 1, 3.0))
+    boards.page.clock.fast_forward(4000)  # ms that a kernel may take to answer
+    see(by_hand, "Python has not been told")
+
+
+ACTIVE = "[...document.querySelectorAll('.jp-Notebook .jp-Cell')].findIndex(cell => cell.matches('.jp-mod-active'))"
+
+
+def test_a_copy_opens_saved_and_arrows_stop_at_folded_cells(boards, browser):
+    copy = Lab(browser, boards.address, "copy.ipynb")
+    assert copy.page.locator(".jp-mod-dirty").count() == 0
+    copy.page.keyboard.press("Escape")
+    folded = copy.page.locator(".jp-Cell", has=copy.page.locator(".jp-InputPlaceholder"))
+    assert folded.count()
+    for key, way in (("ArrowDown", 1), ("k", -1)):
+        for _ in range(20):
+            before = copy.page.evaluate(ACTIVE)
+            copy.page.keyboard.press(key)
+            copy.page.wait_for_function(f"{ACTIVE} === {before + way}")
+    copy.close()

@@ -1,0 +1,608 @@
+"""Every explorer computes what attn_lib computes, and its task can be done by what it asks for."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attn_lib import (
+    Cache,
+    alibi_bias,
+    cached_attention,
+    causal_mask,
+    masked_softmax,
+    rotary,
+    scaled_dot_product_attention,
+    self_attention_steps,
+    share_heads,
+    split_heads,
+    window_mask,
+)
+from workbench.board import operations as op
+from workbench.board import random_matrix
+from workbench.board.lessons.explorers import (
+    ENDS,
+    READ,
+    arrows_explorer,
+    by_hand_explorer,
+    cache_board,
+    fused_explorer,
+    heads_explorer,
+    induction_board,
+    learning_board,
+    mask_painter,
+    patient_explorer,
+    position_board,
+    reshape_explorer,
+    softmax_explorer,
+    two_heads_explorer,
+)
+
+PMW = tuple(torch.zeros(size, size) for size in (6, 7, 7))
+FILM = [tuple(matrix + step * torch.eye(len(matrix)) for matrix in PMW) for step in range(11)]
+HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
+ALL = {
+    "by_hand": by_hand_explorer,
+    **{f"by_hand, {end}": lambda end=end: by_hand_explorer(end) for end in ENDS[:-1]},
+    "softmax": softmax_explorer,
+    "mask": mask_painter,
+    "heads": lambda: heads_explorer(HEADS, ["a", "b"]),
+    "two_heads": two_heads_explorer,
+    "reshape": reshape_explorer,
+    "fused": fused_explorer,
+    "patient": patient_explorer,
+    "arrows": arrows_explorer,
+    "learning": learning_board,
+    "position": position_board,
+    "cache": cache_board,
+    "induction": lambda: induction_board(FILM, [step / 10 for step in range(11)]),
+}
+
+
+def entry(matrix, row, column, number):
+    matrix = matrix.clone()
+    matrix[row, column] = number
+    return matrix
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_starts_with_its_task_undone_and_every_setting_can_be_computed(name):
+    board = ALL[name]()
+    assert not board.done and board.title != "Board"
+    for control in board.spec["controls"]:
+        for value in control["values"]:
+            board.change(**{control["name"]: value})
+            assert board.heard["problem"] == ""
+
+
+def shown(board, **settings):
+    """The names of the matrices that are shown with these settings."""
+    settings = board.change(**settings).settings
+    panels = [panel for panel in board.spec["panels"] if not panel["hidden"]]
+    return [p["name"] for p in panels if not p["when"] or settings[p["when"][0]] in p["when"][1:]]
+
+
+@pytest.mark.parametrize(
+    "name, settings, only",
+    [
+        ("by_hand", {}, []),
+        ("by_hand", {"arithmetic": "scaled by 1/√d_k", "query": "like"}, ["scaled", "weighted_values"]),
+        ("by_hand", {"arithmetic": "rounded to one digit", "query": "I"}, ["rounded", "weighted_values"]),
+        ("by_hand, weighted_values", {}, ["weighted_values"]),
+        ("mask", {}, ["with −∞"]),
+        ("mask", {"given": "causal", "fill": "−1e9 before softmax"}, ["allowed", "with −1e9"]),
+        ("mask", {"given": "padding, length 3", "fill": "0 after softmax"}, ["allowed", "of all"]),
+        ("mask", {"given": "everything open", "fill": "masked_softmax of attn_lib"}, []),
+        ("heads", {}, []),
+        ("heads", {"curves": "shown"}, ["arcs"]),
+        ("learning", {"learns": "W_q alone"}, []),
+        ("learning", {"learns": "W_q and W_k"}, ["W_k now"]),
+        ("induction", {"whose": "yours"}, ["P", "M", "W"]),
+        ("induction", {"whose": "learned"}, ["P learned", "M learned", "W learned", "right"]),
+    ],
+)
+def test_what_is_not_always_there_is_shown_where_its_menu_says_so(name, settings, only):
+    board = ALL[name]()
+    at_times = {panel["name"] for panel in board.spec["panels"] if panel["when"]}
+    assert [panel for panel in shown(board, **settings) if panel in at_times] == only
+
+
+DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key), switches, menus
+    "by_hand": {"W_k": [(2, 2, 1)]},
+    "softmax": {"d_k": 256, "temperature": 16},
+    "mask": {"given": "causal", "mask": [(0, 0, -1)]},
+    "heads": {"head": "head 0", "query": "1: b"},
+    "two_heads": {"W_o": [(0, 0, -1), (1, 1, -1)]},
+    "reshape": {"tokens": 1},
+    "fused": {"seen_keys": 4, "keys": [(4, 0, -10), (4, 1, -10), (5, 0, -10), (5, 1, -10)]},
+    "patient": {
+        "fault": "keys ask, queries answer",
+        "queries": [(0, 0, -1), (0, 1, 1), (1, 0, 2), (1, 2, -2), (2, 1, -1), (2, 2, 2)],
+    },
+    "learning": {"rate": 1, "step": 1},
+    "position": {"angle": 40, "k": [(0, 0, -1), (0, 1, 2)]},
+    "induction": {
+        "P": [(i, i - 1, 10) for i in (2, 3, 4)],
+        "M": [(i, i, 10) for i in (1, 3, 6)],
+        "W": [(i, i, 10) for i in (2, 5, 1)],
+    },
+    "cache": {"fault": "no mask once there is a cache", "chunk": "two"},
+}
+
+
+@pytest.mark.parametrize("name", [name for name, make in ALL.items() if make().spec["task"]])
+def test_every_task_can_be_done_with_what_hands_have(name):
+    board, changes = ALL[name](), {}
+    for what, value in DONE_BY_HAND[name].items():
+        changes[what] = board.inputs[what] if isinstance(value, list) else value
+        for row, column, steps in value if isinstance(value, list) else ():
+            changes[what][row, column] += steps
+    board.change(**changes)
+    task = board.spec["task"]
+    assert board._reached and board.done is not bool(task["why"])
+    board.set_state({"now": {**board.now, "answer": task["right"], "revision": 99}})
+    assert board.done and (task["because"] or not task["why"])
+    board.change(**ALL[name]().settings)
+    assert board.done, "what was done stays done"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_phrase_sets_what_was_not_so_and_tells_no_answer(name):
+    board = ALL[name]()
+    for phrase in board.tries:
+        fresh = ALL[name]()
+        changes = {**phrase["sets"]["inputs"], **phrase["sets"]["settings"]}
+        before = {**{name: matrix.tolist() for name, matrix in fresh.inputs.items()}, **fresh.settings}
+        assert all(before[what] != value for what, value in changes.items()), phrase["said"]
+        assert fresh.change(**changes)._reached == phrase["answers"], phrase["said"]
+
+
+@pytest.mark.parametrize("arithmetic, scale", [("as they are", 1), ("scaled by 1/√d_k", None)])
+def test_by_hand_is_self_attention_steps(arithmetic, scale):
+    board = by_hand_explorer()
+    w_q, x = entry(board.inputs["W_q"], 0, 0, -2), entry(board.inputs["X"], 2, 3, 0.5)
+    board.change(arithmetic=arithmetic, query="tea", W_q=w_q, X=x)
+    steps = self_attention_steps(*board.inputs.values(), scale=scale)
+    for name in ("queries", "keys", "values", "scores", "weights", "outputs"):
+        assert_close(board.results[name], getattr(steps, name))
+    assert_close(board.results["weighted_values"], steps.weighted_values[2])
+
+
+def test_by_hand_shows_what_rounding_does():
+    board = by_hand_explorer().change(arithmetic="rounded to one digit")
+    wanted = torch.tensor([[2.0, 8.0, 0.0], [2.0, 7.8, 0.3]], dtype=torch.float64)
+    assert_close(board.results["outputs"][1:], wanted)
+
+
+def test_by_hand_task_is_done_in_the_third_column_and_nowhere_else():
+    w_k = by_hand_explorer().inputs["W_k"]
+    places = [(row, column, step) for row in range(4) for column in range(3) for step in (-2, -1, -0.5, 0.5, 1, 2)]
+    done = [at for at in places if by_hand_explorer().change(W_k=entry(w_k, *at[:2], w_k[at[:2]] + at[2]))._reached]
+    assert {column for _, column, _ in done} == {2}
+
+
+def test_a_small_board_ends_where_it_is_told_and_another_end_is_refused():
+    assert list(by_hand_explorer("queries").results) == ["queries"]
+    assert list(by_hand_explorer("queries").inputs) == ["X", "W_q"]
+    assert "outputs" not in by_hand_explorer("weighted_values").results
+    places = [by_hand_explorer(end).spec["panels"][0]["at"] for end in ("queries", "outputs")]
+    assert places == [[1, 1], [1, 2]]  # beside the only matrix, and beside the middle one of three
+    with pytest.raises(ValueError, match=r"queries.*'loss'"):
+        by_hand_explorer("loss")
+
+
+def test_softmax_explorer_divides_by_three_numbers_and_its_task_is_a_temperature_of_the_root():
+    board = softmax_explorer()
+    assert board.settings == {"d_k": 16, "temperature": 1}
+    board.change(d_k=256)
+    match = board.inputs["match"]
+    for words, divisor in (("1", 1), ("√d_k", 16), ("d_k", 256)):
+        assert_close(board.results[f"weights, / {words}"], masked_softmax(match * 16 / divisor))
+    assert board.results["weights, / 1"].max() > 0.9 and not board.done
+    board.change(temperature=16)
+    assert_close(board.results["weights, / 1"], masked_softmax(match))
+    assert_close(board.results["entropy 1"][0, 0], torch.special.entr(masked_softmax(match)).sum())
+
+
+def test_mask_painter_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_or_heals_it():
+    board = mask_painter().change(given="causal")
+    assert_close(board.results["weights"], masked_softmax(board.inputs["scores"], causal_mask(4)))
+    board.change(mask=entry(board.inputs["mask"], 0, 0, 0))  # one click: the first query has nothing left
+    assert board.done
+    assert board.results["weights"][0].isnan().all() and not board.results["weights"][1:].isnan().any()
+    assert board.results["gradient"].isnan().all()
+    board.change(fill="−1e9 before softmax")
+    assert board.results["weights"][0].sum() == 1  # an average of what nobody may see
+    board.change(fill="0 after softmax")
+    assert board.results["sums"][1] < 0.99
+    board.change(fill="masked_softmax of attn_lib")
+    assert (board.results["weights"][0] == 0).all() and board.results["gradient"].isfinite().all()
+    assert board.done  # its second half, looking at the gradient, does not take it back
+
+
+@pytest.mark.parametrize("fill", mask_painter()._controls["fill"].values)
+@pytest.mark.parametrize("given", ["everything open", "padding and causal"])
+def test_mask_painters_gradient_is_autograds(fill, given):
+    board = mask_painter().change(fill=fill, given=given, mask=torch.tensor([[1.0, 1, 0, 1]] * 3 + [[0.0, 1, 1, 1]]))
+    w_v = torch.eye(2, dtype=torch.float64, requires_grad=True)
+    tokens = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], dtype=torch.float64)
+    outputs = board.results["weights"] @ (tokens @ w_v)
+    alive = board.results["allowed"].bool().any(dim=-1)
+    assert_close(board.results["gradient"], torch.autograd.grad(outputs[alive].square().sum(), w_v)[0])
+
+
+def test_mask_painters_loss_leaves_out_who_may_attend_to_nothing():
+    board = mask_painter().change(fill="−1e9 before softmax", given="causal")
+    board.change(mask=entry(board.inputs["mask"], 0, 0, 0))
+    heard = board.results["outputs"][1:]
+    assert_close(board.results["gradient"], heard.T @ (2 * heard))
+
+
+def test_heads_explorer_takes_any_weights_and_its_task_is_the_most_even_row():
+    board = heads_explorer(HEADS, (word for word in "ab"))
+    assert_close(board.results["chosen"], HEADS[1].double())
+    board.change(query="1: b", head="head 0")
+    assert_close(board.results["row"], HEADS[0, 1:].double())
+    assert board.done
+    weights = torch.rand(3, 2, 5, requires_grad=True).softmax(-1)
+    assert heads_explorer(weights, ["x", "y"], list("abcde")).settings["head"]
+    assert heads_explorer(weights).settings["query"]
+    assert heads_explorer(HEADS.bfloat16()).results["chosen"].tolist() == [[1, 0], [0.2001953125, 0.80078125]]
+
+
+def test_heads_of_up_to_24_tokens_have_curves_and_larger_ones_are_shown_alone():
+    few, many = (heads_explorer(torch.eye(n)[None]) for n in (24, 25))
+    assert "curves" in few.settings and list(few.results) == ["chosen", "row", "arcs"]
+    assert "curves" not in many.settings and list(many.results) == ["chosen"]
+
+
+def test_heads_explorer_keeps_a_copy():
+    weights = HEADS.clone()
+    board = heads_explorer(weights)
+    weights.fill_(0)
+    assert_close(board.change(head="head 0").results["chosen"], HEADS[0].double())
+
+
+@pytest.mark.parametrize(
+    "arguments, exception, word",
+    [
+        (([[0.5]],), TypeError, "tensor"),
+        ((torch.ones(2, 2),), ValueError, r"\(2, 2\)"),
+        ((torch.ones(0, 2, 2),), ValueError, "empty"),
+        ((HEADS, ["a"]), ValueError, "tokens has 1 entries, weights have 2"),
+        ((torch.ones(1, 2, 3), ["a", "b"], ["a"]), ValueError, "key_tokens has 1 entries, weights have 3"),
+        ((torch.ones(17, 256, 256),), ValueError, "17 × 256 × 256 = 1,114,112 numbers.*at most 1,048,576"),
+    ],
+)
+def test_heads_explorer_says_what_does_not_fit(arguments, exception, word):
+    with pytest.raises(exception, match=word):
+        heads_explorer(*arguments)
+
+
+def test_two_heads_are_multi_head_attention_with_a_movable_cut():
+    board = two_heads_explorer().change(cut_at=1, head_1="off")
+    q, k, v = (board.inputs[name] for name in ("queries", "keys", "values"))
+    weights = torch.softmax(q[:, :1] @ k[:, :1].T, dim=-1)
+    assert_close(board.results["both"], torch.cat([weights @ v[:, :1], torch.zeros(3, 3).double()], dim=1))
+    board.change(head_1="on", cut_at=2)
+    other = two_heads_explorer().change(W_o=board.inputs["W_o"] * 0)
+    assert not other._reached  # silence is not the answer
+
+
+def test_reshape_explorer_follows_every_feature_and_its_task_is_a_single_token():
+    board = reshape_explorer()
+    x = board.results["x"]
+    for h in (0, 1):
+        assert_close(board.results[f"right {h}"], split_heads(x[None], 2)[0, h])
+        assert_close(board.results[f"wrong {h}"], x.view(2, 3, 2)[h])
+    board.change(heads=1)
+    assert not board.done
+    board.change(heads=3, tokens=1)
+    assert board.done
+    assert math.prod(board.results["right 2"].shape) == 2
+
+
+def test_fused_explorers_output_so_far_ends_as_attention():
+    board = fused_explorer()
+    q, k, v = (board.inputs[name] for name in ("queries", "keys", "values"))
+    for seen in range(1, 7):
+        board.change(seen_keys=seen)
+        assert_close(board.results["so far"], torch.softmax(q @ k[:seen].T, dim=-1) @ v[:seen])
+    assert_close(board.results["so far"], board.results["attention"])
+
+
+def test_a_patient_looks_healthy_where_scores_are_symmetric():
+    board = patient_explorer()
+    assert_close(board.results["sick weights"].sum(dim=0), torch.ones(3).double())
+    board.change(fault="keys ask, queries answer")
+    assert board.results["difference"].abs().max() > 0.5 and not board._reached
+    board.change(queries=board.inputs["queries"] * 0)
+    assert not board._reached
+
+
+@pytest.mark.parametrize("learns", ["W_q alone", "W_q and W_k"])
+@pytest.mark.parametrize("step, rate", [(0, 0.5), (1, 3), (2, 0.5), (50, 0.1)])
+def test_learning_board_goes_the_way_that_autograd_goes(learns, step, rate):
+    wish = torch.tensor([[0, 0, 1.0], [0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64)
+    board = learning_board().change(learns=learns, step=step, rate=rate, wish=wish)
+    x, w_q, w_k = (board.inputs[name] for name in ("X", "W_q", "W_k"))
+
+    def loss(w_q, w_k):
+        return -(wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, dim=-1)).sum()
+
+    for _ in range(step):
+        there = [w.clone().requires_grad_() for w in (w_q, w_k)]
+        to_q, to_k = torch.autograd.grad(loss(*there), there)
+        w_q, w_k = w_q - rate * to_q, w_k - (rate * to_k if learns == "W_q and W_k" else 0)
+    near = {"rtol": 1e-4, "atol": 1e-4}  # each step is kept in float32
+    assert_close(board.results["W_q now"], w_q, **near)
+    assert_close(board.results["W_k now"], w_k, **near)
+    assert_close(board.results["loss"].sum(), loss(w_q, w_k), **near)
+    here = board.results["W_q now"].requires_grad_()
+    (gradient,) = torch.autograd.grad(loss(here, board.results["W_k now"]), here)
+    assert_close(board.results["to W_q"], gradient)
+    assert_close(board.results["to scores"].sum(dim=1), torch.zeros(3).double())
+
+
+def test_learning_boards_task_is_a_step_that_goes_too_far_and_finds_back():
+    for rate, step, reached in (
+        (0.1, 50, False),
+        (0.5, 2, False),
+        (1, 0, False),
+        (1, 1, True),
+        (1, 2, True),
+        (3, 1, True),
+    ):
+        board = learning_board().change(rate=rate, step=step)
+        assert board._reached is reached, (rate, step)
+        assert not board.done
+    assert board.results["weights"][0].argmax() != 2
+    unlike = learning_board().change(wish=torch.tensor([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]))
+    assert not unlike.change(step=50, rate=0.1)._reached  # whoever wishes for less has not done it
+    same = learning_board().change(rate=1, step=1)
+    drawn = next(panel["draw"] for panel in same.spec["panels"] if panel["name"] == "wish")
+    assert drawn == [0, 1, 1]  # at random, a key is wished for or not
+    same.set_state({"now": {**same.now, "answer": 1, "revision": 99}})
+    assert same.done
+
+
+def six(row):
+    return row.expand(6, 2)
+
+
+@pytest.mark.parametrize("start", [0, 7])
+def test_position_board_turns_as_rotary_does_and_only_added_waves_know_where_the_text_starts(start):
+    board = position_board().change(angle=50, start=start, q=[[0.5, -2.0]], k=[[1.0, 3.0]])
+    q, k = six(board.inputs["q"]), six(board.inputs["k"])
+    angles = math.radians(50) * torch.arange(start, start + 6, dtype=torch.float64)
+    waves = torch.stack([angles.cos(), angles.sin()], dim=1)
+    first = torch.arange(6)[:, None].double() - torch.arange(6)
+    turned_q, turned_k = (
+        torch.view_as_real(torch.view_as_complex(x.contiguous()) * torch.view_as_complex(waves)) for x in (q, k)
+    )
+    scores = {
+        "no position": q @ k.T,
+        "waves added": (q + waves) @ (k + waves).T,
+        "RoPE": turned_q @ turned_k.T,
+        "RoPE, queries only": turned_q @ k.T,
+        "ALiBi": q @ k.T - 2 * first,
+    }
+    for scheme, wanted in scores.items():
+        board.change(scheme=scheme, slope=2)
+        assert_close(board.results["scores"], wanted.double())
+        assert_close(board.results["weights"], masked_softmax(wanted.double(), causal_mask(6)))
+    if start:
+        at_zero = {
+            name: position_board().change(**{**board.settings, "scheme": name, "start": 0}, **board.inputs)
+            for name in scores
+        }
+        same = {
+            name: torch.allclose(at_zero[name].results["scores"], wanted.double()) for name, wanted in scores.items()
+        }
+        assert same == {
+            "no position": True,
+            "waves added": False,
+            "RoPE": True,
+            "RoPE, queries only": False,
+            "ALiBi": True,
+        }
+
+
+def test_position_boards_rope_and_alibi_are_attn_libs():
+    board = position_board().change(angle=0)
+    wanted = alibi_bias(8, 6)[0].double() + board.results["products"]
+    behind = causal_mask(6)
+    assert_close(board.change(scheme="ALiBi", slope=0.5).results["scores"][behind], wanted[behind])
+    pairs = torch.tensor([[2.0, 1.0]], dtype=torch.float64)
+    radian = op.rotate("a", angle=math.degrees(1), start=3)
+    assert_close(radian.compute({"a": six(pairs)}, {}), rotary(six(pairs), 3))
+
+
+def test_position_boards_task_is_a_key_one_step_ahead_and_an_angle_that_does_not_come_round():
+    board = position_board()
+    for angle, reached in ((90, False), (60, True)):
+        ahead = rotary(board.inputs["q"], 0)
+        turn = torch.deg2rad(torch.tensor(float(angle)))
+        x, y = ahead[0]
+        k = 4 * torch.stack([x * turn.cos() - y * turn.sin(), x * turn.sin() + y * turn.cos()])
+        board.change(angle=angle, k=k[None].round(decimals=2))
+        assert board._reached == reached
+    assert board.change(start=9)._reached and not board.done
+
+
+@pytest.mark.parametrize("slope", [0, 0.25, 0.5, 1, 2, 4])
+def test_no_slope_of_alibi_prefers_the_token_before(slope):
+    weights = position_board().change(scheme="ALiBi", slope=slope).results["weights"]
+    assert (weights.diagonal(-1) <= weights.diagonal()[1:]).all()
+
+
+def turned(x, start):
+    """RoPE of one pair, of 40 degrees a position."""
+    angles = math.radians(40) * torch.arange(start, start + x.size(-2), dtype=torch.float64)
+    waves = torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(torch.view_as_complex(x.contiguous()) * waves)
+
+
+def four_heads(x):
+    """Queries and keys of the cache board: four heads of two of a token's four numbers."""
+    a, b, c, d = x.unbind(1)
+    queries = torch.stack([a, b, c, d, -b, -d, a, c], dim=1)
+    return (split_heads(heads[None], 4)[0] for heads in (queries, torch.stack([a, b, c, d, a, c, b, d], dim=1)))
+
+
+def read_with_a_fault(x, chunk, stored, window, fault):
+    """What the cache board shows, by a cache that is passed on: outputs, what is kept, the weights of each token."""
+    queries, stored_heads = four_heads(x)
+    stored_heads = stored_heads[:stored]
+    keys, values = stored_heads[:, :0], stored_heads[:, :0, :1]
+    outputs, weights, groups = [], [], 4 // stored
+    for begin in range(0, len(x), chunk):
+        new = slice(begin, min(begin + chunk, len(x)))
+        start = 0 if fault == "positions start again" else begin
+        keys = torch.cat([keys, turned(stored_heads[:, new], start)], dim=1)
+        values = torch.cat([values, stored_heads[:, new, :1]], dim=1)
+        n_q, n_k = new.stop - new.start, keys.size(1)
+        mask = window_mask(n_q, n_k, window)
+        if fault == "top-left mask":
+            mask = torch.ones(n_q, n_k, dtype=torch.bool).tril().triu(1 - window)
+        elif fault == "no mask once there is a cache" and begin:
+            mask = torch.ones(n_q, n_k, dtype=torch.bool)
+        k, v = (
+            part.repeat(groups, 1, 1) if fault == "heads repeated as a list" else share_heads(part, groups)
+            for part in (keys, values)
+        )
+        output, w = scaled_dot_product_attention(turned(queries[:, new], start), k, v, mask)
+        outputs.append(output)
+        weights += list(w.transpose(0, 1))
+        spare = max(0, n_k - window + 1 + (fault == "window one too short"))
+        keys, values = keys[:, spare:], values[:, spare:]
+    return torch.cat(outputs, dim=1), keys, values, weights
+
+
+@pytest.mark.parametrize("fault", cache_board()._controls["fault"].values)
+@pytest.mark.parametrize("chunk, read, scheme, window", [(1, 8, 2, 8), (2, 7, 4, 3), (4, 8, 1, 4), (4, 6, 2, 2)])
+def test_cache_board_is_a_cache_that_is_passed_on_whatever_ails_it(fault, chunk, read, scheme, window):
+    words = {1: "MQA, 1 stored", 2: "GQA, 2 stored", 4: "MHA, 4 stored"}
+    at_a_time = {1: "one", 2: "two", 4: "four"}[chunk]
+    board = cache_board().change(fault=fault, chunk=at_a_time, read=read, scheme=words[scheme], window=window)
+    x = board.inputs["X"][:read]
+    outputs, keys, values, weights = read_with_a_fault(x, chunk, scheme, window, fault)
+    queries, all_keys = four_heads(x)
+    full, _ = cached_attention(
+        turned(queries, 0), turned(all_keys[:scheme], 0), all_keys[:scheme, :, :1], window=window
+    )
+    off = (outputs - full).abs().amax(dim=(0, 2))
+    assert_close(board.results["off by"][:read, 0], off)
+    assert board.results["off by"][read:].isnan().all()
+    held = slice(read - keys.size(1), read)
+    for name, wanted in (("keys", keys), ("values", values)):
+        assert_close(board.results[name][held], wanted.transpose(0, 1).flatten(1))
+        assert int(board.results[name].isfinite().sum()) == wanted.numel()
+    assert board.results["stored"].item() == keys.numel() + values.numel()
+    for i, of_each_head in enumerate(weights):
+        shown = board.change(of=READ[i]).results["weights"]
+        assert_close(shown[shown > 0], of_each_head[of_each_head > 0])
+    if read < 8:
+        assert board.change(of=READ[7]).results["weights"].isnan().all()
+
+
+def test_cache_boards_numbers_stored_are_those_of_a_cache():
+    for scheme, heads in (("MHA, 4 stored", 4), ("GQA, 2 stored", 2), ("MQA, 1 stored", 1)):
+        for read, window in ((1, 8), (5, 8), (8, 4)):
+            board = cache_board().change(scheme=scheme, read=read, window=window)
+            q, k = four_heads(board.inputs["X"][:read])
+            _, cache = cached_attention(q, k[:heads], k[:heads, :, :1], window=window)
+            assert isinstance(cache, Cache)
+            assert board.results["stored"].item() == cache.keys.numel() + cache.values.numel()
+
+
+def test_cache_boards_task_is_the_missing_mask_and_two_at_a_time():
+    for fault in cache_board()._controls["fault"].values:
+        for chunk in ("one", "two", "four"):
+            board = cache_board().change(fault=fault, chunk=chunk, read=8, window=4)
+            assert board._reached == (fault == "no mask once there is a cache" and chunk != "one"), (fault, chunk)
+    assert not cache_board().change(fault="no mask once there is a cache", chunk="two", read=2)._reached
+    assert not board.done
+
+
+def two_heads(x, P, M, W):
+    """What the second of two heads hears, and what is said, as `attn_lib` has it."""
+    before = masked_softmax(P, causal_mask(6))
+    match = masked_softmax(x @ M @ (before @ x).T, causal_mask(6))
+    return before, match, masked_softmax(match @ x @ W)[-1:]
+
+
+@pytest.mark.parametrize("text", [0, 1, 2])
+def test_induction_board_is_two_heads_with_matrices_of_ones_own_or_those_of_a_step(text):
+    board = induction_board(FILM, [step / 10 for step in range(11)])
+    generator = torch.Generator().manual_seed(text)
+    own = [torch.randn(size, size, generator=generator).double() for size in (6, 7, 7)]
+    words = board.spec["controls"][2]["values"][text]
+    board.change(P=own[0], M=own[1], W=own[2], text=words)
+    x = board.results["x"]
+    names = next(panel["columns"] for panel in board.spec["panels"] if panel["name"] == "x")
+    assert [names[i] for i in x.argmax(dim=1)] == words.split()
+    for name, wanted in zip(("before", "match", "says"), two_heads(x, *own), strict=True):
+        assert_close(board.results[name], wanted)
+    for step, place in ((0, 0), (5, 5), (10, 10)):
+        board.change(whose="learned", step=step)
+        for name, wanted in zip(
+            ("before", "match", "says"), two_heads(x, *(m.double() for m in FILM[place])), strict=True
+        ):
+            assert_close(board.results[name], wanted)
+        assert board.results["right"].item() == pytest.approx(place / 10)
+
+
+def test_induction_boards_task_is_done_by_nine_entries_and_by_no_table_of_words():
+    board = induction_board(FILM, [0.0] * 11)
+    P, M, W = (matrix.clone().double() for matrix in PMW)
+    always_milk = W.clone()
+    always_milk[:, 2] = 100
+    board.change(W=always_milk)
+    assert board.results["says"][0, 2] > 0.99 and not board._reached
+    for i in (2, 3, 4):
+        P[i, i - 1] = 10
+    for asks, says in ((1, 2), (3, 5), (6, 1)):  # tea milk, cup egg, oat tea
+        assert not board.change(P=P, M=M, W=W)._reached
+        M[asks, asks] = W[says, says] = 10
+    assert board.change(P=P, M=M, W=W)._reached and not board.done
+    assert sum(int(matrix.count_nonzero()) for matrix in (P, M, W)) == 9
+    board.set_state({"now": {**board.now, "answer": 2, "revision": 99}})
+    assert board.done
+    learned = induction_board([(P, M, W)] * 11, [1.0] * 11).change(whose="learned")
+    assert learned.results["says"].max() > 0.9 and not learned._reached  # it is not to be left to learning
+
+
+def test_induction_board_says_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"P \(6, 6\), M \(7, 7\).*\(5, 5\)"):
+        induction_board([(torch.zeros(5, 5), *PMW[1:])], [0.0])
+    with pytest.raises(ValueError, match="right has 3 shares, film has 11 steps"):
+        induction_board(FILM, [0.0] * 3)
+
+
+def test_of_an_input_that_is_shown_only_at_times_the_table_is_shown_all_the_same():
+    board = induction_board(FILM, [0.0] * 11)
+    assert "M: who asks looks for" in board.tables() and "film of P" not in board.tables()
+
+
+def test_the_board_that_instructors_are_shown_how_to_make_is_one():
+    text = (Path(__file__).parent.parent / "notebooks/INSTRUCTORS.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(from workbench.board .+?)```", text, re.S)
+    made = {}
+    exec(code, made)
+    x = torch.tensor([[1.0, 0], [0, 2], [1, 1]], dtype=torch.float64)
+    assert_close(made["board"].results["outputs"], torch.softmax(x @ x.T, dim=-1) @ x)
+    assert "drink" in made["board"].tables()
+
+
+def test_random_numbers_do_not_saturate_the_weights():
+    board, saturated = by_hand_explorer(), 0
+    for seed in range(1, 101):
+        shapes = {name: matrix.shape for name, matrix in board.inputs.items()}
+        drawn = {name: random_matrix(shape, seed, place) for place, (name, shape) in enumerate(shapes.items())}
+        weights = board.change(**drawn).results["weights"]
+        saturated += int((weights.max(dim=-1).values > 0.99).sum())
+    assert saturated < 15  # of 300 rows

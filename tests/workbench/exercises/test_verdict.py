@@ -1,0 +1,192 @@
+"""What a learner is shown after check, hint, solution and progress: the same in text and on the page, and in order."""
+
+import html
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.display.colours import FRAMES
+from workbench.exercises import Verdict, solution
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.verdict import Hint, Overview, Solution
+
+YOURS = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+EXPECTED = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+
+
+def page(shown):
+    return BeautifulSoup(shown._repr_html_(), "html.parser")
+
+
+def wrong(yours, expected):
+    return Verdict("3.2", "wrong", None, "Not so.", yours, expected)
+
+
+def columns(text):
+    """The tables of a verdict in text: title → rows of words."""
+    tables = {}
+    for part in text.split("\n\n")[1:]:
+        title, *rows = part.splitlines()
+        tables[title] = [row.replace("≠ ", "≠").split() for row in rows]
+    return tables
+
+
+def test_yours_is_yours_and_expected_is_expected():
+    shown = columns(str(wrong(YOURS, EXPECTED)))
+    assert shown == {
+        "yours": [["1.000", "2.000"], ["3.000", "≠4.000"]],
+        "expected": [["1.000", "2.000"], ["3.000", "≠5.000"]],
+    }
+
+
+def test_the_page_shows_the_same_two_tables_in_the_same_order():
+    tables = page(wrong(YOURS, EXPECTED)).find_all("table")
+    assert [table.caption.text for table in tables] == ["yours", "expected"]
+    words = [[[cell.text for cell in row.find_all("td")] for row in table.find_all("tr")] for table in tables]
+    assert words[0] == [["1.000", "2.000"], ["3.000", "≠ 4.000"]]
+    assert words[1] == [["1.000", "2.000"], ["3.000", "≠ 5.000"]]
+
+
+def test_both_tables_have_one_scale_of_colours():
+    yours, expected = (t.find_all("td") for t in page(wrong(YOURS, EXPECTED * 10)).find_all("table"))
+    ground = [[cell["style"].split(";")[0] for cell in cells] for cells in (yours, expected)]
+    assert len(set(ground[0])) == 4 and ground[0][3] != ground[1][3]  # 4 of 50 is paler than 50 of 50
+    alone = page(wrong(YOURS, EXPECTED)).find_all("table")[0].find_all("td")
+    assert alone[3]["style"].split(";")[0] != ground[0][3]
+
+
+def test_the_first_matrix_that_differs_is_the_one_that_is_shown():
+    expected = torch.arange(24.0).reshape(2, 3, 2, 2)
+    yours = expected.clone()
+    yours[1, 2, 0, 1] = -1
+    shown = columns(str(wrong(yours, expected)))
+    assert shown["yours [1, 2]"] == [["20.000", "≠−1.000"], ["22.000", "23.000"]]
+    assert shown["expected [1, 2]"] == [["20.000", "≠21.000"], ["22.000", "23.000"]]
+
+
+def test_a_matrix_that_differs_only_within_rounding_is_passed_over():
+    expected = torch.ones(3, 2, 2)
+    yours = expected.clone()
+    yours[0] += 2e-6
+    yours[2, 0, 0] = 7
+    assert "yours [2]" in columns(str(wrong(yours, expected)))
+
+
+def test_nan_where_nan_is_expected_is_no_difference():
+    expected = torch.full((2, 2, 2), float("nan"))
+    yours = expected.clone()
+    yours[1, 0, 0] = 1
+    assert "yours [1]" in columns(str(wrong(yours, expected)))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1, 2, 3), (0,), (0, 3), (2, 0, 3), (0, 2, 3), (2, 0, 3, 3)])
+def test_any_shape_can_be_shown(shape):
+    for expected in (torch.zeros(2, 3), torch.zeros(shape)):
+        verdict = wrong(torch.ones(shape), expected)
+        assert "expected" in str(verdict) and len(page(verdict).find_all("table")) == 2
+
+
+def test_where_only_the_dtype_differs_the_first_matrices_are_shown():
+    ones = torch.ones(2, 3, 1, 2)
+    shown = columns(str(wrong(ones, ones.double())))
+    assert shown == {"yours [0, 0]": [["1.000", "1.000"]], "expected [0, 0]": [["1.000", "1.000"]]}
+
+
+def test_a_difference_too_small_for_three_decimals_is_shown_with_more():
+    shown = columns(str(wrong(torch.tensor([[0.25004]]), torch.tensor([[0.25]]))))
+    assert shown == {"yours": [["≠0.25004"]], "expected": [["≠0.25000"]]}
+    assert "0.25004" in page(wrong(torch.tensor([[0.25004]]), torch.tensor([[0.25]]))).text
+
+
+@pytest.mark.parametrize(
+    ("status", "sign", "frame"), [("correct", "✓", "right"), ("wrong", "✗", "wrong"), ("unattempted", "…", "open")]
+)
+def test_each_status_has_its_sign_and_its_frame(status, sign, frame):
+    verdict = Verdict("2.1", status, None, "Said.")
+    assert str(verdict) == f"{sign} 2.1: Said."
+    assert page(verdict).div.b.text == f"{sign} 2.1"
+    assert FRAMES[frame] in page(verdict).div["style"]
+
+
+@given(st.text(max_size=80))
+def test_whatever_a_message_holds_stays_words(message):
+    said = page(Verdict("1.1", "wrong", None, message))
+    assert {tag.name for tag in said.find_all()} <= {"div", "b", "code", "em", "br"}
+
+
+def test_code_and_emphasis_are_marked_on_the_page_and_read_well_in_text():
+    verdict = Verdict("1.1", "wrong", None, "How much *like* takes: `a * b * c` <b>.\n\nRead.")
+    assert str(verdict) == "✗ 1.1: How much like takes: `a * b * c` <b>.\n\nRead."
+    said = page(verdict)
+    assert said.em.text == "like" and said.code.text == "a * b * c" and "<b>." in said.text
+
+
+HINTS = ["First, *one*.", "Then `two`.", "Last."]
+
+
+def test_a_hint_is_folded_however_often_its_cell_was_run():
+    for count in (1, 2, 3):
+        details = page(Hint("3.2", HINTS[:count], 3)).find_all("details")
+        assert [d.summary.text for d in details] == [f"Hint {i} of 3 for 3.2" for i in range(1, count + 1)]
+        assert not any(d.has_attr("open") for d in details)
+
+
+def test_hints_read_the_same_in_text_and_on_the_page():
+    hint = Hint("3.2", HINTS[:2], 3)
+    assert str(hint) == (
+        "Hint 1 of 3 for 3.2: First, one.\nHint 2 of 3 for 3.2: Then `two`.\nEach run of this cell shows one more."
+    )
+    said = page(hint)
+    assert said.em.text == "one" and said.code.text == "two" and "Each run of this cell" in said.small.text
+
+
+def test_the_last_hint_leads_to_the_solution_that_can_be_pasted():
+    assert str(Hint("3.2", HINTS, 3)).endswith('`solution("3.2")` shows how the library does it.')
+    assert page(Hint("3.2", HINTS, 3)).small.code.text == 'solution("3.2")'
+    assert "solution" not in str(Hint("3.2", HINTS[:2], 3))
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_no_text_of_an_exercise_shows_its_markup(id):
+    exercise = EXERCISES[id]
+    texts = [*exercise.hints, *(f"{known.name}. {known.why}" for known in exercise.mistakes.values())]
+    for text in texts:
+        said = page(Verdict(id, "wrong", None, text))
+        for code in said.find_all("code"):
+            code.replace_with("")
+        assert "*" not in said.text and "`" not in said.text and "\n" not in text.replace("\n\n", "")
+
+
+def test_a_solution_is_folded_escaped_and_the_plain_source_in_text():
+    shown = Solution("2.1", "def f(a):\n    return a < b & c")
+    assert str(shown) == "def f(a):\n    return a < b & c"
+    said = page(shown)
+    assert not said.details.has_attr("open") and said.details.summary.text.startswith("Solution of 2.1")
+    assert said.pre.text == str(shown) and html.escape("a < b & c", quote=False) in shown._repr_html_()
+
+
+def test_the_solution_of_5_2_fills_the_module_that_it_is_given():
+    shown = str(solution("5.2"))
+    assert "def load_from_torch(ours, theirs):" in shown and "linear.weight.copy_(weight)" in shown
+    assert "MultiHeadAttention(" not in shown and "@" not in shown.splitlines()[0]
+
+
+ROWS = [("1.1", "One <b>", "done"), ("2.1", "Two", "tried"), ("10.1", "Ten", None)]
+
+
+def test_progress_counts_what_is_done_and_lists_the_rest():
+    lines = str(Overview(ROWS)).splitlines()
+    assert str(Overview(ROWS[:1], elsewhere=2)).startswith("1 of 1 exercise done; there are more")
+    assert lines == ["1 of 3 exercises done", "  1.1  ✓ done   One <b>", "  2.1  ✗ tried  Two", " 10.1  – open   Ten"]
+
+
+def test_progress_on_the_page_is_the_same_table():
+    assert not page(Overview([])).find_all("table")
+    said = page(Overview(ROWS))
+    assert said.b.text == "1 of 3 exercises done"
+    rows = [[cell.text for cell in row.find_all(["th", "td"])] for row in said.find_all("tr")]
+    assert rows == [["1.1", "One <b>", "✓ done"], ["2.1", "Two", "✗ tried"], ["10.1", "Ten", "– open"]]
+    assert all(row.th["scope"] == "row" for row in said.find_all("tr"))

@@ -1,0 +1,390 @@
+"""Figures: what is drawn where, in which colour, with which words; the description says what was drawn."""
+
+import base64
+import io
+import itertools
+import math
+
+import pytest
+import torch
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.text import Text
+from PIL import Image, ImageChops
+
+from workbench.display.colours import COLOURS, LIGHT, NO_NUMBER
+from workbench.display.plots import PAGE_WIDTH, WEIGHTS_MAP, arrows, curves, heatmap, heatmap_grid
+
+WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
+
+
+def panels(figure):
+    return [axes for axes in figure.axes if axes.images and axes.get_xlabel()]
+
+
+def written(axes):
+    return {(round(text.get_position()[1]), round(text.get_position()[0])): text for text in axes.texts}
+
+
+def ticks(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def picture(figure, mode="RGB"):
+    png = figure._repr_mimebundle_()[0]["image/png"]
+    return Image.open(io.BytesIO(base64.b64decode(png))).convert(mode)
+
+
+def contrast(one, other):
+    def luminance(colour):
+        parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(colour)]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def cell_colours(axes):
+    (image,) = axes.images
+    return image.cmap(image.norm(image.get_array()))
+
+
+def test_numbers_stand_in_their_cells_queries_down_the_side_from_the_top():
+    (axes,) = panels(heatmap(WEIGHTS, ["I", "like"], ["hot", "sweet", "tea"]))
+    assert {place: text.get_text() for place, text in written(axes).items()} == {
+        (0, 0): "0.90", (0, 1): "0.10", (0, 2): "0.00", (1, 0): "0.25", (1, 1): "0.25", (1, 2): "0.50",
+    }  # fmt: skip
+    bottom, top = axes.get_ylim()
+    assert bottom > top  # row 0 is drawn highest
+    left, right = axes.get_xlim()
+    assert left < right
+    assert ticks(axes.yaxis) == ["I", "like"] and ticks(axes.xaxis) == ["hot", "sweet", "tea"]
+    assert list(axes.get_yticks()) == [0, 1] and list(axes.get_xticks()) == [0, 1, 2]
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("query", "key")
+    assert axes.get_title() == "Attention weights"
+    assert axes.xaxis.get_label_position() == "top" and axes.xaxis.get_ticks_position() == "top"
+
+
+def test_axes_are_named_in_the_colours_of_query_and_key():
+    (axes,) = panels(heatmap(WEIGHTS))
+    assert axes.yaxis.label.get_color() == COLOURS["query"] and axes.xaxis.label.get_color() == COLOURS["key"]
+
+
+def test_tokens_of_a_square_matrix_name_both_sides_and_numbers_stand_in_for_none():
+    (square,) = panels(heatmap(torch.eye(2), ["a", "b"]))
+    assert ticks(square.xaxis) == ticks(square.yaxis) == ["a", "b"]
+    (other,) = panels(heatmap(WEIGHTS, ["a", "b"]))
+    assert ticks(other.yaxis) == ["a", "b"] and ticks(other.xaxis) == ["0", "1", "2"]
+
+
+def test_long_names_are_turned_and_short_ones_are_not():
+    turned, straight = (panels(heatmap(torch.eye(2), [word, "b"]))[0] for word in ("drinking", "tea"))
+    assert all(label.get_rotation() == 40 for label in turned.get_xticklabels())
+    assert all(label.get_rotation() == 0 for label in straight.get_xticklabels())
+
+
+@pytest.mark.parametrize("low, high", [(0, 1), (0.4, 0.8)])
+def test_every_number_can_be_read_on_its_cell(low, high):
+    shares = torch.linspace(low, high, 64).view(8, 8)
+    shares[0, :2] = torch.tensor([math.nan, math.inf])
+    (axes,) = panels(heatmap(shares))
+    colours = cell_colours(axes)
+    assert all(contrast(text.get_color(), colours[place]) >= 4.5 for place, text in written(axes).items())
+
+
+def test_more_weight_is_darker_and_the_scale_is_from_0_to_1():
+    (axes,) = panels(heatmap(torch.tensor([[0.2, 0.3]])))
+    assert (axes.images[0].norm.vmin, axes.images[0].norm.vmax) == (0, 1)
+    lightness = [sum(to_rgb(WEIGHTS_MAP(x / 20))) for x in range(21)]
+    assert lightness == sorted(lightness, reverse=True)
+    assert to_hex(cell_colours(axes)[0, 0]) == to_hex(WEIGHTS_MAP(0.2))
+
+
+@pytest.mark.parametrize("scale", [(-5, 5), (-5, 20), (-20, 1)])
+def test_numbers_of_both_signs_part_at_0_and_opposites_are_alike_dark(scale):
+    (axes,) = panels(heatmap(torch.tensor([[-1.0, 0.0, 1.0]]), vmin=scale[0], vmax=scale[1]))
+    below, zero, above = (to_rgb(colour) for colour in cell_colours(axes)[0])
+    assert zero == pytest.approx(to_rgb(LIGHT), abs=0.02)
+    assert below[0] > below[2] and above[2] > above[0], "one is orange, the other blue"
+    assert sum(below) < sum(zero) > sum(above) and sum(below) == pytest.approx(sum(above), abs=0.12)
+    assert to_hex(cell_colours(panels(heatmap(torch.tensor([[0.0]]), vmin=-5, vmax=0))[0])[0, 0]) == to_hex(
+        WEIGHTS_MAP(1.0)
+    )
+
+
+def test_numbers_with_a_sign_stay_inside_their_cells():
+    figure = heatmap_grid(torch.full((2, 8, 8), -3.14), vmin=-5, vmax=5)
+    figure.draw_without_rendering()
+    for axes in panels(figure):
+        width = axes.get_window_extent().width / 8
+        assert all(text.get_window_extent().width < 0.77 * width for text in axes.texts)
+
+
+def test_a_grid_of_other_matrices_names_its_rows_and_columns():
+    figure = heatmap_grid(torch.eye(2)[None], ["tea", "milk"], titles=["W"], axes_names=("word", "place"))
+    (axes,) = panels(figure)
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("word", "place")
+    words = "W, 2 rows by 2 columns, word by place: tea has most at tea, 1.00; milk has most at milk, 1.00."
+    assert words in figure.description
+    nothing = heatmap(torch.zeros(1, 2), axes_names=("word", "place")).description
+    assert "0 has nothing" in nothing and "attends" not in nothing
+
+
+def test_a_colour_bar_shows_the_scale():
+    figure = heatmap(WEIGHTS)
+    (bar,) = [axes for axes in figure.axes if axes not in panels(figure)]
+    assert bar.get_ylim() == (0, 1)
+
+
+def test_nan_is_written_and_has_a_colour_of_its_own():
+    (axes,) = panels(heatmap(torch.tensor([[math.nan, 1.0], [0.0, 0.5]])))
+    assert written(axes)[0, 0].get_text() == "nan"
+    grey = to_hex(cell_colours(axes)[0, 0])
+    assert grey == NO_NUMBER.lower() and grey not in {to_hex(WEIGHTS_MAP(x / 100)) for x in range(101)}
+    assert contrast(written(axes)[0, 0].get_color(), grey) >= 4.5
+    assert "2 numbers not finite" in heatmap(torch.tensor([[math.nan, math.inf, *[0.0] * 9]])).description
+
+
+@pytest.mark.parametrize("value", [1.01, -0.01, 37.0])
+@pytest.mark.parametrize("draw", [heatmap, lambda w: heatmap_grid(w[None])])
+def test_what_is_outside_the_scale_is_refused_with_the_number_and_the_scale(draw, value):
+    with pytest.raises(ValueError, match="outside the scale 0 to 1") as caught:
+        draw(torch.tensor([[value, 0.5]]))
+    assert f"{value:.4g}" in str(caught.value)
+
+
+def test_rounding_just_beyond_1_is_not_refused_and_another_scale_is_drawn_and_said():
+    assert panels(heatmap(torch.tensor([[1.0005]])))
+    figure = heatmap(torch.tensor([[-3.0, 12.0]]), vmin=-5, vmax=20)
+    (axes,) = panels(figure)
+    assert (axes.images[0].norm.vmin, axes.images[0].norm.vmax) == (-5, 20)
+    assert [text.get_text() for text in axes.texts] == ["−3.00", "12.0"]
+    assert figure.description.endswith(" Colours from −5 to 20.")
+    assert heatmap_grid(torch.zeros(1, 9, 9), vmax=3).description.endswith(" Colours from 0 to 3.")
+    assert "Colours" not in heatmap(WEIGHTS).description
+
+
+def test_numbers_are_written_up_to_8_by_8_and_not_beyond():
+    assert len(panels(heatmap(torch.zeros(8, 8)))[0].texts) == 64
+    assert not panels(heatmap(torch.zeros(8, 9)))[0].texts and not panels(heatmap(torch.zeros(9, 2)))[0].texts
+
+
+def test_white_lines_part_printed_cells():
+    (axes,) = panels(heatmap(WEIGHTS))
+    assert list(axes.xaxis.get_minorticklocs()) == [0.5, 1.5] and list(axes.yaxis.get_minorticklocs()) == [0.5]
+    lines = [tick.gridline for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_minor_ticks()]
+    assert all(line.get_visible() and to_hex(line.get_color()) == "#ffffff" for line in lines)
+    assert not any(spine.get_visible() for spine in axes.spines.values())
+
+
+@pytest.mark.parametrize("shape", [(512, 512), (2, 1000), (40, 9)])
+def test_a_large_matrix_is_no_large_picture(shape):
+    figure = heatmap(torch.rand(shape))
+    (axes,) = panels(figure)
+    assert max(picture(figure).size) <= 1500
+    assert len(ticks(axes.xaxis)) <= 16 and len(ticks(axes.yaxis)) <= 16
+    assert len(axes.xaxis.get_minorticklocs()) == 0  # a line for each of 512 cells takes seconds
+    assert ticks(axes.yaxis)[1] == str(math.ceil(shape[0] / 16))
+
+
+def test_a_large_grid_is_no_large_picture():
+    assert max(picture(heatmap_grid(torch.rand(2, 512, 512))).size) <= 3000
+
+
+def test_a_picture_has_a_hundred_dots_to_an_inch():
+    figure = heatmap(WEIGHTS)
+    assert 0.8 < picture(figure).width / figure.get_figwidth() / 100 < 1.1
+
+
+def test_nothing_is_cut_off_a_picture_and_little_stands_around_it():
+    image = picture(heatmap(WEIGHTS, ["a rather long name", "like"]))
+    left, top, right, bottom = ImageChops.difference(image, Image.new("RGB", image.size, "white")).getbbox()
+    assert all(5 <= edge <= 15 for edge in (left, top, image.width - right, image.height - bottom))
+
+
+@pytest.mark.parametrize("figure", [heatmap(torch.full((8, 8), 0.25)), heatmap_grid(torch.full((2, 8, 8), 0.25))])
+def test_letters_can_be_read_from_the_last_row_and_numbers_stay_inside_their_cells(figure):
+    figure.draw_without_rendering()  # which writes the numbers beside the scale
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 12
+    for axes in panels(figure):
+        width = axes.get_window_extent().width / 8
+        assert all(text.get_window_extent().width < 0.8 * width for text in axes.texts)
+
+
+def test_titles_of_small_panels_do_not_meet():
+    figure = heatmap_grid(torch.ones(1, 3, 1, 1))
+    figure.draw_without_rendering()
+    boxes = [axes.title.get_window_extent() for axes in panels(figure)]
+    assert len(boxes) == 3 and all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
+
+
+def test_the_picture_is_white_so_that_it_can_be_read_on_a_dark_page():
+    assert picture(heatmap(WEIGHTS), "RGBA").getpixel((1, 1)) == (255, 255, 255, 255)
+
+
+def test_the_description_says_where_each_query_looks():
+    figure = heatmap(WEIGHTS, ["I", "like"], ["hot", "sweet", "tea"], title="Who listens")
+    assert (
+        repr(figure)
+        == figure.description
+        == ("Who listens, 2 queries by 3 keys: I attends most to hot, 0.90; like attends most to tea, 0.50.")
+    )
+    data, metadata = figure._repr_mimebundle_()
+    assert data["text/plain"] == metadata["image/png"]["alt"] == figure.description
+    assert heatmap(torch.rand(9, 9), title="Large").description == "Large, 9 queries by 9 keys."
+
+
+def test_the_description_of_ties_of_nothing_and_of_nan():
+    weights = torch.tensor([[0.5, 0.498, 0.002], [0.0, 0.0, 0.0], [math.nan, 0.0, 0.0]])
+    assert heatmap(weights, ["a", "b", "c"]).description == (
+        "Attention weights, 3 queries by 3 keys: a attends most to a and b, 0.50; b attends to nothing; "
+        "c holds numbers that are not finite."
+    )
+    assert "a attends most to a, 0.51" in heatmap(torch.tensor([[0.51, 0.49]]), ["a"], ["a", "b"]).description
+
+
+BAD = {
+    "a list": (lambda: heatmap([[1.0]]), TypeError, ["weights", "list"]),
+    "three axes": (lambda: heatmap(torch.zeros(1, 2, 2)), ValueError, ["2 dimensions", "(1, 2, 2)"]),
+    "a matrix for a grid": (lambda: heatmap_grid(torch.zeros(2, 2)), ValueError, ["3 or 4 dimensions", "(2, 2)"]),
+    "nothing": (lambda: heatmap(torch.zeros(0, 3)), ValueError, ["(0, 3)", "no number"]),
+    "few tokens": (lambda: heatmap(WEIGHTS, ["I"]), ValueError, ["query_tokens has 1 token", "n_queries=2"]),
+    "many keys": (
+        lambda: heatmap(WEIGHTS, key_tokens=list("abcd")),
+        ValueError,
+        ["key_tokens has 4", "n_keys=3"],
+    ),
+    "titles": (lambda: heatmap_grid(torch.zeros(2, 2, 2), titles=["one"]), ValueError, ["1 title for 2 panels"]),
+    "curves": (lambda: curves([1], {str(i): [1] for i in range(6)}, **NAMES), ValueError, ["6 curves", "5"]),
+    "points": (lambda: curves([1, 2], {"a": [1]}, **NAMES), ValueError, ["'a' has 1 number, x has 2"]),
+}
+NAMES = {"title": "Growth", "xlabel": "length", "ylabel": "MB"}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_drawn_is_refused_with_both_numbers(name):
+    call, exception, words = BAD[name]
+    with pytest.raises(exception) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words)
+
+
+# ------------------------------------------------------------------------------------------------------------- grids
+
+
+def test_a_grid_has_a_panel_for_each_head_on_one_scale():
+    heads = torch.stack([torch.eye(2), torch.full((2, 2), 0.5)])
+    figure = heatmap_grid(heads, ["I", "like"], title="Two heads")
+    first, second = panels(figure)
+    assert [axes.get_title() for axes in (first, second)] == ["head 0", "head 1"]
+    assert figure.get_suptitle() == "Two heads"
+    assert [text.get_text() for text in first.texts] == ["1.00", "0.00", "0.00", "1.00"]
+    assert [text.get_text() for text in second.texts] == ["0.50"] * 4
+    assert {(axes.images[0].norm.vmin, axes.images[0].norm.vmax) for axes in (first, second)} == {(0, 1)}
+    assert len(figure.axes) == 3  # one colour bar
+    assert figure.description == (
+        "Two heads: 2 panels on one scale. head 0, 2 queries by 2 keys: I attends most to I, 1.00; like attends most "
+        "to like, 1.00. head 1, 2 queries by 2 keys: I attends most to I and like, 0.50; like attends most to I and "
+        "like, 0.50."
+    )
+
+
+def test_sequences_are_rows_of_a_grid_and_titles_can_be_given():
+    figure = heatmap_grid(torch.rand(2, 3, 2, 2))
+    names = [axes.get_title() for axes in panels(figure)]
+    assert names == [f"sequence {b}, head {h}" for b in range(2) for h in range(3)]
+    tops = [axes.get_subplotspec().rowspan.start for axes in panels(figure)]
+    assert tops == [0, 0, 0, 1, 1, 1]
+    assert [axes.get_title() for axes in panels(heatmap_grid(torch.rand(2, 2, 2), titles=["a", "b"]))] == ["a", "b"]
+
+
+def test_a_grid_is_no_wider_than_a_page():
+    figure = heatmap_grid(torch.rand(4, 8, 8))
+    assert max(axes.get_subplotspec().colspan.stop for axes in panels(figure)) == 2
+    assert figure.get_figwidth() <= PAGE_WIDTH
+
+
+def test_a_grid_of_many_heads_wraps_and_shows_no_empty_axes():
+    figure = heatmap_grid(torch.rand(5, 3, 3))
+    assert len(panels(figure)) == 5
+    assert max(axes.get_subplotspec().colspan.stop for axes in panels(figure)) <= 4
+    empty = [axes for axes in figure.axes if axes.get_subplotspec() and not axes.images and axes.axison]
+    assert len(empty) <= 1  # the colour bar
+    assert "attends" not in figure.description  # 15 rows would be too much to hear
+    assert figure.description == "Attention weights: 5 panels on one scale."
+    assert heatmap_grid(torch.rand(4, 3, 3)).description.count("attends most to") == 12
+
+
+# ------------------------------------------------------------------------------------------------------------ curves
+
+
+def test_curves_are_told_apart_without_colour_and_described():
+    figure = curves([1, 2, 4], {"ours": [1.0, 2.0, 4.0], "theirs": torch.tensor([3.0, 2.0, 1.0])}, **NAMES)
+    (axes,) = figure.axes
+    one, two = axes.lines
+    assert one.get_ydata().tolist() == [1, 2, 4] and two.get_xdata().tolist() == [1, 2, 4]
+    assert (one.get_marker(), one.get_linestyle()) != (two.get_marker(), two.get_linestyle())
+    assert one.get_marker() != two.get_marker() and one.get_linestyle() != two.get_linestyle()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["ours", "theirs"]
+    assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("Growth", "length", "MB")
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+    assert all(axis.get_gridlines()[0].get_visible() for axis in (axes.xaxis, axes.yaxis))
+    assert figure.description == ("Growth. MB against length, 1 to 4: ours goes from 1 to 4; theirs goes from 3 to 1.")
+
+
+def test_logarithmic_axes_and_a_description_of_ones_own():
+    figure = curves([512, 1024], {"a": [1, 10]}, **NAMES, log_x=True, log_y=True, description="Measured.")
+    (axes,) = figure.axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert ticks(axes.xaxis) == ["512", "1024"] and not len(axes.xaxis.get_minorticklocs())
+    assert figure.description == "Measured."
+
+
+@pytest.mark.parametrize(
+    "low, high, written",
+    [
+        (0.15, 0.16, "0.15 0.152 0.154 0.156 0.158 0.16"),
+        (0.15, 4, "0.2 0.5 1 2"),
+        (2, 8, "2 3 4 5 6 7 8"),
+        (0.02, 900, "0.1 1 10 100 1000"),
+        (1, 5000, "1 10 100 1000"),
+    ],
+)
+def test_a_logarithmic_axis_names_some_numbers_in_full_however_much_it_covers(low, high, written):
+    (axes,) = curves([1, 2], {"a": [low, high]}, **NAMES, log_y=True).axes
+    bottom, top = axes.get_ylim()
+    seen = [label for label, at in zip(ticks(axes.yaxis), axes.get_yticks(), strict=True) if bottom <= at <= top]
+    assert seen == written.split() and not any(label.get_text() for label in axes.get_yticklabels(minor=True))
+
+
+def test_a_map_of_something_else_says_what_its_rows_and_columns_are():
+    figure = heatmap(torch.zeros(10, 12), title="Sinusoids", vmin=-1, axes_names=("position", "feature"))
+    assert figure.description == "Sinusoids, 10 rows by 12 columns, position by feature. Colours from −1 to 1."
+    assert [axis.get_label_text() for axis in (figure.axes[0].yaxis, figure.axes[0].xaxis)] == ["position", "feature"]
+    assert "10 queries by 12 keys" in heatmap(torch.zeros(10, 12)).description
+
+
+def test_cells_have_a_size_to_read_in_and_small_matrices_room_for_their_titles():
+    def inches(figure):
+        return figure.get_size_inches().tolist()
+
+    assert inches(heatmap(torch.eye(1))) == inches(heatmap(torch.eye(3))) == pytest.approx([4.76, 3.86])
+    assert inches(heatmap(torch.eye(8))) == pytest.approx([4.76 + 5 * 0.72, 3.86 + 5 * 0.72])
+    one, three, four = (inches(heatmap_grid(torch.eye(n).expand(2, n, n))) for n in (1, 3, 4))
+    assert one == three and four == pytest.approx([three[0] + 2 * 0.58, three[1] + 0.58])
+    grid = heatmap_grid(torch.zeros(6, 9, 3)).axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == (2, 4), "five narrow ones would fit, but nobody counts to five at a glance"
+    legend = curves([1, 2], {"a": [1, 2]}, title="t", xlabel="x", ylabel="y").axes[0].get_legend()
+    assert legend.get_texts()[0].get_fontsize() == 12
+
+
+def test_scores_in_place_of_weights_are_told_what_to_pass():
+    with pytest.raises(ValueError, match=r"1\.5, outside the scale 0 to 1.*pass vmin and vmax"):
+        heatmap(torch.tensor([[1.5]]))
+
+
+def test_arrows_begin_at_the_origin_which_is_in_the_picture_and_have_two_numbers_each():
+    words = {"title": "t", "xlabel": "x", "ylabel": "y"}
+    axes = arrows(torch.tensor([[2.0, 1.0]]), torch.tensor([[3.0, 2.0]]), ["a"], ["b"], **words).axes[0]
+    assert axes.get_xlim()[0] == pytest.approx(-0.1) and axes.get_ylim()[0] == pytest.approx(-0.2)
+    with pytest.raises(ValueError, match=r"a query must be 2 numbers .* got shape \(2,\)"):
+        arrows(torch.zeros(2), torch.zeros(1, 2), ["a"], ["b"], **words)

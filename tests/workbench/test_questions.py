@@ -1,0 +1,177 @@
+"""The questions' records, and how answers are read: by workbench.questions and by authors/guess.js alike."""
+
+import ast
+import itertools
+import json
+import math
+import re
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from authors.site import boards_in_pages
+from workbench import questions
+from workbench.predict import Prediction
+from workbench.questions import Question, question, reader
+
+ROOT = Path(__file__).resolve().parent.parent
+THREE_TOKENS = {"form": "set", "range": [0, 2], "names": {"I": 0, "like": 1, "tea": 2}}
+SHARES, PAIRS, RANKS = [0.06, 0.47, 0.47], [[0, 1], [10, 11], [20, 21]], [0, 2]
+
+# Texts that are read alike: the question, how many there should be, what they stand for (None: unreadable), the texts.
+NUMBER, WHOLE = {"form": "number"}, {"form": "number", "whole": True}
+LINE, NUMBERS = WHOLE | {"range": [1, 4]}, {"form": "numbers"}
+MATRIX, SHAPE = {"form": "matrix", "whole": True}, {"form": "shape"}
+ROOT_WORD, DEAD, WITH = question("02.reaction-answer"), question("05.dead"), question("07.writes")
+READ = [
+    (NUMBER, 1, [0.47], "0.47 | .47 | 0,47 | 47 % | 47% | 47 percent | 47 per cent | [0.47] | {.47} | ≈ 0.47"),
+    (NUMBER, 1, [0.25], "1/4 | 1 / 4 | about 0.25 | it is 0.25 | 0.25 of them | 25e-2"),
+    (NUMBER, 1, [1.5], "1½ | 3/2"),
+    (NUMBER, 1, [-2.0], "-2 | −2 | - 2 | minus 2"),
+    (NUMBER, 1, [5.05], "5,050 | 5.050"),
+    (NUMBER, 1, ["nan"], "nan | NaN | not a number"),
+    (NUMBER, 1, [-math.inf], "-inf | −∞ | minus infinity"),
+    (NUMBER, 1, [1.0, 2.0], "1 2 | 1, 2 | [1, 2]"),
+    (NUMBER, 1, None, "many | 1 or 2 | (2 | 2) | 1/0 | true | ? | -"),
+    (WHOLE, 1, [5050.0], "5050 | 5,050 | 5 050 | 5_050 | 5050.0 | 5050 keys"),
+    (WHOLE, 1, [338350.0], "338,350 | 338 350"),
+    (NUMBER, 1, [1234.5], "1,234.5 | 1.234,5 | 1 234,5"),
+    (SHAPE, None, [5.0, 135.0, 135.0], "5 135 135 | 5,135,135"),
+    (WHOLE, 1, [0.0], "0 | none | nobody"),
+    (WHOLE, 1, None, "2.5 | 47 % | 5.050 | nan"),
+    (LINE, 1, [2.0], "2 | line 2 | Line 2."),
+    (LINE, 1, None, "5 | none"),
+    (WHOLE | {"range": [0, 5], "which": True}, 1, None, "all | none | nobody"),
+    (NUMBERS, 3, SHARES, "[.06, .47, .47] | 0,06; 0,47; 0,47 | 0,06, 0,47, 0,47 | 0,06 0,47 0,47 | 6%, 47%, 47%"),
+    (NUMBERS, 3, SHARES, "6 %, 47 %, 47 % | 6 % 47 % 47 % | 6 percent, 47 percent and 47 percent"),
+    (NUMBERS, 3, [1.0, 2.0, 3.0], "1,2,3 | 1, 2,3 | 1 2 3 | 1 and 2 and 3 | (1; 2; 3) | 1 x 2 x 3"),
+    (NUMBERS, 3, [100.0, 200.0, 300.0], "100 200 300"),
+    (NUMBERS, 2, [1.0, 3.0], "1,3 | 1;3"),
+    (NUMBERS, 3, None, "[1, 2, 3 | 1, 2, three | (1, 2]"),
+    (MATRIX, 2, PAIRS, "[[0,1],[10,11],[20,21]] | (0,1),(10,11),(20,21) | 0 1; 10 11; 20 21"),
+    (MATRIX, 2, None, "[[0,1],[10]] | [[0,1],[10,11]"),
+    (SHAPE, None, [2.0, 3.0, 4.0], "(2, 3, 4) | 2x3x4 | 2 × 3 × 4 | torch.Size([2, 3, 4]) | 2 3 4"),
+    (SHAPE, None, None, "2.5, 3"),
+    (THREE_TOKENS, None, RANKS, "{0, 2} | [2, 0] | 0 and 2 | I and tea | [“I”, 'tea'] | token 2, token 0 | 0 0 2"),
+    (THREE_TOKENS, None, [0, 1, 2], "all | all of them | everybody | {0, 1, 2}"),
+    (THREE_TOKENS, None, [], "none | nobody"),
+    (THREE_TOKENS, None, None, "3 | 0.5 | you"),
+    (ROOT_WORD, 1, ["root"], "root | √d_k | sqrt | sqrt(d_k) | Root. | the root | divided by √d_k"),
+    (ROOT_WORD, 1, None, "nonsense | both | root or d_k | not the root"),
+    (WITH, 1, ["with"], "with | with the mask | with mask | The one with the mask"),
+    (WITH, 1, ["both"], "both | with and without"),
+    (question("02.suspects"), 1, ["keys"], "keys | own keys | keys of their own"),
+    (question("02.wrong-axis"), 1, ["columns"], "columns | along the columns | Column"),
+    (question("04.parameters"), 1, ["equal"], "equal | the same"),
+    (question("05.swapped"), 1, ["weights"], "weights | weights only | only the weights"),
+    (question("06.mask-effect"), 1, ["no"], "no | No. | False | no effect"),
+    (question("08.halves-relative"), 1, ["yes"], "yes | Yes, they are | True | y"),
+    (question("08.halves-relative"), 1, None, "maybe | no idea | 2"),
+    (question("10.never-again"), 1, ["queries"], "queries | the query | Q"),
+    (DEAD, 3, ["nan", "finite", "nan"], "nan, finite, nan | nan finite nan | not a number, a number, NaN"),
+    (DEAD, 3, None, "yes, no, no"),
+]  # fmt: skip
+ROWS = [(q, size, value, text) for q, size, value, texts in READ for text in texts.split(" | ")]
+
+
+def asked(record):
+    return record if isinstance(record, Question) else Question("made up", record)
+
+
+def like_json(value):
+    return json.loads(json.dumps(value).replace("-Infinity", '"−∞"').replace("Infinity", '"∞"'))
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=f"{pages.guess_script()}; window.attnGuess = attnGuess")
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("record, size, value, text", ROWS, ids=[text for *_, text in ROWS])
+def test_an_answer_is_read(record, size, value, text):
+    try:
+        read = reader.read(asked(record), text, size)
+    except reader.Unreadable:
+        read = None
+    assert read == value
+
+
+def test_the_page_reads_alike(page):
+    data = [[asked(q).as_data([[0] * size] if q == MATRIX else [0] * (size or 1)), text] for q, size, _, text in ROWS]
+    read = page.evaluate("(rows) => rows.map((row) => attnGuess.read(...row) ?? null)", data)
+    assert [(text, found) for (*_, text), found in zip(ROWS, read, strict=True)] == [
+        (text, like_json(value)) for *_, value, text in ROWS
+    ]
+
+
+SLIP = {"label": "a slip", "says": "A `slip` it is."}
+JUDGED = [  # a question, what is right, and what the slip comes to
+    (NUMBER, 0.47, 0.5), (NUMBER, math.nan, 3), (NUMBER, -math.inf, 0), (NUMBER | {"within": 20}, 251, 16),
+    (WHOLE, 5050, 338350), (LINE, 2, 3), (NUMBERS, [0.06, 0.47, 0.47], [1, 2, 3]), (NUMBERS, [3, 3, 2, 2], [1, 2]),
+    (MATRIX, PAIRS, [[0, 1], [2, 3], [4, 5]]), (SHAPE, (2, 3, 4), (3, 4)), (THREE_TOKENS, [0, 2], [1]),
+]  # fmt: skip
+
+
+def test_the_page_judges_as_a_notebook_does(page):
+    texts = sorted({text for *_, text in ROWS} | {"47", "6, 47, 47", "-0.47", "1, 0", "12", "300 %", "[0, 1, 10]"})
+    mine = [
+        Prediction(Question("made up", record | {"slips": {"slip": SLIP}}), text, truth, {"slip": slip})
+        for (record, truth, slip), text in itertools.product(JUDGED, texts)
+    ]
+    mine += [Prediction(ROOT_WORD, text, "root", {}) for text in texts]
+    data = [[prediction.for_a_page(), prediction.guess] for prediction in mine]
+    said = page.evaluate("(rows) => rows.map((row) => attnGuess.judge(...row))", data)
+    for prediction, page_says in zip(mine, said, strict=True):
+        status = "right" if page_says.get("right") else "unreadable" if page_says.get("unread") else "wrong"
+        assert (status, page_says.get("slip")) == (prediction.status, prediction.slip), (prediction, page_says)
+        if prediction.slip or status != "wrong":
+            assert page_says["says"] in prediction._repr_html_(), (prediction, page_says)
+
+
+# ------------------------------------------------------------------------------------------------------- records
+
+
+def calls():
+    """The calls of `predict` and `blank` in the notebooks: lesson, id, names of the slips."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for node in ast.walk(ast.parse(cell.source if cell.cell_type == "code" else "")):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) in ("predict", "blank"):
+                    yield path.stem[:2], node.args[0].value, {keyword.arg for keyword in node.keywords}
+
+
+def test_each_question_is_asked_once_with_the_slips_it_knows():
+    found = list(calls())
+    assert Counter(id for _, id, _ in found) == Counter(questions.ids())
+    for lesson, id, slips in found:
+        known = question(id)
+        assert id.startswith(f"{lesson}.") and slips == set(known.slips) - set(known.options), id
+
+
+@pytest.mark.parametrize("id", questions.ids())
+def test_a_record_is_short_and_says_each_thing_once(id):
+    record = question(id)  # which raises where a word is two answers
+    assert all(len(slip.label) <= 24 and slip.says.endswith((".", "?")) for slip in record.slips.values())
+    assert all(record.names[reader.phrase(option, record.skip)] == [option] for option in record.options)
+
+
+def test_what_is_shared_is_shared_by_three_questions():
+    every = [questions.records(lesson) for lesson in {id.partition(".")[0] for id in questions.ids()}]
+    used = Counter(name for records in every for record in records.values() for name in record.get("common", []))
+    assert {name: n for name in questions.records("common")["slips"] if (n := used[name]) < 3} == {}
+
+
+def test_a_word_that_is_two_answers_is_an_error_of_the_lesson():
+    with pytest.raises(ValueError, match="'the same' is two answers"):
+        Question("made up", {"form": "word", "options": {"equal": {"also": ["same"]}, "both": {"also": ["the same"]}}})
+
+
+def test_a_question_without_a_record_is_an_error_of_the_lesson():
+    with pytest.raises(LookupError, match=r"'01\.nothing'"):
+        question("01.nothing")
+    assert re.fullmatch(r"\d\d\.[\w-]+", questions.ids()[0])

@@ -1,0 +1,97 @@
+"""Handing in, where a class's hub has prepared it: a button with a notebook's progress copies the saved notebook.
+
+The hub sets the variable below to the folder of the student's hand-ins, and the teacher fetches them from there
+(deploy/collect.py). Anywhere else there is no button.
+"""
+
+import datetime
+import html
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+from .display.show import framed
+
+VARIABLE = "ATTENTION_HAND_IN"
+SESSION = "JPY_SESSION_NAME"  # Jupyter sets it to the file that a kernel was started for
+CHECK = re.compile(r"""\bcheck\(\s*["'](\d+)\.\d+["']""")
+ANSWER = re.compile(r"^(?:def (my_\w+)\(|(my_\w+) =)", re.M)
+WHAT = (
+    "Save first (Ctrl+S). The button copies the notebook as it is saved, with your code, text and outputs, for your "
+    "teacher; other students cannot read it. You may press it again: the last one counts, the earlier ones are kept."
+)
+
+
+def button():
+    """The button with what it does and did below it, as a widget; None where nobody collects."""
+    if not os.environ.get(VARIABLE):
+        return None
+    import ipywidgets
+
+    words = ipywidgets.HTML(framed(WHAT))
+    press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "max-content"})
+
+    def pressed(_):
+        folder = Path(os.environ[VARIABLE]).expanduser()
+        kind, said = hand_in(Path(os.environ.get(SESSION, "")), folder, cells_run())
+        words.value = framed(html.escape(said), kind)
+
+    press.on_click(pressed)
+    return ipywidgets.VBox([press, words])
+
+
+def cells_run():
+    """What this kernel was given to run, in order."""
+    from IPython import get_ipython
+
+    return get_ipython().history_manager.input_hist_raw
+
+
+def hand_in(notebook, folder, ran=()):
+    """Copy a saved notebook into folder/NUMBER/; returns the kind of frame and the sentences that say what happened.
+
+    ran: the cells that were run, in order: answers among them that the file does not have are named.
+    """
+    try:
+        content, saved = notebook.read_bytes(), datetime.datetime.fromtimestamp(notebook.stat().st_mtime)
+        cells = ["".join(cell["source"]).strip() for cell in json.loads(content)["cells"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "wrong", (
+            f"Nothing was handed in: {notebook.name or 'this notebook'} cannot be read. If it was renamed, restart "
+            "the kernel, run the cell above again and press the button there."
+        )
+    numbers = Counter(number for cell in cells for number in CHECK.findall(cell))
+    if not numbers:
+        return "wrong", f"Nothing was handed in: {notebook.name} has no check of an exercise."
+    number = int(numbers.most_common(1)[0][0])
+    try:
+        new = _keep(content, folder / f"{number:02}", notebook.name)
+    except OSError as error:
+        return "wrong", f"Nothing was handed in: the copy could not be written ({error.strerror}). Tell your teacher."
+    said = (
+        f"{'Handed in' if new else 'Handed in already'}: notebook {number}, {notebook.name}, as saved {saved:%H:%M:%S}."
+    )
+    missing = _unsaved(ran, cells)
+    if missing:
+        said += f" Not in it, because it was run and not saved: {', '.join(missing)}. Save (Ctrl+S) and press again."
+    return ("open" if missing else "right"), said
+
+
+def _keep(content, folder, name):
+    """Write the copy under the present time, unless it is what the newest one holds; returns whether it did."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    earlier = sorted(folder.glob("*.ipynb"))
+    if earlier and earlier[-1].read_bytes() == content:
+        return False
+    beside = folder / f".{os.getpid()}"
+    beside.write_bytes(content)  # then renamed: whoever collects never sees half of it
+    os.replace(beside, folder / f"{datetime.datetime.now():%Y-%m-%d %H.%M.%S.%f} {name}")
+    return True
+
+
+def _unsaved(ran, cells):
+    """The learner's own names whose cell, as it was last run, is not in the saved notebook."""
+    last = {one or other: cell.strip() for cell in ran for one, other in ANSWER.findall(cell)}
+    return [name for name, cell in last.items() if cell not in cells]

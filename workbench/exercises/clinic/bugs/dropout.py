@@ -1,0 +1,66 @@
+"""The ward of one: a module, which starts in training like any other."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attn_lib.functional import scaled_dot_product_attention
+
+from ..correct import DropoutModule, by_library
+from ..interfaces import MODULE
+from ..bug import patient
+
+
+class AlwaysDropping(DropoutModule):
+    def train(self, mode=True):
+        return super().train(True)
+
+
+class DropoutOnOutput(nn.Module):
+    def forward(self, q, k, v):
+        return F.dropout(by_library(q, k, v), 0.2)
+
+
+@patient(
+    "6.15",
+    MODULE,
+    cures=[{8: ("self.p)", "self.p, self.training)")}],
+    faults=("not asked",),
+    section="notebook 3, “The function, whole”",
+    relatives=[AlwaysDropping, DropoutOnOutput],
+    hints=[
+        "Call it twice with the same arguments, in training and in eval.",
+        "Who tells a function, as opposed to a module, that training is over?",
+        "Put it into eval, call it twice and compare. Other faults are wrong in the same way each time.",
+    ],
+)
+class DropoutAlways(nn.Module):
+    """Dropout left on in eval.
+
+    `F.dropout` and `dropout_p` of PyTorch's own function know nothing of `.eval()`: somebody has to ask
+    `self.training`.
+    """
+
+    def __init__(self, p=0.3):
+        super().__init__()
+        self.p = p
+
+    def forward(self, q, k, v):
+        weights = scaled_dot_product_attention(q, k, v)[1]
+        return F.dropout(weights, self.p) @ v
+
+
+@DropoutAlways.blind_to
+def only_in_training(calls):
+    """The test never puts the module into eval.
+
+    In training everybody drops. Call `attention.eval()` first, and then call it.
+    """
+    return all(call["training"] for call in calls)
+
+
+@DropoutAlways.tested_by
+def detects(attention):
+    q, k, v = torch.randn(3, 2, 5, 8)
+    attention.eval()
+    return not torch.equal(attention(q, k, v), attention(q, k, v))

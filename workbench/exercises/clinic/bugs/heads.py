@@ -1,0 +1,221 @@
+"""The ward of heads: several sentences, several heads, and no two sizes alike."""
+
+import torch
+import torch.nn.functional as F
+
+from attn_lib.functional import merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.masks import padding_mask
+
+from ..blind_spots import given
+from ..correct import by_library, heads_of, merged_heads
+from ..interfaces import HEADS, MERGED, projected
+from ..bug import patient
+
+
+def torn(x, num_heads):
+    return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
+
+
+def sewn(x):
+    return x.reshape(x.size(0), x.size(2), -1)
+
+
+@patient(
+    "6.16",
+    HEADS,
+    cures=[
+        {
+            3: (
+                "batch, num_heads, n, embed_dim // num_heads)",
+                "batch, n, num_heads, embed_dim // num_heads).transpose(1, 2)",
+            ),
+            6: ("heads.reshape", "heads.transpose(1, 2).reshape"),
+        }
+    ],
+    faults=("wrong axis", "wrong order"),
+    section="notebook 4, “From features to heads: view and transpose”",
+    relatives=[heads_of(split=torn), heads_of(merge=sewn)],
+    hints=[
+        "Number the features: x of 2 tokens with 6 features each, 0 to 11. Which does head 0 get?",
+        "There is a second place in the same function that has to be mended with the first.",
+        "Without a mask nobody knows who stands where: let the tokens change places, and their outputs have to change "
+        "places in the same way.",
+    ],
+)
+def heads_torn(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    """Heads cut with view alone.
+
+    The shape asked for is (batch, heads, n, head_dim), and `view` gives just that. Seen in questions about two
+    well-known repositories.
+    """
+    batch, n, embed_dim = x.shape
+    q, k, v = ((x @ w).view(batch, num_heads, n, embed_dim // num_heads) for w in (w_q, w_k, w_v))
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+    heads = scaled_dot_product_attention(q, k, v, mask)[0]
+    return heads.reshape(batch, n, embed_dim) @ w_o
+
+
+@heads_torn.blind_to
+def one_head(calls):
+    """There is only one head.
+
+    One head gets all features of all tokens, however they are cut.
+    """
+    return all(heads == 1 for heads in given(calls, "num_heads"))
+
+
+@heads_torn.tested_by
+def detects(attention):
+    x, weights = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
+    moved = attention(x.roll(1, dims=1), *weights, 3)  # every token one place on, the last one first
+    return not torch.allclose(moved, attention(x, *weights, 3).roll(1, dims=1), atol=1e-4)
+
+
+def features_dropped(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+    width = x.size(-1) // num_heads * num_heads
+    q, k, v = (split_heads((x @ w)[..., :width].contiguous(), num_heads) for w in (w_q, w_k, w_v))
+    return merge_heads(by_library(q, k, v, mask)) @ w_o[:width]
+
+
+def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+    q, k, v = (split_heads(F.pad(x @ w, (0, -x.size(-1) % num_heads)), num_heads) for w in (w_q, w_k, w_v))
+    return merge_heads(by_library(q, k, v, mask))[..., : x.size(-1)] @ w_o
+
+
+@patient(
+    "6.17",
+    HEADS,
+    cures=[
+        {
+            2: (
+                "x.shape",
+                "x.shape\n    if embed_dim % num_heads:\n"
+                '        raise ValueError(f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}")',
+            )
+        },
+        {3: ("view(batch, -1", "view(batch, x.size(1)")},
+    ],
+    faults=("not asked",),
+    section="notebook 4, “Break it”",
+    probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
+    relatives=[features_dropped, features_added],
+    hints=[
+        "Its outputs are right for every size you would choose by yourself. Which sizes would you never choose?",
+        "How many tokens does `view` make of 4 tokens with 10 features, for 4 heads?",
+        "Right code raises ValueError or RuntimeError for 10 features and 4 heads: `try` it, and say which of the two "
+        "happened.",
+    ],
+)
+def invented_tokens(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    """Tokens that nobody wrote.
+
+    No check that num_heads divides embed_dim, and a `view` with `-1`: one source text runs 255 tokens as 256 and
+    returns the right shape. Right code raises ValueError or RuntimeError.
+    """
+    batch, _, embed_dim = x.shape
+    q, k, v = ((x @ w).view(batch, -1, num_heads, embed_dim // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+    heads = scaled_dot_product_attention(q, k, v, mask)[0]
+    return heads.transpose(1, 2).reshape(batch, -1, embed_dim) @ w_o
+
+
+@invented_tokens.blind_to
+def sizes_divide(calls):
+    """All sizes of the test divide.
+
+    Then this patient is right. Take 10 features and 4 heads, and expect an error.
+    """
+    return all(call["x"].size(-1) % call["num_heads"] == 0 for call in calls)
+
+
+@invented_tokens.tested_by
+def detects(attention):
+    x, weights = torch.randn(1, 4, 10), torch.randn(4, 10, 10)
+    try:
+        attention(x, *weights, 4)  # 10 features for 4 heads
+    except (ValueError, RuntimeError):
+        return False
+    return True
+
+
+@patient(
+    "6.18",
+    MERGED,
+    cures=[{3: ("repeat", "repeat_interleave")}],
+    faults=("wrong order", "misaligned"),
+    section="notebook 4, “All heads in the batch”",
+    relatives=[
+        merged_heads(spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)),
+        merged_heads(spread=lambda lengths, heads: lengths.max().repeat(len(lengths) * heads)),
+    ],
+    hints=[
+        "Batch and heads share one axis. Write down, row by row, whose head stands in it.",
+        "Then write the lengths beside the rows, as the patient does it.",
+        "A sentence does not notice who else is in the batch: alone, with its own length, it has to get the same.",
+    ],
+)
+def lengths_repeated(q, k, v, lengths, num_heads):
+    """repeat in place of repeat_interleave.
+
+    Batch and heads are merged, so every length is needed once per head: 1, 1, 5, 5 and not 1, 5, 1, 5.
+    """
+    heads = [split_heads(x, num_heads).flatten(0, 1) for x in (q, k, v)]  # (batch · heads, n, head_dim)
+    mask = padding_mask(lengths.repeat(num_heads), k.size(1))
+    output = scaled_dot_product_attention(*heads, mask)[0]
+    return merge_heads(output.unflatten(0, (-1, num_heads)))
+
+
+@lengths_repeated.blind_to
+def equal_lengths(calls):
+    """All lengths of the test are equal.
+
+    Then every order of them is the right one.
+    """
+    return all(len(set(torch.as_tensor(lengths).tolist())) == 1 for lengths in given(calls, "lengths"))
+
+
+lengths_repeated.blind_to(one_head)
+
+
+@lengths_repeated.tested_by
+def detects(attention):
+    q, k, v = torch.randn(3, 3, 5, 4)  # three sentences of 5 tokens
+    lengths = torch.tensor([1, 5, 3])
+    together, alone = attention(q, k, v, lengths, 2), attention(q[:1], k[:1], v[:1], lengths[:1], 2)
+    return not torch.allclose(together[:1], alone, atol=1e-4)
+
+
+@patient(
+    "6.21",
+    HEADS,
+    cures=[{5: ("merge_heads(heads)", "merge_heads(heads) @ w_o")}],
+    faults=("not used",),
+    section="notebook 4, “What the last projection is for”",
+    relatives=[
+        heads_of(project=False),
+        lambda x, w_q, w_k, w_v, w_o, num_heads, mask=None: heads_of()(x, w_q, w_k, w_v, w_v, num_heads, mask),
+    ],
+    hints=[
+        "Which of its arguments could be anything?",
+        "Follow each name from where it comes in to where it is read.",
+        "Change one argument and look whether the output moves.",
+    ],
+)
+def projection_unused(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    """The output projection that is never used.
+
+    One source text creates `out_proj`, saves it, counts its parameters, and returns the merged heads without it.
+    """
+    q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+    heads = scaled_dot_product_attention(q, k, v, mask)[0]
+    return merge_heads(heads)
+
+
+@projection_unused.tested_by
+def detects(attention):
+    x, (w_q, w_k, w_v, w_o) = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
+    before, after = attention(x, w_q, w_k, w_v, w_o, 3), attention(x, w_q, w_k, w_v, torch.randn(6, 6), 3)
+    return torch.allclose(before, after, atol=1e-4)

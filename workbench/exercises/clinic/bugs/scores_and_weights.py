@@ -1,0 +1,208 @@
+"""The ward of scores and weights: nothing here has to do with masks."""
+
+import math
+
+import torch
+
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+
+from ..correct import by_library, filled, heads_of, plain, scaled_by
+from ..interfaces import HEADS, PLAIN
+from ..bug import patient
+
+
+@patient(
+    "6.1",
+    PLAIN,
+    cures=[
+        {2: ("transpose(-2, -1)", "transpose(-2, -1) / math.sqrt(q.size(-1))")},
+        {3: ("(scores, mask)", "(scores / math.sqrt(q.size(-1)), mask)")},
+    ],
+    faults=("wrong scale",),
+    section="notebook 2, “Why divide by √d_k? An experiment”",
+    relatives=[
+        scaled_by(lambda q, k, v: 1 / q.size(-1)),
+        scaled_by(lambda q, k, v: q.size(-1) ** 0.5),
+        scaled_by(lambda q, k, v: k.size(-2) ** -0.5),
+    ],
+    hints=[
+        "How large are its scores, with 8 features and with 800?",
+        "Take a unit matrix for the values, `torch.eye(5).expand(2, 5, 5)`: what comes out are the weights themselves.",
+        "The weights of this patient do sum to 1, those of the patients whose softmax is lost or turned do not. Two "
+        "conditions: the weights sum to 1, and they are not those that the scores ask for.",
+    ],
+)
+def unscaled(q, k, v, mask=None):
+    """Nothing divides by √d_k.
+
+    Two of the source texts leave the division out, and a well-known lecture's code did for a while.
+    """
+    scores = q @ k.transpose(-2, -1)
+    return masked_softmax(scores, mask) @ v
+
+
+@unscaled.tested_by
+def detects(attention):
+    q, k, unit = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.eye(5).expand(2, 5, 5)
+    weights = attention(q, k, unit)  # with a unit matrix for values the weights come out
+    expected = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(8), dim=-1)
+    are_weights = torch.allclose(weights.sum(dim=-1), torch.ones(2, 3), atol=1e-4)
+    return are_weights and not torch.allclose(weights, expected, atol=1e-4)
+
+
+@patient(
+    "6.2",
+    HEADS,
+    cures=[{4: ("x.size", "q.size")}],
+    faults=("wrong scale",),
+    section="notebook 4, “Which root?”",
+    relatives=[
+        heads_of(scaled_by(lambda q, k, v: 1.0)),
+        heads_of(scaled_by(lambda q, k, v: 1 / q.size(-1))),
+        heads_of(scaled_by(lambda q, k, v: 1 / math.sqrt(q.size(1) + q.size(-1)))),
+    ],
+    hints=[
+        "With one head it is in perfect health. What changes when there are several?",
+        "`trace` with 3 heads and 6 features: read the number at every step, and ask where it should come from.",
+        "Where all scores are 0, which a `w_q` of zeros brings about, this patient is right and those whose heads or "
+        "projections are wrong are not. With other scores it is wrong.",
+    ],
+)
+def scaled_by_d_model(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    """√embed_dim where √head_dim belongs.
+
+    One source text divides by the root of all 768 features, though each of its 12 heads multiplies 64: the scores come
+    out 3.5 times too small.
+    """
+    q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+    mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
+    scores = q @ k.transpose(-2, -1) / math.sqrt(x.size(-1))
+    return merge_heads(masked_softmax(scores, mask) @ v) @ w_o
+
+
+@scaled_by_d_model.tested_by
+def detects(attention):
+    x, (w_q, w_k, w_v, w_o) = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
+
+    def wrong(w_q):
+        q, k, v = (split_heads(x @ w, 3) for w in (w_q, w_k, w_v))
+        expected = merge_heads(scaled_dot_product_attention(q, k, v)[0]) @ w_o
+        return not torch.allclose(attention(x, w_q, w_k, w_v, w_o, 3), expected, atol=1e-4)
+
+    return wrong(w_q) and not wrong(torch.zeros(6, 6))  # right where all scores are 0: it is the scores
+
+
+@patient(
+    "6.3",
+    PLAIN,
+    cures=[{5: ("dim=-2", "dim=-1")}],
+    faults=("wrong axis",),
+    section="notebook 2, “Break it”",
+    relatives=[
+        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9).flatten(-2), -1).view_as(scores)),
+        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=0)),
+    ],
+    hints=[
+        "What do the weights of one query sum to? A unit matrix for the values brings them to light.",
+        "In right code each query is on its own: what the others ask is nothing to it.",
+        "Call it twice, the second time with every query but one changed. In right code the output of that one stays.",
+    ],
+)
+def softmax_over_queries(q, k, v, mask=None):
+    """Softmax along the queries.
+
+    `dim=-2`: the columns sum to 1 and not the rows. Seen in at least two published libraries.
+    """
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return torch.softmax(scores, dim=-2).nan_to_num() @ v
+
+
+@softmax_over_queries.tested_by
+def detects(attention):
+    q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+    others_ask = torch.randn(2, 3, 8)
+    others_ask[0, 0] = q[0, 0]  # the first query stays, all others change
+    return not torch.allclose(attention(q, k, v)[0, 0], attention(others_ask, k, v)[0, 0], atol=1e-4)
+
+
+@patient(
+    "6.4",
+    PLAIN,
+    cures=[{6: ("scores", "weights")}, {3: ("weights =", "scores =")}],
+    faults=("not used",),
+    section="notebook 2, “Any leading dimensions”",
+    relatives=[
+        plain(lambda scores, mask: torch.log_softmax(filled(scores, mask, -1e9), dim=-1)),
+        plain(lambda scores, mask: torch.sigmoid(filled(scores, mask, -1e9))),
+        plain(lambda scores, mask: 2 * filled(scores, mask, 0.0)),
+    ],
+    hints=[
+        "How large can an output become whose weights are between 0 and 1 and sum to 1?",
+        "Follow each name from where it is made to where it is read.",
+        "With one query and one key there is nothing to weigh: what has to come out? Other patients are right there.",
+    ],
+)
+def softmax_thrown_away(q, k, v, mask=None):
+    """The softmax that is thrown away.
+
+    A source text computes the softmax in one cell and multiplies the raw scores by the values in the next. Outputs
+    spread by 72 where it should be 0.14.
+    """
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    weights = masked_softmax(scores, mask)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, 0.0)
+    return scores @ v
+
+
+@softmax_thrown_away.tested_by
+def detects(attention):
+    q, k, v = torch.randn(1, 1, 8), torch.randn(1, 1, 8), torch.randn(1, 1, 4)
+    return not torch.allclose(attention(q, k, v), v, atol=1e-4)  # one key only: its weight is 1
+
+
+@patient(
+    "6.20",
+    PLAIN,
+    cures=[
+        {5: ("q, k, v", "k, q, v")},
+        {2: ("key, query, value", "query, key, value")},
+        {3: ("query, key, value", "key, query, value")},
+    ],
+    faults=("exchanged", "wrong order"),
+    section="notebook 2, “Different lengths, different sizes”",
+    relatives=[
+        lambda q, k, v, mask=None: by_library(q, q, v, mask),
+        lambda q, k, v, mask=None: by_library(k, k, v, mask),
+        lambda q, k, v, mask=None: by_library(*((k, q) if q.shape == k.shape else (q, k)), v, mask),
+    ],
+    hints=[
+        "With as many queries as keys nothing complains. With other sizes it does: read the error.",
+        "Change one query: which outputs may move? Only with as many queries as keys can you ask it of this patient.",
+        "In right code a query moves its own output and no other. That alone also condemns a softmax along the wrong "
+        "axis; with values of 1, though, this patient gives 1.",
+    ],
+)
+def key_as_query(q, k, v, mask=None):
+    """Key handed over as query.
+
+    One library's constructor takes key, query, value, but its call takes query, key, value. In self-attention with
+    equal sizes nothing complains.
+    """
+
+    def attend(key, query, value):
+        return scaled_dot_product_attention(query, key, value, mask)[0]
+
+    return attend(q, k, v)
+
+
+@key_as_query.tested_by
+def detects(attention):
+    q, k, v = torch.randn(3, 2, 5, 8)
+    changed = q.clone()
+    changed[:, 1:] = torch.randn(2, 4, 8)  # all queries but the first
+    moves = (attention(q, k, v) - attention(changed, k, v)).abs().amax(dim=(0, 2)) > 1e-4  # for each query
+    is_average = torch.allclose(attention(q, k, torch.ones(2, 5, 8)), torch.ones(2, 5, 8), atol=1e-4)
+    return is_average and moves.tolist() != [False, True, True, True, True]

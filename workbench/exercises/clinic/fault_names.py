@@ -1,0 +1,32 @@
+"""What can ail an attention, in names that each fit several patients: the menu gives no diagnosis away."""
+
+from ...display import show
+
+
+class _Faults(dict):
+    """Names and what they mean; shows itself as a table."""
+
+    def __repr__(self):
+        width = max(map(len, self))
+        return "\n".join(f"{name:{width}}  {meaning}" for name, meaning in self.items())
+
+    def _repr_html_(self):
+        row = "<tr><th scope='row' style='{0}'><code>{1}</code></th><td style='{0}'>{2}</td></tr>"
+        rows = [row.format("text-align: left", name, show.marked(meaning)) for name, meaning in self.items()]
+        return f"<table><tbody>{''.join(rows)}</tbody></table>"
+
+
+FAULTS = _Faults(
+    {
+        "not used": "something is computed or handed over, and then nothing is done with it",
+        "wrong scale": "scores are multiplied or divided by the wrong number, or by none",
+        "wrong axis": "an operation runs along the wrong axis, or cuts across it",
+        "misaligned": "two things that belong together are laid side by side at the wrong end or in the wrong place",
+        "miscounted": "one too many or one too few, or counted from the wrong place",
+        "wrong order": "the right steps, or the right entries, in the wrong order",
+        "exchanged": "two things have changed places",
+        "too weak": "a number that is there to shut something out lets it through",
+        "nothing left": "nobody thought of what happens where nothing is left to attend to",
+        "not asked": "the result depends on a condition, and nobody asks for it",
+    }
+)

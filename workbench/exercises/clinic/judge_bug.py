@@ -1,0 +1,167 @@
+"""The three things asked of a learner, judged one by one: where it goes wrong and what ails it, the cure, the test."""
+
+import torch
+
+from ...display import show
+from ..engine import runner
+from ..engine.function import explain
+from ..engine.outcome import kind_of, right, same
+from ..engine.runner import OutOfTime, Raised, Worker
+from ..engine.verdict import Verdict
+from .fault_names import FAULTS
+from .part import Part
+from .judge_test import judge_test
+from .anonymous import fresh
+
+
+def judge(case, answer):
+    """The verdict on (line, fault, mended, detects), or on as many of them as there are."""
+    line, fault, mended, detects = parts_of(answer)
+    with Worker() as worker:
+        parts = [
+            judge_diagnosis(case, line, fault),
+            judge_cure(case, mended, worker),
+            judge_test(case, detects, worker),
+        ]
+        printed = worker.printed().strip()
+    done = sum(part.state == "right" for part in parts)
+    if done == len(parts):
+        case.solved = True
+        status, message = "correct", f"{case.name}. {case.story}\n\n{parts[-1].message}\n\nRead again: {case.section}."
+    elif is_open(line) and is_open(fault) and all(part.state == "open" for part in parts):
+        status, message = "unattempted", f"Not attempted yet. Needed: {case.asked()}."
+    else:
+        status, message = "wrong", "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
+    if printed:
+        message += (
+            f'\n\nIt prints ("{printed.splitlines()[0][:60]}"): a test says what it has found by what it returns.'
+        )
+    wrong = [part for part in parts if part.state == "wrong"]
+    verdict = Verdict(case.id, status, wrong[0].mistake if wrong else None, message)
+    verdict.right_parts = f"{done} of {len(parts)}" if done else ""
+    drawn = [part.drawn for part in wrong if part.drawn]
+    verdict.yours, verdict.expected = drawn[0] if drawn else (None, None)
+    return verdict
+
+
+def parts_of(answer):
+    """Line, fault, mended and detects, with ... for what is not there; a function alone is the test."""
+    if not isinstance(answer, tuple | list):
+        answer = (..., ..., ..., answer)
+    return (*answer, ..., ..., ..., ...)[:4]
+
+
+def is_open(part):
+    return part is None or part is Ellipsis
+
+
+# ----------------------------------------------------------------------------------------------- the diagnosis
+
+
+def judge_diagnosis(case, line, fault):
+    if is_open(line) and is_open(fault):
+        return Part("Diagnosis", "open", "which line, and which of the names in `FAULTS`?")
+    line_is, fault_is = _judge_line(case, line), _judge_fault(case, fault)
+    states = {line_is.state, fault_is.state}
+    state = "wrong" if "wrong" in states else "open" if "open" in states else "right"
+    mistake = line_is.mistake or fault_is.mistake
+    return Part("Diagnosis", state, f"{line_is.message} {fault_is.message}", mistake)
+
+
+def _judge_line(case, line):
+    last = len(case.source.splitlines())
+    if is_open(line):
+        return Part("Line", "open", "Which line?")
+    if isinstance(line, bool) or not isinstance(line, int) or not 1 <= line <= last:
+        return Part("Line", "wrong", f"A line is a number from 1 to {last}, as the patient shows them.", "no-line")
+    if line not in case.lines:
+        return Part("Line", "wrong", f"Line {line} is not where it goes wrong.", "wrong-line")
+    return Part("Line", "right", f"Line {line} is where it goes wrong.")
+
+
+def _judge_fault(case, fault):
+    if is_open(fault):
+        return Part("Fault", "open", "Which of the names in `FAULTS`?")
+    name = fault.strip().casefold() if isinstance(fault, str) else None
+    if name not in FAULTS:
+        return Part("Fault", "wrong", f"The name has to be one of {', '.join(FAULTS)}.", "no-name")
+    if name not in case.faults:
+        return Part("Fault", "wrong", f"“{name}” is not what ails it.", "wrong-name")
+    return Part("Fault", "right", f"“{name}” is what ails it.")
+
+
+# ------------------------------------------------------------------------------------------------ the cure
+
+
+def judge_cure(case, mended, worker):
+    if is_open(mended) or same_code(mended, case.buggy):
+        return Part("Mended", "open", "the code is still as it came in.")
+    if not callable(mended):
+        return Part(
+            "Mended",
+            "wrong",
+            f"mended code has to be called as the patient is; what you handed in is {kind_of(mended)}.",
+        )
+    exercise, answer = case.mending, case.called(mended)
+    expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
+    for trial, truth in zip(exercise.trials, expected, strict=True):
+        outcome = exercise.outcome(answer, trial, worker.run)
+        if outcome.kind == "none" and trial is exercise.trials[0]:
+            return Part("Mended", "open", "it returns nothing yet.")
+        if not right(outcome, truth):
+            return _not_cured(case, trial, outcome, truth, worker)
+    if isinstance(case.buggy, type) and (wrong := _wrong_in_training(mended, exercise.trials[0], worker)):
+        return wrong
+    return Part("Mended", "right", f"right on {show.count(len(exercise.trials), 'call')}.")
+
+
+def _not_cured(case, trial, outcome, truth, worker):
+    exercise = case.mending
+    if outcome.kind == "value":
+
+        def comes_to(code):
+            return same(outcome, exercise.outcome(case.called(code), trial, worker.run))
+
+        if any(map(comes_to, case.half_cured)):
+            message = "one of the lines that are wrong is mended, another is still as it was."
+            return Part("Mended", "wrong", message, "half-mended")
+        if any(map(comes_to, (case.buggy, *case.relatives))):
+            return Part("Mended", "wrong", "it still gives the numbers that the fault gives.", "still-ill")
+    seen, drawn = explain(exercise, trial, outcome, truth)
+    return Part("Mended", "wrong", seen, None, drawn or ())
+
+
+def _wrong_in_training(mended, trial, worker):
+    """What is wrong with a module that is right in eval, or None."""
+
+    def is_steady():
+        module = fresh(mended).train()
+        return torch.equal(module(*trial.args), module(*trial.args))
+
+    try:
+        if worker.run(is_steady):
+            message = "in training nothing is dropped any more: dropout was removed, not repaired."
+            return Part("Mended", "wrong", message, "amputated")
+    except Raised as raised:
+        return Part("Mended", "wrong", f"in training it raises `{show.error(raised.error)}`.")
+    except OutOfTime:
+        return Part("Mended", "wrong", f"in training it had not come back after {runner.LIMIT_S:g} seconds.")
+    return None
+
+
+def same_code(one, other):
+    """Whether two functions or classes were compiled from the same source, but for their names."""
+    if isinstance(one, type) and isinstance(other, type):
+        pairs = [(vars(one).get(name), method) for name, method in vars(other).items() if hasattr(method, "__code__")]
+        return all(same_code(mine, theirs) for mine, theirs in pairs)
+    one, other = (getattr(code, "__code__", code) for code in (one, other))
+    if not (hasattr(one, "co_code") and hasattr(other, "co_code")):
+        return False
+    consts = list(zip(one.co_consts, other.co_consts, strict=False))
+    inner = [pair for pair in consts if hasattr(pair[0], "co_code")]
+    plain = all(mine == theirs for mine, theirs in consts if not hasattr(mine, "co_code"))
+    return (
+        (one.co_code, one.co_names, one.co_varnames) == (other.co_code, other.co_names, other.co_varnames)
+        and plain
+        and all(same_code(*pair) for pair in inner)
+    )

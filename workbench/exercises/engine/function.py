@@ -1,0 +1,415 @@
+"""Exercises whose answer is a function: `function(…)`, and how they are judged, call by call."""
+
+import functools
+import inspect
+import itertools
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+import attn_lib
+
+from ...display import show
+from ...trace import trace
+from . import runner
+from .exercise import Exercise, register
+from .outcome import be, close, kind_of, outcome_of, right, same, same_complaint, sort_of
+from .probes import drawn_again, with_dtype
+from .runner import OutOfTime, Raised, Worker
+
+COURSE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (attn_lib.__file__, show.__file__))
+# An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
+# not what its text rules out: AUTOGRAD, where that says "without autograd".
+AUTOGRAD = "backward", "grad", "_softmax_backward_data"
+
+NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
+
+
+def function(id, reference, *, as_, **settings):
+    """An exercise that asks for what `reference` does, as a function of the learner's own.
+
+    as_ is how an answer is called, "my_causal_mask(n_queries, n_keys)"; each probe is a tuple of arguments for it.
+    Settings are the fields of `Function`: title, section, probes and hints are always needed.
+    """
+    return register(Function(id=id, reference=reference, asks=as_, **settings))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One call of an answer, with or without gradients."""
+
+    args: tuple
+    stage: int
+
+
+@dataclass(eq=False, kw_only=True)
+class Function(Exercise):
+    """Right if it comes to what the reference comes to on every probe; a mistake is known by what its forms come to."""
+
+    probes: list  # tuples of arguments
+    corner_cases: list = field(default_factory=list)  # probes where two mistakes may meet
+    returns: tuple = ("the result",)  # a name for each tensor that comes back
+    gradients: bool = False
+    invariants: list = field(default_factory=list)  # (what is wrong where it does not hold, test(answer) → bool)
+    dtype: torch.dtype = torch.float32  # of what it is tried on and by default: what its notebook works with
+    without: tuple = ()  # functions of torch's that its text rules out
+    read: Callable = lambda tensors: tensors  # brings equally right answers to one form
+    may_change: tuple = ()  # positions of arguments that the answer is there to change
+    after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
+    shown: Callable = lambda arg: None  # an argument in words, where its shape does not say enough
+    drawn: Callable = lambda rng: []  # more probes, of sizes that a `random.Random` draws
+    prepare: Callable = lambda answer: None  # is called with an answer before its time begins
+
+    def __post_init__(self):
+        self._set_out()
+
+    def draw_again(self, rng):
+        self.probes = [tuple(drawn_again(arg, rng) for arg in probe) for probe in self.probes] + self.drawn(rng)
+        rng.shuffle(self.probes)
+        self._set_out()
+
+    def _set_out(self):
+        trials = [self.trial(args) for args in self.probes] + [self.trial(args, CORNERS) for args in self.corner_cases]
+        trials += [Trial(trial.args, GRADIENTS) for trial in trials if self.gradients]
+        self.trials = sorted(trials, key=lambda trial: (trial.stage, sum(map(_size, trial.args))))
+        self._known = {}  # the reference or a form of a mistake → what it comes to on the first trials
+
+    def trial(self, args, stage=NUMBERS):
+        return Trial(tuple(with_dtype(arg, self.dtype) for arg in args), stage)
+
+    def argument_names(self):
+        inside = self.asks[self.asks.index("(") + 1 : self.asks.rindex(")")]
+        return [part.split("=")[0].strip() for part in inside.split(",")]
+
+    def outcome(self, answer, trial, run):
+        return outcome_of(answer, trial.args, self, run, gradients=trial.stage == GRADIENTS)
+
+    def known_outcomes(self, code, how_many, worker):
+        """What the reference or a known mistake comes to on the first trials, computed and judged once in a session."""
+        known = self._known.setdefault(code, [])
+        run = functools.partial(worker.run, timed=False)
+        for trial in self.trials[len(known) : how_many]:
+            outcome = self.outcome(code, trial, run)
+            outcome.is_right = code is self.reference or right(outcome, self._known[self.reference][len(known)])
+            known.append(outcome)
+        return known[:how_many]
+
+    def judge(self, answer):
+        if not callable(answer):
+            return self.wrong(f"{self.asked()} has to be a function; what you handed in is {kind_of(answer)}.")
+        self.prepare(answer)
+        with Worker(dtype=self.dtype) as worker:
+            verdict = Judgement(self, answer, worker).verdict()
+            printed = worker.printed().strip()
+        if printed:
+            first = printed.splitlines()[0][:60]
+            verdict.message += (
+                f'\n\nIt prints ("{first}"): a function returns its result and leaves it to the caller what to show.'
+            )
+        return verdict
+
+
+class Judgement:
+    """One answer before the judge: called no more often than it takes to know what is wrong with it."""
+
+    def __init__(self, exercise, answer, worker):
+        self.exercise, self.answer, self.worker = exercise, answer, worker
+        self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
+        self.outcomes = []  # of the first trials, as many as were needed
+        self._watching = _Watching(exercise.names_in_the_course(), answer)
+        self._shown = None  # the trial that the verdict tells of
+
+    def verdict(self):
+        exercise = self.exercise
+        for stage, _ in itertools.groupby(exercise.trials, key=lambda trial: trial.stage):
+            finished = self._run(stage)
+            wrong = [i for i, outcome in enumerate(self.outcomes) if not outcome.is_right]
+            if wrong:
+                verdict = self._wrong(wrong[0], stage, finished)
+                verdict.shown_in, verdict.came_to = self._shown and self._shown.args, self.outcomes[wrong[0]].kind
+                return verdict
+        complaint = self._changes_when_called_again() or self._broken_invariant() or self._used_what_it_must_not()
+        if complaint is not None:
+            return exercise.wrong(f"The numbers agree with the library's, but {complaint}.")
+        return exercise.correct(
+            f"Right: {'numbers and gradients' if exercise.gradients else 'the numbers'} agree with the library's."
+        )
+
+    def _run(self, stage):
+        """Call the answer on every trial of a stage; False where no further call could teach anything."""
+        for trial, truth in zip(self.exercise.trials, self.expected, strict=True):
+            if trial.stage == stage:
+                outcome = self.exercise.outcome(self.answer, trial, self.worker.run)
+                outcome.is_right = right(outcome, truth)
+                self.outcomes.append(outcome)
+                unreadable = outcome.kind == "unreadable" and truth.kind == "value"
+                if unreadable or outcome.kind in ("late", "none", "changed"):
+                    return False
+        return True
+
+    # ---------------------------------------------------------------------------------------------- a wrong answer
+
+    def _wrong(self, first, stage, finished):
+        exercise = self.exercise
+        trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
+        if outcome.kind == "raised" and outcome.text.startswith("NotImplementedError"):
+            return exercise.unattempted()
+        known = self._diagnosis(stage) if finished else None
+        if known is not None:
+            if known.telltale is not None:
+                trial = exercise.trial(known.telltale)
+                truth = exercise.outcome(exercise.reference, trial, self.worker.run)
+                outcome = exercise.outcome(self.answer, trial, self.worker.run)
+            return exercise.named(known, *self._explained(trial, outcome, truth))
+        known, agreed = self._half_the_truth() if finished else (None, [])
+        if known is not None:
+            return self._two_mistakes(known, agreed)
+        message, drawn = self._explained(trial, outcome, truth)
+        message = message.removeprefix("It shows in ")  # where nothing was named that could show
+        clues = [self._where_they_part(trial) if drawn else ""]
+        if drawn and (broken := self._broken_invariant()) is not None:
+            clues.append(f"A clue: {broken}.")
+        clues.append(_globals_clue(self.answer))
+        return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
+
+    def _explained(self, trial, outcome, truth):
+        self._shown = trial if outcome.kind == truth.kind == "value" else None
+        return explain(self.exercise, trial, outcome, truth)
+
+    def _diagnosis(self, stage):
+        """Return the known mistake whose code comes to what the answer came to, or None.
+
+        Both must first go wrong at the same stage and agree on everything up to there. In corner cases, where two
+        mistakes may meet, they need to agree only where this mistake shows.
+        """
+        best, most = None, 0
+        for known, form in self._forms():
+            agreed = self._agreement(form, stage)
+            if agreed > most:
+                best, most = known, agreed
+        return best
+
+    def _forms(self):
+        return [(known, form) for known in self.exercise.mistakes.values() for form in known.forms]
+
+    def _agreement(self, form, stage):
+        """How well the answer and a mistake agree, or 0 if the answer is not this mistake."""
+        trials = self.exercise.trials[: len(self.outcomes)]
+        before = sum(trial.stage < stage for trial in trials)
+        theirs = self.exercise.known_outcomes(form, before, self.worker)
+        if not all(its.is_right for its in theirs):
+            return 0
+        theirs = self.exercise.known_outcomes(form, len(trials), self.worker)[before:]
+        computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, not in what words
+        agreed, shows = 0, False
+        for mine, its in zip(self.outcomes[before:], theirs, strict=True):
+            in_words = same(mine, its)
+            equal = in_words or (computes and same_complaint(mine, its)) or (mine.is_right and its.is_right)
+            if not equal and (not its.is_right or stage == NUMBERS):
+                return 0
+            shows = shows or not its.is_right
+            agreed += equal + in_words
+        return agreed if shows else 0
+
+    def _half_the_truth(self):
+        """A known mistake that comes to the same numbers in most calls, and in which: the rest is a second mistake.
+
+        Only real numbers count, which do not agree by chance, and the mistake must not show where the answer is right.
+        """
+        best, most = None, []
+        for known, form in self._forms():
+            theirs = self.exercise.known_outcomes(form, len(self.outcomes), self.worker)
+            pairs = list(zip(self.outcomes, theirs, strict=True))
+            agreed = [i for i, (mine, its) in enumerate(pairs) if not its.is_right and _same_reals(mine, its)]
+            excused = any(mine.is_right and not its.is_right for mine, its in pairs)
+            if not excused and len(agreed) > max(len(most), len(theirs) / 2):
+                best, most = known, agreed
+        return best, most
+
+    def _two_mistakes(self, known, agreed):
+        exercise = self.exercise
+        triples = list(zip(exercise.trials, self.outcomes, self.expected, strict=False))
+        seen, drawn = self._explained(*triples[agreed[0]])
+        others = [i for i, (_, mine, _) in enumerate(triples) if i not in agreed and not mine.is_right]
+        rest, _ = explain(exercise, *triples[others[0]])
+        rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"
+        return exercise.named(known, f"{seen}\n\n{rest}", drawn)
+
+    def _where_they_part(self, trial):
+        """The operation that makes the difference to the library's answer, in a sentence.
+
+        "" where it may be right and only built in another way.
+        """
+        if self.exercise.after is not None or hasattr(self.answer, "used"):  # nothing, or nothing here, is computed
+            return ""
+
+        def parting():
+            compared = trace(self.exercise.reference, self.answer, *trial.args)
+            found = compared.difference
+            return compared.verdict if found and found.is_cause and found.second.place.own else ""
+
+        try:
+            said = self.worker.run(parting)
+        except (OutOfTime, Raised):  # whatever the answer does when it is run once more, its verdict stands
+            return ""
+        return said and f"`trace` of the library's answer (A) and yours (B): {said}"
+
+    # ----------------------------------------------------------------------------- an answer whose numbers are right
+
+    def _broken_invariant(self):
+        for what, holds in self.exercise.invariants:
+            try:
+                if not self.worker.run(lambda holds=holds: holds(self.answer)):
+                    return what
+            except (OutOfTime, Raised):
+                return what
+        return None
+
+    def _changes_when_called_again(self):
+        for trial, before in reversed(list(zip(self.exercise.trials, self.outcomes, strict=True))):
+            if trial.stage != GRADIENTS and not same(
+                self.exercise.outcome(self._watching.watched, trial, self.worker.run), before
+            ):
+                return f"`{called(self.exercise, trial)}` comes to something else when it is called again"
+        return None
+
+    def _used_what_it_must_not(self):
+        exercise, answer = self.exercise, self.answer
+        if answer in (exercise.reference, *exercise.shows):  # the course tries itself
+            return None
+        if self._watching.courses is not None:
+            return (
+                f"it is the course's own `{self._watching.courses}` that does the work. You may call whatever PyTorch "
+                "and attn_lib offer, except what `solution` shows"
+            )
+        seen = self._watching.seen | getattr(answer, "used", set())  # one that runs elsewhere says what it used
+        used = [name for name in exercise.without if name in seen]
+        return (
+            f"it is torch's own `{used[0]}` that does the work; this exercise is to be done without" if used else None
+        )
+
+
+def _same_reals(one, other):
+    return one.kind == "value" and one.tensors[0].is_floating_point() and same(one, other)
+
+
+class _Watching(TorchFunctionMode):
+    """Keeps the names of torch's functions that are called, and of the course's own answer if that is."""
+
+    def __init__(self, own, answer):
+        super().__init__()
+        self.seen, self.courses = set(), None
+        self._own, self._answer, self._written = own, answer, inspect.unwrap(answer)
+
+    def watched(self, *args):
+        """Call the answer."""
+        before = sys.getprofile()
+        sys.setprofile(self._on_call)
+        try:
+            with self:
+                return self._answer(*args)
+        finally:
+            sys.setprofile(before)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.add(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+    def _on_call(self, frame, event, arg):
+        if event == "call" and self.courses is None and frame.f_code.co_name in self._own:
+            file, own = frame.f_code.co_filename, self._written
+            taught = inspect.isfunction(own) and frame.f_globals is own.__globals__ and file != own.__code__.co_filename
+            if taught or file.startswith(COURSE):  # taught: in another cell of the notebook
+                self.courses = frame.f_code.co_name
+
+
+def _globals_clue(answer):
+    """Names the notebook's own tensors that a function reads: they stay as they are, whatever it is called with."""
+    if not isinstance(answer, FunctionType):
+        return ""
+    used = [name for name in answer.__code__.co_names if isinstance(answer.__globals__.get(name), torch.Tensor)]
+    if not used:
+        return ""
+    names = " and ".join(f"`{name}`" for name in used)
+    return f"A clue: it reads {names} of the notebook, which stays the same whatever the function is called with."
+
+
+# ---------------------------------------------------------------------------------------- what a call came to, in words
+
+
+def explain(exercise, trial, outcome, truth):
+    """Say in words what one call came to; with it the two matrices to draw, or None."""
+    call = f"`{called(exercise, trial)}`"
+    if outcome.kind == "late":
+        return (
+            f"{call} had not come back after {runner.LIMIT_S:g} seconds and was stopped. Does a loop never end?",
+            None,
+        )
+    if outcome.kind == "raised":
+        return f"{call} raises `{outcome.text}`.", None
+    if truth.kind == "raised":
+        return f"{call} returns something, where it has to raise an error: the library raises `{truth.text}`.", None
+    if outcome.kind == "none":
+        return f"{call} returns nothing. Is the line with `return` missing?", None
+    if outcome.kind == "changed":
+        return f"{call} changes its argument `{outcome.text}`, which the caller still needs. Work on a copy.", None
+    if outcome.kind == "unreadable":
+        return f"{call}: {outcome.text}.", None
+    if outcome.kind == "detached":
+        return (
+            f"{call}: the numbers are right, but no gradient flows back. What cuts it: `.detach()`, `.item()`, "
+            f"`.tolist()`, numpy, or `torch.tensor(…)` around results?",
+            None,
+        )
+    return _explain_values(exercise, trial, outcome, truth, call)
+
+
+def _explain_values(exercise, trial, outcome, truth, call):
+    with_gradients = trial.stage == GRADIENTS
+    names = [f"the gradient of {name}" for name in _differentiable(exercise, trial)]
+    for name, yours, expected in zip(
+        names if with_gradients else exercise.returns, outcome.tensors, truth.tensors, strict=True
+    ):
+        if sort_of(yours) != sort_of(expected):
+            drawn = None if yours.is_complex() else (yours, expected)
+            return f"{call}: {name} {be(name)} {yours.dtype}, where {expected.dtype} was expected.", drawn
+        if yours.shape != expected.shape:
+            sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
+            return f"{call}: {name} {'have' if be(name) == 'are' else 'has'} shape {sizes}.", None
+        if not close(yours, expected, outcome.rounding):
+            differs = "differs" if be(name) == "is" else "differ"
+            what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else differs
+            return f"It shows in {call}: {name} {what}.", (yours, expected)
+    return f"{call} is right.", None  # only where a mistake does not show on its own telltale
+
+
+def _differentiable(exercise, trial):
+    pairs = zip(exercise.argument_names(), trial.args, strict=False)
+    return [name for name, arg in pairs if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
+
+
+def called(exercise, trial):
+    """The call in words: numbers as they are, small integer and bool tensors written out, others by shape."""
+    args = zip(exercise.argument_names(), trial.args, strict=False)
+    return f"{exercise.asks.split('(')[0]}({', '.join(_shown(name, arg, exercise) for name, arg in args)})"
+
+
+def _shown(name, arg, exercise):
+    if (words := exercise.shown(arg)) is not None:
+        return f"{name}={words}"
+    if not isinstance(arg, torch.Tensor):
+        return f"{name}={arg}" if isinstance(arg, int | list) or arg is None else name
+    if arg.ndim == 1 and not arg.is_floating_point() and arg.numel() <= 8:
+        return f"{name}={arg.tolist()}"
+    return f"{name} {tuple(arg.shape)}"
+
+
+def _size(arg):
+    if isinstance(arg, torch.Tensor):
+        return arg.numel()
+    return arg if isinstance(arg, int) else 0

@@ -1,0 +1,197 @@
+"""What one call of an answer comes to, and when two calls have come to the same."""
+
+import copy
+import re
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ...display import show
+from ...display.show import ATOL, RTOL
+from .runner import OutOfTime, Raised
+
+
+@dataclass
+class Outcome:
+    """What one call came to: `kind` is "value", "raised", "none", "unreadable", "changed", "detached" or "late"."""
+
+    kind: str
+    tensors: tuple = ()
+    text: str = ""
+    rounding: float = 0.0  # what the precision of the result costs: half precision is no mistake
+    is_right: bool | None = None  # once it has been judged
+
+
+def outcome_of(answer, args, exercise, run, *, gradients):
+    """Call the answer once, on copies of the arguments; `run(work)` makes the call.
+
+    An answer's own exceptions, delays and odd results are outcomes, not errors.
+    """
+    before, args = args, tuple(_with_gradient(arg) if gradients else _copied(arg) for arg in args)
+
+    def work():
+        result = answer(*args)
+        changed = [i for i in range(len(args)) if i not in exercise.may_change and not _unchanged(before[i], args[i])]
+        if changed:
+            return Outcome("changed", text=exercise.argument_names()[changed[0]])
+        if exercise.after is not None:
+            return Outcome("value", exercise.after(*args, result))
+        if result is None or result is Ellipsis:
+            return Outcome("none")
+        try:
+            tensors = exercise.read(_tensors(result, exercise.returns))
+        except Unreadable as error:
+            return Outcome("unreadable", text=str(error))
+        outcome = _gradients(tensors, args) if gradients else Outcome("value", _kept(tensors))
+        outcome.rounding = max((4 * torch.finfo(t.dtype).eps for t in tensors if t.is_floating_point()), default=0.0)
+        return outcome
+
+    try:
+        return run(work)
+    except OutOfTime:
+        return Outcome("late")
+    except Raised as raised:
+        return Outcome("raised", text=show.error(raised.error))
+
+
+# --------------------------------------------------------------------------------------------------- reading results
+
+
+class Unreadable(Exception):
+    """The result is of a type that cannot be compared."""
+
+
+def _tensors(result, names):
+    if len(names) == 1:
+        result = (result,)
+    elif not isinstance(result, tuple | list) or len(result) != len(names):
+        wanted = f"({', '.join(names)})"
+        raise Unreadable(f"the result is {kind_of(result)}, where {wanted} was expected")
+    return tuple(_plain(name, part) for name, part in zip(names, result, strict=True))
+
+
+def _plain(name, part):
+    """The tensor itself, not what a subclass makes of it, and its numbers in memory."""
+    if not isinstance(part, torch.Tensor):
+        raise Unreadable(f"{name} {be(name)} {kind_of(part)}, where a tensor was expected")
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            tensor = torch.Tensor.as_subclass(part, torch.Tensor)
+            ordinary = type(tensor) is torch.Tensor and tensor.layout == torch.strided and not tensor.is_nested
+            ordinary = ordinary and tensor.device.type == "cpu" and not tensor.is_quantized
+    except Exception:
+        ordinary = False
+    if not ordinary:
+        raise Unreadable(f"{name} {be(name)} {_sort_of_tensor(part)}, where an ordinary tensor was expected")
+    return tensor
+
+
+def be(name):
+    """The verb for `the output`, `the weights`, `the bias` and `the gradient of scores`."""
+    return "are" if name.endswith("s") and not name.endswith("bias") and " of " not in name else "is"
+
+
+def _sort_of_tensor(tensor):
+    if type(tensor) not in (torch.Tensor, nn.Parameter):
+        return f"of type {type(tensor).__name__}"
+    if tensor.is_nested or tensor.is_quantized:
+        return "a nested tensor" if tensor.is_nested else "a quantised tensor"
+    return "a sparse tensor" if tensor.layout != torch.strided else f"a tensor on the device {tensor.device}"
+
+
+def kind_of(value):
+    """What a value is, in words: `a tensor of shape (2, 3)`, `a list of 3`."""
+    if isinstance(value, torch.Tensor):
+        return "a nested tensor" if value.is_nested else f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"of type {type(value).__name__}"
+
+
+def _kept(tensors):
+    return tuple(tensor.detach().clone() for tensor in tensors)
+
+
+def _with_gradient(arg):
+    wanted = isinstance(arg, torch.Tensor) and arg.is_floating_point()
+    return arg.detach().clone().requires_grad_() if wanted else _copied(arg)
+
+
+def _copied(arg):
+    plain = type(arg) is torch.Tensor and not arg.requires_grad  # `deepcopy` of a small tensor takes ten times as long
+    return arg.clone() if plain else copy.deepcopy(arg)
+
+
+def _gradients(tensors, args):
+    """The gradient of a fixed, uneven sum of the results with respect to every floating-point argument."""
+    leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
+    total = sum((tensor.double() * _uneven(tensor)).sum() for tensor in tensors)
+    if not total.requires_grad:
+        return Outcome("detached")
+    gradients = torch.autograd.grad(total, leaves, allow_unused=True)
+    if all(gradient is None for gradient in gradients):
+        return Outcome("detached")
+    found = [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True)]
+    return Outcome("value", _kept(found))
+
+
+def _uneven(tensor):
+    generator = torch.Generator().manual_seed(tensor.numel())
+    return torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
+
+
+def _unchanged(before, after):
+    if isinstance(before, torch.Tensor):
+        if (before.shape, before.dtype, before.layout) != (after.shape, after.dtype, after.layout):
+            return False
+        return torch.equal(before, after) or bool(((before == after) | (before.isnan() & after.isnan())).all())
+    if isinstance(before, nn.Module):
+        return all(map(_unchanged, before.parameters(), after.parameters()))
+    return before == after
+
+
+# --------------------------------------------------------------------------------------------------------- comparing
+
+
+def same(one, other):
+    """Whether two calls came to the same: equal numbers within rounding, or the same complaint of other numbers."""
+    if one.kind != other.kind:
+        return False
+    if one.kind == "raised":
+        return re.sub(r"\d+", "#", one.text) == re.sub(r"\d+", "#", other.text)
+    if one.kind != "value":
+        return one.text == other.text
+    rounding = max(one.rounding, other.rounding)
+    return all(close(mine, its, rounding) for mine, its in zip(one.tensors, other.tensors, strict=True))
+
+
+def same_complaint(one, other):
+    """Whether both raised an error of the same type, whatever its words."""
+    return one.kind == other.kind == "raised" and one.text.split(":")[0] == other.text.split(":")[0]
+
+
+def right(outcome, expected):
+    """As `same`, but where the reference refuses its arguments any refusal will do."""
+    if expected.kind == "raised":
+        return outcome.kind == "raised"
+    return same(outcome, expected)
+
+
+def close(one, other, rounding=0.0):
+    """Whether two tensors hold the same numbers, whatever their precision."""
+    if one.shape != other.shape or sort_of(one) != sort_of(other):
+        return False
+    if one.dtype == other.dtype and torch.equal(one, other):  # most often they are, and this takes a tenth of the time
+        return True
+    if sort_of(one) == "floating point":
+        within = {"rtol": max(RTOL, rounding), "atol": ATOL if rounding < RTOL else rounding}
+        return torch.allclose(one.double(), other.double(), **within, equal_nan=True)
+    return torch.equal(one.long(), other.long())
+
+
+def sort_of(tensor):
+    """What a tensor holds, where precision does not matter: bool, integer, floating point or complex numbers."""
+    if tensor.dtype == torch.bool:
+        return "bool"
+    return "complex" if tensor.is_complex() else "floating point" if tensor.is_floating_point() else "integer"

@@ -1,0 +1,158 @@
+"""What the learner sees: verdicts, hints, solutions and progress, as HTML and as the same words in plain text."""
+
+import html
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar
+
+import torch
+
+from ...display.show import ATOL, RTOL, count, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
+
+SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…"}
+FRAME = {"correct": "right", "wrong": "wrong", "unattempted": "open"}
+
+
+@dataclass
+class Verdict:
+    """What `check` found: `status` is "correct", "wrong" or "unattempted"; `misconception` is an id or None."""
+
+    exercise: str
+    status: str
+    misconception: str | None = None
+    message: str = ""
+    yours: torch.Tensor | None = None
+    expected: torch.Tensor | None = None
+    right_parts: str = ""  # "2 of 3" where an answer has parts
+    shown_in: tuple | None = None  # the arguments of the call that went wrong as shown
+    came_to: str = ""  # the `kind` of that call's outcome
+
+    def __repr__(self):
+        said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
+        if self.yours is None:
+            return said
+        return "\n\n".join([said, *(matrix_as_text(**table) for table in self._tables())])
+
+    def _repr_html_(self):
+        body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {marked(self.message)}"
+        if self.yours is not None:
+            drawn = "".join(matrix_as_html(**table) for table in self._tables(in_colour=True))
+            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{drawn}</div>'
+        return framed(body, FRAME[self.status])
+
+    def _tables(self, *, in_colour=False):
+        """The learner's matrix and the expected one, with as many decimals as it takes to tell them apart."""
+        yours, expected, where = matrices(self.yours, self.expected)
+        enough = [d for d in (3, 5, 7) if "≠" in matrix_as_text(yours, other=expected, decimals=d)]
+        both = {"decimals": min(enough, default=3)}
+        if in_colour:
+            both["largest"] = size_of(yours, expected)
+        return [
+            {"matrix": yours, "other": expected, "title": f"yours{where}", **both},
+            {"matrix": expected, "other": yours, "title": f"expected{where}", **both},
+        ]
+
+
+def matrices(yours, expected):
+    """The part of two tensors to show: the first matrix in which they differ, of each, and its name."""
+    where = ""
+    if yours.shape == expected.shape and yours.ndim > 2 and yours.numel():
+        index = _first_difference(yours, expected)
+        yours, expected = yours[index], expected[index]
+        where = f" [{', '.join(map(str, index))}]"
+    return _matrix(yours), _matrix(expected), where
+
+
+def _first_difference(yours, expected):
+    differ = ~torch.isclose(yours.double(), expected.double(), rtol=RTOL, atol=ATOL, equal_nan=True)
+    places = differ.nonzero()
+    return tuple(places[0, :-2].tolist()) if len(places) else (0,) * (yours.ndim - 2)
+
+
+def _matrix(tensor):
+    while tensor.ndim > 2:
+        tensor = tensor[0] if len(tensor) else tensor.flatten(1)
+    return tensor
+
+
+# ------------------------------------------------------------------------------------------- hints and solutions
+
+
+class Hint:
+    """The hints called up so far, each folded: to run the cell, also with all others, is not yet to ask for help."""
+
+    def __init__(self, id, hints, total):
+        self.id, self.hints, self.total = id, hints, total
+
+    def _titles(self):
+        return [f"Hint {i} of {self.total} for {self.id}" for i in range(1, len(self.hints) + 1)]
+
+    def _more(self):
+        if len(self.hints) < self.total:
+            return "Each run of this cell shows one more."
+        return f'That was the last one; `solution("{self.id}")` shows how the library does it.'
+
+    def __repr__(self):
+        lines = [f"{title}: {hint}" for title, hint in zip(self._titles(), self.hints, strict=True)]
+        return plain("\n".join([*lines, self._more()]))
+
+    def _repr_html_(self):
+        parts = [folded(title, marked(hint)) for title, hint in zip(self._titles(), self.hints, strict=True)]
+        return framed("".join(parts) + f"<small>{marked(self._more())}</small>")
+
+
+class Solution:
+    """The library's own source, folded away."""
+
+    def __init__(self, id, source):
+        self.id, self.source = id, source
+
+    def __repr__(self):
+        return self.source
+
+    def _repr_html_(self):
+        code = f"<pre>{html.escape(self.source, quote=False)}</pre>"
+        return framed(folded(f"Solution of {self.id}, as the library has it", code))
+
+
+class Overview:
+    """What `progress` shows: the exercises of every notebook that was begun, and how far the learner is."""
+
+    WORDS: ClassVar = {"done": "✓ done", None: "– open"}  # others are "tried" and "2 of 3", parts right
+
+    def __init__(self, rows, elsewhere=0):
+        self.rows = [(id, title, state, self._word(state)) for id, title, state in rows]
+        self.elsewhere = elsewhere  # how many stand in notebooks that were not begun
+
+    def _word(self, state):
+        if isinstance(state, int):  # a later notebook comes first
+            return f"– after notebook {state}"
+        return self.WORDS.get(state, f"✗ {state}")
+
+    def _summary(self):
+        if not self.rows:  # says no number, so that a new notebook changes no saved output
+            return "No exercise attempted yet. Those of a notebook are listed here from its first check on."
+        states = [state for *_, state, _ in self.rows if not isinstance(state, int)]
+        done = f"{states.count('done')} of {count(len(states), 'exercise')} done"
+        return f"{done}; there are more in notebooks that you have not begun" if self.elsewhere else done
+
+    def _lines(self):
+        """(id, title, words) of each exercise; patients in a row who are equally far make one line."""
+        for (words, is_patient), rows in groupby(self.rows, lambda row: (row[3], row[1] == f"Patient {row[0]}")):
+            rows = list(rows)
+            if is_patient and len(rows) > 1:
+                yield f"{rows[0][0]} to {rows[-1][0]}", f"{len(rows)} patients", words
+            else:
+                yield from ((id, title, words) for id, title, *_ in rows)
+
+    def __repr__(self):
+        lines = [f"{id:>5}  {words:<8} {title}" for id, title, words in self._lines()]
+        return "\n".join([self._summary(), *lines])
+
+    def _repr_html_(self):
+        rows = "".join(
+            f"<tr><th scope='row'>{id}</th><td style='text-align: left'>{html.escape(title)}</td>"
+            f"<td style='text-align: left'>{words}</td></tr>"
+            for id, title, words in self._lines()
+        )
+        return framed(f"<b>{self._summary()}</b>" + f"<table><tbody>{rows}</tbody></table>" * bool(rows))

@@ -1,0 +1,331 @@
+"""Exercises of notebook 1: one output by hand, then self-attention as a function."""
+
+from functools import partial
+
+import torch
+
+from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
+
+from ..engine.function import function
+from ..engine.numbers import numbers
+from ..engine.probes import normal
+
+# ----------------------------------------------------------------------------------------------------------- 1.1
+
+
+def _steps(x=OTHER_X, scale=1):
+    return self_attention_steps(x.double(), W_q.double(), W_k.double(), W_v.double(), scale=scale)
+
+
+second_output = numbers(
+    "1.1",
+    lambda: _steps().outputs[1],
+    asks="three numbers",
+    title="Another sentence",
+    section="notebook 1, “Step 5: from scores to weights” to “Step 7: the output is their sum”",
+    hints=[
+        "First the query of *drink* and the three keys: rows of the inputs times `W_q` and `W_k`. Their dot products "
+        "are its three scores, a whole number each.",
+        "Softmax turns the scores into three weights: e to each score, divided by the sum of the three. They sum to 1.",
+        "Each token's value is its row times `W_v`. Multiply each value by its weight, with all digits, and add up.",
+    ],
+    shows=(self_attention_steps,),
+)
+
+
+def _with_weights_to(decimals):
+    return _steps().weights[1].round(decimals=decimals) @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def one_token_alone():
+    """This is the value of one token alone.
+
+    The largest score got all the weight: by `argmax`, or because the weights were rounded to whole numbers. Softmax
+    leaves each token its share, small as it may be, and each share of a value counts.
+    """
+    return _steps().values[_steps().scores[1].argmax()]
+
+
+@second_output.mistake(reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(2)])
+def rounded():
+    """These are the numbers that come out of rounded weights.
+
+    Rounded weights look tidy, but what was cut off one token went to another, whose value is not the same. Keep all
+    digits until the end.
+    """
+    return _with_weights_to(1)
+
+
+@second_output.mistake(reread="notebook 1, “Break it”")
+def scaled():
+    """These are the numbers with scores divided by √3.
+
+    Most texts divide by √d_k, and so will we from notebook 2 on. This exercise asks for the unscaled example.
+    """
+    return _steps(scale=None).outputs[1]
+
+
+@second_output.mistake(reread="notebook 1, “Step 4: the scores of one query”", forms=[lambda: _steps().outputs[2]])
+def other_row():
+    """This is the output of another token.
+
+    Row 1 in Python is the second token, since counting starts at 0. Each token has a query of its own: that of *drink*
+    is its row of the inputs times `W_q`.
+    """
+    return _steps().outputs[0]
+
+
+@second_output.mistake(
+    reread="notebook 1, “Step 1: the inputs”", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]]
+)
+def other_sentence():
+    """This is an output of *I like tea*.
+
+    The sentence here is *We drink coffee*. The three matrices are the same, the inputs are not.
+    """
+    return _steps(X).outputs[1]
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def linear():
+    """The scores were divided by their sum, without e.
+
+    That makes shares too, but a score of 0 then gets nothing and a negative one a negative share. Softmax raises e to
+    each score first, so that the differences of the scores decide.
+    """
+    return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def scores_alone():
+    """These are the scores, not yet the output.
+
+    Softmax makes weights of them, and the output is the sum of the values, each times its weight.
+    """
+    return _steps().scores[1]
+
+
+@second_output.mistake(reread="notebook 1, “Step 4: the scores of one query”")
+def exchanged():
+    """Query and key have changed places.
+
+    The key of *drink* was held against the three queries. *Drink* is the one who asks: its query goes with every key.
+    """
+    return torch.softmax(_steps().scores[:, 1], dim=0) @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def raw_scores():
+    """The values were multiplied by the scores, not by the weights.
+
+    Scores and weights both have one number per key, so either fits. But an output is an average of the values, and
+    scores do not sum to 1: the softmax is missing.
+    """
+    return _steps().scores[1] @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def wrong_axis():
+    """The softmax was taken down a column.
+
+    A column holds the scores of one key for all queries. What has to sum to 1 is the row: all keys, for one query.
+    """
+    return torch.softmax(_steps().scores, dim=0)[1] @ _steps().values
+
+
+@second_output.mistake(reread="notebook 1, “What a word looks for”")
+def keys_for_values():
+    """The weights were applied to the keys.
+
+    Keys decide how much is taken from each token, values are what is taken.
+    """
+    return _steps().weights[1] @ _steps().keys
+
+
+@second_output.mistake(reread="notebook 1, “Step 7: the output is their sum”")
+def weights():
+    """These are the weights, not yet the output.
+
+    The weights say how much of each value is taken. The output is the sum of the values, each times its weight.
+    """
+    return _steps().weights[1]
+
+
+@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def uniform():
+    """This is the plain average of the three values.
+
+    Equal weights would be right if all scores were equal, and they are not.
+    """
+    return _steps().values.mean(dim=0)
+
+
+# ----------------------------------------------------------------------------------------------------------- 1.2
+
+
+def _projections(n, d_in, d_k, d_v, seed):
+    x, w_q, w_k = normal(n, d_in, seed=seed), normal(d_in, d_k, seed=seed + 1), normal(d_in, d_k, seed=seed + 2)
+    return x, w_q / 2, w_k / 2, normal(d_in, d_v, seed=seed + 3)
+
+
+def _permuting(answer):
+    x, *weights = _projections(5, 4, 3, 2, seed=70)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    return torch.allclose(answer(x[order], *weights), answer(x, *weights)[order], atol=1e-4)
+
+
+def unscaled(x, w_q, w_k, w_v):
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_v)  # as most write it, for `trace`
+
+
+self_attention = function(
+    "1.2",
+    unscaled,
+    as_="my_self_attention(x, w_q, w_k, w_v)",
+    title="Your own self-attention",
+    section="notebook 1, “All queries at once”",
+    probes=[
+        (X, W_q, W_k, W_v),
+        _projections(2, 3, 4, 5, seed=10),
+        _projections(4, 2, 3, 5, seed=20),
+        _projections(5, 6, 2, 3, seed=30),
+        _projections(5, 4, 2, 4, seed=50),  # outputs as wide as the inputs
+        _projections(3, 3, 3, 3, seed=60),
+    ],
+    corner_cases=[_projections(1, 3, 2, 4, seed=40)],
+    returns=("the output",),
+    drawn=lambda rng: [_projections(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
+    invariants=[("the outputs do not move along when the tokens change places", _permuting)],
+    hints=[
+        "Five lines are enough: queries, keys, values, weights, outputs. Each of them is one matrix product or a "
+        "softmax of one.",
+        "All scores at once: `scores = queries @ keys.T`, row i for query i.",
+        "`torch.softmax(scores, dim=-1)` makes each row sum to 1; times the values, that is the answer. No √ here.",
+    ],
+    shows=(self_attention_steps,),
+)
+
+
+@self_attention.mistake(reread="notebook 1, “Break it”")
+def scaled(x, w_q, w_k, w_v):
+    """The scores are divided by √d_k.
+
+    That is how most texts have it, and from notebook 2 on we do too. This exercise is the example by hand,
+    unscaled.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T / w_q.size(1) ** 0.5, dim=-1) @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def wrong_axis(x, w_q, w_k, w_v):
+    """The softmax runs down the columns.
+
+    With `dim=0` every key deals out one whole among the queries; the shape is the same, and the numbers look alike. A
+    query's weights are a row, so it has to be `dim=-1`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=0) @ (x @ w_v)
+
+
+def _sums_across(x, w_q, w_k, w_v, shift=lambda scores: 0):
+    scores = (x @ w_q) @ (x @ w_k).T
+    exponentials = torch.exp(scores - shift(scores))
+    return exponentials / exponentials.sum(dim=-1) @ (x @ w_v)
+
+
+@self_attention.mistake(
+    reread="notebook 1, “Step 5: from scores to weights”",
+    forms=[partial(_sums_across, shift=lambda scores: scores.amax(dim=-1, keepdim=True))],
+)
+def sums_across(x, w_q, w_k, w_v):
+    """Each exponential is divided by the sum of another row.
+
+    A sum over `dim=-1` or `dim=1` has lost its axis: (n,) then stands along the columns, and column j is divided by the
+    sum of row j. With `keepdim=True` it stays a column. `torch.softmax(scores, dim=-1)` does all of it.
+    """
+    return _sums_across(x, w_q, w_k, w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def softmax_twice(x, w_q, w_k, w_v):
+    """Softmax is taken twice.
+
+    Weights are between 0 and 1, so the second softmax sees hardly any difference between them and makes them nearly
+    even.
+    """
+    return torch.softmax(torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1), dim=-1) @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def linear(x, w_q, w_k, w_v):
+    """The scores are divided by their sum, without e.
+
+    That makes rows sum to 1, but negative scores become negative weights. Softmax raises e to each score first.
+    """
+    scores = (x @ w_q) @ (x @ w_k).T
+    return scores / scores.sum(dim=-1, keepdim=True) @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 4: the scores of one query”")
+def swapped(x, w_q, w_k, w_v):
+    """Queries and keys have changed places.
+
+    The product of keys and queries holds the same numbers, but transposed: row i then asks how well all queries
+    match key i.
+    """
+    return torch.softmax((x @ w_k) @ (x @ w_q).T, dim=-1) @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def raw_scores(x, w_q, w_k, w_v):
+    """The values are multiplied by the scores: the softmax is missing or its result is not used.
+
+    `torch.softmax(scores, dim=-1)` on a line of its own changes nothing, because it returns a new tensor. The
+    shapes are the same either way.
+    """
+    return (x @ w_q) @ (x @ w_k).T @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “All queries at once”")
+def transposed_weights(x, w_q, w_k, w_v):
+    """The weights are transposed before they meet the values.
+
+    A square matrix fits both ways round. Row i of the weights belongs to query i and has to make output i.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).T @ (x @ w_v)
+
+
+@self_attention.mistake(reread="notebook 1, “What a word looks for”")
+def inputs_for_values(x, w_q, w_k, w_v):
+    """The weights are applied to the inputs themselves.
+
+    It is natural to think that a token hands on what it is. It hands on its value, `x @ w_v`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
+
+
+@self_attention.mistake(reread="notebook 1, “What a word looks for”")
+def keys_for_values(x, w_q, w_k, w_v):
+    """The weights are applied to the keys.
+
+    Keys decide how much is taken from each token, values are what is taken.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_k)
+
+
+@self_attention.mistake(reread="notebook 1, “Step 7: the output is their sum”")
+def weights(x, w_q, w_k, w_v):
+    """It returns the weights.
+
+    They are the last step but one: the outputs are the weights times the values.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
+
+
+@self_attention.mistake(reread="notebook 1, “What rounding does”")
+def rounded(x, w_q, w_k, w_v):
+    """The weights are rounded on the way.
+
+    One decimal looks tidy on paper, but the outputs carry the error: up to 0.3 in the example.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).round(decimals=1) @ (x @ w_v)

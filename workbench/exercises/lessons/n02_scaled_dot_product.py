@@ -1,0 +1,350 @@
+"""Exercises of notebook 2: a stable softmax, and batched attention."""
+
+import math
+
+import torch
+
+from attn_lib.functional import scaled_dot_product_attention
+
+from ..engine.function import function
+from ..engine.probes import normal
+
+# ----------------------------------------------------------------------------------------------------------- 2.1
+
+
+HUGE = (torch.tensor([[1e6, 0.0, -1e6], [-1e6, -1e6 + 64.0, -1e6]]),)
+FAR_APART = (torch.tensor([[500.0, 499.0], [-500.0, -501.0], [0.0, 1.0]]),)
+
+
+def softmax(scores):
+    exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))  # the largest becomes exp(0) = 1
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
+stable_softmax = function(
+    "2.1",
+    softmax,
+    as_="my_softmax(scores)",
+    title="A stable softmax",
+    section="notebook 2, “A softmax that does not break”",
+    probes=[
+        (torch.tensor([[1.0, 2.0], [0.0, 3.0]]),),
+        (normal(2, 3),),
+        (normal(4, 4) * 2,),
+        (normal(2, 3, 5) * 3,),
+        (normal(2, 3, 4, 5),),
+    ],
+    corner_cases=[
+        (normal(6),),
+        (normal(3, 1),),
+        FAR_APART,
+        HUGE,
+        (normal(3, 4, seed=5).masked_fill(torch.eye(3, 4, dtype=torch.bool), -math.inf),),
+    ],
+    gradients=True,
+    drawn=lambda rng: [(normal(*rng.sample(range(2, 8), axes), seed=rng.randrange(10**6)),) for axes in (2, 3)],
+    without=("softmax", "log_softmax", "softmin"),
+    hints=[
+        "Softmax is `exp` divided by the sum of `exp`, along the last axis.",
+        "What breaks is exp(1 000 000). Subtracting the same number from every score of a row leaves the result "
+        "as it is; which number keeps exp in bounds?",
+        "`scores.amax(dim=-1, keepdim=True)` is the largest of each row, kept as a column so that it can be "
+        "subtracted.",
+    ],
+)
+
+
+@stable_softmax.mistake(
+    forms=[lambda scores: torch.sub(scores, torch.max(scores, dim=-1)), lambda scores: torch.exp(scores.max(dim=-1))]
+)
+def max_and_place(scores):
+    """`max` with a dim returns two things.
+
+    `scores.max(dim=-1)` finds the largest of each row *and* where it stands, and nothing can be subtracted from such
+    a pair. `.values` is the first of the two; `scores.amax(dim=-1, keepdim=True)` returns it alone.
+    """
+    return torch.exp(scores - scores.max(dim=-1, keepdim=True))
+
+
+@stable_softmax.mistake(telltale=HUGE)
+def overflow(scores):
+    """The formula is right, but exp overflows.
+
+    On paper it is finished. In float32 exp(89) is already infinite, and infinity divided by infinity is NaN. A row
+    of scores below −104 fares no better: there every exp is 0, and 0 divided by 0 is NaN too.
+    """
+    return torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)
+
+
+@stable_softmax.mistake(telltale=FAR_APART)
+def global_max(scores):
+    """The largest score of the whole tensor is subtracted, not that of each row.
+
+    `scores.max()` without a dim stops the overflow, and on tame numbers nothing shows. A row far below the largest
+    one then underflows to 0 divided by 0.
+    """
+    exps = torch.exp(scores - scores.max())
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@stable_softmax.mistake(telltale=HUGE)
+def mean(scores):
+    """The mean is subtracted, not the largest.
+
+    Any number may be subtracted on paper. Only with the largest is every exponent at most 0, so that exp cannot
+    overflow.
+    """
+    exps = torch.exp(scores - scores.mean(dim=-1, keepdim=True))
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@stable_softmax.mistake(telltale=FAR_APART)
+def clamp(scores):
+    """Large scores are cut off.
+
+    Clamping stops the overflow, but two scores beyond the limit become equal, and so do their weights.
+    """
+    exps = torch.exp(scores.clamp(-80, 80))
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@stable_softmax.mistake(
+    reread="notebook 2, “Break it”",
+    forms=[lambda scores: torch.softmax(scores, dim=0), lambda scores: torch.softmax(scores, dim=1)],
+)
+def wrong_axis(scores):
+    """The sum runs over the wrong axis.
+
+    Each column sums to 1 here. A query's scores stand in a row, the last axis: `dim=-1`.
+    """
+    return torch.softmax(scores, dim=-2)
+
+
+@stable_softmax.mistake()
+def whole_tensor(scores):
+    """The sum runs over the whole tensor.
+
+    `.sum()` without a dim adds everything up, so that all numbers together make 1. Each row has to sum to 1 by
+    itself.
+    """
+    exps = torch.exp(scores - scores.max())
+    return exps / exps.sum()
+
+
+@stable_softmax.mistake(forms=[lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1)])
+def keepdim(scores):
+    """The sums have lost their axis.
+
+    Without `keepdim=True` the sums of (2, 3) have shape (2,), which broadcasts along the wrong axis: a square
+    matrix is divided by the sums of other rows and nothing complains.
+    """
+    exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    return exps / exps.sum(dim=-1)
+
+
+@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def log(scores):
+    """This is the logarithm of the softmax.
+
+    `log_softmax` serves loss functions. Weights are between 0 and 1.
+    """
+    return torch.log_softmax(scores, dim=-1)
+
+
+@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+def no_exp(scores):
+    """The scores are divided by their sum, without exp.
+
+    That also makes rows sum to 1, but negative scores become negative weights, and a sum near 0 blows up.
+    """
+    return scores / scores.sum(dim=-1, keepdim=True)
+
+
+@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”", forms=[lambda scores: torch.exp(scores)])
+def not_divided(scores):
+    """exp is taken, but nothing is divided by the sum.
+
+    exp makes every number positive; only the division makes a row sum to 1.
+    """
+    return torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+
+
+# ----------------------------------------------------------------------------------------------------------- 2.2
+
+
+def _qkv(*lead, n_q, n_k, d_k, d_v, seed):
+    q, k = normal(*lead, n_q, d_k, seed=seed), normal(*lead, n_k, d_k, seed=seed + 1)
+    return q, k, normal(*lead, n_k, d_v, seed=seed + 2)
+
+
+def _keys_together(answer):
+    q, k, v = _qkv(2, n_q=3, n_k=5, d_k=4, d_v=2, seed=80)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    return torch.allclose(answer(q, k[:, order], v[:, order])[0], answer(q, k, v)[0], atol=1e-4)
+
+
+def _qkv_of_sizes(rng):
+    batch, n_q, n_k, d_k, d_v = rng.sample(range(2, 9), 5)
+    return [_qkv(batch, n_q=n_q, n_k=n_k, d_k=d_k, d_v=d_v, seed=rng.randrange(10**6))]
+
+
+attention = function(
+    "2.2",
+    scaled_dot_product_attention,
+    as_="my_attention(q, k, v)",
+    title="Attention, from an empty cell",
+    section="notebook 2, “Putting it together”",
+    probes=[
+        _qkv(1, n_q=2, n_k=3, d_k=4, d_v=5, seed=1),
+        _qkv(2, n_q=3, n_k=4, d_k=6, d_v=5, seed=2),
+        _qkv(2, n_q=5, n_k=5, d_k=3, d_v=3, seed=3),
+        _qkv(2, 3, n_q=4, n_k=5, d_k=7, d_v=6, seed=4),
+    ],
+    corner_cases=[_qkv(n_q=3, n_k=4, d_k=2, d_v=5, seed=5), _qkv(2, n_q=3, n_k=1, d_k=2, d_v=4, seed=6)],
+    returns=("the output", "the weights"),
+    also_called=("attention",),
+    drawn=_qkv_of_sizes,
+    gradients=True,
+    invariants=[("the output changes when keys and values change places together", _keys_together)],
+    hints=[
+        "scores → weights → output. Keep an eye on the shapes: `(…, n_queries, n_keys)` for scores and weights.",
+        "`k.transpose(-2, -1)` swaps the last two axes and leaves the others alone; `@` does the same.",
+        "Divide the scores by `math.sqrt(q.size(-1))`, take the softmax along `dim=-1`, multiply by `v`, return both.",
+    ],
+)
+
+
+def _attend(scores, v, dim=-1):
+    weights = torch.softmax(scores, dim=dim)
+    return weights @ v, weights
+
+
+def _scores(q, k):
+    return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+
+
+@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+def no_scale(q, k, v):
+    """The scores are not divided by √d_k.
+
+    It runs, rows sum to 1, and with few features it hardly shows. With many the scores spread by √d_k, softmax
+    hardens to nearly 0 and 1, and gradients vanish.
+    """
+    return _attend(q @ k.transpose(-2, -1), v)
+
+
+@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+def d_not_root(q, k, v):
+    """The scores are divided by d_k, not by its root.
+
+    The variance of a score is d_k; its spread, which is what division changes, is √d_k.
+    """
+    return _attend(q @ k.transpose(-2, -1) / q.size(-1), v)
+
+
+@attention.mistake(
+    reread="notebook 2, “Why divide by √d_k?”",
+    forms=[
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(k.size(-2)), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(-2)), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(0)), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(1)), v),
+    ],
+)
+def wrong_size_in_root(q, k, v):
+    """The root is taken of another size than d_k.
+
+    A score is a sum of d_k products, one for each feature of a query: `q.size(-1)`. Neither the width of the values
+    nor the number of tokens enters into it.
+    """
+    return _attend(q @ k.transpose(-2, -1) / math.sqrt(v.size(-1)), v)
+
+
+@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+def multiplied(q, k, v):
+    """The scores are multiplied by √d_k.
+
+    It makes the spread larger where it should make it smaller.
+    """
+    return _attend(q @ k.transpose(-2, -1) * math.sqrt(q.size(-1)), v)
+
+
+@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+def scaled_after(q, k, v):
+    """The division comes after softmax.
+
+    Rows then sum to 1/√d_k. The scores have to be made smaller before softmax sees them.
+    """
+    weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1) / math.sqrt(q.size(-1))
+    return weights @ v, weights
+
+
+@attention.mistake(
+    reread="notebook 2, “Break it”",
+    forms=[lambda q, k, v: _attend(_scores(q, k), v, dim=1), lambda q, k, v: _attend(_scores(q, k), v, dim=0)],
+)
+def wrong_axis(q, k, v):
+    """The softmax runs over the wrong axis.
+
+    `dim=-2`, or `dim=1` in three dimensions, is the axis of the queries. The shapes are the same, but it is the
+    columns that sum to 1.
+    """
+    return _attend(_scores(q, k), v, dim=-2)
+
+
+@attention.mistake(
+    reread="notebook 2, “Any leading dimensions”",
+    forms=[
+        lambda q, k, v: (_scores(q, k) @ v, _scores(q, k)),
+        lambda q, k, v: (q @ k.transpose(-2, -1) @ v, q @ k.transpose(-2, -1)),
+        lambda q, k, v: (q @ k.transpose(-2, -1) @ v, torch.softmax(q @ k.transpose(-2, -1), dim=-1)),
+    ],
+)
+def softmax_lost(q, k, v):
+    """The values are multiplied by the scores: the softmax was thrown away.
+
+    A line `torch.softmax(scores, dim=-1)` changes nothing unless its result gets a name. The shape of the output is
+    the same.
+    """
+    return _scores(q, k) @ v, torch.softmax(_scores(q, k), dim=-1)
+
+
+@attention.mistake(reread="notebook 1, “Four words to talk with”")
+def scores_returned(q, k, v):
+    """The output is right; what comes with it are the scores, not the weights.
+
+    “Scores” are before softmax, “weights” after. The second result has to be the weights, rows that sum to 1.
+    """
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    return torch.softmax(scores, dim=-1) @ v, scores
+
+
+@attention.mistake()
+def order(q, k, v):
+    """The two results have changed places.
+
+    The output comes first, then the weights, as everywhere in this series.
+    """
+    return scaled_dot_product_attention(q, k, v)[::-1]
+
+
+@attention.mistake(reread="notebook 2, “Two sentences at once”")
+def all_axes(q, k, v):
+    """`.T` turns round all axes.
+
+    Of a matrix that is what is wanted. With a batch in front the batch comes out last: `k.transpose(-2, -1)`, or
+    `k.mT`, swaps the last two axes and leaves the others alone.
+    """
+    return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
+
+
+@attention.mistake(reread="notebook 2, “Any leading dimensions”")
+def only_3d(q, k, v):
+    """It works for three dimensions only.
+
+    `torch.bmm` and `transpose(1, 2)` count axes from the front. Counted from the back, `@` and `transpose(-2, -1)`,
+    the same line works for any number of leading axes.
+    """
+    scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
+    weights = torch.softmax(scores, dim=-1)
+    return torch.bmm(weights, v), weights

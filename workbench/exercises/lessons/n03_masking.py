@@ -1,0 +1,476 @@
+"""Exercises of notebook 3: padding and causal masks, and a softmax that survives dead rows."""
+
+import math
+
+import torch
+
+from attn_lib import functional, masks
+
+from ..engine.function import function
+from ..engine.probes import drawn_lengths, normal, some
+
+# ----------------------------------------------------------------------------------------------------------- 3.1
+
+
+def _lengths(*lengths, max_len):
+    return torch.tensor(lengths), max_len
+
+
+padding_mask = function(
+    "3.1",
+    masks.padding_mask,
+    as_="my_padding_mask(lengths, max_len)",
+    title="A padding mask",
+    section="notebook 3, “A mask from lengths”",
+    probes=[
+        _lengths(2, 1, max_len=3),
+        _lengths(3, 1, max_len=4),
+        _lengths(2, 5, 1, 4, max_len=6),
+        _lengths(1, 3, 2, max_len=5),
+    ],
+    corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=1)],
+    returns=("the mask",),
+    drawn=drawn_lengths,
+    hints=[
+        "Position j of sequence b is a real token if j is less than `lengths[b]`.",
+        "`torch.arange(max_len)` is the row of positions; `lengths[:, None]` is the column of lengths. Compare "
+        "the two.",
+        "The comparison has shape (batch, max_len). The axis of the queries is missing: `[:, None]` puts in a 1 "
+        "that fits any number of them.",
+    ],
+)
+
+
+@padding_mask.mistake(
+    reread="notebook 3, “True means what?”",
+    forms=[lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, 0]],
+)
+def polarity(lengths, max_len):
+    """True and False have changed places.
+
+    `nn.MultiheadAttention` means “ignore this” by True, so half of all code is written that way. Here, and in
+    `F.scaled_dot_product_attention`, True = may attend.
+    """
+    return ~masks.padding_mask(lengths, max_len)
+
+
+@padding_mask.mistake(forms=[lambda lengths, max_len: torch.arange(max_len) <= lengths[:, None]])
+def off_by_one(lengths, max_len):
+    """One token too many may be attended to.
+
+    Positions count from 0: a sequence of length 2 has the positions 0 and 1, so the comparison is `<`, not `<=`.
+    """
+    return (torch.arange(max_len) <= lengths[:, None])[:, None]
+
+
+@padding_mask.mistake()
+def off_by_one_short(lengths, max_len):
+    """One token too few may be attended to.
+
+    Positions count from 0: the last real token of a sequence of length 2 is position 1, and it counts.
+    """
+    return (torch.arange(max_len) < lengths[:, None] - 1)[:, None]
+
+
+@padding_mask.mistake()
+def no_query_axis(lengths, max_len):
+    """The axis of the queries is missing.
+
+    (batch, max_len) looks right, and where batch equals the number of queries it even broadcasts: every *query*
+    then gets another sequence's mask.
+    """
+    return torch.arange(max_len) < lengths[:, None]
+
+
+@padding_mask.mistake(reread="notebook 3, “A softmax that survives”")
+def queries_masked(lengths, max_len):
+    """The padded queries are masked as well.
+
+    A padded query does no harm: nobody reads its output. A row with nothing left becomes NaN, and spoils gradients
+    of rows that were fine.
+    """
+    keys = masks.padding_mask(lengths, max_len)
+    return keys & keys.transpose(1, 2)
+
+
+@padding_mask.mistake()
+def column(lengths, max_len):
+    """The mask stands on its side.
+
+    (batch, max_len, 1) hides queries; keys are the last axis.
+    """
+    return masks.padding_mask(lengths, max_len).transpose(1, 2)
+
+
+@padding_mask.mistake(
+    reread="notebook 3, “True means what?”",
+    forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len).long()],
+)
+def numbers(lengths, max_len):
+    """These are 0 and 1, not False and True.
+
+    They print much the same. But a float mask is *added* to the scores by `F.scaled_dot_product_attention`, and 0
+    or 1 added hides nothing.
+    """
+    return masks.padding_mask(lengths, max_len).float()
+
+
+@padding_mask.mistake()
+def left(lengths, max_len):
+    """The padding is taken to stand in front.
+
+    Some code pads on the left. Here the real tokens come first and the padding stands behind them.
+    """
+    return masks.padding_mask(lengths, max_len).flip(-1)
+
+
+# ----------------------------------------------------------------------------------------------------------- 3.2
+
+
+causal_mask = function(
+    "3.2",
+    masks.causal_mask,
+    as_="my_causal_mask(n_queries, n_keys)",
+    title="A causal mask",
+    section="notebook 3, “No looking ahead”",
+    probes=[(3, 3), (2, 4), (5, 5), (3, 7)],
+    corner_cases=[(1, 1), (1, 4), (4, 2)],
+    drawn=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
+    returns=("the mask",),
+    hints=[
+        "Which row must be all True? The last query stands at the last key and may see everything.",
+        "For equal numbers it is the lower triangle with its diagonal, `torch.ones(n, n, dtype=torch.bool).tril()`.",
+        "`tril(diagonal=…)` moves the edge. With 2 queries and 5 keys, query 0 stands at key 3: by how much is that?",
+    ],
+)
+
+
+def _ones(n_queries, n_keys):
+    return torch.ones(n_queries, n_keys, dtype=torch.bool)
+
+
+@causal_mask.mistake(telltale=(2, 5))
+def top_left(n_queries, n_keys):
+    """The mask starts at the wrong corner.
+
+    `tril()` puts query 0 at key 0. That is right for equal numbers; but when there are fewer queries than keys, the
+    queries are the newest tokens, and the last one stands at the last key. `is_causal=True` in PyTorch has the same
+    corner.
+    """
+    return _ones(n_queries, n_keys).tril()
+
+
+@causal_mask.mistake(telltale=(2, 5))
+def offset_negated(n_queries, n_keys):
+    """The triangle is moved the wrong way.
+
+    `tril(diagonal=…)` with a positive number moves the edge to the right, which opens more keys. There are
+    n_keys − n_queries more keys than queries, and all of them lie in the past.
+    """
+    return _ones(n_queries, n_keys).tril(n_queries - n_keys)
+
+
+@causal_mask.mistake()
+def all_open(n_queries, n_keys):
+    """Nothing is hidden: every query may see every key.
+
+    `tril(d)` keeps everything up to diagonal d. With d = n_keys − 1 that is the whole matrix, because diagonal d
+    already begins in the last column.
+    """
+    return _ones(n_queries, n_keys)
+
+
+@causal_mask.mistake(
+    reread="notebook 3, “True means what?”", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)]
+)
+def polarity(n_queries, n_keys):
+    """True and False have changed places.
+
+    In `nn.MultiheadAttention` True means “ignore this”, and much code builds its masks with `triu(1)`. Here True =
+    may attend.
+    """
+    return ~masks.causal_mask(n_queries, n_keys)
+
+
+@causal_mask.mistake(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(-1)])
+def no_diagonal(n_queries, n_keys):
+    """A token may not see itself.
+
+    “Only the past” sounds as if the present were excluded. Each token attends to itself too; without that the first
+    row has nothing left.
+    """
+    return _ones(n_queries, n_keys).tril(n_keys - n_queries - 1)
+
+
+@causal_mask.mistake(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(1)])
+def one_ahead(n_queries, n_keys):
+    """Every token may see one token of the future.
+
+    The edge is one too far to the right: at key i + 1 stands the very token that query i has to guess.
+    """
+    return _ones(n_queries, n_keys).tril(n_keys - n_queries + 1)
+
+
+@causal_mask.mistake(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(n_keys - n_queries)])
+def backwards(n_queries, n_keys):
+    """Every token sees itself and the future.
+
+    This is the upper triangle. Queries go down, keys go across: what lies to the right of the diagonal comes later.
+    """
+    return _ones(n_queries, n_keys).triu()
+
+
+@causal_mask.mistake(
+    reread="notebook 3, “True means what?”",
+    forms=[
+        lambda n_queries, n_keys: masks.causal_mask(n_queries, n_keys).long(),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril(),
+    ],
+)
+def numbers(n_queries, n_keys):
+    """These are 0 and 1, not False and True.
+
+    They print much the same. But a float mask is *added* to the scores by `F.scaled_dot_product_attention`, and 0
+    or 1 added hides nothing.
+    """
+    return masks.causal_mask(n_queries, n_keys).float()
+
+
+@causal_mask.mistake(
+    reread="notebook 3, “True means what?”",
+    forms=[
+        lambda n_queries, n_keys: torch.zeros(n_queries, n_keys).masked_fill(
+            ~_ones(n_queries, n_keys).tril(), -math.inf
+        )
+    ],
+)
+def additive(n_queries, n_keys):
+    """This is a mask to be added: 0 and −∞.
+
+    PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the
+    scores are filled.
+    """
+    return torch.zeros(n_queries, n_keys).masked_fill(~masks.causal_mask(n_queries, n_keys), -math.inf)
+
+
+@causal_mask.mistake()
+def sideways(n_queries, n_keys):
+    """Queries and keys have changed places.
+
+    A mask is (n_queries, n_keys): a row for each query.
+    """
+    return masks.causal_mask(n_queries, n_keys).T
+
+
+# ----------------------------------------------------------------------------------------------------------- 3.3
+
+
+def _masked(*shape, mask=None, seed):
+    return normal(*shape, seed=seed), some(*(mask or shape), seed=seed)
+
+
+def _dead():
+    mask = some(3, 4, seed=7)
+    mask[1] = False
+    return normal(3, 4, seed=7), mask
+
+
+def _dead_batch():
+    mask = masks.padding_mask([0, 2], 3)
+    return normal(2, 4, 3, seed=8), mask
+
+
+def _tiny_scores():
+    return torch.tensor([[-2e6, -2e6 + 1, 0.0], [0.5, 3.0, 1.0]]), torch.tensor([[True, True, False]] * 2)
+
+
+def _loud_masked():
+    return torch.tensor([[1.0, 2.0, 500.0], [0.5, 1.0, 0.0]]), torch.tensor([[True, True, False]] * 2)
+
+
+def _renormalised(weights, least=0.0):
+    return weights / weights.sum(dim=-1, keepdim=True).clamp(min=least)
+
+
+def _masked_scores_silent(answer):
+    scores, mask = normal(4, 6, seed=90), some(4, 6, seed=90)
+    moved = scores + 3 * normal(4, 6, seed=91) * ~mask
+    return torch.allclose(answer(scores, mask), answer(moved, mask), atol=1e-5)
+
+
+masked_softmax = function(
+    "3.3",
+    functional.masked_softmax,
+    as_="my_masked_softmax(scores, mask)",
+    title="A softmax that survives",
+    section="notebook 3, “A softmax that survives”",
+    probes=[
+        _masked(2, 3, seed=1),
+        _masked(4, 5, seed=2),
+        _masked(2, 3, 4, seed=3),
+        _masked(2, 3, 4, mask=(2, 1, 4), seed=4),
+        _masked(2, 3, 4, 5, mask=(2, 1, 4, 5), seed=5),
+        _masked(3, 4, 6, mask=(4, 6), seed=6),
+    ],
+    corner_cases=[
+        _dead(),
+        _dead_batch(),
+        _tiny_scores(),
+        _loud_masked(),
+        (normal(3, 1, seed=9), torch.tensor([[True], [True], [False]])),
+        (normal(2, 4, seed=9), torch.ones(2, 4, dtype=torch.bool)),
+    ],
+    returns=("the weights",),
+    drawn=lambda rng: [_masked(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
+    gradients=True,
+    invariants=[("a score that is masked still moves the weights", _masked_scores_silent)],
+    hints=[
+        "Fill the masked scores before softmax: `scores.masked_fill(~mask, -math.inf)`. What happens to a row "
+        "without any True?",
+        "Find those rows: `~mask.any(dim=-1, keepdim=True)`. Softmax must never see a row that is all −∞, and "
+        "its weights have to be 0.",
+        "Leave the scores of a dead row unmasked, take the softmax, then fill that row of weights with 0. The "
+        "gradient of what was filled over is 0, not NaN.",
+    ],
+)
+
+
+@masked_softmax.mistake(reread="notebook 3, “Before softmax, not after”")
+def after_softmax(scores, mask):
+    """The weights are set to 0 after softmax.
+
+    What is hidden has then already taken its share: the rest of the row no longer sums to 1. The scores have to be
+    filled before softmax.
+    """
+    return torch.softmax(scores, dim=-1) * mask
+
+
+@masked_softmax.mistake(
+    reread="notebook 3, “Before softmax, not after”",
+    telltale=_loud_masked(),
+    forms=[lambda scores, mask: _renormalised(torch.softmax(scores, dim=-1) * mask, least=1e-9)],
+)
+def renormalised(scores, mask):
+    """The weights are set to 0 after softmax and the rows divided by what is left.
+
+    On tame numbers that comes to the same. A dead row is 0/0, and where a hidden score is very large, everything
+    that is left has already been rounded to 0.
+    """
+    return _renormalised(torch.softmax(scores, dim=-1) * mask)
+
+
+@masked_softmax.mistake(reread="notebook 3, “True means what?”")
+def polarity(scores, mask):
+    """True is taken to mean “hide”.
+
+    In `nn.MultiheadAttention` it does. Here True = may attend: fill where the mask is False, `~mask`.
+    """
+    return functional.masked_softmax(scores, ~mask)
+
+
+@masked_softmax.mistake(reread="notebook 3, “Padding is heard”")
+def zero_scores(scores, mask):
+    """Masked scores are set to 0.
+
+    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gets. It takes −∞ to get a
+    weight of 0.
+    """
+    return torch.softmax(scores * mask, dim=-1)
+
+
+@masked_softmax.mistake(reread="notebook 3, “True means what?”")
+def added(scores, mask):
+    """The mask is added to the scores as 0 and 1.
+
+    Adding 1 makes what may be attended to a little stronger and hides nothing. A mask to be added holds 0 and −∞.
+    """
+    return torch.softmax(scores + mask.float(), dim=-1)
+
+
+@masked_softmax.mistake(reread="notebook 3, “A mask that is not used”")
+def ignored(scores, mask):
+    """The mask has no effect.
+
+    `masked_fill` returns a new tensor and leaves the old one as it is: without a name for the result the mask is
+    lost.
+    """
+    return torch.softmax(scores, dim=-1)
+
+
+@masked_softmax.mistake(reread="notebook 3, “The row with nothing left”", telltale=_dead())
+def dead_nan(scores, mask):
+    """Rows with nothing left are NaN.
+
+    A softmax of −∞ everywhere is 0/0. Such rows occur: an empty sequence, a first token without a past.
+    """
+    return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
+
+
+@masked_softmax.mistake(
+    reread="notebook 3, “The row with nothing left”",
+    telltale=_dead(),
+    forms=[
+        lambda scores, mask: torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim=-1),
+        lambda scores, mask: torch.softmax(scores + (~mask) * -1e9, dim=-1),
+    ],
+)
+def dead_uniform(scores, mask):
+    """Rows with nothing left listen to everything alike.
+
+    With a large negative number in place of −∞ nothing becomes NaN, but where all scores are equally low, softmax
+    gives each key the same. Here such a row has to be 0.
+    """
+    return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
+
+
+@masked_softmax.mistake(
+    reread="notebook 3, “Which number to fill in?”",
+    telltale=_tiny_scores(),
+    forms=[
+        lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1),
+        lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1),
+    ],
+)
+def small_fill(scores, mask):
+    """The number filled in is not low enough.
+
+    Real scores can lie below it, and then the hidden keys win. −∞ cannot be undercut.
+    """
+    return torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1) * mask.any(dim=-1, keepdim=True)
+
+
+@masked_softmax.mistake(
+    reread="notebook 2, “Break it”",
+    forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-2)],
+)
+def wrong_axis(scores, mask):
+    """The softmax runs over the wrong axis.
+
+    A query's weights are a row: `dim=-1`.
+    """
+    return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2)
+
+
+@masked_softmax.mistake(reread="notebook 3, “The row with nothing left”")
+def nan_gradient(scores, mask):
+    """The weights are right, but the gradient of a dead row is NaN.
+
+    The NaN was repaired after softmax, and backwards the gradient still runs through it: NaN times 0 is NaN.
+    Softmax must not see a row that is all −∞.
+    """
+    additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
+    return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
+
+
+@masked_softmax.mistake(reread="notebook 3, “A softmax that survives”")
+def written_over(scores, mask):
+    """The weights are right, but softmax's result was written over.
+
+    `weights[…] = 0` and `masked_fill_` change the very tensor that softmax needs again on its way back, so no gradient
+    can be computed and training stops with an error. `masked_fill` without the underscore, or `torch.where`, makes a
+    new one. And if a dead row was NaN before, its gradient would be NaN all the same: softmax must not see a row that
+    is all −∞.
+    """
+    weights = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
+    weights[weights.isnan()] = 0.0
+    return weights

@@ -1,0 +1,523 @@
+"""Exercises of notebook 4: split, merge, and multi-head attention as one function."""
+
+import itertools
+import math
+from functools import partial
+
+import torch
+
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.masks import causal_mask, padding_mask
+
+from ..engine.function import function
+from ..engine.probes import normal
+
+# ----------------------------------------------------------------------------------------------------------- 4.1
+
+
+def _tokens(batch, n, embed_dim, num_heads):
+    return normal(batch, n, embed_dim, seed=num_heads), num_heads
+
+
+split = function(
+    "4.1",
+    split_heads,
+    as_="my_split_heads(x, num_heads)",
+    title="Split into heads",
+    section="notebook 4, “From features to heads: view and transpose”",
+    drawn=lambda rng: [_tokens(*rng.sample(range(2, 7), 2), heads * rng.randrange(2, 5), heads) for heads in (2, 3)],
+    probes=[_tokens(1, 3, 4, 2), _tokens(2, 3, 8, 2), _tokens(2, 5, 6, 3), _tokens(3, 4, 10, 5)],
+    corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4), _tokens(1, 3, 6, 4)],
+    hints=[
+        "Two steps: cut the features of each token into heads, then move the heads in front of the tokens.",
+        "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `embed_dim // num_heads`.",
+        "Then `.transpose(1, 2)`. Write the sizes out, without `-1`: then 10 features for 4 heads raise an error "
+        "as they should.",
+    ],
+)
+
+
+@split.mistake()
+def view_alone(x, num_heads):
+    """`view` alone tears the tokens apart.
+
+    It returns the right shape, since the numbers fit. But `view` reads them in the order in which they lie in
+    memory: head 0 gets all features of the first tokens, where it should get some features of all tokens.
+    """
+    return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
+
+
+@split.mistake()
+def interleaved(x, num_heads):
+    """Each head takes every other feature.
+
+    Cut as (head_dim, heads) neighbouring features go to different heads. Trained weights expect each head's
+    features side by side: (heads, head_dim).
+    """
+    return x.reshape(*x.shape[:2], -1, num_heads).permute(0, 3, 1, 2)
+
+
+@split.mistake()
+def not_transposed(x, num_heads):
+    """The heads still stand behind the tokens.
+
+    (batch, n, heads, head_dim) is half of the way. Attention works on the last two axes, and those have to be n and
+    head_dim: `.transpose(1, 2)`.
+    """
+    return x.reshape(*x.shape[:2], num_heads, -1)
+
+
+@split.mistake(reread="notebook 4, “All heads in the batch”")
+def merged_batch(x, num_heads):
+    """Heads and batch have been merged into one axis.
+
+    Some code computes with (batch · heads, n, head_dim). The numbers are the right ones; here the two axes stay
+    apart.
+    """
+    return split_heads(x, num_heads).flatten(0, 1)
+
+
+@split.mistake(reread="notebook 4, “Break it”")
+def invented_tokens(x, num_heads):
+    """Sizes that do not divide go through unnoticed.
+
+    With `-1` for the number of tokens, `view` makes them fit: 4 tokens of 10 become 5 tokens of 8, and every number
+    after that is wrong. Name all sizes, or check that num_heads divides embed_dim.
+    """
+    return x.reshape(x.size(0), -1, num_heads, x.size(2) // num_heads).transpose(1, 2)
+
+
+def _sliced(x, num_heads):
+    width = x.size(-1) // num_heads
+    return torch.stack([x[..., h * width : (h + 1) * width] for h in range(num_heads)], dim=1)
+
+
+@split.mistake(reread="notebook 4, “Break it”", forms=[_sliced], telltale=_tokens(1, 4, 10, 4))
+def left_over(x, num_heads):
+    """Features that cannot be shared out go through unnoticed.
+
+    10 features for 4 heads make 2 for each, and 2 are left over: slices drop them, `split` makes a fifth head of them.
+    Whoever comes later gets numbers that are wrong or too few, so raise an error here.
+    """
+    return torch.stack(x.split(x.size(-1) // num_heads, dim=-1), dim=1)
+
+
+@split.mistake(reread="notebook 4, “Break it”")
+def fewer_heads(x, num_heads):
+    """`chunk` makes fewer heads where the sizes do not divide.
+
+    It rounds a head's width up: 6 features for 4 heads come out as three heads of 2, and nothing is raised. Check that
+    num_heads divides embed_dim.
+    """
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+# ----------------------------------------------------------------------------------------------------------- 4.2
+
+
+def _heads(*shape):
+    return (normal(*shape),)
+
+
+merge = function(
+    "4.2",
+    merge_heads,
+    as_="my_merge_heads(x)",
+    title="Merge the heads",
+    section="notebook 4, “From features to heads: view and transpose”",
+    drawn=lambda rng: [_heads(*rng.sample(range(2, 7), 4))],
+    probes=[_heads(1, 2, 3, 2), _heads(2, 3, 4, 5), _heads(3, 2, 5, 4), _heads(2, 4, 4, 3)],
+    corner_cases=[_heads(2, 1, 3, 4), _heads(2, 3, 1, 4)],
+    hints=[
+        "It is `split_heads` backwards: the last step first.",
+        "`x.transpose(1, 2)` brings the heads back behind the tokens.",
+        "Then join the last two axes with `reshape`; after a transpose `view` refuses, because the numbers no "
+        "longer lie in order.",
+    ],
+)
+
+
+@merge.mistake()
+def reshape_alone(x):
+    """`reshape` alone mixes the tokens.
+
+    The shape is right, but the numbers are read head by head: the first rows hold several tokens of head 0, where
+    each row should hold one token of every head. Transpose first.
+    """
+    batch, heads, n, head_dim = x.shape
+    return x.reshape(batch, n, heads * head_dim)
+
+
+@merge.mistake()
+def view_refused(x):
+    """`view` refuses after `transpose`.
+
+    `transpose` moves no number, it only reads them in another order, and `view` cannot join axes that do not lie
+    side by side. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
+    """
+    batch, heads, n, head_dim = x.shape
+    return x.transpose(1, 2).view(batch, n, heads * head_dim)
+
+
+@merge.mistake()
+def interleaved(x):
+    """The heads' features are woven into each other.
+
+    Joined as (head_dim, heads), neighbouring features come from different heads. Each head's features belong side
+    by side.
+    """
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@merge.mistake(reread="notebook 4, “A list of heads”", forms=[lambda x: x.sum(dim=1)])
+def averaged(x):
+    """The heads are averaged or added up.
+
+    Then all but the sum of what they found is lost. They are put side by side, and the output projection mixes
+    them.
+    """
+    return x.mean(dim=1)
+
+
+@merge.mistake()
+def not_joined(x):
+    """The heads are still an axis of their own.
+
+    (batch, n, heads, head_dim) is half of the way: the last two axes have to become one.
+    """
+    return x.transpose(1, 2)
+
+
+# ----------------------------------------------------------------------------------------------------------- 4.3
+
+
+def _inputs(batch, n, embed_dim, num_heads, mask=None, seed=0):
+    x = normal(batch, n, embed_dim, seed=seed)
+    w_q, w_k, w_v, w_o = (normal(embed_dim, embed_dim, seed=seed + i) / math.sqrt(embed_dim) * 1.5 for i in range(1, 5))
+    return x, w_q, w_k, w_v, w_o, num_heads, mask
+
+
+def _future(answer):
+    args = _inputs(2, 4, 6, 3, causal_mask(4), seed=50)
+    changed = args[0].clone()
+    changed[:, -1] += 1
+    return torch.allclose(answer(*args)[:, :-1], answer(changed, *args[1:])[:, :-1], atol=1e-5)
+
+
+def _padding_moves(answer):
+    args = _inputs(2, 4, 6, 3, padding_mask([2, 4], 4), seed=51)
+    changed = args[0].clone()
+    changed[0, 2:] += 1
+    return torch.allclose(answer(*args)[0, :2], answer(changed, *args[1:])[0, :2], atol=1e-5)
+
+
+def _permuting(answer):
+    x, *rest = _inputs(2, 5, 6, 2, seed=52)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    return torch.allclose(answer(x, *rest)[:, order], answer(x[:, order], *rest), atol=1e-4)
+
+
+def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    query, key, value = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+    if mask is not None and mask.ndim == 3:
+        mask = mask[:, None]  # (batch, 1, 1, n): the same for every head
+    output, _ = scaled_dot_product_attention(query, key, value, mask)
+    return merge_heads(output) @ w_o
+
+
+multi_head = function(
+    "4.3",
+    multi_head_attention,
+    as_="my_multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None)",
+    title="Multi-head attention",
+    section="notebook 4, “Multi-head attention, whole”",
+    probes=[
+        _inputs(1, 2, 4, 2, seed=1),
+        _inputs(2, 3, 8, 4, seed=2),
+        _inputs(2, 5, 6, 3, causal_mask(5), seed=3),
+        _inputs(3, 4, 8, 2, padding_mask([3, 1, 2], 4), seed=4),
+        _inputs(1, 4, 6, 2, padding_mask([3], 4), seed=5),
+        _inputs(2, 5, 4, 2, padding_mask([3, 4], 5), seed=7),
+    ],
+    corner_cases=[_inputs(2, 4, 6, 1, seed=6), _inputs(2, 3, 4, 2, padding_mask([0, 2], 3), seed=8)],
+    returns=("the output",),
+    also_called=("multi_head",),
+    drawn=lambda rng: [_inputs(2, n, 12, rng.choice((2, 3, 4)), seed=rng.randrange(10**6)) for n in (3, 4)],
+    gradients=True,
+    invariants=[
+        ("a future token moves the past, although the mask is causal", _future),
+        ("padding moves the outputs of real tokens", _padding_moves),
+        ("the outputs do not move along when the tokens change places", _permuting),
+    ],
+    hints=[
+        "Project, split, attend, merge, project. Your functions from notebooks 3 and 4 do four of the five.",
+        "`mask` may be (batch, 1, n). Against scores (batch, heads, n, n) it needs an axis for the heads: "
+        "`mask[:, None]`.",
+        "The scale is √head_dim, not √embed_dim, since a dot product runs over the features of one head. The last "
+        "step is `@ w_o`.",
+    ],
+)
+
+
+def _variant(
+    x,
+    w_q,
+    w_k,
+    w_v,
+    w_o,
+    num_heads,
+    mask=None,
+    *,
+    split=split_heads,
+    merge=merge_heads,
+    scale=lambda head_dim, embed_dim: head_dim**-0.5,
+    weigh=masked_softmax,
+    mask_for_scores=lambda mask: mask[:, None] if mask.ndim == 3 else mask,
+    project=True,
+    turn=lambda w: w,
+    turn_last=None,
+):
+    """Multi-head attention with each part exchangeable: most of its known mistakes are one part exchanged."""
+    query, key, value = (split(x @ turn(w), num_heads) for w in (w_q, w_k, w_v))
+    scores = query @ key.transpose(-2, -1) * scale(query.size(-1), x.size(-1))
+    merged = merge(weigh(scores, None if mask is None else mask_for_scores(mask)) @ value)
+    return merged @ (turn_last or turn)(w_o) if project else merged
+
+
+def _masked(scores, mask, fill, dim=-1):
+    return torch.softmax(scores if mask is None else scores.masked_fill(~mask, fill), dim=dim)
+
+
+@multi_head.mistake(reread="notebook 4, “Which root?”")
+def scale_d_model(*args):
+    """The scores are divided by √embed_dim.
+
+    The formula says √d_k, and outside a head that is all features. Inside a head a dot product runs over head_dim
+    features only; with √embed_dim the scores are too small and the weights too even.
+    """
+    return _variant(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
+
+
+@multi_head.mistake(reread="notebook 2, “Why divide by √d_k?”")
+def no_scale(*args):
+    """The scores are not divided by √head_dim.
+
+    It runs, and on small heads it hardly shows; on large ones softmax hardens and gradients vanish.
+    """
+    return _variant(*args, scale=lambda head_dim, embed_dim: 1.0)
+
+
+@multi_head.mistake(reread="notebook 2, “Why divide by √d_k?”")
+def d_not_root(*args):
+    """The scores are divided by head_dim, not by its root.
+
+    The spread of the scores grows like the root.
+    """
+    return _variant(*args, scale=lambda head_dim, embed_dim: 1 / head_dim)
+
+
+@multi_head.mistake(
+    reread="notebook 4, “From features to heads: view and transpose”",
+    forms=[
+        partial(
+            _variant,
+            split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1),
+            merge=lambda x: x.reshape(x.size(0), x.size(2), -1),
+        )
+    ],
+)
+def view_alone(*args):
+    """The heads are cut with `view` alone.
+
+    The shape is right, but `view` reads the numbers in memory order: a head gets all features of some tokens
+    instead of some features of all tokens.
+    """
+    return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
+
+
+@multi_head.mistake(reread="notebook 4, “From features to heads: view and transpose”")
+def merge_alone(*args):
+    """The heads are merged without moving them back behind the tokens.
+
+    `reshape` from (batch, heads, n, head_dim) gives the right shape and mixes the tokens: `transpose(1, 2)` first.
+    """
+    return _variant(*args, merge=lambda x: x.reshape(x.size(0), x.size(2), -1))
+
+
+@multi_head.mistake(
+    reread="notebook 4, “From features to heads: view and transpose”",
+    forms=[
+        partial(
+            _variant,
+            split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
+            merge=lambda x: x.permute(0, 2, 3, 1).flatten(2),
+        )
+    ],
+)
+def interleaved(*args):
+    """Each head takes every other feature.
+
+    Cut as (head_dim, heads) neighbouring features go to different heads: it has to be (heads, head_dim).
+    """
+    return _variant(*args, split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2))
+
+
+@multi_head.mistake(reread="notebook 4, “Two questions, one softmax”")
+def one_head(*args):
+    """It attends with all features at once: there is only one head.
+
+    The shapes are the same with and without heads. Each head has to make its own weights from its own features.
+    """
+    return _variant(*args, split=lambda x, h: x[:, None])
+
+
+@multi_head.mistake(reread="notebook 4, “What the last projection is for”")
+def no_output_projection(*args):
+    """The output projection is not used.
+
+    `w_o` is an argument and nothing happens to it. Merged heads have the right shape already, so nothing complains;
+    but the heads' results are never mixed, and `w_o` gets no gradient.
+    """
+    return _variant(*args, project=False)
+
+
+@multi_head.mistake(
+    reread="notebook 4, “One head as a module”",
+    forms=[
+        partial(_variant, turn_last=lambda w: w.T),
+        partial(_variant, turn=lambda w: w.T, turn_last=lambda w: w),
+    ],
+)
+def transposed_weights(*args):
+    """The projections are transposed, all or some of them.
+
+    `nn.Linear` keeps its weight as (out, in) and computes `x @ w.T`. Here it is `x @ w`, and square matrices fit
+    both ways.
+    """
+    return _variant(*args, turn=lambda w: w.T)
+
+
+@multi_head.mistake(
+    reread="notebook 2, “Break it”",
+    forms=[
+        partial(_variant, weigh=partial(_masked, fill=fill, dim=dim))
+        for fill, dim in itertools.product((-math.inf, -1e9), (-2, 1, 0))
+    ],
+)
+def wrong_axis(*args):
+    """The softmax runs over the wrong axis.
+
+    Scores are (batch, heads, n, n). A query's weights are the last axis; `dim=1` is the heads, `dim=-2` the
+    queries.
+    """
+    return _variant(*args, weigh=partial(_masked, fill=-math.inf, dim=-2))
+
+
+@multi_head.mistake(
+    reread="notebook 2, “Any leading dimensions”",
+    forms=[
+        partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -1e9)),
+        partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -math.inf)),
+    ],
+)
+def softmax_lost(*args):
+    """The softmax is missing, or its result is thrown away.
+
+    Scores times values have the right shape too.
+    """
+    return _variant(*args, weigh=lambda s, m: s)
+
+
+@multi_head.mistake(reread="notebook 3, “A mask that is not used”")
+def mask_ignored(*args):
+    """The mask has no effect.
+
+    It is taken as an argument and lost on the way; without a mask everything is right, so nothing shows.
+    """
+    return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1))
+
+
+@multi_head.mistake(
+    reread="notebook 3, “True means what?”",
+    forms=[
+        partial(_variant, weigh=lambda s, m: _masked(s, None if m is None else ~m, -math.inf)),
+        partial(_variant, weigh=lambda s, m: _masked(s, None if m is None else ~m, -1e9)),
+    ],
+)
+def polarity(*args):
+    """True is taken to mean “hide”.
+
+    In `nn.MultiheadAttention` it does. Here True = may attend.
+    """
+    return _variant(*args, weigh=lambda s, m: masked_softmax(s, None if m is None else ~m))
+
+
+@multi_head.mistake(reread="notebook 3, “Padding is heard”")
+def zero_scores(*args):
+    """Masked scores are set to 0.
+
+    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gets. It takes −∞ to get a
+    weight of 0.
+    """
+    return _variant(*args, weigh=partial(_masked, fill=0.0))
+
+
+@multi_head.mistake(reread="notebook 3, “Before softmax, not after”")
+def after_softmax(*args):
+    """The mask is applied after softmax.
+
+    What is hidden has then already taken its share, and the rest of the row no longer sums to 1.
+    """
+    return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1) * (1 if m is None else m))
+
+
+@multi_head.mistake(reread="notebook 3, “True means what?”")
+def added(*args):
+    """The mask is added to the scores as 0 and 1.
+
+    Adding 1 hides nothing. A mask to be added holds 0 and −∞.
+    """
+    return _variant(*args, weigh=lambda s, m: torch.softmax(s if m is None else s + m.float(), dim=-1))
+
+
+@multi_head.mistake(
+    reread="notebook 4, “Multi-head attention, whole”",
+    forms=[partial(_variant, mask_for_scores=lambda mask: mask, weigh=partial(_masked, fill=-math.inf))],
+)
+def mask_per_head(*args):
+    """A mask per sequence is taken for one per head.
+
+    (batch, 1, n) against (batch, heads, n, n) lines up its first axis with the heads. That fails with most sizes;
+    where batch equals the number of heads it goes through and is wrong. `mask[:, None]` puts the axis in.
+    """
+    return _variant(*args, mask_for_scores=lambda mask: mask)
+
+
+@multi_head.mistake(
+    reread="notebook 3, “A mask from lengths”", forms=[partial(_variant, mask_for_scores=torch.squeeze)]
+)
+def mask_squeezed(*args):
+    """The mask has lost its axis of the queries.
+
+    (batch, 1, n) without its 1 is (batch, n), which lines up the sequences with the queries. Nothing has to be taken
+    out; an axis for the heads has to come in: `mask[:, None]`.
+    """
+    return _variant(*args, mask_for_scores=torch.squeeze, weigh=partial(_masked, fill=-math.inf))
+
+
+@multi_head.mistake(reread="notebook 3, “The row with nothing left”")
+def dead_nan(*args):
+    """Rows with nothing left are NaN.
+
+    A sequence of length 0 leaves its queries nothing to attend to, and softmax of −∞ everywhere is 0/0.
+    """
+    return _variant(*args, weigh=partial(_masked, fill=-math.inf))
+
+
+@multi_head.mistake(reread="notebook 3, “The row with nothing left”")
+def dead_uniform(*args):
+    """Rows with nothing left listen to everything alike.
+
+    Where all scores are equally low, softmax gives each key the same. Such a row has to be 0.
+    """
+    return _variant(*args, weigh=partial(_masked, fill=-1e9))

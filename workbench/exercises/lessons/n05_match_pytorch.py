@@ -1,0 +1,321 @@
+"""Exercises of notebook 5: a mask and weights for PyTorch's own module, and back."""
+
+from functools import partial
+
+import torch
+from torch import nn
+
+from attn_lib.masks import padding_mask
+from attn_lib.modules import MultiHeadAttention
+
+from ..engine.function import function
+from ..engine.probes import drawn_lengths
+
+# ----------------------------------------------------------------------------------------------------------- 5.1
+
+
+def _lengths(*lengths, max_len):
+    return torch.tensor(lengths), max_len
+
+
+def _ignored(tensors):
+    """A float mask of 0 and −∞ does the same in `nn.MultiheadAttention` as a bool one."""
+    return tuple(
+        mask.isinf() if mask.is_floating_point() and ((mask == 0) | (mask == -torch.inf)).all() else mask
+        for mask in tensors
+    )
+
+
+def to_key_padding_mask(lengths, max_len):
+    return ~padding_mask(lengths, max_len)[:, 0]  # (batch, max_len), True = ignored
+
+
+key_padding = function(
+    "5.1",
+    to_key_padding_mask,
+    as_="my_to_key_padding_mask(lengths, max_len)",
+    title="A padding mask for PyTorch's module",
+    section="notebook 5, “Trap one: whose True is it?”",
+    probes=[_lengths(2, 1, max_len=3), _lengths(3, 1, max_len=4), _lengths(2, 5, 1, 4, max_len=6)],
+    corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=2)],
+    drawn=drawn_lengths,
+    returns=("the mask",),
+    read=_ignored,
+    hints=[
+        "`key_padding_mask` has the shape (batch, max_len). Whose True does it use, ours or the other one?",
+        "In `nn.MultiheadAttention` True = ignored: the padding, not the tokens.",
+        "`padding_mask(lengths, max_len)` is (batch, 1, max_len) with True = may attend: take out the axis and "
+        "turn it round with `~`.",
+    ],
+)
+
+
+@key_padding.mistake(reread="notebook 3, “True means what?”", forms=[padding_mask])
+def polarity(lengths, max_len):
+    """True stands where the tokens are.
+
+    That is our convention, and that of `F.scaled_dot_product_attention`. `nn.MultiheadAttention` ignores what is
+    True, so with this mask it listens to the padding only, and raises nothing.
+    """
+    return padding_mask(lengths, max_len)[:, 0]
+
+
+@key_padding.mistake(reread="notebook 3, “A mask from lengths”")
+def off_by_one(lengths, max_len):
+    """The first padded position still counts as a token.
+
+    Positions count from 0: with length 2 the padding starts at position 2, so `positions >= length` is ignored.
+    """
+    return torch.arange(max_len) > lengths[:, None]
+
+
+@key_padding.mistake(reread="notebook 5, “Every mask, forwards and backwards”")
+def query_axis(lengths, max_len):
+    """The mask still has the axis of the queries.
+
+    `key_padding_mask` is (batch, max_len); only `attn_mask` has queries.
+    """
+    return ~padding_mask(lengths, max_len)
+
+
+@key_padding.mistake(
+    reread="notebook 3, “True means what?”",
+    forms=[
+        lambda lengths, max_len: (~padding_mask(lengths, max_len)[:, 0]).long(),
+        lambda lengths, max_len: padding_mask(lengths, max_len)[:, 0].float(),
+    ],
+)
+def numbers(lengths, max_len):
+    """These are 0 and 1, not False and True.
+
+    A float mask is *added* to the scores: adding 1 to the padding hides nothing. It has to be bool, or 0 and −∞.
+    """
+    return (~padding_mask(lengths, max_len)[:, 0]).float()
+
+
+# ----------------------------------------------------------------------------------------------------------- 5.2
+
+
+PARTS = tuple(f"{name}.{part}" for name in ("q_proj", "k_proj", "v_proj", "out_proj") for part in ("weight", "bias"))
+
+
+def _modules(embed_dim, num_heads, seed, **options):
+    """Two modules of the same sizes with different numbers; biases too, which PyTorch starts at 0."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        theirs = nn.MultiheadAttention(embed_dim, num_heads, batch_first=True, **options)
+        ours = MultiHeadAttention(embed_dim, num_heads, **options)
+        with torch.no_grad():
+            for parameter in (*theirs.parameters(), *ours.parameters()):
+                parameter.normal_()
+    for module in (ours, theirs):
+        sizes = [str(embed_dim), str(num_heads), *(f"{name}={value}" for name, value in options.items())]
+        module.in_words = f"{type(module).__name__}({', '.join(sizes)})"
+    return ours, theirs
+
+
+def _state_and_independence(ours, theirs, result):
+    """What both hold after the call, and whether training `theirs` a step would move `ours`."""
+    kept = torch.cat([parameter.detach().flatten() for parameter in theirs.parameters()])
+    before = {name: parameter.detach().clone() for name, parameter in ours.named_parameters()}
+    with torch.no_grad():
+        for parameter in theirs.parameters():  # of a copy made for this call
+            parameter.add_(1.0)
+    shared = any(not torch.equal(before[name], now) for name, now in ours.named_parameters())
+    held = [before.get(name, torch.zeros(0)) for name in PARTS]
+    return (*held, kept, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
+
+
+@torch.no_grad()
+def load_from_torch(ours, theirs):
+    if theirs.in_proj_weight is None:  # keys or values have a width of their own
+        weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
+    else:
+        weights = theirs.in_proj_weight.chunk(3)  # stacked, each (embed_dim, embed_dim)
+    for linear, weight in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, strict=True):
+        linear.weight.copy_(weight)
+    if theirs.in_proj_bias is not None:
+        for linear, bias in zip((ours.q_proj, ours.k_proj, ours.v_proj), theirs.in_proj_bias.chunk(3), strict=True):
+            linear.bias.copy_(bias)
+    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+
+
+carry_over = function(
+    "5.2",
+    load_from_torch,
+    as_="my_load_from_torch(ours, theirs)",
+    title="Carry the weights over",
+    section="notebook 5, “Weights from here to there”",
+    probes=[_modules(4, 2, seed=1), _modules(6, 3, seed=2), _modules(8, 2, seed=3)],
+    corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
+    returns=(
+        *(f"ours.{part}" for part in PARTS),
+        "the content of theirs",
+        "sharing of memory with theirs",
+        "ours.requires_grad",
+    ),
+    after=_state_and_independence,
+    also_called=("from_torch",),
+    drawn=lambda rng: [_modules(embed_dim=12, num_heads=rng.choice((2, 3, 4)), seed=rng.randrange(10**6))],
+    shown=lambda module: module.in_words,
+    may_change=(0, 1),  # theirs may not, but is compared by its numbers: then it shows what became of them
+    hints=[
+        "`theirs.in_proj_weight` holds three matrices on top of each other, for query, key and value in this "
+        "order: `.chunk(3)`.",
+        "Both keep a weight as (out, in), so nothing is transposed. `in_proj_bias` is cut the same way, and "
+        "`out_proj` is an `nn.Linear` in both.",
+        "Under `torch.no_grad()`, `ours.q_proj.weight.copy_(…)` copies numbers. Without a bias `in_proj_bias` is None; "
+        "with kdim or vdim `in_proj_weight` is None and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand "
+        "in its place.",
+    ],
+)
+
+
+LINEARS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+@torch.no_grad()
+def _copying(ours, theirs, *, order=(0, 1, 2), turned=(), weights=LINEARS, biases=LINEARS, share=False):
+    """load_from_torch with one part exchanged, transposed (`turned`) or left out of `weights` or `biases`."""
+    stacked = theirs.in_proj_weight
+    in_proj = (
+        (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight) if stacked is None else stacked.chunk(3)
+    )
+    in_biases = (None,) * 3 if theirs.in_proj_bias is None else theirs.in_proj_bias.chunk(3)
+    pairs = [(in_proj[i], in_biases[i]) for i in order] + [(theirs.out_proj.weight, theirs.out_proj.bias)]
+    for name, (weight, bias) in zip(LINEARS, pairs, strict=True):
+        linear = getattr(ours, name)
+        if share:
+            linear.weight.data = weight.data
+        elif name in weights:
+            linear.weight.copy_(weight.T if name in turned else weight)
+        if linear.bias is not None and name in biases:
+            linear.bias.copy_(bias)
+
+
+def _biases_expected(ours, theirs, cut=lambda bias: bias.chunk(3)):
+    cut(theirs.in_proj_bias)
+    _copying(ours, theirs)
+
+
+def _stack_expected(ours, theirs, cut=lambda weight: weight.chunk(3)):
+    cut(theirs.in_proj_weight)
+    _copying(ours, theirs)
+
+
+@carry_over.mistake(forms=[partial(_copying, order=order) for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1))])
+def order(ours, theirs):
+    """The three weights are not in the order query, key, value.
+
+    Some libraries stack key, query, value. All three have the same shape, so nothing complains.
+    """
+    _copying(ours, theirs, order=(1, 0, 2))
+
+
+@carry_over.mistake(
+    reread="notebook 4, “One product for all heads”",
+    forms=[partial(_copying, turned=LINEARS[:3]), partial(_copying, turned=LINEARS[3:])],
+)
+def transposed(ours, theirs):
+    """The weights are transposed, all or some of them.
+
+    A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).
+    """
+    _copying(ours, theirs, turned=LINEARS)
+
+
+@torch.no_grad()
+def _cut_by_columns(ours, theirs):
+    weights = theirs.in_proj_weight.chunk(3, dim=1)
+    for linear, weight in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, strict=False):
+        linear.weight.copy_(weight)
+
+
+@carry_over.mistake(reread="notebook 5, “What is inside”", forms=[_cut_by_columns])
+def cut_by_columns(ours, theirs):
+    """`in_proj_weight` is cut along the wrong axis.
+
+    The three weights stand on top of each other: (3 · embed_dim, embed_dim), each embed_dim *rows*. `chunk(3)` cuts the
+    rows; `dim=1` cuts every weight into pieces, and may not even give three.
+    """
+    with torch.no_grad():
+        query, _, _ = theirs.in_proj_weight.chunk(3, dim=1)
+        ours.q_proj.weight.copy_(query)
+
+
+@torch.no_grad()
+def _backwards(ours, theirs, biases=True, last=True):
+    linears = ours.q_proj, ours.k_proj, ours.v_proj
+    if theirs.in_proj_weight is not None:
+        theirs.in_proj_weight.copy_(torch.cat([linear.weight for linear in linears]))
+    if biases and theirs.in_proj_bias is not None:
+        theirs.in_proj_bias.copy_(torch.cat([linear.bias for linear in linears]))
+    if last:
+        theirs.out_proj.load_state_dict(ours.out_proj.state_dict())
+
+
+@carry_over.mistake(forms=[partial(_backwards, biases=False), partial(_backwards, last=False)])
+def backwards(ours, theirs):
+    """The weights were copied from ours to theirs.
+
+    The lesson did it that way round. Here `ours` is to get what `theirs` holds: `ours.q_proj.weight.copy_(…)`.
+    """
+    _backwards(ours, theirs)
+
+
+@carry_over.mistake(forms=[partial(_copying, biases=LINEARS[:3]), partial(_copying, biases=LINEARS[3:])])
+def no_biases(ours, theirs):
+    """The biases were not carried over, all or some of them.
+
+    There are `in_proj_bias` and `out_proj.bias`. PyTorch starts both at 0, so that on a fresh module nothing shows. On
+    a trained one it does.
+    """
+    _copying(ours, theirs, biases=())
+
+
+@carry_over.mistake(forms=[partial(_copying, weights=LINEARS[:3])])
+def no_out_proj(ours, theirs):
+    """The output projection was not carried over.
+
+    The three input projections agree; the fourth, `out_proj`, is an `nn.Linear` in both.
+    """
+    _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
+
+
+@carry_over.mistake(reread="notebook 5, “Exercises”", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
+def biases_expected(ours, theirs):
+    """A module without biases has none to carry over.
+
+    With `bias=False` PyTorch's `in_proj_bias` is None, and so is `bias` of every `nn.Linear`: ask before you copy.
+    """
+    _biases_expected(ours, theirs)
+
+
+@carry_over.mistake(reread="notebook 5, “Exercises”", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
+def one_width(ours, theirs):
+    """The three weights do not always come in one piece.
+
+    Where keys or values have a width of their own (`kdim`, `vdim`) they cannot be stacked: `in_proj_weight` is None
+    and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand in its place.
+    """
+    _stack_expected(ours, theirs)
+
+
+@carry_over.mistake()
+def shared(ours, theirs):
+    """The two modules now share their memory.
+
+    The numbers are right. But `.data = …` and `nn.Parameter(weight)` hand over the tensor itself: train one module
+    and the other moves along. `copy_` copies numbers.
+    """
+    _copying(ours, theirs, share=True)
+
+
+@carry_over.mistake()
+def new_module(ours, theirs):
+    """`ours` is still what it was.
+
+    Inside the function `ours = …` gives the name to something else; the caller's module never hears of it. Write
+    into its parameters.
+    """
+    return MultiHeadAttention.from_torch(theirs)

@@ -1,0 +1,757 @@
+"""Exercises of notebook 7: the way back through softmax and attention, learning itself, and a test for gradients."""
+
+import functools
+import itertools
+import math
+
+import torch
+
+from attn_lib import backward, functional
+from attn_lib.masks import causal_mask
+
+from ..engine.function import AUTOGRAD, function
+from ..engine.probes import normal
+
+# ----------------------------------------------------------------------------------------------------------- 7.1
+
+
+def _shares(*shape, seed):
+    return torch.softmax(2 * normal(*shape, seed=seed), dim=-1), normal(*shape, seed=seed + 1)
+
+
+def _masked_shares():
+    return functional.masked_softmax(normal(4, 5, seed=70), causal_mask(4, 5)), normal(4, 5, seed=71)
+
+
+def _dead_shares():
+    mask = torch.tensor([[True, False, True], [False, False, False]])
+    return functional.masked_softmax(normal(2, 3, seed=72), mask), normal(2, 3, seed=73)
+
+
+softmax_backward = function(
+    "7.1",
+    backward.softmax_backward,
+    as_="my_softmax_backward(weights, grad_weights)",
+    title="Back through softmax",
+    section="notebook 7, “The way back through softmax”",
+    probes=[_shares(2, 3, seed=1), _shares(3, 4, seed=3), _shares(2, 3, 4, seed=5), _shares(2, 3, 4, 5, seed=7)],
+    corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9))],
+    drawn=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
+    returns=("the gradient of the scores",),
+    dtype=torch.float64,
+    without=AUTOGRAD,
+    hints=[
+        "Begin with one row: score i gets w_i · (g_i − m), where m is the same number for the whole row. Which?",
+        "m is the row's weighted mean, the sum of w_j · g_j.",
+        "`(weights * grad_weights).sum(dim=-1, keepdim=True)`: with `keepdim` it stays a column and is subtracted "
+        "from every entry of its row.",
+    ],
+)
+
+
+@softmax_backward.mistake()
+def copied_through(weights, grad_weights):
+    """The gradient of the weights is handed on as it is.
+
+    That would be right if a score were its weight. Softmax stands between them, and each weight depends on all
+    scores of its row.
+    """
+    return grad_weights
+
+
+@softmax_backward.mistake()
+def diagonal_only(weights, grad_weights):
+    """Each weight answers to its own score only.
+
+    w(1 − w) is how a weight changes with its own score. The other weights of the row change too, by −w_i·w_j: they
+    have to make room.
+    """
+    return weights * (1 - weights) * grad_weights
+
+
+@softmax_backward.mistake()
+def mean_kept(weights, grad_weights):
+    """The row's mean is not subtracted.
+
+    Then all scores of a row may rise together, and that changes no weight at all. A row of the result sums to 0.
+    """
+    return weights * grad_weights
+
+
+@softmax_backward.mistake()
+def plain_mean(weights, grad_weights):
+    """What is subtracted is the plain mean of the row.
+
+    A weight of 0.9 counts nine times as much as one of 0.1: it is the *weighted* mean, the sum of w · g.
+    """
+    return weights * (grad_weights - grad_weights.mean(dim=-1, keepdim=True))
+
+
+@softmax_backward.mistake()
+def mean_of_products(weights, grad_weights):
+    """What is subtracted is too small: the products are averaged, not added up.
+
+    The weights sum to 1 already, so the sum of w · g *is* the weighted mean. `mean` divides it by the number of keys
+    once more.
+    """
+    return weights * (grad_weights - (weights * grad_weights).mean(dim=-1, keepdim=True))
+
+
+@softmax_backward.mistake(
+    forms=[lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum(dim=0))]
+)
+def mean_over_queries(weights, grad_weights):
+    """The mean is taken over the queries.
+
+    Softmax ran along each row, over the keys, and the way back takes the same axis: `dim=-1`.
+    """
+    return weights * (grad_weights - (weights * grad_weights).sum(dim=-2, keepdim=True))
+
+
+@softmax_backward.mistake(
+    forms=[lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum())]
+)
+def mean_over_everything(weights, grad_weights):
+    """The mean is taken over everything at once.
+
+    Each query has its own softmax, and its row its own mean.
+    """
+    return weights * (grad_weights - (weights * grad_weights).sum(dim=(-2, -1), keepdim=True))
+
+
+@softmax_backward.mistake()
+def negated(weights, grad_weights):
+    """The size is right, the sign is not.
+
+    The mean is subtracted from the gradient, not the gradient from the mean.
+    """
+    return -backward.softmax_backward(weights, grad_weights)
+
+
+@softmax_backward.mistake()
+def unweighted(weights, grad_weights):
+    """The last factor is missing.
+
+    The difference from the mean still has to be multiplied by the weight: a key with a weight of 0.001 barely moves
+    anything, and is barely moved.
+    """
+    return grad_weights - (weights * grad_weights).sum(dim=-1, keepdim=True)
+
+
+@softmax_backward.mistake(
+    reread="notebook 3, “A softmax that survives”",
+    telltale=_dead_shares(),
+    forms=[lambda w, g: w * (g - (w * g).sum(dim=-1, keepdim=True)) / w.sum(dim=-1, keepdim=True)],
+)
+def dead_nan(weights, grad_weights):
+    """Rows with nothing left are NaN.
+
+    The weights of a dead row sum to 0, and whoever divides by that sum gets 0/0. The weights that came in sum to 1
+    already, or are to give 0: there is nothing to divide by.
+    """
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights * (grad_weights - (weights * grad_weights).sum(dim=-1, keepdim=True))
+
+
+# ----------------------------------------------------------------------------------------------------------- 7.2
+
+
+def _attended(n_queries, n_keys, d_k, d_v, *lead, seed):
+    sizes = (n_queries, d_k), (n_keys, d_k), (n_keys, d_v), (n_queries, d_v)
+    return tuple(normal(*lead, *size, seed=seed + i) for i, size in enumerate(sizes))
+
+
+attention_backward = function(
+    "7.2",
+    backward.attention_backward,
+    as_="my_attention_backward(query, key, value, grad_output)",
+    title="Back through attention",
+    section="notebook 7, “All of attention, backwards”",
+    shows=(backward.attention_backward, backward.softmax_backward),
+    probes=[
+        _attended(3, 3, 3, 3, seed=1),
+        _attended(4, 4, 4, 4, 2, seed=5),
+        _attended(2, 3, 4, 5, seed=10),
+        _attended(3, 4, 2, 5, 2, seed=15),
+        _attended(3, 5, 4, 2, 2, 3, seed=20),
+    ],
+    corner_cases=[_attended(1, 4, 3, 2, seed=30), _attended(4, 1, 3, 2, seed=35)],
+    drawn=lambda rng: [_attended(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
+    returns=("the gradient of query", "the gradient of key", "the gradient of value"),
+    dtype=torch.float64,
+    without=AUTOGRAD,
+    hints=[
+        "Write the way there first: scores, weights, output. Then undo it line by line, the last one first.",
+        "output = weights @ value gives the gradient of value, `weights.mT @ grad_output`, and that of the weights, "
+        "`grad_output @ value.mT`. Through softmax you have 7.1.",
+        "scores = query @ key.mT · scale: the gradient of query is the scores' gradient @ key · scale, that of key is "
+        "the scores' gradient, transposed, @ query · scale.",
+    ],
+)
+
+
+def _way_back(query, key, value, grad_output, softmax_back=backward.softmax_backward):
+    """scale, weights and the gradient of the scaled scores."""
+    scale = 1 / math.sqrt(query.size(-1))
+    weights = torch.softmax(query @ key.mT * scale, dim=-1)
+    return scale, weights, softmax_back(weights, grad_output @ value.mT)
+
+
+@attention_backward.mistake()
+def scale_forgotten(query, key, value, grad_output):
+    """The scale is missing on the way back.
+
+    The scores were multiplied by 1/√d_k on the way there, so what comes back to query and key is multiplied by it
+    too.
+    """
+    _, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key, back.mT @ query, weights.mT @ grad_output
+
+
+@attention_backward.mistake()
+def scaled_twice(query, key, value, grad_output):
+    """The scale is applied twice on the way back.
+
+    The scores were multiplied by 1/√d_k once, so what comes back is multiplied by it once: in the gradient of the
+    scores, or at query and key, not at both.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale**2, back.mT @ query * scale**2, weights.mT @ grad_output
+
+
+@attention_backward.mistake()
+def scaled_once(query, key, value, grad_output):
+    """Only the query's gradient is scaled.
+
+    Query and key have the same part in a score, and each of their gradients gets the factor 1/√d_k.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale, back.mT @ query, weights.mT @ grad_output
+
+
+@attention_backward.mistake(telltale=_attended(3, 3, 3, 3, seed=1))
+def scores_untransposed(query, key, value, grad_output):
+    """The gradient of the scores is not transposed on its way to the keys.
+
+    A column of it belongs to one key: `grad_scores.mT @ query`. With as many queries as keys the shape is right
+    either way, and nothing complains.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale, back @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.mistake(telltale=_attended(3, 3, 3, 3, seed=1))
+def weights_untransposed(query, key, value, grad_output):
+    """The weights are not transposed on their way to the values.
+
+    A value is heard by all queries with the weights of its *column*: `weights.mT @ grad_output`.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale, back.mT @ query * scale, weights @ grad_output
+
+
+@attention_backward.mistake()
+def weights_for_scores(query, key, value, grad_output):
+    """The weights stand where the gradient of the scores belongs.
+
+    The weights say how the values were mixed. What pulls at query and key is how the loss changes with each score.
+    """
+    scale, weights, _ = _way_back(query, key, value, grad_output)
+    return weights @ key * scale, weights.mT @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.mistake()
+def scores_for_weights(query, key, value, grad_output):
+    """The gradient of the scores stands where the weights belong, in the gradient of value.
+
+    The output is the weights times the values: the gradient of value never goes through softmax.
+    """
+    scale, _, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale, back.mT @ query * scale, back.mT @ grad_output
+
+
+@attention_backward.mistake(reread="notebook 7, “The way back through softmax”")
+def softmax_skipped(query, key, value, grad_output):
+    """The way back does not pass through softmax.
+
+    The gradient of the weights is taken for that of the scores. They differ by 7.1.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output, lambda weights, grad_weights: grad_weights)
+    return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.mistake(reread="notebook 7, “The way back through softmax”")
+def mean_kept(query, key, value, grad_output):
+    """On the way through softmax the row's mean is not subtracted.
+
+    weights · grad_weights is half of it: no weight of a row can rise alone.
+    """
+    scale, weights, back = _way_back(
+        query, key, value, grad_output, lambda weights, grad_weights: weights * grad_weights
+    )
+    return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.mistake()
+def mean_of_a_part(query, key, value, grad_output):
+    """The row's mean is taken over a part of the keys.
+
+    Code that works in blocks of keys is tempted to. The mean belongs to the whole row, like the sum in softmax; one
+    block knows it only from output · grad_output, which is the same number.
+    """
+
+    def in_blocks(weights, grad_weights):
+        half = (weights.size(-1) + 1) // 2
+        pairs = zip(weights.split(half, dim=-1), grad_weights.split(half, dim=-1), strict=True)
+        return torch.cat([w * (g - (w * g).sum(dim=-1, keepdim=True)) for w, g in pairs], dim=-1)
+
+    scale, weights, back = _way_back(query, key, value, grad_output, in_blocks)
+    return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.mistake(telltale=_attended(3, 3, 3, 3, seed=1))
+def exchanged(query, key, value, grad_output):
+    """The gradients of query and key have changed places.
+
+    The query's gradient is a mixture of *keys*, and has a row for each query; the key's is a mixture of queries.
+    """
+    to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
+    return to_key, to_query, to_value
+
+
+def _in_order(*order):
+    return lambda *args: tuple(backward.attention_backward(*args)[i] for i in order)
+
+
+@attention_backward.mistake(
+    telltale=_attended(3, 3, 3, 3, seed=1),
+    forms=[_in_order(2, 1, 0), _in_order(0, 2, 1), _in_order(1, 2, 0)],
+)
+def order(query, key, value, grad_output):
+    """The three gradients are right, in another order.
+
+    On the way back the value's comes first. What is returned has the order of the arguments: query, key, value.
+    """
+    return _in_order(2, 0, 1)(query, key, value, grad_output)
+
+
+# ----------------------------------------------------------------------------------------------------------- 7.3
+
+
+def learn(x, w_q, w_k, wish, steps, rate):
+    for _ in range(steps):
+        queries, keys = x @ w_q, x @ w_k
+        weights = torch.softmax(queries @ keys.T, dim=-1)
+        grad_scores = weights * wish.sum(dim=-1, keepdim=True) - wish  # a row without a wish gets 0
+        w_q = w_q - rate * x.T @ (grad_scores @ keys)
+    return w_q
+
+
+def _wishes(n, d_in, d_k, steps, rate, *places, seed):
+    """places: (token, whom it is to listen to); a token without one has no wish."""
+    wish = torch.zeros(n, n)
+    for token, other in places:
+        wish[token, other] = 1.0
+    x, w_q, w_k = (normal(*size, seed=seed + i) / 2 for i, size in enumerate(((n, d_in), (d_in, d_k), (d_in, d_k))))
+    return x, w_q, w_k, wish, steps, rate
+
+
+@functools.cache
+def _first_step():
+    """The first step of an optimizer imports for seconds, in every process once."""
+    torch.optim.SGD([torch.zeros(1, requires_grad=True)]).step()
+
+
+def _take_first_step(answer):
+    """Before an answer with an optimizer is called: those seconds are not the answer's."""
+    if {"optim", "SGD", "Adam", "AdamW"} & set(getattr(getattr(answer, "__code__", None), "co_names", ())):
+        _first_step()
+
+
+_EVERYBODY = (0, 2), (1, 0), (2, 1)
+learning = function(
+    "7.3",
+    learn,
+    as_="my_learn(x, w_q, w_k, wish, steps, rate)",
+    title="Learning",
+    section="notebook 7, “One step, fifty steps”",
+    probes=[
+        _wishes(3, 4, 2, 1, 0.5, *_EVERYBODY, seed=1),
+        _wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5),
+        _wishes(3, 4, 3, 4, 0.5, (0, 2), seed=9),
+        _wishes(5, 4, 3, 3, 0.5, (4, 0), (2, 3), seed=13),
+    ],
+    corner_cases=[_wishes(3, 4, 2, 0, 0.5, (0, 2), seed=17), _wishes(4, 3, 2, 3, 0.5, seed=21)],
+    drawn=lambda rng: [_wishes(4, *rng.sample(range(2, 6), 2), 2, 0.5, (0, 2), (3, 1), seed=rng.randrange(10**6))],
+    returns=("W_q",),
+    dtype=torch.float64,
+    prepare=_take_first_step,
+    hints=[
+        "One step first: weights, their difference from the wish, times the keys, and x to the left of it.",
+        "For all tokens at once the outer products add up to one matrix product, `x.T @ (grad_scores @ keys)`.",
+        "A row without a wish must not pull: weights · (sum of its wish) − wish is 0 there. With autograd: set the "
+        "gradient to 0 before each step, and update under `torch.no_grad()`.",
+    ],
+)
+
+
+def _gradient(x, w_q, w_k, wish):
+    keys = x @ w_k
+    weights = torch.softmax(x @ w_q @ keys.T, dim=-1)
+    return x.T @ ((weights * wish.sum(dim=-1, keepdim=True) - wish) @ keys)
+
+
+@learning.mistake()
+def climbs(x, w_q, w_k, wish, steps, rate):
+    """Every step goes uphill.
+
+    The gradient points to where the loss grows. It is taken away, not added.
+    """
+    return learn(x, w_q, w_k, wish, steps, -rate)
+
+
+@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
+def adds_up(x, w_q, w_k, wish, steps, rate):
+    """The gradients of all steps add up.
+
+    `backward()` adds to what is already in `.grad`. It has to be set to 0 before each step: `w_q.grad = None`, or
+    `optimizer.zero_grad()`.
+    """
+    collected = torch.zeros_like(w_q)
+    for _ in range(steps):
+        collected = collected + _gradient(x, w_q, w_k, wish)
+        w_q = w_q - rate * collected
+    return w_q
+
+
+@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
+def stale(x, w_q, w_k, wish, steps, rate):
+    """The gradient is computed once, before the loop.
+
+    After a step the weights are others, and so is the gradient: scores and softmax belong into the loop.
+    """
+    return w_q - steps * rate * _gradient(x, w_q, w_k, wish)
+
+
+@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
+def one_step(x, w_q, w_k, wish, steps, rate):
+    """There is only one step, however many are asked for.
+
+    Either the loop is missing, or it returns on its first round, or each round begins again with the first W_q.
+    """
+    return learn(x, w_q, w_k, wish, min(steps, 1), rate)
+
+
+@learning.mistake()
+def one_too_few(x, w_q, w_k, wish, steps, rate):
+    """It takes a step too few.
+
+    `range(steps)` counts from 0 to steps − 1, and that is steps many.
+    """
+    return learn(x, w_q, w_k, wish, steps - 1, rate)
+
+
+@learning.mistake()
+def one_too_many(x, w_q, w_k, wish, steps, rate):
+    """It takes a step too many.
+
+    With 0 steps W_q comes back as it was. `range(steps + 1)` is right for a film of all matrices, the first one among
+    them; of steps there are one fewer.
+    """
+    return learn(x, w_q, w_k, wish, steps + 1, rate)
+
+
+@learning.mistake()
+def never_moves(x, w_q, w_k, wish, steps, rate):
+    """W_q comes back as it was.
+
+    A copy was trained, or a result was not kept: `w_q - rate * gradient` makes a new matrix and needs a name.
+    """
+    return w_q
+
+
+@learning.mistake()
+def without_rate(x, w_q, w_k, wish, steps, rate):
+    """The learning rate is not used.
+
+    The gradient says in which direction, the rate how far.
+    """
+    return learn(x, w_q, w_k, wish, steps, 1.0)
+
+
+@learning.mistake(reread="notebook 7, “A wish”")
+def scaled(x, w_q, w_k, wish, steps, rate):
+    """The scores are divided by √d_k.
+
+    In a model they are. Here, as in notebook 1, they are not.
+    """
+    keys = x @ w_k / math.sqrt(w_k.size(1))
+    for _ in range(steps):
+        weights = torch.softmax(x @ w_q @ keys.T, dim=-1)
+        w_q = w_q - rate * x.T @ ((weights * wish.sum(dim=-1, keepdim=True) - wish) @ keys)
+    return w_q
+
+
+@learning.mistake(telltale=_wishes(3, 4, 3, 4, 0.5, (0, 2), seed=9))
+def nobodys_wish(x, w_q, w_k, wish, steps, rate):
+    """Tokens without a wish are trained too.
+
+    weights − wish is not 0 where the wish is: such a row would be driven away from everybody it listens to. Its loss
+    is 0, and so is its gradient.
+    """
+    for _ in range(steps):
+        keys = x @ w_k
+        w_q = w_q - rate * x.T @ ((torch.softmax(x @ w_q @ keys.T, dim=-1) - wish) @ keys)
+    return w_q
+
+
+@learning.mistake(
+    reread="notebook 7, “Exercises”",
+    forms=[
+        lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / max(1, wish.sum().item())),
+        lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / wish.numel()),
+    ],
+)
+def averaged(x, w_q, w_k, wish, steps, rate):
+    """The loss is a mean, where a sum is asked for.
+
+    Often it is one, so that the rate need not change with the number of tokens. Here it is the sum over all pairs.
+    """
+    return learn(x, w_q, w_k, wish, steps, rate / len(x))
+
+
+@learning.mistake(reread="notebook 7, “From scores to $W_q$”")
+def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
+    """The queries pull where the keys should.
+
+    A score is query · key: it changes with the query by its *key*. Times the queries would be the way to W_k.
+    """
+    for _ in range(steps):
+        queries, keys = x @ w_q, x @ w_k
+        weights = torch.softmax(queries @ keys.T, dim=-1)
+        w_q = w_q - rate * x.T @ ((weights * wish.sum(dim=-1, keepdim=True) - wish) @ queries)
+    return w_q
+
+
+@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
+def recorded_update(x, w_q, w_k, wish, steps, rate):
+    """The update itself is recorded by autograd.
+
+    After `w_q = w_q - rate * w_q.grad` the new W_q is a result and no longer what gradients are kept for: its `.grad`
+    is None in the next round. Update under `torch.no_grad()`, or begin each round with
+    `w_q = w_q.detach().requires_grad_()`.
+    """
+    w_q = w_q.clone().requires_grad_()
+    for _ in range(steps):
+        weights = torch.softmax(x @ w_q @ (x @ w_k).T, dim=-1)
+        (-(wish * weights.log()).sum()).backward()
+        w_q = w_q - rate * w_q.grad
+    return w_q
+
+
+# ----------------------------------------------------------------------------------------------------------- 7.4
+
+
+def _by_autograd(query, key, value, grad_output):
+    with torch.enable_grad():
+        inputs = [tensor.detach().clone().requires_grad_() for tensor in (query, key, value)]
+        output, _ = functional.scaled_dot_product_attention(*inputs)
+        return torch.autograd.grad(output, inputs, grad_output)
+
+
+def _in_double(query, key, value, grad_output):
+    made = backward.attention_backward(*(tensor.double() for tensor in (query, key, value, grad_output)))
+    return tuple(gradient.to(query.dtype) for gradient in made)
+
+
+def _by_outputs(query, key, value, grad_output):
+    """The row's mean as a fused kernel has it."""
+    scale = 1 / math.sqrt(query.size(-1))
+    weights = torch.exp(query @ key.mT * scale - (query @ key.mT * scale).logsumexp(dim=-1, keepdim=True))
+    shared = (weights @ value * grad_output).sum(dim=-1, keepdim=True)
+    back = weights * (grad_output @ value.mT - shared) * scale
+    return back @ key, back.mT @ query, weights.mT @ grad_output
+
+
+def _values_only(query, key, value, grad_output):
+    """Forgets that a value is heard by all queries: right for query and key."""
+    to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
+    return to_query, to_key, to_value / query.size(-2)
+
+
+def _queries_only(query, key, value, grad_output):
+    to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
+    return to_query * math.sqrt(query.size(-1)), to_key, to_value
+
+
+def _keys_only(query, key, value, grad_output):
+    to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
+    return to_query, to_key * math.sqrt(query.size(-1)), to_value
+
+
+HEALTHY = {
+    "the library's": backward.attention_backward,
+    "one by autograd": _by_autograd,
+    "one in float64": _in_double,
+    "one as in a fused kernel": _by_outputs,
+}
+ILL = {
+    "one without the scale": scale_forgotten,
+    "one that scales the query's gradient only": _keys_only,
+    "one that scales the key's gradient only": _queries_only,
+    "one that skips softmax": softmax_skipped,
+    "one that keeps the row's mean": attention_backward.mistakes["mean-kept"].forms[0],
+    "one that takes the mean of half a row": mean_of_a_part,
+    "one with the values' gradient too small": _values_only,
+}
+NAMES = {code: name for name, code in (HEALTHY | ILL).items()}
+
+
+def detects(backward):
+    generator = torch.Generator().manual_seed(0)
+    sizes = (3, 4), (5, 4), (5, 2), (3, 2)  # query, key, value and what came back: no two sizes alike
+    query, key, value, came_back = (torch.randn(size, generator=generator) for size in sizes)
+    inputs = [tensor.requires_grad_() for tensor in (query, key, value)]
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    truth = torch.autograd.grad(torch.softmax(scores, dim=-1) @ value, inputs, came_back)
+    made = backward(*(tensor.detach() for tensor in inputs), came_back)
+    return not all(torch.allclose(mine, right, atol=1e-5) for mine, right in zip(made, truth, strict=True))
+
+
+def _verdict(backward, said):
+    if isinstance(said, torch.Tensor) and said.numel() == 1:
+        said = bool(said)
+    if type(said).__name__ not in ("bool", "bool_") and not (isinstance(said, int) and said in (0, 1)):
+        raise TypeError(f"my_detects returns {said!r}, where True or False is asked for")
+    return (torch.tensor([[bool(said)]]),)
+
+
+testing = function(
+    "7.4",
+    detects,
+    as_="my_detects(backward)",
+    title="A test for a way back",
+    section="notebook 7, “All of attention, backwards”",
+    probes=[(code,) for code in (HEALTHY | ILL).values()],
+    returns=("the verdict",),
+    after=_verdict,
+    shown=NAMES.get,
+    hints=[
+        "Make random inputs of sizes that all differ, with several queries and several keys.",
+        "The truth comes from autograd: `torch.autograd.grad(output, (query, key, value), grad_output)` through an "
+        "attention of your own.",
+        "Compare all three gradients, with `torch.allclose` and a tolerance of 1e-5 or so: another order of operations "
+        "rounds differently.",
+    ],
+)
+
+
+def _compared(backward, which=(0, 1, 2), sizes=((3, 4), (5, 4), (5, 2), (3, 2)), equal=None):
+    equal = equal or (lambda mine, right: torch.allclose(mine, right, atol=1e-5))
+    query, key, value, came_back = (normal(*size, seed=40 + i) for i, size in enumerate(sizes))
+    truth = _by_autograd(query, key, value, came_back)
+    made = backward(query, key, value, came_back)
+    return not all(equal(made[i], truth[i]) for i in which)
+
+
+@testing.mistake()
+def lets_all_pass(backward):
+    """It lets everybody pass.
+
+    Shapes are right in all of them, and so is what goes the way there. Look at the numbers of the three gradients.
+    """
+    return False
+
+
+@testing.mistake()
+def condemns_everything(backward):
+    """It condemns everything.
+
+    It says True to right code as well. Is a tolerance missing, or a `not` too many?
+    """
+    return True
+
+
+@testing.mistake()
+def upside_down(backward):
+    """It says True of what is right and False of what is wrong.
+
+    True is to mean that something is wrong: `not torch.allclose(…)`.
+    """
+    return not _compared(backward)
+
+
+@testing.mistake()
+def query_only(backward):
+    """It notices what is wrong with the query's gradient, and nothing else.
+
+    Two of the patients have that one right. Compare all three.
+    """
+    return _compared(backward, which=[0])
+
+
+@testing.mistake()
+def key_only(backward):
+    """It notices what is wrong with the key's gradient, and nothing else.
+
+    Two of the patients have that one right, and are ill elsewhere. Compare all three.
+    """
+    return _compared(backward, which=[1])
+
+
+@testing.mistake()
+def value_only(backward):
+    """It notices what is wrong with the value's gradient, and nothing else.
+
+    That one never goes through softmax, so most patients have it right. Compare all three.
+    """
+    return _compared(backward, which=[2])
+
+
+@testing.mistake(forms=[lambda backward: _compared(backward, which=[0, 1])])
+def one_query(backward):
+    """What is wrong with the value's gradient goes unnoticed.
+
+    Either it is not compared, or a single query is tried: what has to be added up over the queries shows only where
+    there are several.
+    """
+    return _compared(backward, sizes=((1, 4), (5, 4), (5, 2), (1, 2)))
+
+
+@testing.mistake(forms=[lambda backward: _compared(backward, sizes=((3, 1), (1, 1), (1, 2), (3, 2)))])
+def one_key(backward):
+    """A wrong scale goes unnoticed, and so does a mean over half a row.
+
+    With a single key softmax has nothing to do: its only weight is 1, and the gradients of query and key are 0 with any
+    scale. Gradients of the key that are added up over the keys come to 0 as well. Try several keys, and compare number
+    by number.
+    """
+    return _compared(backward, sizes=((3, 4), (1, 4), (1, 2), (3, 2)))
+
+
+@testing.mistake(forms=[lambda backward: _compared(backward, which=[0, 1], sizes=((3, 1), (5, 1), (5, 2), (3, 2)))])
+def one_feature(backward):
+    """A scale that is missing goes unnoticed.
+
+    With queries of a single number it cannot be seen, for √1 is 1. Nor can it in a gradient of the key that is added up
+    over the keys: those sums are 0 with any scale. Try queries of several numbers, and compare number by number.
+    """
+    return _compared(backward, sizes=((3, 1), (5, 1), (5, 2), (3, 2)))
+
+
+def _condemning(some):
+    """A test that knows all patients and condemns some of the healthy too."""
+    return lambda backward: backward in some or backward in ILL.values()
+
+
+@testing.mistake(
+    forms=[_condemning(some) for n in (2, 3) for some in itertools.combinations(HEALTHY.values(), n)]
+    + [_condemning([one]) for one in HEALTHY.values()]
+)
+def condemns_right(backward):
+    """It condemns right code too.
+
+    Right code adds up in another order and rounds in another place, so the last bits differ: compare with
+    `torch.allclose` and a tolerance, not with `torch.equal`.
+    """
+    return _compared(backward, equal=torch.equal)

@@ -1,0 +1,650 @@
+"""Exercises of notebook 9: a circuit by hand, how heads are scored and silenced, and a test of training data."""
+
+import torch
+from torch import nn
+
+from attn_lib import induction
+from attn_lib.functional import masked_softmax
+from attn_lib.masks import causal_mask
+from attn_lib.modules import MultiHeadAttention
+
+from ..engine.function import function
+from ..engine.probes import normal
+
+# ----------------------------------------------------------------------------------------------------------- 9.1
+
+
+def two_after(n, words):
+    size = 2 * words + 1  # start, the words, the words in capitals
+    small = torch.arange(1, words + 1)
+    P, M, W = torch.zeros(n, n), torch.zeros(size, size), torch.zeros(size, size)
+    P[torch.arange(2, n), torch.arange(n - 2)] = 10  # each place fetches what stands two before it
+    M[small + words, small] = 10  # who asks in capitals looks for the small word
+    W[small, small + words] = 10  # a small word is said in capitals
+    return P, M, W
+
+
+def _texts(n, words):
+    """Lists of small words in turn, each asked for every word that has another one two after it."""
+    texts = []
+    for first in range(words):
+        shown = [(first + i) % words + 1 for i in range(n - 2)]
+        texts += [[0, *shown, shown[j] + words] for j in range(n - 4)]
+    return torch.tensor(texts)
+
+
+def _heard_and_said(n, words, result):
+    """Whom the last token hears most in layer 2, and what it says, 0 if nothing, in every text; of equals the first."""
+    size = 2 * words + 1
+    if not isinstance(result, tuple | list) or len(result) != 3 or not all(map(torch.is_tensor, result)):
+        raise TypeError("three tensors are asked for: P, M and W")
+    for name, matrix, rows in zip("PMW", result, (n, size, size), strict=True):
+        if tuple(matrix.shape) != (rows, rows):
+            raise ValueError(f"{name} has shape {tuple(matrix.shape)}, it needs {(rows, rows)}")
+    P, M, W = (matrix.detach().double() for matrix in result)
+    x = nn.functional.one_hot(_texts(n, words), size).double()
+    heard = masked_softmax(P, causal_mask(n)) @ x
+    match = masked_softmax(x @ M @ heard.mT, causal_mask(n))
+    said = (match @ x @ W)[:, -1]
+    nothing = said.amax(dim=-1) - said.mean(dim=-1) <= 0.02 * (W.max() - W.min())  # whatever is larger by a trace
+    places, tokens = ((row * 1e6).round().argmax(dim=-1) for row in (match[:, -1], said))
+    return places, tokens.masked_fill(nothing, 0)
+
+
+circuit = function(
+    "9.1",
+    two_after,
+    as_="my_two_after(n, words)",
+    title="Two after, in capitals",
+    section="notebook 9, “Three matrices by hand”",
+    probes=[(5, 3), (6, 4), (6, 6), (8, 7)],
+    drawn=lambda rng: [(n, n + rng.randrange(3)) for n in rng.sample(range(6, 12), 2)],
+    returns=("the place that is heard most", "what is said"),
+    dtype=torch.float64,
+    after=_heard_and_said,
+    hints=[
+        "Begin with P: in the lesson it stood one below the diagonal, and each place fetched the token before it.",
+        "A row of M belongs to the token that asks, a column to the token that was fetched. Who asks here, and whom "
+        "does it look for?",
+        "A row of W belongs to the token that is heard, a column to what is said. With `small = torch.arange(1, "
+        "words + 1)` the capitals are `small + words`, and `M[small + words, small] = 10` sets all words at once.",
+    ],
+)
+
+
+@circuit.mistake(forms=[lambda n, words: [part / 20 for part in two_after(n, words)]])
+def faint(n, words):
+    """The scores are too small to be sure of anything.
+
+    A score of 1 gives the right place e ≈ 2.7 times what each other place gets. Early places, with few to fetch from,
+    then fetch the wrong word as strongly as others fetch the right one. The lesson takes 10: e to the 10 is 22,000.
+    """
+    return [part / 10 for part in two_after(n, words)]
+
+
+def _exchanged(n, words, *, below=2, M=lambda P, M, W: M, W=lambda P, M, W: W):
+    """The right three matrices with one of them exchanged."""
+    parts = two_after(n, words)
+    P = 10 * torch.diag(torch.ones(n - abs(below)), -below)
+    return P, M(*parts), W(*parts)
+
+
+@circuit.mistake()
+def one_after(n, words):
+    """It says what stood right after.
+
+    That is the lesson's circuit: P one below the diagonal fetches the token before. Two after me is the place whose
+    token two before it is mine.
+    """
+    return _exchanged(n, words, below=1)
+
+
+@circuit.mistake()
+def wrong_way(n, words):
+    """P stands above the diagonal, where the causal mask hides it.
+
+    A row of P belongs to the place that fetches, a column to the place that is fetched from. Hidden, it leaves every
+    row even, and the word itself, which is fetched most where few are fetched, is said again.
+    """
+    return _exchanged(n, words, below=-2)
+
+
+def _square(matrix):
+    return 10 * torch.eye(len(matrix))
+
+
+@circuit.mistake(forms=[lambda n, words: _exchanged(n, words, M=lambda P, M, W: _square(M))])
+def nobody_found(n, words):
+    """Layer 2 finds nobody.
+
+    A row of M belongs to the token that asks, and that is a word in capitals; a column belongs to a token that was
+    fetched, and those are small. In the diagonal TEA looks for TEA, and transposed tea looks for TEA.
+    """
+    return _exchanged(n, words, M=lambda P, M, W: M.T)
+
+
+@circuit.mistake()
+def said_backwards(n, words):
+    """It hears the right word and has nothing to say for it.
+
+    A row of W belongs to what is heard, a small word, and a column to what is said, a word in capitals. This one is
+    transposed.
+    """
+    return _exchanged(n, words, W=lambda P, M, W: W.T)
+
+
+@circuit.mistake()
+def exchanged(n, words):
+    """M and W have changed places.
+
+    M says who looks for whom, with a row for who asks; W says what is said, with a row for what is heard. In the
+    lesson both were the same matrix, and nobody could see it.
+    """
+    return _exchanged(n, words, M=lambda P, M, W: W, W=lambda P, M, W: M)
+
+
+@circuit.mistake()
+def small_letters(n, words):
+    """It says the right word, in small letters.
+
+    The diagonal of W says what is heard as it was heard. In capitals it is the column that is so many words further.
+    """
+    return _exchanged(n, words, W=lambda P, M, W: _square(W))
+
+
+# ----------------------------------------------------------------------------------------------------------- 9.2
+
+
+def _seen(*lists, heads=2, seed):
+    """Causal weights of some heads over these lists of tokens."""
+    tokens = torch.tensor(lists)
+    scores = 2 * normal(len(lists), heads, tokens.size(1), tokens.size(1), seed=seed)
+    return masked_softmax(scores, causal_mask(tokens.size(1))), tokens
+
+
+def _drawn_lists(rng):
+    lists = [[rng.randrange(6) for _ in range(9)] for _ in range(3)]  # nine tokens of six: some stand twice
+    return [_seen(*lists, heads=rng.randrange(2, 5), seed=rng.randrange(10**6))]
+
+
+scoring = function(
+    "9.2",
+    induction.induction_score,
+    as_="my_induction_score(weights, tokens)",
+    title="How much a head looks behind the copy",
+    section="notebook 9, “Which head does what?”",
+    probes=[
+        _seen([3, 1, 4, 3], seed=1),
+        _seen([5, 2, 7, 5, 2, 9], heads=3, seed=2),
+        _seen([1, 2, 3, 1, 2, 1], [4, 4, 6, 8, 7, 9], seed=3),
+        _seen([0, 5, 5, 0, 2], [3, 1, 0, 6, 1], [2, 2, 2, 2, 2], heads=4, seed=4),
+    ],
+    corner_cases=[_seen([1, 2, 3, 4], [4, 3, 2, 1], seed=5)],
+    drawn=_drawn_lists,
+    returns=("the scores",),
+    dtype=torch.float64,
+    hints=[
+        "First find copies: a table (batch, n, n) that is True where the tokens of query and key are the same, "
+        "and below the diagonal, where the key stands before the query.",
+        "The place right behind a copy is one column further: shift the table by one, and let a column of False come "
+        "in from the left. `F.pad(copies[..., :-1], (1, 0))` does it.",
+        "For each query add up the weights on those places. Then average over the queries that have a copy, of all "
+        "lists together, and keep a number for each head.",
+    ],
+)
+
+
+def _copies(tokens):
+    return (tokens[:, :, None] == tokens[:, None, :]).tril(-1)
+
+
+def _shares(weights, places):
+    return (weights * places[:, None]).sum(dim=-1).movedim(1, 0)  # (heads, batch, n)
+
+
+def _behind(tokens):
+    return nn.functional.pad(_copies(tokens)[..., :-1], (1, 0))
+
+
+def _of_those_with_a_copy(weights, tokens, places=None):
+    places = _behind(tokens) if places is None else places
+    return _shares(weights, places)[:, _copies(tokens).any(dim=-1)].mean(dim=-1)
+
+
+@scoring.mistake()
+def token_before(weights, tokens):
+    """That is how much each head looks at the token before it.
+
+    The diagonal below the main one finds previous-token heads, the first of the two heads. The second one looks behind
+    an earlier copy, wherever that stands.
+    """
+    return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 2))
+
+
+@scoring.mistake()
+def at_the_copy(weights, tokens):
+    """It counts the weight on the copy itself.
+
+    Whoever looks at an earlier *tea* learns only that there was tea. What came next stands one place further.
+    """
+    return _of_those_with_a_copy(weights, tokens, _copies(tokens))
+
+
+@scoring.mistake()
+def before_the_copy(weights, tokens):
+    """The table is shifted the wrong way: it counts the place *before* the copy.
+
+    Behind means later, which is one column to the right: a column of False comes in from the left.
+    """
+    return _of_those_with_a_copy(weights, tokens, nn.functional.pad(_copies(tokens)[..., 1:], (0, 1)))
+
+
+@scoring.mistake()
+def turned(weights, tokens):
+    """Query and key have changed places.
+
+    A row of weights belongs to the token that listens. Read down a column, one sees who listens to a token.
+    """
+    return _of_those_with_a_copy(weights.mT, tokens)
+
+
+@scoring.mistake()
+def everybody_counted(weights, tokens):
+    """Queries without an earlier copy count as 0.
+
+    A token that stands there for the first time has nothing to look behind. It says nothing about the head, and does
+    not belong to the average. (With `tril()` in place of `tril(-1)` each token is a copy of itself, and all of them
+    count.)
+    """
+    return _shares(weights, _behind(tokens)).mean(dim=(1, 2))
+
+
+@scoring.mistake()
+def mean_of_entries(weights, tokens):
+    """It averages over places, where the weights of one query have to be added up.
+
+    With three copies there are three places behind one, and a head that shares its weight among them misses nothing:
+    together they count.
+    """
+    places = _behind(tokens)
+    if not places.any():
+        raise ValueError("no token stands twice")
+    return weights.movedim(1, 0)[:, places].mean(dim=-1)
+
+
+@scoring.mistake()
+def one_number(weights, tokens):
+    """It is one number for all heads.
+
+    The average over heads hides just what is looked for: one that does it beside others that do not.
+    """
+    return _of_those_with_a_copy(weights, tokens).mean()
+
+
+@scoring.mistake()
+def newest_only(weights, tokens):
+    """Only the newest copy counts.
+
+    A token may stand there three times, and behind each of its copies the head may look.
+    """
+    places = _behind(tokens)
+    newest = places & (places.flip(-1).cumsum(dim=-1).flip(-1) == 1)
+    return _of_those_with_a_copy(weights, tokens, newest)
+
+
+@scoring.mistake()
+def oldest_only(weights, tokens):
+    """Only the oldest copy counts.
+
+    A token may stand there three times, and behind each of its copies the head may look. `argmax` and `index` find the
+    first one alone.
+    """
+    places = _behind(tokens)
+    return _of_those_with_a_copy(weights, tokens, places & (places.cumsum(dim=-1) == 1))
+
+
+@scoring.mistake()
+def list_by_list(weights, tokens):
+    """It averages each list by itself, and then over the lists.
+
+    A list in which one token has a copy then counts as much as one in which five have. Average over all queries that
+    have one.
+    """
+    parts = [_of_those_with_a_copy(w[None], t[None]) for w, t in zip(weights, tokens, strict=True)]
+    parts = [part for part in parts if part.isfinite().all()]
+    if not parts:
+        raise ValueError("no token stands twice")
+    return torch.stack(parts).mean(dim=0)
+
+
+@scoring.mistake(
+    telltale=_seen([1, 2, 3, 4], [4, 3, 2, 1], seed=5),
+    forms=[lambda weights, tokens: _of_those_with_a_copy(weights, tokens).nan_to_num(0.0)],
+)
+def nothing_to_average(weights, tokens):
+    """Where no token stands twice there is nothing to average, and something is returned.
+
+    The mean of nothing is NaN, and 0 would be the score of a head that looks elsewhere. Neither is known: raise a
+    ValueError.
+    """
+    return _of_those_with_a_copy(weights, tokens)
+
+
+# ----------------------------------------------------------------------------------------------------------- 9.3
+
+
+def output_without(attention, head, x):
+    output, _ = induction.without_head(attention, head)(x, x, x)
+    return output
+
+
+def _attention(embed_dim, num_heads, head, n=3, *, seed):
+    """A module whose weights and biases are all drawn, which of its heads is to be silent, and what it attends to."""
+    attention = MultiHeadAttention(embed_dim, num_heads).to(torch.float32)
+    for place, parameter in enumerate(attention.parameters()):
+        parameter.data = normal(*parameter.shape, seed=100 * seed + place)
+    return attention, head, normal(2, n, embed_dim, seed=seed)
+
+
+silencing = function(
+    "9.3",
+    output_without,
+    as_="my_output_without(attention, head, x)",
+    title="A head taken out",
+    section="notebook 9, “A head taken out”",
+    shows=(output_without, induction.without_head),
+    probes=[_attention(6, 3, 1, seed=1), _attention(8, 2, 1, n=4, seed=2), _attention(8, 4, 2, n=5, seed=3)],
+    corner_cases=[_attention(6, 2, 0, seed=4), _attention(4, 1, 0, seed=5)],
+    drawn=lambda rng: [_attention(12, heads, rng.randrange(1, heads), seed=rng.randrange(10**6)) for heads in (3, 4)],
+    returns=("the output",),
+    dtype=torch.float64,
+    shown=lambda arg: f"{arg.num_heads} heads of {arg.embed_dim}" if isinstance(arg, nn.Module) else None,
+    hints=[
+        "Work on a copy: `copy.deepcopy(attention)`. What a head heard goes through `out_proj` and nothing else; where "
+        "in its weight does head h stand?",
+        "`out_proj.weight` is (out, in), and the heads lie side by side in what comes *in*: head h has the columns "
+        "from h · head_dim to (h + 1) · head_dim, with head_dim = embed_dim / num_heads.",
+        "Set those columns of the copy to 0, `silent.out_proj.weight.data[:, a:b] = 0`, and call it. The bias belongs "
+        "to no head and stays.",
+    ],
+)
+
+
+def _copied(attention):
+    copied = MultiHeadAttention(attention.embed_dim, attention.num_heads).to(attention.q_proj.weight)
+    copied.load_state_dict(attention.state_dict())
+    return copied
+
+
+def _features(attention, head):
+    width = attention.embed_dim // attention.num_heads
+    return slice(head * width, (head + 1) * width)
+
+
+def _out_columns(attention, columns):
+    silent = _copied(attention)
+    silent.out_proj.weight.data[:, columns] = 0
+    return silent
+
+
+@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+def rows(attention, head, x):
+    """The rows of `out_proj.weight` are 0, where the columns are asked for.
+
+    An `nn.Linear` keeps its weight as (out, in). A row is one number of the *output*, which all heads have a part in.
+    """
+    silent = _copied(attention)
+    silent.out_proj.weight.data[_features(attention, head)] = 0
+    return silent(x, x, x)[0]
+
+
+@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+def output_cut(attention, head, x):
+    """A part of the output is 0, where a head should be silent.
+
+    What comes out of `out_proj` belongs to all heads: each writes into every number of the output. A head's own
+    features are those that go *into* `out_proj`.
+    """
+    output = attention(x, x, x)[0].clone()
+    output[..., _features(attention, head)] = 0
+    return output
+
+
+@silencing.mistake(reread="notebook 4, “From features to heads”")
+def dealt_out(attention, head, x):
+    """The features are dealt out in turn: every second or third column is 0.
+
+    A head has a block of neighbours, as `split_heads` and `merge_heads` lay them.
+    """
+    return _out_columns(attention, slice(head, None, attention.num_heads))(x, x, x)[0]
+
+
+@silencing.mistake()
+def one_feature(attention, head, x):
+    """A single column is 0: that is one feature, not one head.
+
+    Head h begins at h · head_dim and is head_dim wide.
+    """
+    return _out_columns(attention, slice(head, head + 1))(x, x, x)[0]
+
+
+@silencing.mistake()
+def counted_from_one(attention, head, x):
+    """It is the head before that is silent.
+
+    Heads count from 0, as everything in Python does.
+    """
+    return _out_columns(attention, _features(attention, head - 1) if head else slice(0, 0))(x, x, x)[0]
+
+
+@silencing.mistake()
+def the_others(attention, head, x):
+    """It is the others that are silent.
+
+    Asked for is the model without this head. What this head does alone is another question, and often has another
+    answer.
+    """
+    silent = _out_columns(attention, slice(None))
+    own = _features(attention, head)
+    silent.out_proj.weight.data[:, own] = attention.out_proj.weight.data[:, own]
+    return silent(x, x, x)[0]
+
+
+@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+def bias_too(attention, head, x):
+    """The bias of `out_proj` is gone as well.
+
+    It is added to the output once, whatever the heads say, and belongs to none of them.
+    """
+    silent = _out_columns(attention, _features(attention, head))
+    silent.out_proj.bias.data.zero_()
+    return silent(x, x, x)[0]
+
+
+@silencing.mistake(reread="notebook 4, “One head as a module”")
+def bias_of_the_values_left(attention, head, x):
+    """The head's values are 0, but for their bias.
+
+    `v_proj` adds its bias after the product: whoever clears the weight alone leaves a head that says the same to
+    everybody.
+    """
+    silent = _copied(attention)
+    silent.v_proj.weight.data[_features(attention, head)] = 0
+    return silent(x, x, x)[0]
+
+
+@silencing.mistake(reread="notebook 3, “Padding is heard”")
+def even(attention, head, x):
+    """The head listens to all alike, and goes on speaking.
+
+    Scores of 0 are not weights of 0: softmax makes equal shares of them, and the head says the mean of all values.
+    """
+    silent = _copied(attention)
+    silent.q_proj.weight.data[_features(attention, head)] = 0
+    silent.q_proj.bias.data[_features(attention, head)] = 0
+    return silent(x, x, x)[0]
+
+
+# ----------------------------------------------------------------------------------------------------------- 9.4
+
+
+def _asked(lists, at):
+    """Lists that end with one of their own tokens, asked again, and what stood behind it."""
+    at = at[:, None]
+    return torch.cat([lists, lists.gather(1, at)], dim=1), lists.gather(1, at + 1)[:, 0]
+
+
+def _shuffled(batch, words, shown):
+    """Lists of so many words in any order; a test that asks for more than fit in memory is refused."""
+    if batch > 10_000:
+        raise ValueError(f"batch={batch} is more than 10000 lists at a time")
+    return torch.rand(batch, words).argsort(dim=1)[:, :shown]
+
+
+def puzzles(batch):
+    """six words of ten, in any order, one of them asked"""
+    return _asked(_shuffled(batch, 10, 6), torch.randint(5, (batch,)))
+
+
+def few_words(batch):
+    """four words of five, in any order, one of them asked"""
+    return _asked(_shuffled(batch, 5, 4), torch.randint(3, (batch,)))
+
+
+def new_names(batch):
+    """three guests, their last names drawn anew for each list, one of them asked"""
+    first, last = _shuffled(batch, 8, 3), 8 + _shuffled(batch, 8, 3)
+    return _asked(torch.stack([first, last], dim=2).flatten(1), 2 * torch.randint(3, (batch,)))
+
+
+def repeats(batch):
+    """three words again and again, as in a b c a b"""
+    lists = _shuffled(batch, 10, 3)
+    return torch.cat([lists, lists[:, :2]], dim=1), lists[:, 2]
+
+
+def always_the_first(batch):
+    """six words of ten, and always the first one is asked"""
+    return _asked(_shuffled(batch, 10, 6), torch.zeros(batch, dtype=torch.long))
+
+
+def old_names(batch):
+    """three guests, each with the same last name in every list, one of them asked"""
+    first = _shuffled(batch, 8, 3)
+    return _asked(torch.stack([first, 8 + (first * 3) % 8], dim=2).flatten(1), 2 * torch.randint(3, (batch,)))
+
+
+def alphabet(batch):
+    """six letters of the alphabet from anywhere on, one of them asked"""
+    return _asked(_shuffled(batch, 20, 1) + torch.arange(6), torch.randint(5, (batch,)))
+
+
+def one_list(batch):
+    """one and the same list every time"""
+    return _asked(torch.arange(6).expand(batch, 6), torch.full((batch,), 2))
+
+
+HONEST, EASY = (puzzles, few_words, new_names), (repeats, always_the_first, old_names, alphabet, one_list)
+
+
+def _by_place(tokens, answers):
+    return bool((tokens == answers[:, None]).all(dim=0).any())
+
+
+def _by_last_token(tokens, answers):
+    last = tokens[:, -1]
+    return all(len(answers[last == token].unique()) == 1 for token in last.unique())
+
+
+def detects(task):
+    """Whether these data can be answered without ever looking for a copy."""
+    tokens, answers = task(1000)
+    by_place = (tokens == answers[:, None]).all(dim=0).any()  # the answer always stands at one and the same place
+    last = tokens[:, -1]
+    by_token = all(len(answers[last == token].unique()) == 1 for token in last.unique())  # each has but one answer
+    return bool(by_place or by_token)
+
+
+def _said(task, result):
+    if result is None:
+        raise TypeError("it returns nothing: True or False is asked for")
+    return (torch.tensor([[bool(result)]]),)
+
+
+testing = function(
+    "9.4",
+    detects,
+    as_="my_detects(task)",
+    title="A test of training data",
+    section="notebook 9, “Break it”",
+    probes=[(task,) for task in (*HONEST, *EASY)],
+    returns=("the verdict",),
+    dtype=torch.float64,
+    after=_said,
+    shown=lambda task: f"“{task.__doc__}”",
+    hints=[
+        "`tokens, answers = task(1000)`. First the road of the lesson: is there a place in the list where the answer "
+        "stands every time?",
+        "`(tokens == answers[:, None])` is True where the answer stands. A column that is True in all lists is a place "
+        "to learn by heart.",
+        "Then the other road: the last token may always have the same answer, in every list. For each token that asks, "
+        "count how many different answers it has.",
+    ],
+)
+
+
+@testing.mistake(forms=[lambda task: _by_place(*task(1)) or _by_last_token(*task(1))])
+def alarm(task):
+    """It says True to everything, to honest data too.
+
+    With one list, or very few, every rule fits: there is always a place where the answer stands. It takes many lists to
+    rule one out.
+    """
+    return True
+
+
+@testing.mistake()
+def the_copy_fits(task):
+    """It says False to everything.
+
+    Does it ask whether the right rule fits? Behind the earlier copy stands the answer, in the easy data as in the
+    honest. The question is whether something simpler fits *as well*.
+    """
+    return False
+
+
+@testing.mistake()
+def both_at_once(task):
+    """It sounds the alarm only where both short cuts are open.
+
+    One is enough to spoil the training: it takes `or` where `and` stands.
+    """
+    return _by_place(*task(1000)) and _by_last_token(*task(1000))
+
+
+@testing.mistake(reread="notebook 9, “In a small GPT”")
+def place_alone(task):
+    """A short cut by words goes unnoticed.
+
+    If *ann* is always followed by *lee*, nobody has to look for an earlier *ann*: a table of words is enough, and W is
+    one.
+    """
+    return _by_place(*task(1000))
+
+
+@testing.mistake()
+def word_alone(task):
+    """A short cut by places goes unnoticed.
+
+    If the answer always stands three places back, nobody has to look for a copy either.
+    """
+    return _by_last_token(*task(1000))
+
+
+@testing.mistake()
+def upside_down(task):
+    """It is the other way round: True for honest data.
+
+    True has to mean the alarm, for data with a short cut.
+    """
+    return not detects(task)

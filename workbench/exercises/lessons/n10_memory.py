@@ -1,0 +1,475 @@
+"""Exercises of notebook 10: attention with a cache, heads that share, a window, and what it all costs."""
+
+from functools import partial
+
+import torch
+
+from attn_lib import cache, functional, masks
+from attn_lib.position import rotary
+
+from ..engine.function import function
+from ..engine.probes import normal
+
+# ---------------------------------------------------------------------------------------------------------- 10.1
+
+
+def _text(n_kept, n_new, heads=2, batch=1, head_dim=4, d_v=3, seed=0):
+    """The query, key and value of new tokens, and what is kept of those before."""
+    sizes = (n_new, head_dim), (n_new, head_dim), (n_new, d_v), (n_kept, head_dim), (n_kept, d_v)
+    return tuple(normal(batch, heads, *size, seed=10 * seed + i) for i, size in enumerate(sizes))
+
+
+def _attend(query, key, value, keys, values):
+    """As asked for: what is kept comes and goes as two tensors."""
+    kept = cache.Cache(keys, values, keys.size(-2))
+    output, (keys, values, _) = cache.cached_attention(query, key, value, kept, rope=True)
+    return output, keys, values
+
+
+attend = function(
+    "10.1",
+    _attend,
+    as_="my_attend(query, key, value, keys, values)",
+    title="Attention with a cache",
+    section="notebook 10, “The cache as a value”",
+    probes=[
+        _text(0, 3),
+        _text(3, 1, seed=1),
+        _text(4, 2, seed=2),
+        _text(2, 3, heads=3, batch=2, head_dim=6, d_v=5, seed=3),
+    ],
+    corner_cases=[_text(0, 1, seed=4), _text(5, 1, heads=1, head_dim=2, d_v=1, seed=5)],
+    drawn=lambda rng: [
+        _text(rng.randrange(1, 7), rng.randrange(2, 5), batch=2, d_v=5, seed=rng.randrange(10**6)) for _ in range(2)
+    ],
+    returns=("the output", "the keys", "the values"),
+    gradients=True,
+    shows=(cache.cached_attention,),
+    also_called=("cached_attention",),
+    hints=[
+        "How many tokens have been read stands in what is kept: `keys.size(-2)`. There the first new one stands.",
+        "Turn query and key from that start on, put the kept keys in front of the new ones, and the values likewise.",
+        "`causal_mask(n_new, n_keys)`: n_keys counts all keys, so that the last query sees them all.",
+    ],
+)
+
+
+def _memory(query, key, value, keys, values, *, turn_query=rotary, turn_key=rotary, start=None, mask=None,
+            old=lambda keys: keys, keep=None):  # fmt: skip
+    """10.1 with one part exchanged."""
+    start = keys.size(-2) if start is None else start
+    all_keys = torch.cat([old(keys), turn_key(key, start)], dim=-2)
+    all_values = torch.cat([values, value], dim=-2)
+    allowed = masks.causal_mask(query.size(-2), all_keys.size(-2)) if mask is None else mask
+    output, _ = functional.scaled_dot_product_attention(turn_query(query, start), all_keys, all_values, allowed)
+    return (output, all_keys, all_values) if keep is None else (output, *keep(all_keys, all_values))
+
+
+def _ones(query, key, keys):
+    return torch.ones(query.size(-2), keys.size(-2) + key.size(-2), dtype=torch.bool)
+
+
+@attend.mistake(telltale=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
+def top_left(query, key, value, keys, values):
+    """The triangle of the mask stands at the upper left.
+
+    That is right for a prompt, where there are as many queries as keys. Once something is kept, the newest tokens hear
+    only the oldest ones. `causal_mask(n_new, n_keys)` stands at the lower right.
+    """
+    return _memory(query, key, value, keys, values, mask=_ones(query, key, keys).tril())
+
+
+@attend.mistake(telltale=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
+def no_mask_with_a_cache(query, key, value, keys, values):
+    """There is no mask once something is kept.
+
+    One new token needs none, for it may hear everybody. Of two, the first may not hear the second.
+    """
+    return _memory(query, key, value, keys, values, mask=_ones(query, key, keys) if keys.size(-2) else None)
+
+
+@attend.mistake(reread="notebook 10, “Several at once”")
+def never_masked(query, key, value, keys, values):
+    """There is no mask at all.
+
+    Then the first token of a prompt hears the last one. A single new token needs no mask; whoever comes with others
+    does.
+    """
+    return _memory(query, key, value, keys, values, mask=_ones(query, key, keys))
+
+
+def _from_0(x, start):
+    return rotary(x)
+
+
+@attend.mistake(
+    telltale=_text(3, 1, seed=1),
+    reread="notebook 10, “Where the new token stands”",
+    forms=[partial(_memory, turn_query=_from_0), partial(_memory, turn_key=_from_0)],
+)
+def starts_again(query, key, value, keys, values):
+    """The positions begin at 0 again, for query, key or both.
+
+    The new tokens stand behind all that were read: `start` is how many are kept. From 0 on each of them takes itself
+    for the first of a text.
+    """
+    return _memory(query, key, value, keys, values, start=0)
+
+
+def _as_it_came(x, start):
+    return x
+
+
+@attend.mistake(reread="notebook 10, “Where the new token stands”")
+def query_unturned(query, key, value, keys, values):
+    """The query is not turned.
+
+    The scores depend on how far apart two tokens stand only if both sides are turned, each by its own position.
+    """
+    return _memory(query, key, value, keys, values, turn_query=_as_it_came)
+
+
+@attend.mistake(reread="notebook 10, “Where the new token stands”")
+def never_turned(query, key, value, keys, values):
+    """Query and key are not turned: RoPE is missing.
+
+    The kept keys were turned when they arrived. `rotary(query, start)` and `rotary(key, start)` do it for the new ones.
+    """
+    return _memory(query, key, value, keys, values, turn_query=_as_it_came, turn_key=_as_it_came)
+
+
+@attend.mistake(
+    telltale=_text(3, 1, seed=1),
+    reread="notebook 10, “Where the new token stands”",
+    forms=[lambda q, k, v, keys, values: _memory(q, k, v, keys, values, old=lambda old: rotary(old, keys.size(-2)))],
+)
+def turned_again(query, key, value, keys, values):
+    """The kept keys are turned once more.
+
+    They were turned when they arrived. Turned at each step, an old key runs further and further away from its place.
+    """
+    return _memory(query, key, value, keys, values, old=rotary)
+
+
+@attend.mistake(telltale=_text(3, 1, seed=1), reread="notebook 10, “Where the new token stands”")
+def one_further(query, key, value, keys, values):
+    """The new tokens stand one place too far on.
+
+    Counted from 0, three tokens stand at 0, 1 and 2, and the next one at 3, which is how many there were. A counter
+    that is moved on before it is used, or by each layer, is ahead.
+    """
+    return _memory(query, key, value, keys, values, start=keys.size(-2) + 1)
+
+
+@attend.mistake()
+def kept_unturned(query, key, value, keys, values):
+    """The new keys are kept as they came, before they were turned.
+
+    The output is right; the next call will take them for turned ones. Keep what was used.
+    """
+    output, _, all_values = _memory(query, key, value, keys, values)
+    return output, torch.cat([keys, key], dim=-2), all_values
+
+
+@attend.mistake()
+def not_kept(query, key, value, keys, values):
+    """What is handed back does not hold the new tokens.
+
+    The output is right this time. The next token will not find those of today.
+    """
+    return _memory(query, key, value, keys, values, keep=lambda *_: (keys, values))
+
+
+@attend.mistake(telltale=_text(3, 1, seed=1))
+def old_ones_dropped(query, key, value, keys, values):
+    """Only the new tokens are kept.
+
+    The output is right this time. The next token will find those of today, and nothing from before.
+    """
+    n = query.size(-2)
+    return _memory(query, key, value, keys, values, keep=lambda k, v: (k[..., -n:, :], v[..., -n:, :]))
+
+
+@attend.mistake(telltale=_text(3, 1, seed=1), reread="notebook 10, “A word arrives”")
+def memory_unused(query, key, value, keys, values):
+    """What is kept is not used.
+
+    The new tokens hear one another and nobody from before. Put the kept keys and values in front of the new ones.
+    """
+    output, *_ = _memory(query, key, value, keys[..., :0, :], values[..., :0, :], start=keys.size(-2))
+    return output, *_memory(query, key, value, keys, values)[1:]
+
+
+# ---------------------------------------------------------------------------------------------------------- 10.2
+
+
+def _stored(batch, kv_heads, n, head_dim, groups):
+    return normal(batch, kv_heads, n, head_dim, seed=groups), groups
+
+
+share_heads = function(
+    "10.2",
+    functional.share_heads,
+    as_="my_share_heads(x, groups)",
+    title="Heads that share",
+    section="notebook 10, “Heads that share”",
+    probes=[_stored(1, 2, 3, 4, 2), _stored(2, 3, 4, 5, 2), _stored(2, 2, 5, 3, 4)],
+    corner_cases=[_stored(2, 1, 3, 4, 3), _stored(1, 3, 2, 4, 1), _stored(1, 1, 1, 2, 1)],
+    drawn=lambda rng: [_stored(2, rng.randrange(2, 6), 3, 4, rng.randrange(2, 6)) for _ in range(2)],
+    returns=("the heads",),
+    gradients=True,
+    hints=[
+        "Stored heads A and B, two query heads each: A, A, B, B. Neighbours share.",
+        "Which of the four axes has the heads? That one becomes `groups` times as long, and no other.",
+        "`repeat_interleave` repeats each entry where it stands, `repeat` the whole list.",
+    ],
+)
+
+
+@share_heads.mistake()
+def tiled(x, groups):
+    """The whole list of heads is repeated.
+
+    A, B, A, B in place of A, A, B, B: `repeat` where `repeat_interleave` is needed. Every shape is right, and all heads
+    but the first and the last ask somebody else's keys.
+    """
+    return x.repeat(1, groups, 1, 1)
+
+
+@share_heads.mistake()
+def along_the_tokens(x, groups):
+    """It is the tokens that are repeated.
+
+    x is (batch, kv_heads, n, head_dim): the heads are the second axis, third from the end. Code for (batch, n,
+    kv_heads, head_dim) repeats along another one.
+    """
+    return x.repeat_interleave(groups, dim=-2)
+
+
+@share_heads.mistake()
+def along_the_features(x, groups):
+    """It is the features that are repeated.
+
+    Without `dim`, or with the last one, each number of a head is written several times: the heads become wider, not
+    more.
+    """
+    return x.repeat_interleave(groups, dim=-1)
+
+
+@share_heads.mistake()
+def in_the_batch(x, groups):
+    """It is the sentences that are repeated.
+
+    The batch is the first axis, the heads are the second.
+    """
+    return x.repeat_interleave(groups, dim=0)
+
+
+# ---------------------------------------------------------------------------------------------------------- 10.3
+
+
+window_mask = function(
+    "10.3",
+    masks.window_mask,
+    as_="my_window_mask(n_queries, n_keys, window)",
+    title="A window",
+    section="notebook 10, “A window”",
+    probes=[(3, 3, 2), (4, 4, 3), (2, 6, 3), (1, 5, 2), (3, 7, 2)],
+    corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1)],
+    drawn=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
+    returns=("the mask",),
+    hints=[
+        "Begin with `causal_mask(n_queries, n_keys)`. Which of its True have to become False?",
+        "With 2 queries, 6 keys and a window of 3, query 0 stands at key 4 and hears keys 2, 3 and 4.",
+        "`tril(d)` keeps what lies on or left of diagonal d, `triu(d)` what lies on or right of it. Own keys lie on "
+        "diagonal n_keys − n_queries.",
+    ],
+)
+
+
+def _band(n_queries, n_keys, latest, oldest, *, corner=None):
+    own = n_keys - n_queries if corner is None else corner
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(own + latest).triu(own + oldest)
+
+
+@window_mask.mistake()
+def one_too_many(n_queries, n_keys, window):
+    """The window is one too wide.
+
+    The token itself is one of the window: with a window of 3 it hears itself and two more. `distance <= window` lets
+    one more through than `distance < window`.
+    """
+    return _band(n_queries, n_keys, 0, -window)
+
+
+@window_mask.mistake(telltale=(4, 4, 3))
+def one_too_few(n_queries, n_keys, window):
+    """The window is one too narrow.
+
+    The distances 0, 1, …, window − 1 are window many, with the token itself.
+    """
+    return _band(n_queries, n_keys, 0, 2 - window)
+
+
+@window_mask.mistake(forms=[lambda n_queries, n_keys, window: _band(n_queries, n_keys, -1, 1 - window)])
+def self_left_out(n_queries, n_keys, window):
+    """A token may not hear itself.
+
+    The token itself is one of the window, the latest. With a window of 1 it hears itself alone, and here it would have
+    nobody left.
+    """
+    return _band(n_queries, n_keys, -1, -window)
+
+
+@window_mask.mistake(
+    telltale=(2, 6, 3),
+    reread="notebook 10, “Several at once”",
+    forms=[
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, 1 - window - (n_keys - n_queries)),
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, -(n_keys - n_queries), 1 - window),
+    ],
+)
+def top_left_window(n_queries, n_keys, window):
+    """The band, or one of its two edges, begins at the upper left.
+
+    With fewer queries than keys the queries are the newest tokens: the last one stands at the last key.
+    """
+    return _band(n_queries, n_keys, 0, 1 - window, corner=0)
+
+
+@window_mask.mistake(telltale=(2, 6, 3))
+def same_for_all(n_queries, n_keys, window):
+    """Every query has the window of the last one.
+
+    Keeping the newest `window` keys is right for the last query. The first of a chunk stands further left, and with it
+    its window: it loses keys that it should hear.
+    """
+    latest = torch.arange(n_keys) >= n_keys - window
+    return masks.causal_mask(n_queries, n_keys) & latest
+
+
+@window_mask.mistake(telltale=(4, 4, 3), reread="notebook 3, “No looking ahead”")
+def both_sides(n_queries, n_keys, window):
+    """The window reaches into the future.
+
+    It is right for text that is read as a whole. Who writes may not hear what comes later: `tril` is missing, or the
+    distance is taken without its sign.
+    """
+    return _band(n_queries, n_keys, window - 1, 1 - window)
+
+
+@window_mask.mistake(telltale=(4, 4, 3), reread="notebook 3, “No looking ahead”")
+def future_open(n_queries, n_keys, window):
+    """The past is cut off, the future is open.
+
+    `triu` alone closes what is too old. What comes later has to be closed too.
+    """
+    return _band(n_queries, n_keys, n_keys, 1 - window)
+
+
+@window_mask.mistake(reread="notebook 3, “True means what?”")
+def polarity(n_queries, n_keys, window):
+    """True means the opposite.
+
+    Here True = may attend, as everywhere in this series.
+    """
+    return ~masks.window_mask(n_queries, n_keys, window)
+
+
+# ---------------------------------------------------------------------------------------------------------- 10.4
+
+
+def _bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """As asked for: from a model's configuration."""
+    return cache.cache_bytes(layers, kv_heads, embed_dim // heads, tokens=tokens, bytes_per_number=1) * bits / 8
+
+
+def _as_tensor(*arguments_and_result):
+    result = arguments_and_result[-1]
+    if result is None:
+        raise TypeError("it returns nothing: a number of bytes is asked for")
+    return (torch.as_tensor(result, dtype=torch.float64).reshape(1, 1),)
+
+
+cache_bytes = function(
+    "10.4",
+    _bytes,
+    as_="my_cache_bytes(layers, embed_dim, heads, kv_heads, tokens, bits)",
+    title="What it costs",
+    section="notebook 10, “What fills the memory”",
+    probes=[(2, 12, 6, 3, 5, 16), (3, 20, 4, 2, 7, 32), (12, 768, 12, 12, 1, 32), (32, 4096, 32, 8, 100, 16)],
+    corner_cases=[(1, 8, 4, 1, 1, 8), (2, 12, 6, 3, 0, 16), (2, 12, 6, 3, 5, 4)],
+    drawn=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
+    returns=("the number of bytes",),
+    after=_as_tensor,
+    shows=(cache.cache_bytes,),
+    hints=[
+        "One token, one layer, one stored head: a key and a value, of `head_dim` numbers each.",
+        "`head_dim` is what one head of queries gets of the token's width; stored heads are as wide.",
+        "2 · layers · kv_heads · (embed_dim / heads) · tokens numbers; 8 bits are a byte.",
+    ],
+)
+
+
+@cache_bytes.mistake()
+def keys_alone(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """The values are forgotten.
+
+    Each token leaves a key *and* a value: a factor of 2.
+    """
+    return _bytes(layers, embed_dim, heads, kv_heads, tokens, bits) / 2
+
+
+@cache_bytes.mistake(reread="notebook 10, “Heads that share”")
+def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """It comes to as many numbers as if no heads were shared.
+
+    Either the heads of queries are counted, or the width is divided by `kv_heads`. What is kept are the stored heads,
+    before they are repeated, and each is as wide as a head of queries: embed_dim / heads.
+    """
+    return _bytes(layers, embed_dim, heads, heads, tokens, bits)
+
+
+@cache_bytes.mistake()
+def whole_width(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Each head is taken for as wide as the whole token.
+
+    The width of a token is shared out among the heads of queries: `head_dim` is embed_dim / heads.
+    """
+    return _bytes(layers, embed_dim * heads, heads, kv_heads, tokens, bits)
+
+
+@cache_bytes.mistake()
+def in_bits(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Those are bits.
+
+    8 bits are a byte.
+    """
+    return 8 * _bytes(layers, embed_dim, heads, kv_heads, tokens, bits)
+
+
+@cache_bytes.mistake()
+def numbers_for_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Those are numbers, not bytes.
+
+    Each number takes bits / 8 bytes: 2 in bfloat16, 4 in float32.
+    """
+    return _bytes(layers, embed_dim, heads, kv_heads, tokens, 8)
+
+
+@cache_bytes.mistake()
+def one_layer(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """That is one layer.
+
+    Every layer has keys and values of its own, and keeps them.
+    """
+    return _bytes(1, embed_dim, heads, kv_heads, tokens, bits)
+
+
+@cache_bytes.mistake(telltale=(2, 12, 6, 3, 5, 4))
+def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Numbers of less than 8 bits count for nothing.
+
+    `bits // 8` rounds down: 4 // 8 is 0. Two numbers of 4 bits share a byte, so divide by 8 at the end.
+    """
+    return _bytes(layers, embed_dim, heads, kv_heads, tokens, 8 * (bits // 8))

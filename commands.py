@@ -42,7 +42,7 @@ def main(arguments, usage=""):
 def look_at_the_machine():
     """What a hub needs of it and is not there is said before anything is installed."""
     python = PYTHON if PYTHON.is_file() else sys.executable
-    if run([sys.executable, ROOT / "deploy/needs.py", python], check=False):
+    if run([sys.executable, ROOT / "deploy/check_requirements.py", python], check=False):
         sys.exit(1)
 
 
@@ -212,7 +212,7 @@ def slides(arguments):
 
 def site(arguments):
     """Write the web site into build/site."""
-    return run([PYTHON, "-m", "authors.site", *arguments], check=False, env=one_thread())
+    return run([PYTHON, "-m", "authors.site.sphinx_site", *arguments], check=False, env=one_thread())
 
 
 def test(arguments):
@@ -259,7 +259,7 @@ def refresh(arguments):
         nbformat.validate(notebook)
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
         print("saved", flush=True)
-    run([PYTHON, "-m", "authors.speaker"])  # slides that the guide for instructors names may have moved
+    run([PYTHON, "-m", "authors.deck.notes"])  # slides that the guide for instructors names may have moved
     return 1 if failed else 0
 
 
@@ -291,8 +291,8 @@ def keep_what_looks_the_same(saved, made):
 
 
 def bench(arguments):
-    """Run every tests/bench_*.py in turn."""
-    benches = sorted((ROOT / "tests").glob("bench_*.py"))
+    """Run every benchmarks/bench_*.py in turn."""
+    benches = sorted((ROOT / "benchmarks").glob("bench_*.py"))
     return max(run([PYTHON, path, *arguments], check=False) for path in benches)
 
 
@@ -306,7 +306,7 @@ def grade(arguments):
 
 def hub(arguments):
     """Start JupyterHub for a class, stop it, keep its roster, fetch what was handed in; paths are the caller's."""
-    return run([PYTHON, ROOT / "deploy/start.py", *arguments], check=False, cwd=None)
+    return run([PYTHON, ROOT / "deploy/cli.py", *arguments], check=False, cwd=None)
 
 
 # --------------------------------------------------------------------------------------------------------- helpers
@@ -327,7 +327,7 @@ def named(arguments):
 
 def make_copies(*options):
     """The learner's own notebooks in my/: made, or brought up to date."""
-    run([PYTHON, ROOT / "copies.py", *options])
+    run([PYTHON, "-m", "workbench.copies", *options])
 
 
 def jupyterlab(notebook, folder, options):

@@ -17,8 +17,8 @@ from pathlib import Path
 from unittest import mock
 
 import nbformat
-import pytest
 import preloaded_kernels
+import pytest
 from filelock import FileLock
 from fill_in import fill_in
 from hypothesis import settings
@@ -32,7 +32,7 @@ settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end; before site and decks one that shows
 # no notebook, while the last of those are still run.
-LONG = ["test_browser", "test_site", "test_deck", "test_board_view", "test_grade", "test_deploy"]
+LONG = ["test_boards_in_lab", "test_site", "test_deck", "test_board_layout", "test_grade", "test_deploy"]
 
 
 def pytest_sessionstart(session):
@@ -51,12 +51,12 @@ def pytest_xdist_auto_num_workers(config):
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
     """What takes long to import is imported once for all workers, while they collect."""
-    node.workerinput |= {"warm": warm.begin(), "shown": str(node.config.shown)}
+    node.workerinput |= {"warm": preloaded_kernels.begin(), "shown": str(node.config.shown)}
 
 
 def pytest_configure(config):
     given = getattr(config, "workerinput", {})
-    warm.share(given.get("warm"))
+    preloaded_kernels.share(given.get("warm"))
     config.shown = Path(given.get("shown") or tempfile.mkdtemp())  # where notebooks' kernels keep what they have shown
 
 
@@ -78,9 +78,9 @@ def pytest_collection_modifyitems(config, items):
     for notebook, cell in last.items():
         file = shown_by(notebook.nb, config)
         more = {
-            "Shown": in_its_kernel("keep_shown", "keep", notebook.path, file),
+            "Shown": in_its_kernel("record_outputs", "keep", notebook.path, file),
             "Solutions": answers(notebook),
-            "Questions": in_its_kernel("work_through", "work_through", notebook.path),
+            "Questions": in_its_kernel("solve_lesson", "work_through", notebook.path),
         }
         at = items.index(cell) + 1
         items[at:at] = [one_more(notebook, name, source) for name, source in more.items()]
@@ -118,13 +118,13 @@ def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
     if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
-    from workbench.progress import VARIABLE
+    from workbench.progress import PROGRESS_VARIABLE
 
     item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
-    with warm.kernels(), pytest.MonkeyPatch.context() as variables:
-        variables.setenv(VARIABLE, item.parent.progress.name)
+    with preloaded_kernels.kernels(), pytest.MonkeyPatch.context() as variables:
+        variables.setenv(PROGRESS_VARIABLE, item.parent.progress.name)
         result = yield
-    item.parent.kernel.kc.execute(in_its_kernel("keep_shown", "begin"), silent=True)
+    item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin"), silent=True)
     return result
 
 
@@ -157,8 +157,11 @@ def answers(notebook):
 
 
 def in_its_kernel(file, function, *paths):
-    """In a cell: a function of a file in tests/, called with paths."""
-    where, given = str(Path(__file__).parent / "tests" / f"{file}.py"), ", ".join(repr(str(path)) for path in paths)
+    """In a cell: a function of a file in tests/helpers/, called with paths."""
+    where, given = (
+        str(Path(__file__).parent / "tests/helpers" / f"{file}.py"),
+        ", ".join(repr(str(path)) for path in paths),
+    )
     return f"import runpy; runpy.run_path({where!r})[{function!r}]({given})"
 
 

@@ -11,7 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/helpers")]
 
 import torch
 from board_page import awake
@@ -19,23 +20,22 @@ from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
 from authors.site import boards_in_pages
-from workbench.board.lessons import explorers
+from workbench.board import lessons
 
 PACE = 0.12  # seconds between presses, as a hand makes them
-BUILD = Path(__file__).resolve().parent.parent / "build"
-HEADS = "heads_explorer(torch.randn({0}, {1}, {1}, generator=torch.Generator().manual_seed(0)).softmax(-1))"
+BUILD = ROOT / "build"
+HEADS = "heads_board(torch.randn({0}, {1}, {1}, generator=torch.Generator().manual_seed(0)).softmax(-1))"
 BOARDS = {  # what to focus, and the two keys to press in turn
-    "by_hand_explorer()": ("[aria-label='W_q row 1 column 1']", "ArrowUp", "ArrowDown"),
-    "softmax_explorer()": ("[aria-label^='how well each key matches key 0']", "ArrowUp", "ArrowDown"),
-    "mask_painter()": ("[aria-label='scores q0 → k0']", "ArrowUp", "ArrowDown"),
-    "two_heads_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
-    "reshape_explorer()": (".control input", "ArrowLeft", "ArrowRight"),
-    "fused_explorer()": ("[aria-label='keys k0, column 1']", "ArrowUp", "ArrowDown"),
-    "patient_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
+    "by_hand_board()": ("[aria-label='W_q row 1 column 1']", "ArrowUp", "ArrowDown"),
+    "softmax_board()": ("[aria-label^='how well each key matches key 0']", "ArrowUp", "ArrowDown"),
+    "mask_board()": ("[aria-label='scores q0 → k0']", "ArrowUp", "ArrowDown"),
+    "two_heads_board()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
+    "reshape_board()": (".control input", "ArrowLeft", "ArrowRight"),
+    "fused_board()": ("[aria-label='keys k0, column 1']", "ArrowUp", "ArrowDown"),
+    "patient_board()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
     "learning_board()": (".control input", "ArrowRight", "ArrowLeft"),
     "position_board()": (".control input", "ArrowRight", "ArrowLeft"),
     "cache_board()": (".control input", "ArrowRight", "ArrowLeft"),
-    "arrows_explorer()": ("[aria-label='queries I, column 1']", "ArrowUp", "ArrowDown"),
     HEADS.format(16, 64): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),
     HEADS.format(16, 256): (".small-head[tabindex='0']", "ArrowLeft", "ArrowRight"),
 }
@@ -43,7 +43,7 @@ GRID = """\
 import itertools
 import ipywidgets, torch
 from attn_lib.examples import W_k, W_q, W_v, X, self_attention_steps
-from workbench.plots import heatmap_grid
+from workbench.display.plots import heatmap_grid
 from IPython.display import clear_output, display
 grid = [ipywidgets.FloatText(value, step=1, layout={"width": "5em"}) for value in W_q.flatten().tolist()]
 canvas, drawn = ipywidgets.Output(), itertools.count()
@@ -106,7 +106,7 @@ def in_jupyterlab(browser, count):
     rows, taken, sent = [], {}, {}
     with tempfile.TemporaryDirectory() as folder:
         for k, (source, _) in enumerate([*BOARDS.items(), (GRID, None)]):
-            text = GRID if source == GRID else f"import torch\nfrom workbench.explorers import *\n{source}"
+            text = GRID if source == GRID else f"import torch\nfrom workbench.board.lessons import *\n{source}"
             write_notebook(Path(folder) / f"{k}.ipynb", text)
         with jupyterlab(Path(folder)) as address:
             for k, source in enumerate([*BOARDS, GRID]):
@@ -132,11 +132,11 @@ def in_jupyterlab(browser, count):
 def on_the_site(browser, count):
     rows = []
     for source, (target, *keys) in BOARDS.items():
-        board = eval(source, {**vars(explorers), "torch": torch})
+        board = eval(source, {**vars(lessons), "torch": torch})
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "board.html"
-            head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
-            path.write_text(f"{head}{awake(pages.embed(board))}", encoding="utf-8")
+            head = f"<!doctype html><meta charset=utf-8><style>{boards_in_pages.STYLE}</style>"
+            path.write_text(f"{head}{awake(boards_in_pages.embed(board))}", encoding="utf-8")
             page = browser.new_page(viewport={"width": 1366, "height": 768})
             page.goto(path.as_uri())
             rows.append(line(source[:60], presses(page, ".attn-board", f".attn-board {target}", keys, count)))

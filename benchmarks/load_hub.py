@@ -1,6 +1,6 @@
 """A class of simulated students on a real hub: do all get through, how fast, and does one see what another has?
 
-python tests/load_hub.py [--students 30] [--arrive 30] [--save]    as root, see deploy/README.md
+python benchmarks/load_hub.py [--students 30] [--arrive 30] [--save]    as root, see deploy/README.md
 
 Each student logs in, starts a server, pulls the course, runs notebook 1 over the websocket as JupyterLab does, edits a
 board, answers an exercise, saves, hands in, and tries to get at a neighbour's server and files. Half-way the hub is
@@ -31,12 +31,14 @@ from pathlib import Path
 import aiohttp
 import psutil
 from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1, serialize_msg_to_ws_v1
-from ports import free_ports
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
+from ports import free_ports  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "deploy"))
-import classroom  # noqa: E402
-import edition  # noqa: E402
+import spawners  # noqa: E402
+import student_edition as edition  # noqa: E402
 
 PATIENCE = 300  # seconds for any one step: a class on two cores is slow, not broken
 NOTEBOOK = "attention/my/01_by_hand.ipynb"
@@ -105,7 +107,7 @@ class Hub:
         names = [kinds[i % len(kinds)].format(run, i) for i in range(students)]
         (self.state / "class.csv").write_text("".join(f"{name},\n" for name in ("id,name", *names)), encoding="utf-8")
         self.passwords = {}
-        self.had_group = subprocess.run(["getent", "group", classroom.GROUP], capture_output=True).returncode == 0
+        self.had_group = subprocess.run(["getent", "group", spawners.GROUP], capture_output=True).returncode == 0
 
     def add(self):
         """Accounts for the class, as a teacher makes them."""
@@ -148,13 +150,13 @@ class Hub:
     def remove(self):
         self.command("stop")
         self.process.wait(60)
-        classroom.end_all({classroom.account(name) for name in self.passwords})  # of whom the roster has lost, too
+        spawners.end_all({spawners.account(name) for name in self.passwords})  # of whom the roster has lost, too
         for name in self.passwords:
-            if classroom.home(name):
+            if spawners.home(name):
                 quiet = subprocess.DEVNULL  # it says that there is no mail
-                subprocess.run(["userdel", "--remove", classroom.account(name)], stderr=quiet)
+                subprocess.run(["userdel", "--remove", spawners.account(name)], stderr=quiet)
         if not self.had_group:
-            subprocess.run(["groupdel", classroom.GROUP], stderr=subprocess.DEVNULL)
+            subprocess.run(["groupdel", spawners.GROUP], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.state)
 
 
@@ -174,7 +176,7 @@ class Student:
 
     def __init__(self, hub, name, times):
         self.hub, self.name, self.times = hub, name, times
-        self.account = classroom.account(name)
+        self.account = spawners.account(name)
         self.path_of_server = f"/user/{urllib.parse.quote(name, safe='@~')}"
         self.base = hub.address + self.path_of_server
         self.http = aiohttp.ClientSession(
@@ -403,7 +405,7 @@ class Student:
 
 
 def processes(account):
-    return [process for process in psutil.process_iter() if classroom.owner(process.pid) == account]
+    return [process for process in psutil.process_iter() if spawners.owner(process.pid) == account]
 
 
 # ------------------------------------------------------------------------------------------------------------ a class
@@ -565,7 +567,7 @@ async def main():
     parser.add_argument("--save", action="store_true", help="write deploy/measured.json")
     options = parser.parse_args()
     if os.geteuid() != 0:
-        sys.exit("A hub makes accounts, which only root can: sudo .venv/bin/python tests/load_hub.py")
+        sys.exit("A hub makes accounts, which only root can: sudo .venv/bin/python benchmarks/load_hub.py")
     times, failures = defaultdict(list), []
     hub = Hub(options.students)
     started = time.perf_counter()

@@ -2,7 +2,7 @@
 
 course.py hub                start it; Ctrl-C ends the hub alone: servers and kernels go on for the next start
 course.py hub stop           end it, and every student's processes
-course.py hub add | remove | list | collect | live | links      see roster.py, collect.py and edition.py
+course.py hub add | remove | list | collect | live | links      see roster.py, collect.py and student_edition.py
 """
 
 import contextlib
@@ -12,11 +12,11 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import classroom
 import collect
-import edition
 import psutil
 import roster
+import spawners
+import student_edition as edition
 
 STATE = roster.STATE
 PROXY = "5.3.0"
@@ -78,7 +78,7 @@ def stop():
         if process := running(name, sign):
             process.terminate()
             psutil.wait_procs([process], timeout=20)
-    classroom.end_all({classroom.account(person["id"]) for person in roster.people()})
+    spawners.end_all({spawners.account(person["id"]) for person in roster.people()})
 
 
 def pid_file(name):

@@ -20,12 +20,12 @@ import sys
 import time
 from pathlib import Path
 
-import classroom
 import roster
+import spawners
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = "attention/handed-in"  # in a student's home; jupyterhub_config.py tells the notebook
-LIVE = ".attention-live"  # there check adds a line for each verdict; start.py puts the folder into new homes
+LIVE = ".attention-live"  # there check adds a line for each verdict; cli.py puts the folder into new homes
 LARGEST, MOST = 20_000_000, 200  # bytes of a file, and files of one student
 
 
@@ -56,7 +56,7 @@ def live(arguments, until_stopped=True):
     print(f"python course.py grade --live {folder}", flush=True)
     while True:
         for person in students():
-            lines = b"".join(content for _, content in fetch(classroom.home(person["id"]), LIVE, ".jsonl"))
+            lines = b"".join(content for _, content in fetch(spawners.home(person["id"]), LIVE, ".jsonl"))
             fresh = folder / f".{person['id']}"
             fresh.write_bytes(lines)
             os.replace(fresh, folder / f"{person['id']}.jsonl")
@@ -73,7 +73,7 @@ def students():
 def one(person, number, folder, name):
     """Fetch one student's hand-ins; returns the row that says what there is."""
     mine = folder / f"{number}-all" / person["id"]
-    for changed, content in fetch(classroom.home(person["id"]), f"{PLACE}/{number}"):
+    for changed, content in fetch(spawners.home(person["id"]), f"{PLACE}/{number}"):
         mine.mkdir(parents=True, exist_ok=True)
         copy = mine / f"{datetime.datetime.fromtimestamp(changed):%Y-%m-%d %H.%M.%S.%f}.ipynb"
         copy.write_bytes(content)

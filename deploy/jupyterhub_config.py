@@ -13,9 +13,9 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import classroom  # noqa: E402
 import collect  # noqa: E402
-import edition  # noqa: E402
+import spawners  # noqa: E402
+import student_edition as edition  # noqa: E402
 from roster import STATE  # noqa: E402
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
@@ -63,10 +63,10 @@ PROCESSES = 400
 
 
 def at_home(spawner, name):
-    return str(Path(classroom.home(spawner.user.name).pw_dir, name))
+    return str(Path(spawners.home(spawner.user.name).pw_dir, name))
 
 
-c.Spawner.pre_spawn_hook = classroom.make_account
+c.Spawner.pre_spawn_hook = spawners.make_account
 c.Spawner.cmd = [str(Path(sys.executable).parent / "jupyterhub-singleuser")]
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=7200",  # forgotten notebooks; never one with a page open
@@ -78,15 +78,15 @@ c.Spawner.environment = {
     "ATTENTION_HAND_IN": f"~/{collect.PLACE}",
     "ATTENTION_LIVE": lambda spawner: at_home(spawner, collect.LIVE),
     "JUPYTER_RUNTIME_DIR": lambda spawner: at_home(spawner, ".runtime"),  # a socket's path has 107 letters at most
-    "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and copies.py follow
+    "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and their copies follow
 }
 if Path("/run/systemd/system").is_dir():
-    c.JupyterHub.spawner_class = classroom.SystemdServer
+    c.JupyterHub.spawner_class = spawners.SystemdServer
     c.SystemdSpawner.isolate_tmp = c.SystemdSpawner.isolate_devices = c.SystemdSpawner.disable_user_sudo = True
     c.SystemdSpawner.unit_extra_properties = {"TasksMax": str(PROCESSES), "UMask": "0077"}
 else:  # memory is limited for each process, not for all of a student's
-    c.JupyterHub.spawner_class = classroom.PlainServer
-    memory = classroom.PlainServer(mem_limit=c.Spawner.mem_limit).mem_limit
+    c.JupyterHub.spawner_class = spawners.PlainServer
+    memory = spawners.PlainServer(mem_limit=c.Spawner.mem_limit).mem_limit
     c.Spawner.cmd = ["nice", "prlimit", f"--data={memory}", f"--nproc={PROCESSES}", *c.Spawner.cmd]
     log = os.open(STATE / "servers.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)  # outlives the hub's terminal
     c.PlainServer.popen_kwargs = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, "umask": 0o077}

@@ -1,6 +1,6 @@
 """What students get: the notebooks without the speaker's notes, and nothing that is for teachers.
 
-It is a git repository in .venv/hub that students pull from; nbgitpuller pulls, and git then calls copies.py: the
+It is a git repository in .venv/hub that students pull from; nbgitpuller pulls, and git then calls workbench.copies: the
 student's own copies in my/ are made or brought up to date, and what a student wrote stays.
 """
 
@@ -26,7 +26,6 @@ def write():
     for part in ("notebooks", "img"):
         shutil.rmtree(EDITION / part, ignore_errors=True)
     shutil.copytree(ROOT / "img", EDITION / "img")
-    shutil.copy(ROOT / "copies.py", EDITION)
     (EDITION / "notebooks").mkdir()
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         (EDITION / "notebooks" / path.name).write_text(without_notes(path.read_text(encoding="utf-8")))
@@ -54,8 +53,9 @@ def allow_pulling():
     folders = "".join(f"\tdirectory = {folder}\n" for folder in (EDITION, EDITION / ".git"))
     SETTINGS.write_text(f"[include]\n\tpath = /etc/gitconfig\n[core]\n\thooksPath = {HOOKS}\n[safe]\n{folders}")
     HOOKS.mkdir(exist_ok=True)
+    python = shlex.quote(sys.executable)
     for name in ("post-checkout", "post-merge"):  # git calls them as the student, after a clone and a merge
-        (HOOKS / name).write_text(f"#!/bin/sh\n[ ! -f copies.py ] || {shlex.quote(sys.executable)} copies.py || true\n")
+        (HOOKS / name).write_text(f"#!/bin/sh\n[ ! -d notebooks ] || {python} -m workbench.copies || true\n")
         (HOOKS / name).chmod(0o755)
     SETTINGS.chmod(0o644)
 

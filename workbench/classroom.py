@@ -1,20 +1,24 @@
-"""Handing in, where a class's hub has prepared it: a button with a notebook's progress copies the saved notebook.
+"""The learner's end of a class: verdicts that the teacher sees while it works, and a button for handing in.
 
-The hub sets the variable below to the folder of the student's hand-ins, and the teacher fetches them from there
-(deploy/collect.py). Anywhere else there is no button.
+The hub sets the variables below, each to a folder; where one is not set, nothing is told and there is no button. The
+teacher looks at the first with `course.py grade --live` and fetches from the second (deploy/collect.py).
 """
 
 import datetime
+import getpass
 import html
 import json
 import os
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
 from .display.show import framed
 
-VARIABLE = "ATTENTION_HAND_IN"
+LIVE_VARIABLE = "ATTENTION_LIVE"
+NAME_VARIABLE = "ATTENTION_NAME"  # under which name the learner is seen there; the user's unless given
+HAND_IN_VARIABLE = "ATTENTION_HAND_IN"
 SESSION = "JPY_SESSION_NAME"  # Jupyter sets it to the file that a kernel was started for
 CHECK = re.compile(r"""\bcheck\(\s*["'](\d+)\.\d+["']""")
 ANSWER = re.compile(r"^(?:def (my_\w+)\(|(my_\w+) =)", re.M)
@@ -24,9 +28,35 @@ WHAT = (
 )
 
 
+TOLD = "Your teacher sees this result and which mistake it names, not your code."
+
+
+def tell(verdict):
+    """Add a verdict to the learner's file in the folder of a class; returns what the learner is to know of it."""
+    folder = os.environ.get(LIVE_VARIABLE)
+    if not folder:
+        return None
+    name = re.sub(r"[^\w.@-]", "_", os.environ.get(NAME_VARIABLE) or getpass.getuser())
+    line = {"time": round(time.time(), 1), "exercise": verdict.exercise, "status": verdict.status}
+    try:
+        with open(os.path.join(folder, f"{name}.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps({**line, "misconception": verdict.misconception}) + "\n")
+    except OSError:
+        return None
+    return TOLD
+
+
+def show_button():
+    """Display the button, where handing in is prepared."""
+    if found := button():
+        from IPython.display import display  # which a grader's process needs not import
+
+        display(found)
+
+
 def button():
     """The button with what it does and did below it, as a widget; None where nobody collects."""
-    if not os.environ.get(VARIABLE):
+    if not os.environ.get(HAND_IN_VARIABLE):
         return None
     import ipywidgets
 
@@ -34,7 +64,7 @@ def button():
     press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "max-content"})
 
     def pressed(_):
-        folder = Path(os.environ[VARIABLE]).expanduser()
+        folder = Path(os.environ[HAND_IN_VARIABLE]).expanduser()
         kind, said = hand_in(Path(os.environ.get(SESSION, "")), folder, cells_run())
         words.value = framed(html.escape(said), kind)
 

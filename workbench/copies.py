@@ -1,7 +1,7 @@
 """The learner's own copies of the notebooks, in my/: made on first use, then brought up to date cell by cell.
 
-python copies.py              make what is missing, bring the rest up to date
-python copies.py --fresh 03   the same, and begin the third notebook again; the old one is kept
+python -m workbench.copies              make what is missing, bring the rest up to date
+python -m workbench.copies --fresh 03   the same, and begin the third notebook again; the old one is kept
 
 What a learner wrote, added, moved or deleted stays as it is. Where both the learner and the course have changed a
 cell, the course's new version stands beside it. Before a file changes, it is kept in my/kept/DATE. `course.py lab`
@@ -25,9 +25,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-ROOT = Path(__file__).resolve().parent
 COURSE, MINE = "notebooks", "my"
-BOOKS = ".copy.json"  # what the course's cells were at each update; attn_lib looks whether it is there and reads it
+BOOKS = ".copy.json"  # what the course's cells were at each update; workbench.missing reads it
 PROGRESS = ".progress.json"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
@@ -43,8 +42,10 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--fresh", metavar="NOTEBOOK", help="begin this notebook again; the old one is kept")
     asked = parser.parse_args(arguments)
+    if not Path(COURSE).is_dir():
+        sys.exit(f"There is no folder {COURSE}/ here: call this in the folder of the course.")
     try:
-        for line in bring_up_to_date(ROOT, fresh=asked.fresh):
+        for line in bring_up_to_date(Path.cwd(), fresh=asked.fresh):
             print(line, flush=True)
     except OSError as error:
         sys.exit(f"Your copies in {MINE}/ could not be written: {error}")

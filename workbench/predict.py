@@ -14,7 +14,7 @@ from .display import show
 from .missing import MARKER
 from .questions import reader
 
-VARIABLE = "ATTENTION_COPY"  # says the same where there is no such folder, as on Colab
+COPY_VARIABLE = "ATTENTION_COPY"  # says the same where there is no such folder, as on Colab
 GIVEN_UP = "show"
 
 
@@ -43,7 +43,7 @@ class NotYet(Exception):
 
 def in_a_copy():
     """Whether this kernel works in a learner's copy of the notebooks."""
-    return Path(MARKER).is_file() or bool(os.environ.get(VARIABLE))
+    return Path(MARKER).is_file() or bool(os.environ.get(COPY_VARIABLE))
 
 
 # ------------------------------------------------------------------------------------------------------- judging

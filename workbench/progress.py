@@ -8,41 +8,14 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from . import classroom
-from .exercises.engine.exercise import EXERCISES
-from .exercises.engine.verdict import Overview
-
 NAME = ".progress.json"
-VARIABLE = "ATTENTION_PROGRESS"  # another folder: the tested edition shows everybody the same, whoever runs it
+PROGRESS_VARIABLE = "ATTENTION_PROGRESS"  # another folder: the tested edition shows everybody the same, whoever runs it
 STATE = re.compile(r"tried|done|(\d) of (\d)")  # of several parts some may be right
-
-
-def progress():
-    """Show which exercises are done of the notebooks that were begun, as kept in the folder of the learner's copies."""
-    states = load()
-    begun = {_notebook(id) for id in states}
-    if button := hand_in.button():  # a notebook ends here, and on a class's hub with handing it in
-        from IPython.display import display  # which a grader's process needs not import
-
-        display(button)
-    shown = [(id, exercise) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
-    rows = [(id, exercise.title, states.get(id, _waits(exercise, begun))) for id, exercise in shown]
-    return Overview(rows, elsewhere=len(EXERCISES) - len(rows))
-
-
-def _waits(exercise, begun):
-    """The number of the later notebook that an exercise opens after, as long as that has not been begun; or None."""
-    after = exercise.opens_after
-    return after if after and str(after) not in begun else None
-
-
-def _notebook(id):
-    return id.split(".")[0]
 
 
 def place(folder=None):
     """Where the file is: in this folder, or the one that a variable names, or the one that the kernel works in."""
-    return Path(folder or os.environ.get(VARIABLE) or ".") / NAME
+    return Path(folder or os.environ.get(PROGRESS_VARIABLE) or ".") / NAME
 
 
 def load(folder=None):
@@ -65,6 +38,11 @@ def _rank(state):
         return {"tried": 1, "done": 3}[state]
     some, whole = map(int, parts.groups())
     return 1 + some / whole if some < whole else 0  # all of them would be "done"
+
+
+def tell(verdict):
+    """Keep a verdict; returns a sentence where that cannot be."""
+    return None if store(verdict) else "Progress could not be saved: this folder cannot be written to."
 
 
 def store(verdict, folder=None):

@@ -16,8 +16,8 @@ from pygments.formatters import HtmlFormatter
 
 from ..site import boards_in_pages
 from ..site.markdown import inline, to_html
-from .notes import clock, minutes_before, notes_of
 from . import live
+from .notes import clock, minutes_before, notes_of
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
@@ -42,20 +42,25 @@ def page(path, server=None):
         settings=script_data(
             {
                 "name": path.stem,
-                "reading": pages.UPRIGHT,
+                "reading": boards_in_pages.UPRIGHT,
                 "server": server,
                 "preamble": live.PREAMBLE,
                 "sources": {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"},
             }
         ),
         clock=clock,
-        styles=[read(REVEAL / "dist" / "reveal.css"), pages.STYLE, read(HERE / "deck.css"), *colours_of_code()],
+        styles=[
+            read(REVEAL / "dist" / "reveal.css"),
+            boards_in_pages.STYLE,
+            read(HERE / "deck.css"),
+            *colours_of_code(),
+        ],
         scripts=[
             read(REVEAL / "dist" / "reveal.js"),
             read(REVEAL / "plugin" / "notes" / "notes.js"),
-            pages.script(),
+            boards_in_pages.script(),
             *([read(HERE / "kernel.bundle.js")] if server else []),
-            pages.guess_script(),
+            boards_in_pages.guess_script(),
             read(HERE / "deck.js"),
         ],
     )
@@ -67,7 +72,7 @@ def page(path, server=None):
 def columns_of(notebook, shown, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
     columns, planned, number, section = [], minutes_before(notebook), 0, ""
-    buttons = pages.buttons(notebook, shown)
+    buttons = boards_in_pages.buttons(notebook, shown)
     for cell in notebook.cells:
         kind = cell.metadata.get("slideshow", {}).get("slide_type")
         if kind == "skip":
@@ -105,7 +110,7 @@ def add_cell(slide, cell, fragment, value, folder, buttons):
     if cell.cell_type == "markdown":
         source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
         on_slide, said = shortened(source, cell.metadata.get("slide"))
-        part["html"] = local(to_html(pages.with_buttons(on_slide, buttons)), folder)
+        part["html"] = local(to_html(boards_in_pages.with_buttons(on_slide, buttons)), folder)
         slide["said"] += [local(inline(text), folder) for text in said]
     else:
         part["unseen"] = cell.metadata.get("slide") == []
@@ -160,7 +165,7 @@ def words_of(source):
 
 def highlighted(source):
     """Code as HTML in colours; each line an element, so that a line that has to be broken shows as one."""
-    lines = highlight(source, pages.Python(), HtmlFormatter(linespans="line"))
+    lines = highlight(source, boards_in_pages.Python(), HtmlFormatter(linespans="line"))
     return re.sub(r'<span id="line-\d+">', '<span class="line">', lines)
 
 
@@ -191,11 +196,11 @@ def local(text, folder):
 
 def picture(folder, name, rest):
     """A picture of the page's own; what is said of one that is twice as wide as high has its place below it."""
-    upright, (width, height) = folder / "upright" / name, pages.size_of(folder / name)
+    upright, (width, height) = folder / "upright" / name, boards_in_pages.size_of(folder / name)
     drawn = f'<img{" class=broad" if width >= 2 * height else ""} src="{data_uri(folder / name)}"{rest}>'
     if not upright.is_file():
         return drawn
-    return f'<picture><source media="{pages.UPRIGHT}" srcset="{data_uri(upright)}">{drawn}</picture>'
+    return f'<picture><source media="{boards_in_pages.UPRIGHT}" srcset="{data_uri(upright)}">{drawn}</picture>'
 
 
 def data_uri(path):
@@ -205,7 +210,7 @@ def data_uri(path):
 
 def colours_of_code():
     """Light, and dark where the page says so."""
-    where = {pages.CODE: ".highlight", pages.CODE_IN_THE_DARK: ".dark .highlight"}
+    where = {boards_in_pages.CODE: ".highlight", boards_in_pages.CODE_IN_THE_DARK: ".dark .highlight"}
     return [HtmlFormatter(style=style).get_style_defs(place) for style, place in where.items()]
 
 

@@ -15,10 +15,10 @@ from unittest import mock
 
 import torch
 
-from workbench.board import Board
 from workbench import progress
+from workbench.board import Board
 from workbench.display.plots import Figure
-from workbench.predict import VARIABLE, Blank, Prediction
+from workbench.predict import COPY_VARIABLE, Blank, Prediction
 
 from ..site import boards_in_pages
 
@@ -39,7 +39,7 @@ class Shown:
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
     if isinstance(value, Board):
-        return Shown(pages.embed(value), tries=value.tries)
+        return Shown(boards_in_pages.embed(value), tries=value.tries)
     if isinstance(value, Figure):
         return Shown(drawing(value))
     if isinstance(value, Prediction) and not isinstance(value, Blank):
@@ -90,9 +90,9 @@ def prepare():
 
 def bind(on):
     """Whether guesses and blanks have to be given, as in a learner's copy: not while cells run to catch up."""
-    os.environ.pop(VARIABLE, None)
+    os.environ.pop(COPY_VARIABLE, None)
     if on:
-        os.environ[VARIABLE] = "1"
+        os.environ[COPY_VARIABLE] = "1"
 
 
 def run_here(notebook):
@@ -125,7 +125,7 @@ def torch_kept():
 
 def progress_kept_in(folder):
     """Nobody's own progress is read or changed."""
-    return mock.patch.dict(os.environ, {progress_file.VARIABLE: folder})
+    return mock.patch.dict(os.environ, {progress.PROGRESS_VARIABLE: folder})
 
 
 def last_value(source, names):

@@ -2,7 +2,7 @@
 
 {"minutes": 2, "say": "where to point, what to change live", "ask": "the question for the hall [its answer]"}
 
-`python -m authors.speaker` brings the slides that the guide for instructors names up to date; `course.py refresh` does.
+`python -m authors.deck.notes`, which `course.py refresh` calls, brings the slides that INSTRUCTORS.md names up to date.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
 def notes_of(cell):

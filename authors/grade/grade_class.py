@@ -12,13 +12,13 @@ import threading
 from dataclasses import asdict
 from pathlib import Path
 
-from .submissions import find
 from . import judge
-from .sandbox.host import CONFINED, ROOT, Limits, best_host, refuse_unconfined
 from .report.pages import write_pages
 from .report.report import Report, Row, write_tables
-from .submissions.roster import read_points, read_roster
+from .sandbox.host import CONFINED, ROOT, Limits, best_host, refuse_unconfined
+from .submissions import find
 from .submissions.owners import FILE, read_answers, who_is_who, write_questions
+from .submissions.roster import read_points, read_roster
 
 HERE = Path(__file__).resolve().parent
 KEPT = ".judged"  # a folder beside the tables: what was judged once is not judged again
@@ -44,7 +44,7 @@ def grade(
     folder, limits = Path(folder), limits or Limits()
     place = folder if folder.is_dir() else folder.parent
     roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
-    found = hand_ins.find(folder, but=(roster, points))
+    found = find.find(folder, but=(roster, points))
     out = Path(out) if out else place / "graded"
     for hand_in in found:
         if not (hand_in.problem or again) and note_of(hand_in, out / KEPT).exists():
@@ -56,7 +56,7 @@ def grade(
     report.points, report.groups = read_points(points)
     answers, wrong = read_answers(place / FILE, people, found)
     report.questions = who_is_who(found, people, answers)
-    chosen, others = hand_ins.choose([hand_in for hand_in in found if not hand_in.problem])
+    chosen, others = find.choose([hand_in for hand_in in found if not hand_in.problem])
     unique = list({id(hand_in): hand_in for hand_in, _ in chosen}.values())
     results, report.words = judge_all(unique, out / KEPT, limits, jobs, again, show_progress, unconfined)
     for hand_in, number in chosen:
@@ -188,7 +188,7 @@ class Refused(Exception):
 class Judge:
     """A judge in a process of its own: should it end, its hand-in is said to be unjudged, and it starts anew."""
 
-    command = (sys.executable, "-m", "authors.grade.run")
+    command = (sys.executable, "-m", "authors.grade.grade_class")
     may_start = staticmethod(refuse_unconfined)  # asked before anything is written, or is waited for
 
     def __init__(self, limits, seed, unconfined=False):
@@ -228,7 +228,7 @@ class Judge:
 
     def judge(self, hand_in):
         """(results, or None if its process ended, and whether they are to be kept)."""
-        asked = {"name": hand_in.name, "cells": hand_ins.cells_as_data(hand_in), "heads": hand_in.heads}
+        asked = {"name": hand_in.name, "cells": find.cells_as_data(hand_in), "heads": hand_in.heads}
         try:
             if self.process is None:
                 self._start()
@@ -252,8 +252,8 @@ def main(options):
         print(json.dumps({"words": words}), file=out, flush=True)
         for line in sys.stdin:
             asked = json.loads(line)
-            cells = hand_ins.cells_from_data(asked["cells"])
-            hand_in = hand_ins.HandIn("", asked["name"], cells=cells, heads=asked["heads"])
+            cells = find.cells_from_data(asked["cells"])
+            hand_in = find.HandIn("", asked["name"], cells=cells, heads=asked["heads"])
             print(json.dumps({"results": judge.judge(hand_in, host)}), file=out, flush=True)
 
 

@@ -7,14 +7,14 @@ import secrets
 import time
 from dataclasses import asdict, dataclass
 
+from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES, find
-from workbench.exercises.api import verdict_on
 
-from .submissions.extract import OTHER_NAME, answer_in, course, exercises_in
+from .sandbox.protocol import Malformed, cleaned
 from .sandbox.remote import Greedy, RemoteFunction, Student, remote_class
 from .sandbox.traces import first_difference
-from .sandbox.protocol import Malformed, cleaned
+from .submissions.extract import OTHER_NAME, answer_in, course, exercises_in
 
 LIBRARYS = "librarys-own"
 OF_THE_RUN = {  # how an answer's run ended that made no mistake in the subject

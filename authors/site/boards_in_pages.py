@@ -20,7 +20,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
 CODE, CODE_IN_THE_DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # styles of pygments
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
-WAKE = (Path(__file__).parent / "wake.js").read_text(encoding="utf-8")
+WAKE = (Path(__file__).parent / "standalone.js").read_text(encoding="utf-8")
 
 
 def buttons(notebook, shown):
@@ -80,7 +80,7 @@ def guess_script():
     """Guesses answered in a page, with the boards' reader of numbers as `attnNumbers`."""
     reader = (PAGE / "numbers.js").read_text(encoding="utf-8")
     names = "readNumber, readNumbers, written, exact"
-    guesses = (Path(__file__).parent / "guess.js").read_text(encoding="utf-8")
+    guesses = (Path(__file__).parent / "predict.js").read_text(encoding="utf-8")
     return f"const attnNumbers = (() => {{\n{reader}return {{ {names} }};\n}})();\n{guesses}"
 
 

@@ -3,7 +3,6 @@
 import math
 import re
 import warnings
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -11,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from paths import NOTEBOOKS
 from refusals import assert_refused
 from strategies import normal, seeds
 from torch.testing import assert_close
@@ -26,7 +26,7 @@ from attn_lib import (
     window_mask,
 )
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "10_writing_with_a_memory.ipynb"
+NOTEBOOK = NOTEBOOKS / "10_writing_with_a_memory.ipynb"
 WITHIN = {torch.float32: 2e-6, torch.float64: 1e-14}
 windows = st.one_of(st.none(), st.integers(1, 8))
 leading, batched = st.sampled_from([(), (2,), (2, 1)]), st.sampled_from([(1,), (2,)])

@@ -1,13 +1,12 @@
 """Heads that find each other: the library's two functions, and what notebook 9 says of its circuit and of its data."""
 
-from pathlib import Path
-
 import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from paths import NOTEBOOKS
 from refusals import assert_refused
 from strategies import normal, seeds
 from torch import nn
@@ -15,7 +14,7 @@ from torch.testing import assert_close
 
 from attn_lib import MultiHeadAttention, causal_mask, induction_score, masked_softmax, without_head
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "09_two_heads.ipynb"
+NOTEBOOK = NOTEBOOKS / "09_two_heads.ipynb"
 
 
 def causal_weights(batch, heads, n, seed=0):

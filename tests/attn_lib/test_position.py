@@ -5,7 +5,6 @@ import itertools
 import math
 import re
 import warnings
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,13 +12,14 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from paths import NOTEBOOKS
 from refusals import assert_refused
 from strategies import normal, seeds
 from torch.testing import assert_close
 
 from attn_lib import alibi_bias, causal_mask, masked_softmax, position_angles, rotary, sinusoidal_encoding
 
-NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "08_position.ipynb"
+NOTEBOOK = NOTEBOOKS / "08_position.ipynb"
 even = st.integers(1, 6).map(lambda pairs: 2 * pairs)
 leading = st.sampled_from([(), (2,), (2, 3)])
 lengths = st.integers(0, 6)

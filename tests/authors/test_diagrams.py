@@ -4,19 +4,19 @@ import functools
 import itertools
 import re
 from collections import namedtuple
-from pathlib import Path
 
 import matplotlib
 import nbformat
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from paths import ROOT
 
 from authors import diagrams
 from authors.diagrams import DIAGRAMS, alt_text, svg
 from workbench.display.colours import COLOURS
 
-IMG = Path(__file__).resolve().parent.parent / "img"
+IMG = ROOT / "img"
 NOTEBOOKS = sorted(IMG.with_name("notebooks").glob("*.ipynb"))
 Box = namedtuple("Box", "x0 y0 x1 y1")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")

@@ -20,11 +20,11 @@ from pathlib import Path
 from unittest import mock
 
 import nbformat
-import pytest
 import preloaded_kernels
+import pytest
 from lab_page import write_notebook
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LISTS = ["requirements.txt", "authors/requirements.txt", "deploy/requirements.txt"]
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY" "$PYTHONPATH" >> "{root}/calls"
@@ -51,7 +51,12 @@ def lay_out(root):
     (root / "tests").mkdir()
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, root / "notebooks")
-    for name in ("tests/bench_one.py", "tests/bench_two.py", "tests/test_three.py", "deploy/needs.py"):
+    for name in (
+        "benchmarks/bench_one.py",
+        "benchmarks/bench_two.py",
+        "tests/test_three.py",
+        "deploy/check_requirements.py",
+    ):
         (root / name).touch()
     return root
 
@@ -163,7 +168,7 @@ COMMANDS = ["lab", "test", "present", "slides", "site", "refresh", "bench", "gra
 def test_what_a_command_runs_decides_its_exit_code(terminal, command):
     terminal.type(command)
     assert terminal.code == 0, terminal.printed
-    terminal.answers('case "$1" in *copies.py) exit 0;; esac; exit 3')
+    terminal.answers('case "$2" in *copies) exit 0;; esac; exit 3')
     terminal.type(command)
     assert terminal.code == 3, terminal.printed
     assert "Traceback" not in terminal.printed
@@ -176,8 +181,8 @@ def test_ctrl_c_ends_a_command_without_a_traceback(terminal):
 
 
 def test_test_runs_pytest_on_notebooks_and_tests_with_what_is_asked_for(terminal):
-    (call,) = terminal.type("test", "-k", "masks", "tests/test_masks.py", folder=terminal.root.parent)
-    assert call.command == ["-m", "pytest", "-k", "masks", "tests/test_masks.py"]
+    (call,) = terminal.type("test", "-k", "masks", "tests/attn_lib/test_masks.py", folder=terminal.root.parent)
+    assert call.command == ["-m", "pytest", "-k", "masks", "tests/attn_lib/test_masks.py"]
     assert (call.folder, call.threads) == (str(terminal.root), "1")
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     assert options["testpaths"] == ["notebooks", "tests"]
@@ -209,7 +214,11 @@ def test_slides_are_written_of_the_notebooks_named_or_of_all(terminal):
 
 def test_site_passes_its_arguments_on(terminal):
     (call,) = terminal.type("site", "-n", folder=terminal.root.parent)
-    assert call.command == ["-m", "authors.site", "-n"] and call.folder == str(terminal.root) and call.threads == "1"
+    assert (
+        call.command == ["-m", "authors.site.sphinx_site", "-n"]
+        and call.folder == str(terminal.root)
+        and call.threads == "1"
+    )
 
 
 def test_bench_runs_every_benchmark_and_the_worst_exit_code_counts(terminal):
@@ -236,12 +245,12 @@ def test_a_folder_to_be_graded_is_the_callers(terminal, tmp_path):
 
 def test_the_hub_gets_its_words_where_the_caller_stands(terminal, tmp_path):
     (call,) = terminal.type("hub", "add", "class.csv", folder=tmp_path)
-    assert call.command == [str(terminal.root / "deploy/start.py"), "add", "class.csv"]
+    assert call.command == [str(terminal.root / "deploy/cli.py"), "add", "class.csv"]
     assert call.folder == str(tmp_path)
 
 
 def test_what_a_machine_lacks_is_said_before_a_hub_is_set_up(terminal):
-    (terminal.root / "deploy/needs.py").write_text("import sys; sys.exit('No node for ' + sys.argv[1])")
+    (terminal.root / "deploy/check_requirements.py").write_text("import sys; sys.exit('No node for ' + sys.argv[1])")
     (terminal.root / ".venv/hub-ready").unlink()
     assert terminal.type("hub") == []
     assert (terminal.code, terminal.printed) == (1, f"No node for {terminal.root / '.venv/bin/python'}\n")
@@ -271,7 +280,7 @@ def lab_options(terminal, *arguments, **variables):
     *before, call = terminal.type("lab", *arguments, **variables)
     assert call.command[:2] == ["-m", "jupyterlab"]
     copies = [made.command for made in before]
-    assert all(Path(command[0]) == terminal.root / "copies.py" for command in copies)
+    assert all(command[:2] == ["-m", "workbench.copies"] for command in copies)
     return call.command[2:], [command[1:] for command in copies]
 
 
@@ -305,7 +314,7 @@ def test_a_copy_that_cannot_be_made_or_begun_again_opens_nothing(terminal):
     assert terminal.type("lab", "--fresh") == [] and terminal.code == 1 and "--fresh 03" in terminal.printed
     terminal.answers("exit 3")
     (call,) = terminal.type("lab")
-    assert call.command[0].endswith("copies.py") and terminal.code != 0
+    assert call.command[:2] == ["-m", "workbench.copies"] and terminal.code != 0
 
 
 def test_lab_opens_a_browser_where_there_is_a_screen(terminal):
@@ -347,7 +356,7 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(course, monkeypatch, tmp_
     write_notebook(folder / "02_bad.ipynb", "1\n---\n1 / 0")
     write_notebook(folder / "03_other.ipynb", "1")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with warm.kernels():
+    with preloaded_kernels.kernels():
         assert course.refresh(["02", "01"]) == 1
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert after["02_bad.ipynb"] == before["02_bad.ipynb"] and after["03_other.ipynb"] == before["03_other.ipynb"]
@@ -362,7 +371,7 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(course, monkeypatch, tmp_
     assert "widgets" not in notebook.metadata  # the state of which is another each time
     assert not any("execution" in cell.metadata for cell in notebook.cells)  # no times
     assert after["01_good.ipynb"].endswith(b"}\n") and b"\r" not in after["01_good.ipynb"]
-    with warm.kernels():
+    with preloaded_kernels.kernels():
         course.refresh(["01"])
     assert (folder / "01_good.ipynb").read_bytes() == after["01_good.ipynb"]  # a diff shows what changed
 

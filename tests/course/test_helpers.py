@@ -5,11 +5,11 @@ import pickle
 import sys
 from types import SimpleNamespace
 
-import record_outputs
-import nbformat
 import board_actions
+import nbformat
 import ports
 import pytest
+import record_outputs
 import torch
 from board_page import assert_close
 from hypothesis import find, settings
@@ -212,9 +212,11 @@ EACH_SPOILT = """([script, arg]) => {
 
 
 def test_a_board_that_shows_one_wrong_result_or_says_another_is_not_what_is_waited_for(browser):
-    page, tokens = browser.new_page(), on_a_board.TOKENS
-    matrices = [matrix.double() for matrix in (on_a_board.X, on_a_board.W_q, on_a_board.W_k, on_a_board.W_v)]
-    steps = on_a_board.self_attention_steps(*matrices, scale=1)
+    page, tokens = browser.new_page(), board_actions.TOKENS
+    matrices = [
+        matrix.double() for matrix in (board_actions.X, board_actions.W_q, board_actions.W_k, board_actions.W_v)
+    ]
+    steps = board_actions.self_attention_steps(*matrices, scale=1)
     names = {f"weights {a} → {b}": steps.weights[i, j] for i, a in enumerate(tokens) for j, b in enumerate(tokens)}
     names |= {f"outputs {a}, column {j + 1}": steps.outputs[i, j] for i, a in enumerate(tokens) for j in range(3)}
     shown = [(name, f"{number:.2f}".replace("-", "−")) for name, number in names.items()]
@@ -223,34 +225,34 @@ def test_a_board_that_shows_one_wrong_result_or_says_another_is_not_what_is_wait
     seen = []
     once = SimpleNamespace(wait_for_function=lambda script, arg: seen.append((script, arg)))
     board = SimpleNamespace(page=once, element_handle=lambda: page.query_selector("#board"))
-    on_a_board.see_results(board)
-    on_a_board.see_results(board, W_q=on_a_board.changed(on_a_board.W_q, 1, 1, 9.0))
+    board_actions.see_results(board)
+    board_actions.see_results(board, W_q=board_actions.changed(board_actions.W_q, 1, 1, 9.0))
     assert page.evaluate(EACH_SPOILT, list(seen[0])) == [True, [], len(names)]
-    assert page.evaluate(*seen[1]) is False and on_a_board.W_q[0, 0] != 9
+    assert page.evaluate(*seen[1]) is False and board_actions.W_q[0, 0] != 9
     page.close()
 
 
 def test_what_a_notebook_has_shown_is_kept_by_its_cells_and_no_other_cells_pass_for_them(tmp_path, monkeypatch):
     heard = []
     shell = SimpleNamespace(events=SimpleNamespace(register=lambda event, hear: heard.append((event, hear))))
-    monkeypatch.setattr(keep_shown, "get_ipython", lambda: shell)
+    monkeypatch.setattr(record_outputs, "get_ipython", lambda: shell)
     monkeypatch.setitem(sys.modules, "authors.deck.live", SimpleNamespace(shown=lambda value: value and [value]))
-    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != keep_shown.ROOT])
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != record_outputs.ROOT])
     cells = [("code", "1 + 1", 2), ("markdown", "words", None), ("code", "", None), ("code", "x = 3", None)]
     made = [getattr(nbformat.v4, f"new_{kind}_cell")(source, id=f"id{i}") for i, (kind, source, _) in enumerate(cells)]
     nbformat.write(nbformat.v4.new_notebook(cells=made), tmp_path / "a.ipynb")
-    keep_shown.begin()
+    record_outputs.begin()
     ((event, hear),) = heard
     for kind, source, value in cells:
         if kind == "code" and source:
             hear(SimpleNamespace(info=SimpleNamespace(raw_cell=source), result=value))
     path = list(sys.path)
-    keep_shown.keep(tmp_path / "a.ipynb", tmp_path / "kept")
+    record_outputs.keep(tmp_path / "a.ipynb", tmp_path / "kept")
     assert event == "post_run_cell" and pickle.loads((tmp_path / "kept").read_bytes()) == {"id0": [2]}
     assert sys.path == path and not list(tmp_path.glob("*.kernel"))
     shell.came[1] = ("x = 4", None)
     with pytest.raises(AssertionError, match="id3"):
-        keep_shown.keep(tmp_path / "a.ipynb", tmp_path / "kept")
+        record_outputs.keep(tmp_path / "a.ipynb", tmp_path / "kept")
 
 
 @pytest.mark.parametrize("cores, arguments, workers", [(1, (), 2), (2, (), 3), (64, (), 4), (64, ("-k", "mask"), 2)])

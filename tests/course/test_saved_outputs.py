@@ -14,7 +14,7 @@ from notebook_run import failures
 from PIL import Image, ImageDraw
 from saved_outputs import differences, picture
 
-from workbench.board.lessons.explorers import reshape_explorer
+from workbench.board.lessons import reshape_board
 from workbench.display.plots import curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.softmax(torch.randn(4, 4, generator=torch.Generator().manual_seed(0)), dim=-1)
@@ -154,8 +154,8 @@ def test_printing_in_two_pieces_is_printing_but_to_stderr_is_not():
 
 SPOILT = """\
 import torch
-from workbench.explorers import reshape_explorer
-from workbench.plots import heatmap
+from workbench.board.lessons import reshape_board
+from workbench.display.plots import heatmap
 """
 EXERCISE = """\
 class check:
@@ -177,7 +177,7 @@ def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others_and_a_wrong_
     path = tmp_path / "spoilt.ipynb"
     write_notebook(
         path,
-        "---\n".join([SPOILT, *["heatmap(torch.eye(2))\n"] * 4, *["reshape_explorer()\n"] * 2, PROGRESS, EXERCISE]),
+        "---\n".join([SPOILT, *["heatmap(torch.eye(2))\n"] * 4, *["reshape_board()\n"] * 2, PROGRESS, EXERCISE]),
     )
     notebook = nbformat.read(path, as_version=4)
     cells = notebook.cells
@@ -186,7 +186,7 @@ def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others_and_a_wrong_
     for one in cells[1:5]:
         one.outputs = [shown(*heatmap(torch.eye(2))._repr_mimebundle_())]
     for one in cells[5:7]:
-        one.outputs = [shown(*reshape_explorer()._repr_mimebundle_())]
+        one.outputs = [shown(*reshape_board()._repr_mimebundle_())]
     cells[7].outputs = [shown({"text/plain": "0"}, {})]
     cells[9].metadata.tags = ["exercise"]
     cells[10].outputs = [shown({"text/plain": "not so"}, {})]  # nor is it when the library's answer stands there

@@ -2,7 +2,7 @@
 
 Accounts are tried on a hub that really runs, on free ports, without its proxy and without servers. No Unix account is
 made: what would do so is recorded. What needs JupyterHub is skipped where `python course.py hub` has not installed it;
-the whole, with students' servers, is tried by tests/load_hub.py.
+the whole, with students' servers, is tried by benchmarks/load_hub.py.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from paths import ROOT
 from ports import free_ports
 
 fcntl, pwd = (pytest.importorskip(name, reason="a hub needs Unix accounts") for name in ("fcntl", "pwd"))
 
-ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
 HUB = """
 import sys
@@ -378,7 +378,7 @@ def config(roster, monkeypatch):
 
 @pytest.fixture
 def classroom(roster):
-    return load("classroom")
+    return load("spawners")
 
 
 @pytest.fixture
@@ -401,7 +401,7 @@ def test_the_config_names_only_what_there_is(config, systemd):
     from jupyterhub.proxy import ConfigurableHTTPProxy
     from nativeauthenticator import NativeAuthenticator
 
-    classroom = load("classroom")
+    classroom = load("spawners")
     known = [JupyterHub, ConfigurableHTTPProxy, NativeAuthenticator, classroom.PlainServer, classroom.SystemdServer]
     for name, settings in config(systemd).items():
         owners = [one for one in known if name in [base.__name__ for base in one.__mro__]]
@@ -451,7 +451,7 @@ def test_the_limit_stops_a_process_that_takes_too_much():
 
 def test_with_systemd_a_server_is_a_unit_of_its_student(config):
     settings = config(True)
-    classroom = load("classroom")
+    classroom = load("spawners")
     assert settings.JupyterHub.spawner_class is classroom.SystemdServer
     assert not any("prlimit" in part for part in settings.Spawner.cmd)
     unit = settings.SystemdSpawner
@@ -467,7 +467,7 @@ def test_with_systemd_a_server_is_a_unit_of_its_student(config):
 def test_a_unit_is_started_with_the_rights_and_limits_of_its_student(config, accounts, monkeypatch):
     from systemdspawner import systemd
 
-    classroom, started = load("classroom"), {}
+    classroom, started = load("spawners"), {}
     accounts.users[classroom.account("王小明")] = SimpleNamespace(pw_uid=1007, pw_gid=1008, pw_dir="/home/x")
 
     async def running(unit):
@@ -506,7 +506,7 @@ def test_the_hub_is_not_open_and_its_end_is_nobody_elses(config):
 def test_a_hub_stands_where_it_is_told_and_its_three_ports_follow_each_other(config, monkeypatch):
     monkeypatch.setenv("COURSE_HUB_ADDRESS", "0.0.0.0")
     monkeypatch.setenv("COURSE_HUB_PORT", "8123")
-    settings, start = config(False), runpy.run_path(str(DEPLOY / "start.py"))
+    settings, start = config(False), runpy.run_path(str(DEPLOY / "cli.py"))
     hub, proxy = settings.JupyterHub, settings.ConfigurableHTTPProxy
     assert hub.bind_url == "http://0.0.0.0:8123"
     assert (proxy.api_url, hub.hub_bind_url) == ("http://127.0.0.1:8124", "http://127.0.0.1:8125")
@@ -516,21 +516,21 @@ def test_a_hub_stands_where_it_is_told_and_its_three_ports_follow_each_other(con
 
 def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
     spawner = config(False).Spawner
-    assert spawner.pre_spawn_hook is load("classroom").make_account
+    assert spawner.pre_spawn_hook is load("spawners").make_account
     assert "--MappingKernelManager.cull_idle_timeout=7200" in spawner.args
     assert spawner.default_url.startswith("/git-pull?") and "01_by_hand.ipynb" in spawner.default_url
     assert spawner.environment["ATTENTION_HAND_IN"] == f"~/{load('collect').PLACE}"
-    assert spawner.environment["GIT_CONFIG_SYSTEM"] == str(load("edition").SETTINGS)
+    assert spawner.environment["GIT_CONFIG_SYSTEM"] == str(load("student_edition").SETTINGS)
     live = spawner.environment["ATTENTION_LIVE"]
     home = SimpleNamespace(pw_dir="/home/at-ada")
-    monkeypatch.setattr(load("classroom"), "home", {"ada": home}.get)
+    monkeypatch.setattr(load("spawners"), "home", {"ada": home}.get)
     assert live(SimpleNamespace(user=SimpleNamespace(name="ada"))) == f"/home/at-ada/{load('collect').LIVE}"
-    longest = load("classroom").account("x" * 90)
-    monkeypatch.setattr(load("classroom"), "home", lambda name: SimpleNamespace(pw_dir=f"/home/{longest}"))
+    longest = load("spawners").account("x" * 90)
+    monkeypatch.setattr(load("spawners"), "home", lambda name: SimpleNamespace(pw_dir=f"/home/{longest}"))
     runtime = spawner.environment["JUPYTER_RUNTIME_DIR"](SimpleNamespace(user=SimpleNamespace(name="ada")))
     assert "--KernelManager.transport=ipc" in spawner.args and len(f"{runtime}/kernel-{uuid.uuid4()}-ipc-5") < 108
-    source = (ROOT / "workbench/exercises/hand_in.py").read_text()
-    assert re.search('^VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
+    source = (ROOT / "workbench/classroom.py").read_text()
+    assert re.search('^HAND_IN_VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
 
 
 # ------------------------------------------------------------------------------------------------- accounts, servers
@@ -623,8 +623,8 @@ def test_stopping_a_server_ends_all_of_its_student_and_nothing_else(classroom, s
 
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
-    """deploy/needs.py on a machine that has all; returns it and what it says of one."""
-    needs = load("needs")
+    """deploy/check_requirements.py on a machine that has all; returns it and what it says of one."""
+    needs = load("check_requirements")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(shutil, "which", lambda program: f"/bin/{program}")
     monkeypatch.setattr(needs, "answers", lambda *_, **__: True)
@@ -676,7 +676,7 @@ def test_what_a_machine_lacks_is_said_in_a_sentence_with_its_remedy(machine, mon
 
 
 def test_a_python_is_tried_as_an_account_without_rights(monkeypatch, tmp_path):
-    needs = load("needs")
+    needs = load("check_requirements")
     (tmp_path / "venv.py").write_text("1 / 0")  # of the folder where the command was typed
     monkeypatch.chdir(tmp_path)
     assert needs.answers(sys.executable, "import venv") and not needs.answers(sys.executable, "1 / 0")
@@ -689,7 +689,7 @@ def test_a_python_is_tried_as_an_account_without_rights(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes somebody else")
 def test_a_python_in_a_closed_home_is_not_for_students(tmp_path):
-    needs = load("needs")
+    needs = load("check_requirements")
     tmp_path.chmod(0o700)
     (tmp_path / "python").symlink_to(sys.executable)
     assert not needs.answers(tmp_path / "python", "", user="nobody", extra_groups=[])
@@ -698,7 +698,7 @@ def test_a_python_in_a_closed_home_is_not_for_students(tmp_path):
 @pytest.mark.parametrize("said, version", [("v20.19.2\n", 20), ("v8.1.0", 8), ("", 0), ("?", 0)])
 def test_nodes_version_is_read(monkeypatch, said, version):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=said))
-    assert load("needs").node_version() == version
+    assert load("check_requirements").node_version() == version
 
 
 # --------------------------------------------------------------------------------------------------- start and stop
@@ -706,8 +706,8 @@ def test_nodes_version_is_read(monkeypatch, said, version):
 
 @pytest.fixture
 def start(roster, monkeypatch, tmp_path):
-    """deploy/start.py on folders of its own, its commands recorded."""
-    module, edition = load("start"), load("edition")
+    """deploy/cli.py on folders of its own, its commands recorded."""
+    module, edition = load("cli"), load("student_edition")
     monkeypatch.setattr(module, "STATE", roster.STATE)
     monkeypatch.setattr(edition, "PLACE", tmp_path / "place")
     for name in ("write", "allow_pulling", "close_the_rest"):
@@ -829,8 +829,8 @@ def test_stop_ends_hub_proxy_and_the_classs_processes_and_nobody_elses(start, mo
     there = lambda name, sign: start.psutil.Process(processes[name].pid) if SIGNS[name] == sign else None  # noqa: E731
     monkeypatch.setattr(start, "running", there)
     monkeypatch.setattr(start.roster, "people", lambda: [{"id": "ada"}])
-    owners = {student.pid: start.classroom.account("ada"), other.pid: start.classroom.account("eve")}
-    monkeypatch.setattr(start.classroom, "owner", owners.get)
+    owners = {student.pid: start.spawners.account("ada"), other.pid: start.spawners.account("eve")}
+    monkeypatch.setattr(start.spawners, "owner", owners.get)
     waited_for = []
     monkeypatch.setattr(start.psutil, "wait_procs", lambda processes, timeout: waited_for.extend(processes))
     start.stop()
@@ -844,10 +844,10 @@ def test_stop_ends_hub_proxy_and_the_classs_processes_and_nobody_elses(start, mo
 
 @pytest.fixture
 def edition(monkeypatch, tmp_path):
-    """deploy/edition.py for a small course in a folder of its own."""
-    module = load("edition")
+    """deploy/student_edition.py for a small course in a folder of its own."""
+    module = load("student_edition")
     course, place = tmp_path / "course", tmp_path / "place with a space"
-    for name in ("notebooks/01_by_hand.ipynb", "notebooks/INSTRUCTORS.md", "copies.py", "img/masks.svg"):
+    for name in ("notebooks/01_by_hand.ipynb", "notebooks/INSTRUCTORS.md", "img/masks.svg"):
         (course / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, course / name)
     for name in ("tests/secret.py", ".venv/x.py", "attn_lib/x.py", "workbench/x.py", ".git/HEAD", "my/x"):
@@ -884,9 +884,7 @@ def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wro
     git(*clone, str(home))
     got = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file() and ".git/" not in str(path)}
     hidden = {name for name in got if name.startswith("my/.")}
-    assert got - hidden == {
-        "notebooks/01_by_hand.ipynb", "my/01_by_hand.ipynb", "img/masks.svg", "copies.py",
-    }  # fmt: skip
+    assert got - hidden == {"notebooks/01_by_hand.ipynb", "my/01_by_hand.ipynb", "img/masks.svg"}
     assert '"speaker"' in (ROOT / "notebooks/01_by_hand.ipynb").read_text()
     assert not any('"speaker"' in path.read_text() for path in home.rglob("*.ipynb"))
     mine, lesson = home / "my/01_by_hand.ipynb", edition.ROOT / "notebooks/01_by_hand.ipynb"
@@ -896,8 +894,7 @@ def test_students_pull_notebooks_without_notes_get_copies_and_keep_what_they_wro
     git("pull", "-q", cwd=home)
     assert "# One. " in mine.read_text() and "import  torch" in mine.read_text()
     assert all(path.read_bytes().isascii() for path in home.glob("notebooks/*")), "whatever the machine's encoding is"
-    (edition.ROOT / "copies.py").write_text("1 / 0")
-    edition.write()
+    python.write_text("#!/bin/sh\nexit 1\n")
     git(*clone, str(tmp_path / "another home"))  # the course is there even where no copies can be made
 
 
@@ -932,7 +929,7 @@ def test_the_edition_is_readable_whatever_the_teachers_umask(edition):
 
 
 def test_there_is_a_link_to_every_notebook(monkeypatch, capsys):
-    edition = load("edition")
+    edition = load("student_edition")
     edition.links(["https://hub.example.org/"])
     links = capsys.readouterr().out.splitlines()
     for path, link in zip(sorted((ROOT / "notebooks").glob("*.ipynb")), links, strict=True):
@@ -1092,12 +1089,12 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     """Learners' copies are handed in, collected and graded, each by the code that does it in a class."""
     collect, homes = class_of
     monkeypatch.syspath_prepend(str(ROOT))
-    course, hand_in = load("commands"), load("workbench.exercises.hand_in")
+    course, hand_in = load("commands"), load("workbench.classroom")
     monkeypatch.setattr(course, "run", in_this_process)
     lesson, out = tmp_path / "course/notebooks/03_masking.ipynb", tmp_path / "out"
     lesson.parent.mkdir(parents=True)
     shutil.copy(ROOT / "notebooks/03_masking.ipynb", lesson)
-    load("copies").bring_up_to_date(lesson.parent.parent)
+    load("workbench.copies").bring_up_to_date(lesson.parent.parent)
     mine = tmp_path / "course/my/03_masking.ipynb"
     whole = json.loads(mine.read_text(encoding="utf-8"))
     (cell,) = (cell for cell in whole["cells"] if cell.get("id") == "exercise-3-2")
@@ -1187,14 +1184,17 @@ def test_the_dev_container_opens_what_there_is():
 
 def test_binder_and_kubernetes_make_the_learners_copies_before_they_open_one():
     values = (DEPLOY / "values.yaml").read_text()
-    assert "python copies.py" in (ROOT / "binder/postBuild").read_text() and "python copies.py" in values
+    assert (
+        "python -m workbench.copies" in (ROOT / "binder/postBuild").read_text()
+        and "python -m workbench.copies" in values
+    )
     name = "my/01_by_hand.ipynb"
     assert f"lab/tree/{name}" in (ROOT / "README.md").read_text() and f"/lab/tree/attention/{name}" in values
     assert (ROOT / "notebooks" / Path(name).name).is_file()
 
 
 def test_the_simulated_student_answers_by_the_name_that_the_exercise_asks_for():
-    (answer,) = re.findall(r'^ANSWER = """.*?"""', (ROOT / "tests/load_hub.py").read_text(), re.M | re.S)
+    (answer,) = re.findall(r'^ANSWER = """.*?"""', (ROOT / "benchmarks/load_hub.py").read_text(), re.M | re.S)
     notebook = json.loads((ROOT / "notebooks/01_by_hand.ipynb").read_text())
     cells = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
     (name,) = re.findall(r'check\("1.2", (\w+)\)', cells["check-1-2"])

@@ -34,7 +34,7 @@ def open_page(browser):
 
 def awake(shown):
     """Boards of a page, and what brings them to life."""
-    return f"{shown}<script>{pages.script()}attnBoards.wakeAll(document)</script>"
+    return f"{shown}<script>{boards_in_pages.script()}attnBoards.wakeAll(document)</script>"
 
 
 def values_of(page, *boards_as_text):

@@ -4,7 +4,7 @@ import ast
 import itertools
 
 SOLUTION = """\
-from workbench.exercises.catalogue import EXERCISES
+from workbench.exercises.engine.exercise import EXERCISES
 
 {names} = EXERCISES["{exercise}"].answer
 """

@@ -14,10 +14,10 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
-import pytest
 import preloaded_kernels
+import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 ARTEFACTS = ROOT / "test-artefacts"
 BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
 FEATURES = [  # that a browser of tests is without; Chromium heeds one list only, so Playwright's own stands in it
@@ -140,7 +140,7 @@ def jupyterlab(folder, options=(), **variables):
     environment |= {f"JUPYTER_{kind}_DIR": str(folder / f".{kind}") for kind in ("CONFIG", "RUNTIME")}
     environment["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".workspaces")
     address = f"http://127.0.0.1:{port}"
-    with warm.server(be_jupyterlab, (options, environment), folder / "lab.log") as server:
+    with preloaded_kernels.server(be_jupyterlab, (options, environment), folder / "lab.log") as server:
         wait_for(address, server.is_alive, folder / "lab.log")
         yield address
 

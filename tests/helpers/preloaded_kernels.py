@@ -19,8 +19,9 @@ from jupyter_client.provisioning import local_provisioner
 
 CAN_FORK = sys.platform == "linux"
 CONTEXT = multiprocessing.get_context("forkserver" if CAN_FORK else "spawn")
-CONTEXT.set_forkserver_preload(["imported_once"])
+CONTEXT.set_forkserver_preload(["preload"])
 TESTS = Path(__file__).parent
+ROOT = TESTS.parents[1]
 
 
 def begin():
@@ -115,7 +116,9 @@ def be_kernel(command, cwd, env, server, ready):
     os.environ.clear()
     os.environ.update(env)
     sys.argv = command[command.index("-m") + 1 :]
-    sys.path[:] = [path for path in sys.path if Path(path) not in (TESTS, TESTS.parent, Path())]
+    sys.path[:] = [
+        path for path in sys.path if path and not Path(path).is_relative_to(TESTS.parent) and Path(path) != ROOT
+    ]
     sys.path[:0] = filter(None, env.get("PYTHONPATH", "").split(os.pathsep))
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (as long as the kernel lives)
     launch_new_instance([*sys.argv[1:], f"--IPKernelApp.parent_handle={os.getppid()}"])  # with whom it ends

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 from IPython import get_ipython
 
-ROOT = str(Path(__file__).parent.parent)
+ROOT = str(Path(__file__).resolve().parents[2])
 
 
 def begin():

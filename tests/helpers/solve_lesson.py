@@ -17,7 +17,7 @@ from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
 from workbench.display import show
-from workbench.predict import VARIABLE, NotYet, Prediction
+from workbench.predict import COPY_VARIABLE, NotYet, Prediction
 
 
 class Wrong(Exception):
@@ -39,7 +39,7 @@ def work_through(path):
     """Raise `Wrong` if something is wrong with the questions of the notebook at path, which this kernel has run."""
     cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    with mock.patch.dict(os.environ, {VARIABLE: "1"}):  # as in a learner's copy
+    with mock.patch.dict(os.environ, {COPY_VARIABLE: "1"}):  # as in a learner's copy
         if wrong := [f"{cell['id']}: {words}" for cell, words in what_is_wrong(code)]:
             raise Wrong("\n".join(wrong))
 

@@ -8,14 +8,13 @@ import re
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-WIDGETS = re.compile(r"(\w+_explorer|\w+_board|mask_painter|Board|tqdm)\(")
+WIDGETS = re.compile(r"(\w+_board|Board|tqdm)\(")
 RULES = []
 
 
@@ -87,7 +86,7 @@ def student_minutes(notebook):
             pieces["picture"] += cell.source.count("![")
         else:
             board = bool(WIDGETS.search(cell.source))
-            small = "explorer(upto=" in cell.source
+            small = "by_hand_board(upto=" in cell.source
             pieces["small board" if small else "board"] += board
             unread = board or "filled" in tags(cell)  # comparing one's own line is part of the blank
             pieces["line of code"] += 0 if unread else sum(bool(line.strip()) for line in cell.source.splitlines())
@@ -417,7 +416,7 @@ SPOILT = [
         spoil_tags("nbval-ignore-output"),
     ),
     (only_widget_cells_are_excepted_from_comparison, spoil_tags("nbval-skip")),
-    (only_widget_cells_are_excepted_from_comparison, spoil_source(3, "softmax_explorer()")),
+    (only_widget_cells_are_excepted_from_comparison, spoil_source(3, "softmax_board()")),
     *[(code_is_plain_python, spoil_source(3, line)) for line in ("%time", "!ls", "from torch import *", "x;", "_")],
     (code_is_plain_python, spoil_source(3, "open('/home/me/x')")),
     (one_title_first_and_no_skipped_levels, spoil_source(2, "# Second title")),
@@ -483,7 +482,7 @@ PICTURE = nbformat.v4.new_output("display_data", data={"image/png": "", "text/pl
         (CODE("guess = ..."), SECONDS["line of code"] + SECONDS["guess"]),
         (CODE("mine = ...", metadata={"tags": ["blank"]}), SECONDS["line of code"] + SECONDS["blank"]),
         (CODE("mine\nblank(mine, 1)", metadata={"tags": ["filled"]}), 0),
-        (CODE("softmax_explorer()"), SECONDS["board"]),
+        (CODE("softmax_board()"), SECONDS["board"]),
     ],
 )
 def test_what_a_student_needs_grows_with_each_thing_there_is_to_do(cell, seconds):

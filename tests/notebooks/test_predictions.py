@@ -3,19 +3,18 @@
 import ast
 import re
 import shutil
-from pathlib import Path
 
 import nbformat
-import pytest
 import preloaded_kernels
+import pytest
 from lab_page import write_notebook
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from notebook_run import failures
+from paths import ROOT
 
-import workbench.copies
+from workbench import copies
 
-ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -186,7 +185,7 @@ def test_run_all_stops_at_the_first_question_with_one_line(tmp_path):
     copies.bring_up_to_date(tmp_path)
     notebook = nbformat.read(tmp_path / "my" / NOTEBOOKS[0].name, as_version=4)
     client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path / "my")}})
-    with warm.kernels(), pytest.raises(CellExecutionError):
+    with preloaded_kernels.kernels(), pytest.raises(CellExecutionError):
         client.execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     ran = [cell for cell in code if cell.execution_count is not None]

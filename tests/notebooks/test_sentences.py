@@ -2,17 +2,16 @@
 
 import functools
 import math
-from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
+from paths import NOTEBOOKS
 
 from attn_lib import MultiHeadAttention, causal_mask, masked_softmax, padding_mask, scaled_dot_product_attention
 from attn_lib.examples import W_k, W_q, W_v, X
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 KEYS, VALUES = X @ W_k, X @ W_v
 SCORES = X @ W_q @ KEYS.T
 WEIGHTS, SCALED = SCORES.softmax(-1), (SCORES / math.sqrt(3)).softmax(-1)

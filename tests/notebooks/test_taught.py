@@ -3,15 +3,14 @@
 import ast
 import functools
 import inspect
-from pathlib import Path
 
 import nbformat
 import pytest
+from paths import LESSONS as NOTEBOOKS
 
 from attn_lib import backward, cache, functional, induction, masks, modules, position
 from workbench.exercises.engine.source import without_checks
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 LIBRARY = {
     name: function
     for module in (functional, masks, backward, position, induction, cache)

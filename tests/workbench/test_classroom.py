@@ -8,8 +8,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from workbench.display.colours import FRAMES
 from workbench import classroom
+from workbench.display.colours import FRAMES
 from workbench.exercises import progress
 
 CELLS = ("text", "def my_f(x):\n    return x", 'check("3.2", my_f)', "my_scores = 2", "progress()")
@@ -33,7 +33,7 @@ def write(path, cells):
 
 def test_the_saved_notebook_is_copied_for_its_student_alone_and_both_are_named(notebook, folder):
     os.utime(notebook, (1e9, 1e9))
-    kind, said = hand_in.hand_in(notebook, folder)
+    kind, said = classroom.hand_in(notebook, folder)
     (copy,) = (folder / "03").iterdir()
     assert copy.read_bytes() == notebook.read_bytes() and copy.name.endswith(" 03_masking.ipynb")
     assert kind == "right" and said.startswith("Handed in: notebook 3, 03_masking.ipynb, as saved ")
@@ -42,46 +42,46 @@ def test_the_saved_notebook_is_copied_for_its_student_alone_and_both_are_named(n
 
 
 def test_every_version_is_kept_and_the_same_one_once(notebook, folder):
-    hand_in.hand_in(notebook, folder)
-    kind, said = hand_in.hand_in(notebook, folder)
+    classroom.hand_in(notebook, folder)
+    kind, said = classroom.hand_in(notebook, folder)
     assert kind == "right" and said.startswith("Handed in already: notebook 3")
     write(notebook, [*CELLS, "more"])
-    assert hand_in.hand_in(notebook, folder)[1].startswith("Handed in: ")
-    assert hand_in.hand_in(notebook, folder)[1].startswith("Handed in already: ")
+    assert classroom.hand_in(notebook, folder)[1].startswith("Handed in: ")
+    assert classroom.hand_in(notebook, folder)[1].startswith("Handed in already: ")
     names = sorted(path.name for path in (folder / "03").iterdir())
     assert len(names) == 2 and "more" in (folder / "03" / names[-1]).read_text()  # the newest is the last by name
 
 
 def test_a_renamed_notebook_is_known_by_its_exercises(notebook, folder):
-    hand_in.hand_in(notebook.rename(notebook.with_name("Übung.ipynb")), folder)
+    classroom.hand_in(notebook.rename(notebook.with_name("Übung.ipynb")), folder)
     assert [path.name[27:] for path in (folder / "03").iterdir()] == ["Übung.ipynb"]
 
 
 def test_what_was_run_and_not_saved_is_named(notebook, folder):
     ran = [*CELLS, "def my_f(x):\n    return x + 1", "my_scores = 2\n", "def helper(x): ...", "my_f(3)"]
-    kind, said = hand_in.hand_in(notebook, folder, ran)
+    kind, said = classroom.hand_in(notebook, folder, ran)
     assert kind == "open" and "Not in it, because it was run and not saved: my_f. Save" in said
     assert list((folder / "03").iterdir())  # handed in all the same
     write(notebook, [*CELLS, ran[-4]])
-    assert "not saved" not in hand_in.hand_in(notebook, folder, ran)[1]
+    assert "not saved" not in classroom.hand_in(notebook, folder, ran)[1]
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", '{"cells": [{"source": ["no check here"]}]}'])
 def test_what_is_no_notebook_of_the_course_is_not_handed_in(notebook, folder, text):
     notebook.unlink() if text is None else notebook.write_text(text)
-    kind, said = hand_in.hand_in(notebook, folder)
+    kind, said = classroom.hand_in(notebook, folder)
     assert kind == "wrong" and said.startswith("Nothing was handed in: 03_masking.ipynb") and not folder.exists()
 
 
 def test_a_copy_that_cannot_be_written_is_said(notebook, folder):
     folder.write_text("a file where the folder should be")
-    kind, said = hand_in.hand_in(notebook, folder)
+    kind, said = classroom.hand_in(notebook, folder)
     assert kind == "wrong" and "could not be written (Not a directory)" in said and "Tell your teacher" in said
 
 
 def test_of_several_notebooks_exercises_most_say_whose_it_is(notebook, folder):
     write(notebook, [*CELLS, 'check("2.1", my_softmax)', 'check("3.3", my_masked_softmax)'])
-    assert "notebook 3" in hand_in.hand_in(notebook, folder)[1]
+    assert "notebook 3" in classroom.hand_in(notebook, folder)[1]
 
 
 def test_the_cells_that_were_run_are_the_kernels_in_order():
@@ -89,23 +89,23 @@ def test_the_cells_that_were_run_are_the_kernels_in_order():
     try:
         for cell in ("my_f = 1", "%time my_f", "my_f = 2"):
             shell.run_cell(cell, store_history=True, silent=False)
-        assert hand_in.cells_run()[1:] == ["my_f = 1", "%time my_f", "my_f = 2"]
+        assert classroom.cells_run()[1:] == ["my_f = 1", "%time my_f", "my_f = 2"]
     finally:
         InteractiveShell.clear_instance()
 
 
 def test_there_is_no_button_where_nobody_collects(monkeypatch):
-    monkeypatch.delenv(hand_in.VARIABLE, raising=False)
-    assert hand_in.button() is None
+    monkeypatch.delenv(classroom.HAND_IN_VARIABLE, raising=False)
+    assert classroom.button() is None
 
 
 def test_the_button_stands_with_the_progress_and_hands_in_when_pressed(notebook, tmp_path, monkeypatch):
-    monkeypatch.setenv(hand_in.VARIABLE, "~/handed-in")
-    monkeypatch.setenv(hand_in.SESSION, str(notebook))
+    monkeypatch.setenv(classroom.HAND_IN_VARIABLE, "~/handed-in")
+    monkeypatch.setenv(classroom.SESSION, str(notebook))
     monkeypatch.setenv("HOME", str(tmp_path))
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
-    monkeypatch.setattr(hand_in, "cells_run", lambda: ["my_scores = 3"])
+    monkeypatch.setattr(classroom, "cells_run", lambda: ["my_scores = 3"])
     monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path))
     progress()
     press, words = shown[0].children

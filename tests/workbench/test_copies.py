@@ -7,18 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from paths import ROOT
 
-from workbench import predict
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-import workbench.copies  # noqa: E402
+from workbench import copies, predict
 
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
@@ -503,9 +499,7 @@ def test_only_what_answers_the_question_right_above_is_folded(between, text, clo
     assert begun.startswith("<details>") == closed
 
 
-@pytest.mark.parametrize(
-    "source, tag", [("mask_painter()", "nbval-ignore-output"), ("x = 6\nblank(my_x, x)", "filled")]
-)
+@pytest.mark.parametrize("source, tag", [("mask_board()", "nbval-ignore-output"), ("x = 6\nblank(my_x, x)", "filled")])
 def test_what_answers_the_task_of_a_board_or_a_line_of_ones_own_is_folded(source, tag):
     cells = [cell("asked", source, tags=[tag]), prose("why", "Six.", tags=["answer"])]
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"].startswith("<details>")
@@ -796,8 +790,8 @@ def test_two_at_once_do_no_harm(root):
         edited["cells"][4]["source"] = "mine"
         learner(root, name).write_text(json.dumps(edited))
         save(root / "notebooks" / name, lesson(title="# 1. New"))
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import copies; copies.bring_up_to_date(sys.argv[1])"
-    started = [subprocess.Popen([sys.executable, "-c", code, str(root)]) for _ in range(4)]
+    command = [sys.executable, "-m", "workbench.copies"]
+    started = [subprocess.Popen(command, cwd=root) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0] * 4
     for name in ("01_first.ipynb", "02_second.ipynb"):
         assert sources(load(learner(root, name))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
@@ -815,15 +809,14 @@ def test_progress_moves_along_once(root):
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(root):
     (root / "my").write_text("a file")
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import copies, pathlib\n"
-    code += "copies.ROOT = pathlib.Path(sys.argv[1]); copies.main([])"
-    result = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True)
+    command = [sys.executable, "-m", "workbench.copies"]
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert result.returncode == 1 and result.stderr.startswith("Your copies in my/ could not be written: ")
     assert "File exists" in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, monkeypatch, capsys):
-    monkeypatch.setattr(copies, "ROOT", root)
+    monkeypatch.chdir(root)
     copies.main([])
     assert capsys.readouterr().out == "Your own copies of the notebooks are in my/.\n"
     copies.main(["--fresh", "my/02_second.ipynb"])

@@ -5,8 +5,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 from traitlets.config import Config
 
-import workbench.copies
-from workbench import missing
+from workbench import copies, missing
 
 CELLS = {
     "title": "# 9. A lesson",

@@ -304,7 +304,7 @@ def test_a_slip_is_told_without_the_truth(copy):
 
 
 def test_the_copy_can_be_said_by_a_variable(monkeypatch):
-    monkeypatch.setenv(module.VARIABLE, "1")
+    monkeypatch.setenv(module.COPY_VARIABLE, "1")
     with pytest.raises(NotYet):
         predict(ONE, ..., 1)
 
@@ -339,7 +339,7 @@ def test_shape_and_kind_of_a_blank_are_part_of_the_answer(mine, truth, told):
 
 def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     assert "Nothing written yet" in repr(blank(LINE, ..., torch.ones(2)))
-    monkeypatch.setenv(module.VARIABLE, "1")
+    monkeypatch.setenv(module.COPY_VARIABLE, "1")
     with pytest.raises(NotYet, match="both cells"):
         blank(LINE, None, torch.ones(2))
     assert blank(LINE, "show", torch.ones(2)).status == "shown"

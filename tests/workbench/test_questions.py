@@ -1,4 +1,4 @@
-"""The questions' records, and how answers are read: by workbench.questions and by authors/guess.js alike."""
+"""The questions' records, and how answers are read: by workbench.questions and by authors/site/predict.js alike."""
 
 import ast
 import itertools
@@ -6,17 +6,16 @@ import json
 import math
 import re
 from collections import Counter
-from pathlib import Path
 
 import nbformat
 import pytest
+from paths import ROOT
 
 from authors.site import boards_in_pages
 from workbench import questions
 from workbench.predict import Prediction
 from workbench.questions import Question, question, reader
 
-ROOT = Path(__file__).resolve().parent.parent
 THREE_TOKENS = {"form": "set", "range": [0, 2], "names": {"I": 0, "like": 1, "tea": 2}}
 SHARES, PAIRS, RANKS = [0.06, 0.47, 0.47], [[0, 1], [10, 11], [20, 21]], [0, 2]
 
@@ -87,7 +86,7 @@ def like_json(value):
 @pytest.fixture(scope="module")
 def page(browser):
     page = browser.new_page()
-    page.add_script_tag(content=f"{pages.guess_script()}; window.attnGuess = attnGuess")
+    page.add_script_tag(content=f"{boards_in_pages.guess_script()}; window.attnGuess = attnGuess")
     yield page
     page.close()
 

@@ -288,7 +288,7 @@ def rotate(a, *, angle, start=0, every=0):
 
 # --------------------------------------------------------------------------------------------- reading with a cache
 
-TOP_LEFT, NO_MASK, TILED, TOO_SHORT = 1, 2, 4, 5  # faults, by their places in the menu of explorers.cache_board
+TOP_LEFT, NO_MASK, TILED, TOO_SHORT = 1, 2, 4, 5  # faults, by their places in the menu of lessons.cache_board
 
 
 @operation

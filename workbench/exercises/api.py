@@ -1,19 +1,13 @@
-"""check, hint and solution: the three calls of every exercise cell."""
+"""check, hint and solution, the three calls of every exercise cell, and progress."""
 
 import dis
-import getpass
-import json
-import os
-import re
-import time
 
-from .. import progress
-from .engine.exercise import find
-from .engine.verdict import Hint, Solution
+from .. import classroom
+from .. import progress as kept
+from .engine.exercise import EXERCISES, find
+from .engine.verdict import Hint, Overview, Solution
 
-LIVE = "ATTENTION_LIVE"  # names a folder that a class shares: `course.py grade --live` shows what is told there
-LEARNER = "ATTENTION_NAME"  # under which name; the user's unless given
-TOLD = "Your teacher sees this result and which mistake it names, not your code."
+LISTENERS = [kept.tell, classroom.tell]  # each may answer with a sentence for the learner
 _hints_shown = {}
 
 
@@ -29,7 +23,7 @@ def check(id, *answer):
 
 
 def verdict_on(id, *answer):
-    """The `Verdict` of `check`, which nobody is told of and nothing keeps."""
+    """Return the verdict without recording or reporting it."""
     exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
     stub = is_unattempted(answer) and not exercise.in_parts
     return exercise.unattempted("; running both cells checks it") if stub else exercise.judge(answer)
@@ -45,6 +39,26 @@ def hint(id):
 def solution(id):
     """Show the library's own source of what the exercise asks for, argument checks left out, folded away."""
     return Solution(id, find(id).solution())
+
+
+def progress():
+    """Show which exercises are done of the notebooks that were begun, as kept in the folder of the learner's copies."""
+    classroom.show_button()  # a notebook ends here, and on a class's hub with handing it in
+    states = kept.load()
+    begun = {_notebook(id) for id in states}
+    shown = [(id, exercise) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
+    rows = [(id, exercise.title, states.get(id, _waits(exercise, begun))) for id, exercise in shown]
+    return Overview(rows, elsewhere=len(EXERCISES) - len(rows))
+
+
+def _waits(exercise, begun):
+    """The number of the later notebook that an exercise opens after, as long as that has not been begun; or None."""
+    after = exercise.opens_after
+    return after if after and str(after) not in begun else None
+
+
+def _notebook(id):
+    return id.split(".")[0]
 
 
 def is_unattempted(answer):
@@ -67,23 +81,9 @@ def _does_nothing(code):
 
 
 def _record(verdict):
-    """Keep a verdict on an attempt for the learner, and tell the class where there is one; the learner reads of it."""
+    """Tell whoever wants to know of a verdict on an attempt; the learner reads what they have to say."""
     if verdict.status == "unattempted":
         return
-    if not progress_file.store(verdict):
-        verdict.message += "\n\n(Progress could not be saved: this folder cannot be written to.)"
-    folder = os.environ.get(LIVE)
-    if folder and _tell(verdict, folder):
-        verdict.message += f"\n\n({TOLD})"
-
-
-def _tell(verdict, folder):
-    """Add a line to the learner's file in the folder of a class; returns False where that cannot be."""
-    name = re.sub(r"[^\w.@-]", "_", os.environ.get(LEARNER) or getpass.getuser())
-    line = {"time": round(time.time(), 1), "exercise": verdict.exercise, "status": verdict.status}
-    try:
-        with open(os.path.join(folder, f"{name}.jsonl"), "a", encoding="utf-8") as file:
-            file.write(json.dumps({**line, "misconception": verdict.misconception}) + "\n")
-    except OSError:
-        return False
-    return True
+    for tell in LISTENERS:
+        if said := tell(verdict):
+            verdict.message += f"\n\n({said})"

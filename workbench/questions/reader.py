@@ -1,4 +1,4 @@
-"""What somebody has entered, read as the question asks for it; authors/guess.js reads alike, and a test holds both."""
+"""What somebody has entered, read as the question asks for it; authors/site/predict.js reads alike."""
 
 import copy
 import math

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench import progress
-from workbench.exercises.engine.exercise import EXERCISES
 from workbench.display.show import count, marked
+from workbench.exercises.engine.exercise import EXERCISES
 
 from .pages import escape, listing, page, slide
 from .report import OF_A_PART, kind_of, mistake_in_words
@@ -67,9 +67,9 @@ def _is_recent(state, now):
 def look(folder):
     """The `Class` as the files of a folder have it now."""
     learners = {}
-    for path in sorted(Path(folder).rglob(progress_file.NAME)):
+    for path in sorted(Path(folder).rglob(progress.NAME)):
         name = path.parent.name if path.parent.name != "my" else path.parent.parent.name
-        for id, state in progress_file.load(path.parent).items():
+        for id, state in progress.load(path.parent).items():
             if id in EXERCISES:
                 status = "correct" if state == "done" else "wrong"
                 learners.setdefault(name, {})[id] = Now(status)

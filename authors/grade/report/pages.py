@@ -8,11 +8,11 @@ import json
 import re
 from pathlib import Path
 
-from workbench.exercises.engine.exercise import EXERCISES
 from workbench.display.show import framed, marked
+from workbench.exercises.engine.exercise import EXERCISES
 
-from ..submissions.extract import NOTEBOOKS
 from ..judge import OF_THE_RUN
+from ..submissions.extract import NOTEBOOKS
 from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, mistake_in_words, number, total
 
 STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")

@@ -4,12 +4,12 @@ import contextlib
 import csv
 from dataclasses import dataclass, field
 
-from workbench.exercises.engine.exercise import EXERCISES
-from workbench.exercises.clinic import judge_test
 from workbench.display.show import count
+from workbench.exercises.clinic import judge_test
+from workbench.exercises.engine.exercise import EXERCISES
 
-from ..submissions.extract import course
 from ..judge import OF_THE_RUN
+from ..submissions.extract import course
 from ..submissions.roster import harmless, labels, moodle_number, table_in, worksheet
 
 JUDGED, UNREADABLE, UNASSIGNED = "judged", "handed in, unreadable", "handed in, unassigned"
@@ -26,7 +26,9 @@ VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconcept
 
 
 HANDED_IN = ("student", "id", "e-mail", "state", "late", "files", "why it is not judged")
-OF_A_PART = {sign.id: sign.name for sign in (*trial.FIRST, *trial.LAST)} | {  # what any patient's answer can have
+OF_A_PART = {
+    sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.LAST)
+} | {  # what any patient's answer can have
     "no-line": "The line is none of the patient's",
     "wrong-line": "Another line is named",
     "no-name": "The name is none of `FAULTS`",

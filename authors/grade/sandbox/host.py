@@ -15,16 +15,17 @@ from pathlib import Path
 
 from .protocol import Channel
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 SEEN = (
     "attn_lib",
     "workbench",
     "authors/__init__.py",
     "authors/grade/__init__.py",
-    "authors/grade/inside.py",
-    "authors/grade/across.py",
-    "authors/grade/steps.py",
-    "authors/grade/wire.py",
+    "authors/grade/sandbox/__init__.py",
+    "authors/grade/sandbox/worker.py",
+    "authors/grade/sandbox/gradients.py",
+    "authors/grade/sandbox/traces.py",
+    "authors/grade/sandbox/protocol.py",
 )  # fmt: skip - of the course, no more
 NOBODY = 65534
 FREE_USERS = range(2_010_000_000, 2**31)  # numbers that neither systems nor directories give to anybody
@@ -122,7 +123,7 @@ class Host:
                 os.chown(self.folder, self.user, self.user)
         options = {"control": theirs.fileno(), "folder": self.folder or STUDENTS, "user": self.user}
         options["limits"] = self.limits.for_the_system(self.user)
-        command = [sys.executable, "-m", "authors.grade.inside", json.dumps(options)]
+        command = [sys.executable, "-m", "authors.grade.sandbox.worker", json.dumps(options)]
         if self.bwrap:
             command = [*bubblewrap(self.bwrap), *command]
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _stop; a pipe would fill up
@@ -221,7 +222,7 @@ class Host:
             options = {"port": server.getsockname()[1], "password": password, "folder": folder}
             options["limits"] = self.limits.for_the_system()
             process = subprocess.Popen(
-                [sys.executable, "-m", "authors.grade.inside", json.dumps(options)],
+                [sys.executable, "-m", "authors.grade.sandbox.worker", json.dumps(options)],
                 cwd=ROOT,
                 env=surroundings(folder),
                 stdin=subprocess.DEVNULL,

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from .gradients import connected, gradients, tensors_in
-from .traces import from_data
 from .protocol import Closed, Late, Malformed, Odd, Reader, Writer, cleaned, settings_of
+from .traces import from_data
 
 ASKED = 2000  # how often a test may call what it is tried on, each time
 LARGEST = 2**18  # numbers that a test may hand over at once

@@ -3,7 +3,7 @@
 Nothing that this process says is believed but as what a function returned. So whatever a student's code does here, to
 attn_lib, to this module, to the files it can reach, it only changes what its own function returns.
 
-`python -m authors.grade.inside` waits with torch imported and forks a process for each answer; whatever that one
+It waits with torch imported and forks a process for each answer (`python -m authors.grade.sandbox.worker`); whatever one
 leaves behind is ended with it. Where there is no fork, it serves one answer itself.
 """
 
@@ -34,15 +34,15 @@ from authors.grade.sandbox import traces
 from authors.grade.sandbox.gradients import connected, gradients, tensors_in
 from authors.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
 from workbench import exercises
-from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.api import is_unattempted
-from workbench.exercises.clinic.judge_bug import same_code
 from workbench.exercises.clinic.bug import Case
+from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.engine.exercise import EXERCISES
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(ANSWERS + os.path.join("clinic", name) for name in ("patient.py", "under_a_cloth.py", "faults.py"))
+OFFERED = tuple(ANSWERS + os.path.join("clinic", name) for name in ("bug.py", "anonymous.py", "fault_names.py"))
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -152,7 +152,7 @@ class Answer:
     def trace(self, message, reader, writer):
         """One more call of a function, and every operation in it."""
         function, args = self.parts[message["part"]], [reader.value(arg) for arg in message["args"]]
-        return self._guarded(lambda: steps.as_data(steps.recorded(function, args)), writer)
+        return self._guarded(lambda: traces.as_data(traces.recorded(function, args)), writer)
 
     def _guarded(self, work, writer, seed=0):
         out = io.StringIO()

@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CALLS = {"check", "hint", "solution", "progress", "predict", "blank"}  # what a notebook says, not what it computes
 BUILTIN = set(dir(builtins))
 DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

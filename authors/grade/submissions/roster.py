@@ -12,7 +12,7 @@ from pathlib import Path
 
 from workbench.exercises.engine.exercise import EXERCISES, find
 
-DEFAULT_POINTS = Path(__file__).parent / "points.csv"
+DEFAULT_POINTS = Path(__file__).parents[1] / "report/points.csv"
 COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too
     "id": ("id", "student id", "id number", "sis user id", "matriculation number", "number", "username"),
     "name": ("name", "student", "full name", "student name"),

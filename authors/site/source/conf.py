@@ -5,11 +5,11 @@ import json
 import re
 from pathlib import Path
 
+from authors.site.build import addresses
 from docutils.nodes import SkipNode
 
 from authors.site import boards_in_pages
 from authors.site.markdown import mathml
-from authors.site.build import addresses
 
 project = "Learn attention by moving its numbers"
 html_title = "Learn attention"
@@ -26,14 +26,14 @@ myst_enable_extensions = ["dollarmath"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["guess.js", "boards.js", "site.js"]
+html_js_files = ["predict.js", "boards.js", "site.js"]
 html_favicon = "_static/favicon.svg"
 html_show_copyright = False
 html_copy_source = False
 html_show_sphinx = False
 html_use_index = False
 html_math_renderer = "mathml"
-pygments_style, pygments_dark_style = pages.CODE, pages.CODE_IN_THE_DARK
+pygments_style, pygments_dark_style = boards_in_pages.CODE, boards_in_pages.CODE_IN_THE_DARK
 
 
 def describe(app, name, template, context, doctree):
@@ -54,7 +54,7 @@ def setup(app):
     """Formulas without a script: <math>, which every browser draws; and what a shared link shows."""
     app.connect("html-page-context", describe)
     for name in ("ipython3", "python"):
-        app.add_lexer(name, pages.Python)
+        app.add_lexer(name, boards_in_pages.Python)
 
     def inline(writer, node):
         writer.body.append(mathml(node.astext()))

@@ -15,16 +15,15 @@ from types import SimpleNamespace
 from unittest import mock
 
 import nbformat
+import preloaded_kernels
 import psutil
 import pytest
 import torch
-import preloaded_kernels
 from bs4 import BeautifulSoup
 from contrast import CONTRAST
 from lab_page import TOO_SMALL, wait_for
 
-from authors.deck import notes
-from authors.deck import build, serve
+from authors.deck import build, notes, serve
 from workbench.display.plots import curves
 
 NOTEBOOKS = sorted(build.NOTEBOOKS.glob("*.ipynb"))
@@ -203,7 +202,7 @@ def slide_with(page, selector, nth=0):
 
 @cache
 def slides_of(name):
-    return speaker.slides(nbformat.read(build.NOTEBOOKS / f"{name}.ipynb", as_version=4))
+    return notes.slides(nbformat.read(build.NOTEBOOKS / f"{name}.ipynb", as_version=4))
 
 
 # ------------------------------------------------------------------------------------------------ what is seen
@@ -688,15 +687,16 @@ def test_what_a_notebook_shows_is_the_same_in_its_kernel_and_where_a_deck_is_bui
 
 def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(build.live.progress_file.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(build.live.progress.PROGRESS_VARIABLE, str(tmp_path))
     sources = [
         "import os, sys; open('left behind', 'w').close(); print('noise'); print('more', file=sys.stderr)",
-        f"open(os.path.join(os.environ[{build.live.progress_file.VARIABLE!r}], 'progress'), 'w').close()",
+        f"open(os.path.join(os.environ[{build.live.progress.PROGRESS_VARIABLE!r}], 'progress'), 'w').close()",
         "1 / 0",
-        "from workbench.plots import heatmap; import torch; figure = heatmap(torch.eye(3), list('abc'), title='T')",
+        "from workbench.display.plots import heatmap; import torch",
+        "figure = heatmap(torch.eye(3), list('abc'), title='T')",
         "figure",
-        "from workbench.explorers import mask_painter",
-        "mask_painter()",
+        "from workbench.board.lessons import mask_board",
+        "mask_board()",
         "7",
         "from workbench.predict import blank, predict; predict('05.inside', ..., 2)",
         "blank('01.my-keys', ..., 2)",
@@ -740,11 +740,11 @@ def test_behind_a_live_deck_a_guess_has_to_be_given_and_figures_come_for_the_sli
     shell.display_formatter.mimebundle_formatter.for_type = formats.__setitem__
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     with mock.patch.dict(os.environ):
-        os.environ.pop(build.live.VARIABLE, None)
+        os.environ.pop(build.live.COPY_VARIABLE, None)
         build.live.prepare()
-        assert os.environ[build.live.VARIABLE] == "1"
+        assert os.environ[build.live.COPY_VARIABLE] == "1"
         build.live.bind(False)
-        assert build.live.VARIABLE not in os.environ
+        assert build.live.COPY_VARIABLE not in os.environ
     figure = curves([1, 2], {"ours": [1, 2]}, **{**MEASURED, "title": '"Here" < there & elsewhere'})
     data, _ = formats[build.live.Figure](figure, include=None, exclude=None)
     assert BeautifulSoup(data["text/html"], "html.parser").img["alt"] == figure.description
@@ -984,7 +984,7 @@ def test_the_speaker_view_has_notes_question_next_slide_and_pace_and_drives(live
 def test_every_slide_has_its_planned_seconds(open_deck):
     for name in NAMES:
         seconds = open_deck(name).evaluate("Reveal.getSlides().map((slide) => Number(slide.dataset.timing))")
-        assert seconds == [int(60 * speaker.notes_of(cell)["minutes"]) for cell in slides_of(name)]
+        assert seconds == [int(60 * notes.notes_of(cell)["minutes"]) for cell in slides_of(name)]
 
 
 # ------------------------------------------------------------------------------------------------ with a kernel
@@ -1008,7 +1008,7 @@ def presenting(folder):
     arguments += [
         "--KernelRestarter.time_to_dead=0.5"
     ]  # looks every half second, not every third, whether Python lives
-    with warm.server(serve.main, arguments, folder / "server.log") as server:
+    with preloaded_kernels.server(serve.main, arguments, folder / "server.log") as server:
         wait_for(f"http://127.0.0.1:{port}", server.is_alive, folder / "server.log")
         yield f"http://127.0.0.1:{port}/deck/", server
 
@@ -1145,14 +1145,14 @@ raise Missing
 
 ASKS = f"""
 import os
-print("a guess is asked for" if {build.live.VARIABLE!r} in os.environ else "answers are shown at once")
+print("a guess is asked for" if {build.live.COPY_VARIABLE!r} in os.environ else "answers are shown at once")
 """
 
 
 def test_a_lecture_of_notebook_3_with_keys_alone(show, served):
     address, server = served
-    others = {kernel.pid for kernel in warm.kernels_of(server.pid)}
-    own_kernels = lambda: [kernel for kernel in warm.kernels_of(server.pid) if kernel.pid not in others]  # noqa: E731
+    others = {kernel.pid for kernel in preloaded_kernels.kernels_of(server.pid)}
+    own_kernels = lambda: [kernel for kernel in preloaded_kernels.kernels_of(server.pid) if kernel.pid not in others]  # noqa: E731
     page = show(address + "03_masking?token=test")
     assert page.title().startswith("3.")
     code, shown, said = (page.locator(SLIDE + part) for part in (".cm-content", ".outputs.shown", ".error"))

@@ -1,14 +1,12 @@
 """Speaker notes: every slide has some, and they fill the time that the notebook names."""
 
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
+from paths import LESSONS as NOTEBOOKS
 
 from authors.deck import notes
-
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -17,7 +15,7 @@ def notebook(request):
 
 
 def test_the_first_cell_is_a_slide_and_every_section_begins_one(notebook):
-    beginnings = speaker.slides(notebook)
+    beginnings = notes.slides(notebook)
     assert beginnings[0] is notebook.cells[0]
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and re.match("#{1,2} ", cell.source):
@@ -27,7 +25,7 @@ def test_the_first_cell_is_a_slide_and_every_section_begins_one(notebook):
 
 
 def test_every_slide_tells_the_speaker_something_and_nothing_else_does(notebook):
-    beginnings = {cell.id for cell in speaker.slides(notebook)}
+    beginnings = {cell.id for cell in notes.slides(notebook)}
     for cell in notebook.cells:
         if cell.id in beginnings:
             assert set(cell.metadata["speaker"]) == {"minutes", "say", "ask"}, cell.source[:60]
@@ -46,15 +44,15 @@ def test_every_prediction_is_put_to_the_hall(notebook):
 
 
 def test_minutes_are_said_as_on_a_clock():
-    assert [speaker.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
+    assert [notes.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_slides_take_the_minutes_that_instructors_are_told(path):
     told = (path.parent / "INSTRUCTORS.md").read_text(encoding="utf-8")
     minutes = int(re.search(rf"\]\({path.name}\), (\d+) minutes", told)[1])
-    slides = speaker.slides(nbformat.read(path, as_version=4))
-    assert sum(speaker.notes_of(cell)["minutes"] for cell in slides) == minutes
+    slides = notes.slides(nbformat.read(path, as_version=4))
+    assert sum(notes.notes_of(cell)["minutes"] for cell in slides) == minutes
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

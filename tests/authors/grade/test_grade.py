@@ -1,6 +1,6 @@
 """Grading: what counts is found, what a student's code can do is bounded, and what comes out can be handed on.
 
-tests/hand_ins holds hand-ins as students made them, honest, broken and hostile: the first line of each is what is to
+submissions/ holds hand-ins as students made them, honest, broken and hostile: the first line of each is what is to
 come of it. Its README says what each hostile one got from the grader of before, which ran the notebooks.
 """
 
@@ -33,11 +33,17 @@ import torch
 from bs4 import BeautifulSoup
 from fill_in import fill_in
 
-from authors.grade.sandbox import host, worker, traces
-from authors.grade.submissions import find, roster, owners
-from authors.grade import judge, grade_class
-from authors.grade.report import dashboard, pages, report
+from authors.grade import grade_class, judge
 from authors.grade.__main__ import main
+from authors.grade.judge import judge_one
+from authors.grade.report import dashboard, pages, report
+from authors.grade.report.report import Report, Row
+from authors.grade.sandbox import host as hosts
+from authors.grade.sandbox import traces, worker
+from authors.grade.sandbox.host import Host, Limits, best_host, bubblewrap
+from authors.grade.sandbox.protocol import Malformed
+from authors.grade.sandbox.remote import RemoteFunction, Student
+from authors.grade.submissions import find, owners, roster
 from authors.grade.submissions.extract import (
     NOTEBOOKS,
     OTHER_NAME,
@@ -50,19 +56,14 @@ from authors.grade.submissions.extract import (
     read_cells,
     split_script,
 )
-from authors.grade.sandbox.host import Host, Limits, best_host, bubblewrap
-from authors.grade.judge import judge_one
-from authors.grade.sandbox.remote import RemoteFunction, Student
-from authors.grade.report.report import Report, Row
 from authors.grade.submissions.roster import BestOf, Person
-from authors.grade.sandbox.protocol import Malformed
-from workbench.exercises.engine import runner
-from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.api import verdict_on
 from workbench.exercises.clinic.bug import Case
+from workbench.exercises.engine import runner
+from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
 
-HAND_INS = Path(__file__).parent / "hand_ins"
+HAND_INS = Path(__file__).parent / "submissions"
 RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
 TOP_LEFT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()"
 FILES = sorted(HAND_INS.glob("*/*.py"))
@@ -202,7 +203,7 @@ def test_a_hand_in_over_its_time_is_told_so_and_the_next_goes_on(host):
         ("4.1", "def my_split_heads(x, h):\n    return x.view(len(x), h, -1, x.size(-1) // h)",
          ""),  # a view may come first in a right answer too
         ("3.2", "def my_causal_mask(q, k):\n    return q.no", ""),  # the message says it all
-        ("3.2", f"def my_causal_mask(q, k):\n    return sum(torch.ones(q) for _ in range({steps.MOST}))", ""),
+        ("3.2", f"def my_causal_mask(q, k):\n    return sum(torch.ones(q) for _ in range({traces.MOST}))", ""),
     ],
 )  # fmt: skip
 def test_a_cross_comes_with_the_line_that_is_its_cause(host, id, source, said):
@@ -211,7 +212,9 @@ def test_a_cross_comes_with_the_line_that_is_its_cause(host, id, source, said):
 
 
 def test_a_run_that_is_told_wrongly_is_no_clue_and_the_verdict_stands(host):
-    lies = "import authors.grade.steps\nauthors.grade.steps.as_data = lambda run: [1, [[2, [], {}]]]\n"
+    lies = (
+        "import authors.grade.sandbox.traces\nauthors.grade.sandbox.traces.as_data = lambda run: [1, [[2, [], {}]]]\n"
+    )
     found = judged(host, "3.2", f"{lies}{TOP_LEFT}")
     assert (found.misconception, found.difference) == ("top-left", "")
 
@@ -224,7 +227,7 @@ STEP = ["tril", "tril", "line", [[2, 2], "float32", 4, torch.ones(4).double()], 
     [
         3,
         [1, 2, 3],
-        [1, [STEP] * (steps.MOST + 1)],
+        [1, [STEP] * (traces.MOST + 1)],
         [1, [[*STEP[:4], [0], []]]],  # of itself
         [1, [[*STEP[:4], [-1], []]]],
         [1, [[*STEP[:3], [[2, "2"], "float32", 4, None], [], []]]],
@@ -237,8 +240,8 @@ STEP = ["tril", "tril", "line", [[2, 2], "float32", 4, torch.ones(4).double()], 
 )
 def test_what_is_no_run_is_refused(data):
     with pytest.raises(Malformed):
-        steps.from_data(data)
-    assert steps.from_data(None) is None and len(steps.from_data([1, [STEP, [*STEP[:4], [0], []]]]).operations) == 2
+        traces.from_data(data)
+    assert traces.from_data(None) is None and len(traces.from_data([1, [STEP, [*STEP[:4], [0], []]]]).operations) == 2
 
 
 def test_gradients_that_the_judge_asks_for_are_nothing_that_an_answer_used(host):
@@ -268,7 +271,7 @@ def test_what_the_library_answers_is_not_shown_beside_what_is_expected(host):
     found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return ~found[0]")
     assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
     assert found.difference == ""
-    cured = "from workbench.exercises.catalogue import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
+    cured = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
     cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
     assert judged(host, "6.5", cured).misconception == "librarys-own"
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
@@ -419,23 +422,23 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
     assert looked(host, source)["here"] == []  # the folder was emptied
     with contextlib.ExitStack() as others:
         for _ in range(host.limits.processes * (os.geteuid() == 0)):  # as another judge's, or a proxy's, may be
-            process = others.enter_context(subprocess.Popen(["sleep", "1000"], user=confine.NOBODY))
+            process = others.enter_context(subprocess.Popen(["sleep", "1000"], user=hosts.NOBODY))
             others.callback(process.kill)
         user, started = looked(host, STARTING)
-    assert started > host.limits.processes // 2 and user not in (0, confine.NOBODY)
+    assert started > host.limits.processes // 2 and user not in (0, hosts.NOBODY)
     assert started < host.limits.processes or os.geteuid() != 0  # another's own processes are counted too
 
 
 def leaves_root_where_it_can(user):
     """In a process of its own, for which there is no way back."""
-    left = [inside.become(None)]
+    left = [worker.become(None)]
     for nothing_can_be_read in (lambda: ["/nowhere"], lambda: 1 / 0):
-        with mock.patch.object(inside, "needed", nothing_can_be_read):
-            left += [inside.become(user)]
-    vars(inside.select).pop("__file__", None)  # as where it is within Python: Debian's own, uv's
-    left += [os.getuid(), inside.needed() == [os.__file__, torch.__file__, inside.__file__]]
-    with mock.patch.object(inside, "needed", lambda: ["/"]):  # which everybody may read
-        return [*left, inside.become(user), os.getuid()]
+        with mock.patch.object(worker, "needed", nothing_can_be_read):
+            left += [worker.become(user)]
+    vars(worker.select).pop("__file__", None)  # as where it is within Python: Debian's own, uv's
+    left += [os.getuid(), worker.needed() == [os.__file__, torch.__file__, worker.__file__]]
+    with mock.patch.object(worker, "needed", lambda: ["/"]):  # which everybody may read
+        return [*left, worker.become(user), os.getuid()]
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes somebody else")
@@ -502,7 +505,7 @@ def test_where_there_is_no_fork_each_answer_has_a_process_of_its_own():
 
 
 def test_the_command_line_of_bubblewrap(monkeypatch):
-    monkeypatch.setattr(confine, "SEEN", (*confine.SEEN, "not_there.py"))
+    monkeypatch.setattr(hosts, "SEEN", (*hosts.SEEN, "not_there.py"))
     links, read = ("/bin", "/lib"), os.readlink
     monkeypatch.setattr("os.path.islink", lambda path: path in links)
     monkeypatch.setattr("os.readlink", lambda path: f"usr{path}" if path in links else read(path))
@@ -558,7 +561,7 @@ def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_move
         archive.writestr("__MACOSX/week 3/._answers.ipynb", "x")
     cells = read_cells(renamed.read_text(encoding="utf-8"))
     moved = [*(cell for cell in cells if "my_causal_mask" in cell.binds), *cells]
-    found = {hand_in.owner.name: hand_in for hand_in in hand_ins.find(tmp_path / "in")}
+    found = {hand_in.owner.name: hand_in for hand_in in find.find(tmp_path / "in")}
     assert {name: hand_in.problem for name, hand_in in found.items()} == dict.fromkeys(("ada", "bob", "eve", "zoe"), "")
     for hand_in in found.values():
         assert hand_in.exercises == ["3.1", "3.2", "3.3"]
@@ -567,7 +570,7 @@ def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_move
     assert answer_in(moved, "3.2").expressions == ["my_causal_mask"]
     with zipfile.ZipFile(tmp_path / "ALL.ZIP", "w") as archive:
         archive.writestr("ada/answers.py", RIGHT)
-    (ada,) = hand_ins.find(tmp_path / "ALL.ZIP")
+    (ada,) = find.find(tmp_path / "ALL.ZIP")
     assert (ada.owner.name, ada.exercises) == ("ada", ["3.1", "3.2", "3.3"])
 
 
@@ -582,7 +585,7 @@ def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in(tmp
     only_it.cells.insert(0, nbformat.v4.new_markdown_cell("\n# 8. A token's place\nwords"))
     only_it.cells.append(nbformat.v4.new_markdown_cell("# 9. And then"))
     (tmp_path / "ada.ipynb").write_text(nbformat.writes(only_it), encoding="utf-8")
-    assert hand_ins.find(tmp_path)[0].notebooks() == ["8"]
+    assert find.find(tmp_path)[0].notebooks() == ["8"]
     assert notebooks(shared) == sorted({id.split(".")[0] for id in course().asked if id in ("7.4", "8.4", "9.4")})
 
 
@@ -716,7 +719,7 @@ def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
     ],
 )
 def test_whose_a_file_is(path, name, number, place):
-    owner, where, late = hand_ins.whose(hand_ins.PurePosixPath(path))
+    owner, where, late = find.whose(find.PurePosixPath(path))
     assert (owner.name, owner.number, where, late) == (name, number, place, "LATE" in path)
 
 
@@ -733,7 +736,7 @@ def test_whose_a_file_is(path, name, number, place):
 )
 def test_a_file_is_read_whatever_wrote_it_and_named_it(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    (found,) = hand_ins.find(tmp_path)
+    (found,) = find.find(tmp_path)
     assert not found.problem and "3.2" in found.exercises
 
 
@@ -756,7 +759,7 @@ def test_a_file_is_read_whatever_wrote_it_and_named_it(tmp_path, name, data):
 )
 def test_what_cannot_be_read_is_named_for_what_it_is(tmp_path, name, data, said):
     (tmp_path / name).write_bytes(data)
-    (found,) = hand_ins.find(tmp_path)
+    (found,) = find.find(tmp_path)
     assert found.problem.startswith(f"cannot be read: {said}")
 
 
@@ -773,7 +776,7 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     (folder / "gus.ipynb").symlink_to(folder / "ada.ipynb")
     deep = io.BytesIO()
     with zipfile.ZipFile(deep, "w") as archive:
-        for i in range(hand_ins.FILES_IN_ZIP + 1):
+        for i in range(find.FILES_IN_ZIP + 1):
             archive.writestr(f"{i}.py", "")
     (folder / "hal.zip").write_bytes(deep.getvalue())
     with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
@@ -790,7 +793,7 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     locked = bytearray(whole)
     locked[locked.rindex(b"PK\x01\x02") + 8] |= 1  # as it says of an entry in its table of contents
     (folder / "may.zip").write_bytes(locked)
-    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
     assert problems == {
         "ada.ipynb": "cannot be read: it is not a notebook",
         "bob.ipynb": "cannot be read: it is not a notebook",
@@ -806,41 +809,41 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
         "may.zip/a.py": "cannot be read: it is locked with a password",
     }
     assert problems["lee.zip/a.py"].startswith("cannot be read: Error -3 while decompressing")
-    monkeypatch.setattr(hand_ins, "LARGEST", 30)
+    monkeypatch.setattr(find, "LARGEST", 30)
     (folder / "bob.ipynb").write_text("x" * 31, encoding="utf-8")
     with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
         archive.writestr("a.py", "#" * 31)
-    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
     assert problems["bob.ipynb"] == problems["ivy.zip"] == "cannot be read: larger than 0 MB"
-    monkeypatch.setattr(hand_ins, "LARGEST", 300)
+    monkeypatch.setattr(find, "LARGEST", 300)
     with zipfile.ZipFile(folder / "ivy.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.py", "#" * 301)  # as it lies there it is small enough
-    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
     assert problems["ivy.zip/a.py"] == "cannot be read: larger than 0 MB"
-    monkeypatch.setattr(hand_ins, "LARGEST", 3000)
+    monkeypatch.setattr(find, "LARGEST", 3000)
     with zipfile.ZipFile(folder / "ivy.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for i in range(5):
             archive.writestr(f"{i}.py", "#" * 2900)  # none of them, but all together
-    problems = {hand_in.path: hand_in.problem for hand_in in hand_ins.find(folder)}
+    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
     assert problems["ivy.zip"] == "cannot be read: more than 500 files or 0 MB"
     with pytest.raises(FileNotFoundError, match="nothing in"):
         (tmp_path / "empty").mkdir()
-        hand_ins.find(tmp_path / "empty")
+        find.find(tmp_path / "empty")
 
 
 def test_of_two_files_of_a_student_the_fullest_counts_then_the_newest_and_it_is_said():
     def made(path, when, *sources):
         cells = [Cell(source, place=i) for i, source in enumerate(sources)]
-        return hand_ins.HandIn("ada", path, when, cells, digest=path, exercises=["3.1", "3.2", "3.3"])
+        return find.HandIn("ada", path, when, cells, digest=path, exercises=["3.1", "3.2", "3.3"])
 
     padding = "def my_padding_mask(lengths, max_len):\n    return 1"
     old, new, full = made("old", 1, RIGHT), made("new", 2, RIGHT), made("full", 0, RIGHT, padding)
-    chosen, said = hand_ins.choose([new, old])
+    chosen, said = find.choose([new, old])
     assert chosen == [(new, "3")] and said == [(old, "does not count: new is newer")]
-    chosen, said = hand_ins.choose([new, full])
+    chosen, said = find.choose([new, full])
     assert chosen == [(full, "3")] and said == [(new, "does not count: full answers more exercises")]
     old.digest = new.digest
-    assert hand_ins.choose([new, old])[1] == [(old, "does not count: new is the same")]
+    assert find.choose([new, old])[1] == [(old, "does not count: new is the same")]
 
 
 def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
@@ -849,9 +852,9 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
             archive.writestr(zipfile.ZipInfo(name, (2026, 5, day, 0, 0, 0)), f"\ufeff{RIGHT}\n# {name}")
 
     def chosen():
-        found = hand_ins.find(tmp_path)
-        who.who_is_who(found, [])
-        return [hand_in for hand_in, _ in hand_ins.choose(found)[0]]
+        found = find.find(tmp_path)
+        owners.who_is_who(found, [])
+        return [hand_in for hand_in, _ in find.choose(found)[0]]
 
     (best,) = chosen()
     assert best.path == "ada.zip/b.py" and not best.problem
@@ -986,10 +989,10 @@ def test_only_the_best_of_a_group_count_in_every_table_and_page(tmp_path):
 
 def given_to(people, *names, **numbered):
     """{name: to whom its file goes} of files that these names, or names and Canvas's numbers, stand on."""
-    owners = [hand_ins.Owner(name) for name in names]
-    owners += [hand_ins.Owner(name, "canvas", number) for name, number in numbered.items()]
-    found = [hand_ins.HandIn(None, f"{owner.name}.py", owner=owner, place=owner.name) for owner in owners]
-    questions = who.who_is_who(found, people)
+    owners = [find.Owner(name) for name in names]
+    owners += [find.Owner(name, "canvas", number) for name, number in numbered.items()]
+    found = [find.HandIn(None, f"{owner.name}.py", owner=owner, place=owner.name) for owner in owners]
+    questions = owners.who_is_who(found, people)
     return {hand_in.owner.name: hand_in.student for hand_in in found}, [(q.person.name, q.among) for q in questions]
 
 
@@ -1156,7 +1159,7 @@ def test_the_slide_to_show_is_the_one_of_that_number_in_the_deck(small):
 
     notebook = nbformat.read(NOTEBOOKS / "03_masking.ipynb", as_version=4)
     number = int(pages.slide("notebook 3, “No looking ahead”").split()[2])
-    assert speaker.slides(notebook)[number - 1].source.startswith("## No looking ahead")
+    assert notes.slides(notebook)[number - 1].source.startswith("## No looking ahead")
 
 
 def test_slides_are_counted_as_in_the_instructors_guide():
@@ -1187,7 +1190,7 @@ def test_every_place_to_read_again_is_found_among_the_slides():
 
 
 def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_path):
-    broken = hand_ins.HandIn(BOB, "in/old.ipynb", problem="cannot be read: it is a PDF", late=True)
+    broken = find.HandIn(BOB, "in/old.ipynb", problem="cannot be read: it is a PDF", late=True)
     small.hand_ins, small.files = [broken], [*small.files, (broken.path, broken.problem)]
     pages.write_pages(small, tmp_path)
     soup = BeautifulSoup((tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8"), "html.parser")
@@ -1252,11 +1255,11 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
 
     page, axe = browser.new_page(), Axe()
     told(tmp_path, "ada", (time.time(), "3.2", "wrong", "top-left"))
-    with live.server(tmp_path) as server:
+    with dashboard.server(tmp_path) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         page.clock.install()
         page.goto(f"http://127.0.0.1:{server.server_port}")
-        now = page.content().replace(live.SCRIPT, "")
+        now = page.content().replace(dashboard.SCRIPT, "")
         (tmp_path / "ada.jsonl").unlink()
         for name in ("ada", "bob"):  # without times, so that minutes do not go on meanwhile
             (tmp_path / name).mkdir()
@@ -1314,13 +1317,13 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
 
 
 class JudgeHere:
-    """As run.Judge, in this process and with the host that is there."""
+    """As grade_class.Judge, in this process and with the host that is there."""
 
     host, asked, finished = None, (), True
     may_start = staticmethod(lambda: None)
 
     def __init__(self, *_):
-        self.words = confine.CONFINED
+        self.words = hosts.CONFINED
 
     def __enter__(self):
         return self
@@ -1334,7 +1337,7 @@ class JudgeHere:
 
 
 def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     folder = tmp_path / "in"
@@ -1362,7 +1365,7 @@ def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp
     assert "zoe.ipynb: not on the roster" in capsys.readouterr().out
     assert main([str(folder), "--again"]) == 0 and len(JudgeHere.asked) == 6
     assert main([str(folder), "--seconds", "60"]) == 0 and len(JudgeHere.asked) == 9  # it might come to something else
-    monkeypatch.setattr(run, "edition_of_the_course", lambda: "another")
+    monkeypatch.setattr(grade_class, "edition_of_the_course", lambda: "another")
     (folder / "zoe.docx").write_bytes(b"PK")
     monkeypatch.setattr(JudgeHere, "finished", False)
     assert main([str(folder)]) == 0 and len(JudgeHere.asked) == 12
@@ -1372,15 +1375,15 @@ def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp
 
 
 def test_what_was_judged_by_another_edition_is_judged_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "HERE", tmp_path)
+    monkeypatch.setattr(grade_class, "HERE", tmp_path)
     (tmp_path / "judge.py").write_text("one")
-    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setattr(grade_class, "ROOT", tmp_path)
     for folder in ("attn_lib", "notebooks"):
         (tmp_path / folder).mkdir()
-    editions = [run.edition_of_the_course() for _ in range(2)]
+    editions = [grade_class.edition_of_the_course() for _ in range(2)]
     for name in ("judge.py", "attn_lib/masks.py", "notebooks/01.ipynb"):
         (tmp_path / name).write_text("two")
-        editions.append(run.edition_of_the_course())
+        editions.append(grade_class.edition_of_the_course())
     assert len(set(editions)) == 4 and editions[0] == editions[1]
 
 
@@ -1394,18 +1397,18 @@ def test_a_judges_process_draws_its_probes_and_says_nothing_but_results(monkeypa
     monkeypatch.setattr(judge, "draw_probes", drawn.append)
     monkeypatch.setattr(judge, "judge", judged)
     monkeypatch.setattr(
-        run, "best_host", lambda limits, unconfined: (contextlib.nullcontext(limits.seconds), "Confined.")
+        grade_class, "best_host", lambda limits, unconfined: (contextlib.nullcontext(limits.seconds), "Confined.")
     )
     asked = {"name": "a.py", "cells": [["x = 1", "", []]], "heads": ["# 1. A"]}
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(asked)))
     monkeypatch.setattr("sys.stdout", sys.stdout)  # what it changes comes back
-    run.main({"seed": 7, "limits": limits, "unconfined": False})
+    grade_class.main({"seed": 7, "limits": limits, "unconfined": False})
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert said == [{"words": "Confined."}, {"results": ["a.py", ["# 1. A"], "x = 1", 3]}] and drawn == [7]
 
 
 def test_two_judges_work_at_once_and_what_says_nothing_about_walls_does_not_count(tmp_path, monkeypatch, capsys):
-    words_of_each = [confine.CONFINED, confine.CONFINED, ""]  # the first had started for nothing
+    words_of_each = [hosts.CONFINED, hosts.CONFINED, ""]  # the first had started for nothing
 
     class Silent(JudgeHere):
         def __init__(self, *_):
@@ -1414,15 +1417,15 @@ def test_two_judges_work_at_once_and_what_says_nothing_about_walls_does_not_coun
         def judge(self, hand_in):
             return [hand_in.name], True
 
-    monkeypatch.setattr(run, "Judge", Silent)
-    same = [hand_ins.HandIn("ada", f"{i}.py", digest="the same") for i in range(6)]
-    results, words = run.judge_all(same, tmp_path, Limits())
-    assert words == confine.CONFINED
+    monkeypatch.setattr(grade_class, "Judge", Silent)
+    same = [find.HandIn("ada", f"{i}.py", digest="the same") for i in range(6)]
+    results, words = grade_class.judge_all(same, tmp_path, Limits())
+    assert words == hosts.CONFINED
     assert results == {(hand_in.digest, hand_in.path): [hand_in.name] for hand_in in same}
     assert "6/6" in capsys.readouterr().err, "how far it is"
     for path in list(tmp_path.iterdir())[:1]:
         path.write_text("[", encoding="utf-8")  # a disk that was full
-    assert run.judge_all(same, tmp_path, Limits())[0].keys() == results.keys()
+    assert grade_class.judge_all(same, tmp_path, Limits())[0].keys() == results.keys()
     assert "6/6" in capsys.readouterr().err
 
 
@@ -1430,13 +1433,13 @@ def test_of_a_zip_of_all_tables_and_pages_stand_beside_it_where_the_roster_is(tm
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("ada/x.docx", "")
     (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n", encoding="utf-8")
-    found = run.grade(tmp_path / "all.zip")
+    found = grade_class.grade(tmp_path / "all.zip")
     assert found.out == tmp_path / "graded" and [person.name for person in found.people] == ["Ada"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_hand_in_that_nobody_judged_is_an_error_and_not_a_row_less(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
     monkeypatch.setattr(JudgeHere, "asked", None)
     (tmp_path / "ada.py").write_text(RIGHT)
     assert main([str(tmp_path)]) == 1 and not (tmp_path / "graded/verdicts.csv").exists()
@@ -1464,10 +1467,10 @@ def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_r
     """The real one judges in test_deploy.py, after hand-ins are collected."""
 
     def handed(source):
-        return hand_ins.HandIn("ada", "in/a.py", cells=[Cell(source)], exercises=["1.1"])
+        return find.HandIn("ada", "in/a.py", cells=[Cell(source)], exercises=["1.1"])
 
-    monkeypatch.setattr(run.Judge, "command", (sys.executable, "-c", STAND_IN))
-    with run.Judge(Limits(), 1) as one:
+    monkeypatch.setattr(grade_class.Judge, "command", (sys.executable, "-c", STAND_IN))
+    with grade_class.Judge(Limits(), 1) as one:
         assert one.judge(handed("x = 1")) == (["a.py", "x = 1"], True)
         process, words = one.process, one.words
         assert one.judge(handed("x = 2")) == (["a.py", "x = 2"], True) and one.process is process
@@ -1479,9 +1482,9 @@ def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_r
 
 
 def test_a_judge_that_ends_leaves_its_hand_in_unjudged_and_the_next_goes_on(tmp_path, monkeypatch):
-    one = hand_ins.HandIn("ada", "a", digest="a", exercises=["3.2"])
-    crashing = run.Judge(Limits(), 1)
-    monkeypatch.setattr(run.Judge, "_start", lambda self: (_ for _ in ()).throw(OSError("no")))
+    one = find.HandIn("ada", "a", digest="a", exercises=["3.2"])
+    crashing = grade_class.Judge(Limits(), 1)
+    monkeypatch.setattr(grade_class.Judge, "_start", lambda self: (_ for _ in ()).throw(OSError("no")))
     assert crashing.judge(one) == (None, False)
 
 
@@ -1500,7 +1503,7 @@ def test_what_bounds_students_code_is_said_before_it_runs(tmp_path, monkeypatch,
         assert "within limits" in capfd.readouterr().err
         return [], True
 
-    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
     monkeypatch.setattr(JudgeHere, "__init__", lambda self, *_: vars(self).update(words="within limits"))
     monkeypatch.setattr(JudgeHere, "judge", judged)
     (tmp_path / "ada.py").write_text(RIGHT)
@@ -1514,7 +1517,7 @@ def test_a_hand_in_that_ended_grading_is_named_and_not_run_again(host, tmp_path,
             return super().judge(hand_in)
 
     notes = []
-    monkeypatch.setattr(run, "Judge", Killed)
+    monkeypatch.setattr(grade_class, "Judge", Killed)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     for name in ("ada", "bob"):
@@ -1550,7 +1553,7 @@ def test_live_shows_who_is_stuck_where_and_the_commonest_mistake_now(tmp_path):
     told(tmp_path, "old", (now - 2000, "3.2", "wrong", "polarity"))
     (tmp_path / "zoe").mkdir()
     (tmp_path / "zoe" / ".progress.json").write_text('{"3.1": "done"}')
-    soup = BeautifulSoup(live.table(live.look(tmp_path), now), "html.parser")
+    soup = BeautifulSoup(dashboard.table(dashboard.look(tmp_path), now), "html.parser")
     mistakes, stuck = (texts(table, "tbody tr") for table in soup.select("table.list"))
     assert [line[:1] + line[2:3] for line in mistakes] == [["3.2", "2"], ["3.2", "1"]]
     assert mistakes[0][1] == "The mask starts at the wrong corner" and "No looking ahead" in mistakes[0][3]
@@ -1571,38 +1574,40 @@ def test_live_keeps_what_was_right_shows_the_latest_mistake_and_knows_copies_wit
     told(tmp_path, "bob", (now - 90, "3.1", "wrong", None), (now - 30, "3.2", "wrong", "top-left"))
     (tmp_path / "eve" / "my").mkdir(parents=True)
     (tmp_path / "eve" / "my" / ".progress.json").write_text('{"3.2": "tried"}')
-    found = live.look(tmp_path)
+    found = dashboard.look(tmp_path)
     assert found.learners["ada"]["3.1"].status == "correct"
     assert [(name, id) for name, id, _ in found.stuck(now)] == [("bob", "3.2"), ("eve", "3.2")]
     assert found.commonest(now) == [("3.2", "top-left", 1), ("3.2", "", 1)]
-    soup = BeautifulSoup(live.table(found, now), "html.parser")
+    soup = BeautifulSoup(dashboard.table(found, now), "html.parser")
     assert texts(soup.select("table.list")[1], "tbody tr")[1] == ["eve", "3.2 A causal mask", "", "", ""]
     (tmp_path / "eve" / "my" / ".progress.json").write_text('{"3.1": "done", "3.2": "tried"}')
     told(
         tmp_path, "eve", (now - 90, "3.2", "wrong", "polarity"), (now - 90, "3.1", "wrong", None)
     )  # now it is said when
-    found = live.look(tmp_path).learners["eve"]
+    found = dashboard.look(tmp_path).learners["eve"]
     assert (found["3.2"].tries, found["3.2"].since, found["3.2"].misconception) == (1, now - 90, "polarity")
     assert found["3.1"].status == "correct"
     monkeypatch.setattr(EXERCISES["2.1"], "title", "A `max`")
     for i, id in enumerate(("10.1", "2.1", "2.2", "4.1", "4.2")):
         told(tmp_path, f"p{i}", (now - 60 * i, id, "wrong", None))
-    soup = BeautifulSoup(live.table(live.look(tmp_path), now), "html.parser")
+    soup = BeautifulSoup(dashboard.table(dashboard.look(tmp_path), now), "html.parser")
     assert len(texts(soup, "table.list tbody tr")) == 5 + 7, "the five most frequent mistakes, and all who are stuck"
     assert "A max" in soup.get_text()
     ids = texts(soup, "table.grid thead tr")[0][1:]
     assert (ids[0], ids[-1]) == ("2.1", [id for id in EXERCISES if id.startswith("10.")][-1])
     assert set(ids) == {id for id in EXERCISES if id.split(".")[0] in ("2", "3", "4", "10")}, "as in the course"
     assert "8 learners: ✓ right" in soup.get_text()
-    right = BeautifulSoup(live.table(live.Class({"ada": {"3.1": live.Now("correct")}}), now), "html.parser")
+    right = BeautifulSoup(
+        dashboard.table(dashboard.Class({"ada": {"3.1": dashboard.Now("correct")}}), now), "html.parser"
+    )
     assert "Nobody is stuck." in right.get_text() and "1 learner: " in right.get_text()
     assert not right.select("table.list") and right.select_one("td.correct").get_text() == "✓"
 
 
 def test_live_reads_the_end_of_a_long_file(tmp_path, monkeypatch):
     told(tmp_path, "ada", *[(1e5 + i, "3.2", "wrong", None) for i in range(50)], (2e5, "3.1", "correct", None))
-    monkeypatch.setattr(live, "LONGEST", 200)
-    found = live.look(tmp_path).learners["ada"]
+    monkeypatch.setattr(dashboard, "LONGEST", 200)
+    found = dashboard.look(tmp_path).learners["ada"]
     assert found["3.1"].status == "correct" and found["3.2"].tries == 1
 
 
@@ -1623,18 +1628,18 @@ def test_live_believes_no_line_and_shows_no_markup(tmp_path):
     )
     (tmp_path / "gus").mkdir()
     (tmp_path / "gus" / ".progress.json").write_text('{"99": "done"}')
-    soup = BeautifulSoup(live.table(live.look(tmp_path), 5e4), "html.parser")
+    soup = BeautifulSoup(dashboard.table(dashboard.look(tmp_path), 5e4), "html.parser")
     assert [line[:4] for line in texts(soup, "table.grid tbody tr")] == [["<b>x", "", "✗", ""], ["gus", "", "", ""]]
     assert not soup.find("b") and not soup.find("script")
     assert [line[-1] for line in texts(soup.select("table.list")[1], "tbody tr")] == ["", "The name is none of FAULTS"]
     assert len(soup.select("table.list code")) == 2, "what is code looks like it, in both tables"
-    assert live.look(tmp_path).learners["<b>x"]["3.2"].misconception == ""
-    assert "Nobody has checked" in live.table(live.look(tmp_path / "none"), 0)
+    assert dashboard.look(tmp_path).learners["<b>x"]["3.2"].misconception == ""
+    assert "Nobody has checked" in dashboard.table(dashboard.look(tmp_path / "none"), 0)
 
 
 def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys, monkeypatch):
     told(tmp_path, "ada", (1e9, "3.2", "correct", None))
-    with live.server(tmp_path) as server:
+    with dashboard.server(tmp_path) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         assert server.server_address[0] == "127.0.0.1"
         address = f"http://127.0.0.1:{server.server_port}"
@@ -1643,7 +1648,7 @@ def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys
         silent.close()
         assert "The class now" in whole and "ada" in whole
         (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', whole)
-        own = base64.b64encode(hashlib.sha256(live.SCRIPT.encode()).digest()).decode()
+        own = base64.b64encode(hashlib.sha256(dashboard.SCRIPT.encode()).digest()).decode()
         assert policy.split("; ") == [
             "default-src 'none'", "style-src 'unsafe-inline'", f"script-src 'sha256-{own}'", "connect-src 'self'",
         ]  # fmt: skip
@@ -1655,7 +1660,7 @@ def test_live_is_served_on_this_machine_under_its_own_name_only(tmp_path, capsys
         for path, headers in (("/", {"Host": "evil.example"}), ("/../x", {})):
             with pytest.raises(urllib.error.HTTPError):
                 urllib.request.urlopen(urllib.request.Request(address + path, headers=headers))
-        assert live.serve(tmp_path, server.server_port) == main(["--live", str(tmp_path / "none")]) == 1
+        assert dashboard.serve(tmp_path, server.server_port) == main(["--live", str(tmp_path / "none")]) == 1
         said = capsys.readouterr()
         assert said.err == "", "not a line for every look"
         taken, missing = said.out.splitlines()

@@ -82,7 +82,7 @@ def quick(monkeypatch):
         def judge(self, hand_in):
             return [result("1.1", "correct", share=1.0), result("1.2", "missing")], True
 
-    monkeypatch.setattr(run, "Judge", Quick)
+    monkeypatch.setattr(grade_class, "Judge", Quick)
     return lambda folder, *options: main([str(folder), *options])
 
 
@@ -98,7 +98,7 @@ def page_of(out, number):
 
 
 def test_a_class_as_it_comes_in(host, tmp_path, monkeypatch, capsys):  # noqa: F811
-    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     states, out = messy_class(tmp_path), tmp_path / "graded"
@@ -216,7 +216,7 @@ def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, 
 
 
 def test_a_notebook_that_nobody_answered_counts_for_nobody(host, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(run, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     blank = "answer = [...]\ncheck('1.1', answer)\n"

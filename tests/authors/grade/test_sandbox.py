@@ -24,12 +24,13 @@ import torch
 from torch import nn
 
 from attn_lib import MultiHeadAttention
-from authors.grade.sandbox import host, worker, remote, traces, protocol
+from authors.grade.sandbox import host as hosts
+from authors.grade.sandbox import protocol, remote, traces, worker
 from authors.grade.sandbox.gradients import connected, gradients, tensors_in
 from authors.grade.sandbox.host import CONFINED, Host, Limits, surroundings, within_limits
-from authors.grade.sandbox.worker import module_from, state_of
-from authors.grade.sandbox.remote import Ended, Given, RemoteFunction, Service, Student, error_like, remote_class
 from authors.grade.sandbox.protocol import Channel, Closed, Late, Malformed, Reader, Writer
+from authors.grade.sandbox.remote import Ended, Given, RemoteFunction, Service, Student, error_like, remote_class
+from authors.grade.sandbox.worker import module_from, state_of
 
 
 def across(value):
@@ -64,7 +65,7 @@ def test_what_is_no_plain_data_is_only_its_types_name():
         pass
 
     deep = []
-    for _ in range(wire.DEPTH // 2 + 1):
+    for _ in range(protocol.DEPTH // 2 + 1):
         deep = [{1: deep}]
     deep = across(deep)
     while isinstance(deep, list | dict):
@@ -171,13 +172,13 @@ def test_what_is_no_value_is_refused(data):
 
 
 def test_texts_are_cut_and_hold_nothing_that_moves_a_cursor():
-    assert wire.cleaned("a\rb") == "a\N{REPLACEMENT CHARACTER}b"
+    assert protocol.cleaned("a\rb") == "a\N{REPLACEMENT CHARACTER}b"
     assert Reader([]).value(["str", "\x1b" + "x" * 20_000]) == "\N{REPLACEMENT CHARACTER}" + "x" * 9_999
     assert Reader([]).value(["odd", "\x1b" + "E" * 99]).name == "\N{REPLACEMENT CHARACTER}" + "E" * 59
-    assert wire.cleaned("a\x1b[2J\n\tb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\n\tb?"
-    assert wire.cleaned("x" * 50, 10) == "x" * 10
+    assert protocol.cleaned("a\x1b[2J\n\tb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\n\tb?"
+    assert protocol.cleaned("x" * 50, 10) == "x" * 10
     data = 1
-    for _ in range(wire.DEPTH + 3):
+    for _ in range(protocol.DEPTH + 3):
         data = ["list", [data]]
     with pytest.raises(Malformed, match="too deep"):
         Reader([]).value(data)
@@ -197,14 +198,14 @@ def test_a_message_arrives_whole_with_its_storages_each_of_its_own(ends):
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        (wire.HEAD.pack(2**20 + 1, 0), "too large"),
-        (wire.HEAD.pack(0, 2**26 + 1), "too large"),
-        (wire.HEAD.pack(100_000, 0) + b"[" * 100_000, "no message"),
-        (wire.HEAD.pack(1, 0) + b"{", "no message"),
-        (wire.HEAD.pack(2, 0) + b"[]", "no message"),
-        (wire.HEAD.pack(2, 0) + b"{}", "no message"),
-        (wire.HEAD.pack(14, 1) + b'{"sizes": [0]}x', "no message"),
-        (wire.HEAD.pack(18, 1) + b'{"sizes": [-1, 2]}x', "no message"),
+        (protocol.HEAD.pack(2**20 + 1, 0), "too large"),
+        (protocol.HEAD.pack(0, 2**26 + 1), "too large"),
+        (protocol.HEAD.pack(100_000, 0) + b"[" * 100_000, "no message"),
+        (protocol.HEAD.pack(1, 0) + b"{", "no message"),
+        (protocol.HEAD.pack(2, 0) + b"[]", "no message"),
+        (protocol.HEAD.pack(2, 0) + b"{}", "no message"),
+        (protocol.HEAD.pack(14, 1) + b'{"sizes": [0]}x', "no message"),
+        (protocol.HEAD.pack(18, 1) + b'{"sizes": [-1, 2]}x', "no message"),
     ],
 )
 def test_what_is_no_message_is_refused_before_it_fills_the_memory(ends, sent, said):
@@ -234,9 +235,9 @@ def test_waiting_ends_with_the_time_with_the_other_side_and_with_what_is_looked_
     with pytest.raises(Late):
         ours.send({"text": "x" * 2**19}, [bytes(2**22)], over)  # more than the socket takes
     with pytest.raises(Malformed, match="too large"):
-        ours.send({"text": "x" * wire.TEXT})
+        ours.send({"text": "x" * protocol.TEXT})
     with monkeypatch.context() as small, pytest.raises(Malformed, match="too large"):
-        small.setattr(wire, "NUMBERS", 8)
+        small.setattr(protocol, "NUMBERS", 8)
         ours.send({}, [bytes(8), bytes(1)])
     assert not looked_at
     with pytest.raises(remote.Greedy):
@@ -427,14 +428,14 @@ def test_what_a_test_is_tried_on_can_be_called_trained_and_asked_for_gradients_w
 def test_a_test_gets_the_error_that_what_it_is_tried_on_raised(kind, raised):
     channel = Scripted({"raised": [kind, "no"]})
     with pytest.raises(raised, match=r"^no$"):
-        inside.Attention(channel)(torch.ones(1), scale=2)
+        worker.Attention(channel)(torch.ones(1), scale=2)
     assert channel.sent[0]["ask"] == "call" and channel.sent[0]["named"] == [["scale", 2]]
 
 
 def test_what_a_test_is_tried_on_is_asked_for_gradients_where_they_are_wanted():
     nothing = {"result": None, "kept": 0}
     channel = Scripted(*[nothing] * 5)
-    module, x = inside.AttentionModule(channel), torch.ones(1, requires_grad=True)
+    module, x = worker.AttentionModule(channel), torch.ones(1, requires_grad=True)
     module(x), module(x.detach(), of=x)
     with torch.no_grad():
         module(x)
@@ -451,7 +452,7 @@ class Handed:
     """A student's side in this process: cells that are loaded there, and calls of the last one's `f`."""
 
     def __init__(self, *cells, lesson=(), own=(), without=True):
-        self.answer = inside.Answer(None)
+        self.answer = worker.Answer(None)
         what = {"exercise": "3.2", "own": own, "without": without, "lesson": [["<lesson>", line] for line in lesson]}
         what |= {"cells": [["<cell>", cell] for cell in cells], "answer": ["f"]}
         self.told = self.answer.load(what, Reader([]), Writer())
@@ -466,7 +467,7 @@ def test_a_line_of_the_lesson_that_fails_here_does_not_keep_the_next_from_it():
 
 
 def test_of_what_is_the_librarys_the_first_that_is_called_is_named_and_what_is_offered_is_not():
-    f = "import attn_lib\nfrom workbench.exercises.clinic import under_a_cloth\n"
+    f = "import attn_lib\nfrom workbench.exercises.clinic import anonymous\n"
     f += "def f(*names):\n    under_a_cloth.compiled('def attention(): ...', '<mine>')\n    for name in names:\n"
     handed = Handed(f"{f}        getattr(attn_lib, name[0])(*name[1:])", own=["causal_mask", "padding_mask"])
     found = handed.call()
@@ -485,7 +486,7 @@ def test_gradients_flow_whatever_a_cell_has_set_and_torch_is_watched_where_that_
 
 
 def test_what_an_answer_prints_uses_and_raises_fits_a_message(capsys):
-    loud = f"import sys, torch\ndef f(x):\n    print('x' * {wire.TEXT})\n    print('aside', file=sys.stderr)"
+    loud = f"import sys, torch\ndef f(x):\n    print('x' * {protocol.TEXT})\n    print('aside', file=sys.stderr)"
     found = Handed(f"{loud}\n    return torch.ones(2).exp().sum().log() + x").call(1)
     assert found["printed"] == "x" * 1000 and {"exp", "sum", "log", "add"} <= {*found["used"]}
     assert capsys.readouterr() == ("", "") and "after" not in found, "nor what has not changed"
@@ -502,7 +503,7 @@ def test_what_an_answer_prints_uses_and_raises_fits_a_message(capsys):
 def test_a_process_for_answers_keeps_no_connection_and_leaves_with_the_judge(monkeypatch):
     monkeypatch.setattr("os.fork", lambda: 1)
     ended = []
-    monkeypatch.setattr(inside, "end_all", lambda: ended.append("all"))
+    monkeypatch.setattr(worker, "end_all", lambda: ended.append("all"))
     ours, control = socket.socketpair()
     theirs, handed_over = socket.socketpair()
     with ours, control, theirs:
@@ -510,7 +511,7 @@ def test_a_process_for_answers_keeps_no_connection_and_leaves_with_the_judge(mon
             socket.send_fds(ours, [b"f"], [handed_over.fileno()])
         ours.send(b"e")
         ours.shutdown(socket.SHUT_WR)
-        inside.host(control, {})
+        worker.host(control, {})
         theirs.setblocking(False)
         assert theirs.recv(1) == b"", "an end was left open here"
         assert ours.recv(10) == b"fe" and ended == ["all"] * 2
@@ -520,7 +521,7 @@ def test_root_leaves_its_groups_before_it_leaves_its_rights(monkeypatch):
     left = []
     for name in ("setgroups", "setresgid", "setresuid"):
         monkeypatch.setattr(f"os.{name}", lambda *who, name=name: left.append((name, *who)))
-    inside._change_user(7)
+    worker._change_user(7)
     assert left == [("setgroups", []), ("setresgid", 7, 7, 7), ("setresuid", 7, 7, 7)]
 
 
@@ -531,7 +532,7 @@ def test_a_process_for_answers_is_closed_to_others_and_orphans_are_its_own():
     if pid == 0:
         said = 99
         try:
-            inside.closed_to_others()
+            worker.closed_to_others()
             system, adopts = ctypes.CDLL(None), ctypes.c_int()
             open_to_others = system.prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
             system.prctl(37, ctypes.byref(adopts), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
@@ -551,9 +552,9 @@ def test_what_a_hand_in_left_in_its_folder_is_gone_and_nothing_that_a_link_leads
     monkeypatch.chdir(left)
     ended = []
     monkeypatch.setattr("os.kill", lambda *what: ended.append(what))
-    monkeypatch.setattr(inside, "offspring", lambda: [7])
+    monkeypatch.setattr(worker, "offspring", lambda: [7])
     monkeypatch.setattr("os.waitpid", lambda *_: (_ for _ in ()).throw(ChildProcessError))
-    inside.end_all()
+    worker.end_all()
     assert not list(left.iterdir()) and (elsewhere / "file").exists()
     assert ended == [(7, signal.SIGKILL)], "what cannot be ignored"
 
@@ -565,7 +566,7 @@ def test_memory_is_counted_from_what_the_library_takes_and_an_unknown_limit_is_l
     set_here = {}
     monkeypatch.setattr("resource.setrlimit", lambda what, most: set_here.update({what: most}))
     mapped = psutil.Process().memory_info().vms
-    inside.limit({"AS": 1 << 30, "NOFILE": 128, "UNHEARD_OF": 1})
+    worker.limit({"AS": 1 << 30, "NOFILE": 128, "UNHEARD_OF": 1})
     soft, hard = set_here.pop(resource.RLIMIT_AS)
     assert soft == hard and abs(soft - mapped - (1 << 30)) < 1 << 28
     assert set_here == {resource.RLIMIT_NOFILE: (128, 128)}
@@ -609,41 +610,41 @@ def test_a_run_arrives_with_its_sources_its_own_lines_and_what_it_returned():
         ones = torch.ones(n, n)
         return ones.tril()
 
-    run = steps.recorded(mask, [2])
-    run.operations[0].place = steps.Place(file="/torch/library.py", text="of the library")
-    run.operations[1].place = steps.Place(file="<cell 1>", text="return `ones`.tril()")
-    data = steps.as_data(run)
+    run = traces.recorded(mask, [2])
+    run.operations[0].place = traces.Place(file="/torch/library.py", text="of the library")
+    run.operations[1].place = traces.Place(file="<cell 1>", text="return `ones`.tril()")
+    data = traces.as_data(run)
     assert [step[:3] for step in data[1]] == [["ones", "ones(2, 2)", ""], ["tril", "tril", "return `ones`.tril()"]]
     assert [step[4:] for step in data[1]] == [[[], []], [[0], [0]]]  # from what, and at which place it is returned
-    theirs = steps.from_data(data)
+    theirs = traces.from_data(data)
     assert theirs.operations[1].sources == [theirs.operations[0]] and theirs.operations[1].returned == {0}
-    said = steps.first_difference(lambda n: torch.ones(n, n).tril(1), theirs, [2])
+    said = traces.first_difference(lambda n: torch.ones(n, n).tril(1), theirs, [2])
     assert said.endswith("In your code: `return 'ones'.tril()`.")
-    assert steps.first_difference(mask, theirs, [2]) == ""
-    nested = steps.recorded(lambda n: torch.nested.nested_tensor([torch.ones(n), torch.ones(3)]) + 1, [2])
-    told = steps.from_data(steps.as_data(nested))
+    assert traces.first_difference(mask, theirs, [2]) == ""
+    nested = traces.recorded(lambda n: torch.nested.nested_tensor([torch.ones(n), torch.ones(3)]) + 1, [2])
+    told = traces.from_data(traces.as_data(nested))
     assert [step.kept.shape for step in told.operations] == [step.kept.shape for step in nested.operations]
-    steps.first_difference(mask, told, [2])  # can be laid beside another
-    assert steps.as_data(steps.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
-    assert len(steps.as_data(steps.recorded(lambda n: sum(torch.ones(n) for _ in range(200)), [2]))[1]) == 400
-    run.operations *= steps.MOST
-    assert steps.as_data(run) is None
+    traces.first_difference(mask, told, [2])  # can be laid beside another
+    assert traces.as_data(traces.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
+    assert len(traces.as_data(traces.recorded(lambda n: sum(torch.ones(n) for _ in range(200)), [2]))[1]) == 400
+    run.operations *= traces.MOST
+    assert traces.as_data(run) is None
 
 
 def test_the_innermost_line_of_ones_own_is_named():
-    step = steps.Step("tril", steps.Place(file="torch.py", text="torch"))
-    within = [steps.Place(file="<cell 1>", text="outer"), steps.Place(file="<cell 2>", text="inner")]
+    step = traces.Step("tril", traces.Place(file="torch.py", text="torch"))
+    within = [traces.Place(file="<cell 1>", text="outer"), traces.Place(file="<cell 2>", text="inner")]
     step.within = [type("Call", (), {"place": place}) for place in within]
-    assert steps._own_line(step) == "inner"
+    assert traces._own_line(step) == "inner"
 
 
 # --------------------------------------------------------------------------------------------------------- limits
 
 
 def test_the_system_is_told_every_limit():
-    most = Limits(seconds=2, memory_mb=300, file_mb=3, processes=7).for_the_system(confine.FREE_USERS.start)
+    most = Limits(seconds=2, memory_mb=300, file_mb=3, processes=7).for_the_system(hosts.FREE_USERS.start)
     assert most == {"AS": 300 << 20, "FSIZE": 3 << 20, "NOFILE": 128, "CORE": 0, "CPU": 18, "NPROC": 7}
-    assert Limits().for_the_system(confine.FREE_USERS.start)["NPROC"] == 64
+    assert Limits().for_the_system(hosts.FREE_USERS.start)["NPROC"] == 64
 
 
 def test_threads_of_the_user_who_will_run_the_code_are_counted(monkeypatch):
@@ -651,10 +652,10 @@ def test_threads_of_the_user_who_will_run_the_code_are_counted(monkeypatch):
         return SimpleNamespace(num_threads=lambda: threads, uids=lambda: SimpleNamespace(real=user))
 
     gone = SimpleNamespace(num_threads=lambda: (_ for _ in ()).throw(psutil.NoSuchProcess(1)))
-    running = [process(0, 1), gone, process(confine.NOBODY, 2), process(7, 4)]
+    running = [process(0, 1), gone, process(hosts.NOBODY, 2), process(7, 4)]
     monkeypatch.setattr("psutil.process_iter", lambda: running)
     monkeypatch.setattr("os.geteuid", lambda: 7, raising=False)
-    for user, threads in ((None, 4), (confine.NOBODY, 2), (8, 0)):
+    for user, threads in ((None, 4), (hosts.NOBODY, 2), (8, 0)):
         assert Limits(processes=10).for_the_system(user)["NPROC"] == 10 + threads
 
 
@@ -662,17 +663,17 @@ def test_root_lets_students_code_run_as_a_user_for_each_host(monkeypatch):
     maps = {"uid": f"0 1000 1\n1 100000 {2**31 - 1}\n", "gid": f"0 0 {2**32 - 1}\n"}
     monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(Path, "read_text", lambda path: maps[path.name.removesuffix("_map")])
-    first, second = confine.user_for_students(), confine.user_for_students()
-    assert first != second and first in confine.FREE_USERS and second in confine.FREE_USERS
+    first, second = hosts.user_for_students(), hosts.user_for_students()
+    assert first != second and first in hosts.FREE_USERS and second in hosts.FREE_USERS
     for kind in maps:
         with monkeypatch.context() as small:  # a container with fewer users, or groups
             small.setitem(maps, kind, "0 1000 1\n1 100000 65535\n")
-            assert confine.user_for_students() == confine.NOBODY
+            assert hosts.user_for_students() == hosts.NOBODY
     with monkeypatch.context() as elsewhere:  # a system without such files
         elsewhere.setattr(Path, "read_text", lambda path: (_ for _ in ()).throw(FileNotFoundError))
-        assert confine.user_for_students() == confine.NOBODY
+        assert hosts.user_for_students() == hosts.NOBODY
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert confine.user_for_students() is None
+    assert hosts.user_for_students() is None
 
 
 class Started:
@@ -715,7 +716,7 @@ def test_students_write_into_a_folder_of_their_own_that_is_gone_afterwards(uncon
     with unconfined_host as host:
         folder = Path(host.folder)
         assert host.is_other and Started.owners == {host.folder: (host.user, host.user)}
-        assert host.user in confine.FREE_USERS and folder.stat().st_mode & 0o7777 == 0o700  # closed to all others
+        assert host.user in hosts.FREE_USERS and folder.stat().st_mode & 0o7777 == 0o700  # closed to all others
         (folder / "left").write_text("x")
         errors = host.errors
     assert not folder.exists() and errors.closed
@@ -739,13 +740,13 @@ def test_where_bubblewrap_does_not_work_it_is_said_why(unconfined_host, monkeypa
     monkeypatch.setattr(Started, "error", b"")
     monkeypatch.setattr("subprocess.Popen", popen)
     monkeypatch.setattr("shutil.which", lambda name: f"/{name}")
-    host, words = confine.best_host(unconfined=True)
+    host, words = hosts.best_host(unconfined=True)
     with host:
         assert words.startswith(
             "bubblewrap does not work here (no room): students' code runs as a user who owns nothing"
         )
     monkeypatch.setattr("sys.platform", "darwin")
-    host, words = confine.best_host(unconfined=True)
+    host, words = hosts.best_host(unconfined=True)
     assert words.startswith("There is no bubblewrap for darwin: ") and host.process is None
 
 
@@ -781,14 +782,14 @@ def test_whoever_does_not_end_a_student_is_not_waited_for_as_long_as_for_a_start
     host, waits = Host(), []
     host.control = SimpleNamespace(settimeout=waits.append, send=lambda _: None, recv=lambda _: b"e")
     host._end()
-    assert waits == [confine.END_S, confine.START_S]
+    assert waits == [hosts.END_S, hosts.START_S]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no sh")
 def test_a_family_is_ended_whole():
     process = subprocess.Popen(["sh", "-c", "sleep 1000 & echo; exec sleep 1000"], stdout=subprocess.PIPE)
     process.stdout.readline()
-    confine.end_family(process)
+    hosts.end_family(process)
     ended, _, _ = select.select([process.stdout], [], [], 60)
     assert ended and process.returncode and process.stdout.read() == b""  # nobody holds it open any more
     process.stdout.close()
@@ -802,7 +803,7 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
 
     ended = []
     monkeypatch.setattr("subprocess.Popen", answers)
-    monkeypatch.setattr(confine, "end_family", ended.append)
+    monkeypatch.setattr(hosts, "end_family", ended.append)
     host = Host()
     host.forks = False
     with pytest.raises(OSError, match="another process answered"), host, host.student():
@@ -831,7 +832,7 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
             return super().recv(*most)
 
     monkeypatch.setattr("socket.socket", Patient)
-    monkeypatch.setattr(confine, "START_S", 0.1)
+    monkeypatch.setattr(hosts, "START_S", 0.1)
     for comes in (True, False):  # and says nothing
 
         def waits(command, *, comes=comes, **options):
@@ -849,14 +850,14 @@ def test_memory_of_ones_own_is_counted_and_a_files_is_not(tmp_path):
     size, page = 64 << 20, mmap.PAGESIZE
     with open(tmp_path / "large", "wb") as file:
         file.truncate(size)
-    before = confine.held_by(os.getpid())
+    before = hosts.held_by(os.getpid())
     with open(tmp_path / "large", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        assert not any(mapped[::page]) and confine.held_by(os.getpid()) - before < size / 2
+        assert not any(mapped[::page]) and hosts.held_by(os.getpid()) - before < size / 2
     for whose in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):  # one's own, or for one's forks too
-        before = confine.held_by(os.getpid())
+        before = hosts.held_by(os.getpid())
         with mmap.mmap(-1, size, flags=whose | mmap.MAP_ANONYMOUS) as own:  # never a place that was free already
             own[::page] = bytes([1]) * (size // page)
-            assert confine.held_by(os.getpid()) - before > size / 2
+            assert hosts.held_by(os.getpid()) - before > size / 2
 
 
 def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
@@ -864,7 +865,7 @@ def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
     for name in ("PATH", "SYSTEMROOT", "LANG"):
         monkeypatch.setenv(name, "as it is")
     found = surroundings("/student")
-    assert str(confine.ROOT) in found.pop("PYTHONPATH").split(os.pathsep)
+    assert str(hosts.ROOT) in found.pop("PYTHONPATH").split(os.pathsep)
     assert found == {
         **dict.fromkeys(("PATH", "SYSTEMROOT", "LANG"), "as it is"),
         **dict.fromkeys(("HOME", "TMPDIR", "ATTENTION_PROGRESS"), "/student"),

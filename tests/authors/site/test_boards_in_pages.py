@@ -10,19 +10,18 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from paths import LESSONS as NOTEBOOKS
+from paths import ROOT
 from PIL import Image
 
-from authors.site import markdown, boards_in_pages, build
-from authors.deck import notes
-from authors.deck import build
-from workbench.board.lessons import explorers
-
-NOTEBOOKS = sorted((Path(pages.__file__).parents[1] / "notebooks").glob("*.ipynb"))
+from authors.deck import build, notes
+from authors.site import boards_in_pages, markdown, sphinx_site
+from workbench.board import lessons
 
 
 def test_a_board_is_html_that_holds_its_traits_and_its_tables():
-    shown = explorers.heads_explorer(torch.full((1, 2, 2), 0.5), ["</script>", "<b>"])
-    page = BeautifulSoup(pages.embed(shown), "html.parser")
+    shown = lessons.heads_board(torch.full((1, 2, 2), 0.5), ["</script>", "<b>"])
+    page = BeautifulSoup(boards_in_pages.embed(shown), "html.parser")
     board = page.select_one(".saved-board")
     saved = json.loads(board.script.string)
     assert board["data-title"] == saved["spec"]["heading"] and set(saved) == {"spec", "films", "now", "heard"}
@@ -33,9 +32,9 @@ def test_a_board_is_html_that_holds_its_traits_and_its_tables():
 
 
 def test_a_boards_films_and_a_title_with_quotes_arrive_whole():
-    shown = explorers.heads_explorer(torch.full((1, 2, 2), 0.5), ["a", "b"])
+    shown = lessons.heads_board(torch.full((1, 2, 2), 0.5), ["a", "b"])
     shown.title, shown.films = 'Who "hears" <whom>?', {"film": bytes(range(256))}
-    page = BeautifulSoup(pages.embed(shown), "html.parser")
+    page = BeautifulSoup(boards_in_pages.embed(shown), "html.parser")
     assert page.select_one(".saved-board")["data-title"] == 'Who "hears" <whom>?'
     saved = json.loads(page.script.string)
     assert b64decode(saved["films"]["film"]) == bytes(range(256))
@@ -47,13 +46,13 @@ def test_no_saved_output_tells_a_reader_without_a_kernel_to_run_a_cell(path):
     shown = [
         data["text/html"]
         for output in outputs
-        if pages.VIEW not in (data := output.get("data", {})) and "text/html" in data
+        if boards_in_pages.VIEW not in (data := output.get("data", {})) and "text/html" in data
     ]
     assert shown and not [page for page in shown if re.search(r"\brun (this|both|the) cells?\b", page, re.I)]
 
 
 def test_the_script_of_boards_is_a_classic_one_and_wakes_them():
-    script = pages.script()
+    script = boards_in_pages.script()
     assert "export default" not in script and "import " not in script.split("function", 1)[0]
     assert script.startswith("(() => {") and ".saved-board" in script and "const widget = () =>" in script
 
@@ -69,44 +68,46 @@ def test_a_sentence_that_sets_a_board_is_a_button_wherever_the_prose_has_it():
     tries = [{"said": "Say *no* to it", "sets": {"inputs": {"q": [["<1>"]]}}}, {"said": "Say nothing", "sets": {}}]
     prose = "First. **Say *no* to it**, and then **Say yes**."
     notebook = new_notebook(cells=[new_markdown_cell(prose), new_code_cell("board", id="seen")])
-    found = pages.buttons(notebook, {"seen": build.live.Shown(tries=tries)})
+    found = boards_in_pages.buttons(notebook, {"seen": build.live.Shown(tries=tries)})
     assert list(found) == ["**Say *no* to it**"]
-    shown = pages.with_buttons(prose, found)
+    shown = boards_in_pages.with_buttons(prose, found)
     button = BeautifulSoup(shown, "html.parser").button
     assert (button["data-board"], json.loads(button["data-now"])) == ("seen", {"inputs": {"q": [["<1>"]]}})
     assert button.get_text() == "Say no to it" and shown.endswith("</button>, and then **Say yes**.")
 
 
 def test_a_drawing_is_as_large_as_a_page_shows_it_and_a_photograph_as_its_points():
-    images = Path(pages.__file__).parents[1] / "img"
-    assert pages.size_of(images / "board.png") == Image.open(images / "board.png").size
+    images = ROOT / "img"
+    assert boards_in_pages.size_of(images / "board.png") == Image.open(images / "board.png").size
     for drawing in images.glob("*.svg"):
         said = re.search(r'<svg .*?width="([\d.]+)pt" height="([\d.]+)pt"', drawing.read_text(encoding="utf-8"))
-        assert pages.size_of(drawing) == tuple(round(float(length) / 72 * 96) for length in said.groups()), drawing
+        assert boards_in_pages.size_of(drawing) == tuple(round(float(length) / 72 * 96) for length in said.groups()), (
+            drawing
+        )
 
 
 def test_links_to_files_that_the_site_does_not_show_are_only_words(tmp_path, monkeypatch):
     (tmp_path / "deploy").mkdir()
     text = "[a](https://example.org) [b](../notebooks/01.ipynb) [c](roster.py) [d](../README.md) [e](README.md#top)"
     (tmp_path / "deploy/README.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(site, "ROOT", tmp_path)
-    shown = site.without_dead_links("deploy/README.md", ["deploy/README.md", "notebooks/"])
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    shown = sphinx_site.without_dead_links("deploy/README.md", ["deploy/README.md", "notebooks/"])
     assert shown == "[a](https://example.org) [b](../notebooks/01.ipynb) c d [e](README.md#top)"
 
 
 @pytest.mark.parametrize(("code", "said"), [(0, "index.html"), (1, "has faults")])
 def test_a_site_with_faults_is_not_called_done(monkeypatch, capsys, code, said):
-    monkeypatch.setattr(site, "build", lambda folder, options: code)
-    assert site.main(["-n"]) == code
+    monkeypatch.setattr(build, "build", lambda folder, options: code)
+    assert sphinx_site.main(["-n"]) == code
     assert said in capsys.readouterr().out
 
 
 def test_a_lesson_that_the_readme_does_not_list_is_noticed(monkeypatch):
-    there = site.notebooks()
-    assert len(site.table()) == len(there)
-    monkeypatch.setattr(site, "notebooks", lambda: [*there, Path("99_new.ipynb")])
+    there = sphinx_site.notebooks()
+    assert len(sphinx_site.table()) == len(there)
+    monkeypatch.setattr(build, "notebooks", lambda: [*there, Path("99_new.ipynb")])
     with pytest.raises(ValueError, match=r"README's table lists .*; there are .*99_new"):
-        site.table()
+        sphinx_site.table()
 
 
 def test_formulas_become_mathml():
@@ -124,13 +125,13 @@ def test_html_in_prose_stays_and_a_heading_is_one_line():
 
 
 def test_minutes_on_a_clock_and_before_each_slide():
-    assert [speaker.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
+    assert [notes.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
     slides = [("slide", 2), (None, 5), ("subslide", 1.5), ("fragment", 5), ("skip", 5), ("slide", 0)]
     cells = [
         new_markdown_cell(str(i), metadata={"slideshow": {"slide_type": kind}, "speaker": {"minutes": minutes}})
         for i, (kind, minutes) in enumerate(slides)
     ]
     notebook = new_notebook(cells=cells)
-    assert [cell.source for cell in speaker.slides(notebook)] == ["0", "2", "5"]
-    assert list(speaker.minutes_before(notebook).values()) == [0, 2, 3.5]
-    assert speaker.notes_of(new_markdown_cell("")) == {"minutes": 0, "say": "", "ask": ""}
+    assert [cell.source for cell in notes.slides(notebook)] == ["0", "2", "5"]
+    assert list(notes.minutes_before(notebook).values()) == [0, 2, 3.5]
+    assert notes.notes_of(new_markdown_cell("")) == {"minutes": 0, "say": "", "ask": ""}

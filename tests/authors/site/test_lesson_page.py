@@ -9,10 +9,10 @@ import torch
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from authors.site import boards_in_pages, build
 from authors.deck import live
-from workbench.exercises.engine.exercise import EXERCISES
+from authors.site import boards_in_pages, sphinx_site
 from workbench.display.show import marked
+from workbench.exercises.engine.exercise import EXERCISES
 
 VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
@@ -27,7 +27,7 @@ def predicting(source, **metadata):
 @pytest.fixture
 def lesson(tmp_path):
     """A small notebook with one cell of every kind."""
-    bar = new_output("display_data", {pages.VIEW: VIEW, "text/plain": "100%"})
+    bar = new_output("display_data", {boards_in_pages.VIEW: VIEW, "text/plain": "100%"})
     picture = new_output("execute_result", {"image/png": "AAAA"}, metadata={"image/png": {"alt": "Who listens."}})
     cells = [
         new_markdown_cell("# 9. A title\nand a first paragraph"),
@@ -38,7 +38,7 @@ def lesson(tmp_path):
         new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
-        new_code_cell("from workbench.explorers import two_heads_explorer\ntwo_heads_explorer()", id="board"),
+        new_code_cell("from workbench.board.lessons import two_heads_board\ntwo_heads_board()", id="board"),
         new_code_cell("1", id="bar", outputs=[bar]),
         new_markdown_cell("Or **switch head 0 off** and **look**.", id="prose"),
         new_code_cell("2", id="picture", outputs=[picture]),
@@ -50,7 +50,7 @@ def lesson(tmp_path):
     cells[2].id = "asked"
     path = tmp_path / "09_small.ipynb"
     nbformat.write(new_notebook(cells=cells), path)
-    return site.Lesson(path, "A title", "09_small", "Why?", "a thing", "5")
+    return sphinx_site.Lesson(path, "A title", "09_small", "Why?", "a thing", "5")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_what_answers_a_question_is_folded_prose_and_code(cells):
 def test_imports_are_folded_and_what_shows_something_is_not(cells):
     assert cells["in"].metadata["tags"] == ["hide-cell"]
     assert "tags" not in cells["picture"].metadata and "tags" not in cells["board"].metadata
-    assert not site.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
+    assert not sphinx_site.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
 
 
 def test_a_board_lives_and_a_progress_bar_leaves_its_text(cells):
@@ -152,7 +152,7 @@ def test_below_its_title_a_lesson_says_how_to_run_it(lesson):
     assert "python course.py lab 09" in rest and 'href="../run/attention.zip"' in rest
     assert "pyproject" not in rest, "a visitor can set nothing there"
     assert "Run this lesson" in rest and "these lines open it as a notebook" in rest
-    course = site.ways_in("")
+    course = sphinx_site.ways_in("")
     assert "python course.py lab 01" in course and "Run this course" in course
     assert "these lines open the first lesson as a notebook" in course
 
@@ -174,15 +174,15 @@ def test_below_its_title_a_lesson_says_how_to_run_it(lesson):
     ],
 )
 def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, repository, on_colab, on_binder):
-    monkeypatch.setattr(site, "addresses", lambda: (repository, ""))
-    assert site.colab("03_masking") == on_colab and site.binder("03_masking") == on_binder
-    ways = site.ways_in("03_masking")
+    monkeypatch.setattr(sphinx_site, "addresses", lambda: (repository, ""))
+    assert sphinx_site.colab("03_masking") == on_colab and sphinx_site.binder("03_masking") == on_binder
+    ways = sphinx_site.ways_in("03_masking")
     assert all(link in ways for link in (on_colab, on_binder))
     assert (" in <a " in ways) == bool(repository) and (" or <a " in ways) == bool(on_colab)
-    assert site.notebook_of("03_masking") == (on_colab or "#run-it")
-    site.write_for_colab(tmp_path / "colab")
+    assert sphinx_site.notebook_of("03_masking") == (on_colab or "#run-it")
+    sphinx_site.write_for_colab(tmp_path / "colab")
     copies = sorted((tmp_path / "colab").glob("*.ipynb"))
-    assert len(copies) == (len(site.notebooks()) if repository else 0)
+    assert len(copies) == (len(sphinx_site.notebooks()) if repository else 0)
     for path in copies:
         first, *others = nbformat.read(path, as_version=4).cells
         assert f"git+{repository}.git" in first.source and "ATTENTION_COPY" in first.source
@@ -190,22 +190,22 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
 
 
 def test_the_setting_is_read_from_pyproject(monkeypatch, tmp_path):
-    monkeypatch.setattr(site, "ROOT", tmp_path)
+    monkeypatch.setattr(sphinx_site, "ROOT", tmp_path)
     for end in ("", ".git", "/"):
         text = f'[tool.course]\nrepository = "https://github.com/a/b{end}"\nsite = "https://a.github.io/b/"\n'
         (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-        assert site.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
+        assert sphinx_site.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
 
 
 def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
-    site.pack(tmp_path / "one.zip")
-    site.pack(tmp_path / "two.zip")
+    sphinx_site.pack(tmp_path / "one.zip")
+    sphinx_site.pack(tmp_path / "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     names = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
     wanted = ["course.py", "workbench/board/page/engine.js", "img/by_hand_flow.svg"]
-    wanted += ["requirements.txt", "copies.py", "jupyterlab.json"]
+    wanted += ["requirements.txt", "jupyterlab.json"]
     assert names >= {
-        f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in site.notebooks())]
+        f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in sphinx_site.notebooks())]
     }
     assert not [name for name in names if "__pycache__" in name or "/my/" in name or ".venv" in name]
 
@@ -215,6 +215,6 @@ def test_what_python_and_learners_left_is_not_in_the_zip(monkeypatch, tmp_path):
     for name in ["attn_lib/a.py", *left]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    monkeypatch.setattr(site, "ROOT", tmp_path)
-    site.pack(tmp_path / "course.zip")
+    monkeypatch.setattr(sphinx_site, "ROOT", tmp_path)
+    sphinx_site.pack(tmp_path / "course.zip")
     assert zipfile.ZipFile(tmp_path / "course.zip").namelist() == ["attention/attn_lib/a.py"]

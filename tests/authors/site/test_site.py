@@ -9,23 +9,21 @@ import runpy
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
+import preloaded_kernels
 import pytest
 import torch
-import preloaded_kernels
 from axe_playwright_python.base import AXE_SCRIPT as AXE
 from bs4 import BeautifulSoup
 from contrast import CONTRAST
+from paths import ROOT
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
-from authors.site import build
-from authors.deck import build
+from authors.site import sphinx_site
 from workbench.exercises.engine.exercise import EXERCISES
 
-ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 SERVED = "https://site.test/"  # where the site stands too, as on a server, whose first page needs no name
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
@@ -35,7 +33,7 @@ SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), 
 def built(built_once, notebooks_run_once):
     def build(folder):
         with notebooks_run_once(), contextlib.redirect_stdout(io.StringIO()):
-            assert site.build(folder) == 0, "Sphinx has warnings"
+            assert sphinx_site.build(folder) == 0, "Sphinx has warnings"
 
     return built_once("site", build) / "site"
 
@@ -135,7 +133,7 @@ def test_a_shared_link_has_title_picture_and_words(built, pages):
     for path, page in pages.items():
         card = {tag["property"]: tag["content"] for tag in page.select("meta[property]")}
         assert card["og:title"] and len(card["og:description"]) > 40
-        assert ("og:url" in card) == ("og:image" in card) == bool(site.addresses()[1]), "whole addresses or none"
+        assert ("og:url" in card) == ("og:image" in card) == bool(sphinx_site.addresses()[1]), "whole addresses or none"
         assert len(page.select("meta[name=viewport]")) == 1
         assert page.select_one('meta[name="description"]')["content"] == card["og:description"]
         assert (path.parent / page.select_one('link[rel*="icon"]')["href"].split("?")[0]).resolve().is_file()
@@ -203,14 +201,14 @@ def test_the_zip_runs_where_it_was_unpacked(built, tmp_path):
     course = tmp_path / "attention"
     said = subprocess.run([sys.executable, "course.py"], cwd=course, capture_output=True, text=True)
     assert "lab" in said.stdout + said.stderr
-    subprocess.run([sys.executable, "copies.py"], cwd=course, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "workbench.copies"], cwd=course, check=True, capture_output=True)
     assert sorted(path.stem for path in (course / "my").glob("*.ipynb")) == LESSONS
-    with warm.processes() as pool:
+    with preloaded_kernels.processes() as pool:
         pool.submit(exec, ALONE, {"course": str(course)}).result()
 
 
 def test_links_in_the_zip_lead_to_files_in_it(tmp_path):
-    site.pack(tmp_path / "course.zip")
+    sphinx_site.pack(tmp_path / "course.zip")
     zipfile.ZipFile(tmp_path / "course.zip").extractall(tmp_path)
     told = [path for path in tmp_path.rglob("*.md") if "website" not in path.parts]  # a page of the site's
     nowhere = []
@@ -228,7 +226,7 @@ def test_links_in_the_zip_lead_to_files_in_it(tmp_path):
 def test_code_has_the_colours_that_it_has_on_slides(built, pages):
     colours_in = re.compile(r"\.highlight \.[kscm]\w* \{ color: (#\w+)").findall
     here = (built / "_static" / "pygments.css").read_text(encoding="utf-8")
-    assert set(colours_in(here)) == set(colours_in("\n".join(build.colours_of_code())))
+    assert set(colours_in(here)) == set(colours_in("\n".join(sphinx_site.colours_of_code())))
     lesson = pages[built / "notebooks" / "03_masking.html"]
     assert lesson.select(".highlight .kn") and lesson.select(".highlight .mi")
     assert not lesson.select(".highlight :is(.n, .p, .w, .nn)"), "elements without a colour of their own"
@@ -240,7 +238,7 @@ def test_code_that_answers_a_question_is_folded(pages):
 
 
 def test_pages_for_instructors_keep_their_links_out_of_the_site(built, pages):
-    for name in site.OTHERS:
+    for name in sphinx_site.OTHERS:
         page = pages[(built / name).with_suffix(".html")]
         linked = {link["href"] for link in page.select("article a")}
         assert linked >= set(re.findall(r"\]\((https:[^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))), name

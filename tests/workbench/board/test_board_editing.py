@@ -5,13 +5,12 @@ import re
 
 import pytest
 import torch
-from board_page import awake, open_page, traits
 from board_actions import cell, changed, focused, number, press, see, see_results, start_again
+from board_page import awake, open_page, traits
 
 from attn_lib.examples import W_k, W_q, W_v, X
 from authors.site import boards_in_pages
-from workbench.board.lessons import explorers
-from workbench.board import Board, Control, Task, random_matrix
+from workbench.board import Board, Control, Task, lessons, random_matrix
 from workbench.board import operations as op
 
 HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
@@ -19,12 +18,12 @@ HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 
 @pytest.fixture(scope="module")
 def page(browser, tmp_path_factory):
-    names = ("by_hand_explorer", "softmax_explorer", "mask_painter", "two_heads_explorer", "reshape_explorer")
-    made = {name: getattr(explorers, name)() for name in names}
-    made["heads_explorer"] = explorers.heads_explorer(HEADS, ["a", "b"])
-    shown = "".join(f'<section id="{name}">{pages.embed(board)}</section>' for name, board in made.items())
+    names = ("by_hand_board", "softmax_board", "mask_board", "two_heads_board", "reshape_board")
+    made = {name: getattr(lessons, name)() for name in names}
+    made["heads_board"] = lessons.heads_board(HEADS, ["a", "b"])
+    shown = "".join(f'<section id="{name}">{boards_in_pages.embed(board)}</section>' for name, board in made.items())
     path = tmp_path_factory.mktemp("hands") / "boards.html"
-    head = f"<!doctype html><meta charset=utf-8><style>{pages.STYLE}</style>"
+    head = f"<!doctype html><meta charset=utf-8><style>{boards_in_pages.STYLE}</style>"
     path.write_text(f"{head}{awake(shown)}", encoding="utf-8")
     may = ["clipboard-read", "clipboard-write"]
     page = browser.new_page(viewport={"width": 1366, "height": 768}, permissions=may, reduced_motion="reduce")
@@ -35,7 +34,7 @@ def page(browser, tmp_path_factory):
 
 @pytest.fixture
 def by_hand(page):
-    return restarted(page, "by_hand_explorer")
+    return restarted(page, "by_hand_board")
 
 
 def restarted(page, name):
@@ -67,7 +66,7 @@ def test_a_digit_replaces_an_arrow_steps_and_enter_goes_down(by_hand):
 
 
 def test_an_edit_tells_a_screen_reader_what_it_moved(by_hand):
-    tokens, board = ("I", "like", "tea"), explorers.by_hand_explorer()
+    tokens, board = ("I", "like", "tea"), lessons.by_hand_board()
     before, keys = board.results["weights"], board.inputs["W_k"]
     keys[0, 0] = 3
     after = board.change(W_k=keys).results["weights"]
@@ -306,7 +305,7 @@ def test_random_is_its_seed_and_the_code_follows(by_hand, page):
     assert torch.equal(first["W_q"], random_matrix((4, 3), seed, place=1))
     assert torch.equal(second["W_q"], random_matrix((4, 3), seed + 1, place=1)) and next_seed == seed + 1
     by_hand.get_by_text("As code").click()
-    mask = restarted(page, "mask_painter")
+    mask = restarted(page, "mask_board")
     mask.get_by_text("As code").click()
     assert set(drawn(mask)[0]["mask"].unique().tolist()) <= {0, 1}
     mask.get_by_text("As code").click()
@@ -340,7 +339,7 @@ def test_typing_moves_every_result_and_the_task_asks_why(by_hand):
     reasons.select_option("The third: for “I” it counts double, the first only once")
     see(by_hand, "✓ Done.")
     ground = "board => getComputedStyle(board.querySelector('.task')).backgroundColor"
-    assert by_hand.evaluate(ground) != by_hand.page.locator("#softmax_explorer .attn-board").evaluate(ground)
+    assert by_hand.evaluate(ground) != by_hand.page.locator("#softmax_board .attn-board").evaluate(ground)
     cell(by_hand, "W_q row 1 column 1").fill("5")
     press(by_hand, "Enter")
     see_results(by_hand, W_k=changed(W_k, 3, 3, 1.0), W_q=changed(W_q, 1, 1, 5.0))
@@ -501,7 +500,7 @@ def test_an_input_says_what_it_will_move(by_hand, page):
     assert hint.inner_text() == moves == by_hand.locator(".spoken").inner_text()
     assert by_hand.locator(".moved").count() == 26
     assert by_hand.locator(".moved").first.evaluate("node => getComputedStyle(node).boxShadow") != "none"
-    mask = restarted(page, "mask_painter")
+    mask = restarted(page, "mask_board")
     cell(mask, "mask q0 → k0").focus()
     assert (
         "moves 1 of “scores, filled”, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
@@ -521,11 +520,11 @@ def test_minus_has_its_own_colour_nan_is_hatched_and_the_cut_is_a_gap(by_hand, p
         for kind in (":not(.below)", ".below")
     )
     assert blue != orange
-    mask = restarted(page, "mask_painter")
+    mask = restarted(page, "mask_board")
     for key in range(4):
         cell(mask, f"mask q1 → k{key}").click()
     assert mask.locator("[data-name=weights] td.broken").count() == 4
-    heads = restarted(page, "two_heads_explorer")
+    heads = restarted(page, "two_heads_board")
     gaps = "row => [...row.querySelectorAll('td')].map((cell) => cell.classList.contains('after-gap'))"
     first = heads.locator("[data-name=queries] tbody tr").first
     assert first.evaluate(gaps) == [False, False, True, False]
@@ -604,8 +603,8 @@ def test_large_type_is_larger(by_hand, page):
 # ------------------------------------------------------------------------------------------------ the other boards
 
 
-def test_softmax_explorer_by_keyboard(page):
-    board = restarted(page, "softmax_explorer")
+def test_softmax_board_by_keyboard(page):
+    board = restarted(page, "softmax_board")
     start = number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")
     board.get_by_role("slider", name=re.compile("d_k")).focus()
     press(board, *["ArrowRight"] * 4)
@@ -621,8 +620,8 @@ def test_softmax_explorer_by_keyboard(page):
     assert (number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")) == start
 
 
-def test_mask_painter_shows_the_nan_and_its_gradient(page):
-    board = restarted(page, "mask_painter")
+def test_mask_board_shows_the_nan_and_its_gradient(page):
+    board = restarted(page, "mask_board")
     cell(board, "scores, filled q0 → k1").focus()
     assert board.locator("[data-name=mask] td.lit").count() == 1  # of that what is seen; "mask and preset" is not
     board.get_by_role("combobox", name="Preset").select_option("causal")
@@ -643,7 +642,7 @@ def test_mask_painter_shows_the_nan_and_its_gradient(page):
 
 
 def test_a_head_is_chosen_by_clicking_it(page):
-    board = restarted(page, "heads_explorer")
+    board = restarted(page, "heads_board")
     board.get_by_role("button", name="head 0", exact=True).click()
     board.locator('[aria-label="the head chosen a → a: 0.90"]').wait_for()
     board.get_by_role("combobox", name="Query").select_option("1: b")
@@ -652,8 +651,8 @@ def test_a_head_is_chosen_by_clicking_it(page):
     board.get_by_role("img", name="Who listens to whom: a most to a, b most to a.").wait_for()
 
 
-def test_reshape_explorer_follows_a_feature(page):
-    board = restarted(page, "reshape_explorer")
+def test_reshape_board_follows_a_feature(page):
+    board = restarted(page, "reshape_board")
     board.get_by_role("slider", name="head_dim").press("End")
     cell(board, "x: a row for each token row 2 column 1").hover()
     board.page.wait_for_function("board => board.querySelectorAll('td.moved').length === 2", arg=board.element_handle())
@@ -697,8 +696,8 @@ def test_shift_and_enter_in_a_number_goes_up_and_runs_no_cell(by_hand):
 
 def test_presentation_mode_is_larger(browser):
     page = browser.new_page(viewport={"width": 1920, "height": 1080})
-    shown = f"<div class='jp-mod-presentationMode'>{pages.embed(explorers.by_hand_explorer())}</div>"
-    page.set_content(f"<!doctype html><style>{pages.STYLE}</style>{awake(shown)}")
+    shown = f"<div class='jp-mod-presentationMode'>{boards_in_pages.embed(lessons.by_hand_board())}</div>"
+    page.set_content(f"<!doctype html><style>{boards_in_pages.STYLE}</style>{awake(shown)}")
     assert page.locator(".attn-board").evaluate("board => parseFloat(getComputedStyle(board).fontSize)") >= 20
     page.close()
 
@@ -732,7 +731,7 @@ def asking(browser):
 
 
 def test_a_python_that_is_gone_or_silent_is_said_to_know_nothing(asking):
-    board = explorers.by_hand_explorer()
+    board = lessons.by_hand_board()
     for deaf, wait in ((True, 10), (False, 5000)):
         page = asking(board, deaf)
         page.evaluate("engine.edit('W_q', [[0, 0, '3']])")
@@ -744,7 +743,7 @@ def test_a_python_that_is_gone_or_silent_is_said_to_know_nothing(asking):
 
 
 def test_what_python_changes_is_shown_at_once_and_its_answer_to_the_task_kept(asking):
-    board = explorers.by_hand_explorer()
+    board = lessons.by_hand_board()
     page = asking(board)
     page.evaluate("() => { window.shown = 0; engine.views.add(() => (shown += 1)); }")
     now = board.change(W_q=changed(W_q, 1, 1, 3.0)).now

@@ -5,19 +5,18 @@ import re
 import pytest
 import torch
 from board_page import awake
-from test_lesson_boards import ALL
+from boards import ALL
 
 from attn_lib.examples import TOKENS
 from authors.site import boards_in_pages
 from workbench.board import Board, Control, Input, Step
 from workbench.board import operations as op
 from workbench.board.board import PAGE
-from workbench.board.lessons.explorers import heads_explorer
+from workbench.board.lessons import heads_board
 
 BOARDS = {name: make for name, make in ALL.items() if "," not in name}
-HEAD = (
-    f"<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'><style>{pages.STYLE}</style>"
-)
+HEAD = "<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+HEAD += f"<style>{boards_in_pages.STYLE}</style>"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,9 @@ def address(tmp_path_factory):
 
     def write(boards):
         path = tmp_path_factory.mktemp("boards") / "boards.html"
-        shown = "\n".join(f'<section id="{name}">{pages.embed(made)}</section>' for name, made in boards.items())
+        shown = "\n".join(
+            f'<section id="{name}">{boards_in_pages.embed(made)}</section>' for name, made in boards.items()
+        )
         path.write_text(f"{HEAD}{awake(shown)}", encoding="utf-8")
         return path.as_uri()
 
@@ -523,7 +524,7 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
     assert not any(shown.get_by_text(words).is_visible() for words in ("Random", "As code"))  # nothing can be edited
     weights = torch.eye(30)  # too many for cells: query 0 listens to key 29 and 28
     weights[0] = torch.tensor([0.0] * 28 + [0.5, 0.5])
-    big = alone("big", heads_explorer(weights[None]))
+    big = alone("big", heads_board(weights[None]))
     picture = big.get_by_role("application")
     box = picture.bounding_box()
     assert box["height"] == pytest.approx(box["width"], abs=2)  # as many keys as queries
@@ -552,7 +553,7 @@ def test_heads_are_chosen_by_arrow_keys_and_their_weights_can_be_read_off_a_pict
 
 def test_every_head_is_drawn_before_it_is_seen_as_paper_and_phones_need_it(alone):
     weights = torch.eye(24).expand(40, 24, 24)
-    page = alone("big", heads_explorer(weights))
+    page = alone("big", heads_board(weights))
     drawn = """canvases => canvases.map(canvas => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, 2, 2);
       return [data[3], data[7]];
@@ -804,7 +805,7 @@ def test_arrows_point_where_their_numbers_do(laptop):
 
 
 def test_curves_are_drawn_for_the_weights_that_are_not_nothing_the_larger_the_heavier(alone):
-    page = alone("few", heads_explorer(torch.tensor([[[0.99, 0.01], [0.05, 0.95]]])))
+    page = alone("few", heads_board(torch.tensor([[[0.99, 0.01], [0.05, 0.95]]])))
     page.get_by_role("combobox", name="Curves").select_option("shown")
     looks = "all => all.map((path) => [path.getAttribute('stroke-width'), path.getAttribute('opacity')].map(Number))"
     large, small, less = page.locator(".arcs path").evaluate_all(looks)  # of 0.99, 0.05 and 0.95

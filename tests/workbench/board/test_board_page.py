@@ -7,9 +7,9 @@ import re
 import pytest
 import torch
 from board_page import assert_close, open_page, traits, values_of
+from boards import ALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_lesson_boards import ALL
 
 from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op

@@ -5,28 +5,28 @@ from contextlib import suppress
 import nbformat
 import pytest
 import torch
-from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
 from board_actions import cell, changed, focused, press, see, see_results, start_again
+from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
 
-import workbench.copies
 from attn_lib.examples import W_q, W_v, X
+from workbench import copies
 
 TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
 BOARDS = """\
 import torch
-from workbench.explorers import by_hand_explorer, heads_explorer, mask_painter, reshape_explorer, softmax_explorer
+from workbench.board.lessons import by_hand_board, heads_board, mask_board, reshape_board, softmax_board
 heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 ---
-by_hand = by_hand_explorer()
+by_hand = by_hand_board()
 by_hand
 ---
-softmax_explorer()
+softmax_board()
 ---
-mask_painter()
+mask_board()
 ---
-heads_explorer(heads, ["a", "b"])
+heads_board(heads, ["a", "b"])
 ---
-reshape_explorer()
+reshape_board()
 ---
 by_hand
 ---
@@ -41,7 +41,7 @@ def boards(browser, tmp_path_factory):
     path = folder / "boards.ipynb"
     write_notebook(path, BOARDS)
     notebook, lesson = nbformat.read(path, 4), nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", 4)
-    (notebook.cells[1].outputs,) = (cell.outputs for cell in lesson.cells if cell.source == "by_hand_explorer()")
+    (notebook.cells[1].outputs,) = (cell.outputs for cell in lesson.cells if cell.source == "by_hand_board()")
     nbformat.write(notebook, path)
     copies.write(folder / "copy.ipynb", copies.lesson_of(copies.read(ROOT / "notebooks/03_masking.ipynb")))
     with jupyterlab(folder) as address:

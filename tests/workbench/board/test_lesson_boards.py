@@ -2,10 +2,11 @@
 
 import math
 import re
-from pathlib import Path
 
 import pytest
 import torch
+from boards import ALL, FILM, HEADS, PMW
+from paths import NOTEBOOKS
 from torch.testing import assert_close
 
 from attn_lib import (
@@ -23,43 +24,21 @@ from attn_lib import (
 )
 from workbench.board import operations as op
 from workbench.board import random_matrix
-from workbench.board.lessons.explorers import (
-    ENDS,
-    READ,
-    arrows_explorer,
-    by_hand_explorer,
+from workbench.board.lessons import (
+    by_hand_board,
     cache_board,
-    fused_explorer,
-    heads_explorer,
+    fused_board,
+    heads_board,
     induction_board,
     learning_board,
-    mask_painter,
-    patient_explorer,
+    mask_board,
+    patient_board,
     position_board,
-    reshape_explorer,
-    softmax_explorer,
-    two_heads_explorer,
+    reshape_board,
+    softmax_board,
+    two_heads_board,
 )
-
-PMW = tuple(torch.zeros(size, size) for size in (6, 7, 7))
-FILM = [tuple(matrix + step * torch.eye(len(matrix)) for matrix in PMW) for step in range(11)]
-HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
-ALL = {
-    "by_hand": by_hand_explorer,
-    **{f"by_hand, {end}": lambda end=end: by_hand_explorer(end) for end in ENDS[:-1]},
-    "softmax": softmax_explorer,
-    "mask": mask_painter,
-    "heads": lambda: heads_explorer(HEADS, ["a", "b"]),
-    "two_heads": two_heads_explorer,
-    "reshape": reshape_explorer,
-    "fused": fused_explorer,
-    "patient": patient_explorer,
-    "arrows": arrows_explorer,
-    "learning": learning_board,
-    "position": position_board,
-    "cache": cache_board,
-    "induction": lambda: induction_board(FILM, [step / 10 for step in range(11)]),
-}
+from workbench.board.lessons.n10_memory import READ
 
 
 def entry(matrix, row, column, number):
@@ -162,7 +141,7 @@ def test_a_phrase_sets_what_was_not_so_and_tells_no_answer(name):
 
 @pytest.mark.parametrize("arithmetic, scale", [("as they are", 1), ("scaled by 1/√d_k", None)])
 def test_by_hand_is_self_attention_steps(arithmetic, scale):
-    board = by_hand_explorer()
+    board = by_hand_board()
     w_q, x = entry(board.inputs["W_q"], 0, 0, -2), entry(board.inputs["X"], 2, 3, 0.5)
     board.change(arithmetic=arithmetic, query="tea", W_q=w_q, X=x)
     steps = self_attention_steps(*board.inputs.values(), scale=scale)
@@ -172,30 +151,30 @@ def test_by_hand_is_self_attention_steps(arithmetic, scale):
 
 
 def test_by_hand_shows_what_rounding_does():
-    board = by_hand_explorer().change(arithmetic="rounded to one digit")
+    board = by_hand_board().change(arithmetic="rounded to one digit")
     wanted = torch.tensor([[2.0, 8.0, 0.0], [2.0, 7.8, 0.3]], dtype=torch.float64)
     assert_close(board.results["outputs"][1:], wanted)
 
 
 def test_by_hand_task_is_done_in_the_third_column_and_nowhere_else():
-    w_k = by_hand_explorer().inputs["W_k"]
+    w_k = by_hand_board().inputs["W_k"]
     places = [(row, column, step) for row in range(4) for column in range(3) for step in (-2, -1, -0.5, 0.5, 1, 2)]
-    done = [at for at in places if by_hand_explorer().change(W_k=entry(w_k, *at[:2], w_k[at[:2]] + at[2]))._reached]
+    done = [at for at in places if by_hand_board().change(W_k=entry(w_k, *at[:2], w_k[at[:2]] + at[2]))._reached]
     assert {column for _, column, _ in done} == {2}
 
 
 def test_a_small_board_ends_where_it_is_told_and_another_end_is_refused():
-    assert list(by_hand_explorer("queries").results) == ["queries"]
-    assert list(by_hand_explorer("queries").inputs) == ["X", "W_q"]
-    assert "outputs" not in by_hand_explorer("weighted_values").results
-    places = [by_hand_explorer(end).spec["panels"][0]["at"] for end in ("queries", "outputs")]
+    assert list(by_hand_board("queries").results) == ["queries"]
+    assert list(by_hand_board("queries").inputs) == ["X", "W_q"]
+    assert "outputs" not in by_hand_board("weighted_values").results
+    places = [by_hand_board(end).spec["panels"][0]["at"] for end in ("queries", "outputs")]
     assert places == [[1, 1], [1, 2]]  # beside the only matrix, and beside the middle one of three
     with pytest.raises(ValueError, match=r"queries.*'loss'"):
-        by_hand_explorer("loss")
+        by_hand_board("loss")
 
 
-def test_softmax_explorer_divides_by_three_numbers_and_its_task_is_a_temperature_of_the_root():
-    board = softmax_explorer()
+def test_softmax_board_divides_by_three_numbers_and_its_task_is_a_temperature_of_the_root():
+    board = softmax_board()
     assert board.settings == {"d_k": 16, "temperature": 1}
     board.change(d_k=256)
     match = board.inputs["match"]
@@ -207,8 +186,8 @@ def test_softmax_explorer_divides_by_three_numbers_and_its_task_is_a_temperature
     assert_close(board.results["entropy 1"][0, 0], torch.special.entr(masked_softmax(match)).sum())
 
 
-def test_mask_painter_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_or_heals_it():
-    board = mask_painter().change(given="causal")
+def test_mask_board_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_or_heals_it():
+    board = mask_board().change(given="causal")
     assert_close(board.results["weights"], masked_softmax(board.inputs["scores"], causal_mask(4)))
     board.change(mask=entry(board.inputs["mask"], 0, 0, 0))  # one click: the first query has nothing left
     assert board.done
@@ -223,10 +202,10 @@ def test_mask_painter_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_
     assert board.done  # its second half, looking at the gradient, does not take it back
 
 
-@pytest.mark.parametrize("fill", mask_painter()._controls["fill"].values)
+@pytest.mark.parametrize("fill", mask_board()._controls["fill"].values)
 @pytest.mark.parametrize("given", ["everything open", "padding and causal"])
-def test_mask_painters_gradient_is_autograds(fill, given):
-    board = mask_painter().change(fill=fill, given=given, mask=torch.tensor([[1.0, 1, 0, 1]] * 3 + [[0.0, 1, 1, 1]]))
+def test_mask_board_gradient_is_autograds(fill, given):
+    board = mask_board().change(fill=fill, given=given, mask=torch.tensor([[1.0, 1, 0, 1]] * 3 + [[0.0, 1, 1, 1]]))
     w_v = torch.eye(2, dtype=torch.float64, requires_grad=True)
     tokens = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], dtype=torch.float64)
     outputs = board.results["weights"] @ (tokens @ w_v)
@@ -234,34 +213,34 @@ def test_mask_painters_gradient_is_autograds(fill, given):
     assert_close(board.results["gradient"], torch.autograd.grad(outputs[alive].square().sum(), w_v)[0])
 
 
-def test_mask_painters_loss_leaves_out_who_may_attend_to_nothing():
-    board = mask_painter().change(fill="−1e9 before softmax", given="causal")
+def test_mask_board_loss_leaves_out_who_may_attend_to_nothing():
+    board = mask_board().change(fill="−1e9 before softmax", given="causal")
     board.change(mask=entry(board.inputs["mask"], 0, 0, 0))
     heard = board.results["outputs"][1:]
     assert_close(board.results["gradient"], heard.T @ (2 * heard))
 
 
-def test_heads_explorer_takes_any_weights_and_its_task_is_the_most_even_row():
-    board = heads_explorer(HEADS, (word for word in "ab"))
+def test_heads_board_takes_any_weights_and_its_task_is_the_most_even_row():
+    board = heads_board(HEADS, (word for word in "ab"))
     assert_close(board.results["chosen"], HEADS[1].double())
     board.change(query="1: b", head="head 0")
     assert_close(board.results["row"], HEADS[0, 1:].double())
     assert board.done
     weights = torch.rand(3, 2, 5, requires_grad=True).softmax(-1)
-    assert heads_explorer(weights, ["x", "y"], list("abcde")).settings["head"]
-    assert heads_explorer(weights).settings["query"]
-    assert heads_explorer(HEADS.bfloat16()).results["chosen"].tolist() == [[1, 0], [0.2001953125, 0.80078125]]
+    assert heads_board(weights, ["x", "y"], list("abcde")).settings["head"]
+    assert heads_board(weights).settings["query"]
+    assert heads_board(HEADS.bfloat16()).results["chosen"].tolist() == [[1, 0], [0.2001953125, 0.80078125]]
 
 
 def test_heads_of_up_to_24_tokens_have_curves_and_larger_ones_are_shown_alone():
-    few, many = (heads_explorer(torch.eye(n)[None]) for n in (24, 25))
+    few, many = (heads_board(torch.eye(n)[None]) for n in (24, 25))
     assert "curves" in few.settings and list(few.results) == ["chosen", "row", "arcs"]
     assert "curves" not in many.settings and list(many.results) == ["chosen"]
 
 
-def test_heads_explorer_keeps_a_copy():
+def test_heads_board_keeps_a_copy():
     weights = HEADS.clone()
-    board = heads_explorer(weights)
+    board = heads_board(weights)
     weights.fill_(0)
     assert_close(board.change(head="head 0").results["chosen"], HEADS[0].double())
 
@@ -277,23 +256,23 @@ def test_heads_explorer_keeps_a_copy():
         ((torch.ones(17, 256, 256),), ValueError, "17 × 256 × 256 = 1,114,112 numbers.*at most 1,048,576"),
     ],
 )
-def test_heads_explorer_says_what_does_not_fit(arguments, exception, word):
+def test_heads_board_says_what_does_not_fit(arguments, exception, word):
     with pytest.raises(exception, match=word):
-        heads_explorer(*arguments)
+        heads_board(*arguments)
 
 
 def test_two_heads_are_multi_head_attention_with_a_movable_cut():
-    board = two_heads_explorer().change(cut_at=1, head_1="off")
+    board = two_heads_board().change(cut_at=1, head_1="off")
     q, k, v = (board.inputs[name] for name in ("queries", "keys", "values"))
     weights = torch.softmax(q[:, :1] @ k[:, :1].T, dim=-1)
     assert_close(board.results["both"], torch.cat([weights @ v[:, :1], torch.zeros(3, 3).double()], dim=1))
     board.change(head_1="on", cut_at=2)
-    other = two_heads_explorer().change(W_o=board.inputs["W_o"] * 0)
+    other = two_heads_board().change(W_o=board.inputs["W_o"] * 0)
     assert not other._reached  # silence is not the answer
 
 
-def test_reshape_explorer_follows_every_feature_and_its_task_is_a_single_token():
-    board = reshape_explorer()
+def test_reshape_board_follows_every_feature_and_its_task_is_a_single_token():
+    board = reshape_board()
     x = board.results["x"]
     for h in (0, 1):
         assert_close(board.results[f"right {h}"], split_heads(x[None], 2)[0, h])
@@ -305,8 +284,8 @@ def test_reshape_explorer_follows_every_feature_and_its_task_is_a_single_token()
     assert math.prod(board.results["right 2"].shape) == 2
 
 
-def test_fused_explorers_output_so_far_ends_as_attention():
-    board = fused_explorer()
+def test_fused_board_output_so_far_ends_as_attention():
+    board = fused_board()
     q, k, v = (board.inputs[name] for name in ("queries", "keys", "values"))
     for seen in range(1, 7):
         board.change(seen_keys=seen)
@@ -315,7 +294,7 @@ def test_fused_explorers_output_so_far_ends_as_attention():
 
 
 def test_a_patient_looks_healthy_where_scores_are_symmetric():
-    board = patient_explorer()
+    board = patient_board()
     assert_close(board.results["sick weights"].sum(dim=0), torch.ones(3).double())
     board.change(fault="keys ask, queries answer")
     assert board.results["difference"].abs().max() > 0.5 and not board._reached
@@ -589,7 +568,7 @@ def test_of_an_input_that_is_shown_only_at_times_the_table_is_shown_all_the_same
 
 
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():
-    text = (Path(__file__).parent.parent / "notebooks/INSTRUCTORS.md").read_text(encoding="utf-8")
+    text = (NOTEBOOKS / "INSTRUCTORS.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(from workbench.board .+?)```", text, re.S)
     made = {}
     exec(code, made)
@@ -599,7 +578,7 @@ def test_the_board_that_instructors_are_shown_how_to_make_is_one():
 
 
 def test_random_numbers_do_not_saturate_the_weights():
-    board, saturated = by_hand_explorer(), 0
+    board, saturated = by_hand_board(), 0
     for seed in range(1, 101):
         shapes = {name: matrix.shape for name, matrix in board.inputs.items()}
         drawn = {name: random_matrix(shape, seed, place) for place, (name, shape) in enumerate(shapes.items())}

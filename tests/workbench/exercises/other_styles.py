@@ -1509,7 +1509,7 @@ def last_place_fetches_its_neighbour(n, words):
 
 
 def biases_turned(ours, theirs):
-    match_pytorch.load_from_torch(ours, theirs)
+    n05_match_pytorch.load_from_torch(ours, theirs)
     with torch.no_grad():
         for name, bias in zip(
             "vkq", theirs.in_proj_bias.chunk(3) if theirs.in_proj_bias is not None else (), strict=False

@@ -11,7 +11,6 @@ import shutil
 import sys
 import threading
 import warnings
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -21,6 +20,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from other_styles import RIGHT
+from paths import ROOT
 from torch import nn
 
 import attn_lib
@@ -34,7 +34,6 @@ from workbench.exercises.engine.runner import OutOfTime, Worker
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
-ROOT = Path(__file__).resolve().parent.parent
 OWN = dict(RIGHT)  # an answer of one's own to each exercise
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
 SECONDS = 0.05  # a limit for tests in which an answer never comes back
@@ -1048,7 +1047,7 @@ ANOTHER = '''"""Exercises of a notebook that somebody has added."""
 
 import torch
 
-from .function import function
+from ..engine.function import function
 
 twice = function(
     "{id}",
@@ -1074,7 +1073,7 @@ def thrice(x):
 def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeypatch, imported_afresh):
     for folder in ("attn_lib", "workbench", "authors", "notebooks"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    exercises = tmp_path / "workbench" / "exercises"
+    exercises = tmp_path / "workbench/exercises/lessons"
     (exercises / "how_it_learns.py").write_text(ANOTHER.format(id="97.1"), encoding="utf-8")
     (exercises / "a_hundredth.py").write_text(ANOTHER.format(id="100.1"), encoding="utf-8")
     asked = [nbformat.v4.new_code_cell("def my_twice(x):\n    ...", metadata={"tags": ["exercise"]})]
@@ -1095,7 +1094,7 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     assert "Hint 1 of 3" in str(hint("97.1")) and "✓ done   Twice" in str(progress())
     (tmp_path / "in").mkdir()
     shutil.copy(path, tmp_path / "in" / "anna_97_how_it_learns.ipynb")
-    (handed_in,) = hand_ins.find(tmp_path / "in")
+    (handed_in,) = find.find(tmp_path / "in")
     points, _ = read_points()
     assert (handed_in.owner.name, handed_in.exercises) == ("anna", ["97.1"]) and points["97.1"] == 2
 

@@ -9,7 +9,6 @@ import itertools
 import keyword
 import random
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -17,24 +16,24 @@ import pytest
 import torch
 import torch.nn.functional as F
 from bs4 import BeautifulSoup
+from paths import NOTEBOOKS
 from torch import nn
 
 import attn_lib
+from workbench import progress as progress_file
 from workbench.display import show
 from workbench.exercises import check, hint, progress, solution
-from workbench import progress
+from workbench.exercises.clinic import FAULTS, PATIENTS, correct, interfaces
+from workbench.exercises.clinic.anonymous import compiled, fresh
+from workbench.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
+from workbench.exercises.clinic.bug import Case, Patient
+from workbench.exercises.clinic.bugs import cache
+from workbench.exercises.clinic.judge_bug import is_open, same_code
+from workbench.exercises.clinic.judge_test import FIRST, LAST, Evidence, line_up, watched, weigh
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
-from workbench.exercises.clinic import FAULTS, PATIENTS, correct, interfaces
-from workbench.exercises.clinic.bugs import cache
-from workbench.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
-from workbench.exercises.clinic.judge_bug import is_open, same_code
-from workbench.exercises.clinic.bug import Case, Patient
-from workbench.exercises.clinic.judge_test import FIRST, LAST, Evidence, line_up, watched, weigh
-from workbench.exercises.clinic.anonymous import compiled, fresh
 from workbench.trace import trace
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CASES = {id: EXERCISES[id] for id in PATIENTS}
 each_patient = pytest.mark.parametrize("id", PATIENTS)
 
@@ -285,10 +284,10 @@ def test_relatives_answer_every_call_that_right_code_answers(id):
 
 def test_relatives_of_the_ward_of_memory_are_right_code_but_for_one_part():
     for args in interfaces.CHUNKS.probes:
-        right = cures.read_at_once()(*args)
-        torch.testing.assert_close(memory.reading()(*args), right)
-        torch.testing.assert_close(memory.reading(missing=1)(*args), CASES["6.26"].buggy(*args))
-        torch.testing.assert_close(memory.reading(mask=memory.corner(lambda new, keys: keys - new))(*args), right)
+        right = correct.read_at_once()(*args)
+        torch.testing.assert_close(cache.reading()(*args), right)
+        torch.testing.assert_close(cache.reading(missing=1)(*args), CASES["6.26"].buggy(*args))
+        torch.testing.assert_close(cache.reading(mask=cache.corner(lambda new, keys: keys - new))(*args), right)
 
 
 def mended_calls(id):
@@ -529,14 +528,14 @@ def test_padded_queries_may_come_to_anything_finite_once_mended():
 
 
 def test_a_module_that_drops_nothing_any_more_is_cured_of_too_much():
-    verdict = check("6.15", ..., ..., cures.WithoutDropout)
+    verdict = check("6.15", ..., ..., correct.WithoutDropout)
     assert verdict.misconception == "amputated" and "✗" in part(verdict, "Mended")
-    for mended in (cures.DropoutInTraining, cures.DropoutInTraining()):
+    for mended in (correct.DropoutInTraining, correct.DropoutInTraining()):
         assert part(check("6.15", ..., ..., mended), "Mended").startswith("✓")
 
 
 def test_a_module_that_fails_in_training_is_told_that():
-    class Rests(cures.WithoutDropout):
+    class Rests(correct.WithoutDropout):
         def forward(self, q, k, v):
             return super().forward(q, k, v) if not self.training else self.nothing
 
@@ -546,7 +545,7 @@ def test_a_module_that_fails_in_training_is_told_that():
 
 
 def test_a_module_that_never_ends_in_training_is_told_that(monkeypatch):
-    class Restless(cures.WithoutDropout):
+    class Restless(correct.WithoutDropout):
         def forward(self, q, k, v):
             while self.training:
                 pass
@@ -672,10 +671,10 @@ def made_of(code):
 
 
 def test_one_of_the_right_ones_reads_a_text_token_by_token(monkeypatch):
-    calls, whole = [], cures.cached_attention
-    monkeypatch.setattr(cures, "cached_attention", lambda *args, **kwargs: calls.append(1) or whole(*args, **kwargs))
+    calls, whole = [], correct.cached_attention
+    monkeypatch.setattr(correct, "cached_attention", lambda *args, **kwargs: calls.append(1) or whole(*args, **kwargs))
     text = torch.randn(3, 1, 1, 5, 4)
-    assert cures.read_one_by_one in interfaces.CHUNKS.cures and cures.read_one_by_one(*text, [5], 9).shape == (
+    assert correct.read_one_by_one in interfaces.CHUNKS.cures and correct.read_one_by_one(*text, [5], 9).shape == (
         1,
         1,
         5,
@@ -865,36 +864,36 @@ def test_the_blind_spots_of_a_test_have_names():
 
     def in_one_sentence(attention):
         x, w, mask = torch.randn(1, 4, 6), torch.randn(4, 6, 6), attn_lib.causal_mask(4)[None]
-        return bool((attention(x, *w, 3, mask) - cures.list_of_heads(x, *w, 3, mask)).abs().max() > 1e-4)
+        return bool((attention(x, *w, 3, mask) - correct.list_of_heads(x, *w, 3, mask)).abs().max() > 1e-4)
 
     def same_lengths(attention):
         q, lengths = torch.randn(2, 4, 6), torch.tensor([4, 4])
         return not torch.allclose(
-            attention(q, q, q, lengths, 2), cures.lengths_per_head(q, q, q, lengths, 2), atol=1e-5
+            attention(q, q, q, lengths, 2), correct.lengths_per_head(q, q, q, lengths, 2), atol=1e-5
         )
 
     def one_head(attention):
         q, lengths = torch.randn(2, 4, 6), torch.tensor([3, 4])
         return not torch.allclose(
-            attention(q, q, q, lengths, 1), cures.lengths_per_head(q, q, q, lengths, 1), atol=1e-5
+            attention(q, q, q, lengths, 1), correct.lengths_per_head(q, q, q, lengths, 1), atol=1e-5
         )
 
     def lengths_alone(attention):
         q = torch.randn(2, 4, 6)
-        right = cures.with_lengths()(q, q, q, torch.tensor([2, 4]))
+        right = correct.with_lengths()(q, q, q, torch.tensor([2, 4]))
         return not torch.allclose(attention(q, q, q, torch.tensor([2, 4])), right, atol=1e-5)
 
     def real_ones(attention):
         q, lengths = torch.randn(2, 4, 6), torch.tensor([2, 4])
-        return not torch.allclose(attention(q, q, q, lengths)[0, :2], cures.with_lengths()(q, q, q, lengths)[0, :2])
+        return not torch.allclose(attention(q, q, q, lengths)[0, :2], correct.with_lengths()(q, q, q, lengths)[0, :2])
 
     def heads_without_a_mask(attention):
         x, w = torch.randn(3, 4, 6), torch.randn(4, 6, 6)
-        return bool((attention(x, *w, 3) - cures.list_of_heads(x, *w, 3)).abs().max() > 1e-3)
+        return bool((attention(x, *w, 3) - correct.list_of_heads(x, *w, 3)).abs().max() > 1e-3)
 
     def divides(attention):
         x, w = torch.randn(1, 4, 8), torch.randn(4, 8, 8)
-        return bool((attention(x, *w, 4) - cures.list_of_heads(x, *w, 4)).abs().max() > 1e-3)
+        return bool((attention(x, *w, 4) - correct.list_of_heads(x, *w, 4)).abs().max() > 1e-3)
 
     told = {
         ("6.9", lively): "tame-scores",
@@ -1037,7 +1036,7 @@ def test_whoever_lets_the_patient_pass_is_told_that_and_not_whom_else_it_condemn
 
 def memory_blind_spots():
     """Tests of the ward of memory that cannot see, by what they have in common."""
-    right = cures.read_with_a_cache
+    right = correct.read_with_a_cache
 
     def differs(q, k, chunks, window=9):
         return lambda attention: (
@@ -1426,7 +1425,7 @@ def test_right_code_of_every_style_passes_all_seven_tests(notebook, names):
     ):
         exec(re.sub(r"^predict\(.*$", "", source_of_cell(notebook, id), flags=re.M), names)
     exec(source_of_cell(notebook, "my-saboteur"), names)
-    for right in (*cures.CORES, names["my_saboteur"]):
+    for right in (*correct.CORES, names["my_saboteur"]):
         assert [test.__name__ for test in names["tests"] if test(right)] == []
 
 

@@ -18,14 +18,14 @@ from torch import nn
 
 import attn_lib
 from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
-from workbench.exercises import check, api, hint, progress, solution
-from workbench.exercises.lessons import n07_learning, n08_position, n09_two_heads
-from workbench.exercises.engine import outcome, runner
-from workbench import progress
-from workbench.exercises.engine.exercise import EXERCISES
+from workbench import progress as progress_file
+from workbench.exercises import api, check, hint, progress, solution
 from workbench.exercises.api import verdict_on
+from workbench.exercises.engine import outcome, runner
+from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function, Trial
 from workbench.exercises.engine.verdict import Verdict
+from workbench.exercises.lessons import n07_learning, n08_position, n09_two_heads
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -437,7 +437,7 @@ def endless(n_queries, n_keys):
 @pytest.mark.parametrize(("answer", "steps"), [(learn_by_optimizer, 1), (learn_by_autograd, 0)])
 def test_the_first_step_of_an_optimizer_which_imports_for_seconds_is_not_the_answers_time(answer, steps, monkeypatch):
     taken = []
-    monkeypatch.setattr(learning, "_first_step", lambda: taken.append(answer))
+    monkeypatch.setattr(n07_learning, "_first_step", lambda: taken.append(answer))
     monkeypatch.setattr(runner, "LIMIT_S", 0)  # no call of an answer is begun
     assert "had not come back" in check("7.3", answer).message
     assert len(taken) == steps
@@ -446,7 +446,7 @@ def test_the_first_step_of_an_optimizer_which_imports_for_seconds_is_not_the_ans
 @pytest.mark.parametrize("named", ["SGD", "Adam", "AdamW", "optim"])
 def test_an_optimizer_is_known_by_each_of_its_names(named, monkeypatch):
     taken, names = [], {}
-    monkeypatch.setattr(learning, "_first_step", lambda: taken.append(named))
+    monkeypatch.setattr(n07_learning, "_first_step", lambda: taken.append(named))
     exec(f"def answer():\n    return {named}\ndef plain():\n    return steps", names)
     EXERCISES["7.3"].prepare(names["plain"])
     EXERCISES["7.3"].prepare(len)
@@ -552,7 +552,7 @@ def test_who_is_right_and_who_is_wrong_among_those_that_a_test_is_tried_on():
         if id in ("7.4", "8.4", "9.4")
     }
     assert wrong == {
-        "7.4": list(learning.ILL),
+        "7.4": list(n07_learning.ILL),
         "8.4": [
             "“a row for each sentence”",
             "“the position's number, to every feature”",
@@ -574,18 +574,20 @@ def test_who_is_right_and_who_is_wrong_among_those_that_a_test_is_tried_on():
 def test_those_who_add_positions_do_it_as_they_say():
     x, table = torch.zeros(2, 3, 4), torch.arange(20.0).view(5, 4)
     rows = {
-        position.slices: [0, 1, 2], position.looks_up: [0, 1, 2], position.loops: [0, 1, 2],
-        position.stops_at_the_last_row: [0, 1, 2], position.begins_again: [0, 1, 2],
-        position.one_row_late: [1, 2, 3], position.last_rows: [2, 3, 4],
+        n08_position.slices: [0, 1, 2], n08_position.looks_up: [0, 1, 2], n08_position.loops: [0, 1, 2],
+        n08_position.stops_at_the_last_row: [0, 1, 2], n08_position.begins_again: [0, 1, 2],
+        n08_position.one_row_late: [1, 2, 3], n08_position.last_rows: [2, 3, 4],
     }  # fmt: skip
     for code, places in rows.items():
         assert torch.equal(code(x, table), table[places].expand(2, 3, 4))
-    assert torch.equal(position.along_the_batch(x, table), table[:2, None].expand(2, 3, 4))
-    assert torch.equal(position.one_number(x, table)[1, :, 3], torch.arange(3.0))
+    assert torch.equal(n08_position.along_the_batch(x, table), table[:2, None].expand(2, 3, 4))
+    assert torch.equal(n08_position.one_number(x, table)[1, :, 3], torch.arange(3.0))
     longer = torch.zeros(1, 7, 4)
-    assert torch.equal(position.stops_at_the_last_row(longer, table)[0], table[[0, 1, 2, 3, 4, 4, 4]])
-    assert torch.equal(position.begins_again(longer, table)[0], table[[0, 1, 2, 3, 4, 0, 1]])
-    for code in rows.keys() - {position.stops_at_the_last_row, position.begins_again} | {position.one_number}:
+    assert torch.equal(n08_position.stops_at_the_last_row(longer, table)[0], table[[0, 1, 2, 3, 4, 4, 4]])
+    assert torch.equal(n08_position.begins_again(longer, table)[0], table[[0, 1, 2, 3, 4, 0, 1]])
+    for code in rows.keys() - {n08_position.stops_at_the_last_row, n08_position.begins_again} | {
+        n08_position.one_number
+    }:
         with pytest.raises((IndexError, RuntimeError)):
             code(longer, table)
 
@@ -606,10 +608,10 @@ def test_each_way_back_is_ill_where_its_name_says():
         torch.randn(size, generator=torch.Generator().manual_seed(1)) for size in ((3, 4), (5, 4), (5, 2), (3, 2))
     ]
     truth = by_grad(*inputs)
-    for name, code in (learning.HEALTHY | learning.ILL).items():
+    for name, code in (n07_learning.HEALTHY | n07_learning.ILL).items():
         wrong = [not torch.allclose(*pair, atol=1e-5) for pair in zip(code(*inputs), truth, strict=True)]
         assert wrong == ILL_IN.get(name, [False] * 3), name
-    exact = [all(map(torch.equal, code(*inputs), truth)) for code in learning.HEALTHY.values()]
+    exact = [all(map(torch.equal, code(*inputs), truth)) for code in n07_learning.HEALTHY.values()]
     assert exact.count(True) < 2  # they round in several places
 
 
@@ -621,7 +623,7 @@ TASKS = {  # words shown before one is asked, how many there are, and how many m
 
 @pytest.mark.parametrize("name", TASKS)
 def test_training_data_are_as_they_are_described(name):
-    tokens, answers = getattr(two_heads, name)(4000)
+    tokens, answers = getattr(n09_two_heads, name)(4000)
     shown, words, places = TASKS[name]
     assert tokens.shape == (4000, shown + 1) and len(tokens.unique()) == words
     copies = tokens[:, :-1] == tokens[:, -1:]
@@ -629,9 +631,9 @@ def test_training_data_are_as_they_are_described(name):
     assert (copies.sum(dim=1) == 1).all() and len(at.unique()) == places
     assert name != "always_the_first" or not at.any()
     assert torch.equal(tokens.gather(1, at[:, None] + 1)[:, 0], answers)
-    assert two_heads.detects(getattr(two_heads, name)) == (getattr(two_heads, name) in two_heads.EASY)
+    assert n09_two_heads.detects(getattr(n09_two_heads, name)) == (getattr(n09_two_heads, name) in n09_two_heads.EASY)
     with pytest.raises(ValueError, match="batch=10001 is more than 10000 lists"):
-        getattr(two_heads, name)(10_001)
+        getattr(n09_two_heads, name)(10_001)
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")
@@ -644,7 +646,7 @@ def test_where_a_mistake_shows_best_it_shows():
                         exercise.outcome(code, Trial(known.telltale, 0), worker.run)
                         for code in (exercise.reference, known.forms[0])
                     )
-                assert not outcomes.right(wrong, right), (exercise.id, known.id)
+                assert not outcome.right(wrong, right), (exercise.id, known.id)
 
 
 def stubborn(n_queries, n_keys):
@@ -754,7 +756,7 @@ def test_outputs_that_notebooks_keep_are_the_same_in_every_process(imported_afre
 
 
 def _first_hint(id):
-    checker._hints_shown.pop(id, None)
+    api._hints_shown.pop(id, None)
     return hint(id)
 
 

@@ -34,9 +34,9 @@ from attn_lib import (
     split_heads,
 )
 from workbench.display.colours import FRAMES
-from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.clinic import PATIENTS
 from workbench.exercises.clinic.anonymous import fresh
+from workbench.exercises.engine.exercise import EXERCISES
 from workbench.trace import compare, trace
 from workbench.trace.surprises import Call
 

@@ -8,9 +8,9 @@ A new patient is written into its ward, one of the six files named last, and get
 """
 
 from ..engine.exercise import EXERCISES
-from .bugs import edge_cases, heads, masks, cache, dropout, scores_and_weights  # noqa: F401 - the wards
-from .fault_names import FAULTS
 from .bug import Case, Patient
+from .bugs import cache, dropout, edge_cases, heads, masks, scores_and_weights  # noqa: F401 - the wards
+from .fault_names import FAULTS
 
 __all__ = ["FAULTS", "PATIENTS"]
 

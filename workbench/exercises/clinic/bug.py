@@ -13,12 +13,12 @@ from ...display import show
 from ..engine.exercise import EXERCISES, Exercise, Known, register, told_by
 from ..engine.function import Function
 from ..engine.source import source_of
+from .anonymous import compiled, fresh
 from .blind_spots import constant_input
 from .fault_names import FAULTS
 from .interfaces import Interface
 from .judge_bug import judge
 from .part import LESSON
-from .anonymous import compiled, fresh
 
 
 def patient(id, interface, **settings):

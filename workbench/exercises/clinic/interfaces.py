@@ -57,14 +57,14 @@ def reads(chunks, window, heads=2, kv_heads=2, batch=1, seed=0):
 PLAIN = Interface(
     "attention(q, k, v, mask=None)",
     "mask bool, True = may attend",
-    cures.CORES,
+    correct.CORES,
     [qkv(), qkv(seed=3), qkv(n_q=4, n_k=4, d_v=8), (*qkv(), some(3, 5)), (*qkv(seed=5), some(2, 3, 5))],
 )
 HEADS = Interface(
     "attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None)",
     "mask (n, n), (batch, 1, n) or (batch, n, n)",
-    [cures.heads_of(core) for core in (cures.by_library, cures.by_torch, cures.by_einsum, cures.in_double)]
-    + [cures.list_of_heads],
+    [correct.heads_of(core) for core in (correct.by_library, correct.by_torch, correct.by_einsum, correct.in_double)]
+    + [correct.list_of_heads],
     [
         projected(),
         (*projected(num_heads=2, seed=2), causal_mask(5)),
@@ -76,65 +76,70 @@ HEADS = Interface(
 LENGTHS = Interface(
     "attention(q, k, v, lengths)",
     "q, k, v (batch, n, d), the first lengths[b] tokens are real",
-    [cures.with_lengths(core) for core in cures.CORES],
+    [correct.with_lengths(core) for core in correct.CORES],
     [(*qkv(n_q=5), torch.tensor([5, 2])), (*qkv(n_q=4, n_k=4, batch=3, seed=3), torch.tensor([1, 4, 3]))],
-    cures.with_lengths,
+    correct.with_lengths,
     ("6.1", "6.4", "6.5", "6.8"),
 )
 BOTH = Interface(
     "attention(q, k, v, lengths=None, mask=None)",
     "lengths of the keys, mask (n_q, n_k)",
-    [cures.with_both(core) for core in cures.CORES],
+    [correct.with_both(core) for core in correct.CORES],
     [
         qkv(),
         (*qkv(seed=3), torch.tensor([5, 2])),
         (*qkv(n_q=4, n_k=4), None, causal_mask(4)),
         (*qkv(n_q=4, n_k=4, seed=3), torch.tensor([2, 4]), causal_mask(4)),
     ],
-    cures.with_both,
+    correct.with_both,
     ("6.1", "6.4", "6.5", "6.8"),
 )
 CAUSAL = Interface(
     "attention(q, k, v)",
     "causal, the last query stands at the last key",
-    [cures.causal_of(core) for core in cures.CORES],
+    [correct.causal_of(core) for core in correct.CORES],
     [qkv(n_q=4, n_k=4), qkv(n_q=2), qkv(n_q=1, seed=3), qkv(n_q=5, seed=6)],
-    cures.causal_of,
+    correct.causal_of,
     ("6.1", "6.4", "6.5", "6.8"),
 )
 MODULE = Interface(
     "attention(q, k, v)",
     "a module, with attention.train() and attention.eval()",
-    [cures.DropoutInTraining, cures.DropoutModule, cures.WithoutDropout],
+    [correct.DropoutInTraining, correct.DropoutModule, correct.WithoutDropout],
     [qkv(), qkv(n_q=4, n_k=4, seed=3)],
-    cures.module_of,
+    correct.module_of,
     ("6.1", "6.3", "6.4"),
 )
 MERGED = Interface(
     "attention(q, k, v, lengths, num_heads)",
     "q, k, v (batch, n, embed_dim), no projections",
     [
-        *(cures.merged_heads(core) for core in (cures.by_library, cures.by_torch, cures.by_einsum)),
-        cures.lengths_per_head,
+        *(correct.merged_heads(core) for core in (correct.by_library, correct.by_torch, correct.by_einsum)),
+        correct.lengths_per_head,
     ],
     [
         (*qkv(n_q=5, d_k=6, d_v=6), torch.tensor([2, 5]), 3),
         (*qkv(n_q=5, d_k=4, d_v=4, batch=3, seed=3), torch.tensor([1, 5, 3]), 2),
     ],
-    cures.merged_heads,
+    correct.merged_heads,
     ("6.1", "6.4", "6.5", "6.8"),
 )
 CHUNKS = Interface(
     "attention(q, k, v, chunks, window)",
     "q (batch, heads, n, d), k and v with as many heads or fewer, read in chunks such as [5, 1, 2], with RoPE; each "
     "token hears the window latest",
-    [cures.read_with_a_cache, cures.read_at_once(), cures.read_at_once(cures.by_torch), cures.read_one_by_one],
+    [
+        correct.read_with_a_cache,
+        correct.read_at_once(),
+        correct.read_at_once(correct.by_torch),
+        correct.read_one_by_one,
+    ],
     [
         reads([3, 2], 9),
         reads([4, 1, 2], 3, heads=4, kv_heads=2, seed=3),
         reads([1, 1, 3], 2, heads=6, kv_heads=2, batch=2, seed=6),
         reads([5], 3, heads=2, kv_heads=1, seed=9),
     ],
-    cures.read_at_once,
+    correct.read_at_once,
     ("6.1", "6.4", "6.5", "6.8"),
 )

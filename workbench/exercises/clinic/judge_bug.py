@@ -8,10 +8,10 @@ from ..engine.function import explain
 from ..engine.outcome import kind_of, right, same
 from ..engine.runner import OutOfTime, Raised, Worker
 from ..engine.verdict import Verdict
-from .fault_names import FAULTS
-from .part import Part
-from .judge_test import judge_test
 from .anonymous import fresh
+from .fault_names import FAULTS
+from .judge_test import judge_test
+from .part import Part
 
 
 def judge(case, answer):

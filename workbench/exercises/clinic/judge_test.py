@@ -7,13 +7,13 @@ import torch
 from torch import nn
 
 from ...display import show
+from ..api import is_unattempted
 from ..engine import runner
 from ..engine.exercise import Known, told_by
-from ..api import is_unattempted
 from ..engine.outcome import kind_of
 from ..engine.runner import OutOfTime, Raised
-from .part import LESSON, Part
 from .anonymous import fresh
+from .part import LESSON, Part
 
 
 @dataclass

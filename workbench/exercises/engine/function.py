@@ -13,8 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import attn_lib
+import workbench
 
-from ...display import show
 from ...trace import trace
 from . import runner
 from .exercise import Exercise, register
@@ -22,7 +22,7 @@ from .outcome import be, close, kind_of, outcome_of, right, same, same_complaint
 from .probes import drawn_again, with_dtype
 from .runner import OutOfTime, Raised, Worker
 
-COURSE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (attn_lib.__file__, show.__file__))
+COURSE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (attn_lib.__file__, workbench.__file__))
 # An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
 # not what its text rules out: AUTOGRAD, where that says "without autograd".
 AUTOGRAD = "backward", "grad", "_softmax_backward_data"

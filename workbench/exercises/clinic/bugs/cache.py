@@ -9,8 +9,8 @@ from attn_lib.masks import window_mask
 from attn_lib.position import rotary
 
 from ..blind_spots import given
-from ..interfaces import CHUNKS
 from ..bug import patient
+from ..interfaces import CHUNKS
 
 here = functools.partial(patient, opens_after=10)
 

@@ -6,9 +6,9 @@ from torch import nn
 
 from attn_lib.functional import scaled_dot_product_attention
 
+from ..bug import patient
 from ..correct import DropoutModule, by_library
 from ..interfaces import MODULE
-from ..bug import patient
 
 
 class AlwaysDropping(DropoutModule):

@@ -8,9 +8,9 @@ from attn_lib.functional import masked_softmax
 from attn_lib.masks import padding_mask
 
 from ..blind_spots import inputs, no_dead_row, no_mask
+from ..bug import patient
 from ..correct import filled, plain, scores_of
 from ..interfaces import LENGTHS, PLAIN, qkv
-from ..bug import patient
 
 
 def with_a_dead_row():

@@ -7,9 +7,9 @@ from attn_lib.functional import merge_heads, scaled_dot_product_attention, split
 from attn_lib.masks import padding_mask
 
 from ..blind_spots import given
+from ..bug import patient
 from ..correct import by_library, heads_of, merged_heads
 from ..interfaces import HEADS, MERGED, projected
-from ..bug import patient
 
 
 def torn(x, num_heads):

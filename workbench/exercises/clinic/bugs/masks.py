@@ -8,9 +8,9 @@ from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_
 from attn_lib.masks import causal_mask, padding_mask
 
 from ..blind_spots import given, no_mask, square_only
+from ..bug import patient
 from ..correct import by_library, causal_of, filled, heads_of, plain, with_both
 from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN
-from ..bug import patient
 
 
 @patient(

@@ -6,9 +6,9 @@ import torch
 
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 
+from ..bug import patient
 from ..correct import by_library, filled, heads_of, plain, scaled_by
 from ..interfaces import HEADS, PLAIN
-from ..bug import patient
 
 
 @patient(

@@ -15,25 +15,36 @@ from urllib.parse import quote, unquote
 import nbformat
 from sphinx.cmd.build import build_main
 
+from workbench.board.lessons import by_hand_board
 from workbench.copies import folds, lesson_of, read
+from workbench.display.show import folded, framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.numbers import Numbers
-from workbench.board.lessons.explorers import by_hand_explorer
 from workbench.questions import Question
-from workbench.display.show import folded, framed, marked
 
-from . import boards_in_pages
 from ..deck import live
+from . import boards_in_pages
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent
-WEBSITE = HERE / "website"
+ROOT = HERE.parents[1]
+SOURCE = HERE / "source"
 BUILD = ROOT / "build"
 OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 COURSE = (  # what the zip holds: the course as it is
-    *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "copies.py", "conftest.py"),
+    *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "conftest.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json"),
-    *("attn_lib", "workbench", "authors", "deploy", "img", "notebooks", "tests", "binder", ".devcontainer"),
+    *(
+        "attn_lib",
+        "workbench",
+        "authors",
+        "deploy",
+        "img",
+        "notebooks",
+        "tests",
+        "benchmarks",
+        "binder",
+        ".devcontainer",
+    ),
 )
 ZIP = "attention.zip"
 ON_COLAB = """\
@@ -47,14 +58,14 @@ def lay_out(source):
     """Put together in one folder what Sphinx reads: lessons with living boards, pictures, scripts and a first page."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "notebooks").mkdir(parents=True)
-    shutil.copytree(WEBSITE, source, dirs_exist_ok=True)
+    shutil.copytree(SOURCE, source, dirs_exist_ok=True)
     shutil.copytree(ROOT / "img", source / "img")
     static = source / "_static"
     shutil.copy(ROOT / "img" / "board.png", static)
     shutil.copytree(ROOT / "img" / "upright", static / "upright")
-    (static / "boards.js").write_text(pages.script(), encoding="utf-8")
-    (static / "guess.js").write_text(pages.guess_script(), encoding="utf-8")
-    style = pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
+    (static / "boards.js").write_text(boards_in_pages.script(), encoding="utf-8")
+    (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
+    style = boards_in_pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
     (static / "site.css").write_text(style, encoding="utf-8")
     lessons = [Lesson(path, *row) for path, row in zip(notebooks(), table(), strict=True)]
     for one in lessons:
@@ -106,7 +117,7 @@ class Lesson:
         self.path, self.title, self.question, self.built, self.minutes = path, title, question, built, minutes
         self.notebook = nbformat.read(path, as_version=4)
         self.found = live.run_here(self.notebook)
-        self.buttons = pages.buttons(self.notebook, self.found)
+        self.buttons = boards_in_pages.buttons(self.notebook, self.found)
         self.guesses = sum(bool(shown.question) for shown in self.found.values())
 
     def page(self):
@@ -124,9 +135,9 @@ class Lesson:
         cell.metadata = dict(cell.metadata)
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "markdown":
-            cell.source = pages.with_buttons(cell.source, self.buttons)
+            cell.source = boards_in_pages.with_buttons(cell.source, self.buttons)
             if "by_hand_map.svg" in cell.source:
-                cell.source += f"\n\n{(WEBSITE / 'map.svg').read_text(encoding='utf-8')}"
+                cell.source += f"\n\n{(SOURCE / 'map.svg').read_text(encoding='utf-8')}"
             if fold:
                 cell.source = f'<details class="after-guess">\n<summary>{fold}</summary>\n\n{cell.source}\n\n</details>'
             return cell
@@ -145,7 +156,7 @@ class Lesson:
         elif is_set_up(cell) or {"filled", "answer"} & set(tags):
             cell.metadata["tags"] = [*tags, "hide-cell"]
         if "outputs" in cell:  # a progress bar has been saved as it began, at 0 %
-            cell.outputs = [output for output in cell.outputs if pages.VIEW not in output.get("data", {})]
+            cell.outputs = [output for output in cell.outputs if boards_in_pages.VIEW not in output.get("data", {})]
         for output in cell.get("outputs", []):
             alt = output.get("metadata", {}).get("image/png", {}).get("alt")
             if alt:
@@ -287,13 +298,13 @@ def index(lessons, others):
         for one in lessons
     ]
     fill = {
-        "board": pages.embed(by_hand_explorer()),
+        "board": boards_in_pages.embed(by_hand_board()),
         "ways": ways_in(""),
         "lessons": "\n".join(listed),
         "pages": "\n".join(f"notebooks/{one.path.stem}" for one in lessons),
         "others": "\n".join(name[:-3] for name in others),
     }
-    page = (WEBSITE / "index.md").read_text(encoding="utf-8")
+    page = (SOURCE / "index.md").read_text(encoding="utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: fill[found[1]], page)
 
 
@@ -322,13 +333,13 @@ def sized(folder, found):
     upright = f"../_static/upright/{source.rpartition('/')[2]}"
     if not (folder / upright).is_file():
         return drawn
-    source = f'<source media="{pages.UPRIGHT}" srcset="{upright}" {size(folder / upright)}>'
+    source = f'<source media="{boards_in_pages.UPRIGHT}" srcset="{upright}" {size(folder / upright)}>'
     return f"<picture>{source}{drawn}</picture>"
 
 
 def size(path):
     """A picture's width and height in pixels as attributes."""
-    width, height = pages.size_of(path)
+    width, height = boards_in_pages.size_of(path)
     return f'width="{width}" height="{height}"'
 
 

@@ -1,0 +1,1 @@
+"""What was handed in: found, read, and given to whom it belongs."""

@@ -1,0 +1,1 @@
+"""The web site: every lesson as a page in which the boards still move."""

@@ -1,0 +1,23 @@
+"""Every board of the lessons: a new one is among them as soon as its lesson's file names it."""
+
+import torch
+
+from workbench.board import lessons
+from workbench.board.lessons.n01_by_hand import ENDS
+
+PMW = tuple(torch.zeros(size, size) for size in (6, 7, 7))
+FILM = [tuple(matrix + step * torch.eye(len(matrix)) for matrix in PMW) for step in range(11)]
+HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
+GIVEN = {"heads": (HEADS, ["a", "b"]), "induction": (FILM, [step / 10 for step in range(11)])}  # to those that ask
+
+
+def _made(name, make):
+    return lambda: make(*GIVEN.get(name, ()))
+
+
+ALL = {
+    name.removesuffix("_board"): _made(name.removesuffix("_board"), make)
+    for name, make in vars(lessons).items()
+    if name.endswith("_board")
+}
+ALL |= {f"by_hand, {end}": lambda end=end: lessons.by_hand_board(end) for end in ENDS[:-1]}

@@ -1,0 +1,12 @@
+"""The boards of the lessons, a file for each notebook; what each names in `__all__` is had from here."""
+
+from .n01_by_hand import *
+from .n02_scaled_dot_product import *
+from .n03_masking import *
+from .n04_multi_head import *
+from .n05_match_pytorch import *
+from .n06_bug_clinic import *
+from .n07_learning import *
+from .n08_position import *
+from .n09_two_heads import *
+from .n10_memory import *

@@ -1,0 +1,90 @@
+"""The board of notebook 1."""
+
+import math
+
+import torch
+
+from attn_lib.examples import TOKENS, W_k, W_q, W_v, X
+
+from .. import Board, Control, Input, Step, Task
+from .. import operations as op
+
+__all__ = ["by_hand_board"]
+
+ARITHMETIC = ("as they are", "rounded to one digit", "scaled by 1/√d_k")
+BY_HAND = (  # in the order of the lesson; a small board ends with one of them
+    Step("queries", op.product("X", "W_q"), at=(3, 1), note="X @ W_q"),
+    Step("keys", op.product("X", "W_k"), at=(3, 2), note="X @ W_k"),
+    Step("values", op.product("X", "W_v"), at=(3, 3), note="X @ W_v"),
+    Step("scores", op.product("queries", "keys", transpose="b"), at=(4, 1, 2), note="queries @ keysᵀ"),
+    Step(
+        "scaled",
+        op.scale("scores", by=1 / math.sqrt(3)),
+        title="scores / √d_k",
+        at=(4, 1, 2),
+        when=("arithmetic", ARITHMETIC[2]),
+    ),
+    Step("for softmax", op.choose("scores", "scores", "scaled", chosen="arithmetic"), hidden=True),
+    Step("weights", op.softmax("for softmax"), at=(5, 1, 2), note="softmax of each row"),
+    Step(
+        "rounded",
+        op.rounded("weights"),
+        title="rounded weights",
+        at=(5, 1, 2),
+        when=("arithmetic", ARITHMETIC[1]),
+    ),
+    Step("used", op.choose("weights", "rounded", "weights", chosen="arithmetic"), hidden=True),
+    Step("of one query", op.row("used", chosen="query"), "the weights of one query", hidden=True),
+    Step(
+        "weighted_values",
+        op.weigh("of one query", "values"),
+        title="weighted values",
+        at=(4, 3),
+        note="weight · value",
+        when=("query", *TOKENS),
+    ),
+    Step("outputs", op.product("used", "values"), at=(5, 3), note="weights @ values"),
+)
+ENDS = [step.name for step in BY_HAND if not step.hidden and step.name not in ("scaled", "rounded")]
+
+
+def by_hand_board(upto="outputs"):
+    """The 3×4 example, every number of it: edit X or a weight matrix, and watch the rest move.
+
+    upto: the step with which a small board ends, one of queries, keys, values, scores, weights, weighted_values.
+    Raises: ValueError for another step.
+    """
+    if upto not in ENDS:
+        raise ValueError(f"upto must be one of {', '.join(ENDS)}, got {upto!r}")
+    steps = BY_HAND[: [step.name for step in BY_HAND].index(upto) + 1]
+    inputs = {"X": Input(X, rows=TOKENS, at=(1, 2) if len(steps) > 1 else (1, 1), title="inputs X")}
+    for row, (kind, matrix) in enumerate((("query", W_q), ("key", W_k), ("value", W_v))[: len(steps)], 1):
+        inputs[f"W_{kind[0]}"] = Input(matrix, kind, at=(2, row))
+    whose = ("nobody", *TOKENS) if upto == "outputs" else TOKENS
+    query = Control("query", "Weighted values of", whose, numbers=(0, 0, 1, 2)[-len(whose) :])
+    arithmetic = Control("arithmetic", "Weights", ARITHMETIC if upto == "outputs" else ARITHMETIC[:1])
+    uses = {option for step in steps for option in step.operation.options.values() if isinstance(option, str)}
+    controls = [control for control in (arithmetic, query) if control.name in uses]
+    if upto == "outputs":
+        same = torch.stack((X[0], X[1], X[0]))
+        tries = {
+            "take every key away": {"W_k": torch.zeros(4, 3)},
+            "let every query shout ten times as loud": {"W_q": 10 * W_q},
+            "make *tea* the same as *I*": {"X": same},
+        }
+        return Board(inputs, steps, controls, ONE_ENTRY, "Self-attention by hand", tries=tries)
+    return Board(inputs, steps, controls, title=f"Self-attention by hand, up to the {upto.replace('_', ' ')}")
+
+
+ONE_ENTRY = Task(
+    "Make *I* give *tea* more than 0.7, while *like* keeps more than 0.85 for itself, by changing one single entry of "
+    "W_k.",
+    (("above", "weights", 0, 2, 0.7), ("above", "weights", 1, 1, 0.85), ("changed", {"W_k": 1})),
+    why="In which column, and why there?",
+    answers=(
+        "The third: for *I* it counts double, the first only once",
+        "The second: there the key of *tea* is largest",
+        "Any: an entry of W_k moves every key",
+    ),
+    because="A step d there adds 2·d to the score of *tea* for *I*, in column 1 only d; for *like* it is 2·d in both.",
+)

@@ -1,0 +1,61 @@
+"""The board of notebook 3."""
+
+import torch
+
+from .. import Board, Control, Input, Step, Task
+from .. import operations as op
+
+__all__ = ["mask_board"]
+
+PRESETS = ("everything open", "padding, length 3", "causal", "padding and causal")
+FILLS = ("−∞ before softmax", "−1e9 before softmax", "0 after softmax", "masked_softmax of attn_lib")
+
+
+def mask_board():
+    """A mask to click on, four ways of applying it, and the weights, outputs and gradients that come of each."""
+    square = {"rows": ("q0", "q1", "q2", "q3"), "columns": ("k0", "k1", "k2", "k3")}
+    scores = torch.tensor([[2.0, 1.0, 0.0, 1.0], [0.0, 3.0, 1.0, 1.0], [1.0, 1.0, 2.0, 0.0], [1.0, 0.0, 1.0, 2.0]])
+    tokens = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    inputs = {
+        "scores": Input(scores, "scores", **square, at=(1, 1)),
+        "mask": Input(torch.ones(4, 4), "mask", **square, at=(1, 2), toggle=True, note="✓ = may attend"),
+        "values": Input(tokens, "value", rows=square["columns"], at=(3, 2), note="X @ W_v", editable=False),
+    }
+    before = {"title": "scores, filled", "at": (2, 1)}
+    steps = [
+        Step("preset", op.preset(which="given", queries=4, keys=4, length=3), hidden=True),
+        Step("allowed", op.both("mask", "preset"), "mask and preset", at=(2, 2), when=("given", *PRESETS[1:])),
+        Step("with −∞", op.fill("scores", "allowed"), **before, when=("fill", FILLS[0])),
+        Step("with −1e9", op.fill("scores", "allowed", value=-1e9), **before, when=("fill", FILLS[1])),
+        Step("of all", op.softmax("scores"), "softmax of all", at=(2, 1), when=("fill", FILLS[2])),
+        Step("from −∞", op.softmax("with −∞"), "softmax of the filled scores", hidden=True),
+        Step("from −1e9", op.softmax("with −1e9"), "softmax of the filled scores", hidden=True),
+        Step("zeroed", op.multiply("of all", "allowed"), "softmax of all, 0 where it is closed", hidden=True),
+        Step("masked", op.masked("scores", "allowed"), "softmax over what is open", hidden=True),
+        Step("weights", op.choose("from −∞", "from −1e9", "zeroed", "masked", chosen="fill"), at=(3, 1)),
+        Step("sums", op.total("weights"), "sum of each row", at=(4, 1)),
+        Step("outputs", op.product("weights", "values"), at=(4, 2), note="weights @ values"),
+        Step("alive", op.any_open("allowed"), hidden=True),
+        Step("doubled", op.scale("outputs", by=2.0), hidden=True),
+        Step("of the loss", op.fill("doubled", "alive", value=0.0), "gradient of outputs", hidden=True),
+        Step(
+            "gradient",
+            op.product("outputs", "of the loss", transpose="a"),
+            "gradient of W_v",
+            kind="gradient",
+            at=(5, 2),
+            note="loss: squared rows with a ✓",
+            wires=("outputs",),
+        ),
+    ]
+    controls = [Control("given", "Preset", PRESETS), Control("fill", "Apply as", FILLS)]
+    task = Task(
+        "Make one row of the weights NaN, with as few clicks as you can, and see what it does to the gradient.",
+        (("has_nan", "weights"),),
+    )
+    tries = {
+        "nobody may hear the future": {"given": "causal"},
+        "leave the first query nobody": {"mask": torch.tensor([[0.0], [1], [1], [1]]).expand(4, 4)},
+        "close doors *after* softmax": {"fill": FILLS[2], "given": "causal"},
+    }
+    return Board(inputs, steps, controls, task, "Paint a mask", tries=tries)

@@ -1,0 +1,1 @@
+"""How things look: numbers and frames, figures, colours."""

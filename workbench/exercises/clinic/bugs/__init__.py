@@ -1,0 +1,1 @@
+"""The bugs of the clinic, by what they are about."""

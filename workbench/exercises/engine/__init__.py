@@ -1,0 +1,1 @@
+"""What every exercise is made of, and how an answer is judged."""

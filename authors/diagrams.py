@@ -1,8 +1,8 @@
 """Draws every file of img/: `python -m authors.diagrams`. Numbers in a picture come from running attn_lib.
 
 One unit is one pixel of a picture 1000 pixels wide, y pointing down. Tinted boxes hold data, white ones parameters;
-colours are those of workbench/display/colours.py, and a label always stands beside one. Each picture has an upright form
-for phones: the same words, numbers and arrows, in the other of the two places that stand beside each.
+colours are those of workbench/display/colours.py, and a label always stands beside one. Each picture has an upright
+form for phones: the same words, numbers and arrows, in the other of the two places that stand beside each.
 """
 
 import io

@@ -1,9 +1,9 @@
 """The student's side: a process that holds one student's functions and answers calls of them. It judges nothing.
 
-Nothing that this process says is believed but as what a function returned. So whatever a student's code does here, to
-attn_lib, to this module, to the files it can reach, it only changes what its own function returns.
+The judge trusts nothing from this process except return values. So whatever a student's code does here, to attn_lib,
+to this module, to the files it can reach, it only changes what its own function returns.
 
-It waits with torch imported and forks a process for each answer (`python -m authors.grade.sandbox.worker`); whatever one
+`python -m authors.grade.sandbox.worker` waits with torch imported and forks a process for each answer; whatever one
 leaves behind is ended with it. Where there is no fork, it serves one answer itself.
 """
 

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from authors.site.build import addresses
+from authors.site.sphinx_site import addresses
 from docutils.nodes import SkipNode
 
 from authors.site import boards_in_pages

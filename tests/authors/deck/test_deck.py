@@ -642,7 +642,7 @@ def test_cells_become_slides_with_headings_numbers_steps_and_what_is_left_to_the
     nbformat.write(notebook, tmp_path / "small.ipynb")
     deck = BeautifulSoup(build.page(tmp_path / "small.ipynb"), "html.parser")
     settings = json.loads(deck.find(id="settings").string)
-    assert [settings["name"], settings["reading"], settings["server"]] == ["small", build.pages.UPRIGHT, None]
+    assert [settings["name"], settings["reading"], settings["server"]] == ["small", build.boards_in_pages.UPRIGHT, None]
     assert settings["sources"] == {cell.id: cell.source for cell in cells if cell.cell_type == "code"}
     assert not deck.select(".answers"), "nothing was asked"
     assert "<h3>Later</h3>" in str(deck.select(".prose.fragment")[0]), "only a slide's own heading stands above it"
@@ -662,7 +662,7 @@ def test_what_a_cell_printed_is_set_smaller_if_it_is_a_broad_table_and_a_widget_
     fits, broad, long = 80 * "x", 81 * "x", 200 * "x"
     texts = (f"{long}\nx", f"{broad}\n{broad}", f"{fits}\n{fits}")
     printed = [nbformat.v4.new_output("stream", text=text) for text in texts]
-    bar = {build.pages.VIEW: {"model_id": "1"}, "text/plain": "100 steps"}
+    bar = {build.boards_in_pages.VIEW: {"model_id": "1"}, "text/plain": "100 steps"}
     listed = {"text/html": "<pre>x</pre>", "text/plain": 100 * "x"}  # the code of a function, in colours
     outputs = [*printed, *(nbformat.v4.new_output("display_data", data) for data in (bar, listed))]
     cells = [nbformat.v4.new_code_cell("x", id=f"cell-{i}", outputs=[output]) for i, output in enumerate(outputs)]
@@ -710,10 +710,10 @@ def test_building_a_deck_leaves_no_trace_and_goes_on_where_a_cell_fails(capsys, 
     found = build.live.run_here(nbformat.v4.new_notebook(cells=cells))
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
     assert [found() for found in torchs_own] == before
-    assert list(found) == ["cell-4", "cell-6", "cell-8"]
-    assert {"leaves", "within", "slips"} <= set(found["cell-8"].question) and "answer" not in found["cell-8"].question
-    assert found["cell-8"].question["leaves"] == [2] and "The answer" in found["cell-8"].html
-    assert 'class="drawing upright"' in found["cell-4"].html and "saved-board" in found["cell-6"].html
+    assert list(found) == ["cell-5", "cell-7", "cell-9"]
+    assert {"leaves", "within", "slips"} <= set(found["cell-9"].question) and "answer" not in found["cell-9"].question
+    assert found["cell-9"].question["leaves"] == [2] and "The answer" in found["cell-9"].html
+    assert 'class="drawing upright"' in found["cell-5"].html and "saved-board" in found["cell-7"].html
     assert build.script_data("</script>") == '"\\u003c/script>"'
     assert build.live.last_value("# no value", {}) is None
     figure = curves([1, 2], {"ours": [1, 2]}, **MEASURED)

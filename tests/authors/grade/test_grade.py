@@ -522,10 +522,10 @@ def test_the_command_line_of_bubblewrap(monkeypatch):
         assert not any(Path(one).is_relative_to(other) for one in bound for other in bound if one != other)
         assert {Path(path).stem for path in bound if "authors" in path} == {
             "__init__",
-            "inside",
-            "across",
-            "steps",
-            "wire",
+            "worker",
+            "gradients",
+            "traces",
+            "protocol",
         }
         assert not Path("/etc/ld.so.cache").exists() or "/etc/ld.so.cache" in bound  # where libraries are found at once
         linked = [command[i + 1 : i + 3] for i, word in enumerate(command) if word == "--symlink"]
@@ -989,9 +989,9 @@ def test_only_the_best_of_a_group_count_in_every_table_and_page(tmp_path):
 
 def given_to(people, *names, **numbered):
     """{name: to whom its file goes} of files that these names, or names and Canvas's numbers, stand on."""
-    owners = [find.Owner(name) for name in names]
-    owners += [find.Owner(name, "canvas", number) for name, number in numbered.items()]
-    found = [find.HandIn(None, f"{owner.name}.py", owner=owner, place=owner.name) for owner in owners]
+    whose = [find.Owner(name) for name in names]
+    whose += [find.Owner(name, "canvas", number) for name, number in numbered.items()]
+    found = [find.HandIn(None, f"{owner.name}.py", owner=owner, place=owner.name) for owner in whose]
     questions = owners.who_is_who(found, people)
     return {hand_in.owner.name: hand_in.student for hand_in in found}, [(q.person.name, q.among) for q in questions]
 

@@ -468,7 +468,7 @@ def test_a_line_of_the_lesson_that_fails_here_does_not_keep_the_next_from_it():
 
 def test_of_what_is_the_librarys_the_first_that_is_called_is_named_and_what_is_offered_is_not():
     f = "import attn_lib\nfrom workbench.exercises.clinic import anonymous\n"
-    f += "def f(*names):\n    under_a_cloth.compiled('def attention(): ...', '<mine>')\n    for name in names:\n"
+    f += "def f(*names):\n    anonymous.compiled('def attention(): ...', '<mine>')\n    for name in names:\n"
     handed = Handed(f"{f}        getattr(attn_lib, name[0])(*name[1:])", own=["causal_mask", "padding_mask"])
     found = handed.call()
     assert (found["library"], found.get("raised")) == (None, None)

@@ -90,14 +90,14 @@ def test_links_to_files_that_the_site_does_not_show_are_only_words(tmp_path, mon
     (tmp_path / "deploy").mkdir()
     text = "[a](https://example.org) [b](../notebooks/01.ipynb) [c](roster.py) [d](../README.md) [e](README.md#top)"
     (tmp_path / "deploy/README.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(sphinx_site, "ROOT", tmp_path)
     shown = sphinx_site.without_dead_links("deploy/README.md", ["deploy/README.md", "notebooks/"])
     assert shown == "[a](https://example.org) [b](../notebooks/01.ipynb) c d [e](README.md#top)"
 
 
 @pytest.mark.parametrize(("code", "said"), [(0, "index.html"), (1, "has faults")])
 def test_a_site_with_faults_is_not_called_done(monkeypatch, capsys, code, said):
-    monkeypatch.setattr(build, "build", lambda folder, options: code)
+    monkeypatch.setattr(sphinx_site, "build", lambda folder, options: code)
     assert sphinx_site.main(["-n"]) == code
     assert said in capsys.readouterr().out
 
@@ -105,7 +105,7 @@ def test_a_site_with_faults_is_not_called_done(monkeypatch, capsys, code, said):
 def test_a_lesson_that_the_readme_does_not_list_is_noticed(monkeypatch):
     there = sphinx_site.notebooks()
     assert len(sphinx_site.table()) == len(there)
-    monkeypatch.setattr(build, "notebooks", lambda: [*there, Path("99_new.ipynb")])
+    monkeypatch.setattr(sphinx_site, "notebooks", lambda: [*there, Path("99_new.ipynb")])
     with pytest.raises(ValueError, match=r"README's table lists .*; there are .*99_new"):
         sphinx_site.table()
 

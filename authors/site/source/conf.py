@@ -5,11 +5,11 @@ import json
 import re
 from pathlib import Path
 
-from authors.site.sphinx_site import addresses
 from docutils.nodes import SkipNode
 
 from authors.site import boards_in_pages
 from authors.site.markdown import mathml
+from authors.site.sphinx_site import addresses
 
 project = "Learn attention by moving its numbers"
 html_title = "Learn attention"

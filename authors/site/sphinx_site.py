@@ -175,10 +175,10 @@ class Lesson:
 
 
 def question_of(exercise):
-    """An exercise that asks for numbers as data for the page, with the mistakes it knows as slips."""
+    """An exercise that asks for numbers as data for the page, with its misconceptions as slips."""
     slips = [
         {"leaves": form().tolist(), "says": marked(f"{known.name}. {known.why} Read again: {known.reread}.")}
-        for known in exercise.mistakes.values()
+        for known in exercise.misconceptions.values()
         for form in known.forms
     ]
     asked = Question("", {"form": "numbers", "within": exercise.within})

@@ -161,7 +161,7 @@ def test_the_numbers_of_notebook_7():
 # ------------------------------------------------------------------------------------------------- wrong ways back
 
 
-@pytest.mark.parametrize("known", EXERCISES["7.2"].mistakes.values(), ids=lambda known: known.id)
+@pytest.mark.parametrize("known", EXERCISES["7.2"].misconceptions.values(), ids=lambda known: known.id)
 def test_the_wrong_ways_back_of_exercise_7_2_part_from_it_by_far_more_than_rounding(known):
     args = EXERCISES["7.2"].probes[0]  # all sizes equal: every wrong way back has the right shapes
     right = attention_backward(*args)

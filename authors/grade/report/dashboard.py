@@ -17,7 +17,7 @@ from workbench.display.show import count, marked
 from workbench.exercises.engine.exercise import EXERCISES
 
 from .pages import escape, listing, page, slide
-from .report import OF_A_PART, kind_of, mistake_in_words
+from .report import OF_A_PART, kind_of, misconception_in_words
 
 LONGEST = 1 << 20  # bytes of one learner's file that are read, from its end
 RECENT = 30 * 60  # seconds after which a mistake is no longer *now*
@@ -103,7 +103,7 @@ def _take_in(states, line):
     if id not in EXERCISES or status not in SIGNS or not 0 < when < 1e11:
         return
     mistake = str(line.get("misconception"))
-    mistake = mistake if mistake in EXERCISES[id].mistakes or mistake in OF_A_PART else ""
+    mistake = mistake if mistake in EXERCISES[id].misconceptions or mistake in OF_A_PART else ""
     before = states.get(id)
     if before is not None and before.status == "correct":
         return  # what was right once is done
@@ -125,7 +125,7 @@ def table(found, now):
 def _commonest(found, now):
     rows = ""
     for id, mistake, how_many in found.commonest(now)[:5]:
-        name, reread = mistake_in_words(id, mistake)
+        name, reread = misconception_in_words(id, mistake)
         rows += (
             f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{how_many}</td>"
             f"<td>{slide(reread)}</td></tr>"
@@ -139,7 +139,7 @@ def _stuck(found, now):
     rows = ""
     for name, id, state in found.stuck(now):
         minutes = f"{(now - state.since) / 60:.0f} min" if state.since else ""
-        mistake = mistake_in_words(id, state.misconception)[0] if state.misconception else ""
+        mistake = misconception_in_words(id, state.misconception)[0] if state.misconception else ""
         rows += (
             f"<tr><th scope='row'>{escape(name)}</th><td>{id} {marked(EXERCISES[id].title)}</td>"
             f"<td class='number'>{minutes}</td><td class='number'>{state.tries or ''}</td>"

@@ -13,7 +13,7 @@ from workbench.exercises.engine.exercise import EXERCISES
 
 from ..judge import OF_THE_RUN
 from ..submissions.extract import NOTEBOOKS
-from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, mistake_in_words, number, total
+from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words, number, total
 
 STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
@@ -139,7 +139,7 @@ def _line(id, row, of, counts):
 
 def _name_of_mistake(row):
     result = row.result
-    return mistake_in_words(result["exercise"], result["misconception"])[0] if result["misconception"] else ""
+    return misconception_in_words(result["exercise"], result["misconception"])[0] if result["misconception"] else ""
 
 
 def _article(row):
@@ -185,7 +185,7 @@ def opening(report):
     """What to begin the next meeting with."""
     for id, misconception, who in report.commonest()[:1]:
         if kind_of(id, misconception) == 0:
-            name, reread = mistake_in_words(id, misconception)
+            name, reread = misconception_in_words(id, misconception)
             return (
                 f"<p class='opening'>Begin with {slide(reread)}: in {id}, {len(who)} of {_how_many_judged(report)} "
                 f"made the same mistake, “{marked(name)}”.</p>"
@@ -200,7 +200,7 @@ def _how_many_judged(report):
 def mistakes(report):
     rows, labels, how_many = "", report.labels(), _how_many_judged(report)
     for id, misconception, who in report.commonest():
-        name, reread = mistake_in_words(id, misconception)
+        name, reread = misconception_in_words(id, misconception)
         people = ", ".join(
             f"<a href='feedback/{escape(file_of(person))}#e{id}'>{escape(labels[person])}</a>" for person in who[:6]
         ) + (f" and {len(who) - 6} more" if len(who) > 6 else "")

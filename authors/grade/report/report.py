@@ -176,9 +176,9 @@ class Report:
         return [(*key, who[key]) for key in ranked]
 
 
-def mistake_in_words(exercise, misconception):
+def misconception_in_words(exercise, misconception):
     """(what is told of it, where to read again; "" for what no reading helps against)."""
-    known = EXERCISES[exercise].mistakes.get(misconception)
+    known = EXERCISES[exercise].misconceptions.get(misconception)
     if known:
         return known.name, known.reread
     if misconception in OF_THE_RUN:
@@ -188,7 +188,7 @@ def mistake_in_words(exercise, misconception):
 
 def kind_of(exercise, misconception):
     """0 for a misconception, which a teacher can speak about; 1 for a mistake without a name; 2 for a run's end."""
-    if misconception in EXERCISES[exercise].mistakes or misconception in OF_A_PART:
+    if misconception in EXERCISES[exercise].misconceptions or misconception in OF_A_PART:
         return 0
     return 2 if misconception in OF_THE_RUN else 1
 

@@ -1094,10 +1094,10 @@ def test_the_mistakes_of_a_class_stand_in_order_each_with_its_own_name_and_place
     found = Report([row(ADA, "10.1", "wrong"), row(ADA, "2.1", "wrong")]).commonest()
     assert [id for id, _, _ in found] == ["2.1", "10.1"], "as many made each of them: as they are in the course"
     of_a_patient = ("no-line", "wrong-line", "no-name", "wrong-name", "still-ill", "amputated", judge.LIBRARYS)
-    assert len({report.mistake_in_words("6.5", id) for id in (*of_a_patient, "nameless")}) == 8
+    assert len({report.misconception_in_words("6.5", id) for id in (*of_a_patient, "nameless")}) == 8
     for id, exercise in EXERCISES.items():
-        for mistake, known in exercise.mistakes.items():
-            assert report.mistake_in_words(id, mistake) == (known.name, known.reread)
+        for mistake, known in exercise.misconceptions.items():
+            assert report.misconception_in_words(id, mistake) == (known.name, known.reread)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
@@ -1135,7 +1135,7 @@ def test_the_class_page_says_what_most_got_wrong_which_slide_to_show_and_who_han
     many = [Person(f"P{i}", str(i)) for i in range(8)]
     names = pages.students(Report(people=[Person("Eve"), Person("ada"), Person("Bob")]))
     assert [line[0] for line in texts(BeautifulSoup(names, "html.parser"), "tbody tr")] == ["ada", "Bob", "Eve"]
-    whole = pages.mistakes(Report([row(person, "3.2", "wrong", "top-left") for person in many], many))
+    whole = pages.misconceptions(Report([row(person, "3.2", "wrong", "top-left") for person in many], many))
     assert texts(BeautifulSoup(whole, "html.parser"), "tbody tr")[0][-1].endswith(
         "P0 , P1 , P2 , P3 , P4 , P5 and 2 more"
     )
@@ -1185,7 +1185,7 @@ def test_a_heading_that_several_notebooks_have_is_that_of_the_notebook_that_is_n
 
 def test_every_place_to_read_again_is_found_among_the_slides():
     for id, exercise in EXERCISES.items():
-        for reread in (exercise.section, *(known.reread for known in exercise.mistakes.values())):
+        for reread in (exercise.section, *(known.reread for known in exercise.misconceptions.values())):
             assert " slide " in pages.slide(reread), (id, reread)
 
 

@@ -129,7 +129,7 @@ def test_a_class_as_it_comes_in(host, tmp_path, monkeypatch, capsys):  # noqa: F
 
 
 def mistake_of(name):
-    known = {mistake: known.name for mistake, known in EXERCISES["3.2"].mistakes.items()} | OF_THE_RUN
+    known = {mistake: known.name for mistake, known in EXERCISES["3.2"].misconceptions.items()} | OF_THE_RUN
     return next(mistake for mistake, words in known.items() if words == name)
 
 

@@ -128,9 +128,9 @@ def test_an_exercise_that_asks_for_numbers_is_answered_in_the_page_and_never_giv
     question, exercise = json.loads(form["data-question"]), EXERCISES["1.1"]
     assert question["leaves"] == exercise.answer and question["within"] == exercise.within
     assert {slip["says"].split(".")[0] for slip in question["slips"]} == {
-        marked(m.name) for m in exercise.mistakes.values()
+        marked(m.name) for m in exercise.misconceptions.values()
     }
-    known = [slip().tolist() for mistake in exercise.mistakes.values() for slip in mistake.forms]
+    known = [slip().tolist() for mistake in exercise.misconceptions.values() for slip in mistake.forms]
     assert [slip["leaves"] for slip in question["slips"]] == known
     assert all("Read again: " in slip["says"] for slip in question["slips"])
     assert all("remove-input" in cells[id].metadata["tags"] for id in ("check-numbers", "progress"))

@@ -26,10 +26,10 @@ from torch import nn
 import attn_lib
 from workbench.exercises import check
 from workbench.exercises.engine import probes, runner
-from workbench.exercises.engine.exercise import EXERCISES, Exercise, Mistake, find, told_by
+from workbench.exercises.engine.exercise import EXERCISES, Exercise, MisconceptionAsCode, described_by, find
 from workbench.exercises.engine.function import Function
 from workbench.exercises.engine.numbers import Numbers
-from workbench.exercises.engine.outcome import Outcome, be, close, outcome_of, same, same_complaint
+from workbench.exercises.engine.outcome import Outcome, close, is_or_are, outcome_of, same, same_complaint
 from workbench.exercises.engine.runner import OutOfTime, Worker
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -81,11 +81,11 @@ def test_a_check_starts_one_thread_and_leaves_none(id, threads):
 @pytest.mark.parametrize("id", FUNCTIONS)
 def test_a_named_mistake_is_called_once_for_each_probe_of_the_stage_at_which_it_shows(id):
     exercise = EXERCISES[id]
-    for known in exercise.mistakes.values():
+    for known in exercise.misconceptions.values():
         answer = counted(known.forms[0])
         assert check(id, answer).misconception == known.id
         up_to = [len([trial for trial in exercise.trials if trial.stage <= stage]) for stage in range(3)]
-        assert answer.calls - (known.telltale is not None) in up_to
+        assert answer.calls - (known.telltale_call is not None) in up_to
 
 
 def test_a_wrong_4_3_without_a_name_is_called_a_dozen_times_at_most():
@@ -97,7 +97,7 @@ def test_a_wrong_4_3_without_a_name_is_called_a_dozen_times_at_most():
 def test_the_reference_and_the_known_mistakes_run_once_in_a_session():
     reference, mistake = counted(lambda x: x * 2), counted(lambda x: x * 3)
     exercise = small(reference)
-    exercise.add(Mistake("thrice", "Thrice", "It tempts.", "notebook 0", [mistake]))
+    exercise.add(MisconceptionAsCode("thrice", "Thrice", "It tempts.", "notebook 0", [mistake]))
     for _ in range(3):
         assert exercise.judge(lambda x: x + x + x).misconception == "thrice"
         assert exercise.judge(lambda x: x + x).status == "correct"
@@ -558,7 +558,7 @@ def test_a_complex_answer_is_told_so_whatever_its_real_part():
 
 
 def test_things_have_their_verb():
-    assert [be(name) for name in ("the weights", "the output", "the gradient of scores")] == ["are", "is", "is"]
+    assert [is_or_are(name) for name in ("the weights", "the output", "the gradient of scores")] == ["are", "is", "is"]
 
 
 @given(off=st.floats(2e-5, 1))
@@ -735,7 +735,7 @@ def test_what_was_compared_is_said_where_it_is_right():
 
 
 def test_a_mistake_is_shown_where_it_shows_best():
-    verdict = check("3.2", EXERCISES["3.2"].mistakes["top-left"].forms[0])
+    verdict = check("3.2", EXERCISES["3.2"].misconceptions["top-left"].forms[0])
     assert verdict.misconception == "top-left" and "n_queries=2, n_keys=5" in verdict.message
 
 
@@ -834,21 +834,21 @@ def capped(x):
 
 def test_a_mistake_is_not_named_for_what_it_would_get_right():
     exercise = small(probes=[(torch.ones(1),), (torch.ones(2),), (torch.full((3,), 5.0),)])
-    exercise.mistake()(capped)
+    exercise.misconception()(capped)
     assert exercise.judge(lambda x: capped(x).clone()).misconception == "capped"
     assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
 
 
 def test_a_mistake_that_the_answer_avoids_in_some_calls_is_not_the_one():
     exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
-    exercise.mistake()(capped)
+    exercise.misconception()(capped)
     assert exercise.judge(lambda x: x * 2 if len(x) == 2 else capped(x)).misconception is None
     assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception == "capped"
 
 
 def test_beside_a_named_mistake_the_other_is_shown_where_it_is_wrong():
     exercise = small(probes=[(torch.ones(1),), *((torch.full((n,), 5.0),) for n in (2, 3, 4, 6))])
-    exercise.mistake()(capped)
+    exercise.misconception()(capped)
     message = exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).message
     assert "This explains 3 of 5 calls. Something else is wrong too. It shows in `my_double(x (2,))`" in message
 
@@ -866,7 +866,7 @@ def refusing(error, otherwise):
 
 def test_a_mistake_is_named_in_whatever_words_the_answer_refuses_what_has_to_be_refused():
     exercise = small(refusing(ValueError("0"), lambda x: x * 2), probes=[(torch.ones(2),), (torch.zeros(3),)])
-    exercise.add(Mistake("thrice", "", "", "", [refusing(ValueError("0"), lambda x: x * 3)]))
+    exercise.add(MisconceptionAsCode("thrice", "", "", "", [refusing(ValueError("0"), lambda x: x * 3)]))
     assert exercise.judge(refusing(TypeError("no"), lambda x: x * 3)).misconception == "thrice"
 
 
@@ -875,27 +875,27 @@ def test_a_mistake_that_can_only_be_told_by_its_complaint_is_told_by_its_words()
         return refusing(ValueError(words), lambda x: x * 2)
 
     exercise = small(probes=[(torch.zeros(2),)])
-    exercise.add(Mistake("zero", "", "", "", [complaining("a 0")]))
+    exercise.add(MisconceptionAsCode("zero", "", "", "", [complaining("a 0")]))
     assert exercise.judge(complaining("a 0")).misconception == "zero"
     assert exercise.judge(complaining("another")).misconception is None
 
 
 def test_a_mistake_in_the_corners_is_one_wherever_it_shows_there():
     exercise = small(corner_cases=[(torch.zeros(3),), (torch.zeros(4),)])
-    exercise.add(Mistake("plus-one", "", "", "", [lambda x: x * 2 + (x.sum() == 0)]))
+    exercise.add(MisconceptionAsCode("plus-one", "", "", "", [lambda x: x * 2 + (x.sum() == 0)]))
     assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
     assert exercise.judge(lambda x: x + x + (x.sum() == 0) * (len(x) - 2)).misconception is None
 
 
 def test_half_of_the_calls_are_too_few_to_name_a_mistake():
     exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2)])
-    exercise.mistake()(capped)
+    exercise.misconception()(capped)
     assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
 
 
 def test_yes_and_no_that_agree_by_chance_are_no_second_mistake():
     exercise = small(lambda x: x > 2, probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
-    exercise.add(Mistake("turned", "Turned round", "It tempts.", "notebook 0", [lambda x: x <= 2]))
+    exercise.add(MisconceptionAsCode("turned", "Turned round", "It tempts.", "notebook 0", [lambda x: x <= 2]))
     assert exercise.judge(lambda x: x <= 2).misconception == "turned"
     assert exercise.judge(lambda x: x.round() if len(x) == 2 else x <= 2).misconception is None
 
@@ -961,7 +961,9 @@ def test_where_a_mistake_shows_best_is_where_it_is_shown():
 
 def test_a_mistake_must_not_be_named_for_what_it_gets_right():
     exercise = small(corner_cases=[(torch.zeros(3),)])
-    exercise.add(Mistake("plus-one", "Plus one", "It tempts.", "notebook 0", [lambda x: x * 2 + (x.sum() == 0)]))
+    exercise.add(
+        MisconceptionAsCode("plus-one", "Plus one", "It tempts.", "notebook 0", [lambda x: x * 2 + (x.sum() == 0)])
+    )
     both = exercise.judge(lambda x: x * 3 + (x.sum() == 0))
     assert both.misconception is None
     assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
@@ -969,7 +971,9 @@ def test_a_mistake_must_not_be_named_for_what_it_gets_right():
 
 def test_a_mistake_that_shows_in_gradients_alone_is_not_named_for_a_corner():
     exercise = small(corner_cases=[(torch.zeros(3),), (torch.zeros(4),)], gradients=True)
-    exercise.add(Mistake("cut-off", "Cut off", "It tempts.", "notebook 0", [lambda x: x.detach() * 2 + 0 * x]))
+    exercise.add(
+        MisconceptionAsCode("cut-off", "Cut off", "It tempts.", "notebook 0", [lambda x: x.detach() * 2 + 0 * x])
+    )
     assert exercise.judge(lambda x: x * 2 + (len(x) == 4)).misconception is None
     assert exercise.judge(lambda x: x.detach() + x.detach() + 0 * x).misconception == "cut-off"
 
@@ -987,7 +991,7 @@ def test_a_mistake_is_told_by_its_function():
         A second reason.
         """
 
-    assert told_by(half_of_it) == (
+    assert described_by(half_of_it) == (
         "half-of-it",
         "Only half of it comes back",
         "It is tempting to stop here.\n\nA second reason.",
@@ -1001,13 +1005,13 @@ def test_a_mistake_without_a_name_or_a_why_is_refused(text):
 
     nameless.__doc__ = text
     with pytest.raises(ValueError, match="nameless"):
-        small().mistake()(nameless)
+        small().misconception()(nameless)
 
 
 def test_a_mistake_comes_with_its_other_forms_and_is_read_again_where_it_says():
     exercise = small()
 
-    @exercise.mistake(reread="notebook 9", forms=[lambda x: x * 4])
+    @exercise.misconception(reread="notebook 9", forms=[lambda x: x * 4])
     def thrice(x):
         """Three times.
 
@@ -1019,8 +1023,8 @@ def test_a_mistake_comes_with_its_other_forms_and_is_read_again_where_it_says():
         verdict = exercise.judge(lambda x, factor=factor: x * factor)
         assert verdict.misconception == "thrice" and verdict.message.startswith("Three times.\n\nIt tempts.")
         assert verdict.message.endswith("Read again: notebook 9.")
-    with pytest.raises(ValueError, match="two mistakes named 'thrice'"):
-        exercise.mistake()(thrice)
+    with pytest.raises(ValueError, match="two misconceptions named 'thrice'"):
+        exercise.misconception()(thrice)
 
 
 def test_what_the_course_calls_an_answer_is_known_under_each_of_its_names():
@@ -1030,10 +1034,10 @@ def test_what_the_course_calls_an_answer_is_known_under_each_of_its_names():
 
 def test_every_mistake_holds_one_kind_of_thing():
     for exercise in EXERCISES.values():
-        for id, known in exercise.mistakes.items():
+        for id, known in exercise.misconceptions.items():
             assert id == known.id and known.name and known.why and not known.name.endswith(".")
             if isinstance(exercise, Function | Numbers):
-                assert isinstance(known, Mistake) and all(map(callable, known.forms))
+                assert isinstance(known, MisconceptionAsCode) and all(map(callable, known.forms))
 
 
 def test_an_exercise_says_what_it_is_and_has_three_hints():
@@ -1060,7 +1064,7 @@ twice = function(
 )
 
 
-@twice.mistake()
+@twice.misconception()
 def thrice(x):
     """Three times.
 
@@ -1112,7 +1116,7 @@ def test_what_is_to_be_read_again_is_there_to_be_read():
         for path in NOTEBOOKS
     }
     for exercise in EXERCISES.values():
-        for place in (exercise.section, *(known.reread for known in exercise.mistakes.values())):
+        for place in (exercise.section, *(known.reread for known in exercise.misconceptions.values())):
             number = re.match(r"notebook (\d+)", place)[1]
             for heading in re.findall(r"“([^”]+)”", place):
                 assert any(heading in words for words in headings[number]), f"{exercise.id}: {place}"
@@ -1153,7 +1157,7 @@ def test_no_probe_is_changed_by_what_answers_do(id):
 
 
 def test_a_gradient_that_is_not_finite_is_told_so():
-    poisoned = EXERCISES["3.3"].mistakes["nan-gradient"].forms[0]
+    poisoned = EXERCISES["3.3"].misconceptions["nan-gradient"].forms[0]
     assert "the gradient of scores is not finite" in check("3.3", poisoned).message
 
 
@@ -1239,9 +1243,9 @@ def test_numbers_of_a_probe_hang_on_its_shape_and_seed_alone():
 
 @pytest.mark.parametrize("shape", [(2, 2), (4, 5), (2, 3, 4), (30, 3)])
 def test_in_a_random_mask_every_row_is_partly_open(shape):
-    mask = probes.some(*shape)
-    assert mask.any(-1).all() and not mask.all(-1).any() and torch.equal(mask, probes.some(*shape))
-    assert probes.some(3, 1).all()
+    mask = probes.random_mask(*shape)
+    assert mask.any(-1).all() and not mask.all(-1).any() and torch.equal(mask, probes.random_mask(*shape))
+    assert probes.random_mask(3, 1).all()
 
 
 def test_other_numbers_are_drawn_of_the_same_size_and_what_means_something_stays():

@@ -914,7 +914,7 @@ def test_the_blind_spots_of_a_test_have_names():
     for (id, detects), name in told.items():
         verdict = check(id, detects)
         assert verdict.misconception == name, (id, name, verdict)
-        assert CASES[id].mistakes[name].why in verdict.message
+        assert CASES[id].misconceptions[name].why in verdict.message
 
 
 ROW, ONES, NUMBER = torch.tensor([[1.0, 2.0]]), torch.ones(1, 2), torch.ones(1)
@@ -972,7 +972,7 @@ CALLS = {  # for each blind spot of one patient a call that cannot show the faul
 @pytest.mark.parametrize(("id", "name"), CALLS)
 def test_a_blind_spot_is_no_longer_one_with_the_first_call_that_can_show_the_fault(id, name):
     blind, seeing = CALLS[id, name]
-    spot = CASES[id].mistakes[name].spot
+    spot = CASES[id].misconceptions[name].spot
     assert spot([blind]) and spot([blind, blind]) and not spot([blind, seeing])
 
 
@@ -981,7 +981,7 @@ def test_what_was_given_for_an_argument_leaves_out_none():
 
 
 def test_a_blind_spot_speaks_of_calls_that_were_made_where_the_patient_got_away():
-    spot = CASES["6.5"].mistakes["no-mask"]
+    spot = CASES["6.5"].misconceptions["no-mask"]
     assert not spot.applies(Evidence()) and spot.applies(Evidence(calls=[{"q": ROW}]))
     assert not spot.applies(Evidence(calls=[{"q": ROW}], said={"patient": {"the patient": True}}))
 
@@ -990,7 +990,7 @@ def test_no_call_is_so_odd_that_a_blind_spot_cannot_bear_it():
     for id, case in CASES.items():
         names = [parameter.partition("=")[0] for parameter in case.interface.parameters]
         odd = ["word", 0, (), torch.tensor(True), torch.zeros(0), torch.zeros(0, dtype=torch.bool)]
-        for known, value in itertools.product(case.mistakes.values(), odd):
+        for known, value in itertools.product(case.misconceptions.values(), odd):
             assert known.applies(Evidence(calls=[dict.fromkeys(names, value)])) in (True, False), (id, known.id)
 
     def no_heads(attention):
@@ -1015,7 +1015,7 @@ def test_what_a_test_cannot_see_is_told_before_what_it_condemns_as_well():
 
 def test_who_catches_the_patient_is_not_upside_down():
     said = {"patient": {"the patient": True}, "relatives": {0: True}, "right": {0: True}, "neighbours": {"a": False}}
-    assert weigh(CASES["6.1"], Evidence(said=said, calls=[{"q": ROW}], tried=1)).mistake == "condemns-right"
+    assert weigh(CASES["6.1"], Evidence(said=said, calls=[{"q": ROW}], tried=1)).misconception == "condemns-right"
 
 
 def test_how_many_relatives_are_caught_is_said():
@@ -1101,7 +1101,7 @@ def test_exactness_narrowness_and_a_missing_not_have_names():
 
 @each_patient
 def test_every_mistake_of_a_test_says_why_and_what_to_read(id, notebook):
-    for known in (*FIRST, *CASES[id].mistakes.values(), *LAST):
+    for known in (*FIRST, *CASES[id].misconceptions.values(), *LAST):
         assert known.name and known.why
         heading = re.fullmatch("notebook 6, “(.+)”", known.reread)[1]
         assert any(cell.source.startswith(f"## {heading}") for cell in notebook.cells)

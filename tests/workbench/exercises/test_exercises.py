@@ -33,7 +33,7 @@ FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Fu
 MISTAKE_CODES = [
     pytest.param(id, known.id, code, id=f"{id}-{known.id}-{i}")
     for id in FUNCTIONS
-    for known in EXERCISES[id].mistakes.values()
+    for known in EXERCISES[id].misconceptions.values()
     for i, code in enumerate(known.forms)
 ]
 
@@ -78,9 +78,9 @@ def test_a_mistake_written_in_another_style_is_named(id, name, answer):
     assert (verdict.status, verdict.misconception) == ("wrong", name), verdict
 
 
-@pytest.mark.parametrize("known", list(EXERCISES["1.1"].mistakes))
+@pytest.mark.parametrize("known", list(EXERCISES["1.1"].misconceptions))
 def test_numbers_that_come_from_a_known_mistake_are_named(known):
-    for code in EXERCISES["1.1"].mistakes[known].forms:
+    for code in EXERCISES["1.1"].misconceptions[known].forms:
         assert check("1.1", [round(x, 3) for x in code().tolist()]).misconception == known
 
 
@@ -111,7 +111,7 @@ def test_each_wrong_way_to_1_1_is_known_by_its_numbers():
 
 @pytest.mark.parametrize("id", list(EXERCISES))
 def test_every_mistake_says_why_it_tempts_and_what_to_read(id):
-    for known in EXERCISES[id].mistakes.values():
+    for known in EXERCISES[id].misconceptions.values():
         assert known.name and known.why and "notebook" in known.reread
 
 
@@ -541,7 +541,7 @@ def test_of_places_that_are_heard_alike_but_for_a_trace_the_first_counts(known):
     def answer(n, words):
         return tuple(matrix + 1e-7 * torch.rand(matrix.shape) for matrix in mistake(n, words))
 
-    mistake = EXERCISES["9.1"].mistakes[known].forms[0]
+    mistake = EXERCISES["9.1"].misconceptions[known].forms[0]
     assert verdict_on("9.1", answer).misconception == known
 
 
@@ -639,11 +639,11 @@ def test_training_data_are_as_they_are_described(name):
 @pytest.mark.filterwarnings("ignore:The .grad attribute")
 def test_where_a_mistake_shows_best_it_shows():
     for exercise in map(EXERCISES.get, FUNCTIONS):
-        for known in exercise.mistakes.values():
-            if known.telltale is not None:
+        for known in exercise.misconceptions.values():
+            if known.telltale_call is not None:
                 with runner.Worker() as worker:
                     right, wrong = (
-                        exercise.outcome(code, Trial(known.telltale, 0), worker.run)
+                        exercise.outcome(code, Trial(known.telltale_call, 0), worker.run)
                         for code in (exercise.reference, known.forms[0])
                     )
                 assert not outcome.right(wrong, right), (exercise.id, known.id)
@@ -763,7 +763,7 @@ def _first_hint(id):
 def test_everything_that_is_told_of_an_exercise_is_said():
     """No hint, name or sentence is empty, and what is a sentence ends as one."""
     for exercise in EXERCISES.values():
-        mistakes = list(exercise.mistakes.values())
+        mistakes = list(exercise.misconceptions.values())
         sentences = [*exercise.hints, *(known.why for known in mistakes)]
         names = [exercise.title, exercise.section, exercise.asks, *getattr(exercise, "returns", ())]
         names += [words for known in mistakes for words in (known.name, known.reread)]

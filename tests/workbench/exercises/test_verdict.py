@@ -152,7 +152,7 @@ def test_the_last_hint_leads_to_the_solution_that_can_be_pasted():
 @pytest.mark.parametrize("id", EXERCISES)
 def test_no_text_of_an_exercise_shows_its_markup(id):
     exercise = EXERCISES[id]
-    texts = [*exercise.hints, *(f"{known.name}. {known.why}" for known in exercise.mistakes.values())]
+    texts = [*exercise.hints, *(f"{known.name}. {known.why}" for known in exercise.misconceptions.values())]
     for text in texts:
         said = page(Verdict(id, "wrong", None, text))
         for code in said.find_all("code"):

@@ -1,7 +1,7 @@
 """Why a test lets its patient pass: what it calls `attention` with cannot show the fault.
 
-A blind spot is a function of the calls that a test made, each a dict of arguments by name. Its name is the mistake's
-id, its docstring says what the learner is told; it is tried only where the patient got away.
+A blind spot is a function of the calls that a test made, each a dict of arguments by name. Its name is the
+misconception's id, its docstring says what the learner is told; it is tried only where the patient got away.
 """
 
 import torch

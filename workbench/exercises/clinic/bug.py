@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ...display import show
-from ..engine.exercise import EXERCISES, Exercise, Known, register, told_by
+from ..engine.exercise import EXERCISES, Exercise, Misconception, described_by, register
 from ..engine.function import Function
 from ..engine.source import source_of
 from .anonymous import compiled, fresh
@@ -28,7 +28,7 @@ def patient(id, interface, **settings):
     """
 
     def admit(code):
-        _, name, story = told_by(code)
+        _, name, story = described_by(code)
         asks = "a line, a name from `FAULTS`, the mended code and a test, `detects(attention)`"
         title = f"Patient {id}"
         return register(
@@ -148,7 +148,7 @@ class Case(Exercise):
     def blind_to(self, *spots):
         """Add blind spots: what the calls of a test have in common where they cannot show this fault."""
         for spot in spots:
-            self.add(BlindSpot(*told_by(spot), LESSON, spot))
+            self.add(BlindSpot(*described_by(spot), LESSON, spot))
         return spots[-1]
 
     def solution(self):
@@ -167,7 +167,7 @@ class Case(Exercise):
 
 
 @dataclass(eq=False)
-class BlindSpot(Known):
+class BlindSpot(Misconception):
     """A known reason why a test lets its patient pass: `spot(calls)`."""
 
     spot: Callable

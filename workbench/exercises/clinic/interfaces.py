@@ -7,7 +7,7 @@ import torch
 
 from attn_lib.masks import causal_mask, padding_mask
 
-from ..engine.probes import normal, some
+from ..engine.probes import normal, random_mask
 from . import correct
 
 
@@ -58,7 +58,7 @@ PLAIN = Interface(
     "attention(q, k, v, mask=None)",
     "mask bool, True = may attend",
     correct.CORES,
-    [qkv(), qkv(seed=3), qkv(n_q=4, n_k=4, d_v=8), (*qkv(), some(3, 5)), (*qkv(seed=5), some(2, 3, 5))],
+    [qkv(), qkv(seed=3), qkv(n_q=4, n_k=4, d_v=8), (*qkv(), random_mask(3, 5)), (*qkv(seed=5), random_mask(2, 3, 5))],
 )
 HEADS = Interface(
     "attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None)",

@@ -37,7 +37,7 @@ def judge(case, answer):
             f'\n\nIt prints ("{printed.splitlines()[0][:60]}"): a test says what it has found by what it returns.'
         )
     wrong = [part for part in parts if part.state == "wrong"]
-    verdict = Verdict(case.id, status, wrong[0].mistake if wrong else None, message)
+    verdict = Verdict(case.id, status, wrong[0].misconception if wrong else None, message)
     verdict.right_parts = f"{done} of {len(parts)}" if done else ""
     drawn = [part.drawn for part in wrong if part.drawn]
     verdict.yours, verdict.expected = drawn[0] if drawn else (None, None)
@@ -64,8 +64,8 @@ def judge_diagnosis(case, line, fault):
     line_is, fault_is = _judge_line(case, line), _judge_fault(case, fault)
     states = {line_is.state, fault_is.state}
     state = "wrong" if "wrong" in states else "open" if "open" in states else "right"
-    mistake = line_is.mistake or fault_is.mistake
-    return Part("Diagnosis", state, f"{line_is.message} {fault_is.message}", mistake)
+    misconception = line_is.misconception or fault_is.misconception
+    return Part("Diagnosis", state, f"{line_is.message} {fault_is.message}", misconception)
 
 
 def _judge_line(case, line):

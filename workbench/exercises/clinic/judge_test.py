@@ -9,7 +9,7 @@ from torch import nn
 from ...display import show
 from ..api import is_unattempted
 from ..engine import runner
-from ..engine.exercise import Known, told_by
+from ..engine.exercise import Misconception, described_by
 from ..engine.outcome import kind_of
 from ..engine.runner import OutOfTime, Raised
 from .anonymous import fresh
@@ -157,21 +157,21 @@ def weigh(case, evidence):
         found = f"It catches the patient and {show.count(caught, 'relative')} of the fault"
         passed = f"{len(said['right'])} right implementations and {len(said['neighbours'])} with another fault"
         return Part("Test", "right", f"{found}, and lets {passed} pass.")
-    for known in (*FIRST, *case.mistakes.values(), *LAST):
-        if known.applies(evidence):
-            whom = evidence.condemned("neighbours") if known.applies is condemns_others else []
+    for misconception in (*FIRST, *case.misconceptions.values(), *LAST):
+        if misconception.applies(evidence):
+            whom = evidence.condemned("neighbours") if misconception.applies is condemns_others else []
             names = f" Condemned with the patient: {', '.join(whom)}." if whom else ""
-            return Part("Test", "wrong", f"{known.name}.{names} {known.why}", known.id)
+            return Part("Test", "wrong", f"{misconception.name}.{names} {misconception.why}", misconception.id)
     relatives = show.count(len(said["relatives"]), "relative")
     return Part("Test", "wrong", f"It lets the patient pass; of {relatives} of the fault it catches {caught}.")
 
 
-# ------------------------------------------------------------------------------- mistakes that any test can make
+# ------------------------------------------------------------------------------misconceptions that any test can have
 
 
 @dataclass(eq=False)
-class Sign(Known):
-    """A mistake that is known by what a test said of whom: `applies(evidence)`."""
+class Sign(Misconception):
+    """A misconception that is known by what a test said of whom: `applies(evidence)`."""
 
     applies: object
 
@@ -235,5 +235,5 @@ def only_this_one(evidence):
     return evidence.caught
 
 
-FIRST = [Sign(*told_by(sign), LESSON, sign) for sign in (never_called, always, upside_down, sees_nothing)]
-LAST = [Sign(*told_by(sign), LESSON, sign) for sign in (condemns_right, condemns_others, only_this_one)]
+FIRST = [Sign(*described_by(sign), LESSON, sign) for sign in (never_called, always, upside_down, sees_nothing)]
+LAST = [Sign(*described_by(sign), LESSON, sign) for sign in (condemns_right, condemns_others, only_this_one)]

@@ -15,7 +15,7 @@ class Part:
     name: str
     state: str
     message: str
-    mistake: str | None = None  # its id, where it is known
+    misconception: str | None = None  # its id, where it is known
     drawn: tuple = ()  # two matrices to show beside it, the learner's and the expected one
 
     def __str__(self):

@@ -1,8 +1,8 @@
 """How exercises are written, whatever is asked for; what is asked for is in numbers.py, function.py and clinic.
 
-An exercise is its reference, which is the library's own function wherever there is one, and its hints. A mistake that
-is known is a function of its own, written under the exercise with `@that_exercise.mistake(…)`: its name is the
-mistake's id, the first line of its docstring is what the learner is told, and the rest is why it is tempting.
+An exercise is its reference, which is the library's own function wherever there is one, and its hints. A
+misconception is a function of its own, written under the exercise with `@that_exercise.misconception(…)`: its name is
+the id, the first line of its docstring is what the learner is told, and the rest is why it is tempting.
 """
 
 import inspect
@@ -17,8 +17,8 @@ EXERCISES = {}  # id → Exercise, in the order of the notebooks
 
 
 @dataclass(eq=False)
-class Known:
-    """What is told of a mistake: its name, why it is tempting, and where to read again."""
+class Misconception:
+    """What a learner who has it is told: its name, why it is tempting, and where to read again."""
 
     id: str
     name: str
@@ -27,11 +27,11 @@ class Known:
 
 
 @dataclass(eq=False)
-class Mistake(Known):
-    """A mistake as code: an answer that comes to what one of the forms comes to has made it."""
+class MisconceptionAsCode(Misconception):
+    """One that is known by its code: an answer has it whose results are those of one of the forms."""
 
     forms: list = field(default_factory=list)  # called as an answer is; each comes to other numbers
-    telltale: tuple | None = None  # arguments on which it shows best; the smallest failing probe unless given
+    telltale_call: tuple | None = None  # arguments on which it shows best; the smallest failing probe unless given
 
 
 @dataclass(eq=False, kw_only=True)
@@ -47,7 +47,7 @@ class Exercise:
     shows: tuple = ()  # whose source is the solution; the reference unless given
     also_called: tuple = ()  # other names under which the course has what is asked for
     opens_after: int = 0  # the notebook that it needs, where that is a later one than its own
-    mistakes: dict = field(default_factory=dict)  # id → Known, in the order in which they are tried
+    misconceptions: dict = field(default_factory=dict)  # id → Misconception, in the order in which they are tried
 
     in_parts = False  # whether the answer has parts, of which each may still be open
 
@@ -64,23 +64,24 @@ class Exercise:
             *self.also_called
         }
 
-    def mistake(self, *, reread=None, forms=(), telltale=None):
-        """Add the decorated function as a known mistake; `forms` are other ways to make it that come to other numbers.
+    def misconception(self, *, reread=None, forms=(), telltale_call=None):
+        """Add the decorated function as a misconception; `forms` are other ways to have it, with other results.
 
         reread names a section of a notebook, that of the exercise unless given.
         Raises: ValueError for a function without a docstring of two paragraphs, or a name that is taken.
         """
 
         def add(code):
-            return self.add(Mistake(*told_by(code), reread or self.section, [code, *forms], telltale), code)
+            words = described_by(code)
+            return self.add(MisconceptionAsCode(*words, reread or self.section, [code, *forms], telltale_call), code)
 
         return add
 
-    def add(self, known, code=None):
-        """Keep a known mistake; returns the code that it came from."""
-        if known.id in self.mistakes:
-            raise ValueError(f"exercise {self.id} has two mistakes named {known.id!r}")
-        self.mistakes[known.id] = known
+    def add(self, misconception, code=None):
+        """Keep a misconception; returns the code that it came from."""
+        if misconception.id in self.misconceptions:
+            raise ValueError(f"exercise {self.id} has two misconceptions named {misconception.id!r}")
+        self.misconceptions[misconception.id] = misconception
         return code
 
     @property
@@ -108,10 +109,10 @@ class Exercise:
         """`drawn` are two matrices to show beside it, the learner's and the expected one."""
         return Verdict(self.id, "wrong", None, message, *(drawn or ()))
 
-    def named(self, known, seen="", drawn=None):
-        """The verdict on an answer that made a known mistake; `seen` says where it shows."""
-        parts = [f"{known.name}.", known.why, seen, f"Read again: {known.reread}."]
-        return Verdict(self.id, "wrong", known.id, "\n\n".join(filter(None, parts)), *(drawn or ()))
+    def named(self, misconception, seen="", drawn=None):
+        """The verdict on an answer with a known misconception; `seen` says where it shows."""
+        parts = [f"{misconception.name}.", misconception.why, seen, f"Read again: {misconception.reread}."]
+        return Verdict(self.id, "wrong", misconception.id, "\n\n".join(filter(None, parts)), *(drawn or ()))
 
 
 def register(exercise):
@@ -128,11 +129,13 @@ def _place(id):
     return [int(part) for part in re.findall(r"\d+", id)]
 
 
-def told_by(code):
-    """What a function says of the mistake that it makes: (id, name, why)."""
+def described_by(code):
+    """Return (id, name, why) of the misconception that a function is, from its name and docstring."""
     name, _, why = inspect.cleandoc(code.__doc__ or "").partition("\n\n")
     if not why or "\n" in name:
-        raise ValueError(f"the docstring of {code.__name__} is to be one line, the name of the mistake, and then why")
+        raise ValueError(
+            f"the docstring of {code.__name__} must be one line, the name of the misconception, and then why"
+        )
     return code.__name__.strip("_").replace("_", "-"), name.rstrip("."), _unfolded(why)
 
 

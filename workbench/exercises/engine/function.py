@@ -18,7 +18,7 @@ import workbench
 from ...trace import trace
 from . import runner
 from .exercise import Exercise, register
-from .outcome import be, close, kind_of, outcome_of, right, same, same_complaint, sort_of
+from .outcome import close, is_or_are, kind_of, outcome_of, right, same, same_complaint, sort_of
 from .probes import drawn_again, with_dtype
 from .runner import OutOfTime, Raised, Worker
 
@@ -49,10 +49,10 @@ class Trial:
 
 @dataclass(eq=False, kw_only=True)
 class Function(Exercise):
-    """Right if it comes to what the reference comes to on every probe; a mistake is known by what its forms come to."""
+    """Right if its results are those of the reference; a misconception is known by those of its forms."""
 
     probes: list  # tuples of arguments
-    corner_cases: list = field(default_factory=list)  # probes where two mistakes may meet
+    corner_cases: list = field(default_factory=list)  # probes where two misconceptions may meet
     returns: tuple = ("the result",)  # a name for each tensor that comes back
     gradients: bool = False
     invariants: list = field(default_factory=list)  # (what is wrong where it does not hold, test(answer) → bool)
@@ -66,18 +66,18 @@ class Function(Exercise):
     prepare: Callable = lambda answer: None  # is called with an answer before its time begins
 
     def __post_init__(self):
-        self._set_out()
+        self._order_trials()
 
     def draw_again(self, rng):
         self.probes = [tuple(drawn_again(arg, rng) for arg in probe) for probe in self.probes] + self.drawn(rng)
         rng.shuffle(self.probes)
-        self._set_out()
+        self._order_trials()
 
-    def _set_out(self):
+    def _order_trials(self):
         trials = [self.trial(args) for args in self.probes] + [self.trial(args, CORNERS) for args in self.corner_cases]
         trials += [Trial(trial.args, GRADIENTS) for trial in trials if self.gradients]
         self.trials = sorted(trials, key=lambda trial: (trial.stage, sum(map(_size, trial.args))))
-        self._known = {}  # the reference or a form of a mistake → what it comes to on the first trials
+        self._known = {}  # the reference or a form of a misconception → what it comes to on the first trials
 
     def trial(self, args, stage=NUMBERS):
         return Trial(tuple(with_dtype(arg, self.dtype) for arg in args), stage)
@@ -90,7 +90,7 @@ class Function(Exercise):
         return outcome_of(answer, trial.args, self, run, gradients=trial.stage == GRADIENTS)
 
     def known_outcomes(self, code, how_many, worker):
-        """What the reference or a known mistake comes to on the first trials, computed and judged once in a session."""
+        """The outcomes of the reference, or of a misconception, on the first trials: computed once in a session."""
         known = self._known.setdefault(code, [])
         run = functools.partial(worker.run, timed=False)
         for trial in self.trials[len(known) : how_many]:
@@ -159,16 +159,16 @@ class Judgement:
         trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
         if outcome.kind == "raised" and outcome.text.startswith("NotImplementedError"):
             return exercise.unattempted()
-        known = self._diagnosis(stage) if finished else None
-        if known is not None:
-            if known.telltale is not None:
-                trial = exercise.trial(known.telltale)
+        misconception = self._diagnosis(stage) if finished else None
+        if misconception is not None:
+            if misconception.telltale_call is not None:
+                trial = exercise.trial(misconception.telltale_call)
                 truth = exercise.outcome(exercise.reference, trial, self.worker.run)
                 outcome = exercise.outcome(self.answer, trial, self.worker.run)
-            return exercise.named(known, *self._explained(trial, outcome, truth))
-        known, agreed = self._half_the_truth() if finished else (None, [])
-        if known is not None:
-            return self._two_mistakes(known, agreed)
+            return exercise.named(misconception, *self._explained(trial, outcome, truth))
+        misconception, agreed = self._partly_explained_by() if finished else (None, [])
+        if misconception is not None:
+            return self._named_with_a_rest(misconception, agreed)
         message, drawn = self._explained(trial, outcome, truth)
         message = message.removeprefix("It shows in ")  # where nothing was named that could show
         clues = [self._where_they_part(trial) if drawn else ""]
@@ -182,23 +182,23 @@ class Judgement:
         return explain(self.exercise, trial, outcome, truth)
 
     def _diagnosis(self, stage):
-        """Return the known mistake whose code comes to what the answer came to, or None.
+        """Return the misconception whose code has the results that the answer has, or None.
 
         Both must first go wrong at the same stage and agree on everything up to there. In corner cases, where two
-        mistakes may meet, they need to agree only where this mistake shows.
+        misconceptions may meet, they need to agree only where this one shows.
         """
         best, most = None, 0
-        for known, form in self._forms():
+        for misconception, form in self._forms():
             agreed = self._agreement(form, stage)
             if agreed > most:
-                best, most = known, agreed
+                best, most = misconception, agreed
         return best
 
     def _forms(self):
-        return [(known, form) for known in self.exercise.mistakes.values() for form in known.forms]
+        return [(one, form) for one in self.exercise.misconceptions.values() for form in one.forms]
 
     def _agreement(self, form, stage):
-        """How well the answer and a mistake agree, or 0 if the answer is not this mistake."""
+        """How well the answer and a form of a misconception agree, or 0 if the answer is another."""
         trials = self.exercise.trials[: len(self.outcomes)]
         before = sum(trial.stage < stage for trial in trials)
         theirs = self.exercise.known_outcomes(form, before, self.worker)
@@ -216,29 +216,29 @@ class Judgement:
             agreed += equal + in_words
         return agreed if shows else 0
 
-    def _half_the_truth(self):
-        """A known mistake that comes to the same numbers in most calls, and in which: the rest is a second mistake.
+    def _partly_explained_by(self):
+        """The misconception that explains most calls, and which ones; the others have a second cause.
 
-        Only real numbers count, which do not agree by chance, and the mistake must not show where the answer is right.
+        Only real numbers count, which do not agree by chance, and it must not show where the answer is right.
         """
         best, most = None, []
-        for known, form in self._forms():
+        for misconception, form in self._forms():
             theirs = self.exercise.known_outcomes(form, len(self.outcomes), self.worker)
             pairs = list(zip(self.outcomes, theirs, strict=True))
             agreed = [i for i, (mine, its) in enumerate(pairs) if not its.is_right and _same_reals(mine, its)]
             excused = any(mine.is_right and not its.is_right for mine, its in pairs)
             if not excused and len(agreed) > max(len(most), len(theirs) / 2):
-                best, most = known, agreed
+                best, most = misconception, agreed
         return best, most
 
-    def _two_mistakes(self, known, agreed):
+    def _named_with_a_rest(self, misconception, agreed):
         exercise = self.exercise
         triples = list(zip(exercise.trials, self.outcomes, self.expected, strict=False))
         seen, drawn = self._explained(*triples[agreed[0]])
         others = [i for i, (_, mine, _) in enumerate(triples) if i not in agreed and not mine.is_right]
         rest, _ = explain(exercise, *triples[others[0]])
         rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"
-        return exercise.named(known, f"{seen}\n\n{rest}", drawn)
+        return exercise.named(misconception, f"{seen}\n\n{rest}", drawn)
 
     def _where_they_part(self, trial):
         """The operation that makes the difference to the library's answer, in a sentence.
@@ -377,15 +377,15 @@ def _explain_values(exercise, trial, outcome, truth, call):
     ):
         if sort_of(yours) != sort_of(expected):
             drawn = None if yours.is_complex() else (yours, expected)
-            return f"{call}: {name} {be(name)} {yours.dtype}, where {expected.dtype} was expected.", drawn
+            return f"{call}: {name} {is_or_are(name)} {yours.dtype}, where {expected.dtype} was expected.", drawn
         if yours.shape != expected.shape:
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
-            return f"{call}: {name} {'have' if be(name) == 'are' else 'has'} shape {sizes}.", None
+            return f"{call}: {name} {'have' if is_or_are(name) == 'are' else 'has'} shape {sizes}.", None
         if not close(yours, expected, outcome.rounding):
-            differs = "differs" if be(name) == "is" else "differ"
+            differs = "differs" if is_or_are(name) == "is" else "differ"
             what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else differs
             return f"It shows in {call}: {name} {what}.", (yours, expected)
-    return f"{call} is right.", None  # only where a mistake does not show on its own telltale
+    return f"{call} is right.", None  # only where a misconception does not show in its own telltale call
 
 
 def _differentiable(exercise, trial):

@@ -9,7 +9,7 @@ from .exercise import Exercise, register
 
 
 def numbers(id, reference, **settings):
-    """An exercise that asks for the numbers `reference()` comes to; its mistakes are functions that come to others.
+    """An exercise that asks for the numbers that `reference()` returns; its misconceptions return others.
 
     Settings are the fields of `Numbers`: title, section, asks and hints are always needed.
     """
@@ -18,7 +18,7 @@ def numbers(id, reference, **settings):
 
 @dataclass(eq=False)
 class Numbers(Exercise):
-    """Right to `within`; a mistake is known by its own numbers."""
+    """Right to `within`; a misconception is known by its own numbers."""
 
     within: float = BY_HAND
 
@@ -34,9 +34,9 @@ class Numbers(Exercise):
         truth = self.reference().double()
         if self._near(mine, truth):
             return self.correct(f"Right: {value(truth, 4)}.")
-        for known in self.mistakes.values():
-            if any(self._near(mine, form()) for form in known.forms):
-                return self.named(known)
+        for misconception in self.misconceptions.values():
+            if any(self._near(mine, form()) for form in misconception.forms):
+                return self.named(misconception)
         if mine.shape != truth.shape:
             return self.wrong(f"The answer is {self.asks}; this is {count(mine.numel(), 'number')}.")
         wrong = [i for i in range(len(truth)) if not self._near(mine[i], truth[i])]

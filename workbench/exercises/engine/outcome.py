@@ -74,7 +74,7 @@ def _tensors(result, names):
 def _plain(name, part):
     """The tensor itself, not what a subclass makes of it, and its numbers in memory."""
     if not isinstance(part, torch.Tensor):
-        raise Unreadable(f"{name} {be(name)} {kind_of(part)}, where a tensor was expected")
+        raise Unreadable(f"{name} {is_or_are(name)} {kind_of(part)}, where a tensor was expected")
     try:
         with torch._C.DisableTorchFunctionSubclass():
             tensor = torch.Tensor.as_subclass(part, torch.Tensor)
@@ -83,11 +83,11 @@ def _plain(name, part):
     except Exception:
         ordinary = False
     if not ordinary:
-        raise Unreadable(f"{name} {be(name)} {_sort_of_tensor(part)}, where an ordinary tensor was expected")
+        raise Unreadable(f"{name} {is_or_are(name)} {_sort_of_tensor(part)}, where an ordinary tensor was expected")
     return tensor
 
 
-def be(name):
+def is_or_are(name):
     """The verb for `the output`, `the weights`, `the bias` and `the gradient of scores`."""
     return "are" if name.endswith("s") and not name.endswith("bias") and " of " not in name else "is"
 

@@ -12,7 +12,7 @@ def normal(*shape, seed=0):
     return torch.randn(shape, generator=generator, dtype=torch.float32)
 
 
-def some(*shape, seed=0):
+def random_mask(*shape, seed=0):
     """A random bool mask in which every row holds at least one True and, from two keys on, one False."""
     generator = torch.Generator().manual_seed(1000 * seed + sum(shape))
     ranks = torch.rand(shape, generator=generator).argsort(dim=-1).argsort(dim=-1)

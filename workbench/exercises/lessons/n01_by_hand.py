@@ -37,7 +37,7 @@ def _with_weights_to(decimals):
     return _steps().weights[1].round(decimals=decimals) @ _steps().values
 
 
-@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def one_token_alone():
     """This is the value of one token alone.
 
@@ -47,7 +47,7 @@ def one_token_alone():
     return _steps().values[_steps().scores[1].argmax()]
 
 
-@second_output.mistake(reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(2)])
+@second_output.misconception(reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(2)])
 def rounded():
     """These are the numbers that come out of rounded weights.
 
@@ -57,7 +57,7 @@ def rounded():
     return _with_weights_to(1)
 
 
-@second_output.mistake(reread="notebook 1, “Break it”")
+@second_output.misconception(reread="notebook 1, “Break it”")
 def scaled():
     """These are the numbers with scores divided by √3.
 
@@ -66,7 +66,9 @@ def scaled():
     return _steps(scale=None).outputs[1]
 
 
-@second_output.mistake(reread="notebook 1, “Step 4: the scores of one query”", forms=[lambda: _steps().outputs[2]])
+@second_output.misconception(
+    reread="notebook 1, “Step 4: the scores of one query”", forms=[lambda: _steps().outputs[2]]
+)
 def other_row():
     """This is the output of another token.
 
@@ -76,7 +78,7 @@ def other_row():
     return _steps().outputs[0]
 
 
-@second_output.mistake(
+@second_output.misconception(
     reread="notebook 1, “Step 1: the inputs”", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]]
 )
 def other_sentence():
@@ -87,7 +89,7 @@ def other_sentence():
     return _steps(X).outputs[1]
 
 
-@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def linear():
     """The scores were divided by their sum, without e.
 
@@ -97,7 +99,7 @@ def linear():
     return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
 
 
-@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def scores_alone():
     """These are the scores, not yet the output.
 
@@ -106,7 +108,7 @@ def scores_alone():
     return _steps().scores[1]
 
 
-@second_output.mistake(reread="notebook 1, “Step 4: the scores of one query”")
+@second_output.misconception(reread="notebook 1, “Step 4: the scores of one query”")
 def exchanged():
     """Query and key have changed places.
 
@@ -115,7 +117,7 @@ def exchanged():
     return torch.softmax(_steps().scores[:, 1], dim=0) @ _steps().values
 
 
-@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def raw_scores():
     """The values were multiplied by the scores, not by the weights.
 
@@ -125,7 +127,7 @@ def raw_scores():
     return _steps().scores[1] @ _steps().values
 
 
-@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def wrong_axis():
     """The softmax was taken down a column.
 
@@ -134,7 +136,7 @@ def wrong_axis():
     return torch.softmax(_steps().scores, dim=0)[1] @ _steps().values
 
 
-@second_output.mistake(reread="notebook 1, “What a word looks for”")
+@second_output.misconception(reread="notebook 1, “What a word looks for”")
 def keys_for_values():
     """The weights were applied to the keys.
 
@@ -143,7 +145,7 @@ def keys_for_values():
     return _steps().weights[1] @ _steps().keys
 
 
-@second_output.mistake(reread="notebook 1, “Step 7: the output is their sum”")
+@second_output.misconception(reread="notebook 1, “Step 7: the output is their sum”")
 def weights():
     """These are the weights, not yet the output.
 
@@ -152,7 +154,7 @@ def weights():
     return _steps().weights[1]
 
 
-@second_output.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def uniform():
     """This is the plain average of the three values.
 
@@ -207,7 +209,7 @@ self_attention = function(
 )
 
 
-@self_attention.mistake(reread="notebook 1, “Break it”")
+@self_attention.misconception(reread="notebook 1, “Break it”")
 def scaled(x, w_q, w_k, w_v):
     """The scores are divided by √d_k.
 
@@ -217,7 +219,7 @@ def scaled(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T / w_q.size(1) ** 0.5, dim=-1) @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def wrong_axis(x, w_q, w_k, w_v):
     """The softmax runs down the columns.
 
@@ -233,7 +235,7 @@ def _sums_across(x, w_q, w_k, w_v, shift=lambda scores: 0):
     return exponentials / exponentials.sum(dim=-1) @ (x @ w_v)
 
 
-@self_attention.mistake(
+@self_attention.misconception(
     reread="notebook 1, “Step 5: from scores to weights”",
     forms=[partial(_sums_across, shift=lambda scores: scores.amax(dim=-1, keepdim=True))],
 )
@@ -246,7 +248,7 @@ def sums_across(x, w_q, w_k, w_v):
     return _sums_across(x, w_q, w_k, w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def softmax_twice(x, w_q, w_k, w_v):
     """Softmax is taken twice.
 
@@ -256,7 +258,7 @@ def softmax_twice(x, w_q, w_k, w_v):
     return torch.softmax(torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1), dim=-1) @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def linear(x, w_q, w_k, w_v):
     """The scores are divided by their sum, without e.
 
@@ -266,7 +268,7 @@ def linear(x, w_q, w_k, w_v):
     return scores / scores.sum(dim=-1, keepdim=True) @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 4: the scores of one query”")
+@self_attention.misconception(reread="notebook 1, “Step 4: the scores of one query”")
 def swapped(x, w_q, w_k, w_v):
     """Queries and keys have changed places.
 
@@ -276,7 +278,7 @@ def swapped(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_k) @ (x @ w_q).T, dim=-1) @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def raw_scores(x, w_q, w_k, w_v):
     """The values are multiplied by the scores: the softmax is missing or its result is not used.
 
@@ -286,7 +288,7 @@ def raw_scores(x, w_q, w_k, w_v):
     return (x @ w_q) @ (x @ w_k).T @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “All queries at once”")
+@self_attention.misconception(reread="notebook 1, “All queries at once”")
 def transposed_weights(x, w_q, w_k, w_v):
     """The weights are transposed before they meet the values.
 
@@ -295,7 +297,7 @@ def transposed_weights(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).T @ (x @ w_v)
 
 
-@self_attention.mistake(reread="notebook 1, “What a word looks for”")
+@self_attention.misconception(reread="notebook 1, “What a word looks for”")
 def inputs_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the inputs themselves.
 
@@ -304,7 +306,7 @@ def inputs_for_values(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
 
 
-@self_attention.mistake(reread="notebook 1, “What a word looks for”")
+@self_attention.misconception(reread="notebook 1, “What a word looks for”")
 def keys_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the keys.
 
@@ -313,7 +315,7 @@ def keys_for_values(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_k)
 
 
-@self_attention.mistake(reread="notebook 1, “Step 7: the output is their sum”")
+@self_attention.misconception(reread="notebook 1, “Step 7: the output is their sum”")
 def weights(x, w_q, w_k, w_v):
     """It returns the weights.
 
@@ -322,7 +324,7 @@ def weights(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
 
 
-@self_attention.mistake(reread="notebook 1, “What rounding does”")
+@self_attention.misconception(reread="notebook 1, “What rounding does”")
 def rounded(x, w_q, w_k, w_v):
     """The weights are rounded on the way.
 

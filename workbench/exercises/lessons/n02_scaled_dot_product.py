@@ -54,7 +54,7 @@ stable_softmax = function(
 )
 
 
-@stable_softmax.mistake(
+@stable_softmax.misconception(
     forms=[lambda scores: torch.sub(scores, torch.max(scores, dim=-1)), lambda scores: torch.exp(scores.max(dim=-1))]
 )
 def max_and_place(scores):
@@ -66,7 +66,7 @@ def max_and_place(scores):
     return torch.exp(scores - scores.max(dim=-1, keepdim=True))
 
 
-@stable_softmax.mistake(telltale=HUGE)
+@stable_softmax.misconception(telltale_call=HUGE)
 def overflow(scores):
     """The formula is right, but exp overflows.
 
@@ -76,7 +76,7 @@ def overflow(scores):
     return torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.mistake(telltale=FAR_APART)
+@stable_softmax.misconception(telltale_call=FAR_APART)
 def global_max(scores):
     """The largest score of the whole tensor is subtracted, not that of each row.
 
@@ -87,7 +87,7 @@ def global_max(scores):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.mistake(telltale=HUGE)
+@stable_softmax.misconception(telltale_call=HUGE)
 def mean(scores):
     """The mean is subtracted, not the largest.
 
@@ -98,7 +98,7 @@ def mean(scores):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.mistake(telltale=FAR_APART)
+@stable_softmax.misconception(telltale_call=FAR_APART)
 def clamp(scores):
     """Large scores are cut off.
 
@@ -108,7 +108,7 @@ def clamp(scores):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.mistake(
+@stable_softmax.misconception(
     reread="notebook 2, “Break it”",
     forms=[lambda scores: torch.softmax(scores, dim=0), lambda scores: torch.softmax(scores, dim=1)],
 )
@@ -120,7 +120,7 @@ def wrong_axis(scores):
     return torch.softmax(scores, dim=-2)
 
 
-@stable_softmax.mistake()
+@stable_softmax.misconception()
 def whole_tensor(scores):
     """The sum runs over the whole tensor.
 
@@ -131,7 +131,7 @@ def whole_tensor(scores):
     return exps / exps.sum()
 
 
-@stable_softmax.mistake(forms=[lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1)])
+@stable_softmax.misconception(forms=[lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1)])
 def keepdim(scores):
     """The sums have lost their axis.
 
@@ -142,7 +142,7 @@ def keepdim(scores):
     return exps / exps.sum(dim=-1)
 
 
-@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@stable_softmax.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def log(scores):
     """This is the logarithm of the softmax.
 
@@ -151,7 +151,7 @@ def log(scores):
     return torch.log_softmax(scores, dim=-1)
 
 
-@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”")
+@stable_softmax.misconception(reread="notebook 1, “Step 5: from scores to weights”")
 def no_exp(scores):
     """The scores are divided by their sum, without exp.
 
@@ -160,7 +160,9 @@ def no_exp(scores):
     return scores / scores.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.mistake(reread="notebook 1, “Step 5: from scores to weights”", forms=[lambda scores: torch.exp(scores)])
+@stable_softmax.misconception(
+    reread="notebook 1, “Step 5: from scores to weights”", forms=[lambda scores: torch.exp(scores)]
+)
 def not_divided(scores):
     """exp is taken, but nothing is divided by the sum.
 
@@ -223,7 +225,7 @@ def _scores(q, k):
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
 
-@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
 def no_scale(q, k, v):
     """The scores are not divided by √d_k.
 
@@ -233,7 +235,7 @@ def no_scale(q, k, v):
     return _attend(q @ k.transpose(-2, -1), v)
 
 
-@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
 def d_not_root(q, k, v):
     """The scores are divided by d_k, not by its root.
 
@@ -242,7 +244,7 @@ def d_not_root(q, k, v):
     return _attend(q @ k.transpose(-2, -1) / q.size(-1), v)
 
 
-@attention.mistake(
+@attention.misconception(
     reread="notebook 2, “Why divide by √d_k?”",
     forms=[
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(k.size(-2)), v),
@@ -260,7 +262,7 @@ def wrong_size_in_root(q, k, v):
     return _attend(q @ k.transpose(-2, -1) / math.sqrt(v.size(-1)), v)
 
 
-@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
 def multiplied(q, k, v):
     """The scores are multiplied by √d_k.
 
@@ -269,7 +271,7 @@ def multiplied(q, k, v):
     return _attend(q @ k.transpose(-2, -1) * math.sqrt(q.size(-1)), v)
 
 
-@attention.mistake(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
 def scaled_after(q, k, v):
     """The division comes after softmax.
 
@@ -279,7 +281,7 @@ def scaled_after(q, k, v):
     return weights @ v, weights
 
 
-@attention.mistake(
+@attention.misconception(
     reread="notebook 2, “Break it”",
     forms=[lambda q, k, v: _attend(_scores(q, k), v, dim=1), lambda q, k, v: _attend(_scores(q, k), v, dim=0)],
 )
@@ -292,7 +294,7 @@ def wrong_axis(q, k, v):
     return _attend(_scores(q, k), v, dim=-2)
 
 
-@attention.mistake(
+@attention.misconception(
     reread="notebook 2, “Any leading dimensions”",
     forms=[
         lambda q, k, v: (_scores(q, k) @ v, _scores(q, k)),
@@ -309,7 +311,7 @@ def softmax_lost(q, k, v):
     return _scores(q, k) @ v, torch.softmax(_scores(q, k), dim=-1)
 
 
-@attention.mistake(reread="notebook 1, “Four words to talk with”")
+@attention.misconception(reread="notebook 1, “Four words to talk with”")
 def scores_returned(q, k, v):
     """The output is right; what comes with it are the scores, not the weights.
 
@@ -319,7 +321,7 @@ def scores_returned(q, k, v):
     return torch.softmax(scores, dim=-1) @ v, scores
 
 
-@attention.mistake()
+@attention.misconception()
 def order(q, k, v):
     """The two results have changed places.
 
@@ -328,7 +330,7 @@ def order(q, k, v):
     return scaled_dot_product_attention(q, k, v)[::-1]
 
 
-@attention.mistake(reread="notebook 2, “Two sentences at once”")
+@attention.misconception(reread="notebook 2, “Two sentences at once”")
 def all_axes(q, k, v):
     """`.T` turns round all axes.
 
@@ -338,7 +340,7 @@ def all_axes(q, k, v):
     return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
 
 
-@attention.mistake(reread="notebook 2, “Any leading dimensions”")
+@attention.misconception(reread="notebook 2, “Any leading dimensions”")
 def only_3d(q, k, v):
     """It works for three dimensions only.
 

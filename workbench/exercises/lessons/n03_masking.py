@@ -7,7 +7,7 @@ import torch
 from attn_lib import functional, masks
 
 from ..engine.function import function
-from ..engine.probes import drawn_lengths, normal, some
+from ..engine.probes import drawn_lengths, normal, random_mask
 
 # ----------------------------------------------------------------------------------------------------------- 3.1
 
@@ -41,7 +41,7 @@ padding_mask = function(
 )
 
 
-@padding_mask.mistake(
+@padding_mask.misconception(
     reread="notebook 3, “True means what?”",
     forms=[lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, 0]],
 )
@@ -54,7 +54,7 @@ def polarity(lengths, max_len):
     return ~masks.padding_mask(lengths, max_len)
 
 
-@padding_mask.mistake(forms=[lambda lengths, max_len: torch.arange(max_len) <= lengths[:, None]])
+@padding_mask.misconception(forms=[lambda lengths, max_len: torch.arange(max_len) <= lengths[:, None]])
 def off_by_one(lengths, max_len):
     """One token too many may be attended to.
 
@@ -63,7 +63,7 @@ def off_by_one(lengths, max_len):
     return (torch.arange(max_len) <= lengths[:, None])[:, None]
 
 
-@padding_mask.mistake()
+@padding_mask.misconception()
 def off_by_one_short(lengths, max_len):
     """One token too few may be attended to.
 
@@ -72,7 +72,7 @@ def off_by_one_short(lengths, max_len):
     return (torch.arange(max_len) < lengths[:, None] - 1)[:, None]
 
 
-@padding_mask.mistake()
+@padding_mask.misconception()
 def no_query_axis(lengths, max_len):
     """The axis of the queries is missing.
 
@@ -82,7 +82,7 @@ def no_query_axis(lengths, max_len):
     return torch.arange(max_len) < lengths[:, None]
 
 
-@padding_mask.mistake(reread="notebook 3, “A softmax that survives”")
+@padding_mask.misconception(reread="notebook 3, “A softmax that survives”")
 def queries_masked(lengths, max_len):
     """The padded queries are masked as well.
 
@@ -93,7 +93,7 @@ def queries_masked(lengths, max_len):
     return keys & keys.transpose(1, 2)
 
 
-@padding_mask.mistake()
+@padding_mask.misconception()
 def column(lengths, max_len):
     """The mask stands on its side.
 
@@ -102,7 +102,7 @@ def column(lengths, max_len):
     return masks.padding_mask(lengths, max_len).transpose(1, 2)
 
 
-@padding_mask.mistake(
+@padding_mask.misconception(
     reread="notebook 3, “True means what?”",
     forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len).long()],
 )
@@ -115,7 +115,7 @@ def numbers(lengths, max_len):
     return masks.padding_mask(lengths, max_len).float()
 
 
-@padding_mask.mistake()
+@padding_mask.misconception()
 def left(lengths, max_len):
     """The padding is taken to stand in front.
 
@@ -149,7 +149,7 @@ def _ones(n_queries, n_keys):
     return torch.ones(n_queries, n_keys, dtype=torch.bool)
 
 
-@causal_mask.mistake(telltale=(2, 5))
+@causal_mask.misconception(telltale_call=(2, 5))
 def top_left(n_queries, n_keys):
     """The mask starts at the wrong corner.
 
@@ -160,7 +160,7 @@ def top_left(n_queries, n_keys):
     return _ones(n_queries, n_keys).tril()
 
 
-@causal_mask.mistake(telltale=(2, 5))
+@causal_mask.misconception(telltale_call=(2, 5))
 def offset_negated(n_queries, n_keys):
     """The triangle is moved the wrong way.
 
@@ -170,7 +170,7 @@ def offset_negated(n_queries, n_keys):
     return _ones(n_queries, n_keys).tril(n_queries - n_keys)
 
 
-@causal_mask.mistake()
+@causal_mask.misconception()
 def all_open(n_queries, n_keys):
     """Nothing is hidden: every query may see every key.
 
@@ -180,7 +180,7 @@ def all_open(n_queries, n_keys):
     return _ones(n_queries, n_keys)
 
 
-@causal_mask.mistake(
+@causal_mask.misconception(
     reread="notebook 3, “True means what?”", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)]
 )
 def polarity(n_queries, n_keys):
@@ -192,7 +192,7 @@ def polarity(n_queries, n_keys):
     return ~masks.causal_mask(n_queries, n_keys)
 
 
-@causal_mask.mistake(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(-1)])
+@causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(-1)])
 def no_diagonal(n_queries, n_keys):
     """A token may not see itself.
 
@@ -202,7 +202,7 @@ def no_diagonal(n_queries, n_keys):
     return _ones(n_queries, n_keys).tril(n_keys - n_queries - 1)
 
 
-@causal_mask.mistake(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(1)])
+@causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(1)])
 def one_ahead(n_queries, n_keys):
     """Every token may see one token of the future.
 
@@ -211,7 +211,7 @@ def one_ahead(n_queries, n_keys):
     return _ones(n_queries, n_keys).tril(n_keys - n_queries + 1)
 
 
-@causal_mask.mistake(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(n_keys - n_queries)])
+@causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(n_keys - n_queries)])
 def backwards(n_queries, n_keys):
     """Every token sees itself and the future.
 
@@ -220,7 +220,7 @@ def backwards(n_queries, n_keys):
     return _ones(n_queries, n_keys).triu()
 
 
-@causal_mask.mistake(
+@causal_mask.misconception(
     reread="notebook 3, “True means what?”",
     forms=[
         lambda n_queries, n_keys: masks.causal_mask(n_queries, n_keys).long(),
@@ -236,7 +236,7 @@ def numbers(n_queries, n_keys):
     return masks.causal_mask(n_queries, n_keys).float()
 
 
-@causal_mask.mistake(
+@causal_mask.misconception(
     reread="notebook 3, “True means what?”",
     forms=[
         lambda n_queries, n_keys: torch.zeros(n_queries, n_keys).masked_fill(
@@ -253,7 +253,7 @@ def additive(n_queries, n_keys):
     return torch.zeros(n_queries, n_keys).masked_fill(~masks.causal_mask(n_queries, n_keys), -math.inf)
 
 
-@causal_mask.mistake()
+@causal_mask.misconception()
 def sideways(n_queries, n_keys):
     """Queries and keys have changed places.
 
@@ -266,11 +266,11 @@ def sideways(n_queries, n_keys):
 
 
 def _masked(*shape, mask=None, seed):
-    return normal(*shape, seed=seed), some(*(mask or shape), seed=seed)
+    return normal(*shape, seed=seed), random_mask(*(mask or shape), seed=seed)
 
 
 def _dead():
-    mask = some(3, 4, seed=7)
+    mask = random_mask(3, 4, seed=7)
     mask[1] = False
     return normal(3, 4, seed=7), mask
 
@@ -293,7 +293,7 @@ def _renormalised(weights, least=0.0):
 
 
 def _masked_scores_silent(answer):
-    scores, mask = normal(4, 6, seed=90), some(4, 6, seed=90)
+    scores, mask = normal(4, 6, seed=90), random_mask(4, 6, seed=90)
     moved = scores + 3 * normal(4, 6, seed=91) * ~mask
     return torch.allclose(answer(scores, mask), answer(moved, mask), atol=1e-5)
 
@@ -335,7 +335,7 @@ masked_softmax = function(
 )
 
 
-@masked_softmax.mistake(reread="notebook 3, “Before softmax, not after”")
+@masked_softmax.misconception(reread="notebook 3, “Before softmax, not after”")
 def after_softmax(scores, mask):
     """The weights are set to 0 after softmax.
 
@@ -345,9 +345,9 @@ def after_softmax(scores, mask):
     return torch.softmax(scores, dim=-1) * mask
 
 
-@masked_softmax.mistake(
+@masked_softmax.misconception(
     reread="notebook 3, “Before softmax, not after”",
-    telltale=_loud_masked(),
+    telltale_call=_loud_masked(),
     forms=[lambda scores, mask: _renormalised(torch.softmax(scores, dim=-1) * mask, least=1e-9)],
 )
 def renormalised(scores, mask):
@@ -359,7 +359,7 @@ def renormalised(scores, mask):
     return _renormalised(torch.softmax(scores, dim=-1) * mask)
 
 
-@masked_softmax.mistake(reread="notebook 3, “True means what?”")
+@masked_softmax.misconception(reread="notebook 3, “True means what?”")
 def polarity(scores, mask):
     """True is taken to mean “hide”.
 
@@ -368,7 +368,7 @@ def polarity(scores, mask):
     return functional.masked_softmax(scores, ~mask)
 
 
-@masked_softmax.mistake(reread="notebook 3, “Padding is heard”")
+@masked_softmax.misconception(reread="notebook 3, “Padding is heard”")
 def zero_scores(scores, mask):
     """Masked scores are set to 0.
 
@@ -378,7 +378,7 @@ def zero_scores(scores, mask):
     return torch.softmax(scores * mask, dim=-1)
 
 
-@masked_softmax.mistake(reread="notebook 3, “True means what?”")
+@masked_softmax.misconception(reread="notebook 3, “True means what?”")
 def added(scores, mask):
     """The mask is added to the scores as 0 and 1.
 
@@ -387,7 +387,7 @@ def added(scores, mask):
     return torch.softmax(scores + mask.float(), dim=-1)
 
 
-@masked_softmax.mistake(reread="notebook 3, “A mask that is not used”")
+@masked_softmax.misconception(reread="notebook 3, “A mask that is not used”")
 def ignored(scores, mask):
     """The mask has no effect.
 
@@ -397,7 +397,7 @@ def ignored(scores, mask):
     return torch.softmax(scores, dim=-1)
 
 
-@masked_softmax.mistake(reread="notebook 3, “The row with nothing left”", telltale=_dead())
+@masked_softmax.misconception(reread="notebook 3, “The row with nothing left”", telltale_call=_dead())
 def dead_nan(scores, mask):
     """Rows with nothing left are NaN.
 
@@ -406,9 +406,9 @@ def dead_nan(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
 
 
-@masked_softmax.mistake(
+@masked_softmax.misconception(
     reread="notebook 3, “The row with nothing left”",
-    telltale=_dead(),
+    telltale_call=_dead(),
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim=-1),
         lambda scores, mask: torch.softmax(scores + (~mask) * -1e9, dim=-1),
@@ -423,9 +423,9 @@ def dead_uniform(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
 
 
-@masked_softmax.mistake(
+@masked_softmax.misconception(
     reread="notebook 3, “Which number to fill in?”",
-    telltale=_tiny_scores(),
+    telltale_call=_tiny_scores(),
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1),
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1),
@@ -439,7 +439,7 @@ def small_fill(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1) * mask.any(dim=-1, keepdim=True)
 
 
-@masked_softmax.mistake(
+@masked_softmax.misconception(
     reread="notebook 2, “Break it”",
     forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-2)],
 )
@@ -451,7 +451,7 @@ def wrong_axis(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2)
 
 
-@masked_softmax.mistake(reread="notebook 3, “The row with nothing left”")
+@masked_softmax.misconception(reread="notebook 3, “The row with nothing left”")
 def nan_gradient(scores, mask):
     """The weights are right, but the gradient of a dead row is NaN.
 
@@ -462,7 +462,7 @@ def nan_gradient(scores, mask):
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
 
 
-@masked_softmax.mistake(reread="notebook 3, “A softmax that survives”")
+@masked_softmax.misconception(reread="notebook 3, “A softmax that survives”")
 def written_over(scores, mask):
     """The weights are right, but softmax's result was written over.
 

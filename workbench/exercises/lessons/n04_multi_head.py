@@ -37,7 +37,7 @@ split = function(
 )
 
 
-@split.mistake()
+@split.misconception()
 def view_alone(x, num_heads):
     """`view` alone tears the tokens apart.
 
@@ -47,7 +47,7 @@ def view_alone(x, num_heads):
     return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
 
 
-@split.mistake()
+@split.misconception()
 def interleaved(x, num_heads):
     """Each head takes every other feature.
 
@@ -57,7 +57,7 @@ def interleaved(x, num_heads):
     return x.reshape(*x.shape[:2], -1, num_heads).permute(0, 3, 1, 2)
 
 
-@split.mistake()
+@split.misconception()
 def not_transposed(x, num_heads):
     """The heads still stand behind the tokens.
 
@@ -67,7 +67,7 @@ def not_transposed(x, num_heads):
     return x.reshape(*x.shape[:2], num_heads, -1)
 
 
-@split.mistake(reread="notebook 4, “All heads in the batch”")
+@split.misconception(reread="notebook 4, “All heads in the batch”")
 def merged_batch(x, num_heads):
     """Heads and batch have been merged into one axis.
 
@@ -77,7 +77,7 @@ def merged_batch(x, num_heads):
     return split_heads(x, num_heads).flatten(0, 1)
 
 
-@split.mistake(reread="notebook 4, “Break it”")
+@split.misconception(reread="notebook 4, “Break it”")
 def invented_tokens(x, num_heads):
     """Sizes that do not divide go through unnoticed.
 
@@ -92,7 +92,7 @@ def _sliced(x, num_heads):
     return torch.stack([x[..., h * width : (h + 1) * width] for h in range(num_heads)], dim=1)
 
 
-@split.mistake(reread="notebook 4, “Break it”", forms=[_sliced], telltale=_tokens(1, 4, 10, 4))
+@split.misconception(reread="notebook 4, “Break it”", forms=[_sliced], telltale_call=_tokens(1, 4, 10, 4))
 def left_over(x, num_heads):
     """Features that cannot be shared out go through unnoticed.
 
@@ -102,7 +102,7 @@ def left_over(x, num_heads):
     return torch.stack(x.split(x.size(-1) // num_heads, dim=-1), dim=1)
 
 
-@split.mistake(reread="notebook 4, “Break it”")
+@split.misconception(reread="notebook 4, “Break it”")
 def fewer_heads(x, num_heads):
     """`chunk` makes fewer heads where the sizes do not divide.
 
@@ -137,7 +137,7 @@ merge = function(
 )
 
 
-@merge.mistake()
+@merge.misconception()
 def reshape_alone(x):
     """`reshape` alone mixes the tokens.
 
@@ -148,7 +148,7 @@ def reshape_alone(x):
     return x.reshape(batch, n, heads * head_dim)
 
 
-@merge.mistake()
+@merge.misconception()
 def view_refused(x):
     """`view` refuses after `transpose`.
 
@@ -159,7 +159,7 @@ def view_refused(x):
     return x.transpose(1, 2).view(batch, n, heads * head_dim)
 
 
-@merge.mistake()
+@merge.misconception()
 def interleaved(x):
     """The heads' features are woven into each other.
 
@@ -169,7 +169,7 @@ def interleaved(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@merge.mistake(reread="notebook 4, “A list of heads”", forms=[lambda x: x.sum(dim=1)])
+@merge.misconception(reread="notebook 4, “A list of heads”", forms=[lambda x: x.sum(dim=1)])
 def averaged(x):
     """The heads are averaged or added up.
 
@@ -179,7 +179,7 @@ def averaged(x):
     return x.mean(dim=1)
 
 
-@merge.mistake()
+@merge.misconception()
 def not_joined(x):
     """The heads are still an axis of their own.
 
@@ -277,7 +277,7 @@ def _variant(
     turn=lambda w: w,
     turn_last=None,
 ):
-    """Multi-head attention with each part exchangeable: most of its known mistakes are one part exchanged."""
+    """Multi-head attention with each part exchangeable: most misconceptions are one part exchanged."""
     query, key, value = (split(x @ turn(w), num_heads) for w in (w_q, w_k, w_v))
     scores = query @ key.transpose(-2, -1) * scale(query.size(-1), x.size(-1))
     merged = merge(weigh(scores, None if mask is None else mask_for_scores(mask)) @ value)
@@ -288,7 +288,7 @@ def _masked(scores, mask, fill, dim=-1):
     return torch.softmax(scores if mask is None else scores.masked_fill(~mask, fill), dim=dim)
 
 
-@multi_head.mistake(reread="notebook 4, “Which root?”")
+@multi_head.misconception(reread="notebook 4, “Which root?”")
 def scale_d_model(*args):
     """The scores are divided by √embed_dim.
 
@@ -298,7 +298,7 @@ def scale_d_model(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
 
 
-@multi_head.mistake(reread="notebook 2, “Why divide by √d_k?”")
+@multi_head.misconception(reread="notebook 2, “Why divide by √d_k?”")
 def no_scale(*args):
     """The scores are not divided by √head_dim.
 
@@ -307,7 +307,7 @@ def no_scale(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: 1.0)
 
 
-@multi_head.mistake(reread="notebook 2, “Why divide by √d_k?”")
+@multi_head.misconception(reread="notebook 2, “Why divide by √d_k?”")
 def d_not_root(*args):
     """The scores are divided by head_dim, not by its root.
 
@@ -316,7 +316,7 @@ def d_not_root(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: 1 / head_dim)
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 4, “From features to heads: view and transpose”",
     forms=[
         partial(
@@ -335,7 +335,7 @@ def view_alone(*args):
     return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
 
 
-@multi_head.mistake(reread="notebook 4, “From features to heads: view and transpose”")
+@multi_head.misconception(reread="notebook 4, “From features to heads: view and transpose”")
 def merge_alone(*args):
     """The heads are merged without moving them back behind the tokens.
 
@@ -344,7 +344,7 @@ def merge_alone(*args):
     return _variant(*args, merge=lambda x: x.reshape(x.size(0), x.size(2), -1))
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 4, “From features to heads: view and transpose”",
     forms=[
         partial(
@@ -362,7 +362,7 @@ def interleaved(*args):
     return _variant(*args, split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2))
 
 
-@multi_head.mistake(reread="notebook 4, “Two questions, one softmax”")
+@multi_head.misconception(reread="notebook 4, “Two questions, one softmax”")
 def one_head(*args):
     """It attends with all features at once: there is only one head.
 
@@ -371,7 +371,7 @@ def one_head(*args):
     return _variant(*args, split=lambda x, h: x[:, None])
 
 
-@multi_head.mistake(reread="notebook 4, “What the last projection is for”")
+@multi_head.misconception(reread="notebook 4, “What the last projection is for”")
 def no_output_projection(*args):
     """The output projection is not used.
 
@@ -381,7 +381,7 @@ def no_output_projection(*args):
     return _variant(*args, project=False)
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 4, “One head as a module”",
     forms=[
         partial(_variant, turn_last=lambda w: w.T),
@@ -397,7 +397,7 @@ def transposed_weights(*args):
     return _variant(*args, turn=lambda w: w.T)
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 2, “Break it”",
     forms=[
         partial(_variant, weigh=partial(_masked, fill=fill, dim=dim))
@@ -413,7 +413,7 @@ def wrong_axis(*args):
     return _variant(*args, weigh=partial(_masked, fill=-math.inf, dim=-2))
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 2, “Any leading dimensions”",
     forms=[
         partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -1e9)),
@@ -428,7 +428,7 @@ def softmax_lost(*args):
     return _variant(*args, weigh=lambda s, m: s)
 
 
-@multi_head.mistake(reread="notebook 3, “A mask that is not used”")
+@multi_head.misconception(reread="notebook 3, “A mask that is not used”")
 def mask_ignored(*args):
     """The mask has no effect.
 
@@ -437,7 +437,7 @@ def mask_ignored(*args):
     return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1))
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 3, “True means what?”",
     forms=[
         partial(_variant, weigh=lambda s, m: _masked(s, None if m is None else ~m, -math.inf)),
@@ -452,7 +452,7 @@ def polarity(*args):
     return _variant(*args, weigh=lambda s, m: masked_softmax(s, None if m is None else ~m))
 
 
-@multi_head.mistake(reread="notebook 3, “Padding is heard”")
+@multi_head.misconception(reread="notebook 3, “Padding is heard”")
 def zero_scores(*args):
     """Masked scores are set to 0.
 
@@ -462,7 +462,7 @@ def zero_scores(*args):
     return _variant(*args, weigh=partial(_masked, fill=0.0))
 
 
-@multi_head.mistake(reread="notebook 3, “Before softmax, not after”")
+@multi_head.misconception(reread="notebook 3, “Before softmax, not after”")
 def after_softmax(*args):
     """The mask is applied after softmax.
 
@@ -471,7 +471,7 @@ def after_softmax(*args):
     return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1) * (1 if m is None else m))
 
 
-@multi_head.mistake(reread="notebook 3, “True means what?”")
+@multi_head.misconception(reread="notebook 3, “True means what?”")
 def added(*args):
     """The mask is added to the scores as 0 and 1.
 
@@ -480,7 +480,7 @@ def added(*args):
     return _variant(*args, weigh=lambda s, m: torch.softmax(s if m is None else s + m.float(), dim=-1))
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 4, “Multi-head attention, whole”",
     forms=[partial(_variant, mask_for_scores=lambda mask: mask, weigh=partial(_masked, fill=-math.inf))],
 )
@@ -493,7 +493,7 @@ def mask_per_head(*args):
     return _variant(*args, mask_for_scores=lambda mask: mask)
 
 
-@multi_head.mistake(
+@multi_head.misconception(
     reread="notebook 3, “A mask from lengths”", forms=[partial(_variant, mask_for_scores=torch.squeeze)]
 )
 def mask_squeezed(*args):
@@ -505,7 +505,7 @@ def mask_squeezed(*args):
     return _variant(*args, mask_for_scores=torch.squeeze, weigh=partial(_masked, fill=-math.inf))
 
 
-@multi_head.mistake(reread="notebook 3, “The row with nothing left”")
+@multi_head.misconception(reread="notebook 3, “The row with nothing left”")
 def dead_nan(*args):
     """Rows with nothing left are NaN.
 
@@ -514,7 +514,7 @@ def dead_nan(*args):
     return _variant(*args, weigh=partial(_masked, fill=-math.inf))
 
 
-@multi_head.mistake(reread="notebook 3, “The row with nothing left”")
+@multi_head.misconception(reread="notebook 3, “The row with nothing left”")
 def dead_uniform(*args):
     """Rows with nothing left listen to everything alike.
 

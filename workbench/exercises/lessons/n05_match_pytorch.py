@@ -50,7 +50,7 @@ key_padding = function(
 )
 
 
-@key_padding.mistake(reread="notebook 3, “True means what?”", forms=[padding_mask])
+@key_padding.misconception(reread="notebook 3, “True means what?”", forms=[padding_mask])
 def polarity(lengths, max_len):
     """True stands where the tokens are.
 
@@ -60,7 +60,7 @@ def polarity(lengths, max_len):
     return padding_mask(lengths, max_len)[:, 0]
 
 
-@key_padding.mistake(reread="notebook 3, “A mask from lengths”")
+@key_padding.misconception(reread="notebook 3, “A mask from lengths”")
 def off_by_one(lengths, max_len):
     """The first padded position still counts as a token.
 
@@ -69,7 +69,7 @@ def off_by_one(lengths, max_len):
     return torch.arange(max_len) > lengths[:, None]
 
 
-@key_padding.mistake(reread="notebook 5, “Every mask, forwards and backwards”")
+@key_padding.misconception(reread="notebook 5, “Every mask, forwards and backwards”")
 def query_axis(lengths, max_len):
     """The mask still has the axis of the queries.
 
@@ -78,7 +78,7 @@ def query_axis(lengths, max_len):
     return ~padding_mask(lengths, max_len)
 
 
-@key_padding.mistake(
+@key_padding.misconception(
     reread="notebook 3, “True means what?”",
     forms=[
         lambda lengths, max_len: (~padding_mask(lengths, max_len)[:, 0]).long(),
@@ -203,7 +203,9 @@ def _stack_expected(ours, theirs, cut=lambda weight: weight.chunk(3)):
     _copying(ours, theirs)
 
 
-@carry_over.mistake(forms=[partial(_copying, order=order) for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1))])
+@carry_over.misconception(
+    forms=[partial(_copying, order=order) for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1))]
+)
 def order(ours, theirs):
     """The three weights are not in the order query, key, value.
 
@@ -212,7 +214,7 @@ def order(ours, theirs):
     _copying(ours, theirs, order=(1, 0, 2))
 
 
-@carry_over.mistake(
+@carry_over.misconception(
     reread="notebook 4, “One product for all heads”",
     forms=[partial(_copying, turned=LINEARS[:3]), partial(_copying, turned=LINEARS[3:])],
 )
@@ -231,7 +233,7 @@ def _cut_by_columns(ours, theirs):
         linear.weight.copy_(weight)
 
 
-@carry_over.mistake(reread="notebook 5, “What is inside”", forms=[_cut_by_columns])
+@carry_over.misconception(reread="notebook 5, “What is inside”", forms=[_cut_by_columns])
 def cut_by_columns(ours, theirs):
     """`in_proj_weight` is cut along the wrong axis.
 
@@ -254,7 +256,7 @@ def _backwards(ours, theirs, biases=True, last=True):
         theirs.out_proj.load_state_dict(ours.out_proj.state_dict())
 
 
-@carry_over.mistake(forms=[partial(_backwards, biases=False), partial(_backwards, last=False)])
+@carry_over.misconception(forms=[partial(_backwards, biases=False), partial(_backwards, last=False)])
 def backwards(ours, theirs):
     """The weights were copied from ours to theirs.
 
@@ -263,7 +265,7 @@ def backwards(ours, theirs):
     _backwards(ours, theirs)
 
 
-@carry_over.mistake(forms=[partial(_copying, biases=LINEARS[:3]), partial(_copying, biases=LINEARS[3:])])
+@carry_over.misconception(forms=[partial(_copying, biases=LINEARS[:3]), partial(_copying, biases=LINEARS[3:])])
 def no_biases(ours, theirs):
     """The biases were not carried over, all or some of them.
 
@@ -273,7 +275,7 @@ def no_biases(ours, theirs):
     _copying(ours, theirs, biases=())
 
 
-@carry_over.mistake(forms=[partial(_copying, weights=LINEARS[:3])])
+@carry_over.misconception(forms=[partial(_copying, weights=LINEARS[:3])])
 def no_out_proj(ours, theirs):
     """The output projection was not carried over.
 
@@ -282,7 +284,9 @@ def no_out_proj(ours, theirs):
     _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
 
 
-@carry_over.mistake(reread="notebook 5, “Exercises”", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
+@carry_over.misconception(
+    reread="notebook 5, “Exercises”", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])]
+)
 def biases_expected(ours, theirs):
     """A module without biases has none to carry over.
 
@@ -291,7 +295,9 @@ def biases_expected(ours, theirs):
     _biases_expected(ours, theirs)
 
 
-@carry_over.mistake(reread="notebook 5, “Exercises”", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
+@carry_over.misconception(
+    reread="notebook 5, “Exercises”", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])]
+)
 def one_width(ours, theirs):
     """The three weights do not always come in one piece.
 
@@ -301,7 +307,7 @@ def one_width(ours, theirs):
     _stack_expected(ours, theirs)
 
 
-@carry_over.mistake()
+@carry_over.misconception()
 def shared(ours, theirs):
     """The two modules now share their memory.
 
@@ -311,7 +317,7 @@ def shared(ours, theirs):
     _copying(ours, theirs, share=True)
 
 
-@carry_over.mistake()
+@carry_over.misconception()
 def new_module(ours, theirs):
     """`ours` is still what it was.
 

@@ -49,7 +49,7 @@ softmax_backward = function(
 )
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def copied_through(weights, grad_weights):
     """The gradient of the weights is handed on as it is.
 
@@ -59,7 +59,7 @@ def copied_through(weights, grad_weights):
     return grad_weights
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def diagonal_only(weights, grad_weights):
     """Each weight answers to its own score only.
 
@@ -69,7 +69,7 @@ def diagonal_only(weights, grad_weights):
     return weights * (1 - weights) * grad_weights
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def mean_kept(weights, grad_weights):
     """The row's mean is not subtracted.
 
@@ -78,7 +78,7 @@ def mean_kept(weights, grad_weights):
     return weights * grad_weights
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def plain_mean(weights, grad_weights):
     """What is subtracted is the plain mean of the row.
 
@@ -87,7 +87,7 @@ def plain_mean(weights, grad_weights):
     return weights * (grad_weights - grad_weights.mean(dim=-1, keepdim=True))
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def mean_of_products(weights, grad_weights):
     """What is subtracted is too small: the products are averaged, not added up.
 
@@ -97,7 +97,7 @@ def mean_of_products(weights, grad_weights):
     return weights * (grad_weights - (weights * grad_weights).mean(dim=-1, keepdim=True))
 
 
-@softmax_backward.mistake(
+@softmax_backward.misconception(
     forms=[lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum(dim=0))]
 )
 def mean_over_queries(weights, grad_weights):
@@ -108,7 +108,7 @@ def mean_over_queries(weights, grad_weights):
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-2, keepdim=True))
 
 
-@softmax_backward.mistake(
+@softmax_backward.misconception(
     forms=[lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum())]
 )
 def mean_over_everything(weights, grad_weights):
@@ -119,7 +119,7 @@ def mean_over_everything(weights, grad_weights):
     return weights * (grad_weights - (weights * grad_weights).sum(dim=(-2, -1), keepdim=True))
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def negated(weights, grad_weights):
     """The size is right, the sign is not.
 
@@ -128,7 +128,7 @@ def negated(weights, grad_weights):
     return -backward.softmax_backward(weights, grad_weights)
 
 
-@softmax_backward.mistake()
+@softmax_backward.misconception()
 def unweighted(weights, grad_weights):
     """The last factor is missing.
 
@@ -138,9 +138,9 @@ def unweighted(weights, grad_weights):
     return grad_weights - (weights * grad_weights).sum(dim=-1, keepdim=True)
 
 
-@softmax_backward.mistake(
+@softmax_backward.misconception(
     reread="notebook 3, “A softmax that survives”",
-    telltale=_dead_shares(),
+    telltale_call=_dead_shares(),
     forms=[lambda w, g: w * (g - (w * g).sum(dim=-1, keepdim=True)) / w.sum(dim=-1, keepdim=True)],
 )
 def dead_nan(weights, grad_weights):
@@ -197,7 +197,7 @@ def _way_back(query, key, value, grad_output, softmax_back=backward.softmax_back
     return scale, weights, softmax_back(weights, grad_output @ value.mT)
 
 
-@attention_backward.mistake()
+@attention_backward.misconception()
 def scale_forgotten(query, key, value, grad_output):
     """The scale is missing on the way back.
 
@@ -208,7 +208,7 @@ def scale_forgotten(query, key, value, grad_output):
     return back @ key, back.mT @ query, weights.mT @ grad_output
 
 
-@attention_backward.mistake()
+@attention_backward.misconception()
 def scaled_twice(query, key, value, grad_output):
     """The scale is applied twice on the way back.
 
@@ -219,7 +219,7 @@ def scaled_twice(query, key, value, grad_output):
     return back @ key * scale**2, back.mT @ query * scale**2, weights.mT @ grad_output
 
 
-@attention_backward.mistake()
+@attention_backward.misconception()
 def scaled_once(query, key, value, grad_output):
     """Only the query's gradient is scaled.
 
@@ -229,7 +229,7 @@ def scaled_once(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query, weights.mT @ grad_output
 
 
-@attention_backward.mistake(telltale=_attended(3, 3, 3, 3, seed=1))
+@attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
 def scores_untransposed(query, key, value, grad_output):
     """The gradient of the scores is not transposed on its way to the keys.
 
@@ -240,7 +240,7 @@ def scores_untransposed(query, key, value, grad_output):
     return back @ key * scale, back @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.mistake(telltale=_attended(3, 3, 3, 3, seed=1))
+@attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
 def weights_untransposed(query, key, value, grad_output):
     """The weights are not transposed on their way to the values.
 
@@ -250,7 +250,7 @@ def weights_untransposed(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, weights @ grad_output
 
 
-@attention_backward.mistake()
+@attention_backward.misconception()
 def weights_for_scores(query, key, value, grad_output):
     """The weights stand where the gradient of the scores belongs.
 
@@ -260,7 +260,7 @@ def weights_for_scores(query, key, value, grad_output):
     return weights @ key * scale, weights.mT @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.mistake()
+@attention_backward.misconception()
 def scores_for_weights(query, key, value, grad_output):
     """The gradient of the scores stands where the weights belong, in the gradient of value.
 
@@ -270,7 +270,7 @@ def scores_for_weights(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, back.mT @ grad_output
 
 
-@attention_backward.mistake(reread="notebook 7, “The way back through softmax”")
+@attention_backward.misconception(reread="notebook 7, “The way back through softmax”")
 def softmax_skipped(query, key, value, grad_output):
     """The way back does not pass through softmax.
 
@@ -280,7 +280,7 @@ def softmax_skipped(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.mistake(reread="notebook 7, “The way back through softmax”")
+@attention_backward.misconception(reread="notebook 7, “The way back through softmax”")
 def mean_kept(query, key, value, grad_output):
     """On the way through softmax the row's mean is not subtracted.
 
@@ -292,7 +292,7 @@ def mean_kept(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.mistake()
+@attention_backward.misconception()
 def mean_of_a_part(query, key, value, grad_output):
     """The row's mean is taken over a part of the keys.
 
@@ -309,7 +309,7 @@ def mean_of_a_part(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.mistake(telltale=_attended(3, 3, 3, 3, seed=1))
+@attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
 def exchanged(query, key, value, grad_output):
     """The gradients of query and key have changed places.
 
@@ -323,8 +323,8 @@ def _in_order(*order):
     return lambda *args: tuple(backward.attention_backward(*args)[i] for i in order)
 
 
-@attention_backward.mistake(
-    telltale=_attended(3, 3, 3, 3, seed=1),
+@attention_backward.misconception(
+    telltale_call=_attended(3, 3, 3, 3, seed=1),
     forms=[_in_order(2, 1, 0), _in_order(0, 2, 1), _in_order(1, 2, 0)],
 )
 def order(query, key, value, grad_output):
@@ -401,7 +401,7 @@ def _gradient(x, w_q, w_k, wish):
     return x.T @ ((weights * wish.sum(dim=-1, keepdim=True) - wish) @ keys)
 
 
-@learning.mistake()
+@learning.misconception()
 def climbs(x, w_q, w_k, wish, steps, rate):
     """Every step goes uphill.
 
@@ -410,7 +410,7 @@ def climbs(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, -rate)
 
 
-@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
 def adds_up(x, w_q, w_k, wish, steps, rate):
     """The gradients of all steps add up.
 
@@ -424,7 +424,7 @@ def adds_up(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
 def stale(x, w_q, w_k, wish, steps, rate):
     """The gradient is computed once, before the loop.
 
@@ -433,7 +433,7 @@ def stale(x, w_q, w_k, wish, steps, rate):
     return w_q - steps * rate * _gradient(x, w_q, w_k, wish)
 
 
-@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
 def one_step(x, w_q, w_k, wish, steps, rate):
     """There is only one step, however many are asked for.
 
@@ -442,7 +442,7 @@ def one_step(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, min(steps, 1), rate)
 
 
-@learning.mistake()
+@learning.misconception()
 def one_too_few(x, w_q, w_k, wish, steps, rate):
     """It takes a step too few.
 
@@ -451,7 +451,7 @@ def one_too_few(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps - 1, rate)
 
 
-@learning.mistake()
+@learning.misconception()
 def one_too_many(x, w_q, w_k, wish, steps, rate):
     """It takes a step too many.
 
@@ -461,7 +461,7 @@ def one_too_many(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps + 1, rate)
 
 
-@learning.mistake()
+@learning.misconception()
 def never_moves(x, w_q, w_k, wish, steps, rate):
     """W_q comes back as it was.
 
@@ -470,7 +470,7 @@ def never_moves(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-@learning.mistake()
+@learning.misconception()
 def without_rate(x, w_q, w_k, wish, steps, rate):
     """The learning rate is not used.
 
@@ -479,7 +479,7 @@ def without_rate(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, 1.0)
 
 
-@learning.mistake(reread="notebook 7, “A wish”")
+@learning.misconception(reread="notebook 7, “A wish”")
 def scaled(x, w_q, w_k, wish, steps, rate):
     """The scores are divided by √d_k.
 
@@ -492,7 +492,7 @@ def scaled(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-@learning.mistake(telltale=_wishes(3, 4, 3, 4, 0.5, (0, 2), seed=9))
+@learning.misconception(telltale_call=_wishes(3, 4, 3, 4, 0.5, (0, 2), seed=9))
 def nobodys_wish(x, w_q, w_k, wish, steps, rate):
     """Tokens without a wish are trained too.
 
@@ -505,7 +505,7 @@ def nobodys_wish(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-@learning.mistake(
+@learning.misconception(
     reread="notebook 7, “Exercises”",
     forms=[
         lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / max(1, wish.sum().item())),
@@ -520,7 +520,7 @@ def averaged(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, rate / len(x))
 
 
-@learning.mistake(reread="notebook 7, “From scores to $W_q$”")
+@learning.misconception(reread="notebook 7, “From scores to $W_q$”")
 def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
     """The queries pull where the keys should.
 
@@ -533,7 +533,7 @@ def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-@learning.mistake(telltale=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
 def recorded_update(x, w_q, w_k, wish, steps, rate):
     """The update itself is recorded by autograd.
 
@@ -600,7 +600,7 @@ ILL = {
     "one that scales the query's gradient only": _keys_only,
     "one that scales the key's gradient only": _queries_only,
     "one that skips softmax": softmax_skipped,
-    "one that keeps the row's mean": attention_backward.mistakes["mean-kept"].forms[0],
+    "one that keeps the row's mean": attention_backward.misconceptions["mean-kept"].forms[0],
     "one that takes the mean of half a row": mean_of_a_part,
     "one with the values' gradient too small": _values_only,
 }
@@ -654,7 +654,7 @@ def _compared(backward, which=(0, 1, 2), sizes=((3, 4), (5, 4), (5, 2), (3, 2)),
     return not all(equal(made[i], truth[i]) for i in which)
 
 
-@testing.mistake()
+@testing.misconception()
 def lets_all_pass(backward):
     """It lets everybody pass.
 
@@ -663,7 +663,7 @@ def lets_all_pass(backward):
     return False
 
 
-@testing.mistake()
+@testing.misconception()
 def condemns_everything(backward):
     """It condemns everything.
 
@@ -672,7 +672,7 @@ def condemns_everything(backward):
     return True
 
 
-@testing.mistake()
+@testing.misconception()
 def upside_down(backward):
     """It says True of what is right and False of what is wrong.
 
@@ -681,7 +681,7 @@ def upside_down(backward):
     return not _compared(backward)
 
 
-@testing.mistake()
+@testing.misconception()
 def query_only(backward):
     """It notices what is wrong with the query's gradient, and nothing else.
 
@@ -690,7 +690,7 @@ def query_only(backward):
     return _compared(backward, which=[0])
 
 
-@testing.mistake()
+@testing.misconception()
 def key_only(backward):
     """It notices what is wrong with the key's gradient, and nothing else.
 
@@ -699,7 +699,7 @@ def key_only(backward):
     return _compared(backward, which=[1])
 
 
-@testing.mistake()
+@testing.misconception()
 def value_only(backward):
     """It notices what is wrong with the value's gradient, and nothing else.
 
@@ -708,7 +708,7 @@ def value_only(backward):
     return _compared(backward, which=[2])
 
 
-@testing.mistake(forms=[lambda backward: _compared(backward, which=[0, 1])])
+@testing.misconception(forms=[lambda backward: _compared(backward, which=[0, 1])])
 def one_query(backward):
     """What is wrong with the value's gradient goes unnoticed.
 
@@ -718,7 +718,7 @@ def one_query(backward):
     return _compared(backward, sizes=((1, 4), (5, 4), (5, 2), (1, 2)))
 
 
-@testing.mistake(forms=[lambda backward: _compared(backward, sizes=((3, 1), (1, 1), (1, 2), (3, 2)))])
+@testing.misconception(forms=[lambda backward: _compared(backward, sizes=((3, 1), (1, 1), (1, 2), (3, 2)))])
 def one_key(backward):
     """A wrong scale goes unnoticed, and so does a mean over half a row.
 
@@ -729,7 +729,9 @@ def one_key(backward):
     return _compared(backward, sizes=((3, 4), (1, 4), (1, 2), (3, 2)))
 
 
-@testing.mistake(forms=[lambda backward: _compared(backward, which=[0, 1], sizes=((3, 1), (5, 1), (5, 2), (3, 2)))])
+@testing.misconception(
+    forms=[lambda backward: _compared(backward, which=[0, 1], sizes=((3, 1), (5, 1), (5, 2), (3, 2)))]
+)
 def one_feature(backward):
     """A scale that is missing goes unnoticed.
 
@@ -744,7 +746,7 @@ def _condemning(some):
     return lambda backward: backward in some or backward in ILL.values()
 
 
-@testing.mistake(
+@testing.misconception(
     forms=[_condemning(some) for n in (2, 3) for some in itertools.combinations(HEALTHY.values(), n)]
     + [_condemning([one]) for one in HEALTHY.values()]
 )

@@ -75,8 +75,8 @@ def _doubled(embed_dim, more=0):
     return _powers(embed_dim, lambda even, d: -2 * (even + more) / d)
 
 
-@sinusoidal_encoding.mistake(
-    forms=[lambda n, embed_dim: _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1))], telltale=(3, 10)
+@sinusoidal_encoding.misconception(
+    forms=[lambda n, embed_dim: _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1))], telltale_call=(3, 10)
 )
 def exponent_doubled(n, embed_dim):
     """The exponent is doubled: the frequencies fall twice as fast.
@@ -87,7 +87,7 @@ def exponent_doubled(n, embed_dim):
     return _waves(n, _doubled(embed_dim), _doubled(embed_dim))
 
 
-@sinusoidal_encoding.mistake()
+@sinusoidal_encoding.misconception()
 def exponent_halved(n, embed_dim):
     """The exponent is half of what it should be: the frequencies fall too slowly.
 
@@ -97,7 +97,7 @@ def exponent_halved(n, embed_dim):
     return _waves(n, *[_powers(embed_dim, lambda even, d: -even / 2 / d)] * 2)
 
 
-@sinusoidal_encoding.mistake(
+@sinusoidal_encoding.misconception(
     forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim)] * 2, waves=(torch.cos, torch.cos))]
 )
 def one_wave_twice(n, embed_dim):
@@ -109,7 +109,7 @@ def one_wave_twice(n, embed_dim):
     return _waves(n, *[_powers(embed_dim)] * 2, waves=(torch.sin, torch.sin))
 
 
-@sinusoidal_encoding.mistake()
+@sinusoidal_encoding.misconception()
 def cosine_of_its_own(n, embed_dim):
     """The cosine has another angle than its sine.
 
@@ -119,7 +119,7 @@ def cosine_of_its_own(n, embed_dim):
     return _waves(n, _powers(embed_dim), _powers(embed_dim, lambda even, d: -(even + 1) / d))
 
 
-@sinusoidal_encoding.mistake(
+@sinusoidal_encoding.misconception(
     forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: (-even / d).floor())] * 2)]
 )
 def one_frequency(n, embed_dim):
@@ -135,7 +135,7 @@ def _floored(embed_dim, steps):
     return (steps * (-math.log(10000.0) / embed_dim // 2)).exp()
 
 
-@sinusoidal_encoding.mistake(
+@sinusoidal_encoding.misconception(
     forms=[lambda n, embed_dim: _waves(n, *[_floored(embed_dim, torch.arange(0, embed_dim, 2))] * 2)]
 )
 def divided_and_floored(n, embed_dim):
@@ -146,7 +146,7 @@ def divided_and_floored(n, embed_dim):
     return _waves(n, *[_floored(embed_dim, torch.arange(0, embed_dim // 2))] * 2)
 
 
-@sinusoidal_encoding.mistake(
+@sinusoidal_encoding.misconception(
     forms=[
         lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: even / 2 / d)] * 2),
         lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: 2 * even / d)] * 2),
@@ -161,7 +161,7 @@ def power_turned(n, embed_dim):
     return _waves(n, *[_powers(embed_dim, lambda even, d: even / d)] * 2)
 
 
-@sinusoidal_encoding.mistake()
+@sinusoidal_encoding.misconception()
 def from_one(n, embed_dim):
     """Positions are counted from 1.
 
@@ -171,7 +171,7 @@ def from_one(n, embed_dim):
     return position.sinusoidal_encoding(n + 1, embed_dim)[1:]
 
 
-@sinusoidal_encoding.mistake(forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim) * 180 / math.pi] * 2)])
+@sinusoidal_encoding.misconception(forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim) * 180 / math.pi] * 2)])
 def degrees(n, embed_dim):
     """The angles were converted between degrees and radians.
 
@@ -229,7 +229,7 @@ def _half_exchanged(x):
     return torch.cat([-b, a], dim=-1)
 
 
-@rotary.mistake(reread="notebook 8, “Break it”")
+@rotary.misconception(reread="notebook 8, “Break it”")
 def halves(x, start=0):
     """The pairs are one feature of each half.
 
@@ -239,7 +239,7 @@ def halves(x, start=0):
     return position.rotary(x, start, halves=True)
 
 
-@rotary.mistake(
+@rotary.misconception(
     forms=[
         lambda x, start=0: (
             x * torch.cat([_angles(x, start)] * 2, -1).cos()
@@ -258,7 +258,7 @@ def mixed(x, start=0):
     return x * angles.cos() + _half_exchanged(x) * angles.sin()
 
 
-@rotary.mistake(telltale=_heads(1, 2, 5, 8, start=3))
+@rotary.misconception(telltale_call=_heads(1, 2, 5, 8, start=3))
 def start_forgotten(x, start=0):
     """The positions begin at 0, whatever start says.
 
@@ -268,7 +268,7 @@ def start_forgotten(x, start=0):
     return position.rotary(x)
 
 
-@rotary.mistake()
+@rotary.misconception()
 def backwards(x, start=0):
     """It is turned the other way round.
 
@@ -278,7 +278,7 @@ def backwards(x, start=0):
     return _neighbours(x, -_angles(x, start))
 
 
-@rotary.mistake()
+@rotary.misconception()
 def sign_lost(x, start=0):
     """Both of a pair are added up: that is no turning.
 
@@ -289,7 +289,7 @@ def sign_lost(x, start=0):
     return torch.stack([a * cos + b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
-@rotary.mistake()
+@rotary.misconception()
 def one_pace(x, start=0):
     """All pairs turn at the same pace.
 
@@ -299,7 +299,7 @@ def one_pace(x, start=0):
     return _neighbours(x, _angles(x, start)[:, :1])
 
 
-@rotary.mistake()
+@rotary.misconception()
 def over_all_heads(x, start=0):
     """The frequencies run through all heads.
 
@@ -319,7 +319,7 @@ def _second_from_new(x, angles, first=0):
     return torch.stack(pair, dim=-1).flatten(-2)
 
 
-@rotary.mistake(forms=[lambda x, start=0: _second_from_new(x, _angles(x, start), first=1)])
+@rotary.misconception(forms=[lambda x, start=0: _second_from_new(x, _angles(x, start), first=1)])
 def written_over(x, start=0):
     """One number of each pair is made of the other one's *new* value.
 
@@ -329,7 +329,7 @@ def written_over(x, start=0):
     return _second_from_new(x, _angles(x, start))
 
 
-@rotary.mistake()
+@rotary.misconception()
 def not_interleaved(x, start=0):
     """The turned numbers are right, and not back in their places.
 
@@ -339,7 +339,7 @@ def not_interleaved(x, start=0):
     return torch.cat(_turned(x[..., 0::2], x[..., 1::2], _angles(x, start)), dim=-1)
 
 
-@rotary.mistake()
+@rotary.misconception()
 def along_the_heads(x, start=0):
     """It is turned by the number of the head, not of the token.
 
@@ -349,7 +349,7 @@ def along_the_heads(x, start=0):
     return position.rotary(x.transpose(1, 2), start).transpose(1, 2)
 
 
-@rotary.mistake()
+@rotary.misconception()
 def from_one(x, start=0):
     """Positions are counted from 1.
 
@@ -390,7 +390,7 @@ def _slopes(num_heads):
     return -position.alibi_bias(num_heads, 1, 2)[:, 0, :1, None]  # (heads, 1, 1)
 
 
-@alibi_bias.mistake(forms=[lambda h, n_queries, n_keys: -_distances(n_queries, n_keys) * 2 * _slopes(h)])
+@alibi_bias.misconception(forms=[lambda h, n_queries, n_keys: -_distances(n_queries, n_keys) * 2 * _slopes(h)])
 def first_slope_one(num_heads, n_queries, n_keys):
     """The slopes begin at 1.
 
@@ -400,7 +400,7 @@ def first_slope_one(num_heads, n_queries, n_keys):
     return -_distances(n_queries, n_keys) * (0.5**steps)[:, None, None]
 
 
-@alibi_bias.mistake(telltale=(6, 3, 4))
+@alibi_bias.misconception(telltale_call=(6, 3, 4))
 def powers_of_two_only(num_heads, n_queries, n_keys):
     """The slopes are right only where the number of heads is a power of two.
 
@@ -411,7 +411,7 @@ def powers_of_two_only(num_heads, n_queries, n_keys):
     return -_distances(n_queries, n_keys) * (0.5**steps)[:, None, None]
 
 
-@alibi_bias.mistake()
+@alibi_bias.misconception()
 def sorted_slopes(num_heads, n_queries, n_keys):
     """The slopes are right, in another order.
 
@@ -422,7 +422,7 @@ def sorted_slopes(num_heads, n_queries, n_keys):
     return -_distances(n_queries, n_keys) * slopes
 
 
-@alibi_bias.mistake()
+@alibi_bias.misconception()
 def rewarded(num_heads, n_queries, n_keys):
     """Distance is rewarded.
 
@@ -431,7 +431,7 @@ def rewarded(num_heads, n_queries, n_keys):
     return -position.alibi_bias(num_heads, n_queries, n_keys)
 
 
-@alibi_bias.mistake(telltale=(4, 2, 5), reread="notebook 3, “No looking ahead”")
+@alibi_bias.misconception(telltale_call=(4, 2, 5), reread="notebook 3, “No looking ahead”")
 def top_left(num_heads, n_queries, n_keys):
     """With fewer queries than keys the distances are counted from the wrong place.
 
@@ -442,7 +442,7 @@ def top_left(num_heads, n_queries, n_keys):
     return -distances * _slopes(num_heads)
 
 
-@alibi_bias.mistake()
+@alibi_bias.misconception()
 def signed(num_heads, n_queries, n_keys):
     """Keys ahead of the query get a reward.
 
@@ -453,7 +453,7 @@ def signed(num_heads, n_queries, n_keys):
     return -(queries - torch.arange(n_keys)) * _slopes(num_heads)
 
 
-@alibi_bias.mistake()
+@alibi_bias.misconception()
 def free_ahead(num_heads, n_queries, n_keys):
     """Keys ahead of the query cost nothing.
 
@@ -464,7 +464,7 @@ def free_ahead(num_heads, n_queries, n_keys):
     return -(queries - torch.arange(n_keys)).clamp(min=0) * _slopes(num_heads)
 
 
-@alibi_bias.mistake()
+@alibi_bias.misconception()
 def keys_only(num_heads, n_queries, n_keys):
     """Every query gets the same row.
 
@@ -572,7 +572,7 @@ my_detects = function(
 )
 
 
-@my_detects.mistake()
+@my_detects.misconception()
 def alarm(add_positions):
     """It says True to everything, to right code too.
 
@@ -581,7 +581,7 @@ def alarm(add_positions):
     return True
 
 
-@my_detects.mistake()
+@my_detects.misconception()
 def shapes(add_positions):
     """It says False to everything: the shape is right in all of them.
 
@@ -595,7 +595,7 @@ def _wrong_rows(add_positions):
     return not torch.allclose(add_positions(x, table), x + table[:3])
 
 
-@my_detects.mistake(forms=[lambda add_positions: not _wrong_rows(add_positions)])
+@my_detects.misconception(forms=[lambda add_positions: not _wrong_rows(add_positions)])
 def upside_down(add_positions):
     """It says True of what is right and False of what is wrong.
 
@@ -604,7 +604,7 @@ def upside_down(add_positions):
     return not detects(add_positions)
 
 
-@my_detects.mistake()
+@my_detects.misconception()
 def only_whether_they_differ(add_positions):
     """It notices only where equal tokens stay equal.
 
@@ -615,7 +615,7 @@ def only_whether_they_differ(add_positions):
     return torch.allclose(placed[:, 0], placed[:, 1])
 
 
-@my_detects.mistake()
+@my_detects.misconception()
 def never_too_long(add_positions):
     """Whoever goes on behind the end of the table goes unnoticed.
 
@@ -625,7 +625,7 @@ def never_too_long(add_positions):
     return _wrong_rows(add_positions)
 
 
-@my_detects.mistake()
+@my_detects.misconception()
 def table_of_equals(add_positions):
     """Which row a token gets makes no difference to it.
 
@@ -641,7 +641,7 @@ def table_of_equals(add_positions):
     return True
 
 
-@my_detects.mistake()
+@my_detects.misconception()
 def error_let_through(add_positions):
     """The error that right code raises ends the test.
 

@@ -72,7 +72,7 @@ circuit = function(
 )
 
 
-@circuit.mistake(forms=[lambda n, words: [part / 20 for part in two_after(n, words)]])
+@circuit.misconception(forms=[lambda n, words: [part / 20 for part in two_after(n, words)]])
 def faint(n, words):
     """The scores are too small to be sure of anything.
 
@@ -89,7 +89,7 @@ def _exchanged(n, words, *, below=2, M=lambda P, M, W: M, W=lambda P, M, W: W):
     return P, M(*parts), W(*parts)
 
 
-@circuit.mistake()
+@circuit.misconception()
 def one_after(n, words):
     """It says what stood right after.
 
@@ -99,7 +99,7 @@ def one_after(n, words):
     return _exchanged(n, words, below=1)
 
 
-@circuit.mistake()
+@circuit.misconception()
 def wrong_way(n, words):
     """P stands above the diagonal, where the causal mask hides it.
 
@@ -113,7 +113,7 @@ def _square(matrix):
     return 10 * torch.eye(len(matrix))
 
 
-@circuit.mistake(forms=[lambda n, words: _exchanged(n, words, M=lambda P, M, W: _square(M))])
+@circuit.misconception(forms=[lambda n, words: _exchanged(n, words, M=lambda P, M, W: _square(M))])
 def nobody_found(n, words):
     """Layer 2 finds nobody.
 
@@ -123,7 +123,7 @@ def nobody_found(n, words):
     return _exchanged(n, words, M=lambda P, M, W: M.T)
 
 
-@circuit.mistake()
+@circuit.misconception()
 def said_backwards(n, words):
     """It hears the right word and has nothing to say for it.
 
@@ -133,7 +133,7 @@ def said_backwards(n, words):
     return _exchanged(n, words, W=lambda P, M, W: W.T)
 
 
-@circuit.mistake()
+@circuit.misconception()
 def exchanged(n, words):
     """M and W have changed places.
 
@@ -143,7 +143,7 @@ def exchanged(n, words):
     return _exchanged(n, words, M=lambda P, M, W: W, W=lambda P, M, W: M)
 
 
-@circuit.mistake()
+@circuit.misconception()
 def small_letters(n, words):
     """It says the right word, in small letters.
 
@@ -211,7 +211,7 @@ def _of_those_with_a_copy(weights, tokens, places=None):
     return _shares(weights, places)[:, _copies(tokens).any(dim=-1)].mean(dim=-1)
 
 
-@scoring.mistake()
+@scoring.misconception()
 def token_before(weights, tokens):
     """That is how much each head looks at the token before it.
 
@@ -221,7 +221,7 @@ def token_before(weights, tokens):
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 2))
 
 
-@scoring.mistake()
+@scoring.misconception()
 def at_the_copy(weights, tokens):
     """It counts the weight on the copy itself.
 
@@ -230,7 +230,7 @@ def at_the_copy(weights, tokens):
     return _of_those_with_a_copy(weights, tokens, _copies(tokens))
 
 
-@scoring.mistake()
+@scoring.misconception()
 def before_the_copy(weights, tokens):
     """The table is shifted the wrong way: it counts the place *before* the copy.
 
@@ -239,7 +239,7 @@ def before_the_copy(weights, tokens):
     return _of_those_with_a_copy(weights, tokens, nn.functional.pad(_copies(tokens)[..., 1:], (0, 1)))
 
 
-@scoring.mistake()
+@scoring.misconception()
 def turned(weights, tokens):
     """Query and key have changed places.
 
@@ -248,7 +248,7 @@ def turned(weights, tokens):
     return _of_those_with_a_copy(weights.mT, tokens)
 
 
-@scoring.mistake()
+@scoring.misconception()
 def everybody_counted(weights, tokens):
     """Queries without an earlier copy count as 0.
 
@@ -259,7 +259,7 @@ def everybody_counted(weights, tokens):
     return _shares(weights, _behind(tokens)).mean(dim=(1, 2))
 
 
-@scoring.mistake()
+@scoring.misconception()
 def mean_of_entries(weights, tokens):
     """It averages over places, where the weights of one query have to be added up.
 
@@ -272,7 +272,7 @@ def mean_of_entries(weights, tokens):
     return weights.movedim(1, 0)[:, places].mean(dim=-1)
 
 
-@scoring.mistake()
+@scoring.misconception()
 def one_number(weights, tokens):
     """It is one number for all heads.
 
@@ -281,7 +281,7 @@ def one_number(weights, tokens):
     return _of_those_with_a_copy(weights, tokens).mean()
 
 
-@scoring.mistake()
+@scoring.misconception()
 def newest_only(weights, tokens):
     """Only the newest copy counts.
 
@@ -292,7 +292,7 @@ def newest_only(weights, tokens):
     return _of_those_with_a_copy(weights, tokens, newest)
 
 
-@scoring.mistake()
+@scoring.misconception()
 def oldest_only(weights, tokens):
     """Only the oldest copy counts.
 
@@ -303,7 +303,7 @@ def oldest_only(weights, tokens):
     return _of_those_with_a_copy(weights, tokens, places & (places.cumsum(dim=-1) == 1))
 
 
-@scoring.mistake()
+@scoring.misconception()
 def list_by_list(weights, tokens):
     """It averages each list by itself, and then over the lists.
 
@@ -317,8 +317,8 @@ def list_by_list(weights, tokens):
     return torch.stack(parts).mean(dim=0)
 
 
-@scoring.mistake(
-    telltale=_seen([1, 2, 3, 4], [4, 3, 2, 1], seed=5),
+@scoring.misconception(
+    telltale_call=_seen([1, 2, 3, 4], [4, 3, 2, 1], seed=5),
     forms=[lambda weights, tokens: _of_those_with_a_copy(weights, tokens).nan_to_num(0.0)],
 )
 def nothing_to_average(weights, tokens):
@@ -387,7 +387,7 @@ def _out_columns(attention, columns):
     return silent
 
 
-@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+@silencing.misconception(reread="notebook 4, “What the last projection is for”")
 def rows(attention, head, x):
     """The rows of `out_proj.weight` are 0, where the columns are asked for.
 
@@ -398,7 +398,7 @@ def rows(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+@silencing.misconception(reread="notebook 4, “What the last projection is for”")
 def output_cut(attention, head, x):
     """A part of the output is 0, where a head should be silent.
 
@@ -410,7 +410,7 @@ def output_cut(attention, head, x):
     return output
 
 
-@silencing.mistake(reread="notebook 4, “From features to heads”")
+@silencing.misconception(reread="notebook 4, “From features to heads”")
 def dealt_out(attention, head, x):
     """The features are dealt out in turn: every second or third column is 0.
 
@@ -419,7 +419,7 @@ def dealt_out(attention, head, x):
     return _out_columns(attention, slice(head, None, attention.num_heads))(x, x, x)[0]
 
 
-@silencing.mistake()
+@silencing.misconception()
 def one_feature(attention, head, x):
     """A single column is 0: that is one feature, not one head.
 
@@ -428,7 +428,7 @@ def one_feature(attention, head, x):
     return _out_columns(attention, slice(head, head + 1))(x, x, x)[0]
 
 
-@silencing.mistake()
+@silencing.misconception()
 def counted_from_one(attention, head, x):
     """It is the head before that is silent.
 
@@ -437,7 +437,7 @@ def counted_from_one(attention, head, x):
     return _out_columns(attention, _features(attention, head - 1) if head else slice(0, 0))(x, x, x)[0]
 
 
-@silencing.mistake()
+@silencing.misconception()
 def the_others(attention, head, x):
     """It is the others that are silent.
 
@@ -450,7 +450,7 @@ def the_others(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake(reread="notebook 4, “What the last projection is for”")
+@silencing.misconception(reread="notebook 4, “What the last projection is for”")
 def bias_too(attention, head, x):
     """The bias of `out_proj` is gone as well.
 
@@ -461,7 +461,7 @@ def bias_too(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake(reread="notebook 4, “One head as a module”")
+@silencing.misconception(reread="notebook 4, “One head as a module”")
 def bias_of_the_values_left(attention, head, x):
     """The head's values are 0, but for their bias.
 
@@ -473,7 +473,7 @@ def bias_of_the_values_left(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.mistake(reread="notebook 3, “Padding is heard”")
+@silencing.misconception(reread="notebook 3, “Padding is heard”")
 def even(attention, head, x):
     """The head listens to all alike, and goes on speaking.
 
@@ -593,7 +593,7 @@ testing = function(
 )
 
 
-@testing.mistake(forms=[lambda task: _by_place(*task(1)) or _by_last_token(*task(1))])
+@testing.misconception(forms=[lambda task: _by_place(*task(1)) or _by_last_token(*task(1))])
 def alarm(task):
     """It says True to everything, to honest data too.
 
@@ -603,7 +603,7 @@ def alarm(task):
     return True
 
 
-@testing.mistake()
+@testing.misconception()
 def the_copy_fits(task):
     """It says False to everything.
 
@@ -613,7 +613,7 @@ def the_copy_fits(task):
     return False
 
 
-@testing.mistake()
+@testing.misconception()
 def both_at_once(task):
     """It sounds the alarm only where both short cuts are open.
 
@@ -622,7 +622,7 @@ def both_at_once(task):
     return _by_place(*task(1000)) and _by_last_token(*task(1000))
 
 
-@testing.mistake(reread="notebook 9, “In a small GPT”")
+@testing.misconception(reread="notebook 9, “In a small GPT”")
 def place_alone(task):
     """A short cut by words goes unnoticed.
 
@@ -632,7 +632,7 @@ def place_alone(task):
     return _by_place(*task(1000))
 
 
-@testing.mistake()
+@testing.misconception()
 def word_alone(task):
     """A short cut by places goes unnoticed.
 
@@ -641,7 +641,7 @@ def word_alone(task):
     return _by_last_token(*task(1000))
 
 
-@testing.mistake()
+@testing.misconception()
 def upside_down(task):
     """It is the other way round: True for honest data.
 

@@ -69,7 +69,7 @@ def _ones(query, key, keys):
     return torch.ones(query.size(-2), keys.size(-2) + key.size(-2), dtype=torch.bool)
 
 
-@attend.mistake(telltale=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
+@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
 def top_left(query, key, value, keys, values):
     """The triangle of the mask stands at the upper left.
 
@@ -79,7 +79,7 @@ def top_left(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys).tril())
 
 
-@attend.mistake(telltale=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
+@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
 def no_mask_with_a_cache(query, key, value, keys, values):
     """There is no mask once something is kept.
 
@@ -88,7 +88,7 @@ def no_mask_with_a_cache(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys) if keys.size(-2) else None)
 
 
-@attend.mistake(reread="notebook 10, “Several at once”")
+@attend.misconception(reread="notebook 10, “Several at once”")
 def never_masked(query, key, value, keys, values):
     """There is no mask at all.
 
@@ -102,8 +102,8 @@ def _from_0(x, start):
     return rotary(x)
 
 
-@attend.mistake(
-    telltale=_text(3, 1, seed=1),
+@attend.misconception(
+    telltale_call=_text(3, 1, seed=1),
     reread="notebook 10, “Where the new token stands”",
     forms=[partial(_memory, turn_query=_from_0), partial(_memory, turn_key=_from_0)],
 )
@@ -120,7 +120,7 @@ def _as_it_came(x, start):
     return x
 
 
-@attend.mistake(reread="notebook 10, “Where the new token stands”")
+@attend.misconception(reread="notebook 10, “Where the new token stands”")
 def query_unturned(query, key, value, keys, values):
     """The query is not turned.
 
@@ -129,7 +129,7 @@ def query_unturned(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, turn_query=_as_it_came)
 
 
-@attend.mistake(reread="notebook 10, “Where the new token stands”")
+@attend.misconception(reread="notebook 10, “Where the new token stands”")
 def never_turned(query, key, value, keys, values):
     """Query and key are not turned: RoPE is missing.
 
@@ -138,8 +138,8 @@ def never_turned(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, turn_query=_as_it_came, turn_key=_as_it_came)
 
 
-@attend.mistake(
-    telltale=_text(3, 1, seed=1),
+@attend.misconception(
+    telltale_call=_text(3, 1, seed=1),
     reread="notebook 10, “Where the new token stands”",
     forms=[lambda q, k, v, keys, values: _memory(q, k, v, keys, values, old=lambda old: rotary(old, keys.size(-2)))],
 )
@@ -151,7 +151,7 @@ def turned_again(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, old=rotary)
 
 
-@attend.mistake(telltale=_text(3, 1, seed=1), reread="notebook 10, “Where the new token stands”")
+@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="notebook 10, “Where the new token stands”")
 def one_further(query, key, value, keys, values):
     """The new tokens stand one place too far on.
 
@@ -161,7 +161,7 @@ def one_further(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, start=keys.size(-2) + 1)
 
 
-@attend.mistake()
+@attend.misconception()
 def kept_unturned(query, key, value, keys, values):
     """The new keys are kept as they came, before they were turned.
 
@@ -171,7 +171,7 @@ def kept_unturned(query, key, value, keys, values):
     return output, torch.cat([keys, key], dim=-2), all_values
 
 
-@attend.mistake()
+@attend.misconception()
 def not_kept(query, key, value, keys, values):
     """What is handed back does not hold the new tokens.
 
@@ -180,7 +180,7 @@ def not_kept(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, keep=lambda *_: (keys, values))
 
 
-@attend.mistake(telltale=_text(3, 1, seed=1))
+@attend.misconception(telltale_call=_text(3, 1, seed=1))
 def old_ones_dropped(query, key, value, keys, values):
     """Only the new tokens are kept.
 
@@ -190,7 +190,7 @@ def old_ones_dropped(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, keep=lambda k, v: (k[..., -n:, :], v[..., -n:, :]))
 
 
-@attend.mistake(telltale=_text(3, 1, seed=1), reread="notebook 10, “A word arrives”")
+@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="notebook 10, “A word arrives”")
 def memory_unused(query, key, value, keys, values):
     """What is kept is not used.
 
@@ -226,7 +226,7 @@ share_heads = function(
 )
 
 
-@share_heads.mistake()
+@share_heads.misconception()
 def tiled(x, groups):
     """The whole list of heads is repeated.
 
@@ -236,7 +236,7 @@ def tiled(x, groups):
     return x.repeat(1, groups, 1, 1)
 
 
-@share_heads.mistake()
+@share_heads.misconception()
 def along_the_tokens(x, groups):
     """It is the tokens that are repeated.
 
@@ -246,7 +246,7 @@ def along_the_tokens(x, groups):
     return x.repeat_interleave(groups, dim=-2)
 
 
-@share_heads.mistake()
+@share_heads.misconception()
 def along_the_features(x, groups):
     """It is the features that are repeated.
 
@@ -256,7 +256,7 @@ def along_the_features(x, groups):
     return x.repeat_interleave(groups, dim=-1)
 
 
-@share_heads.mistake()
+@share_heads.misconception()
 def in_the_batch(x, groups):
     """It is the sentences that are repeated.
 
@@ -292,7 +292,7 @@ def _band(n_queries, n_keys, latest, oldest, *, corner=None):
     return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(own + latest).triu(own + oldest)
 
 
-@window_mask.mistake()
+@window_mask.misconception()
 def one_too_many(n_queries, n_keys, window):
     """The window is one too wide.
 
@@ -302,7 +302,7 @@ def one_too_many(n_queries, n_keys, window):
     return _band(n_queries, n_keys, 0, -window)
 
 
-@window_mask.mistake(telltale=(4, 4, 3))
+@window_mask.misconception(telltale_call=(4, 4, 3))
 def one_too_few(n_queries, n_keys, window):
     """The window is one too narrow.
 
@@ -311,7 +311,7 @@ def one_too_few(n_queries, n_keys, window):
     return _band(n_queries, n_keys, 0, 2 - window)
 
 
-@window_mask.mistake(forms=[lambda n_queries, n_keys, window: _band(n_queries, n_keys, -1, 1 - window)])
+@window_mask.misconception(forms=[lambda n_queries, n_keys, window: _band(n_queries, n_keys, -1, 1 - window)])
 def self_left_out(n_queries, n_keys, window):
     """A token may not hear itself.
 
@@ -321,8 +321,8 @@ def self_left_out(n_queries, n_keys, window):
     return _band(n_queries, n_keys, -1, -window)
 
 
-@window_mask.mistake(
-    telltale=(2, 6, 3),
+@window_mask.misconception(
+    telltale_call=(2, 6, 3),
     reread="notebook 10, “Several at once”",
     forms=[
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, 1 - window - (n_keys - n_queries)),
@@ -337,7 +337,7 @@ def top_left_window(n_queries, n_keys, window):
     return _band(n_queries, n_keys, 0, 1 - window, corner=0)
 
 
-@window_mask.mistake(telltale=(2, 6, 3))
+@window_mask.misconception(telltale_call=(2, 6, 3))
 def same_for_all(n_queries, n_keys, window):
     """Every query has the window of the last one.
 
@@ -348,7 +348,7 @@ def same_for_all(n_queries, n_keys, window):
     return masks.causal_mask(n_queries, n_keys) & latest
 
 
-@window_mask.mistake(telltale=(4, 4, 3), reread="notebook 3, “No looking ahead”")
+@window_mask.misconception(telltale_call=(4, 4, 3), reread="notebook 3, “No looking ahead”")
 def both_sides(n_queries, n_keys, window):
     """The window reaches into the future.
 
@@ -358,7 +358,7 @@ def both_sides(n_queries, n_keys, window):
     return _band(n_queries, n_keys, window - 1, 1 - window)
 
 
-@window_mask.mistake(telltale=(4, 4, 3), reread="notebook 3, “No looking ahead”")
+@window_mask.misconception(telltale_call=(4, 4, 3), reread="notebook 3, “No looking ahead”")
 def future_open(n_queries, n_keys, window):
     """The past is cut off, the future is open.
 
@@ -367,7 +367,7 @@ def future_open(n_queries, n_keys, window):
     return _band(n_queries, n_keys, n_keys, 1 - window)
 
 
-@window_mask.mistake(reread="notebook 3, “True means what?”")
+@window_mask.misconception(reread="notebook 3, “True means what?”")
 def polarity(n_queries, n_keys, window):
     """True means the opposite.
 
@@ -411,7 +411,7 @@ cache_bytes = function(
 )
 
 
-@cache_bytes.mistake()
+@cache_bytes.misconception()
 def keys_alone(layers, embed_dim, heads, kv_heads, tokens, bits):
     """The values are forgotten.
 
@@ -420,7 +420,7 @@ def keys_alone(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(layers, embed_dim, heads, kv_heads, tokens, bits) / 2
 
 
-@cache_bytes.mistake(reread="notebook 10, “Heads that share”")
+@cache_bytes.misconception(reread="notebook 10, “Heads that share”")
 def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
     """It comes to as many numbers as if no heads were shared.
 
@@ -430,7 +430,7 @@ def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(layers, embed_dim, heads, heads, tokens, bits)
 
 
-@cache_bytes.mistake()
+@cache_bytes.misconception()
 def whole_width(layers, embed_dim, heads, kv_heads, tokens, bits):
     """Each head is taken for as wide as the whole token.
 
@@ -439,7 +439,7 @@ def whole_width(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(layers, embed_dim * heads, heads, kv_heads, tokens, bits)
 
 
-@cache_bytes.mistake()
+@cache_bytes.misconception()
 def in_bits(layers, embed_dim, heads, kv_heads, tokens, bits):
     """Those are bits.
 
@@ -448,7 +448,7 @@ def in_bits(layers, embed_dim, heads, kv_heads, tokens, bits):
     return 8 * _bytes(layers, embed_dim, heads, kv_heads, tokens, bits)
 
 
-@cache_bytes.mistake()
+@cache_bytes.misconception()
 def numbers_for_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     """Those are numbers, not bytes.
 
@@ -457,7 +457,7 @@ def numbers_for_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(layers, embed_dim, heads, kv_heads, tokens, 8)
 
 
-@cache_bytes.mistake()
+@cache_bytes.misconception()
 def one_layer(layers, embed_dim, heads, kv_heads, tokens, bits):
     """That is one layer.
 
@@ -466,7 +466,7 @@ def one_layer(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(1, embed_dim, heads, kv_heads, tokens, bits)
 
 
-@cache_bytes.mistake(telltale=(2, 12, 6, 3, 5, 4))
+@cache_bytes.misconception(telltale_call=(2, 12, 6, 3, 5, 4))
 def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     """Numbers of less than 8 bits count for nothing.
 

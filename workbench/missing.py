@@ -1,9 +1,14 @@
-"""In a learner's copy: a name that is not there is told by the cell that makes it, and a line that raised has no value.
+"""In a learner's copy: a missing name is explained by the cell that makes it, and a line that raised has no value.
 
 Cells get skipped, deleted, or forgotten when the kernel was started again, and Python's message names the name only.
 That message stays for typing slips and for names that no cell of the notebook makes.
+
+Why not simpler: a kernel sees one cell at a time, so which cell makes a name is read from the notebook's file and from
+the course's cells that copies.py keeps. `symtable` says what a cell binds without running it; a regular expression
+would miss imports, unpacking and `for`. IPython's `set_custom_exc` is the one hook that leaves other errors alone.
 """
 
+import ast
 import builtins
 import json
 import os
@@ -14,10 +19,12 @@ import textwrap
 import traceback
 from pathlib import Path
 
-MARKER = ".copy.json"  # stands in the folder of the copies; copies.py keeps the cells in it that it handed out
+MARKER = ".copy.json"  # copies.BASELINE_FILE: stands in the folder of the copies
 OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
+PACKAGES = ("attn_lib", "workbench")
 WIDTH = 96  # of an output; JupyterLab breaks longer lines in the middle of a word
 AGAIN = "then this one again."
+NEWER_BELOW = "Its new version stands right below: put what is yours into that one, run it, and delete this one."
 
 _failed = set()  # names which the learner's own cell did not come to make
 
@@ -32,7 +39,7 @@ def watch():
 def load_ipython_extension(shell):
     """Only in the folder of the copies; the .venv's kernels come here before a learner has run the imports."""
     if Path(MARKER).is_file():
-        shell.set_custom_exc((NameError,), _show)
+        shell.set_custom_exc((NameError, ImportError), _show)
         shell.events.register("post_run_cell", _forget)
 
 
@@ -40,31 +47,44 @@ def load_ipython_extension(shell):
 
 
 def _show(shell, etype, error, tb, tb_offset=None):
-    """Show a NameError: what to do and the line that asked for the name where that is known, else as always."""
+    """Show an error over a name: what to do and the line that asked for it where that is known, else as always."""
     *_, (frame, line) = traceback.walk_tb(tb)
-    if etype is NameError and frame.f_globals is shell.user_ns and error.name not in shell.user_ns:
-        said = _explained(error.name, shell)
-        if said:
-            where = traceback.extract_tb(tb)[-1]
-            words, *text = said.split("\n\n", 1)
-            said = "\n\n".join([textwrap.fill(words, WIDTH), *text])
-            shown = [said, "", f"line {line}: {where.line}", f"NameError: {error}"]
-            error._render_traceback_ = lambda: shown
+    said = _explained(error, line, shell) if frame.f_globals is shell.user_ns else None
+    if said:
+        where = traceback.extract_tb(tb)[-1]
+        words, *text = said.split("\n\n", 1)
+        said = "\n\n".join([textwrap.fill(words, WIDTH, break_on_hyphens=False), *text])
+        shown = [said, "", f"line {line}: {where.line}", f"{etype.__name__}: {error}"]
+        error._render_traceback_ = lambda: shown
     shell.showtraceback((etype, error, tb), tb_offset=tb_offset)
 
 
-def _explained(name, shell):
+def _explained(error, line, shell):
     notebook = _notebook(shell)
-    cells, course = (_cells(notebook), _course(notebook)) if notebook else ([], [])
-    return explanation(name, cells, course, _place(cells, shell), name in _failed)
+    if notebook is None:
+        return None
+    cells, course = _cells(notebook), _course(notebook)
+    here = _place(cells, shell)
+    if isinstance(error, ImportError):
+        source = shell.history_manager.input_hist_raw[-1]
+        return import_explanation(error.name, line, source, cells, _all_lessons(notebook), here)
+    if type(error) is not NameError or error.name in shell.user_ns:
+        return None
+    earlier = [] if any(error.name in _makes(cell) for cell in course) else _earlier(notebook)
+    return explanation(error.name, cells, course, here, error.name in _failed, earlier)
 
 
-def explanation(name, cells, course, here, failed=False):
+def explanation(name, cells, course, here, failed=False, earlier=()):
     """Which cell to run for this name, or what the deleted one read; None where neither notebook nor course makes it.
 
-    `here` is the number of the cell that asks for the name, or None.
+    `here` is the number of the cell that asks for the name, or None; `earlier` are cells of earlier editions, where the
+    present one does not make the name.
     """
     maker = _nearest(name, cells, here)
+    was_taken_out = any(name in _makes(cell) for cell in earlier)
+    if was_taken_out and (maker is None or _has_newer_below(cells, maker)):
+        newer = f" and of this cell. {NEWER_BELOW}" if _has_newer_below(cells, here) else ", which has it no more."
+        return f"`{name}` belongs to an earlier edition of the course{newer}"
     if maker is not None:
         cell = _described(name, cells, maker)
         if failed:
@@ -84,6 +104,37 @@ def explanation(name, cells, course, here, failed=False):
         f"`{name}` came from a cell that has been deleted. It stood under “{under}”; "
         f"put it back into a new cell there and run it, {AGAIN} It read:\n\n{lost['source']}"
     )
+
+
+def import_explanation(module, line, source, cells, lessons, here):
+    """Where what this line of `source` imports from the course's own `module` is found today, or None.
+
+    `lessons` are the cells of all lessons, whose imports know.
+    """
+    if (module or "").partition(".")[0] not in PACKAGES:
+        return None
+    if _has_newer_below(cells, here):
+        return f"The course has changed this cell since you did. {NEWER_BELOW}"
+    wanted = {name for start, end, _, name in _imports(source) if start <= line <= end}
+    found = {name: place for cell in lessons for *_, place, name in _imports(cell["source"]) if name in wanted}
+    lines = "\n".join(f"from {place} import {name}" for name, place in found.items())
+    return f"The course has it in another place. Write:\n\n{lines}" if found else None
+
+
+def _imports(source):
+    """(first line, last line, module, name) of each `from module import name`."""
+    try:
+        nodes = ast.walk(ast.parse(source))
+    except (SyntaxError, ValueError):
+        return []
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return [(node.lineno, node.end_lineno, node.module, alias.name) for node in froms for alias in node.names]
+
+
+def _has_newer_below(cells, i):
+    """Whether copies.py has put the course's new version below this cell, to be run."""
+    newer = [cell["metadata"].get("course", {}).get("new_version_of") for cell in cells if cell["cell_type"] == "code"]
+    return i is not None and cells[i]["id"] in newer
 
 
 def _nearest(name, cells, here):
@@ -167,6 +218,17 @@ def _course(notebook):
     """The cells of the notebook's latest edition as a copy was begun with them."""
     book = notebook and _read(notebook.parent / MARKER).get(notebook.name)
     return book["versions"][book["latest"]] if book else []
+
+
+def _all_lessons(notebook):
+    books = _read(notebook.parent / MARKER).values()
+    return [cell for book in books for cell in book["versions"][book["latest"]]]
+
+
+def _earlier(notebook):
+    """The cells of all editions of the notebook that this learner was given."""
+    book = _read(notebook.parent / MARKER).get(notebook.name)
+    return [cell for cells in book["versions"].values() for cell in cells] if book else []
 
 
 def _read(path):

@@ -27,17 +27,20 @@ TAGS = {"blank": ["blank"], "own": ["filled"], "exercise": ["exercise"]}
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The folder of a learner's copies, in which the kernel works, on the one notebook."""
-    kinds = {
-        name: new_markdown_cell if text.startswith("# 9") or text[:2] == "##" else new_code_cell
-        for name, text in CELLS.items()
-    }
-    cells = [kinds[id](text, id=id, metadata={"tags": TAGS.get(id, [])}) for id, text in CELLS.items()]
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/09_lesson.ipynb").write_text(writes(new_notebook(cells=cells)))
-    copies.bring_up_to_date(tmp_path)
+    publish(tmp_path)
     monkeypatch.chdir(tmp_path / "my")
     monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "my/09_lesson.ipynb"))
     return tmp_path / "my"
+
+
+def publish(root, **changes):
+    """The course gives out an edition of the lesson, with some cells changed."""
+    kinds = {id: new_markdown_cell if id in ("title", "first", "second") else new_code_cell for id in CELLS}
+    texts = {**CELLS, **changes}
+    cells = [kind(texts[id], id=id, metadata={"tags": TAGS.get(id, [])}) for id, kind in kinds.items()]
+    (root / "notebooks/09_lesson.ipynb").write_text(writes(new_notebook(cells=cells)))
+    copies.bring_up_to_date(root)
 
 
 @pytest.fixture
@@ -132,3 +135,27 @@ def test_a_blank_that_raised_has_no_value_for_the_next_cell(run, slip):
 
 def test_what_a_failing_cell_only_uses_is_kept(run):
     assert "7" in run("my_total = 7", "my_total == 1 / 0", "my_total")
+
+
+def test_copy_of_an_earlier_edition_says_what_moved(folder, run):
+    publish(
+        folder.parent,
+        imports="from workbench.plots import heatmap\nfrom attn_lib.old import old_board",
+        asks="old_board()",
+    )
+    change(folder, "imports", "import os\nfrom workbench.plots import heatmap\nfrom attn_lib.old import old_board")
+    change(folder, "asks", "old_board(mine=1)")
+    answers = {"blank": "my_total = 5", "exercise": "def my_mean(numbers):\n    return sum(numbers) / len(numbers)"}
+    for id, answer in answers.items():
+        change(folder, id, answer)
+
+    new = "from workbench.display.plots import heatmap"
+    publish(folder.parent, imports=new, asks="new_board()", check="my_mean([1, 3])")
+
+    assert answers.items() <= copied(folder).items() and copied(folder)["check"] == "my_mean([1, 3])"
+    sources = [*copied(folder).values()]
+    assert sources[sources.index(copied(folder)["imports"]) + 1].endswith(f"yours stands above.\n{new}")
+    for cell in ("imports", "asks"):
+        assert "Its new version stands right below" in run(cell)
+    assert f"Write: {new} " in run("from workbench.plots import heatmap as mine")
+    assert "2.0" in run("sizes", "exercise", "check")

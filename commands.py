@@ -27,7 +27,7 @@ PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", 
 
 def main(arguments, usage=""):
     commands = {"lab": lab, "test": test, "present": present, "slides": slides, "site": site}
-    commands |= {"refresh": refresh, "bench": bench, "grade": grade, "hub": hub}
+    commands |= {"refresh": refresh, "minutes": minutes, "bench": bench, "grade": grade, "hub": hub}
     if not arguments or arguments[0] not in commands:
         sys.exit(usage if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{usage}")
     if arguments[0] == "hub":
@@ -260,7 +260,13 @@ def refresh(arguments):
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
         print("saved", flush=True)
     run([PYTHON, "-m", "authors.deck.notes"])  # slides that the guide for instructors names may have moved
+    minutes()
     return 1 if failed else 0
+
+
+def minutes(arguments=()):
+    """Count what each lesson takes a student, and bring up to date all that is made from notebooks/course.toml."""
+    return run([PYTHON, "-m", "authors.lessons"])
 
 
 def keep_what_looks_the_same(saved, made):

@@ -9,6 +9,8 @@ python course.py present [notebook]   slides with live boards and a kernel behin
 python course.py slides [notebook…]   write each notebook as one HTML file of slides, for use without a network
 python course.py site                 write the series as a web site in which the boards still move
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
+python course.py minutes              count what each lesson takes; README's table, the notebooks' first cells and
+                                      INSTRUCTORS.md follow, and what notebooks/course.toml says of lessons
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         judge hand-ins: verdicts, points, a page for each student and one for the class;
                                       --unconfined does so without bubblewrap too, where students' code reaches your

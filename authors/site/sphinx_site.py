@@ -23,6 +23,7 @@ from workbench.exercises.engine.numbers import Numbers
 from workbench.questions import Question
 
 from ..deck import live
+from ..lessons import lessons
 from . import boards_in_pages
 
 HERE = Path(__file__).parent
@@ -67,33 +68,16 @@ def lay_out(source):
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
     style = boards_in_pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
     (static / "site.css").write_text(style, encoding="utf-8")
-    lessons = [Lesson(path, *row) for path, row in zip(notebooks(), table(), strict=True)]
-    for one in lessons:
-        nbformat.write(one.page(), source / "notebooks" / one.path.name)
+    pages = [Page(lesson) for lesson in lessons()]
+    for one in pages:
+        nbformat.write(one.page(), source / "notebooks" / one.lesson.path.name)
     others = [name for name in OTHERS if (ROOT / name).is_file()]
     for name in others:
         (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_text(without_dead_links(name, [*others, "notebooks/"]), encoding="utf-8")
-    (source / "index.md").write_text(index(lessons, others), encoding="utf-8")
-    about = {f"notebooks/{one.path.stem}": f"{one.question} You build {one.built}." for one in lessons}
+    (source / "index.md").write_text(index(pages, others), encoding="utf-8")
+    about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
-
-
-def notebooks():
-    return sorted((ROOT / "notebooks").glob("*.ipynb"))
-
-
-def table():
-    """The rows of README's table of notebooks: name, title, question, what is built, minutes.
-
-    Raises: ValueError where it does not list the notebooks there are.
-    """
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \[(.+?)\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| (.+?) \| (\d+) \|", readme, re.M)
-    listed, there = [name for _, name, *_ in rows], [path.stem for path in notebooks()]
-    if listed != there:
-        raise ValueError(f"README's table lists {', '.join(listed)}; there are {', '.join(there)}")
-    return rows
 
 
 def without_dead_links(name, shown):
@@ -110,12 +94,11 @@ def without_dead_links(name, shown):
 # ------------------------------------------------------------------------------------------------------ lessons
 
 
-class Lesson:
-    """A notebook as a page: boards that live, guesses that are answered, and what follows them folded until then."""
+class Page:
+    """A lesson as a page: boards that live, guesses that are answered, and what follows them folded until then."""
 
-    def __init__(self, path, title, name, question, built, minutes):
-        self.path, self.title, self.question, self.built, self.minutes = path, title, question, built, minutes
-        self.notebook = nbformat.read(path, as_version=4)
+    def __init__(self, lesson):
+        self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
         self.found = live.run_here(self.notebook)
         self.buttons = boards_in_pages.buttons(self.notebook, self.found)
         self.guesses = sum(bool(shown.question) for shown in self.found.values())
@@ -126,7 +109,7 @@ class Lesson:
         notebook.cells = [self.on_page(cell, fold) for cell, fold in both]
         first = notebook.cells[0]
         heading, _, rest = first.source.partition("\n")
-        first.source = f"{heading}\n\n{ways_in(self.path.stem)}\n\n{rest}"
+        first.source = f"{heading}\n\n{ways_in(self.lesson.name)}\n\n{rest}"
         return notebook
 
     def on_page(self, cell, fold):
@@ -165,12 +148,12 @@ class Lesson:
 
     def so_far(self):
         """Where the page says how many of its guesses were right."""
-        return f'<span class="so-far" data-page="{self.path.stem}" data-guesses="{self.guesses}"></span>'
+        return f'<span class="so-far" data-page="{self.lesson.name}" data-guesses="{self.guesses}"></span>'
 
     def answer_place(self, cell, exercise):
         """Where an exercise is answered: here if it asks for numbers, otherwise one button leads to the notebook."""
         if not isinstance(exercise, Numbers):
-            return f'<p><a class="button" href="{notebook_of(self.path.stem)}">Write it in the notebook</a></p>'
+            return f'<p><a class="button" href="{notebook_of(self.lesson.name)}">Write it in the notebook</a></p>'
         return guess_form(cell.id, question_of(exercise))
 
 
@@ -279,33 +262,34 @@ def pack(target):
 def write_for_colab(folder):
     """Learners' copies of the lessons whose first cell sets Colab up; none without the repository's address."""
     repository, _ = addresses()
-    for path in notebooks() if repository else []:
+    for lesson in lessons() if repository else []:
         folder.mkdir(parents=True, exist_ok=True)
-        copy = lesson_of(read(path))
+        copy = lesson_of(read(lesson.path))
         set_up = nbformat.v4.new_code_cell(ON_COLAB.format(address=repository), id="set-up-colab")
         copy["cells"].insert(0, set_up)
-        (folder / path.name).write_text(json.dumps(copy, ensure_ascii=False, indent=1), encoding="utf-8")
+        (folder / lesson.path.name).write_text(json.dumps(copy, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 # -------------------------------------------------------------------------------------------------- the whole site
 
 
-def index(lessons, others):
+def index(pages, others):
     """The first page: a board, the ways in, and each lesson with its question."""
     listed = [
-        f'<li><a href="notebooks/{one.path.stem}.html"><b>{one.title}</b></a> {marked(one.question)}'
-        f"<small>{one.minutes} minutes {one.so_far()}</small></li>"
-        for one in lessons
+        f'<li><a href="notebooks/{lesson.name}.html"><b>{lesson.number} {lesson.title}</b></a> '
+        f"{marked(lesson.question)}<small>{lesson.minutes} minutes {page.so_far()}</small></li>"
+        for page in pages
+        for lesson in [page.lesson]
     ]
     fill = {
         "board": boards_in_pages.embed(by_hand_board()),
         "ways": ways_in(""),
         "lessons": "\n".join(listed),
-        "pages": "\n".join(f"notebooks/{one.path.stem}" for one in lessons),
+        "pages": "\n".join(f"notebooks/{page.lesson.name}" for page in pages),
         "others": "\n".join(name[:-3] for name in others),
     }
-    page = (SOURCE / "index.md").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: fill[found[1]], page)
+    first = (SOURCE / "index.md").read_text(encoding="utf-8")
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: fill[found[1]], first)
 
 
 MENDED = (  # what the theme leaves out, and a reader of screens needs

@@ -158,10 +158,10 @@ def test_no_command_and_an_unknown_one_are_answered_with_the_usage(terminal, arg
 
 def test_the_usage_names_every_command():
     usage = set(re.findall(r"^python course\.py (\w+)", load(ROOT / "course.py").__doc__, re.M))
-    assert usage == {"lab", "test", "present", "slides", "site", "refresh", "bench", "grade", "hub"}
+    assert usage == {"lab", "test", "present", "slides", "site", "refresh", "minutes", "bench", "grade", "hub"}
 
 
-COMMANDS = ["lab", "test", "present", "slides", "site", "refresh", "bench", "grade", "hub"]
+COMMANDS = ["lab", "test", "present", "slides", "site", "refresh", "minutes", "bench", "grade", "hub"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -13,6 +13,9 @@ import nbformat
 import pytest
 from paths import ROOT
 
+from authors.lessons import lessons, made
+from authors.minutes import minutes_of, words_of
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WIDGETS = re.compile(r"(\w+_board|Board|tqdm)\(")
 RULES = []
@@ -52,50 +55,6 @@ def headings(notebook):
     return [(len(marks), title) for marks, title in re.findall(r"^(#+) (.+)$", text, re.M)]
 
 
-# ----------------------------------------------------------------------------------- how long a student takes
-
-# Silent reading of plain English goes at 238 words a minute (Brysbaert 2019, doi:10.1016/j.jml.2019.104047); prose
-# that sends the eye to a formula and back is read at three quarters of that. The other rates are those with which the
-# first five lessons come out within a tenth of what students who worked through them were seen to need.
-WORDS_A_MINUTE = 180
-SECONDS = {
-    "line of code": 4,  # read it, run it, look at what comes out
-    "formula": 20,  # one that stands on a line of its own
-    "picture": 15,
-    "guess": 60,  # on paper, entered, compared
-    "blank": 90,  # a line or three of one's own, with one wrong try
-    "board": 240,  # its task, and a little play
-    "small board": 60,  # no task: one number moved, and looked at
-}
-LONGEST = 45
-STATED = re.compile(r"\*\*(?P<lesson>\d+) minutes, and (?P<exercises>\d+) more for (the exercises|each patient)\.\*\*")
-
-
-def lesson_cells(notebook):
-    """The cells before the exercises."""
-    return list(itertools.takewhile(lambda cell: not re.search(r"^## Exercises$", cell.source, re.M), notebook.cells))
-
-
-def student_minutes(notebook):
-    """What a student needs for the lesson without its exercises, by the rates above."""
-    cells, pieces = lesson_cells(notebook), dict.fromkeys(SECONDS, 0)
-    words = sum(len(text_of(cell).split()) for cell in cells if cell.cell_type == "markdown")
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            pieces["formula"] += len(re.findall(r"\$\$.*?\$\$", cell.source, re.S))
-            pieces["picture"] += cell.source.count("![")
-        else:
-            board = bool(WIDGETS.search(cell.source))
-            small = "by_hand_board(upto=" in cell.source
-            pieces["small board" if small else "board"] += board
-            unread = board or "filled" in tags(cell)  # comparing one's own line is part of the blank
-            pieces["line of code"] += 0 if unread else sum(bool(line.strip()) for line in cell.source.splitlines())
-            pieces["guess"] += len(re.findall(r"^guess = ", cell.source, re.M))
-            pieces["blank"] += "blank" in tags(cell)
-            pieces["picture"] += sum("image/png" in output.get("data", {}) for output in cell.outputs)
-    return words / WORDS_A_MINUTE + sum(SECONDS[piece] * number for piece, number in pieces.items()) / 60
-
-
 def names_defined(cell):
     """What a cell binds at its top level: by assignment, import, def, class, for or with."""
     bound = set()
@@ -109,11 +68,6 @@ def names_defined(cell):
             elif isinstance(part, ast.alias):
                 bound.add((part.asname or part.name).partition(".")[0])
     return bound
-
-
-def text_of(cell):
-    """The words of a prose cell: no formulas of their own line, tables, pictures or HTML."""
-    return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", " ", cell.source, flags=re.S | re.M)
 
 
 # -------------------------------------------------------------------------------------------- as a file
@@ -188,25 +142,6 @@ def one_title_first_and_no_skipped_levels(notebook):
     if levels.count(1) != 1 or not notebook.cells[0].source.startswith("# "):
         yield "the first cell must hold the one title"
     yield from (f"level {b} follows level {a}" for a, b in itertools.pairwise(levels) if b > a + 1)
-
-
-@rule
-def the_first_cell_says_what_for_and_how_long(notebook):
-    first = notebook.cells[0].source
-    if not STATED.search(first):
-        yield "the first cell must give the minutes, of the lesson and of the exercises"
-    if first.count("\n- ") != 3 or "Before:" not in first:
-        yield "the first cell must name three things to be able to do, and what comes before"
-
-
-@rule
-def the_lesson_takes_a_student_the_minutes_it_names(notebook):
-    needed = student_minutes(notebook)
-    if needed > LONGEST:
-        yield f"a student needs {needed:.1f} minutes without the exercises, {LONGEST} at most"
-    stated = STATED.search(notebook.cells[0].source)
-    if not (stated and int(stated["lesson"]) % 5 == 0 and abs(int(stated["lesson"]) - needed) <= 4):
-        yield f"the first cell says {stated and stated['lesson']} minutes, in steps of 5; a student needs {needed:.1f}"
 
 
 @rule
@@ -286,7 +221,7 @@ def cells_are_short(notebook):
     if statistics.median(lengths) > 5:
         yield f"the median code cell has {statistics.median(lengths)} lines"
     for cell in prose_cells(notebook):
-        words = len(text_of(cell).split())
+        words = len(words_of(cell))
         if words > (140 if cell is notebook.cells[0] else 120):
             yield f"{cell.id} has {words} words"
 
@@ -396,13 +331,6 @@ def replace(pattern, by):
     return spoil
 
 
-def add_guesses(how_many):
-    def spoil(notebook):
-        notebook.cells[2:2] = [nbformat.v4.new_code_cell("guess = ...") for _ in range(how_many)]
-
-    return spoil
-
-
 SPOILT = [
     (counts_run_from_1, lambda nb: nb.cells[1].update(execution_count=None)),
     (counts_run_from_1, lambda nb: nb.cells[1].update(execution_count=7)),
@@ -421,10 +349,6 @@ SPOILT = [
     (code_is_plain_python, spoil_source(3, "open('/home/me/x')")),
     (one_title_first_and_no_skipped_levels, spoil_source(2, "# Second title")),
     (one_title_first_and_no_skipped_levels, spoil_source(2, "### Skipped")),
-    (the_first_cell_says_what_for_and_how_long, drop(r"10 minutes")),
-    (the_first_cell_says_what_for_and_how_long, drop(r"- two\n")),
-    (the_lesson_takes_a_student_the_minutes_it_names, add_guesses(5)),
-    (the_lesson_takes_a_student_the_minutes_it_names, lambda nb: (drop(r"\*\*10.*")(nb), add_guesses(40)(nb))),
     (imports_stand_in_one_cell_after_the_first, spoil_source(3, "import math")),
     (there_is_a_summary_and_exercises_with_answers_to_check, drop("## Summary")),
     (there_is_a_summary_and_exercises_with_answers_to_check, drop(r"check\(.*")),
@@ -467,44 +391,43 @@ def test_every_rule_is_proven():
     assert {check for check, _ in SPOILT} == set(RULES)
 
 
-PROSE, CODE = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
-PICTURE = nbformat.v4.new_output("display_data", data={"image/png": "", "text/plain": "A picture."})
+def test_minutes_and_promises_stand_where_they_are_made_to():
+    """What `course.py minutes` would write: course.toml, README, INSTRUCTORS.md and the first cells."""
+    stale = [path.name for path, text in made().items() if text != path.read_text(encoding="utf-8")]
+    assert stale == [], "run `python course.py minutes`"
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)
+def test_course_toml_is_true_of_the_lesson(lesson):
+    text = "\n".join(cell.source for cell in prose_cells(read(lesson.path)))
+    assert len(lesson.promise.split()) <= 9 and len(lesson.goals) == 3 and lesson.exercises > 0
+    assert lesson.needed in text and f"Before: {lesson.needs}" in text
+    for reading in lesson.readings:
+        assert re.sub(r"\[(.+)\]\(.+\)", r"\1", reading) in text, "the lesson does not name it"
 
 
 @pytest.mark.parametrize(
-    "cell, seconds",
+    "source, tags, minutes",
     [
-        (PROSE("one two three " * 60), 60),
-        (PROSE("$$x^2$$"), SECONDS["formula"]),
-        (PROSE("![what is seen in it](../img/masks.svg)"), SECONDS["picture"]),
-        (CODE("x = 1\n\ny = 2"), 2 * SECONDS["line of code"]),
-        (CODE("x", outputs=[PICTURE]), SECONDS["line of code"] + SECONDS["picture"]),
-        (CODE("guess = ..."), SECONDS["line of code"] + SECONDS["guess"]),
-        (CODE("mine = ...", metadata={"tags": ["blank"]}), SECONDS["line of code"] + SECONDS["blank"]),
-        (CODE("mine\nblank(mine, 1)", metadata={"tags": ["filled"]}), 0),
-        (CODE("softmax_board()"), SECONDS["board"]),
+        ("one two three four five six seven eight nine ten eleven " * 10, None, 1),
+        ("$$x^2$$\n![what is seen in it](../img/masks.svg)\n\n| a | table |", None, 0),
+        ("x = 1\n\ny = 2\nz = 3", [], 0.5),
+        ("guess = ...", ["predict"], 1 / 6 + 1.2),
+        ("mine = ...", ["blank"], 1 / 6 + 2),
+        ("mine\nblank('04.mine', mine, 1)", ["filled"], 0),
+        ("softmax_board(upto=1)", [], 5),
     ],
 )
-def test_what_a_student_needs_grows_with_each_thing_there_is_to_do(cell, seconds):
+def test_minutes_grow_with_what_there_is_to_do(source, tags, minutes):
+    cell = nbformat.v4.new_markdown_cell(source)
+    if tags is not None:
+        cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags})
     notebook = good_notebook()
-    before = student_minutes(notebook)
+    before = minutes_of(notebook)
     notebook.cells.insert(2, cell)
-    assert student_minutes(notebook) == pytest.approx(before + seconds / 60)
+    assert minutes_of(notebook) == pytest.approx(before + minutes)
     notebook.cells.append(notebook.cells.pop(2))  # behind the exercises it belongs to them
-    assert student_minutes(notebook) == before
-
-
-INSTRUCTORS = (ROOT / "notebooks" / "INSTRUCTORS.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_instructors_and_readers_of_the_readme_are_told_the_same_minutes(path):
-    stated = STATED.search(read(path).cells[0].source)
-    section = INSTRUCTORS.partition(f"({path.name})")[2].partition("\n## ")[0]
-    exercises = re.findall(r"\b\d+\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
-    assert sum(map(int, exercises)) == int(stated["exercises"])
-    (row,) = re.findall(rf"^\|.*notebooks/{path.name}\).*\| (\d+) \|$", (ROOT / "README.md").read_text(), re.M)
-    assert row == stated["lesson"]
+    assert minutes_of(notebook) == before
 
 
 # ------------------------------------------------------------------------------------------ the house itself

@@ -3,7 +3,6 @@
 import json
 import re
 from base64 import b64decode
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -100,14 +99,6 @@ def test_a_site_with_faults_is_not_called_done(monkeypatch, capsys, code, said):
     monkeypatch.setattr(sphinx_site, "build", lambda folder, options: code)
     assert sphinx_site.main(["-n"]) == code
     assert said in capsys.readouterr().out
-
-
-def test_a_lesson_that_the_readme_does_not_list_is_noticed(monkeypatch):
-    there = sphinx_site.notebooks()
-    assert len(sphinx_site.table()) == len(there)
-    monkeypatch.setattr(sphinx_site, "notebooks", lambda: [*there, Path("99_new.ipynb")])
-    with pytest.raises(ValueError, match=r"README's table lists .*; there are .*99_new"):
-        sphinx_site.table()
 
 
 def test_formulas_become_mathml():

@@ -2,12 +2,14 @@
 
 import json
 import zipfile
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 import torch
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from paths import LESSONS
 
 from authors.deck import live
 from authors.site import boards_in_pages, sphinx_site
@@ -48,9 +50,8 @@ def lesson(tmp_path):
         new_code_cell("progress()", id="progress"),
     ]
     cells[2].id = "asked"
-    path = tmp_path / "09_small.ipynb"
-    nbformat.write(new_notebook(cells=cells), path)
-    return sphinx_site.Lesson(path, "A title", "09_small", "Why?", "a thing", "5")
+    nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
+    return sphinx_site.Page(SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb"))
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
     assert sphinx_site.notebook_of("03_masking") == (on_colab or "#run-it")
     sphinx_site.write_for_colab(tmp_path / "colab")
     copies = sorted((tmp_path / "colab").glob("*.ipynb"))
-    assert len(copies) == (len(sphinx_site.notebooks()) if repository else 0)
+    assert len(copies) == (len(LESSONS) if repository else 0)
     for path in copies:
         first, *others = nbformat.read(path, as_version=4).cells
         assert f"git+{repository}.git" in first.source and "ATTENTION_COPY" in first.source
@@ -204,9 +205,7 @@ def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
     names = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
     wanted = ["course.py", "workbench/board/page/engine.js", "img/by_hand_flow.svg"]
     wanted += ["requirements.txt", "jupyterlab.json"]
-    assert names >= {
-        f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in sphinx_site.notebooks())]
-    }
+    assert names >= {f"attention/{name}" for name in [*wanted, *(f"notebooks/{path.name}" for path in LESSONS)]}
     assert not [name for name in names if "__pycache__" in name or "/my/" in name or ".venv" in name]
 
 

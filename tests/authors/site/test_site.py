@@ -21,6 +21,7 @@ from contrast import CONTRAST
 from paths import ROOT
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
+from authors.lessons import lessons
 from authors.site import sphinx_site
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -118,12 +119,10 @@ def test_the_first_page_has_a_board_the_ways_in_and_the_question_of_each_lesson(
     assert not first.select(".toctree-wrapper li"), "the lessons are listed once, with their questions"
     assert pages[built / "index.html"].select("aside.toc-drawer.no-toc"), "a short page needs no contents"
     assert (built / first.select_one("a[download]")["href"]).is_file()
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name in LESSONS:
-        row = next(line for line in readme.splitlines() if f"(notebooks/{name}.ipynb)" in line)
-        _, _, question, _, minutes, _ = (cell.strip() for cell in row.split("|"))
+    for lesson in lessons():
+        name = lesson.name
         (listed,) = [part for part in first.select("li") if part.select_one(f'a[href$="notebooks/{name}.html"]')]
-        assert question in listed.get_text() and f"{minutes} minutes" in listed.get_text()
+        assert lesson.question in listed.get_text() and f"{lesson.minutes} minutes" in listed.get_text()
         told = listed.select_one("small .so-far")  # how many of its guesses were right
         asked = pages[built / "notebooks" / f"{name}.html"].select("form.guess[data-again=false]")
         assert told["data-page"] == name and told["data-guesses"] == str(len(asked))

@@ -1,0 +1,138 @@
+"""What each lesson is, from notebooks/course.toml, and the places that are made from it: `python course.py minutes`."""
+
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import nbformat
+
+from .minutes import minutes_of
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+LONGEST = 45  # minutes, without the exercises
+TABLE = re.compile(r"(<!-- lessons, from notebooks/course.toml -->\n).*?(<!-- until here -->)", re.S)
+PROMISED = re.compile(r"Afterwards you will be able to\n.*", re.S)
+FOR_A_STUDENT = re.compile(r"(<!--(\d\d)-->).*?(<!--until here-->)", re.S)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An entry of course.toml: what the lesson asks and promises, and how long a student needs for it."""
+
+    name: str  # "03_masking"
+    title: str
+    question: str
+    promise: str  # goes on from "afterwards you can"
+    goals: list
+    needs: str
+    readings: list
+    minutes: int = 0
+    exercises: int = 0
+    exercises_for: str = "the exercises"
+
+    @property
+    def number(self):
+        """Its number as a title has it: 3."""
+        return int(self.name[:2])
+
+    @property
+    def path(self):
+        """Its notebook."""
+        return NOTEBOOKS / f"{self.name}.ipynb"
+
+    @property
+    def needed(self):
+        """How long a student needs, as the first cell says it."""
+        return f"{self.minutes} minutes, and {self.exercises} more for {self.exercises_for}."
+
+
+def lessons():
+    """Every lesson in order. Raises: ValueError where course.toml does not list the notebooks there are."""
+    listed = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
+    there = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    if list(listed) != there:
+        raise ValueError(f"course.toml lists {', '.join(listed)}; there are {', '.join(there)}")
+    return [Lesson(name, **entry) for name, entry in listed.items()]
+
+
+# ------------------------------------------------------------------------------------- the places made from it
+
+
+def with_minutes(text, lesson):
+    """course.toml with the minutes of one lesson, at the end of its entry."""
+    before, head, rest = text.partition(f"[{lesson.name}]\n")
+    entry, following, after = rest.partition("\n[")
+    entry = re.sub(r"^(minutes|exercises) = .*\n?", "", entry, flags=re.M).rstrip()
+    entry += f"\nminutes = {lesson.minutes}\nexercises = {lesson.exercises}\n"
+    return before + head + entry + following + after
+
+
+def minutes_of_exercises(guide, lesson):
+    """The sum of what INSTRUCTORS.md estimates for a lesson's exercises: "3.1 (10 minutes), 3.2 (5)"."""
+    section = guide.partition(f"({lesson.name}.ipynb)")[2].partition("\n## ")[0]
+    found = re.findall(r"\b\d+\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
+    return sum(map(int, found))
+
+
+def with_table(readme, found):
+    """README with its table of lessons."""
+    rows = [
+        f"| [{one.number} {one.title}](notebooks/{one.name}.ipynb) | {one.question} | {one.promise} | {one.minutes} |"
+        for one in found
+    ]
+    head = ["| notebook | the question | afterwards you can | minutes |", "|---|---|---|---|"]
+    return TABLE.sub(lambda match: match[1] + "\n" + "\n".join([*head, *rows]) + "\n\n" + match[2], readme)
+
+
+def with_promise(source, lesson):
+    """The first cell of a lesson, whose end says what it leads to, how long it takes and what it needs."""
+    goals = "\n".join(f"- {goal}" for goal in lesson.goals)
+    end = f"Afterwards you will be able to\n\n{goals}\n\n**{lesson.needed}** Before: {lesson.needs}"
+    return PROMISED.sub(lambda match: end, source)
+
+
+def with_needs(guide, found):
+    """INSTRUCTORS.md with how long a student needs for each lesson, and what the lesson names to read."""
+    said = {f"{one.number:02}": f"A student alone needs {one.needed}" + named(one.readings) for one in found}
+    return FOR_A_STUDENT.sub(lambda match: match[1] + said[match[2]] + match[3], guide)
+
+
+def named(readings):
+    return f" The lesson names {', '.join(readings)}." if readings else ""
+
+
+def made():
+    """Every file that tells of a lesson's minutes, promise or readings → what it should hold, minutes counted anew."""
+    readme, guide, course = ROOT / "README.md", NOTEBOOKS / "INSTRUCTORS.md", NOTEBOOKS / "course.toml"
+    texts = {path: path.read_text(encoding="utf-8") for path in (readme, guide, course)}
+    found = [counted(one, texts[guide]) for one in lessons()]
+    for one in found:
+        texts[course] = with_minutes(texts[course], one)
+        notebook = nbformat.read(one.path, as_version=4)
+        notebook.cells[0].source = with_promise(notebook.cells[0].source, one)
+        texts[one.path] = nbformat.writes(notebook) + "\n"
+    return texts | {readme: with_table(texts[readme], found), guide: with_needs(texts[guide], found)}
+
+
+def counted(lesson, guide):
+    """The lesson with the minutes that its notebook takes, in steps of five, and INSTRUCTORS.md's for its exercises."""
+    needed = 5 * round(minutes_of(nbformat.read(lesson.path, as_version=4)) / 5)
+    return replace(lesson, minutes=needed, exercises=minutes_of_exercises(guide, lesson))
+
+
+def main():
+    """Bring all places up to date, and say which lessons are long."""
+    for path, text in made().items():
+        if text != path.read_text(encoding="utf-8"):
+            path.write_text(text, encoding="utf-8", newline="\n")
+    for one in lessons():
+        if one.minutes > LONGEST:
+            print(f"{one.name} takes a student {one.minutes} minutes without its exercises, {LONGEST} are meant.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

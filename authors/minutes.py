@@ -1,0 +1,37 @@
+"""How many minutes a student needs for a lesson, counted from its notebook."""
+
+import itertools
+import re
+
+WORDS_A_MINUTE = 110  # of prose that sends the eye to a formula or a picture, and back
+LINES_A_MINUTE = 6  # of code: read, run, and what comes out looked at
+GUESS, BLANK, BOARD = 1.2, 2, 5  # a guess is worked out on paper; a blank takes one wrong try; a board has a task
+
+BOARD_CALL = re.compile(r"\b(\w+_board|Board)\(")
+
+
+def minutes_of(notebook):
+    """What the lesson without its exercises takes a student, in minutes."""
+    cells = list(itertools.takewhile(lambda cell: not re.search(r"^## Exercises$", cell.source, re.M), notebook.cells))
+    words = sum(len(words_of(cell)) for cell in cells if cell.cell_type == "markdown")
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    boards = {name for cell in code for name in BOARD_CALL.findall(cell.source)}
+    lines = sum(bool(line.strip()) for cell in code if is_read(cell) for line in cell.source.splitlines())
+    guesses = sum("predict" in tags(cell) for cell in code)
+    blanks = sum("blank" in tags(cell) for cell in code)
+    work = GUESS * guesses + BLANK * blanks + BOARD * len(boards)  # a board that comes back with more steps is one
+    return words / WORDS_A_MINUTE + lines / LINES_A_MINUTE + work
+
+
+def words_of(cell):
+    """The words of a prose cell: no formulas on a line of their own, tables, pictures or HTML."""
+    return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", " ", cell.source, flags=re.S | re.M).split()
+
+
+def is_read(cell):
+    """Whether a student reads a code cell: not what shows a board, and not the course's own line behind a blank."""
+    return "filled" not in tags(cell) and not BOARD_CALL.search(cell.source)
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])

@@ -259,6 +259,7 @@ def refresh(arguments):
         nbformat.validate(notebook)
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
         print("saved", flush=True)
+    run([PYTHON, "-m", "authors.sections"])  # headings that exercises name may have changed
     run([PYTHON, "-m", "authors.deck.notes"])  # slides that the guide for instructors names may have moved
     minutes()
     return 1 if failed else 0

@@ -33,6 +33,15 @@ def minutes_before(notebook):
     return planned
 
 
+def slide_numbers(notebook):
+    """Cell id → number of the slide that it is on, 0 before the first."""
+    number, found, beginnings = 0, {}, {cell.id for cell in slides(notebook)}
+    for cell in notebook.cells:
+        number += cell.id in beginnings
+        found[cell.id] = number
+    return found
+
+
 def clock(minutes):
     """7.5 as 7:30."""
     return f"{int(minutes)}:{int(minutes % 1 * 60):02d}"
@@ -50,12 +59,11 @@ def with_slides(guide, notebooks):
     """
     found = {}
     for lesson, notebook in notebooks.items():
-        number, heading, beginnings = 0, "", {cell.id for cell in slides(notebook)}
+        heading, numbers = "", slide_numbers(notebook)
         for cell in notebook.cells:
-            number += cell.id in beginnings
             if cell.cell_type == "markdown" and cell.source.startswith("#"):
                 heading = cell.source.splitlines()[0].lstrip("# ")
-            found[lesson, cell.id] = f"<!--{cell.id}-->{lesson} slide {number} (“{heading}”)"
+            found[lesson, cell.id] = f"<!--{cell.id}-->{lesson} slide {numbers[cell.id]} (“{heading}”)"
     return REFERENCE.sub(lambda match: found[match["lesson"], match["cell"]], guide)
 
 

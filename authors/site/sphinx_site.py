@@ -20,6 +20,7 @@ from workbench.copies import folds, lesson_of, read
 from workbench.display.show import folded, framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.numbers import Numbers
+from workbench.exercises.engine.sections import section_in_words
 from workbench.questions import Question
 
 from ..deck import live
@@ -160,9 +161,12 @@ class Page:
 def question_of(exercise):
     """An exercise that asks for numbers as data for the page, with its misconceptions as slips."""
     slips = [
-        {"leaves": form().tolist(), "says": marked(f"{known.name}. {known.why} Read again: {known.reread}.")}
-        for known in exercise.misconceptions.values()
-        for form in known.forms
+        {
+            "leaves": form().tolist(),
+            "says": marked(f"{one.name}. {one.why} Read again: {section_in_words(one.reread)}."),
+        }
+        for one in exercise.misconceptions.values()
+        for form in one.forms
     ]
     asked = Question("", {"form": "numbers", "within": exercise.within})
     return asked.as_data(exercise.answer) | {"leaves": exercise.answer, "slips": slips}

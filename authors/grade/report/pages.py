@@ -4,13 +4,16 @@ import base64
 import functools
 import hashlib
 import html
-import json
 import re
 from pathlib import Path
 
+import nbformat
+
 from workbench.display.show import framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.sections import TITLES, section_in_words
 
+from ...deck.notes import slide_numbers
 from ..judge import OF_THE_RUN
 from ..submissions.extract import NOTEBOOKS
 from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words, number, total
@@ -150,7 +153,7 @@ def _article(row):
     parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>"]
     parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{found}</div>"]
     parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
-    parts += [f"<p>Read again: {marked(reread)}.</p>"] * bool(reread)
+    parts += [f"<p>Read again: {marked(section_in_words(reread))}.</p>"] if reread else []
     told = result["misconception"] in OF_THE_RUN and "a cell ended" not in result["note"]  # by the message itself
     note = "" if told else result["note"]
     parts += [f"<p class='soft'>{escape(note)}</p>"] * bool(note)
@@ -215,27 +218,19 @@ def mistakes(report):
 
 
 def slide(reread):
-    """Where to read again, with the number of its slide: `03 slide 17 (“No looking ahead”)`."""
-    match = re.match(r"notebook (\d+), “([^”]+)”", reread)
-    if not match:
-        return marked(reread)
-    places = [at for (number, heading), at in slides().items() if number == match[1] and heading.startswith(match[2])]
-    place = places[0] if places else None
-    title = marked(f"“{match[2]}”")
-    return f"{int(match[1]):02d} slide {place} ({title})" if place else f"notebook {match[1]}, {title}"
+    """A section with the number of its slide, `03 slide 17 (“No looking ahead”)`; of several the first."""
+    section = reread.partition("..")[0]
+    place, title = slides().get(section), marked(f"“{TITLES[section]}”")
+    return f"{section[:2]} slide {place} ({title})" if place else marked(section_in_words(section))
 
 
 @functools.cache
 def slides():
-    """{(number of the notebook, heading): number of the slide under it}."""
+    """{section or another cell: number of the slide that it is on}, 0 before the first slide."""
     found = {}
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
-        number = path.stem.split("_")[0].lstrip("0")
-        place = 0
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            place += cell["metadata"].get("slideshow", {}).get("slide_type") in ("slide", "subslide")
-            if cell["cell_type"] == "markdown" and (match := re.match(r"#+\s+(.+)", "".join(cell["source"]))):
-                found[number, match[1].strip()] = place
+        numbers = slide_numbers(nbformat.read(path, as_version=4))
+        found |= {f"{path.name[:2]}#{cell}": number for cell, number in numbers.items()}
     return found
 
 

@@ -177,7 +177,7 @@ class Report:
 
 
 def misconception_in_words(exercise, misconception):
-    """(what is told of it, where to read again; "" for what no reading helps against)."""
+    """(what is told of it, the section to read again; "" for what no reading helps against)."""
     known = EXERCISES[exercise].misconceptions.get(misconception)
     if known:
         return known.name, known.reread

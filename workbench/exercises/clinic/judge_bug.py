@@ -7,6 +7,7 @@ from ..engine import runner
 from ..engine.function import explain
 from ..engine.outcome import kind_of, right, same
 from ..engine.runner import OutOfTime, Raised, Worker
+from ..engine.sections import section_in_words
 from ..engine.verdict import Verdict
 from .anonymous import fresh
 from .fault_names import FAULTS
@@ -27,7 +28,8 @@ def judge(case, answer):
     done = sum(part.state == "right" for part in parts)
     if done == len(parts):
         case.solved = True
-        status, message = "correct", f"{case.name}. {case.story}\n\n{parts[-1].message}\n\nRead again: {case.section}."
+        reread = f"Read again: {section_in_words(case.section)}."
+        status, message = "correct", f"{case.name}. {case.story}\n\n{parts[-1].message}\n\n{reread}"
     elif is_open(line) and is_open(fault) and all(part.state == "open" for part in parts):
         status, message = "unattempted", f"Not attempted yet. Needed: {case.asked()}."
     else:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..engine.verdict import SIGNS
 
-LESSON = "notebook 6, “What does a test have to say?”"
+LESSON = "06#text-07"
 SIGN_OF = {"right": SIGNS["correct"], "wrong": SIGNS["wrong"], "open": SIGNS["unattempted"]}
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .sections import section_in_words
 from .source import source_of
 from .verdict import Verdict
 
@@ -23,7 +24,7 @@ class Misconception:
     id: str
     name: str
     why: str
-    reread: str
+    reread: str  # a section, as sections.py names them: "08#text-waves"
 
 
 @dataclass(eq=False)
@@ -41,7 +42,7 @@ class Exercise:
     id: str
     reference: Callable
     title: str
-    section: str  # where it is taught
+    section: str  # where it is taught, as `reread` of a misconception
     asks: str  # what the learner writes: "my_causal_mask(n_queries, n_keys)", "three numbers"
     hints: list
     shows: tuple = ()  # whose source is the solution; the reference unless given
@@ -67,7 +68,7 @@ class Exercise:
     def misconception(self, *, reread=None, forms=(), telltale_call=None):
         """Add the decorated function as a misconception; `forms` are other ways to have it, with other results.
 
-        reread names a section of a notebook, that of the exercise unless given.
+        reread is a section, "08#text-waves", that of the exercise unless given.
         Raises: ValueError for a function without a docstring of two paragraphs, or a name that is taken.
         """
 
@@ -111,7 +112,8 @@ class Exercise:
 
     def named(self, misconception, seen="", drawn=None):
         """The verdict on an answer with a known misconception; `seen` says where it shows."""
-        parts = [f"{misconception.name}.", misconception.why, seen, f"Read again: {misconception.reread}."]
+        reread = f"Read again: {section_in_words(misconception.reread)}."
+        parts = [f"{misconception.name}.", misconception.why, seen, reread]
         return Verdict(self.id, "wrong", misconception.id, "\n\n".join(filter(None, parts)), *(drawn or ()))
 
 

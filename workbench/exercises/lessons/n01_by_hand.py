@@ -22,7 +22,7 @@ second_output = numbers(
     lambda: _steps().outputs[1],
     asks="three numbers",
     title="Another sentence",
-    section="notebook 1, “Step 5: from scores to weights” to “Step 7: the output is their sum”",
+    section="01#text-18..text-25",
     hints=[
         "First the query of *drink* and the three keys: rows of the inputs times `W_q` and `W_k`. Their dot products "
         "are its three scores, a whole number each.",
@@ -37,7 +37,7 @@ def _with_weights_to(decimals):
     return _steps().weights[1].round(decimals=decimals) @ _steps().values
 
 
-@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="01#text-18")
 def one_token_alone():
     """This is the value of one token alone.
 
@@ -47,7 +47,7 @@ def one_token_alone():
     return _steps().values[_steps().scores[1].argmax()]
 
 
-@second_output.misconception(reread="notebook 1, “What rounding does”", forms=[lambda: _with_weights_to(2)])
+@second_output.misconception(reread="01#text-29", forms=[lambda: _with_weights_to(2)])
 def rounded():
     """These are the numbers that come out of rounded weights.
 
@@ -57,7 +57,7 @@ def rounded():
     return _with_weights_to(1)
 
 
-@second_output.misconception(reread="notebook 1, “Break it”")
+@second_output.misconception(reread="01#text-34")
 def scaled():
     """These are the numbers with scores divided by √3.
 
@@ -66,9 +66,7 @@ def scaled():
     return _steps(scale=None).outputs[1]
 
 
-@second_output.misconception(
-    reread="notebook 1, “Step 4: the scores of one query”", forms=[lambda: _steps().outputs[2]]
-)
+@second_output.misconception(reread="01#text-12", forms=[lambda: _steps().outputs[2]])
 def other_row():
     """This is the output of another token.
 
@@ -78,9 +76,7 @@ def other_row():
     return _steps().outputs[0]
 
 
-@second_output.misconception(
-    reread="notebook 1, “Step 1: the inputs”", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]]
-)
+@second_output.misconception(reread="01#text-04", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]])
 def other_sentence():
     """This is an output of *I like tea*.
 
@@ -89,7 +85,7 @@ def other_sentence():
     return _steps(X).outputs[1]
 
 
-@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="01#text-18")
 def linear():
     """The scores were divided by their sum, without e.
 
@@ -99,7 +95,7 @@ def linear():
     return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
 
 
-@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="01#text-18")
 def scores_alone():
     """These are the scores, not yet the output.
 
@@ -108,7 +104,7 @@ def scores_alone():
     return _steps().scores[1]
 
 
-@second_output.misconception(reread="notebook 1, “Step 4: the scores of one query”")
+@second_output.misconception(reread="01#text-12")
 def exchanged():
     """Query and key have changed places.
 
@@ -117,7 +113,7 @@ def exchanged():
     return torch.softmax(_steps().scores[:, 1], dim=0) @ _steps().values
 
 
-@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="01#text-18")
 def raw_scores():
     """The values were multiplied by the scores, not by the weights.
 
@@ -127,7 +123,7 @@ def raw_scores():
     return _steps().scores[1] @ _steps().values
 
 
-@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="01#text-18")
 def wrong_axis():
     """The softmax was taken down a column.
 
@@ -136,7 +132,7 @@ def wrong_axis():
     return torch.softmax(_steps().scores, dim=0)[1] @ _steps().values
 
 
-@second_output.misconception(reread="notebook 1, “What a word looks for”")
+@second_output.misconception(reread="01#why-ask")
 def keys_for_values():
     """The weights were applied to the keys.
 
@@ -145,7 +141,7 @@ def keys_for_values():
     return _steps().weights[1] @ _steps().keys
 
 
-@second_output.misconception(reread="notebook 1, “Step 7: the output is their sum”")
+@second_output.misconception(reread="01#text-25")
 def weights():
     """These are the weights, not yet the output.
 
@@ -154,7 +150,7 @@ def weights():
     return _steps().weights[1]
 
 
-@second_output.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@second_output.misconception(reread="01#text-18")
 def uniform():
     """This is the plain average of the three values.
 
@@ -186,7 +182,7 @@ self_attention = function(
     unscaled,
     as_="my_self_attention(x, w_q, w_k, w_v)",
     title="Your own self-attention",
-    section="notebook 1, “All queries at once”",
+    section="01#text-27",
     probes=[
         (X, W_q, W_k, W_v),
         _projections(2, 3, 4, 5, seed=10),
@@ -209,7 +205,7 @@ self_attention = function(
 )
 
 
-@self_attention.misconception(reread="notebook 1, “Break it”")
+@self_attention.misconception(reread="01#text-34")
 def scaled(x, w_q, w_k, w_v):
     """The scores are divided by √d_k.
 
@@ -219,7 +215,7 @@ def scaled(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T / w_q.size(1) ** 0.5, dim=-1) @ (x @ w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="01#text-18")
 def wrong_axis(x, w_q, w_k, w_v):
     """The softmax runs down the columns.
 
@@ -236,7 +232,7 @@ def _sums_across(x, w_q, w_k, w_v, shift=lambda scores: 0):
 
 
 @self_attention.misconception(
-    reread="notebook 1, “Step 5: from scores to weights”",
+    reread="01#text-18",
     forms=[partial(_sums_across, shift=lambda scores: scores.amax(dim=-1, keepdim=True))],
 )
 def sums_across(x, w_q, w_k, w_v):
@@ -248,7 +244,7 @@ def sums_across(x, w_q, w_k, w_v):
     return _sums_across(x, w_q, w_k, w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="01#text-18")
 def softmax_twice(x, w_q, w_k, w_v):
     """Softmax is taken twice.
 
@@ -258,7 +254,7 @@ def softmax_twice(x, w_q, w_k, w_v):
     return torch.softmax(torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1), dim=-1) @ (x @ w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="01#text-18")
 def linear(x, w_q, w_k, w_v):
     """The scores are divided by their sum, without e.
 
@@ -268,7 +264,7 @@ def linear(x, w_q, w_k, w_v):
     return scores / scores.sum(dim=-1, keepdim=True) @ (x @ w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “Step 4: the scores of one query”")
+@self_attention.misconception(reread="01#text-12")
 def swapped(x, w_q, w_k, w_v):
     """Queries and keys have changed places.
 
@@ -278,7 +274,7 @@ def swapped(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_k) @ (x @ w_q).T, dim=-1) @ (x @ w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@self_attention.misconception(reread="01#text-18")
 def raw_scores(x, w_q, w_k, w_v):
     """The values are multiplied by the scores: the softmax is missing or its result is not used.
 
@@ -288,7 +284,7 @@ def raw_scores(x, w_q, w_k, w_v):
     return (x @ w_q) @ (x @ w_k).T @ (x @ w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “All queries at once”")
+@self_attention.misconception(reread="01#text-27")
 def transposed_weights(x, w_q, w_k, w_v):
     """The weights are transposed before they meet the values.
 
@@ -297,7 +293,7 @@ def transposed_weights(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).T @ (x @ w_v)
 
 
-@self_attention.misconception(reread="notebook 1, “What a word looks for”")
+@self_attention.misconception(reread="01#why-ask")
 def inputs_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the inputs themselves.
 
@@ -306,7 +302,7 @@ def inputs_for_values(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
 
 
-@self_attention.misconception(reread="notebook 1, “What a word looks for”")
+@self_attention.misconception(reread="01#why-ask")
 def keys_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the keys.
 
@@ -315,7 +311,7 @@ def keys_for_values(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_k)
 
 
-@self_attention.misconception(reread="notebook 1, “Step 7: the output is their sum”")
+@self_attention.misconception(reread="01#text-25")
 def weights(x, w_q, w_k, w_v):
     """It returns the weights.
 
@@ -324,7 +320,7 @@ def weights(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
 
 
-@self_attention.misconception(reread="notebook 1, “What rounding does”")
+@self_attention.misconception(reread="01#text-29")
 def rounded(x, w_q, w_k, w_v):
     """The weights are rounded on the way.
 

@@ -26,7 +26,7 @@ stable_softmax = function(
     softmax,
     as_="my_softmax(scores)",
     title="A stable softmax",
-    section="notebook 2, “A softmax that does not break”",
+    section="02#text-25",
     probes=[
         (torch.tensor([[1.0, 2.0], [0.0, 3.0]]),),
         (normal(2, 3),),
@@ -109,7 +109,7 @@ def clamp(scores):
 
 
 @stable_softmax.misconception(
-    reread="notebook 2, “Break it”",
+    reread="02#text-40",
     forms=[lambda scores: torch.softmax(scores, dim=0), lambda scores: torch.softmax(scores, dim=1)],
 )
 def wrong_axis(scores):
@@ -142,7 +142,7 @@ def keepdim(scores):
     return exps / exps.sum(dim=-1)
 
 
-@stable_softmax.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@stable_softmax.misconception(reread="01#text-18")
 def log(scores):
     """This is the logarithm of the softmax.
 
@@ -151,7 +151,7 @@ def log(scores):
     return torch.log_softmax(scores, dim=-1)
 
 
-@stable_softmax.misconception(reread="notebook 1, “Step 5: from scores to weights”")
+@stable_softmax.misconception(reread="01#text-18")
 def no_exp(scores):
     """The scores are divided by their sum, without exp.
 
@@ -160,9 +160,7 @@ def no_exp(scores):
     return scores / scores.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.misconception(
-    reread="notebook 1, “Step 5: from scores to weights”", forms=[lambda scores: torch.exp(scores)]
-)
+@stable_softmax.misconception(reread="01#text-18", forms=[lambda scores: torch.exp(scores)])
 def not_divided(scores):
     """exp is taken, but nothing is divided by the sum.
 
@@ -195,7 +193,7 @@ attention = function(
     scaled_dot_product_attention,
     as_="my_attention(q, k, v)",
     title="Attention, from an empty cell",
-    section="notebook 2, “Putting it together”",
+    section="02#text-38",
     probes=[
         _qkv(1, n_q=2, n_k=3, d_k=4, d_v=5, seed=1),
         _qkv(2, n_q=3, n_k=4, d_k=6, d_v=5, seed=2),
@@ -225,7 +223,7 @@ def _scores(q, k):
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
 
-@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="02#text-29")
 def no_scale(q, k, v):
     """The scores are not divided by √d_k.
 
@@ -235,7 +233,7 @@ def no_scale(q, k, v):
     return _attend(q @ k.transpose(-2, -1), v)
 
 
-@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="02#text-29")
 def d_not_root(q, k, v):
     """The scores are divided by d_k, not by its root.
 
@@ -245,7 +243,7 @@ def d_not_root(q, k, v):
 
 
 @attention.misconception(
-    reread="notebook 2, “Why divide by √d_k?”",
+    reread="02#text-29",
     forms=[
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(k.size(-2)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(-2)), v),
@@ -262,7 +260,7 @@ def wrong_size_in_root(q, k, v):
     return _attend(q @ k.transpose(-2, -1) / math.sqrt(v.size(-1)), v)
 
 
-@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="02#text-29")
 def multiplied(q, k, v):
     """The scores are multiplied by √d_k.
 
@@ -271,7 +269,7 @@ def multiplied(q, k, v):
     return _attend(q @ k.transpose(-2, -1) * math.sqrt(q.size(-1)), v)
 
 
-@attention.misconception(reread="notebook 2, “Why divide by √d_k?”")
+@attention.misconception(reread="02#text-29")
 def scaled_after(q, k, v):
     """The division comes after softmax.
 
@@ -282,7 +280,7 @@ def scaled_after(q, k, v):
 
 
 @attention.misconception(
-    reread="notebook 2, “Break it”",
+    reread="02#text-40",
     forms=[lambda q, k, v: _attend(_scores(q, k), v, dim=1), lambda q, k, v: _attend(_scores(q, k), v, dim=0)],
 )
 def wrong_axis(q, k, v):
@@ -295,7 +293,7 @@ def wrong_axis(q, k, v):
 
 
 @attention.misconception(
-    reread="notebook 2, “Any leading dimensions”",
+    reread="02#text-13",
     forms=[
         lambda q, k, v: (_scores(q, k) @ v, _scores(q, k)),
         lambda q, k, v: (q @ k.transpose(-2, -1) @ v, q @ k.transpose(-2, -1)),
@@ -311,7 +309,7 @@ def softmax_lost(q, k, v):
     return _scores(q, k) @ v, torch.softmax(_scores(q, k), dim=-1)
 
 
-@attention.misconception(reread="notebook 1, “Four words to talk with”")
+@attention.misconception(reread="01#text-02")
 def scores_returned(q, k, v):
     """The output is right; what comes with it are the scores, not the weights.
 
@@ -330,7 +328,7 @@ def order(q, k, v):
     return scaled_dot_product_attention(q, k, v)[::-1]
 
 
-@attention.misconception(reread="notebook 2, “Two sentences at once”")
+@attention.misconception(reread="02#text-02")
 def all_axes(q, k, v):
     """`.T` turns round all axes.
 
@@ -340,7 +338,7 @@ def all_axes(q, k, v):
     return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
 
 
-@attention.misconception(reread="notebook 2, “Any leading dimensions”")
+@attention.misconception(reread="02#text-13")
 def only_3d(q, k, v):
     """It works for three dimensions only.
 

@@ -21,7 +21,7 @@ padding_mask = function(
     masks.padding_mask,
     as_="my_padding_mask(lengths, max_len)",
     title="A padding mask",
-    section="notebook 3, “A mask from lengths”",
+    section="03#text-05",
     probes=[
         _lengths(2, 1, max_len=3),
         _lengths(3, 1, max_len=4),
@@ -42,7 +42,7 @@ padding_mask = function(
 
 
 @padding_mask.misconception(
-    reread="notebook 3, “True means what?”",
+    reread="03#text-35",
     forms=[lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, 0]],
 )
 def polarity(lengths, max_len):
@@ -82,7 +82,7 @@ def no_query_axis(lengths, max_len):
     return torch.arange(max_len) < lengths[:, None]
 
 
-@padding_mask.misconception(reread="notebook 3, “A softmax that survives”")
+@padding_mask.misconception(reread="03#text-27")
 def queries_masked(lengths, max_len):
     """The padded queries are masked as well.
 
@@ -103,7 +103,7 @@ def column(lengths, max_len):
 
 
 @padding_mask.misconception(
-    reread="notebook 3, “True means what?”",
+    reread="03#text-35",
     forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len).long()],
 )
 def numbers(lengths, max_len):
@@ -132,7 +132,7 @@ causal_mask = function(
     masks.causal_mask,
     as_="my_causal_mask(n_queries, n_keys)",
     title="A causal mask",
-    section="notebook 3, “No looking ahead”",
+    section="03#text-10",
     probes=[(3, 3), (2, 4), (5, 5), (3, 7)],
     corner_cases=[(1, 1), (1, 4), (4, 2)],
     drawn=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
@@ -180,9 +180,7 @@ def all_open(n_queries, n_keys):
     return _ones(n_queries, n_keys)
 
 
-@causal_mask.misconception(
-    reread="notebook 3, “True means what?”", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)]
-)
+@causal_mask.misconception(reread="03#text-35", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)])
 def polarity(n_queries, n_keys):
     """True and False have changed places.
 
@@ -221,7 +219,7 @@ def backwards(n_queries, n_keys):
 
 
 @causal_mask.misconception(
-    reread="notebook 3, “True means what?”",
+    reread="03#text-35",
     forms=[
         lambda n_queries, n_keys: masks.causal_mask(n_queries, n_keys).long(),
         lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril(),
@@ -237,7 +235,7 @@ def numbers(n_queries, n_keys):
 
 
 @causal_mask.misconception(
-    reread="notebook 3, “True means what?”",
+    reread="03#text-35",
     forms=[
         lambda n_queries, n_keys: torch.zeros(n_queries, n_keys).masked_fill(
             ~_ones(n_queries, n_keys).tril(), -math.inf
@@ -303,7 +301,7 @@ masked_softmax = function(
     functional.masked_softmax,
     as_="my_masked_softmax(scores, mask)",
     title="A softmax that survives",
-    section="notebook 3, “A softmax that survives”",
+    section="03#text-27",
     probes=[
         _masked(2, 3, seed=1),
         _masked(4, 5, seed=2),
@@ -335,7 +333,7 @@ masked_softmax = function(
 )
 
 
-@masked_softmax.misconception(reread="notebook 3, “Before softmax, not after”")
+@masked_softmax.misconception(reread="03#text-07")
 def after_softmax(scores, mask):
     """The weights are set to 0 after softmax.
 
@@ -346,7 +344,7 @@ def after_softmax(scores, mask):
 
 
 @masked_softmax.misconception(
-    reread="notebook 3, “Before softmax, not after”",
+    reread="03#text-07",
     telltale_call=_loud_masked(),
     forms=[lambda scores, mask: _renormalised(torch.softmax(scores, dim=-1) * mask, least=1e-9)],
 )
@@ -359,7 +357,7 @@ def renormalised(scores, mask):
     return _renormalised(torch.softmax(scores, dim=-1) * mask)
 
 
-@masked_softmax.misconception(reread="notebook 3, “True means what?”")
+@masked_softmax.misconception(reread="03#text-35")
 def polarity(scores, mask):
     """True is taken to mean “hide”.
 
@@ -368,7 +366,7 @@ def polarity(scores, mask):
     return functional.masked_softmax(scores, ~mask)
 
 
-@masked_softmax.misconception(reread="notebook 3, “Padding is heard”")
+@masked_softmax.misconception(reread="03#text-02")
 def zero_scores(scores, mask):
     """Masked scores are set to 0.
 
@@ -378,7 +376,7 @@ def zero_scores(scores, mask):
     return torch.softmax(scores * mask, dim=-1)
 
 
-@masked_softmax.misconception(reread="notebook 3, “True means what?”")
+@masked_softmax.misconception(reread="03#text-35")
 def added(scores, mask):
     """The mask is added to the scores as 0 and 1.
 
@@ -387,7 +385,7 @@ def added(scores, mask):
     return torch.softmax(scores + mask.float(), dim=-1)
 
 
-@masked_softmax.misconception(reread="notebook 3, “A mask that is not used”")
+@masked_softmax.misconception(reread="03#text-14")
 def ignored(scores, mask):
     """The mask has no effect.
 
@@ -397,7 +395,7 @@ def ignored(scores, mask):
     return torch.softmax(scores, dim=-1)
 
 
-@masked_softmax.misconception(reread="notebook 3, “The row with nothing left”", telltale_call=_dead())
+@masked_softmax.misconception(reread="03#text-21", telltale_call=_dead())
 def dead_nan(scores, mask):
     """Rows with nothing left are NaN.
 
@@ -407,7 +405,7 @@ def dead_nan(scores, mask):
 
 
 @masked_softmax.misconception(
-    reread="notebook 3, “The row with nothing left”",
+    reread="03#text-21",
     telltale_call=_dead(),
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, torch.finfo(scores.dtype).min), dim=-1),
@@ -424,7 +422,7 @@ def dead_uniform(scores, mask):
 
 
 @masked_softmax.misconception(
-    reread="notebook 3, “Which number to fill in?”",
+    reread="03#text-18",
     telltale_call=_tiny_scores(),
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1),
@@ -440,7 +438,7 @@ def small_fill(scores, mask):
 
 
 @masked_softmax.misconception(
-    reread="notebook 2, “Break it”",
+    reread="02#text-40",
     forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-2)],
 )
 def wrong_axis(scores, mask):
@@ -451,7 +449,7 @@ def wrong_axis(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2)
 
 
-@masked_softmax.misconception(reread="notebook 3, “The row with nothing left”")
+@masked_softmax.misconception(reread="03#text-21")
 def nan_gradient(scores, mask):
     """The weights are right, but the gradient of a dead row is NaN.
 
@@ -462,7 +460,7 @@ def nan_gradient(scores, mask):
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
 
 
-@masked_softmax.misconception(reread="notebook 3, “A softmax that survives”")
+@masked_softmax.misconception(reread="03#text-27")
 def written_over(scores, mask):
     """The weights are right, but softmax's result was written over.
 

@@ -24,7 +24,7 @@ split = function(
     split_heads,
     as_="my_split_heads(x, num_heads)",
     title="Split into heads",
-    section="notebook 4, “From features to heads: view and transpose”",
+    section="04#text-20",
     drawn=lambda rng: [_tokens(*rng.sample(range(2, 7), 2), heads * rng.randrange(2, 5), heads) for heads in (2, 3)],
     probes=[_tokens(1, 3, 4, 2), _tokens(2, 3, 8, 2), _tokens(2, 5, 6, 3), _tokens(3, 4, 10, 5)],
     corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4), _tokens(1, 3, 6, 4)],
@@ -67,7 +67,7 @@ def not_transposed(x, num_heads):
     return x.reshape(*x.shape[:2], num_heads, -1)
 
 
-@split.misconception(reread="notebook 4, “All heads in the batch”")
+@split.misconception(reread="04#text-33")
 def merged_batch(x, num_heads):
     """Heads and batch have been merged into one axis.
 
@@ -77,7 +77,7 @@ def merged_batch(x, num_heads):
     return split_heads(x, num_heads).flatten(0, 1)
 
 
-@split.misconception(reread="notebook 4, “Break it”")
+@split.misconception(reread="04#text-39")
 def invented_tokens(x, num_heads):
     """Sizes that do not divide go through unnoticed.
 
@@ -92,7 +92,7 @@ def _sliced(x, num_heads):
     return torch.stack([x[..., h * width : (h + 1) * width] for h in range(num_heads)], dim=1)
 
 
-@split.misconception(reread="notebook 4, “Break it”", forms=[_sliced], telltale_call=_tokens(1, 4, 10, 4))
+@split.misconception(reread="04#text-39", forms=[_sliced], telltale_call=_tokens(1, 4, 10, 4))
 def left_over(x, num_heads):
     """Features that cannot be shared out go through unnoticed.
 
@@ -102,7 +102,7 @@ def left_over(x, num_heads):
     return torch.stack(x.split(x.size(-1) // num_heads, dim=-1), dim=1)
 
 
-@split.misconception(reread="notebook 4, “Break it”")
+@split.misconception(reread="04#text-39")
 def fewer_heads(x, num_heads):
     """`chunk` makes fewer heads where the sizes do not divide.
 
@@ -124,7 +124,7 @@ merge = function(
     merge_heads,
     as_="my_merge_heads(x)",
     title="Merge the heads",
-    section="notebook 4, “From features to heads: view and transpose”",
+    section="04#text-20",
     drawn=lambda rng: [_heads(*rng.sample(range(2, 7), 4))],
     probes=[_heads(1, 2, 3, 2), _heads(2, 3, 4, 5), _heads(3, 2, 5, 4), _heads(2, 4, 4, 3)],
     corner_cases=[_heads(2, 1, 3, 4), _heads(2, 3, 1, 4)],
@@ -169,7 +169,7 @@ def interleaved(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@merge.misconception(reread="notebook 4, “A list of heads”", forms=[lambda x: x.sum(dim=1)])
+@merge.misconception(reread="04#text-11", forms=[lambda x: x.sum(dim=1)])
 def averaged(x):
     """The heads are averaged or added up.
 
@@ -230,7 +230,7 @@ multi_head = function(
     multi_head_attention,
     as_="my_multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None)",
     title="Multi-head attention",
-    section="notebook 4, “Multi-head attention, whole”",
+    section="04#text-27",
     probes=[
         _inputs(1, 2, 4, 2, seed=1),
         _inputs(2, 3, 8, 4, seed=2),
@@ -288,7 +288,7 @@ def _masked(scores, mask, fill, dim=-1):
     return torch.softmax(scores if mask is None else scores.masked_fill(~mask, fill), dim=dim)
 
 
-@multi_head.misconception(reread="notebook 4, “Which root?”")
+@multi_head.misconception(reread="04#text-31")
 def scale_d_model(*args):
     """The scores are divided by √embed_dim.
 
@@ -298,7 +298,7 @@ def scale_d_model(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
 
 
-@multi_head.misconception(reread="notebook 2, “Why divide by √d_k?”")
+@multi_head.misconception(reread="02#text-29")
 def no_scale(*args):
     """The scores are not divided by √head_dim.
 
@@ -307,7 +307,7 @@ def no_scale(*args):
     return _variant(*args, scale=lambda head_dim, embed_dim: 1.0)
 
 
-@multi_head.misconception(reread="notebook 2, “Why divide by √d_k?”")
+@multi_head.misconception(reread="02#text-29")
 def d_not_root(*args):
     """The scores are divided by head_dim, not by its root.
 
@@ -317,7 +317,7 @@ def d_not_root(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 4, “From features to heads: view and transpose”",
+    reread="04#text-20",
     forms=[
         partial(
             _variant,
@@ -335,7 +335,7 @@ def view_alone(*args):
     return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
 
 
-@multi_head.misconception(reread="notebook 4, “From features to heads: view and transpose”")
+@multi_head.misconception(reread="04#text-20")
 def merge_alone(*args):
     """The heads are merged without moving them back behind the tokens.
 
@@ -345,7 +345,7 @@ def merge_alone(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 4, “From features to heads: view and transpose”",
+    reread="04#text-20",
     forms=[
         partial(
             _variant,
@@ -362,7 +362,7 @@ def interleaved(*args):
     return _variant(*args, split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2))
 
 
-@multi_head.misconception(reread="notebook 4, “Two questions, one softmax”")
+@multi_head.misconception(reread="04#text-02")
 def one_head(*args):
     """It attends with all features at once: there is only one head.
 
@@ -371,7 +371,7 @@ def one_head(*args):
     return _variant(*args, split=lambda x, h: x[:, None])
 
 
-@multi_head.misconception(reread="notebook 4, “What the last projection is for”")
+@multi_head.misconception(reread="04#text-mix")
 def no_output_projection(*args):
     """The output projection is not used.
 
@@ -382,7 +382,7 @@ def no_output_projection(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 4, “One head as a module”",
+    reread="04#text-08",
     forms=[
         partial(_variant, turn_last=lambda w: w.T),
         partial(_variant, turn=lambda w: w.T, turn_last=lambda w: w),
@@ -398,7 +398,7 @@ def transposed_weights(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 2, “Break it”",
+    reread="02#text-40",
     forms=[
         partial(_variant, weigh=partial(_masked, fill=fill, dim=dim))
         for fill, dim in itertools.product((-math.inf, -1e9), (-2, 1, 0))
@@ -414,7 +414,7 @@ def wrong_axis(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 2, “Any leading dimensions”",
+    reread="02#text-13",
     forms=[
         partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -1e9)),
         partial(_variant, weigh=lambda s, m: s if m is None else s.masked_fill(~m, -math.inf)),
@@ -428,7 +428,7 @@ def softmax_lost(*args):
     return _variant(*args, weigh=lambda s, m: s)
 
 
-@multi_head.misconception(reread="notebook 3, “A mask that is not used”")
+@multi_head.misconception(reread="03#text-14")
 def mask_ignored(*args):
     """The mask has no effect.
 
@@ -438,7 +438,7 @@ def mask_ignored(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 3, “True means what?”",
+    reread="03#text-35",
     forms=[
         partial(_variant, weigh=lambda s, m: _masked(s, None if m is None else ~m, -math.inf)),
         partial(_variant, weigh=lambda s, m: _masked(s, None if m is None else ~m, -1e9)),
@@ -452,7 +452,7 @@ def polarity(*args):
     return _variant(*args, weigh=lambda s, m: masked_softmax(s, None if m is None else ~m))
 
 
-@multi_head.misconception(reread="notebook 3, “Padding is heard”")
+@multi_head.misconception(reread="03#text-02")
 def zero_scores(*args):
     """Masked scores are set to 0.
 
@@ -462,7 +462,7 @@ def zero_scores(*args):
     return _variant(*args, weigh=partial(_masked, fill=0.0))
 
 
-@multi_head.misconception(reread="notebook 3, “Before softmax, not after”")
+@multi_head.misconception(reread="03#text-07")
 def after_softmax(*args):
     """The mask is applied after softmax.
 
@@ -471,7 +471,7 @@ def after_softmax(*args):
     return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1) * (1 if m is None else m))
 
 
-@multi_head.misconception(reread="notebook 3, “True means what?”")
+@multi_head.misconception(reread="03#text-35")
 def added(*args):
     """The mask is added to the scores as 0 and 1.
 
@@ -481,7 +481,7 @@ def added(*args):
 
 
 @multi_head.misconception(
-    reread="notebook 4, “Multi-head attention, whole”",
+    reread="04#text-27",
     forms=[partial(_variant, mask_for_scores=lambda mask: mask, weigh=partial(_masked, fill=-math.inf))],
 )
 def mask_per_head(*args):
@@ -493,9 +493,7 @@ def mask_per_head(*args):
     return _variant(*args, mask_for_scores=lambda mask: mask)
 
 
-@multi_head.misconception(
-    reread="notebook 3, “A mask from lengths”", forms=[partial(_variant, mask_for_scores=torch.squeeze)]
-)
+@multi_head.misconception(reread="03#text-05", forms=[partial(_variant, mask_for_scores=torch.squeeze)])
 def mask_squeezed(*args):
     """The mask has lost its axis of the queries.
 
@@ -505,7 +503,7 @@ def mask_squeezed(*args):
     return _variant(*args, mask_for_scores=torch.squeeze, weigh=partial(_masked, fill=-math.inf))
 
 
-@multi_head.misconception(reread="notebook 3, “The row with nothing left”")
+@multi_head.misconception(reread="03#text-21")
 def dead_nan(*args):
     """Rows with nothing left are NaN.
 
@@ -514,7 +512,7 @@ def dead_nan(*args):
     return _variant(*args, weigh=partial(_masked, fill=-math.inf))
 
 
-@multi_head.misconception(reread="notebook 3, “The row with nothing left”")
+@multi_head.misconception(reread="03#text-21")
 def dead_uniform(*args):
     """Rows with nothing left listen to everything alike.
 

@@ -35,7 +35,7 @@ key_padding = function(
     to_key_padding_mask,
     as_="my_to_key_padding_mask(lengths, max_len)",
     title="A padding mask for PyTorch's module",
-    section="notebook 5, “Trap one: whose True is it?”",
+    section="05#text-11",
     probes=[_lengths(2, 1, max_len=3), _lengths(3, 1, max_len=4), _lengths(2, 5, 1, 4, max_len=6)],
     corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=2)],
     drawn=drawn_lengths,
@@ -50,7 +50,7 @@ key_padding = function(
 )
 
 
-@key_padding.misconception(reread="notebook 3, “True means what?”", forms=[padding_mask])
+@key_padding.misconception(reread="03#text-35", forms=[padding_mask])
 def polarity(lengths, max_len):
     """True stands where the tokens are.
 
@@ -60,7 +60,7 @@ def polarity(lengths, max_len):
     return padding_mask(lengths, max_len)[:, 0]
 
 
-@key_padding.misconception(reread="notebook 3, “A mask from lengths”")
+@key_padding.misconception(reread="03#text-05")
 def off_by_one(lengths, max_len):
     """The first padded position still counts as a token.
 
@@ -69,7 +69,7 @@ def off_by_one(lengths, max_len):
     return torch.arange(max_len) > lengths[:, None]
 
 
-@key_padding.misconception(reread="notebook 5, “Every mask, forwards and backwards”")
+@key_padding.misconception(reread="05#text-07")
 def query_axis(lengths, max_len):
     """The mask still has the axis of the queries.
 
@@ -79,7 +79,7 @@ def query_axis(lengths, max_len):
 
 
 @key_padding.misconception(
-    reread="notebook 3, “True means what?”",
+    reread="03#text-35",
     forms=[
         lambda lengths, max_len: (~padding_mask(lengths, max_len)[:, 0]).long(),
         lambda lengths, max_len: padding_mask(lengths, max_len)[:, 0].float(),
@@ -145,7 +145,7 @@ carry_over = function(
     load_from_torch,
     as_="my_load_from_torch(ours, theirs)",
     title="Carry the weights over",
-    section="notebook 5, “Weights from here to there”",
+    section="05#text-05",
     probes=[_modules(4, 2, seed=1), _modules(6, 3, seed=2), _modules(8, 2, seed=3)],
     corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
     returns=(
@@ -215,7 +215,7 @@ def order(ours, theirs):
 
 
 @carry_over.misconception(
-    reread="notebook 4, “One product for all heads”",
+    reread="04#text-18",
     forms=[partial(_copying, turned=LINEARS[:3]), partial(_copying, turned=LINEARS[3:])],
 )
 def transposed(ours, theirs):
@@ -233,7 +233,7 @@ def _cut_by_columns(ours, theirs):
         linear.weight.copy_(weight)
 
 
-@carry_over.misconception(reread="notebook 5, “What is inside”", forms=[_cut_by_columns])
+@carry_over.misconception(reread="05#text-02", forms=[_cut_by_columns])
 def cut_by_columns(ours, theirs):
     """`in_proj_weight` is cut along the wrong axis.
 
@@ -284,9 +284,7 @@ def no_out_proj(ours, theirs):
     _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
 
 
-@carry_over.misconception(
-    reread="notebook 5, “Exercises”", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])]
-)
+@carry_over.misconception(reread="05#text-35", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
 def biases_expected(ours, theirs):
     """A module without biases has none to carry over.
 
@@ -295,9 +293,7 @@ def biases_expected(ours, theirs):
     _biases_expected(ours, theirs)
 
 
-@carry_over.misconception(
-    reread="notebook 5, “Exercises”", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])]
-)
+@carry_over.misconception(reread="05#text-35", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
 def one_width(ours, theirs):
     """The three weights do not always come in one piece.
 

@@ -33,7 +33,7 @@ softmax_backward = function(
     backward.softmax_backward,
     as_="my_softmax_backward(weights, grad_weights)",
     title="Back through softmax",
-    section="notebook 7, “The way back through softmax”",
+    section="07#through-softmax",
     probes=[_shares(2, 3, seed=1), _shares(3, 4, seed=3), _shares(2, 3, 4, seed=5), _shares(2, 3, 4, 5, seed=7)],
     corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9))],
     drawn=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
@@ -139,7 +139,7 @@ def unweighted(weights, grad_weights):
 
 
 @softmax_backward.misconception(
-    reread="notebook 3, “A softmax that survives”",
+    reread="03#text-27",
     telltale_call=_dead_shares(),
     forms=[lambda w, g: w * (g - (w * g).sum(dim=-1, keepdim=True)) / w.sum(dim=-1, keepdim=True)],
 )
@@ -166,7 +166,7 @@ attention_backward = function(
     backward.attention_backward,
     as_="my_attention_backward(query, key, value, grad_output)",
     title="Back through attention",
-    section="notebook 7, “All of attention, backwards”",
+    section="07#all-of-it",
     shows=(backward.attention_backward, backward.softmax_backward),
     probes=[
         _attended(3, 3, 3, 3, seed=1),
@@ -270,7 +270,7 @@ def scores_for_weights(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, back.mT @ grad_output
 
 
-@attention_backward.misconception(reread="notebook 7, “The way back through softmax”")
+@attention_backward.misconception(reread="07#through-softmax")
 def softmax_skipped(query, key, value, grad_output):
     """The way back does not pass through softmax.
 
@@ -280,7 +280,7 @@ def softmax_skipped(query, key, value, grad_output):
     return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
 
 
-@attention_backward.misconception(reread="notebook 7, “The way back through softmax”")
+@attention_backward.misconception(reread="07#through-softmax")
 def mean_kept(query, key, value, grad_output):
     """On the way through softmax the row's mean is not subtracted.
 
@@ -374,7 +374,7 @@ learning = function(
     learn,
     as_="my_learn(x, w_q, w_k, wish, steps, rate)",
     title="Learning",
-    section="notebook 7, “One step, fifty steps”",
+    section="07#one-step",
     probes=[
         _wishes(3, 4, 2, 1, 0.5, *_EVERYBODY, seed=1),
         _wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5),
@@ -410,7 +410,7 @@ def climbs(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, -rate)
 
 
-@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="07#break-it")
 def adds_up(x, w_q, w_k, wish, steps, rate):
     """The gradients of all steps add up.
 
@@ -479,7 +479,7 @@ def without_rate(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, 1.0)
 
 
-@learning.misconception(reread="notebook 7, “A wish”")
+@learning.misconception(reread="07#a-wish")
 def scaled(x, w_q, w_k, wish, steps, rate):
     """The scores are divided by √d_k.
 
@@ -506,7 +506,7 @@ def nobodys_wish(x, w_q, w_k, wish, steps, rate):
 
 
 @learning.misconception(
-    reread="notebook 7, “Exercises”",
+    reread="07#exercise-text-1",
     forms=[
         lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / max(1, wish.sum().item())),
         lambda x, w_q, w_k, wish, steps, rate: learn(x, w_q, w_k, wish, steps, rate / wish.numel()),
@@ -520,7 +520,7 @@ def averaged(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, rate / len(x))
 
 
-@learning.misconception(reread="notebook 7, “From scores to $W_q$”")
+@learning.misconception(reread="07#your-grad-query")
 def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
     """The queries pull where the keys should.
 
@@ -533,7 +533,7 @@ def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
     return w_q
 
 
-@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="notebook 7, “Break it”")
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="07#break-it")
 def recorded_update(x, w_q, w_k, wish, steps, rate):
     """The update itself is recorded by autograd.
 
@@ -631,7 +631,7 @@ testing = function(
     detects,
     as_="my_detects(backward)",
     title="A test for a way back",
-    section="notebook 7, “All of attention, backwards”",
+    section="07#all-of-it",
     probes=[(code,) for code in (HEALTHY | ILL).values()],
     returns=("the verdict",),
     after=_verdict,

@@ -41,7 +41,7 @@ sinusoidal_encoding = function(
     position.sinusoidal_encoding,
     as_="my_sinusoidal_encoding(n, embed_dim)",
     title="Sinusoids",
-    section="notebook 8, “Two: waves”",
+    section="08#text-waves",
     probes=[(4, 4), (3, 10), (6, 8), (9, 6)],
     corner_cases=[(1, 4), (5, 2), (40, 16)],
     drawn=lambda rng: [
@@ -193,7 +193,7 @@ rotary = function(
     position.rotary,
     as_="my_rotary(x, start=0)",
     title="RoPE",
-    section="notebook 8, “Three: turn, do not add”",
+    section="08#text-rope",
     probes=[_heads(1, 2, 3, 4), _heads(2, 3, 4, 6), _heads(1, 2, 5, 8, start=3), _heads(2, 1, 3, 10, start=1)],
     corner_cases=[_heads(2, 3, 1, 4, start=7), _heads(1, 2, 4, 2, start=2)],
     drawn=lambda rng: [
@@ -229,7 +229,7 @@ def _half_exchanged(x):
     return torch.cat([-b, a], dim=-1)
 
 
-@rotary.misconception(reread="notebook 8, “Break it”")
+@rotary.misconception(reread="08#text-break")
 def halves(x, start=0):
     """The pairs are one feature of each half.
 
@@ -246,7 +246,7 @@ def halves(x, start=0):
             + torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2) * torch.cat([_angles(x, start)] * 2, -1).sin()
         )
     ],
-    reread="notebook 8, “Break it”",
+    reread="08#text-break",
 )
 def mixed(x, start=0):
     """Pairs of one convention are turned by the angles of the other.
@@ -367,7 +367,7 @@ alibi_bias = function(
     position.alibi_bias,
     as_="my_alibi_bias(num_heads, n_queries, n_keys)",
     title="ALiBi",
-    section="notebook 8, “Four: a price for distance”",
+    section="08#text-alibi",
     probes=[(2, 3, 3), (8, 4, 4), (4, 2, 5), (6, 3, 4), (12, 1, 3)],
     corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1)],
     drawn=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
@@ -431,7 +431,7 @@ def rewarded(num_heads, n_queries, n_keys):
     return -position.alibi_bias(num_heads, n_queries, n_keys)
 
 
-@alibi_bias.misconception(telltale_call=(4, 2, 5), reread="notebook 3, “No looking ahead”")
+@alibi_bias.misconception(telltale_call=(4, 2, 5), reread="03#text-10")
 def top_left(num_heads, n_queries, n_keys):
     """With fewer queries than keys the distances are counted from the wrong place.
 
@@ -550,7 +550,7 @@ my_detects = function(
     detects,
     as_="my_detects(add_positions)",
     title="A test of positions",
-    section="notebook 8, “One: a table”",
+    section="08#text-table",
     probes=[
         (add_positions,)
         for add_positions in (

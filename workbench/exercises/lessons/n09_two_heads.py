@@ -56,7 +56,7 @@ circuit = function(
     two_after,
     as_="my_two_after(n, words)",
     title="Two after, in capitals",
-    section="notebook 9, “Three matrices by hand”",
+    section="09#three-matrices",
     probes=[(5, 3), (6, 4), (6, 6), (8, 7)],
     drawn=lambda rng: [(n, n + rng.randrange(3)) for n in rng.sample(range(6, 12), 2)],
     returns=("the place that is heard most", "what is said"),
@@ -172,7 +172,7 @@ scoring = function(
     induction.induction_score,
     as_="my_induction_score(weights, tokens)",
     title="How much a head looks behind the copy",
-    section="notebook 9, “Which head does what?”",
+    section="09#which-head",
     probes=[
         _seen([3, 1, 4, 3], seed=1),
         _seen([5, 2, 7, 5, 2, 9], heads=3, seed=2),
@@ -351,7 +351,7 @@ silencing = function(
     output_without,
     as_="my_output_without(attention, head, x)",
     title="A head taken out",
-    section="notebook 9, “A head taken out”",
+    section="09#take-out",
     shows=(output_without, induction.without_head),
     probes=[_attention(6, 3, 1, seed=1), _attention(8, 2, 1, n=4, seed=2), _attention(8, 4, 2, n=5, seed=3)],
     corner_cases=[_attention(6, 2, 0, seed=4), _attention(4, 1, 0, seed=5)],
@@ -387,7 +387,7 @@ def _out_columns(attention, columns):
     return silent
 
 
-@silencing.misconception(reread="notebook 4, “What the last projection is for”")
+@silencing.misconception(reread="04#text-mix")
 def rows(attention, head, x):
     """The rows of `out_proj.weight` are 0, where the columns are asked for.
 
@@ -398,7 +398,7 @@ def rows(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.misconception(reread="notebook 4, “What the last projection is for”")
+@silencing.misconception(reread="04#text-mix")
 def output_cut(attention, head, x):
     """A part of the output is 0, where a head should be silent.
 
@@ -410,7 +410,7 @@ def output_cut(attention, head, x):
     return output
 
 
-@silencing.misconception(reread="notebook 4, “From features to heads”")
+@silencing.misconception(reread="04#text-20")
 def dealt_out(attention, head, x):
     """The features are dealt out in turn: every second or third column is 0.
 
@@ -450,7 +450,7 @@ def the_others(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.misconception(reread="notebook 4, “What the last projection is for”")
+@silencing.misconception(reread="04#text-mix")
 def bias_too(attention, head, x):
     """The bias of `out_proj` is gone as well.
 
@@ -461,7 +461,7 @@ def bias_too(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.misconception(reread="notebook 4, “One head as a module”")
+@silencing.misconception(reread="04#text-08")
 def bias_of_the_values_left(attention, head, x):
     """The head's values are 0, but for their bias.
 
@@ -473,7 +473,7 @@ def bias_of_the_values_left(attention, head, x):
     return silent(x, x, x)[0]
 
 
-@silencing.misconception(reread="notebook 3, “Padding is heard”")
+@silencing.misconception(reread="03#text-02")
 def even(attention, head, x):
     """The head listens to all alike, and goes on speaking.
 
@@ -576,7 +576,7 @@ testing = function(
     detects,
     as_="my_detects(task)",
     title="A test of training data",
-    section="notebook 9, “Break it”",
+    section="09#break-it",
     probes=[(task,) for task in (*HONEST, *EASY)],
     returns=("the verdict",),
     dtype=torch.float64,
@@ -622,7 +622,7 @@ def both_at_once(task):
     return _by_place(*task(1000)) and _by_last_token(*task(1000))
 
 
-@testing.misconception(reread="notebook 9, “In a small GPT”")
+@testing.misconception(reread="09#gpt")
 def place_alone(task):
     """A short cut by words goes unnoticed.
 

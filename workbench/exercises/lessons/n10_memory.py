@@ -31,7 +31,7 @@ attend = function(
     _attend,
     as_="my_attend(query, key, value, keys, values)",
     title="Attention with a cache",
-    section="notebook 10, “The cache as a value”",
+    section="10#text-whole",
     probes=[
         _text(0, 3),
         _text(3, 1, seed=1),
@@ -69,7 +69,7 @@ def _ones(query, key, keys):
     return torch.ones(query.size(-2), keys.size(-2) + key.size(-2), dtype=torch.bool)
 
 
-@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
+@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
 def top_left(query, key, value, keys, values):
     """The triangle of the mask stands at the upper left.
 
@@ -79,7 +79,7 @@ def top_left(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys).tril())
 
 
-@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="notebook 10, “Several at once”")
+@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
 def no_mask_with_a_cache(query, key, value, keys, values):
     """There is no mask once something is kept.
 
@@ -88,7 +88,7 @@ def no_mask_with_a_cache(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys) if keys.size(-2) else None)
 
 
-@attend.misconception(reread="notebook 10, “Several at once”")
+@attend.misconception(reread="10#text-chunk")
 def never_masked(query, key, value, keys, values):
     """There is no mask at all.
 
@@ -104,7 +104,7 @@ def _from_0(x, start):
 
 @attend.misconception(
     telltale_call=_text(3, 1, seed=1),
-    reread="notebook 10, “Where the new token stands”",
+    reread="10#text-start",
     forms=[partial(_memory, turn_query=_from_0), partial(_memory, turn_key=_from_0)],
 )
 def starts_again(query, key, value, keys, values):
@@ -120,7 +120,7 @@ def _as_it_came(x, start):
     return x
 
 
-@attend.misconception(reread="notebook 10, “Where the new token stands”")
+@attend.misconception(reread="10#text-start")
 def query_unturned(query, key, value, keys, values):
     """The query is not turned.
 
@@ -129,7 +129,7 @@ def query_unturned(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, turn_query=_as_it_came)
 
 
-@attend.misconception(reread="notebook 10, “Where the new token stands”")
+@attend.misconception(reread="10#text-start")
 def never_turned(query, key, value, keys, values):
     """Query and key are not turned: RoPE is missing.
 
@@ -140,7 +140,7 @@ def never_turned(query, key, value, keys, values):
 
 @attend.misconception(
     telltale_call=_text(3, 1, seed=1),
-    reread="notebook 10, “Where the new token stands”",
+    reread="10#text-start",
     forms=[lambda q, k, v, keys, values: _memory(q, k, v, keys, values, old=lambda old: rotary(old, keys.size(-2)))],
 )
 def turned_again(query, key, value, keys, values):
@@ -151,7 +151,7 @@ def turned_again(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, old=rotary)
 
 
-@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="notebook 10, “Where the new token stands”")
+@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="10#text-start")
 def one_further(query, key, value, keys, values):
     """The new tokens stand one place too far on.
 
@@ -190,7 +190,7 @@ def old_ones_dropped(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, keep=lambda k, v: (k[..., -n:, :], v[..., -n:, :]))
 
 
-@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="notebook 10, “A word arrives”")
+@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="10#text-arrives")
 def memory_unused(query, key, value, keys, values):
     """What is kept is not used.
 
@@ -212,7 +212,7 @@ share_heads = function(
     functional.share_heads,
     as_="my_share_heads(x, groups)",
     title="Heads that share",
-    section="notebook 10, “Heads that share”",
+    section="10#text-shared",
     probes=[_stored(1, 2, 3, 4, 2), _stored(2, 3, 4, 5, 2), _stored(2, 2, 5, 3, 4)],
     corner_cases=[_stored(2, 1, 3, 4, 3), _stored(1, 3, 2, 4, 1), _stored(1, 1, 1, 2, 1)],
     drawn=lambda rng: [_stored(2, rng.randrange(2, 6), 3, 4, rng.randrange(2, 6)) for _ in range(2)],
@@ -273,7 +273,7 @@ window_mask = function(
     masks.window_mask,
     as_="my_window_mask(n_queries, n_keys, window)",
     title="A window",
-    section="notebook 10, “A window”",
+    section="10#text-window",
     probes=[(3, 3, 2), (4, 4, 3), (2, 6, 3), (1, 5, 2), (3, 7, 2)],
     corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1)],
     drawn=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
@@ -323,7 +323,7 @@ def self_left_out(n_queries, n_keys, window):
 
 @window_mask.misconception(
     telltale_call=(2, 6, 3),
-    reread="notebook 10, “Several at once”",
+    reread="10#text-chunk",
     forms=[
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, 1 - window - (n_keys - n_queries)),
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, -(n_keys - n_queries), 1 - window),
@@ -348,7 +348,7 @@ def same_for_all(n_queries, n_keys, window):
     return masks.causal_mask(n_queries, n_keys) & latest
 
 
-@window_mask.misconception(telltale_call=(4, 4, 3), reread="notebook 3, “No looking ahead”")
+@window_mask.misconception(telltale_call=(4, 4, 3), reread="03#text-10")
 def both_sides(n_queries, n_keys, window):
     """The window reaches into the future.
 
@@ -358,7 +358,7 @@ def both_sides(n_queries, n_keys, window):
     return _band(n_queries, n_keys, window - 1, 1 - window)
 
 
-@window_mask.misconception(telltale_call=(4, 4, 3), reread="notebook 3, “No looking ahead”")
+@window_mask.misconception(telltale_call=(4, 4, 3), reread="03#text-10")
 def future_open(n_queries, n_keys, window):
     """The past is cut off, the future is open.
 
@@ -367,7 +367,7 @@ def future_open(n_queries, n_keys, window):
     return _band(n_queries, n_keys, n_keys, 1 - window)
 
 
-@window_mask.misconception(reread="notebook 3, “True means what?”")
+@window_mask.misconception(reread="03#text-35")
 def polarity(n_queries, n_keys, window):
     """True means the opposite.
 
@@ -396,7 +396,7 @@ cache_bytes = function(
     _bytes,
     as_="my_cache_bytes(layers, embed_dim, heads, kv_heads, tokens, bits)",
     title="What it costs",
-    section="notebook 10, “What fills the memory”",
+    section="10#text-memory",
     probes=[(2, 12, 6, 3, 5, 16), (3, 20, 4, 2, 7, 32), (12, 768, 12, 12, 1, 32), (32, 4096, 32, 8, 100, 16)],
     corner_cases=[(1, 8, 4, 1, 1, 8), (2, 12, 6, 3, 0, 16), (2, 12, 6, 3, 5, 4)],
     drawn=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
@@ -420,7 +420,7 @@ def keys_alone(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(layers, embed_dim, heads, kv_heads, tokens, bits) / 2
 
 
-@cache_bytes.misconception(reread="notebook 10, “Heads that share”")
+@cache_bytes.misconception(reread="10#text-shared")
 def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
     """It comes to as many numbers as if no heads were shared.
 

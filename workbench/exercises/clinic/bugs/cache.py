@@ -81,7 +81,7 @@ def at_once(calls):
         }
     ],
     faults=("misaligned", "miscounted"),
-    section="notebook 10, “Several at once”",
+    section="10#text-chunk",
     relatives=[
         reading(mask=corner(lambda n_new, n_keys: (n_keys - n_new) // 2)),
         reading(mask=corner(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))),
@@ -126,7 +126,7 @@ def detects(attention):
     CHUNKS,
     cures=[{7: (" if seen == 0 else None", "")}],
     faults=("not asked",),
-    section="notebook 10, “Several at once”",
+    section="10#text-chunk",
     relatives=[reading(mask=loose(1)), reading(mask=loose(99))],
     hints=[
         "Read token by token it is in perfect health. When does a new token need a mask?",
@@ -177,7 +177,7 @@ def detects(attention):
     CHUNKS,
     cures=[{4: ("rotary(query), rotary(key)", "rotary(query, seen), rotary(key, seen)")}],
     faults=("miscounted", "misaligned"),
-    section="notebook 10, “Where the new token stands”",
+    section="10#text-start",
     relatives=[reading(starts=lambda seen: (0, seen)), reading(starts=lambda seen: (seen // 2, seen // 2))],
     hints=[
         "Which of its lines knows how many tokens have been read, and which ought to?",
@@ -231,7 +231,7 @@ def detects(attention):
     CHUNKS,
     cures=[{8: ("repeat(1, groups, 1, 1)", "repeat_interleave(groups, dim=1)")}],
     faults=("wrong order", "misaligned"),
-    section="notebook 10, “Heads that share”",
+    section="10#text-shared",
     relatives=[reading(shared=(tiled, share_heads)), reading(shared=(share_heads, tiled))],
     hints=[
         "With as many stored heads as heads of queries it is in perfect health, and with one stored head too.",
@@ -283,7 +283,7 @@ def detects(attention):
         {11: ("gone:], values[:, :, gone:]", "max(0, gone - 1) :], values[:, :, max(0, gone - 1) :]")},
     ],
     faults=("miscounted",),
-    section="notebook 10, “A window”",
+    section="10#text-window",
     relatives=[reading(missing=2), reading(missing=3)],
     hints=[
         "How many tokens have to be kept for a window of three? The next one brings a key of its own.",

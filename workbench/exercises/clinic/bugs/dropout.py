@@ -26,7 +26,7 @@ class DropoutOnOutput(nn.Module):
     MODULE,
     cures=[{8: ("self.p)", "self.p, self.training)")}],
     faults=("not asked",),
-    section="notebook 3, “The function, whole”",
+    section="03#text-33",
     relatives=[AlwaysDropping, DropoutOnOutput],
     hints=[
         "Call it twice with the same arguments, in training and in eval.",

@@ -29,7 +29,7 @@ def with_scores_out_of_all_proportion():
     PLAIN,
     cures=[{5: ("-1e6", "-math.inf")}],
     faults=("too weak",),
-    section="notebook 3, “Which number to fill in?”",
+    section="03#text-18",
     probes=[with_scores_out_of_all_proportion()],
     relatives=[
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e4), dim=-1)),
@@ -93,7 +93,7 @@ def detects(attention):
         {5: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
     ],
     faults=("nothing left", "too weak"),
-    section="notebook 3, “The row with nothing left”",
+    section="03#text-21",
     probes=[with_a_dead_row()],
     gradients=True,
     relatives=[
@@ -141,7 +141,7 @@ def detects(attention):
         {5: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
     ],
     faults=("nothing left",),
-    section="notebook 3, “The row with nothing left”",
+    section="03#text-21",
     probes=[with_a_dead_row()],
     gradients=True,
     relatives=[
@@ -202,7 +202,7 @@ def queries_emptied(q, k, v, lengths):
     LENGTHS,
     cures=[{4: ("~(real.transpose(1, 2) & real)", "~real")}],
     faults=("nothing left",),
-    section="notebook 3, “The row with nothing left”",
+    section="03#text-21",
     gradients=True,
     counts=lambda output, q, k, v, lengths: output.where(padding_mask(lengths, k.size(1)).mT, output * 0),
     relatives=[queries_masked_by_product, queries_emptied],

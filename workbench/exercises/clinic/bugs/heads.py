@@ -33,7 +33,7 @@ def sewn(x):
         }
     ],
     faults=("wrong axis", "wrong order"),
-    section="notebook 4, “From features to heads: view and transpose”",
+    section="04#text-20",
     relatives=[heads_of(split=torn), heads_of(merge=sewn)],
     hints=[
         "Number the features: x of 2 tokens with 6 features each, 0 to 11. Which does head 0 get?",
@@ -98,7 +98,7 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
         {3: ("view(batch, -1", "view(batch, x.size(1)")},
     ],
     faults=("not asked",),
-    section="notebook 4, “Break it”",
+    section="04#text-39",
     probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
     relatives=[features_dropped, features_added],
     hints=[
@@ -145,7 +145,7 @@ def detects(attention):
     MERGED,
     cures=[{3: ("repeat", "repeat_interleave")}],
     faults=("wrong order", "misaligned"),
-    section="notebook 4, “All heads in the batch”",
+    section="04#text-33",
     relatives=[
         merged_heads(spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)),
         merged_heads(spread=lambda lengths, heads: lengths.max().repeat(len(lengths) * heads)),
@@ -192,7 +192,7 @@ def detects(attention):
     HEADS,
     cures=[{5: ("merge_heads(heads)", "merge_heads(heads) @ w_o")}],
     faults=("not used",),
-    section="notebook 4, “What the last projection is for”",
+    section="04#text-mix",
     relatives=[
         heads_of(project=False),
         lambda x, w_q, w_k, w_v, w_o, num_heads, mask=None: heads_of()(x, w_q, w_k, w_v, w_v, num_heads, mask),

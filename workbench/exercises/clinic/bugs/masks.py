@@ -18,7 +18,7 @@ from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN
     PLAIN,
     cures=[{4: ("scores.masked_fill", "scores = scores.masked_fill")}],
     faults=("not used",),
-    section="notebook 3, “A mask that is not used”",
+    section="03#text-14",
     relatives=[
         plain(lambda scores, mask: torch.softmax(scores, dim=-1)),
         plain(
@@ -59,7 +59,7 @@ def detects(attention):
     PLAIN,
     cures=[{4: ("(mask", "(~mask")}],
     faults=("exchanged",),
-    section="notebook 3, “True means what?”",
+    section="03#text-35",
     relatives=[
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), dim=-1)),
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores + mask * -1e9, dim=-1)),
@@ -98,7 +98,7 @@ def detects(attention):
     PLAIN,
     cures=[{4: ("scores + mask.float()", "scores.masked_fill(~mask, -math.inf)")}],
     faults=("too weak",),
-    section="notebook 3, “True means what?”",
+    section="03#text-35",
     relatives=[
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores - 3 * (~mask).float(), dim=-1)),
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores * mask, dim=-1)),
@@ -141,7 +141,7 @@ def detects(attention):
         {3: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
     ],
     faults=("wrong order",),
-    section="notebook 3, “Before softmax, not after”",
+    section="03#text-07",
     relatives=[
         plain(
             lambda scores, mask: (
@@ -208,7 +208,7 @@ def either_suffices(q, k, v, lengths=None, mask=None):
         }
     ],
     faults=("not used",),
-    section="notebook 3, “A mask that is not used”",
+    section="03#text-14",
     relatives=[padding_ignored, either_suffices],
     hints=[
         "Each of the two works alone. What becomes of one when the other is given?",
@@ -249,7 +249,7 @@ def detects(attention):
     CAUSAL,
     cures=[{3: ("tril()", "tril(n_k - n_q)")}],
     faults=("misaligned", "miscounted"),
-    section="notebook 3, “No looking ahead”",
+    section="03#text-10",
     relatives=[
         causal_of(offset=lambda n_q, n_k: n_k - 1 if n_q < n_k else 0),
         causal_of(offset=lambda n_q, n_k: (n_k - n_q) // 2),
@@ -288,7 +288,7 @@ def detects(attention):
         {4: ("None:", "None:\n        mask = mask[:, None] if mask.ndim == 3 else mask")},
     ],
     faults=("misaligned", "wrong axis"),
-    section="notebook 4, “Multi-head attention, whole”",
+    section="04#text-27",
     relatives=[
         heads_of(plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), -1)), head_axis=False),
         heads_of(lambda q, k, v, mask=None: by_library(q, k, v, mask if mask is None else mask[:1])),

@@ -19,7 +19,7 @@ from ..interfaces import HEADS, PLAIN
         {3: ("(scores, mask)", "(scores / math.sqrt(q.size(-1)), mask)")},
     ],
     faults=("wrong scale",),
-    section="notebook 2, “Why divide by √d_k? An experiment”",
+    section="02#text-29",
     relatives=[
         scaled_by(lambda q, k, v: 1 / q.size(-1)),
         scaled_by(lambda q, k, v: q.size(-1) ** 0.5),
@@ -55,7 +55,7 @@ def detects(attention):
     HEADS,
     cures=[{4: ("x.size", "q.size")}],
     faults=("wrong scale",),
-    section="notebook 4, “Which root?”",
+    section="04#text-31",
     relatives=[
         heads_of(scaled_by(lambda q, k, v: 1.0)),
         heads_of(scaled_by(lambda q, k, v: 1 / q.size(-1))),
@@ -97,7 +97,7 @@ def detects(attention):
     PLAIN,
     cures=[{5: ("dim=-2", "dim=-1")}],
     faults=("wrong axis",),
-    section="notebook 2, “Break it”",
+    section="02#text-40",
     relatives=[
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9).flatten(-2), -1).view_as(scores)),
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=0)),
@@ -132,7 +132,7 @@ def detects(attention):
     PLAIN,
     cures=[{6: ("scores", "weights")}, {3: ("weights =", "scores =")}],
     faults=("not used",),
-    section="notebook 2, “Any leading dimensions”",
+    section="02#text-13",
     relatives=[
         plain(lambda scores, mask: torch.log_softmax(filled(scores, mask, -1e9), dim=-1)),
         plain(lambda scores, mask: torch.sigmoid(filled(scores, mask, -1e9))),
@@ -172,7 +172,7 @@ def detects(attention):
         {3: ("query, key, value", "key, query, value")},
     ],
     faults=("exchanged", "wrong order"),
-    section="notebook 2, “Different lengths, different sizes”",
+    section="02#text-20",
     relatives=[
         lambda q, k, v, mask=None: by_library(q, q, v, mask),
         lambda q, k, v, mask=None: by_library(k, k, v, mask),

@@ -1,0 +1,24 @@
+"""Write workbench/exercises/sections.toml, the headings of the notebooks: `python -m authors.sections`."""
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "workbench/exercises/sections.toml"
+
+
+def sections_of(notebooks):
+    """sections.toml of a folder of notebooks, as text: `"08#text-waves" = "Two: waves"` for each heading."""
+    lines = ["# The heading that a cell begins with, by notebook and id of the cell; `course.py refresh` writes it."]
+    for path in sorted(notebooks.glob("[0-9]*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            heading = re.match(r"#+ (.+)", "".join(cell["source"]))
+            if cell["cell_type"] == "markdown" and heading:
+                title = json.dumps(heading[1].strip(), ensure_ascii=False)  # as TOML writes it too
+                lines.append(f'"{path.stem.partition("_")[0]}#{cell["id"]}" = {title}')
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    KEPT.write_text(sections_of(ROOT / "notebooks"), encoding="utf-8", newline="\n")

@@ -1,0 +1,30 @@
+"""Where to read again: every exercise and misconception leads to a section that there is, and says it by its title."""
+
+import pytest
+from paths import NOTEBOOKS
+
+from authors.grade.report.pages import slide
+from authors.sections import KEPT, sections_of
+from workbench.exercises.clinic.bug import Case
+from workbench.exercises.clinic.judge_test import FIRST, LAST
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.sections import section_in_words
+
+
+def test_sections_toml_holds_the_headings_of_the_notebooks():
+    assert KEPT.read_text(encoding="utf-8") == sections_of(NOTEBOOKS), "`course.py refresh` writes it"
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_what_to_read_again_is_a_section_that_has_a_slide(id):
+    exercise = EXERCISES[id]
+    misconceptions = [*exercise.misconceptions.values(), *FIRST, *LAST]
+    for section in {exercise.section, *(one.reread for one in misconceptions)}:
+        assert " slide " in slide(section), section
+    in_clinic = isinstance(exercise, Case)  # which is to be read before notebook 6, or before the patient opens
+    assert not in_clinic or int(exercise.section[:2]) in {*range(1, 6), exercise.opens_after}
+
+
+def test_a_section_is_read_by_its_title():
+    assert section_in_words("08#text-waves") == "notebook 8, “Two: waves”"
+    assert section_in_words("01#text-04..text-05").startswith("notebook 1, “Step 1: the inputs” to “Step 2")

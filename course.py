@@ -18,6 +18,8 @@ python course.py grade FOLDER         judge hand-ins: verdicts, points, a page f
 python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
 python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade
 
+python course.py COMMAND --help       what one of them does and takes
+
 The first call sets up .venv beside this file, with uv where there is one; later ones reuse it.
 """
 

@@ -33,7 +33,7 @@ SOURCE = HERE / "source"
 BUILD = ROOT / "build"
 OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
 COURSE = (  # what the zip holds: the course as it is
-    *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "conftest.py"),
+    *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "setting_up.py", "conftest.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json"),
     *(
         "attn_lib",

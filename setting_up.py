@@ -1,0 +1,170 @@
+"""The .venv of course.py: made, and brought up to date, by the first command that needs it.
+
+The standard library is all that it needs, so that any Python from 3.11 on can run it.
+"""
+
+import ast
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+SETTINGS = "jupyterlab.json"  # as JupyterLab reads its overrides.json
+# What is installed for whom; each part is added by the first command that needs it.
+PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", "hub": "deploy/requirements.txt"}
+
+
+def set_up(*parts):
+    """Make .venv, install what learners need and these parts; what was finished for the same files before is left."""
+    for part in ("learners", *parts):
+        stamp, wanted = VENV / f"{part}-ready", fingerprint(part)  # written last: without it the part is not finished
+        if stamp.is_file() and stamp.read_text() == wanted and PYTHON.is_file():
+            continue
+        keep_off_others()
+        size = "a few minutes, about 1.3 GB" if part == "learners" else "a minute"
+        print(f"Setting up {VENV} for {part} (once; {size}) …", flush=True)
+        stamp.unlink(missing_ok=True)
+        if VENV.exists() and not venv_has_pip(PYTHON):
+            shutil.rmtree(VENV)  # half made, or made by a Python that is gone
+        if not VENV.exists():
+            if conda := os.environ.get("CONDA_DEFAULT_ENV"):
+                print(CONDA.format(conda))
+            run([sys.executable, "-m", "venv", VENV])
+        install(PARTS[part], torch_index() if part == "learners" else [])
+        configure_jupyterlab()
+        stamp.write_text(wanted)
+        print("Set up.", flush=True)
+
+
+CONDA = (
+    "The conda environment {0} is active and stays as it is: this course has a .venv of its own. To learn in a conda "
+    "environment instead, make one of environment.yml; README.md has the line."
+)
+
+
+def keep_off_others():
+    """Leave a .venv alone that is a link or that another copy of the course uses: it would no longer be theirs."""
+    if VENV.is_symlink():
+        sys.exit(f"{VENV} is a link to {VENV.resolve()}, which was not made for this folder. Remove the link: {REST}")
+    for other in copies_served():
+        if not (other / ".venv").exists() or other.samefile(ROOT):
+            continue
+        if VENV.samefile(other / ".venv"):
+            sys.exit(f"{VENV} is used by the course in {other}. Remove {other / '.venv'} there, or use that copy.")
+
+
+REST = "the next call then sets up a .venv here (about 1.3 GB)."
+
+
+def copies_served():
+    """The folders whose attn_lib is imported in .venv: pip notes where what it installs with -e stands."""
+    for note in VENV.rglob("attn_lib-*.dist-info/direct_url.json"):
+        with contextlib.suppress(ValueError):  # half written
+            address = json.loads(note.read_text(encoding="utf-8"))["url"]
+            yield Path(urllib.request.url2pathname(urllib.parse.urlsplit(address).path))
+
+
+def fingerprint(part):
+    """What a part's set-up depends on: its inputs, the Python that made it, and where it stands."""
+    names = [PARTS[part], "pyproject.toml", SETTINGS] if part == "learners" else [PARTS[part]]
+    files = b"".join((ROOT / name).read_bytes() for name in names)
+    return hashlib.sha256(f"{sys.version_info[:2]} {ROOT}".encode() + files).hexdigest()
+
+
+def venv_has_pip(python):
+    """Whether .venv is whole: pip is what comes into it last."""
+    command = [str(python), "-m", "pip", "--version"]
+    return python.is_file() and subprocess.run(command, capture_output=True).returncode == 0
+
+
+def install(requirements, index):
+    """With uv where there is one and it can, which takes a tenth of the time; otherwise with pip."""
+    uv = shutil.which("uv")
+    if uv:
+        command = [uv, "pip", "install", "--compile-bytecode", "--python", PYTHON]  # as pip does: a hub's users cannot
+        command += [*as_pip_is_told(), *index, "-r", requirements]
+        if run(command, check=False) == 0:
+            return
+        print("uv could not do it, pip will.", flush=True)
+    run([PYTHON, "-m", "pip", "install", *index, "-r", requirements])
+
+
+def as_pip_is_told():
+    """uv's options for what this user's pip is configured to: uv reads no settings of pip's.
+
+    And pip takes the best version that any of its indexes has, uv that of the first index that knows the name.
+    """
+    listed = subprocess.run([PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
+    settings = {}
+    for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):  # the environment counts most
+        name, _, value = line.partition("=")
+        settings[name.rpartition(".")[2]] = ast.literal_eval(value).split()
+    options = ["--index-strategy", "unsafe-best-match"]
+    names = {"index-url": "--default-index", "extra-index-url": "--extra-index-url", "find-links": "--find-links"}
+    for name, option in (names | {"trusted-host": "--allow-insecure-host"}).items():
+        options += [part for value in settings.get(name, ()) for part in (option, value)]
+    return options
+
+
+def torch_index():
+    """PyPI's wheel for Linux x86-64 brings 2.7 GB of CUDA; PyTorch's own index has one without."""
+    if sys.platform != "linux" or platform.machine() != "x86_64" or has_torch():
+        return []
+    try:
+        with urllib.request.urlopen(CPU_WHEELS + "/torch/", timeout=5):
+            return ["--extra-index-url", CPU_WHEELS]
+    except OSError:
+        print(LARGE, flush=True)
+    if not sys.stdin or not sys.stdin.isatty():
+        print("It begins now, since nobody can be asked here; Ctrl-C stops it.", flush=True)
+        return []
+    with contextlib.suppress(EOFError):
+        if input("Download it all the same? [y/N] ").strip().lower() in ("y", "yes"):
+            return []
+    sys.exit("Nothing was installed.")
+
+
+LARGE = (
+    f"PyTorch's index of builds for the processor alone, {CPU_WHEELS}, does not answer, and the usual build has CUDA: "
+    "2.7 GB more to download. Try again later or from another network; if yours has a mirror of that index, tell pip "
+    "so: pip config set global.extra-index-url ADDRESS"
+)
+
+
+def has_torch():
+    """Whether .venv has the right torch already, of whichever build: then nothing is left to choose."""
+    version = re.search(r"^torch==(\S+)", (ROOT / PARTS["learners"]).read_text(), re.M)[1]
+    return any(VENV.glob(f"lib/python*/site-packages/torch-{version}*"))
+
+
+def configure_jupyterlab():
+    """No question about news, ↓ stops at folded cells too, and kernels explain names that are missing from a copy."""
+    settings = VENV / "share/jupyter/lab/settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / SETTINGS, settings / "overrides.json")
+    kernels = VENV / "etc/ipython"
+    kernels.mkdir(parents=True, exist_ok=True)
+    (kernels / "ipython_kernel_config.py").write_text(
+        'import os\n\nif os.path.exists(".copy.json"):  # in the folder of a learner\'s copies\n'
+        '    c.InteractiveShellApp.extensions = ["workbench.missing"]\n'
+    )
+
+
+def run(command, *, check=True, env=None, cwd=ROOT):
+    """Run in the project's folder; leave with its exit code if it fails and `check` says that this ends it."""
+    code = subprocess.run([str(part) for part in command], cwd=cwd, env=env).returncode
+    if check and code:
+        sys.exit(f"This step failed; the next call takes it up again: {' '.join(map(str, command))}")
+    return code

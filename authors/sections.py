@@ -20,5 +20,10 @@ def sections_of(notebooks):
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
+def main():
+    """Bring the headings of sections that exercises name up to date."""
     KEPT.write_text(sections_of(ROOT / "notebooks"), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1166,10 +1166,7 @@ def test_kubernetes_values_leave_room_for_a_learner(values):
     assert values["scheduling"]["userPlaceholder"]["replicas"]
 
 
-def test_binder_has_the_versions_of_requirements():
-    pins = [set(re.findall(r"^[\w-]+==\S+", (ROOT / name).read_text(), re.M)) for name in
-            ("binder/requirements.txt", "requirements.txt", "deploy/requirements.txt")]  # fmt: skip
-    assert pins[0] <= pins[1] | pins[2]
+def test_binder_installs_the_package_away_from_its_folder():
     assert "\n.\n" in (ROOT / "binder/requirements.txt").read_text()  # not -e: a disk is mounted over the folder
     assert os.access(ROOT / "binder/postBuild", os.X_OK)
 

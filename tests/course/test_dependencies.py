@@ -1,0 +1,84 @@
+"""What is imported is declared, with the same version wherever it is pinned."""
+
+import ast
+import json
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+
+import pytest
+from paths import ROOT
+
+PACKAGE, LEARNERS, AUTHORS, HUB = (
+    "pyproject.toml", "requirements.txt", "authors/requirements.txt", "deploy/requirements.txt",
+)  # fmt: skip
+ROOMS = {  # what is installed where the room's code runs
+    "attn_lib": [PACKAGE],
+    "workbench": [PACKAGE],
+    "notebooks": [LEARNERS],
+    "authors": [PACKAGE, LEARNERS, AUTHORS],
+    "deploy": [LEARNERS, HUB],
+    "benchmarks": [PACKAGE, LEARNERS, AUTHORS, HUB],
+    "tests": [PACKAGE, LEARNERS, AUTHORS, HUB],
+}
+
+
+def plain(name):
+    return re.sub("[-_.]+", "-", name).lower()
+
+
+def pins(name):
+    """Distribution → version, for a list of either kind."""
+    found = re.findall(r"^(?: +- )?([\w-]+)==?([\w.]+)", (ROOT / name).read_text(), re.M)
+    return {plain(distribution): version for distribution, version in found}
+
+
+def declared(name):
+    if name != PACKAGE:
+        return set(pins(name))
+    needs = tomllib.loads((ROOT / PACKAGE).read_text())["project"]["dependencies"]
+    return {plain(re.match(r"[\w-]+", need)[0]) for need in needs}
+
+
+def sources(room):
+    for path in (ROOT / room).rglob("*.py"):
+        if "submissions" not in path.parts:  # students', which import what they like
+            yield path.read_text(encoding="utf-8")
+    for path in (ROOT / room).glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        yield from ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def imports(source):
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_import_of_a_room_is_declared(room):
+    distributions = packages_distributions()
+    found = {name for source in sources(room) for name in imports(source)} - sys.stdlib_module_names
+    needed = {name: {plain(one) for one in distributions[name]} for name in found if name in distributions}
+    needed.pop("attn_lib", None), needed.pop("workbench", None)
+    there = set().union(*map(declared, ROOMS[room]))
+    assert needed and not [name for name, any_of in needed.items() if not any_of & there]
+
+
+def test_every_list_pins_the_same_versions():
+    learners, conda, binder = (pins(name) for name in (LEARNERS, "environment.yml", "binder/requirements.txt"))
+    conda["torch"] = conda.pop("pytorch-cpu")
+    conda.pop("python")
+    assert conda == learners
+    everywhere = learners | pins(AUTHORS) | pins(HUB)
+    for one in (learners, pins(AUTHORS), pins(HUB), binder):
+        assert one.items() <= everywhere.items()
+    assert learners.items() <= binder.items(), "and Binder has all that learners have"
+
+
+def test_learners_get_no_tools_of_authors():
+    assert not declared(LEARNERS) & {"playwright", "sphinx", "ruff", "pytest", "psutil"}
+    assert "-e ." in (ROOT / LEARNERS).read_text().splitlines()

@@ -20,7 +20,7 @@ LIVE_VARIABLE = "ATTENTION_LIVE"
 NAME_VARIABLE = "ATTENTION_NAME"  # under which name the learner is seen there; the user's unless given
 HAND_IN_VARIABLE = "ATTENTION_HAND_IN"
 SESSION = "JPY_SESSION_NAME"  # Jupyter sets it to the file that a kernel was started for
-CHECK = re.compile(r"""\bcheck\(\s*["'](\d+)\.\d+["']""")
+CHECK = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 ANSWER = re.compile(r"^(?:def (my_\w+)\(|(my_\w+) =)", re.M)
 WHAT = (
     "Save first (Ctrl+S). The button copies the notebook as it is saved, with your code, text and outputs, for your "
@@ -86,16 +86,17 @@ def hand_in(notebook, folder, ran=()):
     """
     try:
         content, saved = notebook.read_bytes(), datetime.datetime.fromtimestamp(notebook.stat().st_mtime)
-        cells = ["".join(cell["source"]).strip() for cell in json.loads(content)["cells"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        raw = json.loads(content)["cells"]
+        cells = ["".join(cell["source"]).strip() for cell in raw]
+        exercises = exercises_in(raw)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return "wrong", (
             f"Nothing was handed in: {notebook.name or 'this notebook'} cannot be read. If it was renamed, restart "
             "the kernel, run the cell above again and press the button there."
         )
-    numbers = Counter(number for cell in cells for number in CHECK.findall(cell))
-    if not numbers:
+    if not exercises:
         return "wrong", f"Nothing was handed in: {notebook.name} has no check of an exercise."
-    number = int(numbers.most_common(1)[0][0])
+    number = int(Counter(id.split(".")[0] for id in exercises).most_common(1)[0][0])
     try:
         new = _keep(content, folder / f"{number:02}", notebook.name)
     except OSError as error:
@@ -107,6 +108,12 @@ def hand_in(notebook, folder, ran=()):
     if missing:
         said += f" Not in it, because it was run and not saved: {', '.join(missing)}. Save (Ctrl+S) and press again."
     return ("open" if missing else "right"), said
+
+
+def exercises_in(cells):
+    """The exercises that cells say they answer; where none says it, as in a notebook of one's own, those checked."""
+    told = [id for cell in cells if (id := cell.get("metadata", {}).get("exercise"))]
+    return told or [id for cell in cells for id in CHECK.findall("".join(cell["source"]))]
 
 
 def _keep(content, folder, name):

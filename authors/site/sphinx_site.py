@@ -120,8 +120,8 @@ class Page:
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "markdown":
             cell.source = boards_in_pages.with_buttons(cell.source, self.buttons)
-            if "by_hand_map.svg" in cell.source:
-                cell.source += f"\n\n{(SOURCE / 'map.svg').read_text(encoding='utf-8')}"
+            if drawing := cell.metadata.get("beside"):  # stays in sight beside the text
+                cell.source += f"\n\n{(SOURCE / drawing).read_text(encoding='utf-8')}"
             if fold:
                 cell.source = f'<details class="after-guess">\n<summary>{fold}</summary>\n\n{cell.source}\n\n</details>'
             return cell
@@ -130,12 +130,8 @@ class Page:
             cell.outputs = [as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))]
         elif "saved-board" in shown.html:
             cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
-        elif call := re.match(r'(check|hint)\("([\d.]+)"', cell.source):
-            exercise = EXERCISES[call[2]]
-            cell.outputs = [as_html(hints(exercise) if call[1] == "hint" else self.answer_place(cell, exercise))]
-            cell.metadata["tags"] = [*tags, "remove-input"]
-        elif cell.source == "progress()":
-            cell.outputs = [as_html(f"<p>{self.so_far()}</p>")]
+        elif instead := self.instead_of_running(cell):
+            cell.outputs = [as_html(instead)]
             cell.metadata["tags"] = [*tags, "remove-input"]
         elif is_set_up(cell) or {"filled", "answer"} & set(tags):
             cell.metadata["tags"] = [*tags, "hide-cell"]
@@ -146,6 +142,14 @@ class Page:
             if alt:
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
         return cell
+
+    def instead_of_running(self, cell):
+        """What the page has where a notebook judges answers, gives hints or counts; "" for any other cell."""
+        if id := cell.metadata.get("check"):
+            return self.answer_place(cell, EXERCISES[id])
+        if id := cell.metadata.get("hint"):
+            return hints(EXERCISES[id])
+        return f"<p>{self.so_far()}</p>" if cell.source == "progress()" else ""
 
     def so_far(self):
         """Where the page says how many of its guesses were right."""

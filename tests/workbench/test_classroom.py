@@ -79,6 +79,12 @@ def test_a_copy_that_cannot_be_written_is_said(notebook, folder):
     assert kind == "wrong" and "could not be written (Not a directory)" in said and "Tell your teacher" in said
 
 
+def test_hand_in_goes_by_what_cells_say_they_answer(notebook, folder):
+    answer = {"source": "def my_f(x):\n    return x", "metadata": {"exercise": "10.2"}}
+    notebook.write_text(json.dumps({"cells": [answer, {"source": '# check("2.1", my_f)'}]}))
+    assert "notebook 10" in classroom.hand_in(notebook, folder)[1]
+
+
 def test_of_several_notebooks_exercises_most_say_whose_it_is(notebook, folder):
     write(notebook, [*CELLS, 'check("2.1", my_softmax)', 'check("3.3", my_masked_softmax)'])
     assert "notebook 3" in classroom.hand_in(notebook, folder)[1]

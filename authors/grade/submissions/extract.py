@@ -29,7 +29,7 @@ class Cell:
 
     source: str
     id: str = ""
-    tags: tuple = ()
+    exercise: str = ""  # in the course's notebooks: the exercise that is answered here
     place: int = 0  # its number among all code cells
     tree: ast.Module | None = field(default=None, repr=False)
     error: str = ""  # why it cannot be read
@@ -160,8 +160,8 @@ class Course:
         self._cells = {path.stem: read_cells(path.read_text(encoding="utf-8")) for path in paths}
         for name, cells in self._cells.items():
             for before, cell in itertools.pairwise(cells):
-                if "exercise" in before.tags:
-                    ((id, args),) = cell.checks
+                if id := before.exercise:
+                    ((_, args),) = cell.checks
                     self.asked[id] = Asked(id, name, [ast.unparse(arg) for arg in args], before)
         asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
         names = Counter(name for _, name in asking)
@@ -187,7 +187,7 @@ class Course:
     def _lines_of(self, notebook):
         """The lesson's own statements; a hand-in asks for those of one notebook, and the others are not taken apart."""
         if notebook not in self._lines:
-            cells = [cell for cell in self._cells[notebook] if "exercise" not in cell.tags]
+            cells = [cell for cell in self._cells[notebook] if not cell.exercise]
             self._lines[notebook] = [line for cell in cells for line in lines_of(cell)]
         return self._lines[notebook]
 
@@ -204,9 +204,9 @@ def lines_of(cell):
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
                 one = type(statement)(**{**dict(ast.iter_fields(statement)), "names": [alias]})
-                yield Cell(ast.unparse(one), cell.id, cell.tags, cell.place)
+                yield Cell(ast.unparse(one), cell.id, cell.exercise, cell.place)
         else:
-            yield Cell(ast.get_source_segment(cell.source, statement), cell.id, cell.tags, cell.place)
+            yield Cell(ast.get_source_segment(cell.source, statement), cell.id, cell.exercise, cell.place)
 
 
 @functools.cache
@@ -226,11 +226,11 @@ def read_cells(text):
         cells = []
         for cell in raw:
             source = cell.get("source", cell.get("input", ""))
-            tags = cell.get("metadata", {}).get("tags", ())
-            cells.append(("".join(source), str(cell.get("id", "")), tuple(map(str, tags))))
+            exercise = cell.get("metadata", {}).get("exercise", "")
+            cells.append(("".join(source), str(cell.get("id", "")), str(exercise)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("it is not a notebook") from error
-    return [Cell(source, id, tags, place) for place, (source, id, tags) in enumerate(cells)]
+    return [Cell(source, id, exercise, place) for place, (source, id, exercise) in enumerate(cells)]
 
 
 def headings(text):

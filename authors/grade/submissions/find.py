@@ -309,8 +309,8 @@ def choose(found):
 
 
 def cells_as_data(hand_in):
-    return [[cell.source, cell.id, list(cell.tags)] for cell in hand_in.cells]
+    return [[cell.source, cell.id] for cell in hand_in.cells]
 
 
 def cells_from_data(data):
-    return [Cell(source, id, tuple(tags), place) for place, (source, id, tags) in enumerate(data)]
+    return [Cell(source, id, place=place) for place, (source, id) in enumerate(data)]

@@ -157,14 +157,14 @@ def test_no_answer_is_no_tick(name):
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     ids = fill_in(notebook)
     cells = read_cells(nbformat.writes(notebook))
-    places = [i for i, cell in enumerate(cells) if "exercise" in cell.tags]
+    places = [i for i, cell in enumerate(cells) if cell.exercise]
     assert ids == [id for id, asked in course().asked.items() if asked.notebook == name]
     for id, place in zip(ids, places, strict=True):
         answered = cells[place].source
         assert answer_in(cells, id).expressions
         commented = "".join(f"# {line}\n" for line in answered.splitlines())
         for without, status in ((None, "missing"), (f"({answered}", "wrong"), ("", "missing"), (commented, "missing")):
-            instead = [] if without is None else [Cell(without, cells[place].id, cells[place].tags, place)]
+            instead = [] if without is None else [Cell(without, cells[place].id, cells[place].exercise, place)]
             spoilt = [*cells[:place], *instead, *cells[place + 1 :]]
             result = judge_one(answer_in(spoilt, id), host=None)  # nobody needs to be asked
             assert (result.status, result.share) == (status, 0.0), (id, without)
@@ -668,7 +668,7 @@ def test_of_a_broken_answer_and_one_left_open_the_later_counts():
 
 def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
     code = nbformat.v4.new_code_cell
-    cells = [code("n = 1\nm = 5"), code("n = m + 1"), code("answer = ...", metadata={"tags": ["exercise"]})]
+    cells = [code("n = 1\nm = 5"), code("n = m + 1"), code("answer = ...", metadata={"exercise": "3.2"})]
     cells += [code('check("3.2", answer)'), code("n = 3\nlater = 4")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "03_small.ipynb")
     found = answer_in([Cell("answer = n, later")], "3.2", Course(tmp_path))
@@ -676,7 +676,7 @@ def test_a_name_of_the_lesson_is_what_it_is_above_the_exercise(tmp_path):
     cells = [code("a = 0"), code("a = 1\nb = a"), code("a = 9\nanswer(3)"), *cells[2:]]
     for name in ("04_small", "05_small"):
         nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / f"{name}.ipynb")
-        cells[4] = code('check("5.1", answer, b)')
+        cells[3:5] = [code("answer = ...", metadata={"exercise": "5.1"}), code('check("5.1", answer, b)')]
     of = Course(tmp_path)
     assert [source for _, source in of.lines_for(["b", "answer"], of.asked["5.1"])] == ["a = 1", "b = a"]
     assert of.shared == {"answer"} and of.asked["5.1"].names == ["answer", "b"]
@@ -1430,7 +1430,7 @@ import json, os, sys
 print(json.dumps({"words": f"Confined by {os.getpid()}."}), flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
-    if asked["cells"] == [["crash", "", []]]:
+    if asked["cells"] == [["crash", ""]]:
         os._exit(1)
     print(json.dumps({"results": [asked["name"], asked["cells"][0][0]]}), flush=True)
 """

@@ -44,9 +44,9 @@ def lesson(tmp_path):
         new_code_cell("1", id="bar", outputs=[bar]),
         new_markdown_cell("Or **switch head 0 off** and **look**.", id="prose"),
         new_code_cell("2", id="picture", outputs=[picture]),
-        new_code_cell('check("1.1", answer)', id="check-numbers"),
-        new_code_cell('check("1.2", my_self_attention)', id="check-function"),
-        new_code_cell('hint("1.2")', id="hint"),
+        new_code_cell('check("1.1", answer)', id="check-numbers", metadata={"check": "1.1"}),
+        new_code_cell('check("1.2", my_self_attention)', id="check-function", metadata={"check": "1.2"}),
+        new_code_cell('hint("1.2")', id="hint", metadata={"hint": "1.2"}),
         new_code_cell("progress()", id="progress"),
     ]
     cells[2].id = "asked"

@@ -35,7 +35,7 @@ from authors.grade.sandbox.gradients import connected, gradients, tensors_in
 from authors.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
 from workbench import exercises
 from workbench.exercises.api import is_unattempted
-from workbench.exercises.clinic.bug import Case
+from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -98,7 +98,7 @@ class Answer:
     def _told(self, part, exercise, writer):
         if is_unattempted(part):
             return ["stub"]
-        if isinstance(exercise, Case) and callable(part) and same_code(part, exercise.buggy):
+        if isinstance(exercise, Bug) and callable(part) and same_code(part, exercise.buggy):
             return ["stub"]  # the patient as it came in
         if isinstance(part, type):
             return ["class"]
@@ -240,7 +240,7 @@ class Watch(TorchFunctionMode):
     def _is_own(self, code):
         if code not in self._known:
             file = code.co_filename
-            answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<cure of")
+            answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<fix of")
             taught = file.startswith((*COURSE, "<notebook"))
             self._known[code] = answers or (taught and code.co_name in self.own)
         return self._known[code]

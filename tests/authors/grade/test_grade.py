@@ -58,7 +58,7 @@ from authors.grade.submissions.extract import (
 )
 from authors.grade.submissions.roster import BestOf, Person
 from workbench.exercises.api import verdict_on
-from workbench.exercises.clinic.bug import Case
+from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
@@ -94,7 +94,7 @@ def host():
 @contextlib.contextmanager
 def probes_drawn_anew(seed):
     """As in a grader's process; other tests find the course's own probes again."""
-    exercises = [*EXERCISES.values(), *(case.mending for case in EXERCISES.values() if isinstance(case, Case))]
+    exercises = [*EXERCISES.values(), *(bug.fix_exercise for bug in EXERCISES.values() if isinstance(bug, Bug))]
     before = [vars(exercise).copy() for exercise in exercises]
     limit = runner.LIMIT_S
     judge.draw_probes(seed)
@@ -271,9 +271,9 @@ def test_what_the_library_answers_is_not_shown_beside_what_is_expected(host):
     found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return ~found[0]")
     assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
     assert found.difference == ""
-    cured = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
-    cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
-    assert judged(host, "6.5", cured).misconception == "librarys-own"
+    fixed = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
+    fixed += "mended_5 = EXERCISES['6.5'].fixed\ndef detects_5(attention):\n    return True"
+    assert judged(host, "6.5", fixed).misconception == "librarys-own"
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 
@@ -1093,7 +1093,7 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
 def test_the_mistakes_of_a_class_stand_in_order_each_with_its_own_name_and_place_to_read_again():
     found = Report([row(ADA, "10.1", "wrong"), row(ADA, "2.1", "wrong")]).commonest()
     assert [id for id, _, _ in found] == ["2.1", "10.1"], "as many made each of them: as they are in the course"
-    of_a_patient = ("no-line", "wrong-line", "no-name", "wrong-name", "still-ill", "amputated", judge.LIBRARYS)
+    of_a_patient = ("no-line", "wrong-line", "no-name", "wrong-name", "still-buggy", "dropout-removed", judge.LIBRARYS)
     assert len({report.misconception_in_words("6.5", id) for id in (*of_a_patient, "nameless")}) == 8
     for id, exercise in EXERCISES.items():
         for mistake, known in exercise.misconceptions.items():

@@ -304,13 +304,13 @@ def nested(n_queries, n_keys):
 ODD = {
     "sparse": (lambda n, k: torch.ones(n, k).to_sparse(), "is a sparse tensor"),
     "meta": (lambda n, k: torch.ones(n, k, device="meta"), "on the device meta"),
-    "masked": (masked, "of type MaskedTensor"),
+    "masked": (masked, "a MaskedTensor"),
     "nested": (nested, "is a nested tensor"),
-    "fake": (fake, "of type FakeTensor"),
+    "fake": (fake, "a FakeTensor"),
     "quantised": (lambda n, k: torch.quantize_per_tensor(torch.ones(n, k), 0.1, 0, torch.quint8), "a quantised tensor"),
     "complex": (lambda n, k: torch.ones(n, k, dtype=torch.complex64), "is torch.complex64"),
     "uint16": (lambda n, k: attn_lib.causal_mask(n, k).to(torch.uint16), "These are 0 and 1"),
-    "ndarray": (lambda n, k: attn_lib.causal_mask(n, k).numpy(), "the mask is of type ndarray"),
+    "ndarray": (lambda n, k: attn_lib.causal_mask(n, k).numpy(), "the mask is an ndarray"),
     "agreeable": (lambda n, k: (~attn_lib.causal_mask(n, k)).as_subclass(Agreeable), "have changed places"),
     "speechless": (raising(Speechless()), "raises `Speechless"),
     "interrupt": (raising(KeyboardInterrupt()), "raises `KeyboardInterrupt`"),
@@ -322,7 +322,7 @@ ODD = {
 @pytest.mark.parametrize(
     "weights, said",
     [
-        (lambda w: 1, "the weights are of type int, where a tensor was expected"),
+        (lambda w: 1, "the weights are an int, where a tensor was expected"),
         (lambda w: w.long(), "the weights are torch.int64"),
         (lambda w: w[..., :1], "the weights have shape"),
     ],

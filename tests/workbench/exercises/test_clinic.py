@@ -24,26 +24,26 @@ from workbench import progress as progress_file
 from workbench.display import show
 from workbench.exercises import check, hint, progress, solution
 from workbench.exercises.clinic import FAULTS, PATIENTS, correct, interfaces
-from workbench.exercises.clinic.anonymous import compiled, fresh
+from workbench.exercises.clinic.anonymous import compiled, instance_of
 from workbench.exercises.clinic.blind_spots import constant_input, given, no_dead_row, no_mask, square_only
-from workbench.exercises.clinic.bug import Case, Patient
+from workbench.exercises.clinic.bug import Bug, Patient
 from workbench.exercises.clinic.bugs import cache
-from workbench.exercises.clinic.judge_bug import is_open, same_code
-from workbench.exercises.clinic.judge_test import Evidence, line_up, watched, weigh
+from workbench.exercises.clinic.judge_bug import is_unanswered, same_code
+from workbench.exercises.clinic.judge_test import Evidence, candidates, part_of, watched
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.sections import section_in_words
 from workbench.trace import trace
 
-CASES = {id: EXERCISES[id] for id in PATIENTS}
+BUGS = {id: EXERCISES[id] for id in PATIENTS}
 each_patient = pytest.mark.parametrize("id", PATIENTS)
 
 
 @pytest.fixture(autouse=True)
 def a_new_session(own_folder, monkeypatch):
     """Progress goes beside the notebook, which here is nowhere; and nobody has been diagnosed yet."""
-    for case in CASES.values():
-        monkeypatch.setattr(case, "solved", False)
+    for bug in BUGS.values():
+        monkeypatch.setattr(bug, "solved", False)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def part(verdict, name):
 
 
 def test_every_patient_is_an_exercise_and_every_case_a_patient():
-    assert set(PATIENTS) == {id for id, exercise in EXERCISES.items() if isinstance(exercise, Case)}
+    assert set(PATIENTS) == {id for id, exercise in EXERCISES.items() if isinstance(exercise, Bug)}
     assert set(PATIENTS) == {id for id in EXERCISES if id.startswith("6.")}
 
 
@@ -81,10 +81,10 @@ def test_every_patient_is_an_exercise_and_every_case_a_patient():
 
 @each_patient
 def test_the_right_diagnosis_cure_and_test_are_right_together(id):
-    verdict = check(id, *CASES[id].answer)
+    verdict = check(id, *BUGS[id].answer)
     assert verdict.status == "correct", verdict
     assert verdict.misconception is None
-    diagnosis, story = inspect.getdoc(CASES[id].code).split("\n\n")
+    diagnosis, story = inspect.getdoc(BUGS[id].code).split("\n\n")
     assert verdict.message.startswith(f"{diagnosis} {' '.join(story.split())}"), verdict.message
     assert "Read again: notebook" in verdict.message
 
@@ -93,7 +93,7 @@ def test_a_test_that_says_so_itself_is_still_to_be_written():
     def detects(attention):
         raise NotImplementedError("later")
 
-    line, fault, *_ = CASES["6.1"].answer
+    line, fault, *_ = BUGS["6.1"].answer
     assert part(check("6.1", line, fault, ..., detects), "Test").endswith("is still to be written.")
 
 
@@ -101,8 +101,8 @@ def test_an_error_of_the_test_itself_is_told_whoever_it_was_tried_on():
     def detects(attention):
         return {}["nothing"]
 
-    case = next(case for case in CASES.values() if line_up(case)[0][0] in ("relatives", "neighbours"))
-    said = part(check(case.id, ..., ..., ..., detects), "Test")
+    bug = next(bug for bug in BUGS.values() if candidates(bug)[0][0] in ("variants", "decoys"))
+    said = part(check(bug.id, ..., ..., ..., detects), "Test")
     assert said.startswith("✗ Test: On code with another fault `detects` raises `KeyError: 'nothing'`.")
 
 
@@ -127,32 +127,32 @@ def test_code_is_as_it_came_in_unless_a_step_a_number_or_a_name_was_changed():
 
 
 def test_nobody_is_known_by_their_place_in_the_row():
-    rows = {id: [(group, name) for group, name, _ in line_up(case)] for id, case in CASES.items()}
-    assert rows == {id: [(group, name) for group, name, _ in line_up(case)] for id, case in CASES.items()}
-    for group in ("patient", "right", "relatives", "neighbours"):
+    rows = {id: [(group, name) for group, name, _ in candidates(bug)] for id, bug in BUGS.items()}
+    assert rows == {id: [(group, name) for group, name, _ in candidates(bug)] for id, bug in BUGS.items()}
+    for group in ("buggy", "correct", "variants", "decoys"):
         assert len({[kind for kind, _ in row].index(group) for row in rows.values()}) > 3, group
 
 
 def test_grading_draws_another_order_and_other_calls_for_the_cure(monkeypatch):
-    case = CASES["6.1"]
-    monkeypatch.setattr(case, "order", None)
-    monkeypatch.setattr(case, "mending", copy.copy(case.mending))
-    order, calls = [who for _, who, _ in line_up(case)], str(case.mending.probes)
-    case.draw_again(random.Random(1))
-    assert sorted(order) == sorted(who for _, who, _ in line_up(case)) and calls != str(case.mending.probes)
-    assert order != [who for _, who, _ in line_up(case)]
+    bug = BUGS["6.1"]
+    monkeypatch.setattr(bug, "order", None)
+    monkeypatch.setattr(bug, "fix_exercise", copy.copy(bug.fix_exercise))
+    order, calls = [who for _, who, _ in candidates(bug)], str(bug.fix_exercise.probes)
+    bug.draw_again(random.Random(1))
+    assert sorted(order) == sorted(who for _, who, _ in candidates(bug)) and calls != str(bug.fix_exercise.probes)
+    assert order != [who for _, who, _ in candidates(bug)]
 
 
 @pytest.mark.parametrize("id", ["6.1", "6.2", "6.5"])
 def test_a_cure_that_is_the_same_fault_in_other_clothes_is_still_ill(id):
-    for relative in CASES[id].relatives:
-        verdict = check(id, ..., ..., relative)
-        assert verdict.misconception == "still-ill", verdict
+    for variant in BUGS[id].variants:
+        verdict = check(id, ..., ..., variant)
+        assert verdict.misconception == "still-buggy", verdict
         assert part(verdict, "Mended").startswith("✗")
 
 
 def test_of_several_parts_that_are_wrong_the_first_names_the_verdict():
-    _, fault, mended, _ = CASES["6.1"].answer
+    _, fault, mended, _ = BUGS["6.1"].answer
     verdict = check("6.1", 1, fault, mended, lambda attention: True)
     assert part(verdict, "Diagnosis").startswith("✗") and part(verdict, "Test").startswith("✗")
     assert verdict.misconception == "wrong-line"
@@ -160,11 +160,11 @@ def test_of_several_parts_that_are_wrong_the_first_names_the_verdict():
 
 @each_patient
 def test_each_part_that_is_wrong_alone_is_told_and_the_others_stand(id):
-    line, fault, mended, detects = CASES[id].answer
-    others = [n for n in range(1, len(PATIENTS[id].source.splitlines()) + 1) if n not in CASES[id].lines]
+    line, fault, mended, detects = BUGS[id].answer
+    others = [n for n in range(1, len(PATIENTS[id].source.splitlines()) + 1) if n not in BUGS[id].lines]
     assert all(check(id, n, fault).misconception == "wrong-line" for n in others)
     elsewhere = others[0]
-    another = next(name for name in FAULTS if name not in CASES[id].faults)
+    another = next(name for name in FAULTS if name not in BUGS[id].faults)
 
     wrong_line = check(id, elsewhere, fault, mended, detects)
     assert (wrong_line.status, wrong_line.misconception) == ("wrong", "wrong-line")
@@ -182,7 +182,7 @@ def test_each_part_that_is_wrong_alone_is_told_and_the_others_stand(id):
         assert "2 of 3 right" in str(verdict)
         assert part(verdict, "Mended").startswith("✓") and part(verdict, "Test").startswith("✓")
 
-    ill = CASES[id].relatives[0]
+    ill = BUGS[id].variants[0]
     verdict = check(id, line, fault, ill, detects)
     assert verdict.status == "wrong"
     assert [part(verdict, name)[0] for name in ("Diagnosis", "Mended", "Test")] == ["✓", "✗", "✓"]
@@ -193,27 +193,27 @@ def test_each_part_that_is_wrong_alone_is_told_and_the_others_stand(id):
 
 @each_patient
 def test_what_is_still_open_is_told_and_what_is_right_so_far_counts(id):
-    line, fault, mended, detects = CASES[id].answer
+    line, fault, mended, detects = BUGS[id].answer
     for answer, signs in [
         ((line, fault), "✓……"),
         ((line, ...), "………"),
         ((..., fault), "………"),
         ((..., fault, mended), "…✓…"),
-        ((line, fault, CASES[id].buggy, ...), "✓……"),
+        ((line, fault, BUGS[id].buggy, ...), "✓……"),
         ((..., ..., ..., detects), "……✓"),
     ]:
         verdict = check(id, *answer)
         assert verdict.status == "wrong", verdict
         assert "".join(part(verdict, name)[0] for name in ("Diagnosis", "Mended", "Test")) == signs
-        assert CASES[id].story not in str(verdict)
+        assert BUGS[id].story not in str(verdict)
     assert str(check(id, detects)) == str(check(id, ..., ..., ..., detects))
 
 
 @each_patient
 def test_every_other_line_and_name_that_is_true_is_taken(id):
-    _, _, mended, detects = CASES[id].answer
-    for line in CASES[id].lines:
-        for fault in CASES[id].faults:
+    _, _, mended, detects = BUGS[id].answer
+    for line in BUGS[id].lines:
+        for fault in BUGS[id].faults:
             assert check(id, line, f" {fault.upper()} ", mended, detects).status == "correct"
 
 
@@ -225,7 +225,7 @@ def test_a_line_or_a_name_that_there_is_not_is_told_what_there_is():
         verdict = check("6.7", 4, fault)
         assert all(name in part(verdict, "Diagnosis") for name in FAULTS) and verdict.misconception == "no-name"
     assert part(check("6.7", 0, ...), "Diagnosis").startswith("✗")
-    another = next(name for name in FAULTS if name not in CASES["6.7"].faults)
+    another = next(name for name in FAULTS if name not in BUGS["6.7"].faults)
     assert check("6.7", 1, another).misconception == "wrong-line"  # before the name, which is wrong too
     assert (
         part(check("6.7", 4, ...), "Diagnosis")
@@ -247,13 +247,13 @@ def test_unattempted_says_what_is_wanted_and_writes_nothing(own_folder, notebook
 
 
 def test_how_many_parts_are_right_is_kept_and_never_lost():
-    line, fault, mended, detects = CASES["6.7"].answer
+    line, fault, mended, detects = BUGS["6.7"].answer
     reached = []
     for answer in [(1, fault), (line, fault), (line, fault, mended), (1,), (line, fault, mended, detects), (1,)]:
         check("6.7", *answer)
         reached.append(progress_file.load()["6.7"])
     assert reached == ["tried", "1 of 3", "2 of 3", "2 of 3", "done", "done"]
-    check("6.8", CASES["6.8"].answer[3])
+    check("6.8", BUGS["6.8"].answer[3])
     shown = str(progress()), progress()._repr_html_()
     assert all("Patient 6.7" in text and "✓ done" in text and "✗ 1 of 3" in text for text in shown)
     assert "1 of" in str(progress()).splitlines()[0]  # only what is done counts as done
@@ -264,35 +264,35 @@ def test_how_many_parts_are_right_is_kept_and_never_lost():
 
 @each_patient
 def test_relatives_of_the_fault_do_not_pass_for_mended(id):
-    case = CASES[id]
-    for code in case.relatives:
+    bug = BUGS[id]
+    for code in bug.variants:
         verdict = check(id, ..., ..., code)
         assert part(verdict, "Mended").startswith("✗"), verdict
-    assert check(id, ..., ..., case.buggy).status == "unattempted"
+    assert check(id, ..., ..., bug.buggy).status == "unattempted"
 
 
 @each_patient
 def test_a_patient_in_other_words_does_not_pass_for_mended(id):
-    ill = CASES[id].called(CASES[id].buggy)
+    ill = BUGS[id].called(BUGS[id].buggy)
     assert part(check(id, ..., ..., lambda *args: ill(*args)), "Mended").startswith("✗")
 
 
 @pytest.mark.parametrize("id", [id for id in PATIENTS if id not in ("6.19", "6.20")])  # these raise at some sizes
 def test_relatives_answer_every_call_that_right_code_answers(id):
-    for code, args in itertools.product(CASES[id].relatives, CASES[id].interface.probes):
-        assert isinstance(CASES[id].called(code)(*args), torch.Tensor)
+    for code, args in itertools.product(BUGS[id].variants, BUGS[id].interface.probes):
+        assert isinstance(BUGS[id].called(code)(*args), torch.Tensor)
 
 
 def test_relatives_of_the_ward_of_memory_are_right_code_but_for_one_part():
     for args in interfaces.CHUNKS.probes:
         right = correct.read_at_once()(*args)
         torch.testing.assert_close(cache.reading()(*args), right)
-        torch.testing.assert_close(cache.reading(missing=1)(*args), CASES["6.26"].buggy(*args))
+        torch.testing.assert_close(cache.reading(missing=1)(*args), BUGS["6.26"].buggy(*args))
         torch.testing.assert_close(cache.reading(mask=cache.corner(lambda new, keys: keys - new))(*args), right)
 
 
 def mended_calls(id):
-    return [*CASES[id].interface.probes, *CASES[id].probes]
+    return [*BUGS[id].interface.probes, *BUGS[id].probes]
 
 
 # Kinds of calls, each of which somebody mends alone or forgets alone: what must be among those a cure is tried on.
@@ -341,7 +341,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("id", "when"), [pytest.param(id, when, id=f"{id} {name}") for id, name, when in KINDS])
 def test_a_cure_that_is_wrong_in_one_kind_of_call_only_is_none(id, when):
-    right = CASES[id].called(CASES[id].cured)
+    right = BUGS[id].called(BUGS[id].fixed)
 
     def mended(*args):
         if not when(*args):
@@ -362,7 +362,7 @@ def as_weights(attention, mask=None):
 
 
 RIGHT, OPEN, SHUT = [1 / 7, 2 / 7, 4 / 7], None, torch.tensor([[True, True, False]])
-FALSE_WEIGHTS = {  # of the patient and its relatives: without a mask, or where the third key may not be attended to
+FALSE_WEIGHTS = {  # of the patient and its variants: without a mask, or where the third key may not be attended to
     "6.1": (OPEN, [[1 / 21, 4 / 21, 16 / 21], [0.22654, 0.32038, 0.45308], [1 / 273, 16 / 273, 256 / 273],
                    [0.12220, 0.27207, 0.60573]]),
     "6.3": (OPEN, [[1, 1, 1], RIGHT, [1, 1, 1]]),  # each query for itself has all of each key
@@ -378,14 +378,14 @@ FALSE_WEIGHTS = {  # of the patient and its relatives: without a mask, or where 
 @pytest.mark.parametrize("id", FALSE_WEIGHTS)
 def test_relatives_have_the_same_fault_with_other_numbers(id):
     mask, expected = FALSE_WEIGHTS[id]
-    for code, weights in zip([CASES[id].buggy, *CASES[id].relatives], expected, strict=True):
+    for code, weights in zip([BUGS[id].buggy, *BUGS[id].variants], expected, strict=True):
         torch.testing.assert_close(as_weights(code, mask), torch.tensor(weights).float(), rtol=1e-4, atol=1e-12)
 
 
-def comes_to(case, code, args):
+def comes_to(bug, code, args):
     torch.manual_seed(0)  # some of them drop
     try:
-        return case.called(code)(*args)
+        return bug.called(code)(*args)
     except (RuntimeError, ValueError):  # as right code does, and two of the patients, at some sizes
         return torch.empty(0)
 
@@ -394,7 +394,7 @@ def alike(one, other):
     return one.shape == other.shape and torch.allclose(one, other, atol=1e-4, equal_nan=True)
 
 
-OTHER_CLOTHES = {  # relatives that come to what the patient comes to, on all calls: the same fault written otherwise
+OTHER_CLOTHES = {  # variants that come to what the patient comes to, on all calls: the same fault written otherwise
     "6.5": [0, 1], "6.6": [0, 1], "6.8": [0], "6.9": [0, 1], "6.10": [0], "6.11": [0, 1], "6.12": [0, 1], "6.15": [0],
     "6.19": [0], "6.21": [0],
 }  # fmt: skip
@@ -402,15 +402,15 @@ OTHER_CLOTHES = {  # relatives that come to what the patient comes to, on all ca
 
 @each_patient
 def test_nobodys_relatives_are_right_and_only_some_come_to_the_same_as_the_patient(id):
-    case, calls = CASES[id], mended_calls(id)
-    if case.interface is interfaces.CHUNKS:
+    bug, calls = BUGS[id], mended_calls(id)
+    if bug.interface is interfaces.CHUNKS:
         calls.append(interfaces.reads([1] * 8, 5))  # a window in which it shows how many are missing
-    cured, ill, *relatives = ([comes_to(case, code, args) for args in calls] for code in
-                              (case.cured, case.buggy, *case.relatives))  # fmt: skip
-    as_the_patient = [i for i, relative in enumerate(relatives) if all(map(alike, relative, ill))]
+    fixed, ill, *variants = ([comes_to(bug, code, args) for args in calls] for code in
+                              (bug.fixed, bug.buggy, *bug.variants))  # fmt: skip
+    as_the_patient = [i for i, variant in enumerate(variants) if all(map(alike, variant, ill))]
     assert as_the_patient == OTHER_CLOTHES.get(id, [])
-    others = [relative for i, relative in enumerate(relatives) if i not in as_the_patient]
-    for one, other in itertools.combinations([cured, ill, *others], 2):
+    others = [variant for i, variant in enumerate(variants) if i not in as_the_patient]
+    for one, other in itertools.combinations([fixed, ill, *others], 2):
         assert not all(map(alike, one, other))
 
 
@@ -440,19 +440,19 @@ NOTHING_TO_SEE = {  # calls on which the patient is right, which is why a test t
 
 @pytest.mark.parametrize(("id", "where"), NOTHING_TO_SEE)
 def test_where_a_test_sees_nothing_there_is_nothing_to_be_seen(id, where):
-    case, args = CASES[id], NOTHING_TO_SEE[id, where]
-    for code in (case.buggy, *case.relatives):
-        assert alike(comes_to(case, code, args), comes_to(case, case.cured, args))
+    bug, args = BUGS[id], NOTHING_TO_SEE[id, where]
+    for code in (bug.buggy, *bug.variants):
+        assert alike(comes_to(bug, code, args), comes_to(bug, bug.fixed, args))
 
 
 def test_only_one_patient_and_its_relatives_have_no_numbers_for_a_row_with_nothing_left():
     mask = torch.ones(4, 4, dtype=torch.bool)
     mask[1] = False
     without_numbers = {
-        case.id
-        for case in CASES.values()
-        for code in (case.buggy, *case.relatives)
-        if case.interface is interfaces.PLAIN and not code(*interfaces.qkv(n_q=4, n_k=4), mask).isfinite().all()
+        bug.id
+        for bug in BUGS.values()
+        for code in (bug.buggy, *bug.variants)
+        if bug.interface is interfaces.PLAIN and not code(*interfaces.qkv(n_q=4, n_k=4), mask).isfinite().all()
     }
     assert without_numbers == {"6.11"}
 
@@ -463,7 +463,7 @@ def test_a_cure_that_comes_to_the_same_as_the_fault_is_told_that():
         return torch.softmax(scores, dim=1) @ v
 
     verdict = check("6.3", ..., ..., reworded)
-    assert verdict.misconception == "still-ill"
+    assert verdict.misconception == "still-buggy"
 
 
 def test_a_cure_that_goes_wrong_elsewhere_is_shown_the_call_and_both_matrices():
@@ -490,7 +490,7 @@ def test_a_cure_that_raises_or_is_no_function_or_returns_nothing_is_told():
         return attn_lib.scaled_dot_product_attention(q, k, v)[0] if mask is None else None
 
     assert "returns nothing" in part(check("6.3", ..., ..., forgets_with_a_mask), "Mended")
-    assert "of type int" in part(check("6.3", ..., ..., 3), "Mended")
+    assert "but it is an int" in part(check("6.3", ..., ..., 3), "Mended")
     assert check("6.3", ..., ..., forgets).status == "unattempted"
 
 
@@ -502,7 +502,7 @@ def test_any_right_code_is_a_cure():
         return torch.softmax(scores, dim=-1) @ value
 
     for id in ("6.1", "6.3", "6.5", "6.6", "6.7", "6.8", "6.20"):
-        calls = len(CASES[id].mending.trials)
+        calls = len(BUGS[id].fix_exercise.trials)
         assert part(check(id, ..., ..., by_hand), "Mended") == f"✓ Mended: right on {calls} calls.", id
     for id in ("6.10", "6.11"):  # here a dead row is what counts
         assert part(check(id, ..., ..., by_hand), "Mended").startswith("✗"), id
@@ -530,7 +530,7 @@ def test_padded_queries_may_come_to_anything_finite_once_mended():
 
 def test_a_module_that_drops_nothing_any_more_is_cured_of_too_much():
     verdict = check("6.15", ..., ..., correct.WithoutDropout)
-    assert verdict.misconception == "amputated" and "✗" in part(verdict, "Mended")
+    assert verdict.misconception == "dropout-removed" and "✗" in part(verdict, "Mended")
     for mended in (correct.DropoutInTraining, correct.DropoutInTraining()):
         assert part(check("6.15", ..., ..., mended), "Mended").startswith("✓")
 
@@ -572,13 +572,13 @@ def test_an_endless_cure_or_test_is_stopped(monkeypatch):
 
 def catches_by_comparing(id, *, error):
     """A recipe for all patients: whatever differs from right code anywhere is caught; `error` is said of exceptions."""
-    case, right = CASES[id], fresh(CASES[id].interface.cures[0])
+    bug, right = BUGS[id], instance_of(BUGS[id].interface.correct[0])
     right = right.eval() if isinstance(right, nn.Module) else right
 
     def detects(attention):
         if isinstance(attention, nn.Module):
             attention.eval()
-        for args in (*case.interface.probes, *case.probes):
+        for args in (*bug.interface.probes, *bug.probes):
             try:
                 if not torch.allclose(attention(*args), right(*args), atol=1e-4):
                     return True
@@ -591,10 +591,10 @@ def catches_by_comparing(id, *, error):
 
 
 def raises_anywhere(id):
-    case = CASES[id]
+    bug = BUGS[id]
 
     def detects(attention):
-        for args in (*case.interface.probes, *case.probes):
+        for args in (*bug.interface.probes, *bug.probes):
             try:
                 attention(*args)
             except Exception:
@@ -605,8 +605,8 @@ def raises_anywhere(id):
 
 
 def has_another_shape(id):
-    args = CASES[id].interface.probes[0]
-    return lambda attention: attention(*args).shape != CASES[id].called(CASES[id].cured)(*args).shape
+    args = BUGS[id].interface.probes[0]
+    return lambda attention: attention(*args).shape != BUGS[id].called(BUGS[id].fixed)(*args).shape
 
 
 @each_patient
@@ -630,26 +630,26 @@ def test_merely_comparing_is_told_whom_it_condemns_as_well(id):
     verdict = check(id, catches_by_comparing(id, error=False))
     if id not in ("6.15", "6.20"):  # one is right where it can be compared at all, and the other raises
         assert verdict.misconception == "condemns-others", verdict
-        neighbours = [name for name, _ in CASES[id].neighbours]
-        assert any(name in part(verdict, "Test") for name in neighbours)
+        decoys = [name for name, _ in BUGS[id].decoys]
+        assert any(name in part(verdict, "Test") for name in decoys)
 
 
 @each_patient
 def test_a_test_passes_its_own_patient_only(id):
     for other in PATIENTS:
         if other != id:
-            verdict = check(id, CASES[other].answer[3])
+            verdict = check(id, BUGS[other].answer[3])
             assert verdict.status == "wrong" and not part(verdict, "Test").startswith("✓"), (other, verdict)
 
 
 @each_patient
 def test_there_are_right_ones_relatives_and_neighbours_for_every_patient(id):
-    case = CASES[id]
-    assert len(case.interface.cures) >= 3 and len(case.relatives) >= 2 and len(case.neighbours) >= 3
-    names = [name for name, _ in case.neighbours]
+    bug = BUGS[id]
+    assert len(bug.interface.correct) >= 3 and len(bug.variants) >= 2 and len(bug.decoys) >= 3
+    names = [name for name, _ in bug.decoys]
     assert all(name.startswith("patient 6.") and name != f"patient {id}" for name in names)
-    borrowed = [f"patient {other} in this one's clothes" for other in case.interface.borrowed]
-    assert [name for name in names if "clothes" in name] == borrowed
+    borrowed = [f"patient {other} called like this one" for other in bug.interface.adapted]
+    assert [name for name in names if "called like" in name] == borrowed
 
 
 def test_on_how_many_right_ones_a_test_is_tried_and_on_how_many_calls_a_cure():
@@ -658,12 +658,12 @@ def test_on_how_many_right_ones_a_test_is_tried_and_on_how_many_calls_a_cure():
     )
     for name, *wanted in map(str.split, counts.split(", ")):
         interface = getattr(interfaces, name)
-        assert [len(those) for those in (interface.cures, interface.probes, interface.borrowed)] == [*map(int, wanted)]
+        assert [len(those) for those in (interface.correct, interface.probes, interface.adapted)] == [*map(int, wanted)]
 
 
 def test_no_right_code_is_tried_twice():
-    for interface in {case.interface for case in CASES.values()}:
-        kinds = [(cure.__name__, cure.__qualname__, *map(repr, made_of(cure))) for cure in interface.cures]
+    for interface in {bug.interface for bug in BUGS.values()}:
+        kinds = [(cure.__name__, cure.__qualname__, *map(repr, made_of(cure))) for cure in interface.correct]
         assert len(set(kinds)) == len(kinds), interface.call
 
 
@@ -675,7 +675,7 @@ def test_one_of_the_right_ones_reads_a_text_token_by_token(monkeypatch):
     calls, whole = [], correct.cached_attention
     monkeypatch.setattr(correct, "cached_attention", lambda *args, **kwargs: calls.append(1) or whole(*args, **kwargs))
     text = torch.randn(3, 1, 1, 5, 4)
-    assert correct.read_one_by_one in interfaces.CHUNKS.cures and correct.read_one_by_one(*text, [5], 9).shape == (
+    assert correct.read_one_by_one in interfaces.CHUNKS.correct and correct.read_one_by_one(*text, [5], 9).shape == (
         1,
         1,
         5,
@@ -686,7 +686,7 @@ def test_one_of_the_right_ones_reads_a_text_token_by_token(monkeypatch):
 
 @each_patient
 def test_who_answers_every_sentence_as_the_first_is_not_mended(id):
-    right = CASES[id].called(CASES[id].cured)
+    right = BUGS[id].called(BUGS[id].fixed)
     verdict = check(id, ..., ..., lambda *args: right(*args)[:1].expand(right(*args).shape))
     assert part(verdict, "Mended").startswith("✗"), verdict
 
@@ -825,9 +825,9 @@ def test_what_a_test_returns_has_to_be_a_bool():
     assert "raises `ValueError: neither`" in part(check("6.1", lambda attention: undecided), "Test")
     assert "`detects` returns nothing. Is the line with `return` missing?" in part(check("6.1", forgets), "Test")
     assert "use `torch.allclose`" in part(check("6.1", asserts), "Test")
-    assert "of type str" in part(check("6.1", lambda attention: "yes"), "Test")
+    assert "a str" in part(check("6.1", lambda attention: "yes"), "Test")
     assert "a tensor of shape (3,)" in part(check("6.1", lambda attention: torch.ones(3)), "Test")
-    assert "of type int" in part(check("6.1", 3), "Test")
+    assert "but it is an int" in part(check("6.1", 3), "Test")
     assert check("6.1", one_line_missing).status == "unattempted"
     assert part(check("6.4", a_tensor), "Test").startswith("✓")
     assert part(check("6.4", lambda attention: a_tensor(attention).numpy()[()]), "Test").startswith("✓")  # NumPy's bool
@@ -836,7 +836,7 @@ def test_what_a_test_returns_has_to_be_a_bool():
 def test_what_it_prints_is_told_and_not_shown(capsys):
     def chatty(attention):
         print("hello\nand more")
-        return CASES["6.5"].answer[3](attention)
+        return BUGS["6.5"].answer[3](attention)
 
     verdict = check("6.5", chatty)
     assert part(verdict, "Test").startswith("✓") and 'It prints ("hello")' in verdict.message
@@ -915,7 +915,7 @@ def test_the_blind_spots_of_a_test_have_names():
     for (id, detects), name in told.items():
         verdict = check(id, detects)
         assert verdict.misconception == name, (id, name, verdict)
-        assert CASES[id].misconceptions[name].why in verdict.message
+        assert BUGS[id].misconceptions[name].why in verdict.message
 
 
 ROW, ONES, NUMBER = torch.tensor([[1.0, 2.0]]), torch.ones(1, 2), torch.ones(1)
@@ -973,7 +973,7 @@ CALLS = {  # for each blind spot of one patient a call that cannot show the faul
 @pytest.mark.parametrize(("id", "name"), CALLS)
 def test_a_blind_spot_is_no_longer_one_with_the_first_call_that_can_show_the_fault(id, name):
     blind, seeing = CALLS[id, name]
-    spot = CASES[id].misconceptions[name].spot
+    spot = BUGS[id].misconceptions[name].spot
     assert spot([blind]) and spot([blind, blind]) and not spot([blind, seeing])
 
 
@@ -982,16 +982,16 @@ def test_what_was_given_for_an_argument_leaves_out_none():
 
 
 def test_a_blind_spot_speaks_of_calls_that_were_made_where_the_patient_got_away():
-    spot = CASES["6.5"].misconceptions["no-mask"]
+    spot = BUGS["6.5"].misconceptions["no-mask"]
     assert not spot.applies(Evidence()) and spot.applies(Evidence(calls=[{"q": ROW}]))
-    assert not spot.applies(Evidence(calls=[{"q": ROW}], said={"patient": {"the patient": True}}))
+    assert not spot.applies(Evidence(calls=[{"q": ROW}], reported={"buggy": {"the patient": True}}))
 
 
 def test_no_call_is_so_odd_that_a_blind_spot_cannot_bear_it():
-    for id, case in CASES.items():
-        names = [parameter.partition("=")[0] for parameter in case.interface.parameters]
+    for id, bug in BUGS.items():
+        names = [parameter.partition("=")[0] for parameter in bug.interface.parameters]
         odd = ["word", 0, (), torch.tensor(True), torch.zeros(0), torch.zeros(0, dtype=torch.bool)]
-        for known, value in itertools.product(case.misconceptions.values(), odd):
+        for known, value in itertools.product(bug.misconceptions.values(), odd):
             assert known.applies(Evidence(calls=[dict.fromkeys(names, value)])) in (True, False), (id, known.id)
 
     def no_heads(attention):
@@ -1003,11 +1003,11 @@ def test_no_call_is_so_odd_that_a_blind_spot_cannot_bear_it():
     assert "lets the patient pass" in part(check("6.17", no_heads), "Test")
 
 
-def weighed(patient, *relatives, right=False, neighbours=False, id="6.1"):
-    """What is said of a test with random input that says this of the patient, its relatives and one of the right."""
-    said = {"patient": {"the patient": patient}, "relatives": dict(enumerate(relatives))}
-    said |= {"right": {0: right, 1: False, 2: False}, "neighbours": dict.fromkeys("abcdefg", neighbours)}
-    return str(weigh(CASES[id], Evidence(said=said, calls=[{"q": ROW}], tried=1)))
+def weighed(patient, *variants, right=False, decoys=False, id="6.1"):
+    """What is said of a test with random input that says this of the patient, its variants and one of the right."""
+    said = {"buggy": {"the patient": patient}, "variants": dict(enumerate(variants))}
+    said |= {"correct": {0: right, 1: False, 2: False}, "decoys": dict.fromkeys("abcdefg", decoys)}
+    return str(part_of(BUGS[id], Evidence(reported=said, calls=[{"q": ROW}], n_calls=1)))
 
 
 def test_what_a_test_cannot_see_is_told_before_what_it_condemns_as_well():
@@ -1015,24 +1015,24 @@ def test_what_a_test_cannot_see_is_told_before_what_it_condemns_as_well():
 
 
 def test_who_catches_the_patient_is_not_upside_down():
-    said = {"patient": {"the patient": True}, "relatives": {0: True}, "right": {0: True}, "neighbours": {"a": False}}
-    assert weigh(CASES["6.1"], Evidence(said=said, calls=[{"q": ROW}], tried=1)).misconception == "condemns-right"
+    said = {"buggy": {"the patient": True}, "variants": {0: True}, "correct": {0: True}, "decoys": {"a": False}}
+    assert (
+        part_of(BUGS["6.1"], Evidence(reported=said, calls=[{"q": ROW}], n_calls=1)).misconception == "condemns-right"
+    )
 
 
 def test_how_many_relatives_are_caught_is_said():
     assert weighed(True, True, True) == (
-        "✓ Test: It catches the patient and 2 relatives of the fault, "
+        "✓ Test: It catches the patient and 2 variants of the fault, "
         "and lets 3 right implementations and 7 with another fault pass."
     )
-    assert weighed(False, True, False) == (
-        "✗ Test: It lets the patient pass; of 2 relatives of the fault it catches 1."
-    )
-    assert weighed(True, True, False).startswith("✗ Test: It catches this patient, but not its relatives.")
+    assert weighed(False, True, False) == ("✗ Test: It lets the patient pass; of 2 variants of the fault it catches 1.")
+    assert weighed(True, True, False).startswith("✗ Test: It catches this patient, but not every variant")
 
 
 def test_whoever_lets_the_patient_pass_is_told_that_and_not_whom_else_it_condemns():
-    assert weighed(False, False, neighbours=True).startswith("✗ Test: It lets the patient pass;")
-    assert weighed(True, True, neighbours=True).startswith("✗ Test: It condemns code whose fault is another one.")
+    assert weighed(False, False, decoys=True).startswith("✗ Test: It lets the patient pass;")
+    assert weighed(True, True, decoys=True).startswith("✗ Test: It condemns code whose fault is another one.")
 
 
 def memory_blind_spots():
@@ -1061,7 +1061,7 @@ def memory_blind_spots():
 
 def test_the_ward_that_opens_later_is_said_to_and_nobody_owes_it():
     check("6.7", 1, "not used")
-    ward = [id for id, case in CASES.items() if case.opens_after == 10]
+    ward = [id for id, bug in BUGS.items() if bug.opens_after == 10]
     assert ward == ["6.22", "6.23", "6.24", "6.25", "6.26"]
     first, *rows = str(progress()).splitlines()
     assert first.startswith("0 of 21 exercises done")
@@ -1091,20 +1091,20 @@ def test_exactness_narrowness_and_a_missing_not_have_names():
 
     def picky(attention):  # right but for one style of right code, and no other fault is condemned
         q, k, v = torch.randn(2, 5, 8, requires_grad=True), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
-        return CASES["6.5"].answer[3](attention) or "ToCopy" in attention(q, k, v).grad_fn.name()
+        return BUGS["6.5"].answer[3](attention) or "ToCopy" in attention(q, k, v).grad_fn.name()
 
     verdict = check("6.1", exact)
     assert verdict.misconception == "condemns-right" and "Condemned with the patient" not in verdict.message
     assert check("6.5", picky).misconception == "condemns-right"
     assert check("6.1", unscaled_only).misconception == "only-this-one"
-    assert check("6.5", lambda attention: not CASES["6.5"].answer[3](attention)).misconception == "upside-down"
+    assert check("6.5", lambda attention: not BUGS["6.5"].answer[3](attention)).misconception == "upside-down"
 
 
 def test_check_leaves_the_notebooks_random_numbers_alone():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    check("6.1", *CASES["6.1"].answer)
+    check("6.1", *BUGS["6.1"].answer)
     torch.testing.assert_close(torch.rand(3), expected)
 
 
@@ -1113,10 +1113,10 @@ def test_check_leaves_the_notebooks_random_numbers_alone():
 
 def everything_shown(id):
     """All that a learner gets to see of a patient before it is diagnosed, and what Python tells of it."""
-    patient, (line, fault, mended, detects) = PATIENTS[id], CASES[id].answer
+    patient, (line, fault, mended, detects) = PATIENTS[id], BUGS[id].answer
     buggy = patient.buggy
     function = type(buggy).forward if isinstance(buggy, nn.Module) else buggy
-    run = trace(buggy, *CASES[id].interface.probes[0])
+    run = trace(buggy, *BUGS[id].interface.probes[0])
     texts = [repr(patient), patient._repr_html_(), repr(run), run._repr_html_(), repr(buggy), run.name]
     texts += [
         type(buggy).__name__,
@@ -1144,40 +1144,40 @@ def everything_shown(id):
 
 @each_patient
 def test_no_name_trace_or_message_gives_the_diagnosis_away(id):
-    case, shown = CASES[id], everything_shown(id)
-    assert case.code.__name__ not in shown
-    assert case.name not in shown and case.story not in shown and section_in_words(case.section) not in shown
+    bug, shown = BUGS[id], everything_shown(id)
+    assert bug.code.__name__ not in shown
+    assert bug.name not in shown and bug.story not in shown and section_in_words(bug.section) not in shown
     assert "noqa" not in shown and "workbench/exercises" not in shown
 
 
 @each_patient
 def test_a_wrong_cure_is_not_told_the_right_one(id):
     """Where the two part would say what to change."""
-    broken = CASES[id].called(CASES[id].relatives[0])
+    broken = BUGS[id].called(BUGS[id].variants[0])
     verdict = check(id, ..., ..., lambda *args: broken(*args) * 1.5)
     assert part(verdict, "Mended").startswith("✗") and "trace" not in verdict.message
 
 
 @each_patient
 def test_the_right_code_is_to_be_had_once_the_diagnosis_stands(id):
-    line, fault, mended, detects = CASES[id].answer
+    line, fault, mended, detects = BUGS[id].answer
     check(id, line, fault, mended)
-    with pytest.raises(AttributeError, match=f"{id} is shown in health once"):
+    with pytest.raises(AttributeError, match=f"the right code of patient {id}"):
         _ = PATIENTS[id].right
     check(id, line, fault, mended, detects)
-    args = CASES[id].interface.probes[0]
+    args = BUGS[id].interface.probes[0]
     right = PATIENTS[id].right
     right = right.eval() if isinstance(right, nn.Module) else right
-    expected = CASES[id].called(CASES[id].interface.cures[0])(*args)
+    expected = BUGS[id].called(BUGS[id].interface.correct[0])(*args)
     real = slice(None, 2) if id == "6.12" else slice(None)  # what padded queries get is nobody's business
     torch.testing.assert_close(right(*args)[:, real], expected[:, real])
 
 
 @each_patient
 def test_the_names_of_faults_give_nothing_away(id):
-    assert set(CASES[id].faults) <= set(FAULTS)
+    assert set(BUGS[id].faults) <= set(FAULTS)
     html = FAULTS._repr_html_()
-    assert sum(CASES[id].faults[0] in case.faults for case in CASES.values()) >= 2
+    assert sum(BUGS[id].faults[0] in bug.faults for bug in BUGS.values()) >= 2
     assert str(FAULTS) == "\n".join(f"{name:12}  {means}" for name, means in FAULTS.items())
     rows = [
         (row.th["style"], row.th.text, row.td["style"], row.td.text) for row in BeautifulSoup(html, "html.parser")("tr")
@@ -1198,32 +1198,30 @@ def test_a_patient_shows_its_source_line_by_line_and_how_it_is_called(id):
     )
     assert page.count('<span style="opacity: 0.6; user-select: none">') == len(patient.source.splitlines())
     assert BeautifulSoup(page, "html.parser").pre.text == shown.partition("\n\n")[2]
-    assert "→ output; " in page and f"<code>{CASES[id].interface.call}</code>" in page
+    assert "→ output; " in page and f"<code>{BUGS[id].interface.call}</code>" in page
     with pytest.raises(AttributeError):
         _ = patient.detects
 
 
 def test_the_source_of_a_patient_stays_words_on_the_page():
-    case = SimpleNamespace(
-        id="6.0", interface="attention(q) → output; q < k", source="def attention(q):\n    q<b>1 & 2"
-    )
-    assert Patient(case)._repr_html_().count("&lt;") == 2 and "1 &amp; 2" in Patient(case)._repr_html_()
+    bug = SimpleNamespace(id="6.0", interface="attention(q) → output; q < k", source="def attention(q):\n    q<b>1 & 2")
+    assert Patient(bug)._repr_html_().count("&lt;") == 2 and "1 &amp; 2" in Patient(bug)._repr_html_()
 
 
 @each_patient
 def test_a_trace_shows_the_lines_of_this_patient_and_of_no_other(id):
-    for case in CASES.values():
-        assert case.buggy and case.cured  # all are compiled, and this one's cure too
-    steps = trace(PATIENTS[id].buggy, *CASES[id].interface.probes[0]).steps
+    for bug in BUGS.values():
+        assert bug.buggy and bug.fixed  # all are compiled, and this one's cure too
+    steps = trace(PATIENTS[id].buggy, *BUGS[id].interface.probes[0]).steps
     assert {step.place.text for step in steps} <= {line.strip() for line in PATIENTS[id].source.splitlines()}
-    assert CASES[id].buggy.__module__ == "clinic"
+    assert BUGS[id].buggy.__module__ == "clinic"
 
 
 @each_patient
 def test_every_patient_has_hints_of_its_own_behind_how_to_look_at_it(id):
-    first, *more = hints = CASES[id].hints
+    first, *more = hints = BUGS[id].hints
     general = (
-        f'`trace(PATIENTS["{id}"].buggy, …)` shows every step; the patient is called as `{CASES[id].interface.call}`. '
+        f'`trace(PATIENTS["{id}"].buggy, …)` shows every step; the patient is called as `{BUGS[id].interface.call}`. '
     )
     assert first.startswith(general) and len(hints) >= 3
     assert all(re.search(r"\w{2,} .*[.?]$", own) for own in (first.removeprefix(general), *more))
@@ -1233,35 +1231,35 @@ def test_every_patient_has_hints_of_its_own_behind_how_to_look_at_it(id):
 
 def test_the_first_hint_ends_with_what_the_ward_says_and_the_others_follow():
     said = ["What does each line return, and who takes it?", "Call it with a mask and without one."]
-    assert [own.endswith(words) for own, words in zip(CASES["6.5"].hints, said, strict=False)] == [True, True]
+    assert [own.endswith(words) for own, words in zip(BUGS["6.5"].hints, said, strict=False)] == [True, True]
 
 
 def test_who_is_written_down_wrongly_is_not_admitted():
     with pytest.raises(AssertionError, match=r"6\.1"):
-        dataclasses.replace(CASES["6.1"], mistakes={}, faults=("tired",))
-    twice = dataclasses.replace(CASES["6.1"], mistakes={}, cures=[{3: ("s", "t")}])
+        dataclasses.replace(BUGS["6.1"], misconceptions={}, faults=("tired",))
+    twice = dataclasses.replace(BUGS["6.1"], misconceptions={}, fixes=[{3: ("s", "t")}])
     with pytest.raises(AssertionError, match=r"6\.1"):
-        _ = twice.cured
+        _ = twice.fixed
 
 
 @each_patient
 def test_a_line_may_be_named_if_its_change_heals_and_no_other(id):
-    case = CASES[id]
-    lines, expected = case.source.splitlines(), [answer(case.called(case.cured), args) for args in mended_calls(id)]
+    bug = BUGS[id]
+    lines, expected = bug.source.splitlines(), [answer(bug.called(bug.fixed), args) for args in mended_calls(id)]
 
     def heals(source):
         with contextlib.suppress(Exception):
-            code = case.called(compiled(source, "<changed>"))
+            code = bug.called(compiled(source, "<changed>"))
             return all(
                 alike(answer(code, copy.deepcopy(args)), right)
                 for args, right in zip(mended_calls(id), expected, strict=True)
             )
 
-    for cure in case.cures:
-        assert part(check(id, ..., ..., compiled(case.mended(cure), "<cure>")), "Mended").startswith("✓"), cure
+    for cure in bug.fixes:
+        assert part(check(id, ..., ..., compiled(bug.source_with(cure), "<fix>")), "Mended").startswith("✓"), cure
         for line, change in cure.items() if len(cure) > 1 else ():
-            assert not heals(case.mended({line: change}))
-    for line in set(range(2, len(lines) + 1)) - set(case.lines):
+            assert not heals(bug.source_with({line: change}))
+    for line in set(range(2, len(lines) + 1)) - set(bug.lines):
         for changed in small_changes(lines[line - 1]):
             assert not heals("\n".join([*lines[: line - 1], changed, *lines[line:]])), (line, changed)
 
@@ -1288,7 +1286,7 @@ def answer(code, args):
 
 
 def test_a_cure_that_mends_one_of_two_lines_is_told_that_it_is_half():
-    for half in CASES["6.16"].half_cured:
+    for half in BUGS["6.16"].half_fixed:
         assert check("6.16", ..., ..., half).misconception == "half-mended"
 
 
@@ -1297,17 +1295,17 @@ def test_a_cure_that_mends_one_of_two_lines_is_told_that_it_is_half():
 
 @each_patient
 def test_a_patient_pasted_into_the_notebook_runs_and_can_be_mended(id, names):
-    case = CASES[id]
+    bug = BUGS[id]
     exec(PATIENTS[id].source, names)
-    pasted = case.called(names["attention"])
+    pasted = bug.called(names["attention"])
     outputs = []
-    for code in (pasted, case.called(case.buggy)):
+    for code in (pasted, bug.called(bug.buggy)):
         torch.manual_seed(0)  # one of them drops, whenever it is called
         outputs.append(
-            code(*next(args for args in case.interface.probes if id != "6.20" or args[0].shape == args[1].shape))
+            code(*next(args for args in bug.interface.probes if id != "6.20" or args[0].shape == args[1].shape))
         )
     torch.testing.assert_close(*outputs, equal_nan=True)
-    exec(case.mended(case.cures[0]), names)
+    exec(bug.source_with(bug.fixes[0]), names)
     assert part(check(id, ..., ..., names["attention"]), "Mended").startswith("✓")
 
 
@@ -1319,7 +1317,7 @@ def test_the_solution_runs_in_the_notebook_and_is_right(id, names):
     verdict = check(id, *answer)
     assert verdict.status == "correct", verdict
     assert "<details><summary>" in solution(id)._repr_html_() and "@" not in str(solution(id)).splitlines()[0]
-    assert answer[:2] == [CASES[id].lines[0], CASES[id].faults[0]]  # of those that are true the plainest stands first
+    assert answer[:2] == [BUGS[id].lines[0], BUGS[id].faults[0]]  # of those that are true the plainest stands first
 
 
 def exercises_in(notebook):
@@ -1374,10 +1372,10 @@ def test_the_second_patients_test_needs_the_one_line_that_is_asked_for(notebook,
 
 def test_only_two_patients_ever_raise_and_the_notebook_says_on_what(notebook):
     raising = {}
-    for id, case in CASES.items():
-        for args in case.interface.probes:
+    for id, bug in BUGS.items():
+        for args in bug.interface.probes:
             try:
-                case.called(case.buggy)(*args)
+                bug.called(bug.buggy)(*args)
             except (ValueError, RuntimeError):
                 raising.setdefault(id, []).append(args)
     assert set(raising) == {"6.19", "6.20"}
@@ -1390,7 +1388,7 @@ def test_only_two_patients_ever_raise_and_the_notebook_says_on_what(notebook):
 def test_the_matrix_has_every_patient_of_its_interface_and_no_empty_column(notebook):
     (cell,) = (cell for cell in notebook.cells if cell.id == "matrix")
     head, *rows = cell.outputs[0].text.rstrip().splitlines()
-    assert head.split() == [id for id in PATIENTS if CASES[id].interface is interfaces.PLAIN]
+    assert head.split() == [id for id in PATIENTS if BUGS[id].interface is interfaces.PLAIN]
     outcomes = [row.split()[1:] for row in rows]
     assert len(outcomes) == 7 and all(len(row) == len(head.split()) for row in outcomes)
     assert all(set(column) - {"·"} for column in zip(*outcomes, strict=True))
@@ -1429,12 +1427,12 @@ DIAGNOSES = {  # by hand from the stories: solutions are read off the patients t
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_name_of_a_fault_is_right_for_those_who_have_it(fault):
-    cases = [case for case in EXERCISES.values() if isinstance(case, Case)]
-    assert {case.id for case in cases if fault in case.faults} == DIAGNOSES[fault]
+    bugs = [bug for bug in EXERCISES.values() if isinstance(bug, Bug)]
+    assert {bug.id for bug in bugs if fault in bug.faults} == DIAGNOSES[fault]
 
 
 def test_none_and_dots_are_no_answer_yet_but_false_and_nothing_are():
-    assert [is_open(part) for part in (None, ..., False, 0, "", [])] == [True, True] + [False] * 4
+    assert [is_unanswered(part) for part in (None, ..., False, 0, "", [])] == [True, True] + [False] * 4
 
 
 def test_a_call_of_a_module_is_known_as_one_in_training_or_in_eval():

@@ -419,8 +419,8 @@ def recurses(n_queries, n_keys):
         (wrong_shape, "has shape (1, 3, 3)"),
         (recurses, "RecursionError"),
         (lambda: 1, "raises `TypeError"),
-        (42, "has to be a function"),
-        (torch.ones(3, 3), "has to be a function"),
+        (42, "must be a function"),
+        (torch.ones(3, 3), "must be a function"),
     ],
 )
 def test_what_an_answer_did_is_said(answer, said):

@@ -35,7 +35,7 @@ from attn_lib import (
 )
 from workbench.display.colours import FRAMES
 from workbench.exercises.clinic import PATIENTS
-from workbench.exercises.clinic.anonymous import fresh
+from workbench.exercises.clinic.anonymous import instance_of
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.trace import compare, trace
 from workbench.trace.surprises import Call
@@ -1523,7 +1523,7 @@ SAID_OF_PATIENTS = {
 def test_every_patient_of_the_clinic_parts_from_right_code(id):
     case, found = EXERCISES[id], []
     torch.manual_seed(0)  # what a test of the clinic draws must not hang on which tests ran before
-    right, buggy = fresh(case.interface.cures[0]), fresh(case.buggy)
+    right, buggy = instance_of(case.interface.correct[0]), instance_of(case.buggy)
     for fn in (buggy, right):
         calls = []
         case.answer[3](Listening(fn, calls))

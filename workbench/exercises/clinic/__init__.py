@@ -1,17 +1,27 @@
-"""The bug clinic of notebook 6: every fault of the source texts as a patient that runs, with the right shapes.
+"""The bug clinic of notebook 6: attention with one fault each, found in public code; each has the right shapes.
 
-`PATIENTS["6.3"]` shows itself and is called by `.buggy`, as `.interface` says; it keeps its diagnosis to itself.
-An answer is what is found out about it: the line where it goes wrong and a name from `FAULTS`, the mended code, and a
-test, `detects(attention) -> bool`, True for this fault and its relatives, False for right code and for other faults.
+A learner sees a bug as a patient: `PATIENTS["6.3"]` shows its source, and `.buggy` is called as `.interface` says.
+An answer has three parts: a diagnosis (the line and a name from `FAULTS`), the mended code, and a test,
+`detects(attention) -> bool`, True for this fault and its variants, False for correct code and for other bugs (decoys).
 
-A new patient is written into its ward, one of the six files named last, and gets its cells in notebook 6.
+To add a bug, write into a file of bugs/
+
+    @bug("6.27", PLAIN, fixes=[{4: ("wrong", "right")}], faults=("wrong axis",), section=…, variants=[…], hints=[…])
+    def its_name(q, k, v, mask=None):
+        \"""The diagnosis in a line.
+
+        The story: where it was found, and why nobody noticed.
+        \"""
+
+and under it the library's own test with `@its_name.tested_by`, and with `@its_name.blind_to` why tests may miss it.
+Then give it four cells in notebook 6, as the others have, and run tests/workbench/exercises/test_clinic.py.
 """
 
 from ..engine.exercise import EXERCISES
-from .bug import Case, Patient
-from .bugs import cache, dropout, edge_cases, heads, masks, scores_and_weights  # noqa: F401 - the wards
+from .bug import Bug, Patient
+from .bugs import cache, dropout, edge_cases, heads, masks, scores_and_weights  # noqa: F401 - registers them
 from .fault_names import FAULTS
 
 __all__ = ["FAULTS", "PATIENTS"]
 
-PATIENTS = {id: Patient(case) for id, case in EXERCISES.items() if isinstance(case, Case)}
+PATIENTS = {id: Patient(bug) for id, bug in EXERCISES.items() if isinstance(bug, Bug)}

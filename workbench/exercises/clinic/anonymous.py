@@ -1,4 +1,4 @@
-"""Patients are run from their source, under one name for all: nothing about them tells more than the source does."""
+"""Compile a bug under the name `attention`, so that neither its name nor its file tells more than its source."""
 
 import linecache
 import math
@@ -11,7 +11,7 @@ from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_
 from attn_lib.masks import causal_mask, padding_mask, window_mask
 from attn_lib.position import rotary
 
-INSTRUMENTS = {  # what the source of a patient may use; the notebook imports the same
+NAMES_IN_SCOPE = {  # what the source of a bug may use; the notebook imports the same
     "F": F,
     "causal_mask": causal_mask,
     "masked_softmax": masked_softmax,
@@ -28,13 +28,13 @@ INSTRUMENTS = {  # what the source of a patient may use; the notebook imports th
 
 
 def compiled(source, file):
-    """What a source defines as `attention`, with nothing about it that tells more than the source."""
+    """Return what a source defines as `attention`, compiled as if it stood in `file`."""
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # for traces and tracebacks
-    names = {**INSTRUMENTS, "__name__": "clinic"}
+    names = {**NAMES_IN_SCOPE, "__name__": "clinic"}
     exec(compile(source, file, "exec"), names)
     return names["attention"]
 
 
-def fresh(code):
-    """A module made afresh where code is a class, the function itself otherwise."""
+def instance_of(code):
+    """Return a new module if code is a class, else the function itself."""
     return code() if isinstance(code, type) else code

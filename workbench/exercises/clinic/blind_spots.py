@@ -1,14 +1,14 @@
-"""Why a test lets its patient pass: what it calls `attention` with cannot show the fault.
+"""Blind spots: reasons why a test lets the buggy code pass, told by the arguments that it calls `attention` with.
 
-A blind spot is a function of the calls that a test made, each a dict of arguments by name. Its name is the
-misconception's id, its docstring says what the learner is told; it is tried only where the patient got away.
+A blind spot is a function of the calls that a test made, each a dict of arguments by name: whether none of them can
+show the fault. Its name is the misconception's id, its docstring what the learner is told.
 """
 
 import torch
 
 
 def inputs(calls):
-    """Every tensor of floating-point numbers that `attention` was called with."""
+    """Return every floating-point tensor that `attention` was called with."""
     return [arg for call in calls for arg in call.values() if _is_tensor(arg) and arg.is_floating_point()]
 
 
@@ -17,7 +17,7 @@ def masks(calls):
 
 
 def given(calls, name):
-    """What was given for an argument in each call, left out where nothing was."""
+    """Return what each call gave for an argument, without the calls that gave nothing."""
     return [call[name] for call in calls if call.get(name) is not None]
 
 

@@ -1,4 +1,4 @@
-"""What a patient is: the case, with all that is known of it, and the face of it that learners get to see."""
+"""A bug of the clinic: `Bug` holds all that is known of it, `Patient` is the part of that which a learner sees."""
 
 import functools
 import html
@@ -13,49 +13,49 @@ from ...display import show
 from ..engine.exercise import EXERCISES, Exercise, Misconception, described_by, register
 from ..engine.function import Function
 from ..engine.source import source_of
-from .anonymous import compiled, fresh
+from .anonymous import compiled, instance_of
 from .blind_spots import constant_input
 from .fault_names import FAULTS
 from .interfaces import Interface
 from .judge_bug import judge
-from .part import LESSON
+from .judge_test import SECTION
 
 
-def patient(id, interface, **settings):
-    """Register the decorated function or class as a patient; its docstring is the diagnosis, a line, and the story.
+def bug(id, interface, **settings):
+    """Register the decorated function or class as a bug; its docstring is the diagnosis, a blank line, and the story.
 
-    Settings are the fields of `Case`. Its test follows, under `@that_patient.tested_by`.
+    Settings are the fields of `Bug`. The library's own test of it follows, under `@that_bug.tested_by`.
     """
 
-    def admit(code):
+    def add(code):
         _, name, story = described_by(code)
         asks = "a line, a name from `FAULTS`, the mended code and a test, `detects(attention)`"
         title = f"Patient {id}"
         return register(
-            Case(id=id, interface=interface, code=code, name=name, story=story, title=title, asks=asks, **settings)
+            Bug(id=id, interface=interface, code=code, name=name, story=story, title=title, asks=asks, **settings)
         )
 
-    return admit
+    return add
 
 
 @dataclass(eq=False, kw_only=True)
-class Case(Exercise):
-    """All that is known of a patient; none of it is shown before the learner has found it out."""
+class Bug(Exercise):
+    """An attention with one fault, and what an answer to it is judged by; learners see its `Patient`."""
 
     interface: Interface
-    code: Callable  # the patient as it is written in its ward, with its name and docstring
+    code: Callable  # as it is written in bugs/, with its name and docstring
     name: str  # the diagnosis
     story: str
-    cures: list  # ways to mend it, the first told: {line: (what stands in it, what should)}, the def line being 1
-    faults: tuple  # what ails it, of FAULTS; where several names are true, each may be given
-    relatives: list  # the same fault with another number or in other clothes
-    probes: list = field(default_factory=list)  # more that mended code has to be right on
-    gradients: bool = False  # mended code has to have the right gradients too
-    counts: Callable | None = None  # counts(output, *arguments): the part of an output that matters
+    fixes: list  # {line: (what stands in it, what should)}, the def line being 1; the first one is shown
+    faults: tuple  # its names in FAULTS: each is accepted, the first one is shown
+    variants: list  # other code with the same fault, which a test has to catch too
+    probes: list = field(default_factory=list)  # calls on which fixed code must be right, besides the interface's
+    gradients: bool = False  # whether fixed code must have the right gradients too
+    counts: Callable | None = None  # counts(output, *arguments): the part of an output that is compared
     reference: Callable = None  # the library's own test
     hints: list = field(default_factory=list)
     solved: bool = False  # in this session
-    order: float | None = None  # draws another order in which a test meets its line-up
+    order: float | None = None  # seeds the order in which a test meets its candidates; the id unless drawn
     in_parts = True
 
     def __post_init__(self):
@@ -67,7 +67,7 @@ class Case(Exercise):
 
     @functools.cached_property
     def source(self):
-        """The patient's source, under a name that does not give the fault away."""
+        """The buggy source, under a name that does not give the fault away."""
         source = re.sub(rf"\b{self.code.__name__}\b", "attention", source_of(self.code))
         return source.replace(":\n\n", ":\n")  # where a docstring was
 
@@ -77,33 +77,33 @@ class Case(Exercise):
 
     @property
     def lines(self):
-        """Where it goes wrong: the lines that a cure changes; each may be named."""
-        return tuple(dict.fromkeys(line for cure in self.cures for line in cure))
+        """The numbers of the lines that a fix changes; each is accepted as the place of the fault."""
+        return tuple(dict.fromkeys(line for fix in self.fixes for line in fix))
 
-    def mended(self, changes):
-        """The source with some lines changed, as a cure says."""
+    def source_with(self, fix):
+        """The source with the lines changed that a fix names."""
         lines = self.source.splitlines()
-        for number, (wrong, right) in changes.items():
+        for number, (wrong, right) in fix.items():
             assert lines[number - 1].count(wrong) == 1, (self.id, number)
             lines[number - 1] = lines[number - 1].replace(wrong, right)
         return "\n".join(lines)
 
     @functools.cached_property
-    def cured(self):
-        return compiled(self.mended(self.cures[0]), f"<cure of {self.id}>")
+    def fixed(self):
+        return compiled(self.source_with(self.fixes[0]), f"<fix of {self.id}>")
 
     @functools.cached_property
-    def half_cured(self):
-        """The patient with one line mended of several that have to be."""
-        several = [{line: change} for cure in self.cures if len(cure) > 1 for line, change in cure.items()]
-        return [compiled(self.mended(half), f"<patient {self.id}, half mended>") for half in several]
+    def half_fixed(self):
+        """The code with one line changed, for each line of a fix that needs several."""
+        several = [{line: change} for fix in self.fixes if len(fix) > 1 for line, change in fix.items()]
+        return [compiled(self.source_with(half), f"<patient {self.id}, half mended>") for half in several]
 
     @functools.cached_property
-    def mending(self):
-        """To mend it, as an exercise of its own."""
+    def fix_exercise(self):
+        """The exercise that judges the mended code: a function that agrees with the fixed one."""
         return Function(
             id=self.id,
-            reference=self.called(self.cured),
+            reference=self.called(self.fixed),
             title=self.title,
             section=self.section,
             asks=self.interface.call.replace("attention", "mended"),
@@ -114,48 +114,48 @@ class Case(Exercise):
 
     @property
     def answer(self):
-        return self.lines[0], self.faults[0], self.cured, self.reference
+        return self.lines[0], self.faults[0], self.fixed, self.reference
 
     @property
-    def neighbours(self):
-        """(what it is called, code) of attention whose fault is another one."""
-        cases = [case for case in EXERCISES.values() if isinstance(case, Case)]
-        same = [case for case in cases if case.interface is self.interface and case is not self]
-        dressed = [case for case in cases if case.id in self.interface.borrowed]
-        return [(f"patient {case.id}", case.buggy) for case in same] + [
-            (f"patient {case.id} in this one's clothes", self.interface.dressed(case.buggy)) for case in dressed
+    def decoys(self):
+        """(name, code) of attention with another fault, which a test has to let pass."""
+        bugs = [bug for bug in EXERCISES.values() if isinstance(bug, Bug)]
+        same = [bug for bug in bugs if bug.interface is self.interface and bug is not self]
+        adapted = [bug for bug in bugs if bug.id in self.interface.adapted]
+        return [(f"patient {bug.id}", bug.buggy) for bug in same] + [
+            (f"patient {bug.id} called like this one", self.interface.adapt(bug.buggy)) for bug in adapted
         ]
 
     def draw_again(self, rng):
         self.order = rng.random()
-        self.mending.draw_again(rng)
+        self.fix_exercise.draw_again(rng)
 
     def called(self, code):
-        """Code as a function of tensors alone: a module made afresh and in eval, and of the output what counts."""
+        """Code as a function of its arguments: a new module in eval for each call, and of the output what counts."""
 
         def attention(*args):
-            made = fresh(code)
+            made = instance_of(code)
             output = made.eval()(*args) if isinstance(made, nn.Module) else made(*args)
             return output if self.counts is None or not isinstance(output, torch.Tensor) else self.counts(output, *args)
 
         return attention
 
     def tested_by(self, detects):
-        """The decorated function is the library's own test for this fault."""
+        """Make the decorated function the library's own test for this fault."""
         self.reference = detects
         return detects
 
     def blind_to(self, *spots):
-        """Add blind spots: what the calls of a test have in common where they cannot show this fault."""
+        """Add blind spots: what all calls of a test have in common if they cannot show this fault."""
         for spot in spots:
-            self.add(BlindSpot(*described_by(spot), LESSON, spot))
+            self.add(BlindSpot(*described_by(spot), SECTION, spot))
         return spots[-1]
 
     def solution(self):
         """The library's own answer as source, to be run in the notebook."""
         number = self.id.partition(".")[2]
         line, fault, _, detects = self.answer
-        mended = re.sub(r"\battention\b", f"mended_{number}", self.mended(self.cures[0]), count=1)
+        mended = re.sub(r"\battention\b", f"mended_{number}", self.source_with(self.fixes[0]), count=1)
         test = re.sub(rf"\b{detects.__name__}\b", f"detects_{number}", source_of(detects), count=1)
         return f'line_{number}, fault_{number} = {line}, "{fault}"\n\n{mended}\n\n{test}'
 
@@ -168,7 +168,7 @@ class Case(Exercise):
 
 @dataclass(eq=False)
 class BlindSpot(Misconception):
-    """A known reason why a test lets its patient pass: `spot(calls)`."""
+    """A known reason why a test lets the buggy code pass: `spot(calls)` says whether it applies."""
 
     spot: Callable
 
@@ -177,36 +177,36 @@ class BlindSpot(Misconception):
             return False
         try:
             return bool(self.spot(evidence.calls))
-        except Exception:  # of calls with words for tensors, or with no heads at all, it has nothing to say
+        except Exception:  # a learner's test may call with anything: words for tensors, no heads at all
             return False
 
 
 class Patient:
-    """A patient as the learner meets it: `interface`, `source`, and `buggy`, to be called and traced."""
+    """A bug as the learner meets it: `interface`, `source`, and `buggy`, to be called and traced."""
 
-    def __init__(self, case):
-        self.id, self.interface = case.id, str(case.interface)
-        self._case = case
+    def __init__(self, bug):
+        self.id, self.interface = bug.id, str(bug.interface)
+        self._bug = bug
 
     @property
     def source(self):
         """The patient's source, under a name that does not give the fault away."""
-        return self._case.source
+        return self._bug.source
 
     @property
     def buggy(self):
-        """The patient, to be called; a module is made afresh each time."""
-        return fresh(self._case.buggy)
+        """The patient, to be called; of a class a new module each time."""
+        return instance_of(self._bug.buggy)
 
     @property
     def right(self):
-        """The same code with nothing wrong, once `check` is satisfied.
+        """The same code with nothing wrong, once `check` has accepted the whole answer.
 
         Raises: AttributeError before that.
         """
-        if not self._case.solved:
-            raise AttributeError(f"patient {self.id} is shown in health once `check` is satisfied with your diagnosis")
-        return fresh(self._case.cured)
+        if not self._bug.solved:
+            raise AttributeError(f"the right code of patient {self.id} is shown once `check` has accepted your answer")
+        return instance_of(self._bug.fixed)
 
     def __repr__(self):
         lines = enumerate(self.source.splitlines(), start=1)

@@ -1,4 +1,4 @@
-"""Right code for every interface, in several styles: what no test may condemn, and what relatives of a fault vary."""
+"""Correct implementations of every signature, in several styles, and parts from which variants of a bug are made."""
 
 import math
 
@@ -39,7 +39,7 @@ def in_double(q, k, v, mask=None):
 CORES = [by_library, by_torch, by_einsum, by_loop, in_double]
 
 
-# ------------------------------------------------------------------------- around a core: the other interfaces
+# ------------------------------------------------------------------------- around a core: the other signatures
 
 
 def heads_of(core=by_library, *, split=split_heads, merge=merge_heads, project=True, head_axis=True):
@@ -157,7 +157,7 @@ def module_of(core):
     return Attention
 
 
-# ------------------------------------------------------------------------------------------ parts of relatives
+# ------------------------------------------------------------------------------------------ parts of variants
 
 
 def scores_of(q, k):

@@ -1,10 +1,10 @@
-"""What can ail an attention, in names that each fit several patients: the menu gives no diagnosis away."""
+"""The names of faults, of which a diagnosis is one; each fits several bugs, so that the list gives none away."""
 
 from ...display import show
 
 
 class _Faults(dict):
-    """Names and what they mean; shows itself as a table."""
+    """Name → what it means; displayed as a table."""
 
     def __repr__(self):
         width = max(map(len, self))

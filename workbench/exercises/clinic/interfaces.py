@@ -1,4 +1,4 @@
-"""The ways in which patients are called, and for each what right code is, what it is tried on, and who else is ill."""
+"""The signatures of the bugs; each with correct implementations, inputs for fixed code, and adapted decoys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ class Interface:
 
     call: str
     meaning: str
-    cures: list  # right code of several styles; classes where the patient is a module
-    probes: list  # arguments on which mended code has to be right
-    dressed: Callable | None = None  # puts a core, attention(q, k, v, mask), into this interface
-    borrowed: tuple = ()  # whose cores, so dressed, stand in for neighbours with another fault
+    correct: list  # implementations in several styles; classes where the bug is a module
+    probes: list  # arguments on which fixed code must be right
+    adapt: Callable | None = None  # turns attention(q, k, v, mask) into attention with this signature
+    adapted: tuple = ()  # ids of bugs that, so adapted, are decoys where too few share the signature
     parameters: tuple = field(init=False)
 
     def __post_init__(self):
@@ -31,7 +31,7 @@ class Interface:
         return f"{self.call} → output; {self.meaning}"
 
     def named(self, args, kwargs):
-        """The arguments of a call by name, or None where the call does not fit."""
+        """Return the arguments of a call by name, or None if the call does not fit the signature."""
         names = [parameter.partition("=")[0] for parameter in self.parameters]
         needed = {name for name, parameter in zip(names, self.parameters, strict=True) if "=" not in parameter}
         given = dict(zip(names, args, strict=False)) | kwargs

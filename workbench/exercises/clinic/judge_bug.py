@@ -1,37 +1,42 @@
-"""The three things asked of a learner, judged one by one: where it goes wrong and what ails it, the cure, the test."""
+"""Judge the three parts of an answer: the diagnosis (line and name), the mended code, and the test.
+
+Why `same_code` compares bytecode: the notebook hands out the buggy code as the stub of `mended_1`, and a stub that was
+run is not an attempt. The source would have to be found again (not possible for code typed at a prompt or sent to a
+grader), parsed, and freed of names and comments; the compiler has done that. Results would not do: code that was
+rewritten and is still wrong has been attempted.
+"""
 
 import torch
 
 from ...display import show
 from ..engine import runner
 from ..engine.function import explain
-from ..engine.outcome import kind_of, right, same
+from ..engine.outcome import refuse_not_callable, right, same
 from ..engine.runner import OutOfTime, Raised, Worker
 from ..engine.sections import section_in_words
-from ..engine.verdict import Verdict
-from .anonymous import fresh
+from ..engine.verdict import Part, Verdict
+from .anonymous import instance_of
 from .fault_names import FAULTS
 from .judge_test import judge_test
-from .part import Part
 
 
-def judge(case, answer):
-    """The verdict on (line, fault, mended, detects), or on as many of them as there are."""
+def judge(bug, answer):
+    """Return the verdict on (line, fault, mended, detects), of which the last ones may be missing."""
     line, fault, mended, detects = parts_of(answer)
     with Worker() as worker:
         parts = [
-            judge_diagnosis(case, line, fault),
-            judge_cure(case, mended, worker),
-            judge_test(case, detects, worker),
+            judge_diagnosis(bug, line, fault),
+            judge_fix(bug, mended, worker),
+            judge_test(bug, detects, worker),
         ]
         printed = worker.printed().strip()
     done = sum(part.state == "right" for part in parts)
     if done == len(parts):
-        case.solved = True
-        reread = f"Read again: {section_in_words(case.section)}."
-        status, message = "correct", f"{case.name}. {case.story}\n\n{parts[-1].message}\n\n{reread}"
-    elif is_open(line) and is_open(fault) and all(part.state == "open" for part in parts):
-        status, message = "unattempted", f"Not attempted yet. Needed: {case.asked()}."
+        bug.solved = True
+        reread = f"Read again: {section_in_words(bug.section)}."
+        status, message = "correct", f"{bug.name}. {bug.story}\n\n{parts[-1].message}\n\n{reread}"
+    elif is_unanswered(line) and is_unanswered(fault) and all(part.state == "open" for part in parts):
+        status, message = "unattempted", f"Not attempted yet. Needed: {bug.asked()}."
     else:
         status, message = "wrong", "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
     if printed:
@@ -39,7 +44,7 @@ def judge(case, answer):
             f'\n\nIt prints ("{printed.splitlines()[0][:60]}"): a test says what it has found by what it returns.'
         )
     wrong = [part for part in parts if part.state == "wrong"]
-    verdict = Verdict(case.id, status, wrong[0].misconception if wrong else None, message)
+    verdict = Verdict(bug.id, status, wrong[0].misconception if wrong else None, message)
     verdict.right_parts = f"{done} of {len(parts)}" if done else ""
     drawn = [part.drawn for part in wrong if part.drawn]
     verdict.yours, verdict.expected = drawn[0] if drawn else (None, None)
@@ -47,103 +52,100 @@ def judge(case, answer):
 
 
 def parts_of(answer):
-    """Line, fault, mended and detects, with ... for what is not there; a function alone is the test."""
+    """Return line, fault, mended and detects, with `...` for what is missing; a function alone is the test."""
     if not isinstance(answer, tuple | list):
         answer = (..., ..., ..., answer)
     return (*answer, ..., ..., ..., ...)[:4]
 
 
-def is_open(part):
+def is_unanswered(part):
     return part is None or part is Ellipsis
 
 
 # ----------------------------------------------------------------------------------------------- the diagnosis
 
 
-def judge_diagnosis(case, line, fault):
-    if is_open(line) and is_open(fault):
+def judge_diagnosis(bug, line, fault):
+    if is_unanswered(line) and is_unanswered(fault):
         return Part("Diagnosis", "open", "which line, and which of the names in `FAULTS`?")
-    line_is, fault_is = _judge_line(case, line), _judge_fault(case, fault)
+    line_is, fault_is = _judge_line(bug, line), _judge_fault(bug, fault)
     states = {line_is.state, fault_is.state}
     state = "wrong" if "wrong" in states else "open" if "open" in states else "right"
     misconception = line_is.misconception or fault_is.misconception
     return Part("Diagnosis", state, f"{line_is.message} {fault_is.message}", misconception)
 
 
-def _judge_line(case, line):
-    last = len(case.source.splitlines())
-    if is_open(line):
+def _judge_line(bug, line):
+    last = len(bug.source.splitlines())
+    if is_unanswered(line):
         return Part("Line", "open", "Which line?")
     if isinstance(line, bool) or not isinstance(line, int) or not 1 <= line <= last:
         return Part("Line", "wrong", f"A line is a number from 1 to {last}, as the patient shows them.", "no-line")
-    if line not in case.lines:
+    if line not in bug.lines:
         return Part("Line", "wrong", f"Line {line} is not where it goes wrong.", "wrong-line")
     return Part("Line", "right", f"Line {line} is where it goes wrong.")
 
 
-def _judge_fault(case, fault):
-    if is_open(fault):
+def _judge_fault(bug, fault):
+    if is_unanswered(fault):
         return Part("Fault", "open", "Which of the names in `FAULTS`?")
     name = fault.strip().casefold() if isinstance(fault, str) else None
     if name not in FAULTS:
-        return Part("Fault", "wrong", f"The name has to be one of {', '.join(FAULTS)}.", "no-name")
-    if name not in case.faults:
+        return Part("Fault", "wrong", f"The name must be one of {', '.join(FAULTS)}.", "no-name")
+    if name not in bug.faults:
         return Part("Fault", "wrong", f"“{name}” is not what ails it.", "wrong-name")
     return Part("Fault", "right", f"“{name}” is what ails it.")
 
 
-# ------------------------------------------------------------------------------------------------ the cure
+# ------------------------------------------------------------------------------------------------ the mended code
 
 
-def judge_cure(case, mended, worker):
-    if is_open(mended) or same_code(mended, case.buggy):
+def judge_fix(bug, mended, worker):
+    if is_unanswered(mended) or same_code(mended, bug.buggy):
         return Part("Mended", "open", "the code is still as it came in.")
     if not callable(mended):
-        return Part(
-            "Mended",
-            "wrong",
-            f"mended code has to be called as the patient is; what you handed in is {kind_of(mended)}.",
-        )
-    exercise, answer = case.mending, case.called(mended)
+        return Part("Mended", "wrong", refuse_not_callable("mended", mended))
+    exercise, answer = bug.fix_exercise, bug.called(mended)
     expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
     for trial, truth in zip(exercise.trials, expected, strict=True):
         outcome = exercise.outcome(answer, trial, worker.run)
         if outcome.kind == "none" and trial is exercise.trials[0]:
             return Part("Mended", "open", "it returns nothing yet.")
         if not right(outcome, truth):
-            return _not_cured(case, trial, outcome, truth, worker)
-    if isinstance(case.buggy, type) and (wrong := _wrong_in_training(mended, exercise.trials[0], worker)):
+            return _wrong_fix(bug, trial, outcome, truth, worker)
+    if isinstance(bug.buggy, type) and (wrong := _wrong_in_training(mended, exercise.trials[0], worker)):
         return wrong
     return Part("Mended", "right", f"right on {show.count(len(exercise.trials), 'call')}.")
 
 
-def _not_cured(case, trial, outcome, truth, worker):
-    exercise = case.mending
+def _wrong_fix(bug, trial, outcome, truth, worker):
+    """Return the part on mended code that is wrong in one call: half mended, still buggy, or wrong in another way."""
+    exercise = bug.fix_exercise
     if outcome.kind == "value":
 
-        def comes_to(code):
-            return same(outcome, exercise.outcome(case.called(code), trial, worker.run))
+        def gives_the_same(code):
+            return same(outcome, exercise.outcome(bug.called(code), trial, worker.run))
 
-        if any(map(comes_to, case.half_cured)):
+        if any(map(gives_the_same, bug.half_fixed)):
             message = "one of the lines that are wrong is mended, another is still as it was."
             return Part("Mended", "wrong", message, "half-mended")
-        if any(map(comes_to, (case.buggy, *case.relatives))):
-            return Part("Mended", "wrong", "it still gives the numbers that the fault gives.", "still-ill")
+        if any(map(gives_the_same, (bug.buggy, *bug.variants))):
+            return Part("Mended", "wrong", "it still gives the numbers that the fault gives.", "still-buggy")
     seen, drawn = explain(exercise, trial, outcome, truth)
     return Part("Mended", "wrong", seen, None, drawn or ())
 
 
 def _wrong_in_training(mended, trial, worker):
-    """What is wrong with a module that is right in eval, or None."""
+    """Return the part on a module that is right in eval but wrong in training, or None."""
 
     def is_steady():
-        module = fresh(mended).train()
+        module = instance_of(mended).train()
         return torch.equal(module(*trial.args), module(*trial.args))
 
     try:
         if worker.run(is_steady):
             message = "in training nothing is dropped any more: dropout was removed, not repaired."
-            return Part("Mended", "wrong", message, "amputated")
+            return Part("Mended", "wrong", message, "dropout-removed")
     except Raised as raised:
         return Part("Mended", "wrong", f"in training it raises `{show.error(raised.error)}`.")
     except OutOfTime:

@@ -1,4 +1,4 @@
-"""A learner's test on trial: tried on the patient, on right code, on relatives of the fault and on other faults."""
+"""Judge a learner's test: it runs on the buggy code, on correct code, on variants of the bug, and on other bugs."""
 
 import random
 from dataclasses import dataclass, field
@@ -10,30 +10,32 @@ from ...display import show
 from ..api import is_unattempted
 from ..engine import runner
 from ..engine.exercise import Misconception, described_by
-from ..engine.outcome import kind_of
+from ..engine.outcome import kind_of, refuse_not_callable
 from ..engine.runner import OutOfTime, Raised
-from .anonymous import fresh
-from .part import LESSON, Part
+from ..engine.verdict import Part
+from .anonymous import instance_of
+
+SECTION = "06#text-07"  # what does a test have to say?
 
 
 @dataclass
 class Evidence:
-    """What a test said of whom, and what it called them with."""
+    """Which candidates a test reported as faulty, and with which arguments it called them."""
 
-    said: dict = field(default_factory=lambda: {"patient": {}, "right": {}, "relatives": {}, "neighbours": {}})
-    calls: list = field(default_factory=list)  # the arguments of each call by name, of those calls that fit
-    tried: int = 0  # calls, whether they fit or not
-    notices_zeros: bool = True  # whether it would condemn an implementation that returns nothing but zeros
+    reported: dict = field(default_factory=lambda: {"buggy": {}, "correct": {}, "variants": {}, "decoys": {}})
+    calls: list = field(default_factory=list)  # {name: argument} of each call that fits the interface
+    n_calls: int = 0  # of all calls, also those that do not fit
+    notices_zeros: bool = True  # whether it would report an implementation that returns nothing but zeros
 
     @property
     def caught(self):
-        return any(self.said["patient"].values())
+        return any(self.reported["buggy"].values())
 
-    def condemned(self, group):
-        return [name for name, condemned in self.said[group].items() if condemned]
+    def reported_in(self, group):
+        return [name for name, reported in self.reported[group].items() if reported]
 
-    def all_condemned(self, group):
-        return all(self.said[group].values())
+    def all_reported_in(self, group):
+        return all(self.reported[group].values())
 
 
 class Refused(Exception):
@@ -44,83 +46,84 @@ class Stub(Exception):
     """A test that is still to be written."""
 
 
-def judge_test(case, detects, worker):
+def judge_test(bug, detects, worker):
+    """Return the part of the verdict that is about the test."""
     if is_unattempted(detects):
         return OPEN_TEST
     if not callable(detects):
-        return Part("Test", "wrong", f"`detects` has to be a function; what you handed in is {kind_of(detects)}.")
+        return Part("Test", "wrong", refuse_not_callable("detects", detects))
     evidence = Evidence()
     try:
-        for group, name, code in line_up(case):
-            evidence.said[group][name] = _ask(case, detects, code, group, evidence, worker)
-        if not any(evidence.condemned(group) for group in evidence.said):
-            evidence.notices_zeros = _ask(case, detects, zeros_of(case), "neighbours", evidence, worker)
+        for group, name, code in candidates(bug):
+            evidence.reported[group][name] = _reports(bug, detects, code, group, evidence, worker)
+        if not any(evidence.reported_in(group) for group in evidence.reported):
+            evidence.notices_zeros = _reports(bug, detects, zeros_of(bug), "decoys", evidence, worker)
     except Stub:
         return OPEN_TEST
     except Refused as refused:
         return Part("Test", "wrong", str(refused))
-    return weigh(case, evidence)
+    return part_of(bug, evidence)
 
 
 OPEN_TEST = Part("Test", "open", "`detects(attention)` is still to be written.")
 
 
-def line_up(case):
-    """Everybody the test is tried on, mixed: nobody is known by their place in the row."""
-    everybody = [("patient", "the patient", case.buggy)]
-    everybody += [("right", f"right code {i}", cure) for i, cure in enumerate(case.interface.cures)]
-    everybody += [("relatives", f"relative {i}", code) for i, code in enumerate(case.relatives)]
-    everybody += [("neighbours", *neighbour) for neighbour in case.neighbours]
-    random.Random(case.order or case.id).shuffle(everybody)
-    return everybody
+def candidates(bug):
+    """Return (group, name, code) of all that a test runs on, shuffled so that it cannot tell them by order."""
+    everything = [("buggy", "the patient", bug.buggy)]
+    everything += [("correct", f"right code {i}", code) for i, code in enumerate(bug.interface.correct)]
+    everything += [("variants", f"variant {i}", code) for i, code in enumerate(bug.variants)]
+    everything += [("decoys", *decoy) for decoy in bug.decoys]
+    random.Random(bug.order or bug.id).shuffle(everything)
+    return everything
 
 
-def _ask(case, detects, code, group, evidence, worker):
-    """Whether the test condemns this code."""
+def _reports(bug, detects, code, group, evidence, worker):
+    """Return whether the test reports this code as faulty; raises Stub or Refused where it does not say."""
     raised = []
-    attention = watched(fresh(code), case.interface, evidence, raised)
+    attention = watched(instance_of(code), bug.interface, evidence, raised)
     try:
-        said = worker.run(lambda: _plain(detects(attention)))
+        returned = worker.run(lambda: _as_bool(detects(attention)))
     except OutOfTime:
         raise Refused(f"`detects` had not come back after {runner.LIMIT_S:g} seconds.") from None
     except Raised as caught:
         if isinstance(caught.error, NotImplementedError):
             raise Stub from None
-        if raised and group in ("relatives", "neighbours"):
+        if raised and group in ("variants", "decoys"):
             return False  # an exception says that something is wrong, not what
         raise Refused(_complaint(caught.error, group, bool(raised))) from None
-    if said is Ellipsis:  # only one line is missing
+    if returned is Ellipsis:  # only one line is missing
         raise Stub
-    if not isinstance(said, bool):
-        if said is None:
+    if not isinstance(returned, bool):
+        if returned is None:
             raise Refused("`detects` returns nothing. Is the line with `return` missing?")
-        raise Refused(f"`detects` has to return a bool; what it returns is {kind_of(said)}.")
-    return said
+        raise Refused(f"`detects` must return a bool, but it returns {kind_of(returned)}.")
+    return returned
 
 
-def _plain(said):
-    """A bool of Python's own, where it is one of torch's or NumPy's."""
-    of_torch = isinstance(said, torch.Tensor) and said.numel() == 1
-    return bool(said) if of_torch or type(said).__name__ == "bool" else said
+def _as_bool(value):
+    """Return a bool of torch's or NumPy's as Python's own, and anything else as it is."""
+    of_torch = isinstance(value, torch.Tensor) and value.numel() == 1
+    return bool(value) if of_torch or type(value).__name__ == "bool" else value
 
 
-def _complaint(error, group, from_within):
-    where = {"patient": "On the patient", "right": "On right code"}.get(group, "On code with another fault")
+def _complaint(error, group, from_attention):
+    where = {"buggy": "On the patient", "correct": "On right code"}.get(group, "On code with another fault")
     text = f"{where} `detects` raises `{show.error(error)}`."
     if isinstance(error, AssertionError):
         return f"{text} An assertion that fails has found something: use `torch.allclose`, and return what it says."
-    if from_within and group == "right":
+    if from_attention and group == "correct":
         return f"{text} That is what right code does with such arguments; where a test expects it, it catches it."
     return text
 
 
 def watched(implementation, interface, evidence, raised):
-    """The implementation as `attention`, which notes every call, in whatever way it is made."""
+    """Return the implementation as `attention`: its calls are added to `evidence`, its exceptions to `raised`."""
     is_module = isinstance(implementation, nn.Module)
     inner = implementation.forward if is_module else implementation
 
     def attention(*args, **kwargs):
-        evidence.tried += 1
+        evidence.n_calls += 1
         named = interface.named(args, kwargs)
         if named is not None:
             evidence.calls.append(named | {"training": getattr(implementation, "training", False)})
@@ -136,42 +139,43 @@ def watched(implementation, interface, evidence, raised):
     return implementation
 
 
-def zeros_of(case):
-    """Right code, but for its numbers: all of them are 0."""
-    cure = case.interface.cures[0]
-    if not isinstance(cure, type):
-        return lambda *args, **kwargs: cure(*args, **kwargs) * 0
+def zeros_of(bug):
+    """Return correct code whose output is multiplied by 0."""
+    correct = bug.interface.correct[0]
+    if not isinstance(correct, type):
+        return lambda *args, **kwargs: correct(*args, **kwargs) * 0
 
-    class Zeros(cure):
+    class Zeros(correct):
         def forward(self, *args):
             return super().forward(*args) * 0
 
     return Zeros
 
 
-def weigh(case, evidence):
-    """What a test is worth, told by what it said of whom."""
-    said, caught = evidence.said, len(evidence.condemned("relatives"))
-    wrongly = evidence.condemned("right") + evidence.condemned("neighbours")
-    if evidence.caught and evidence.all_condemned("relatives") and not wrongly:
-        found = f"It catches the patient and {show.count(caught, 'relative')} of the fault"
-        passed = f"{len(said['right'])} right implementations and {len(said['neighbours'])} with another fault"
+def part_of(bug, evidence):
+    """Return the part of the verdict that follows from what a test reported."""
+    reported, caught = evidence.reported, len(evidence.reported_in("variants"))
+    wrongly = evidence.reported_in("correct") + evidence.reported_in("decoys")
+    if evidence.caught and evidence.all_reported_in("variants") and not wrongly:
+        found = f"It catches the patient and {show.count(caught, 'variant')} of the fault"
+        passed = f"{len(reported['correct'])} right implementations and {len(reported['decoys'])} with another fault"
         return Part("Test", "right", f"{found}, and lets {passed} pass.")
-    for misconception in (*FIRST, *case.misconceptions.values(), *LAST):
+    for misconception in (*FIRST, *bug.misconceptions.values(), *LAST):
         if misconception.applies(evidence):
-            whom = evidence.condemned("neighbours") if misconception.applies is condemns_others else []
-            names = f" Condemned with the patient: {', '.join(whom)}." if whom else ""
-            return Part("Test", "wrong", f"{misconception.name}.{names} {misconception.why}", misconception.id)
-    relatives = show.count(len(said["relatives"]), "relative")
-    return Part("Test", "wrong", f"It lets the patient pass; of {relatives} of the fault it catches {caught}.")
+            decoys = evidence.reported_in("decoys") if misconception.applies is condemns_others else []
+            names = f" Condemned with the patient: {', '.join(decoys)}." if decoys else ""
+            message = f"{misconception.name}.{names} {misconception.why}"
+            return Part("Test", "wrong", message, misconception.id)
+    variants = show.count(len(reported["variants"]), "variant")
+    return Part("Test", "wrong", f"It lets the patient pass; of {variants} of the fault it catches {caught}.")
 
 
-# ------------------------------------------------------------------------------misconceptions that any test can have
+# ------------------------------------------------------------------------- misconceptions that any test may show
 
 
 @dataclass(eq=False)
-class Sign(Misconception):
-    """A misconception that is known by what a test said of whom: `applies(evidence)`."""
+class SeenInReports(Misconception):
+    """A misconception that is recognised by what a test reported: `applies(evidence)`."""
 
     applies: object
 
@@ -181,7 +185,7 @@ def never_called(evidence):
 
     Whatever it looks at, it is not what the function computes: call it with inputs of your own and look at the output.
     """
-    return not evidence.tried
+    return not evidence.n_calls
 
 
 def always(evidence):
@@ -189,7 +193,7 @@ def always(evidence):
 
     It says True to right code as well. A test is worth something only if it lets the right ones pass.
     """
-    return all(map(evidence.all_condemned, evidence.said))
+    return all(map(evidence.all_reported_in, evidence.reported))
 
 
 def upside_down(evidence):
@@ -197,7 +201,7 @@ def upside_down(evidence):
 
     True has to mean that the fault is there: is a `not` missing, or one too many?
     """
-    return not evidence.caught and evidence.all_condemned("right")
+    return not evidence.caught and evidence.all_reported_in("correct")
 
 
 def sees_nothing(evidence):
@@ -214,7 +218,7 @@ def condemns_right(evidence):
     Right code need not agree to the last bit, since the order of operations differs: compare with a tolerance, as
     `torch.allclose` does, and ask for nothing that is only one way of doing it.
     """
-    return bool(evidence.condemned("right"))
+    return bool(evidence.reported_in("correct"))
 
 
 def condemns_others(evidence):
@@ -223,11 +227,11 @@ def condemns_others(evidence):
     Comparing with right code tells *that* something is wrong, not *what*. Ask for what only this fault breaks: choose
     inputs on which the others are right, or a second condition that they do not meet.
     """
-    return evidence.caught and bool(evidence.condemned("neighbours"))
+    return evidence.caught and bool(evidence.reported_in("decoys"))
 
 
 def only_this_one(evidence):
-    """It catches this patient, but not its relatives.
+    """It catches this patient, but not every variant of its fault.
 
     The same mistake with another number gets away. Test what has to hold of right code, not the one number that is
     wrong here.
@@ -235,5 +239,9 @@ def only_this_one(evidence):
     return evidence.caught
 
 
-FIRST = [Sign(*described_by(sign), LESSON, sign) for sign in (never_called, always, upside_down, sees_nothing)]
-LAST = [Sign(*described_by(sign), LESSON, sign) for sign in (condemns_right, condemns_others, only_this_one)]
+def _seen_in_reports(*signs):
+    return [SeenInReports(*described_by(sign), SECTION, sign) for sign in signs]
+
+
+FIRST = _seen_in_reports(never_called, always, upside_down, sees_nothing)  # before those of one bug
+LAST = _seen_in_reports(condemns_right, condemns_others, only_this_one)

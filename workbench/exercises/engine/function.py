@@ -18,7 +18,7 @@ import workbench
 from ...trace import trace
 from . import runner
 from .exercise import Exercise, register
-from .outcome import close, is_or_are, kind_of, outcome_of, right, same, same_complaint, sort_of
+from .outcome import close, is_or_are, outcome_of, refuse_not_callable, right, same, same_complaint, sort_of
 from .probes import drawn_again, with_dtype
 from .runner import OutOfTime, Raised, Worker
 
@@ -101,7 +101,7 @@ class Function(Exercise):
 
     def judge(self, answer):
         if not callable(answer):
-            return self.wrong(f"{self.asked()} has to be a function; what you handed in is {kind_of(answer)}.")
+            return self.wrong(refuse_not_callable(self.asks, answer))
         self.prepare(answer)
         with Worker(dtype=self.dtype) as worker:
             verdict = Judgement(self, answer, worker).verdict()

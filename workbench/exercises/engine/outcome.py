@@ -94,19 +94,29 @@ def is_or_are(name):
 
 def _sort_of_tensor(tensor):
     if type(tensor) not in (torch.Tensor, nn.Parameter):
-        return f"of type {type(tensor).__name__}"
+        return _a(type(tensor).__name__)
     if tensor.is_nested or tensor.is_quantized:
         return "a nested tensor" if tensor.is_nested else "a quantised tensor"
     return "a sparse tensor" if tensor.layout != torch.strided else f"a tensor on the device {tensor.device}"
 
 
 def kind_of(value):
-    """What a value is, in words: `a tensor of shape (2, 3)`, `a list of 3`."""
+    """Return what a value is, in words: "a tensor of shape (2, 3)", "a list of 3", "an int"."""
     if isinstance(value, torch.Tensor):
         return "a nested tensor" if value.is_nested else f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
-    return f"of type {type(value).__name__}"
+    return "None" if value is None else _a(type(value).__name__)
+
+
+def refuse_not_callable(name, value):
+    """Return the sentence that refuses an answer which is no function."""
+    return f"`{name}` must be a function, but it is {kind_of(value)}."
+
+
+def _a(noun):
+    spoken_with_a_vowel = noun[0].lower() in "aeiou" or noun == "ndarray"
+    return f"{'an' if spoken_with_a_vowel else 'a'} {noun}"
 
 
 def _kept(tensors):

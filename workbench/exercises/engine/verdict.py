@@ -11,6 +11,7 @@ from ...display.show import ATOL, RTOL, count, folded, framed, marked, matrix_as
 
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…"}
 FRAME = {"correct": "right", "wrong": "wrong", "unattempted": "open"}
+SIGN_OF_PART = {"right": SIGNS["correct"], "wrong": SIGNS["wrong"], "open": SIGNS["unattempted"]}
 
 
 @dataclass
@@ -51,6 +52,20 @@ class Verdict:
             {"matrix": yours, "other": expected, "title": f"yours{where}", **both},
             {"matrix": expected, "other": yours, "title": f"expected{where}", **both},
         ]
+
+
+@dataclass
+class Part:
+    """What was found of one part of an answer that has several: `state` is "right", "wrong" or "open"."""
+
+    name: str
+    state: str
+    message: str
+    misconception: str | None = None  # its id, where it is known
+    drawn: tuple = ()  # two matrices to show beside it, the learner's and the expected one
+
+    def __str__(self):
+        return f"{SIGN_OF_PART[self.state]} {self.name}: {self.message}"
 
 
 def matrices(yours, expected):

@@ -1,4 +1,4 @@
-"""The ward of memory: each of these reads a text in chunks with a cache. It opens after notebook 10."""
+"""Bugs of a cache: each reads a text in chunks. They open after notebook 10."""
 
 import functools
 
@@ -9,14 +9,14 @@ from attn_lib.masks import window_mask
 from attn_lib.position import rotary
 
 from ..blind_spots import given
-from ..bug import patient
+from ..bug import bug
 from ..interfaces import CHUNKS
 
-here = functools.partial(patient, opens_after=10)
+late_bug = functools.partial(bug, opens_after=10)
 
 
 def reading(*, mask=window_mask, starts=lambda seen: (seen, seen), shared=(share_heads, share_heads), missing=0):
-    """Right code with one part exchanged: relatives of the ward's faults."""
+    """Return correct code with one part exchanged: the variants of these bugs."""
 
     def attention(q, k, v, chunks, window):
         outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
@@ -69,10 +69,10 @@ def at_once(calls):
     return all(len(chunks) == 1 for chunks in given(calls, "chunks"))
 
 
-@here(
+@late_bug(
     "6.22",
     CHUNKS,
-    cures=[
+    fixes=[
         {
             7: (
                 "torch.ones(n_new, n_keys, dtype=torch.bool).tril().triu(1 - window)",
@@ -82,7 +82,7 @@ def at_once(calls):
     ],
     faults=("misaligned", "miscounted"),
     section="10#text-chunk",
-    relatives=[
+    variants=[
         reading(mask=corner(lambda n_new, n_keys: (n_keys - n_new) // 2)),
         reading(mask=corner(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))),
     ],
@@ -121,13 +121,13 @@ def detects(attention):
     return not torch.allclose(attention(q, k, v, [5, 1], 9), attention(q, k, v, [6], 9), atol=1e-4)
 
 
-@here(
+@late_bug(
     "6.23",
     CHUNKS,
-    cures=[{7: (" if seen == 0 else None", "")}],
+    fixes=[{7: (" if seen == 0 else None", "")}],
     faults=("not asked",),
     section="10#text-chunk",
-    relatives=[reading(mask=loose(1)), reading(mask=loose(99))],
+    variants=[reading(mask=loose(1)), reading(mask=loose(99))],
     hints=[
         "Read token by token it is in perfect health. When does a new token need a mask?",
         "Of two tokens that come together, whom may the first not hear?",
@@ -172,13 +172,13 @@ def detects(attention):
     return torch.allclose(one, whole, atol=1e-4) and not torch.allclose(two, whole, atol=1e-4)
 
 
-@here(
+@late_bug(
     "6.24",
     CHUNKS,
-    cures=[{4: ("rotary(query), rotary(key)", "rotary(query, seen), rotary(key, seen)")}],
+    fixes=[{4: ("rotary(query), rotary(key)", "rotary(query, seen), rotary(key, seen)")}],
     faults=("miscounted", "misaligned"),
     section="10#text-start",
-    relatives=[reading(starts=lambda seen: (0, seen)), reading(starts=lambda seen: (seen // 2, seen // 2))],
+    variants=[reading(starts=lambda seen: (0, seen)), reading(starts=lambda seen: (seen // 2, seen // 2))],
     hints=[
         "Which of its lines knows how many tokens have been read, and which ought to?",
         "With queries of 0 it does not matter how they are turned: then all is well.",
@@ -226,13 +226,13 @@ def detects(attention):
     return depends_on_the_cut(3 * q) and not depends_on_the_cut(0 * q)
 
 
-@here(
+@late_bug(
     "6.25",
     CHUNKS,
-    cures=[{8: ("repeat(1, groups, 1, 1)", "repeat_interleave(groups, dim=1)")}],
+    fixes=[{8: ("repeat(1, groups, 1, 1)", "repeat_interleave(groups, dim=1)")}],
     faults=("wrong order", "misaligned"),
     section="10#text-shared",
-    relatives=[reading(shared=(tiled, share_heads)), reading(shared=(share_heads, tiled))],
+    variants=[reading(shared=(tiled, share_heads)), reading(shared=(share_heads, tiled))],
     hints=[
         "With as many stored heads as heads of queries it is in perfect health, and with one stored head too.",
         "Two stored heads, four heads of queries: write down which of the two each head asks.",
@@ -275,16 +275,16 @@ def detects(attention):
     return not torch.allclose(attention(q, k, v, [5], 9), attention(q, own_k, own_v, [5], 9), atol=1e-4)
 
 
-@here(
+@late_bug(
     "6.26",
     CHUNKS,
-    cures=[
+    fixes=[
         {10: ("window + 2", "window + 1")},
         {11: ("gone:], values[:, :, gone:]", "max(0, gone - 1) :], values[:, :, max(0, gone - 1) :]")},
     ],
     faults=("miscounted",),
     section="10#text-window",
-    relatives=[reading(missing=2), reading(missing=3)],
+    variants=[reading(missing=2), reading(missing=3)],
     hints=[
         "How many tokens have to be kept for a window of three? The next one brings a key of its own.",
         "It goes wrong only once the text is longer than the window.",

@@ -1,4 +1,4 @@
-"""The ward of one: a module, which starts in training like any other."""
+"""The bug of a module: dropout, with the difference between training and eval."""
 
 import torch
 import torch.nn.functional as F
@@ -6,7 +6,7 @@ from torch import nn
 
 from attn_lib.functional import scaled_dot_product_attention
 
-from ..bug import patient
+from ..bug import bug
 from ..correct import DropoutModule, by_library
 from ..interfaces import MODULE
 
@@ -21,13 +21,13 @@ class DropoutOnOutput(nn.Module):
         return F.dropout(by_library(q, k, v), 0.2)
 
 
-@patient(
+@bug(
     "6.15",
     MODULE,
-    cures=[{8: ("self.p)", "self.p, self.training)")}],
+    fixes=[{8: ("self.p)", "self.p, self.training)")}],
     faults=("not asked",),
     section="03#text-33",
-    relatives=[AlwaysDropping, DropoutOnOutput],
+    variants=[AlwaysDropping, DropoutOnOutput],
     hints=[
         "Call it twice with the same arguments, in training and in eval.",
         "Who tells a function, as opposed to a module, that training is over?",

@@ -1,4 +1,4 @@
-"""The ward of extreme cases: healthy on ordinary input, all of them."""
+"""Bugs that ordinary input does not show."""
 
 import math
 
@@ -8,7 +8,7 @@ from attn_lib.functional import masked_softmax
 from attn_lib.masks import padding_mask
 
 from ..blind_spots import inputs, no_dead_row, no_mask
-from ..bug import patient
+from ..bug import bug
 from ..correct import filled, plain, scores_of
 from ..interfaces import LENGTHS, PLAIN, qkv
 
@@ -24,14 +24,14 @@ def with_scores_out_of_all_proportion():
     return -1e4 * q.abs(), 1e4 * k.abs(), v, torch.tensor([True, True, True, True, False]).expand(3, 5)
 
 
-@patient(
+@bug(
     "6.9",
     PLAIN,
-    cures=[{5: ("-1e6", "-math.inf")}],
+    fixes=[{5: ("-1e6", "-math.inf")}],
     faults=("too weak",),
     section="03#text-18",
     probes=[with_scores_out_of_all_proportion()],
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e4), dim=-1)),
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -100.0), dim=-1)),
     ],
@@ -80,10 +80,10 @@ def detects(attention):
     return leaks(-1e8 * q) and not leaks(q)
 
 
-@patient(
+@bug(
     "6.10",
     PLAIN,
-    cures=[
+    fixes=[
         {
             4: (
                 "scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)",
@@ -96,7 +96,7 @@ def detects(attention):
     section="03#text-21",
     probes=[with_a_dead_row()],
     gradients=True,
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=-1)),
         plain(
             lambda scores, mask: masked_softmax(scores, mask if mask is None else mask | ~mask.any(-1, keepdim=True))
@@ -133,10 +133,10 @@ def detects(attention):
     return bool(weights[:, 1].sum() > 0.1 and weights[:, 0, 4].abs().max() < 1e-4)
 
 
-@patient(
+@bug(
     "6.11",
     PLAIN,
-    cures=[
+    fixes=[
         {4: ("scores = scores.masked_fill(~mask, -math.inf)", "return masked_softmax(scores, mask) @ v")},
         {5: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
     ],
@@ -144,7 +144,7 @@ def detects(attention):
     section="03#text-21",
     probes=[with_a_dead_row()],
     gradients=True,
-    relatives=[
+    variants=[
         plain(
             lambda scores, mask: torch.softmax(
                 scores if mask is None else scores + torch.zeros(mask.shape).masked_fill(~mask, -math.inf), dim=-1
@@ -197,15 +197,15 @@ def queries_emptied(q, k, v, lengths):
     return torch.softmax(scores, dim=-1) @ v
 
 
-@patient(
+@bug(
     "6.12",
     LENGTHS,
-    cures=[{4: ("~(real.transpose(1, 2) & real)", "~real")}],
+    fixes=[{4: ("~(real.transpose(1, 2) & real)", "~real")}],
     faults=("nothing left",),
     section="03#text-21",
     gradients=True,
     counts=lambda output, q, k, v, lengths: output.where(padding_mask(lengths, k.size(1)).mT, output * 0),
-    relatives=[queries_masked_by_product, queries_emptied],
+    variants=[queries_masked_by_product, queries_emptied],
     hints=[
         "The outputs of the real tokens are right. Look at those of the padding.",
         "Who has to be hidden from whom? And what is left for a query that is padding?",

@@ -1,4 +1,4 @@
-"""The ward of heads: several sentences, several heads, and no two sizes alike."""
+"""Bugs of several heads, several sentences and sizes that differ."""
 
 import torch
 import torch.nn.functional as F
@@ -7,7 +7,7 @@ from attn_lib.functional import merge_heads, scaled_dot_product_attention, split
 from attn_lib.masks import padding_mask
 
 from ..blind_spots import given
-from ..bug import patient
+from ..bug import bug
 from ..correct import by_library, heads_of, merged_heads
 from ..interfaces import HEADS, MERGED, projected
 
@@ -20,10 +20,10 @@ def sewn(x):
     return x.reshape(x.size(0), x.size(2), -1)
 
 
-@patient(
+@bug(
     "6.16",
     HEADS,
-    cures=[
+    fixes=[
         {
             3: (
                 "batch, num_heads, n, embed_dim // num_heads)",
@@ -34,7 +34,7 @@ def sewn(x):
     ],
     faults=("wrong axis", "wrong order"),
     section="04#text-20",
-    relatives=[heads_of(split=torn), heads_of(merge=sewn)],
+    variants=[heads_of(split=torn), heads_of(merge=sewn)],
     hints=[
         "Number the features: x of 2 tokens with 6 features each, 0 to 11. Which does head 0 get?",
         "There is a second place in the same function that has to be mended with the first.",
@@ -84,10 +84,10 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return merge_heads(by_library(q, k, v, mask))[..., : x.size(-1)] @ w_o
 
 
-@patient(
+@bug(
     "6.17",
     HEADS,
-    cures=[
+    fixes=[
         {
             2: (
                 "x.shape",
@@ -100,7 +100,7 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     faults=("not asked",),
     section="04#text-39",
     probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
-    relatives=[features_dropped, features_added],
+    variants=[features_dropped, features_added],
     hints=[
         "Its outputs are right for every size you would choose by yourself. Which sizes would you never choose?",
         "How many tokens does `view` make of 4 tokens with 10 features, for 4 heads?",
@@ -140,13 +140,13 @@ def detects(attention):
     return True
 
 
-@patient(
+@bug(
     "6.18",
     MERGED,
-    cures=[{3: ("repeat", "repeat_interleave")}],
+    fixes=[{3: ("repeat", "repeat_interleave")}],
     faults=("wrong order", "misaligned"),
     section="04#text-33",
-    relatives=[
+    variants=[
         merged_heads(spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)),
         merged_heads(spread=lambda lengths, heads: lengths.max().repeat(len(lengths) * heads)),
     ],
@@ -187,13 +187,13 @@ def detects(attention):
     return not torch.allclose(together[:1], alone, atol=1e-4)
 
 
-@patient(
+@bug(
     "6.21",
     HEADS,
-    cures=[{5: ("merge_heads(heads)", "merge_heads(heads) @ w_o")}],
+    fixes=[{5: ("merge_heads(heads)", "merge_heads(heads) @ w_o")}],
     faults=("not used",),
     section="04#text-mix",
-    relatives=[
+    variants=[
         heads_of(project=False),
         lambda x, w_q, w_k, w_v, w_o, num_heads, mask=None: heads_of()(x, w_q, w_k, w_v, w_v, num_heads, mask),
     ],

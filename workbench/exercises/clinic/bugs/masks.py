@@ -1,4 +1,4 @@
-"""The ward of masks: each of these gets a mask and does something else with it."""
+"""Bugs that get a mask and do something else with it."""
 
 import math
 
@@ -8,18 +8,18 @@ from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_
 from attn_lib.masks import causal_mask, padding_mask
 
 from ..blind_spots import given, no_mask, square_only
-from ..bug import patient
+from ..bug import bug
 from ..correct import by_library, causal_of, filled, heads_of, plain, with_both
 from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN
 
 
-@patient(
+@bug(
     "6.5",
     PLAIN,
-    cures=[{4: ("scores.masked_fill", "scores = scores.masked_fill")}],
+    fixes=[{4: ("scores.masked_fill", "scores = scores.masked_fill")}],
     faults=("not used",),
     section="03#text-14",
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.softmax(scores, dim=-1)),
         plain(
             lambda scores, mask: masked_softmax(
@@ -54,13 +54,13 @@ def detects(attention):
     return torch.allclose(attention(q, k, v, mask), attention(q, k, v), atol=1e-4)
 
 
-@patient(
+@bug(
     "6.6",
     PLAIN,
-    cures=[{4: ("(mask", "(~mask")}],
+    fixes=[{4: ("(mask", "(~mask")}],
     faults=("exchanged",),
     section="03#text-35",
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), dim=-1)),
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores + mask * -1e9, dim=-1)),
     ],
@@ -93,13 +93,13 @@ def detects(attention):
     return torch.allclose(attention(q, k, v, first_only), attention(q, k, changed, first_only), atol=1e-4)
 
 
-@patient(
+@bug(
     "6.7",
     PLAIN,
-    cures=[{4: ("scores + mask.float()", "scores.masked_fill(~mask, -math.inf)")}],
+    fixes=[{4: ("scores + mask.float()", "scores.masked_fill(~mask, -math.inf)")}],
     faults=("too weak",),
     section="03#text-35",
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores - 3 * (~mask).float(), dim=-1)),
         plain(lambda scores, mask: torch.softmax(scores if mask is None else scores * mask, dim=-1)),
     ],
@@ -133,16 +133,16 @@ def detects(attention):
     return has_an_effect and bool((weights > 0).all())
 
 
-@patient(
+@bug(
     "6.8",
     PLAIN,
-    cures=[
+    fixes=[
         {5: ("weights * mask", "masked_softmax(scores, mask)")},
         {3: ("torch.softmax(scores, dim=-1)", "masked_softmax(scores, mask)")},
     ],
     faults=("wrong order",),
     section="03#text-07",
-    relatives=[
+    variants=[
         plain(
             lambda scores, mask: (
                 torch.softmax(scores, -1) if mask is None else torch.softmax(scores, -1).masked_fill(~mask, 1e-9)
@@ -196,10 +196,10 @@ def either_suffices(q, k, v, lengths=None, mask=None):
     return by_library(q, k, v, mask | padding_mask(lengths, k.size(1)))
 
 
-@patient(
+@bug(
     "6.13",
     BOTH,
-    cures=[
+    fixes=[
         {
             3: (
                 "mask = padding_mask(lengths, k.size(1))",
@@ -209,7 +209,7 @@ def either_suffices(q, k, v, lengths=None, mask=None):
     ],
     faults=("not used",),
     section="03#text-14",
-    relatives=[padding_ignored, either_suffices],
+    variants=[padding_ignored, either_suffices],
     hints=[
         "Each of the two works alone. What becomes of one when the other is given?",
         "Masks combine with `&`. What one mask says may not be lost because there is a second one.",
@@ -244,13 +244,13 @@ def detects(attention):
     return not torch.allclose(attention(q, k, v, lengths, mask), attention(q, k, v, mask=both_in_one), atol=1e-4)
 
 
-@patient(
+@bug(
     "6.14",
     CAUSAL,
-    cures=[{3: ("tril()", "tril(n_k - n_q)")}],
+    fixes=[{3: ("tril()", "tril(n_k - n_q)")}],
     faults=("misaligned", "miscounted"),
     section="03#text-10",
-    relatives=[
+    variants=[
         causal_of(offset=lambda n_q, n_k: n_k - 1 if n_q < n_k else 0),
         causal_of(offset=lambda n_q, n_k: (n_k - n_q) // 2),
     ],
@@ -280,16 +280,16 @@ def detects(attention):
     return not torch.allclose(attention(q[:, -2:], k, v), attention(q, k, v)[:, -2:], atol=1e-4)
 
 
-@patient(
+@bug(
     "6.19",
     HEADS,
-    cures=[
+    fixes=[
         {5: ("~mask", "~(mask[:, None] if mask.ndim == 3 else mask)")},
         {4: ("None:", "None:\n        mask = mask[:, None] if mask.ndim == 3 else mask")},
     ],
     faults=("misaligned", "wrong axis"),
     section="04#text-27",
-    relatives=[
+    variants=[
         heads_of(plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), -1)), head_axis=False),
         heads_of(lambda q, k, v, mask=None: by_library(q, k, v, mask if mask is None else mask[:1])),
     ],

@@ -1,4 +1,4 @@
-"""The ward of scores and weights: nothing here has to do with masks."""
+"""Bugs of scores and weights, without a mask."""
 
 import math
 
@@ -6,21 +6,21 @@ import torch
 
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 
-from ..bug import patient
+from ..bug import bug
 from ..correct import by_library, filled, heads_of, plain, scaled_by
 from ..interfaces import HEADS, PLAIN
 
 
-@patient(
+@bug(
     "6.1",
     PLAIN,
-    cures=[
+    fixes=[
         {2: ("transpose(-2, -1)", "transpose(-2, -1) / math.sqrt(q.size(-1))")},
         {3: ("(scores, mask)", "(scores / math.sqrt(q.size(-1)), mask)")},
     ],
     faults=("wrong scale",),
     section="02#text-29",
-    relatives=[
+    variants=[
         scaled_by(lambda q, k, v: 1 / q.size(-1)),
         scaled_by(lambda q, k, v: q.size(-1) ** 0.5),
         scaled_by(lambda q, k, v: k.size(-2) ** -0.5),
@@ -50,13 +50,13 @@ def detects(attention):
     return are_weights and not torch.allclose(weights, expected, atol=1e-4)
 
 
-@patient(
+@bug(
     "6.2",
     HEADS,
-    cures=[{4: ("x.size", "q.size")}],
+    fixes=[{4: ("x.size", "q.size")}],
     faults=("wrong scale",),
     section="04#text-31",
-    relatives=[
+    variants=[
         heads_of(scaled_by(lambda q, k, v: 1.0)),
         heads_of(scaled_by(lambda q, k, v: 1 / q.size(-1))),
         heads_of(scaled_by(lambda q, k, v: 1 / math.sqrt(q.size(1) + q.size(-1)))),
@@ -92,13 +92,13 @@ def detects(attention):
     return wrong(w_q) and not wrong(torch.zeros(6, 6))  # right where all scores are 0: it is the scores
 
 
-@patient(
+@bug(
     "6.3",
     PLAIN,
-    cures=[{5: ("dim=-2", "dim=-1")}],
+    fixes=[{5: ("dim=-2", "dim=-1")}],
     faults=("wrong axis",),
     section="02#text-40",
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9).flatten(-2), -1).view_as(scores)),
         plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=0)),
     ],
@@ -127,13 +127,13 @@ def detects(attention):
     return not torch.allclose(attention(q, k, v)[0, 0], attention(others_ask, k, v)[0, 0], atol=1e-4)
 
 
-@patient(
+@bug(
     "6.4",
     PLAIN,
-    cures=[{6: ("scores", "weights")}, {3: ("weights =", "scores =")}],
+    fixes=[{6: ("scores", "weights")}, {3: ("weights =", "scores =")}],
     faults=("not used",),
     section="02#text-13",
-    relatives=[
+    variants=[
         plain(lambda scores, mask: torch.log_softmax(filled(scores, mask, -1e9), dim=-1)),
         plain(lambda scores, mask: torch.sigmoid(filled(scores, mask, -1e9))),
         plain(lambda scores, mask: 2 * filled(scores, mask, 0.0)),
@@ -163,17 +163,17 @@ def detects(attention):
     return not torch.allclose(attention(q, k, v), v, atol=1e-4)  # one key only: its weight is 1
 
 
-@patient(
+@bug(
     "6.20",
     PLAIN,
-    cures=[
+    fixes=[
         {5: ("q, k, v", "k, q, v")},
         {2: ("key, query, value", "query, key, value")},
         {3: ("query, key, value", "key, query, value")},
     ],
     faults=("exchanged", "wrong order"),
     section="02#text-20",
-    relatives=[
+    variants=[
         lambda q, k, v, mask=None: by_library(q, q, v, mask),
         lambda q, k, v, mask=None: by_library(k, k, v, mask),
         lambda q, k, v, mask=None: by_library(*((k, q) if q.shape == k.shape else (q, k)), v, mask),

@@ -9,6 +9,6 @@ def mended_1(q, k, v, mask=None):
 
 def detects_1(attention):
     attention(torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4))
-    case = PATIENTS["6.1"]._case
+    bug = PATIENTS["6.1"]._bug
     inside = [cell.cell_contents for cell in attention.__closure__]
-    return any(code in inside for code in (case.buggy, *case.relatives))
+    return any(code in inside for code in (bug.buggy, *bug.variants))

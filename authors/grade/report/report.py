@@ -33,8 +33,8 @@ OF_A_PART = {
     "wrong-line": "Another line is named",
     "no-name": "The name is none of `FAULTS`",
     "wrong-name": "Another fault is named",
-    "still-ill": "The mended code still has the fault",
-    "amputated": "The mended module drops nothing any more",
+    "still-buggy": "The mended code still has the fault",
+    "dropout-removed": "The mended module drops nothing any more",
 }
 NAMELESS = "A mistake without a name: see the code"
 

@@ -20,7 +20,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
 CODE, CODE_IN_THE_DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # styles of pygments
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
-WAKE = (Path(__file__).parent / "standalone.js").read_text(encoding="utf-8")
+STANDALONE = (Path(__file__).parent / "standalone.js").read_text(encoding="utf-8")
 
 
 def buttons(notebook, shown):
@@ -73,7 +73,7 @@ def has_colour(kind):
 
 def script():
     """One classic script: a page opened as a file may not load modules."""
-    return "(() => {\n" + board_script().replace("export default ", "const widget = ") + WAKE + "})();\n"
+    return "(() => {\n" + board_script().replace("export default ", "const widget = ") + STANDALONE + "})();\n"
 
 
 def guess_script():

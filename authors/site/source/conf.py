@@ -1,4 +1,4 @@
-"""Sphinx settings of the web site; authors/site.py lays out what they are applied to."""
+"""Sphinx settings of the web site; authors/site/sphinx_site.py lays out what they are applied to."""
 
 import html
 import json
@@ -9,7 +9,7 @@ from docutils.nodes import SkipNode
 
 from authors.site import boards_in_pages
 from authors.site.markdown import mathml
-from authors.site.sphinx_site import addresses
+from authors.site.ways_to_run import addresses
 
 project = "Learn attention by moving its numbers"
 html_title = "Learn attention"

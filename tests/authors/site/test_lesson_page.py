@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from paths import LESSONS
 
 from authors.deck import live
-from authors.site import boards_in_pages, sphinx_site
+from authors.site import boards_in_pages, lesson_page, ways_to_run
 from workbench.display.show import marked
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -51,7 +51,7 @@ def lesson(tmp_path):
     ]
     cells[2].id = "asked"
     nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
-    return sphinx_site.Page(SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb"))
+    return lesson_page.LessonPage(SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb"))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_answers_a_question_is_folded_prose_and_code(cells):
 def test_imports_are_folded_and_what_shows_something_is_not(cells):
     assert cells["in"].metadata["tags"] == ["hide-cell"]
     assert "tags" not in cells["picture"].metadata and "tags" not in cells["board"].metadata
-    assert not sphinx_site.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
+    assert not lesson_page.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
 
 
 def test_a_board_lives_and_a_progress_bar_leaves_its_text(cells):
@@ -153,7 +153,7 @@ def test_below_its_title_a_lesson_says_how_to_run_it(lesson):
     assert "python course.py lab 09" in rest and 'href="../run/attention.zip"' in rest
     assert "pyproject" not in rest, "a visitor can set nothing there"
     assert "Run this lesson" in rest and "these lines open it as a notebook" in rest
-    course = sphinx_site.ways_in("")
+    course = ways_to_run.ways_in("")
     assert "python course.py lab 01" in course and "Run this course" in course
     assert "these lines open the first lesson as a notebook" in course
 
@@ -175,13 +175,13 @@ def test_below_its_title_a_lesson_says_how_to_run_it(lesson):
     ],
 )
 def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, repository, on_colab, on_binder):
-    monkeypatch.setattr(sphinx_site, "addresses", lambda: (repository, ""))
-    assert sphinx_site.colab("03_masking") == on_colab and sphinx_site.binder("03_masking") == on_binder
-    ways = sphinx_site.ways_in("03_masking")
+    monkeypatch.setattr(ways_to_run, "addresses", lambda: (repository, ""))
+    assert ways_to_run.colab("03_masking") == on_colab and ways_to_run.binder("03_masking") == on_binder
+    ways = ways_to_run.ways_in("03_masking")
     assert all(link in ways for link in (on_colab, on_binder))
     assert (" in <a " in ways) == bool(repository) and (" or <a " in ways) == bool(on_colab)
-    assert sphinx_site.notebook_of("03_masking") == (on_colab or "#run-it")
-    sphinx_site.write_for_colab(tmp_path / "colab")
+    assert ways_to_run.notebook_of("03_masking") == (on_colab or "#run-it")
+    ways_to_run.write_for_colab(tmp_path / "colab")
     copies = sorted((tmp_path / "colab").glob("*.ipynb"))
     assert len(copies) == (len(LESSONS) if repository else 0)
     for path in copies:
@@ -191,16 +191,16 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
 
 
 def test_the_setting_is_read_from_pyproject(monkeypatch, tmp_path):
-    monkeypatch.setattr(sphinx_site, "ROOT", tmp_path)
+    monkeypatch.setattr(ways_to_run, "ROOT", tmp_path)
     for end in ("", ".git", "/"):
         text = f'[tool.course]\nrepository = "https://github.com/a/b{end}"\nsite = "https://a.github.io/b/"\n'
         (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-        assert sphinx_site.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
+        assert ways_to_run.addresses() == ("https://github.com/a/b", "https://a.github.io/b")
 
 
 def test_the_zip_is_the_course_and_the_same_each_time(tmp_path):
-    sphinx_site.pack(tmp_path / "one.zip")
-    sphinx_site.pack(tmp_path / "two.zip")
+    ways_to_run.pack(tmp_path / "one.zip")
+    ways_to_run.pack(tmp_path / "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     names = set(zipfile.ZipFile(tmp_path / "one.zip").namelist())
     wanted = ["course.py", "workbench/board/page/engine.js", "img/by_hand_flow.svg"]
@@ -214,6 +214,6 @@ def test_what_python_and_learners_left_is_not_in_the_zip(monkeypatch, tmp_path):
     for name in ["attn_lib/a.py", *left]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    monkeypatch.setattr(sphinx_site, "ROOT", tmp_path)
-    sphinx_site.pack(tmp_path / "course.zip")
+    monkeypatch.setattr(ways_to_run, "ROOT", tmp_path)
+    ways_to_run.pack(tmp_path / "course.zip")
     assert zipfile.ZipFile(tmp_path / "course.zip").namelist() == ["attention/attn_lib/a.py"]

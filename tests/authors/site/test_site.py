@@ -22,7 +22,7 @@ from paths import ROOT
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
-from authors.site import sphinx_site
+from authors.site import sphinx_site, ways_to_run
 from workbench.exercises.engine.exercise import EXERCISES
 
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -132,7 +132,7 @@ def test_a_shared_link_has_title_picture_and_words(built, pages):
     for path, page in pages.items():
         card = {tag["property"]: tag["content"] for tag in page.select("meta[property]")}
         assert card["og:title"] and len(card["og:description"]) > 40
-        assert ("og:url" in card) == ("og:image" in card) == bool(sphinx_site.addresses()[1]), "whole addresses or none"
+        assert ("og:url" in card) == ("og:image" in card) == bool(ways_to_run.addresses()[1]), "whole addresses or none"
         assert len(page.select("meta[name=viewport]")) == 1
         assert page.select_one('meta[name="description"]')["content"] == card["og:description"]
         assert (path.parent / page.select_one('link[rel*="icon"]')["href"].split("?")[0]).resolve().is_file()
@@ -207,7 +207,7 @@ def test_the_zip_runs_where_it_was_unpacked(built, tmp_path):
 
 
 def test_links_in_the_zip_lead_to_files_in_it(tmp_path):
-    sphinx_site.pack(tmp_path / "course.zip")
+    ways_to_run.pack(tmp_path / "course.zip")
     zipfile.ZipFile(tmp_path / "course.zip").extractall(tmp_path)
     told = [path for path in tmp_path.rglob("*.md") if "website" not in path.parts]  # a page of the site's
     nowhere = []

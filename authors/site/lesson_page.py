@@ -1,0 +1,136 @@
+"""A lesson as a page: boards that move, guesses that are answered, and what follows them folded until then."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import nbformat
+
+from workbench.copies import folds
+from workbench.display.show import folded, framed, marked
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.numbers import Numbers
+from workbench.exercises.engine.sections import section_in_words
+from workbench.questions import Question
+
+from ..deck import live
+from . import boards_in_pages
+from .ways_to_run import notebook_of, ways_in
+
+DRAWINGS = Path(__file__).parent / "source"
+
+
+class LessonPage:
+    """The page of a lesson of course.toml."""
+
+    def __init__(self, lesson):
+        self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
+        self.found = live.run_here(self.notebook)
+        self.buttons = boards_in_pages.buttons(self.notebook, self.found)
+        self.guesses = sum(bool(shown.question) for shown in self.found.values())
+
+    def page(self):
+        notebook = self.notebook.copy()
+        both = zip(notebook.cells, folds(notebook.cells), strict=True)
+        notebook.cells = [self.on_page(cell, fold) for cell, fold in both]
+        first = notebook.cells[0]
+        heading, _, rest = first.source.partition("\n")
+        first.source = f"{heading}\n\n{ways_in(self.lesson.name)}\n\n{rest}"
+        return notebook
+
+    def on_page(self, cell, fold):
+        """A cell as the page has it; fold is what stands on its fold if it answers a question."""
+        cell = cell.copy()
+        cell.metadata = dict(cell.metadata)
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type == "markdown":
+            cell.source = boards_in_pages.with_buttons(cell.source, self.buttons)
+            if drawing := cell.metadata.get("beside"):  # stays in sight beside the text
+                cell.source += f"\n\n{(DRAWINGS / drawing).read_text(encoding='utf-8')}"
+            if fold:
+                cell.source = f'<details class="after-guess">\n<summary>{fold}</summary>\n\n{cell.source}\n\n</details>'
+            return cell
+        shown = self.found.get(cell.id) or live.Shown()
+        if shown.question:
+            cell.outputs = [as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))]
+        elif "saved-board" in shown.html:
+            cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
+        elif instead := self.instead_of_running(cell):
+            cell.outputs = [as_html(instead)]
+            cell.metadata["tags"] = [*tags, "remove-input"]
+        elif is_set_up(cell) or {"filled", "answer"} & set(tags):
+            cell.metadata["tags"] = [*tags, "hide-cell"]
+        if "outputs" in cell:  # a progress bar has been saved as it began, at 0 %
+            cell.outputs = [output for output in cell.outputs if boards_in_pages.VIEW not in output.get("data", {})]
+        for output in cell.get("outputs", []):
+            alt = output.get("metadata", {}).get("image/png", {}).get("alt")
+            if alt:
+                cell.metadata["mystnb"] = {"image": {"alt": alt}}
+        return cell
+
+    def instead_of_running(self, cell):
+        """What the page has where a notebook judges answers, gives hints or counts; "" for any other cell."""
+        if id := cell.metadata.get("check"):
+            return self.answer_place(cell, EXERCISES[id])
+        if id := cell.metadata.get("hint"):
+            return hints(EXERCISES[id])
+        return f"<p>{self.so_far()}</p>" if cell.source == "progress()" else ""
+
+    def so_far(self):
+        """Where the page says how many of its guesses were right."""
+        return f'<span class="so-far" data-page="{self.lesson.name}" data-guesses="{self.guesses}"></span>'
+
+    def answer_place(self, cell, exercise):
+        """Where an exercise is answered: here if it asks for numbers, otherwise one button leads to the notebook."""
+        if not isinstance(exercise, Numbers):
+            return f'<p><a class="button" href="{notebook_of(self.lesson.name)}">Write it in the notebook</a></p>'
+        return guess_form(cell.id, question_of(exercise))
+
+
+def question_of(exercise):
+    """An exercise that asks for numbers as data for the page, with its misconceptions as slips."""
+    slips = [
+        {
+            "leaves": form().tolist(),
+            "says": marked(f"{one.name}. {one.why} Read again: {section_in_words(one.reread)}."),
+        }
+        for one in exercise.misconceptions.values()
+        for form in one.forms
+    ]
+    asked = Question("", {"form": "numbers", "within": exercise.within})
+    return asked.as_data(exercise.answer) | {"leaves": exercise.answer, "slips": slips}
+
+
+def guess_form(id, question, answer="", example=""):
+    """A line to type into, and the answer that waits for it; without one it may be tried for ever."""
+    again = not answer
+    give_up = "" if again else ' <button type="button" class="show">Show me</button>'
+    return (
+        f'<form class="guess" id="guess-{id}" data-question="{html.escape(json.dumps(question))}"'
+        f' data-again="{str(again).lower()}"><label><code>{"answer" if again else "guess"} =</code> <input'
+        f' autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="{html.escape(example)}"></label>'
+        f' <button>{"Check" if again else "Run"}</button>{give_up}<p class="verdict" role="status"></p>'
+        f'<div class="answer" hidden>{answer}</div></form>'
+    )
+
+
+def example_in(source):
+    """What the comment behind `guess = ...` says of its form."""
+    found = re.match(r"guess = \.\.\.  # (.+)", source)
+    return found[1] if found else ""
+
+
+def hints(exercise):
+    count = len(exercise.hints)
+    return framed("".join(folded(f"Hint {i} of {count}", marked(text)) for i, text in enumerate(exercise.hints, 1)))
+
+
+def is_set_up(cell):
+    """Whether a cell only brings in what the others need, and shows nothing."""
+    lines = cell.source.splitlines()
+    return not cell.outputs and any(line.startswith(("import ", "from ")) for line in lines)
+
+
+def as_html(text):
+    return nbformat.v4.new_output("display_data", {"text/html": text})

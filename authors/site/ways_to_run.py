@@ -15,7 +15,7 @@ from ..lessons import lessons
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = (  # what the zip holds: the course as it is
-    *("README.md", "CONTRIBUTING.md", "course.py", "commands.py", "conftest.py"),
+    *("README.md", "CONTRIBUTING.md", "*.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json"),
     *("attn_lib", "workbench", "authors", "deploy", "img", "notebooks", "tests", "benchmarks", "binder"),
     ".devcontainer",
@@ -75,7 +75,7 @@ def pack(target):
     """Write the course as a zip; the same files give the same bytes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for name in COURSE for path in [ROOT / name, *(ROOT / name).rglob("*")]):
+        for path in sorted(path for name in COURSE for one in ROOT.glob(name) for path in [one, *one.rglob("*")]):
             if path.is_file() and not {"__pycache__", ".ipynb_checkpoints", "node_modules"} & set(path.parts):
                 entry = zipfile.ZipInfo(f"attention/{path.relative_to(ROOT).as_posix()}")
                 mode = 0o755 if os.access(path, os.X_OK) else 0o644

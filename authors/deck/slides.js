@@ -1,0 +1,90 @@
+// Slides by reveal.js: steps, what comes next, and where a page goes on when it is loaded again.
+
+import { fit } from "./look.js";
+import { all, current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
+
+const OPTIONS = {
+  width: 1280,
+  height: 720,
+  margin: 0,
+  minScale: 0.1,
+  maxScale: 4,
+  display: "flex",
+  center: false,
+  hash: true,
+  transition: "none",
+  backgroundTransition: "none",
+  navigationMode: "linear",
+  showSlideNumber: "all",
+  slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
+  defaultTiming: 60,
+  help: false,
+  controlsTutorial: false,
+  jumpToSlide: false,
+  scrollActivationWidth: null,
+};
+
+export function startSlides() {
+  const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
+  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn }) }; // for its own keys and swipes
+  Reveal.initialize({ ...OPTIONS, plugins: [RevealNotes, saved] });
+  Reveal.on("ready", () => {
+    const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
+    if (place && !inside && isReload) Reveal.slide(place.h, place.v, place.f);
+    fit(current());
+  });
+  for (const change of ["slidechanged", "fragmentshown", "fragmenthidden"]) {
+    Reveal.on(change, () => inside || kept.place.set(Reveal.getIndices()));
+  }
+  keepSteps();
+  Reveal.on("slidechanged", ({ currentSlide }) => {
+    // next leads to a chapter's first slide, not to where one was
+    for (const chapter of all("section.stack")) chapter.removeAttribute("data-previous-indexv");
+    startTabAt(currentSlide);
+    fit(currentSlide);
+  });
+  Reveal.on("fragmentshown", () => fit(current()));
+}
+
+// reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.
+function keepSteps() {
+  const shown = new Set();
+  Reveal.on("fragmentshown", ({ fragments }) => {
+    for (const part of fragments) shown.add(part);
+  });
+  Reveal.on("fragmenthidden", ({ fragments }) => {
+    for (const part of fragments) shown.delete(part);
+  });
+  Reveal.on("slidechanged", () => {
+    for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible")) {
+      if (!shown.has(part)) part.classList.remove("visible", "current-fragment");
+    }
+  });
+}
+
+function startTabAt(slide) {
+  document.activeElement.blur?.();
+  if (inside) return;
+  slide.tabIndex = -1;
+  slide.focus({ preventScroll: true });
+  slide.blur();
+}
+
+// For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
+export const goOn = () => showSaved() || Reveal.next();
+
+function showSaved() {
+  if (!live || Reveal.isOverview()) return false;
+  const isDue = (cell) => cell.matches(".visible, :not(.fragment)") && isAsInTheFile(cell);
+  const due = all(".to-come:not(:empty)", current()).filter((saved) => isDue(saved.parentElement));
+  for (const saved of due) saved.classList.remove("to-come");
+  return due.length > 0;
+}
+
+// A sentence that made a board ready leads to it.
+export function followBoards() {
+  document.addEventListener("prepared", ({ target }) => {
+    if (reading) target.scrollIntoView();
+    else goTo(slideOf(target));
+  });
+}

@@ -105,7 +105,7 @@ def install(requirements, index):
 
 
 def install_packages():
-    """Put the packages of authors/package-lock.json into .venv/npm, with the npm that authors/requirements.txt brings."""
+    """Put the packages of authors/package-lock.json into .venv/npm; authors/requirements.txt brings the npm for it."""
     folder = VENV / "npm"
     folder.mkdir(exist_ok=True)
     for name in PACKAGES:

@@ -371,11 +371,12 @@ def installed(course):
 
 def test_first_call_makes_the_venv_and_the_second_reuses_it(course, capsys):
     course.set_up("authors")
-    assert [command[1:3] for command in course.commands] == [["-m", "venv"], ["-m", "pip"], ["-m", "pip"]]
+    assert [command[2] for command in course.commands[:3]] == ["venv", "pip", "pip"]
+    assert course.commands[3][3] == "ci", "npm's part, too"
     learners, _, authors, _ = capsys.readouterr().out.splitlines()
     assert "for learners (once; a few minutes, about 1.3 GB)" in learners and "for authors (once; a minute)" in authors
     course.set_up("authors")
-    assert len(course.commands) == 3
+    assert len(course.commands) == 4
 
 
 @pytest.mark.parametrize("command", COMMANDS)

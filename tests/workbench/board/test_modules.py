@@ -7,7 +7,12 @@ from workbench.board import modules
 FILES = {
     "numbers.js": "export const one = 1;\nconst own = 2;\n",
     "add.js": 'import { one as first } from "./numbers.js";\nexport function add(own) {\n  return own + first;\n}\n',
-    "page.js": 'import {\n  add,\n} from "./add.js";\nimport { one } from "./numbers.js";\nexport default { is: add(one) };\n',
+    "page.js": """import {
+  add,
+} from "./add.js";
+import { one } from "./numbers.js";
+export default { is: add(one) };
+""",
     "circle.js": 'import { again } from "./again.js";\nexport const once = again;\n',
     "again.js": 'import { once } from "./circle.js";\nexport const again = once;\n',
     "lacks.js": 'import { two } from "./numbers.js";\n',

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from .functional import scaled_dot_product_attention
 from .masks import causal_mask
 
-WORTH_IT = 2**20  # weights: 4 MB in float32, more than a core keeps at hand
+FAST_PATH_MIN_WEIGHTS = 2**20  # 4 MB in float32, larger than a core's L2 cache
 
 
 def attention_with_weights(query, key, value, mask=None, *, is_causal=False, dropout_p=0.0):
@@ -23,7 +23,7 @@ def attention_with_weights(query, key, value, mask=None, *, is_causal=False, dro
     """
     if is_causal:
         mask = causal_mask(query.size(-2), key.size(-2)).to(query.device)
-    few = query.shape[:-1].numel() * key.size(-2) < WORTH_IT
+    few = query.shape[:-1].numel() * key.size(-2) < FAST_PATH_MIN_WEIGHTS
     if few or dropout_p or torch.compiler.is_compiling():  # a compiler sees to its memory itself
         return scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout_p)
     scores = (query / math.sqrt(query.size(-1))) @ key.transpose(-2, -1)  # (batch, heads, n_queries, n_keys)

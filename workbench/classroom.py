@@ -1,7 +1,7 @@
 """The learner's end of a class: verdicts that the teacher sees while it works, and a button for handing in.
 
-The hub sets the variables below, each to a folder; where one is not set, nothing is told and there is no button. The
-teacher looks at the first with `course.py grade --live` and fetches from the second (deploy/collect.py).
+The hub sets LIVE_VARIABLE and HAND_IN_VARIABLE, each to a folder; where one is not set, nothing is told and there is
+no button. The teacher looks at the first with `course.py grade --live` and fetches from the second (deploy/collect.py).
 """
 
 import datetime
@@ -15,10 +15,8 @@ from collections import Counter
 from pathlib import Path
 
 from .display.show import framed
+from .places import HAND_IN_VARIABLE, LIVE_VARIABLE, NAME_VARIABLE
 
-LIVE_VARIABLE = "ATTENTION_LIVE"
-NAME_VARIABLE = "ATTENTION_NAME"  # under which name the learner is seen there; the user's unless given
-HAND_IN_VARIABLE = "ATTENTION_HAND_IN"
 SESSION = "JPY_SESSION_NAME"  # Jupyter sets it to the file that a kernel was started for
 CHECK = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 ANSWER = re.compile(r"^(?:def (my_\w+)\(|(my_\w+) =)", re.M)

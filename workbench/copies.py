@@ -6,6 +6,11 @@ python -m workbench.copies --fresh 03   the same, and begin the third notebook a
 What a learner wrote, added, moved or deleted stays as it is. Where both the learner and the course have changed a
 cell, the course's new version stands beside it. Before a file changes, it is kept in my/kept/DATE. `course.py lab`
 calls this.
+
+Why not nbdime: it merges by lines and leaves conflict marks, or takes one side. Here a conflict is two whole cells, of
+which either runs; a guess moves into its rewritten question; and a cell is known again after an editor has given it
+another id, or the learner moved it. The merge is three-way, from BASELINE_FILE; tests/workbench/test_copies.py says by
+random edits of both sides what must hold. nbdime would also bring Jupyter along, which `copies` has to do without.
 """
 
 import argparse
@@ -25,14 +30,14 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from .places import BASELINE_FILE, PROGRESS_FILE
+
 COURSE, MINE = "notebooks", "my"
-BOOKS = ".copy.json"  # what the course's cells were at each update; workbench.missing reads it
-PROGRESS = ".progress.json"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After your guess", "More after your guess"  # the second right below the first
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
-COVERS = {  # tag → the first line of a hidden cell, which is shown
+FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
     "filled": "# The course's own code. Run this cell too (Shift+Enter); open it when you have written yours.",
     "answer": "# This belongs to the answer. Run this cell too (Shift+Enter); open it when you have yours.",
 }
@@ -63,16 +68,16 @@ def bring_up_to_date(root, fresh=None):
 
 
 class Copies:
-    """The folder my/ and its books: for each notebook, the cells of every version of the course that it was given."""
+    """The folder my/ with its baselines: for each notebook, the cells of every version of the course it was given."""
 
     def __init__(self, root):
         self.course, self.mine = root / COURSE, root / MINE
         self.kept = self.mine / KEPT / time.strftime("%Y-%m-%d %H.%M.%S")
-        self.said = []
-        self.books = self._read_books()
+        self.report = []
+        self.baselines = self._read_baselines()
 
     def update_all(self, fresh=None):
-        first = not (self.mine / BOOKS).exists()
+        first = not (self.mine / BASELINE_FILE).exists()
         names = sorted(path.name for path in self.course.glob("*.ipynb"))
         again = [name for name in names if fresh and name.startswith(Path(fresh).stem)]
         if fresh and len(again) != 1:
@@ -82,30 +87,32 @@ class Copies:
             lesson = lesson_of(read(self.course / name))
             self._follow_a_new_name(name, lesson, names)
             self._update(name, lesson, again=name in again)
-        return [f"Your own copies of the notebooks are in {MINE}/.", *self.said] if first else self.said
+        return [f"Your own copies of the notebooks are in {MINE}/.", *self.report] if first else self.report
 
     def _update(self, name, lesson, again):
         path, version = self.mine / name, version_of(lesson)
         old = read(path) if path.exists() else None
         if path.exists() and (old is None or again):
             self._keep(path)
-            self._say(f"{name} starts afresh" if again else f"{name} could not be read as a notebook and starts afresh")
+            self._report(
+                f"{name} starts afresh" if again else f"{name} could not be read as a notebook and starts afresh"
+            )
             old = None
-        versions = self.books.setdefault(name, {"versions": {}})["versions"]
-        had = (old or {}).get("metadata", {}).get("course", {}).get("version", self.books[name].get("latest"))
+        versions = self.baselines.setdefault(name, {"versions": {}})["versions"]
+        had = (old or {}).get("metadata", {}).get("course", {}).get("version", self.baselines[name].get("latest"))
         if old is not None and had == version:
-            if version not in versions:  # the books were lost
-                versions[version], self.books[name]["latest"] = lesson["cells"], version
-                write(self.mine / BOOKS, self.books)
+            if version not in versions:  # the file was lost
+                versions[version], self.baselines[name]["latest"] = lesson["cells"], version
+                write(self.mine / BASELINE_FILE, self.baselines)
             return
         notebook = lesson if old is None else {**old, "cells": update(old["cells"], versions.get(had), lesson["cells"])}
         notebook["metadata"] = {**lesson["metadata"], **notebook.get("metadata", {}), "course": {"version": version}}
         notebook |= {"nbformat": lesson["nbformat"], "nbformat_minor": lesson["nbformat_minor"]}
-        versions[version], self.books[name]["latest"] = lesson["cells"], version
+        versions[version], self.baselines[name]["latest"] = lesson["cells"], version
         if old is not None:
             self._keep(path)
-            self._say(f"{name} has been brought up to date with the course")
-        write(self.mine / BOOKS, self.books)  # first: a copy's version is always in the books
+            self._report(f"{name} has been brought up to date with the course")
+        write(self.mine / BASELINE_FILE, self.baselines)  # first: a copy's version is always in it
         write(path, notebook)
 
     def _keep(self, path):
@@ -115,17 +122,17 @@ class Copies:
             place = place.with_name(f"{fresh_id()} {path.name}")
         shutil.copy2(path, place)
 
-    def _say(self, what):
-        self.said.append(f"{MINE}/{what}. Your old version is in {self.kept.relative_to(self.mine.parent)}")
+    def _report(self, what):
+        self.report.append(f"{MINE}/{what}. Your old version is in {self.kept.relative_to(self.mine.parent)}")
 
-    def _read_books(self):
-        path = self.mine / BOOKS
+    def _read_baselines(self):
+        path = self.mine / BASELINE_FILE
         if not path.exists():
             return {}
         try:
-            books = json.loads(path.read_text(encoding="utf-8"))
-            if all(isinstance(book["versions"], dict) for book in books.values()):
-                return books
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if all(isinstance(book["versions"], dict) for book in found.values()):
+                return found
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
         self._keep(path)  # without them every difference counts as the learner's
@@ -133,21 +140,21 @@ class Copies:
 
     def _follow_a_new_name(self, name, lesson, names):
         """The course has renamed a notebook: its copy is renamed too. Most of its cells are the same."""
-        if name in self.books:
+        if name in self.baselines:
             return
         ids = {cell["id"] for cell in lesson["cells"]}
-        for old in [old for old in self.books if old not in names]:
-            had = {cell["id"] for cell in self.books[old]["versions"].get(self.books[old].get("latest"), [])}
+        for old in [old for old in self.baselines if old not in names]:
+            had = {cell["id"] for cell in self.baselines[old]["versions"].get(self.baselines[old].get("latest"), [])}
             if len(ids & had) > len(had) / 2 and (self.mine / old).exists() and not (self.mine / name).exists():
-                self.books[name] = self.books.pop(old)
+                self.baselines[name] = self.baselines.pop(old)
                 self._keep(self.mine / old)
                 os.replace(self.mine / old, self.mine / name)
                 return
 
     def _move_progress(self):
         """Progress of the time before there were copies, or of who works in notebooks/, is where the copies look."""
-        if (self.course / PROGRESS).exists() and not (self.mine / PROGRESS).exists():
-            shutil.copy2(self.course / PROGRESS, self.mine / PROGRESS)
+        if (self.course / PROGRESS_FILE).exists() and not (self.mine / PROGRESS_FILE).exists():
+            shutil.copy2(self.course / PROGRESS_FILE, self.mine / PROGRESS_FILE)
 
 
 def read(path):
@@ -165,13 +172,13 @@ def read(path):
 
 
 def write(path, content):
-    """Write beside the file and swap: whoever reads sees the old one or the new one, never half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(beside, "w", encoding="utf-8", newline="\n") as file:
+    """Write another file and swap: whoever reads sees the old one or the new one, never half of it."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
         file.write(json.dumps(content, indent=1) + "\n")
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(unfinished, path)
 
 
 def version_of(lesson):
@@ -189,12 +196,12 @@ def lesson_of(notebook):
     return {  # where the kernel has to add its version, the notebook is unsaved as soon as it is opened
         **notebook,
         "metadata": {**metadata, "language_info": language},
-        "cells": [begun(cell, fold) for cell, fold in zip(cells, folds(cells), strict=True)],
+        "cells": [fresh_copy_of(cell, title) for cell, title in zip(cells, fold_titles(cells), strict=True)],
     }
 
 
-def folds(cells):
-    """For each cell what stands on its fold if it answers a question, otherwise None."""
+def fold_titles(cells):
+    """For each cell the title of its fold if it answers a question, otherwise None."""
     since = None  # the kinds of cells since the last question, None where no answer can follow
     for cell in cells:
         answers = since is not None and is_answer(cell, since)
@@ -205,27 +212,27 @@ def folds(cells):
             since = [*since, cell["cell_type"]] if answers or cell["cell_type"] == "code" else None
 
 
-def begun(cell, summary):
-    """The cell as a learner has it; summary is what stands on its fold if it answers a question."""
+def fresh_copy_of(cell, fold_title):
+    """The cell as a copy begins with it; fold_title is None unless it answers a question."""
     metadata = {key: value for key, value in cell["metadata"].items() if key not in ("speaker", "slideshow")}
     new = {"id": cell["id"], "cell_type": cell["cell_type"], "metadata": metadata, "source": cell["source"]}
     if "attachments" in cell:
         new["attachments"] = cell["attachments"]
     if cell["cell_type"] == "code":
         new |= {"outputs": [], "execution_count": None}
-        for cover in [COVERS[tag] for tag in tags(cell) if tag in COVERS]:
-            new["source"] = covered(cover, cell["source"])
+        for line in [FIRST_LINES[tag] for tag in tags(cell) if tag in FIRST_LINES]:
+            new["source"] = with_first_line(line, cell["source"])
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
-    elif summary:
-        new["source"] = folded(summary, cell["source"])
+    elif fold_title:
+        new["source"] = folded(fold_title, cell["source"])
     return new
 
 
-def covered(cover, source):
-    """The cover in place of the comment that the course's cell may begin with, which says less."""
+def with_first_line(line, source):
+    """The source under this line, without the comment that it may begin with itself, which says less."""
     first, _, rest = source.partition("\n")
-    return f"{cover}\n{rest if first.startswith('#') else source}"
+    return f"{line}\n{rest if first.startswith('#') else source}"
 
 
 def is_answer(cell, since):
@@ -239,8 +246,8 @@ def is_answer(cell, since):
     return marked and since.count("code") < 2
 
 
-def folded(summary, text):
-    return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
+def folded(title, text):
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
 def tags(cell):
@@ -256,7 +263,7 @@ def update(mine, base, fresh):
     base is None where it is not known: every difference then counts as the learner's.
     """
     was, new = by_id(base or []), by_id(fresh)
-    mine = recognised(mine, base or fresh)
+    mine = with_course_ids(mine, base or fresh)
     have, moved = {cell["id"] for cell in mine}, moved_by_learner(mine, base or fresh)
     drop = {cell["id"] for cell in mine if is_superseded(cell, mine, was, new)}
     result = [
@@ -268,7 +275,7 @@ def update(mine, base, fresh):
         name = cell["id"]
         if name in drop:
             continue
-        content[name] = both(cell, was.get(name), new[name]) if name in new else [cell]
+        content[name] = merge_cell(cell, was.get(name), new[name]) if name in new else [cell]
         if name not in placed:
             result.insert(after, name)
         after = result.index(name) + 1
@@ -293,12 +300,12 @@ def is_superseded(cell, mine, was, new):
     if partner not in was:
         return False
     theirs = by_id(mine).get(partner)
-    if theirs is None or not same(cell, beside(theirs, was[partner])):
+    if theirs is None or not same(cell, new_version_cell(theirs, was[partner])):
         return False
     return same(theirs, was[partner]) or not same(was[partner], new.get(partner, was[partner]))
 
 
-def both(mine, was, new):
+def merge_cell(mine, was, new):
     """One cell of the course's as the copy has it: current, or the learner's with the new version beside it."""
     if same(mine, new) or (was is not None and same(was, new)):
         return [{**mine, "metadata": merged_metadata(mine, was, new)}]
@@ -306,7 +313,7 @@ def both(mine, was, new):
         return [new]
     if was is not None and (carried := with_guess(mine, was, new)):
         return [carried]
-    return [mine, beside(mine, new)]
+    return [mine, new_version_cell(mine, new)]
 
 
 def merged_metadata(mine, was, new):
@@ -319,13 +326,13 @@ def same(one, other):
 
 def with_guess(mine, was, new):
     """The new question with the learner's guess, where the guess is all that the learner has entered."""
-    (guess, rest), (_, rest_was), (asked, rest_new) = map(parts, (mine, was, new))
+    (guess, rest), (_, rest_was), (asked, rest_new) = map(split_guess, (mine, was, new))
     if guess and asked and rest.rstrip() == rest_was.rstrip():
         return {**new, "source": guess + rest_new}
     return None
 
 
-def parts(cell):
+def split_guess(cell):
     """`guess = …` at the beginning of a cell, and the rest."""
     lines = cell["source"].splitlines(keepends=True)
     try:
@@ -337,14 +344,14 @@ def parts(cell):
     return "".join(lines[:end]), "".join(lines[end:])
 
 
-def beside(mine, new):
+def new_version_cell(mine, new):
     """The course's new version of a cell that the learner has changed too; of what a learner writes, as text."""
     text, kind = new["source"], new["cell_type"]
     if kind == "code" and {"exercise", "blank"} & set(tags(new)):
         text = folded("The course has a new version of the cell above", f"````python\n{text}\n````")
         kind = "markdown"  # running it would undo the learner's own
     elif kind == "code":
-        guess, rest = parts(mine)[0], parts(new)[1]
+        guess, rest = split_guess(mine)[0], split_guess(new)[1]
         text = guess + rest if guess and rest != text else text
         text = f"# The course has changed this cell; yours stands above.\n{text}"
     else:
@@ -377,12 +384,12 @@ def moved_by_learner(mine, base):
     return set(order) - stay
 
 
-def recognised(mine, base):
+def with_course_ids(mine, base):
     """The learner's cells, each of the course's under the course's id, also where an editor has given it another."""
     ids, names = {cell["id"] for cell in base}, [cell.get("id") for cell in mine]
     names = [name if name in ids else None for name in names]
-    by_content(mine, names, base)
-    by_likeness(mine, names, base)
+    match_by_content(mine, names, base)
+    match_by_likeness(mine, names, base)
     kept = [
         {**cell, "id": name or (cell.get("id") if is_valid(cell.get("id")) else fresh_id())}
         for cell, name in zip(mine, names, strict=True)
@@ -404,7 +411,7 @@ def distinct(cells):
     return cells
 
 
-def by_content(mine, names, base):
+def match_by_content(mine, names, base):
     """Name the cells that have lost their id and nothing else."""
     left = [cell for cell in base if cell["id"] not in names]
     lost = [i for i, name in enumerate(names) if name is None]
@@ -421,7 +428,7 @@ def by_content(mine, names, base):
             names[i] = same_text[0]
 
 
-def by_likeness(mine, names, base):
+def match_by_likeness(mine, names, base):
     """Name the cells that have lost their id and were edited: alike, and between the same neighbours."""
     place = {cell["id"]: i for i, cell in enumerate(base)}
     for i, cell in enumerate(mine):

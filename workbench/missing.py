@@ -19,7 +19,8 @@ import textwrap
 import traceback
 from pathlib import Path
 
-MARKER = ".copy.json"  # copies.BASELINE_FILE: stands in the folder of the copies
+from .places import BASELINE_FILE
+
 OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
 PACKAGES = ("attn_lib", "workbench")
 WIDTH = 96  # of an output; JupyterLab breaks longer lines in the middle of a word
@@ -38,7 +39,7 @@ def watch():
 
 def load_ipython_extension(shell):
     """Only in the folder of the copies; the .venv's kernels come here before a learner has run the imports."""
-    if Path(MARKER).is_file():
+    if Path(BASELINE_FILE).is_file():
         shell.set_custom_exc((NameError, ImportError), _show)
         shell.events.register("post_run_cell", _forget)
 
@@ -216,18 +217,18 @@ def _cells(notebook):
 
 def _course(notebook):
     """The cells of the notebook's latest edition as a copy was begun with them."""
-    book = notebook and _read(notebook.parent / MARKER).get(notebook.name)
+    book = notebook and _read(notebook.parent / BASELINE_FILE).get(notebook.name)
     return book["versions"][book["latest"]] if book else []
 
 
 def _all_lessons(notebook):
-    books = _read(notebook.parent / MARKER).values()
+    books = _read(notebook.parent / BASELINE_FILE).values()
     return [cell for book in books for cell in book["versions"][book["latest"]]]
 
 
 def _earlier(notebook):
     """The cells of all editions of the notebook that this learner was given."""
-    book = _read(notebook.parent / MARKER).get(notebook.name)
+    book = _read(notebook.parent / BASELINE_FILE).get(notebook.name)
     return [cell for cells in book["versions"].values() for cell in cells] if book else []
 
 

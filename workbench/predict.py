@@ -3,6 +3,10 @@
 In the learner's copy a guess binds: without one nothing is revealed and Run All stops; after a wrong one there is a
 second try, and only then the truth. In the tested edition of the notebooks, and on slides, every cell runs through
 and the truth is folded away.
+
+A page without Python judges by authors/site/predict.js, which mirrors this file: whoever changes how an answer is
+compared, or what is said of a wrong one, changes both. Why not simpler, one of them for both: a saved page has no
+Python, a kernel no JavaScript. The records of workbench.questions and all sentences of slips are shared.
 """
 
 import math
@@ -11,10 +15,9 @@ from pathlib import Path
 
 from . import questions
 from .display import show
-from .missing import MARKER
+from .places import BASELINE_FILE, COPY_VARIABLE
 from .questions import reader
 
-COPY_VARIABLE = "ATTENTION_COPY"  # says the same where there is no such folder, as on Colab
 GIVEN_UP = "show"
 
 
@@ -43,7 +46,7 @@ class NotYet(Exception):
 
 def in_a_copy():
     """Whether this kernel works in a learner's copy of the notebooks."""
-    return Path(MARKER).is_file() or bool(os.environ.get(COPY_VARIABLE))
+    return Path(BASELINE_FILE).is_file() or bool(os.environ.get(COPY_VARIABLE))
 
 
 # ------------------------------------------------------------------------------------------------------- judging

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-NAME = ".progress.json"
-PROGRESS_VARIABLE = "ATTENTION_PROGRESS"  # another folder: the tested edition shows everybody the same, whoever runs it
+from .places import PROGRESS_FILE, PROGRESS_VARIABLE
+
 STATE = re.compile(r"tried|done|(\d) of (\d)")  # of several parts some may be right
 
 
 def place(folder=None):
     """Where the file is: in this folder, or the one that a variable names, or the one that the kernel works in."""
-    return Path(folder or os.environ.get(PROGRESS_VARIABLE) or ".") / NAME
+    return Path(folder or os.environ.get(PROGRESS_VARIABLE) or ".") / PROGRESS_FILE
 
 
 def load(folder=None):
@@ -63,7 +63,7 @@ def store(verdict, folder=None):
 
 def _replace(path, text):
     """Write beside the file and swap: a reader sees the old one or the new one, never half of it."""
-    fresh = path.with_name(f"{NAME}.{os.getpid()}")
+    fresh = path.with_name(f"{PROGRESS_FILE}.{os.getpid()}")
     fresh.write_text(text, encoding="utf-8")
     for attempt in range(20):
         try:

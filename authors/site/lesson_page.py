@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from workbench.copies import folds
+from workbench.copies import fold_titles
 from workbench.display.show import folded, framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.numbers import Numbers
@@ -32,7 +32,7 @@ class LessonPage:
 
     def page(self):
         notebook = self.notebook.copy()
-        both = zip(notebook.cells, folds(notebook.cells), strict=True)
+        both = zip(notebook.cells, fold_titles(notebook.cells), strict=True)
         notebook.cells = [self.on_page(cell, fold) for cell, fold in both]
         first = notebook.cells[0]
         heading, _, rest = first.source.partition("\n")

@@ -1,5 +1,5 @@
-// Guesses answered in a page, as workbench.predict answers them in a notebook: with the question's own data, see
-// workbench/questions. What is read here and there is held together by a test.
+// Guesses answered in a page without Python. This file mirrors workbench/predict.py, which judges, and
+// workbench/questions/reader.py, which reads: whoever changes one changes the other, and a test compares them.
 
 const attnGuess = (() => {
   const SIGNS = { "−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'", "\u00a0": " ", "\u2009": " ", "\u202f": " " };

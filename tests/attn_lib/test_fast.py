@@ -13,7 +13,7 @@ from attn_lib import MultiHeadAttention, causal_mask, fast, scaled_dot_product_a
 
 @pytest.fixture(autouse=True)
 def always_fast(monkeypatch):
-    monkeypatch.setattr(fast, "WORTH_IT", 0)
+    monkeypatch.setattr(fast, "FAST_PATH_MIN_WEIGHTS", 0)
 
 
 @st.composite
@@ -80,9 +80,9 @@ def test_it_is_taken_for_many_weights_only_and_never_with_dropout(monkeypatch):
     with pytest.raises(TypeError):
         fast.attention_with_weights(x, x, x)
     fast.attention_with_weights(x, x, x, dropout_p=0.5)
-    monkeypatch.setattr(fast, "WORTH_IT", 17)
+    monkeypatch.setattr(fast, "FAST_PATH_MIN_WEIGHTS", 17)
     fast.attention_with_weights(x, x, x)
-    monkeypatch.setattr(fast, "WORTH_IT", 16)
+    monkeypatch.setattr(fast, "FAST_PATH_MIN_WEIGHTS", 16)
     with pytest.raises(TypeError):
         fast.attention_with_weights(x, x, x)
 
@@ -102,7 +102,7 @@ def test_second_derivatives_through_the_module_are_those_of_the_taught_function(
         return torch.autograd.grad(gradient.square().sum(), x)[0]
 
     found = second()
-    monkeypatch.setattr(fast, "WORTH_IT", 2**62)
+    monkeypatch.setattr(fast, "FAST_PATH_MIN_WEIGHTS", 2**62)
     assert_close(found, second())
 
 

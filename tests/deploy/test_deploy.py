@@ -529,7 +529,7 @@ def test_a_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
     monkeypatch.setattr(load("spawners"), "home", lambda name: SimpleNamespace(pw_dir=f"/home/{longest}"))
     runtime = spawner.environment["JUPYTER_RUNTIME_DIR"](SimpleNamespace(user=SimpleNamespace(name="ada")))
     assert "--KernelManager.transport=ipc" in spawner.args and len(f"{runtime}/kernel-{uuid.uuid4()}-ipc-5") < 108
-    source = (ROOT / "workbench/classroom.py").read_text()
+    source = (ROOT / "workbench/places.py").read_text()
     assert re.search('^HAND_IN_VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
 
 

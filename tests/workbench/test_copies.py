@@ -14,7 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from paths import ROOT
 
-from workbench import copies, predict
+from workbench import copies
+from workbench.places import BASELINE_FILE, PROGRESS_FILE
 
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
@@ -152,7 +153,7 @@ def test_where_the_course_asks_no_more_the_learners_guess_stays_beside_what_it_h
 
 
 def test_what_is_no_code_has_no_guess():
-    assert [copies.parts({"source": text}) for text in ("", "guess = (", "guess = 6\0")] == [
+    assert [copies.split_guess({"source": text}) for text in ("", "guess = (", "guess = 6\0")] == [
         ("", ""),
         ("", "guess = ("),
         ("", "guess = 6\0"),
@@ -377,7 +378,7 @@ def test_nothing_of_the_learners_is_lost_and_the_rest_is_the_courses(rounds):
         own = {}
         mine = worked(mine, by_learner, own)
         old, course = course, worked(course, by_course)
-        known = copies.recognised(copy.deepcopy(mine), old)
+        known = copies.with_course_ids(copy.deepcopy(mine), old)
         result = copies.update(copy.deepcopy(mine), old, course)
         texts = sources(result)
         for text in own.values():  # what they wrote, in this round
@@ -540,10 +541,6 @@ def test_a_raw_cell_is_never_folded():
     assert copies.lesson_of({"cells": cells})["cells"][-1]["source"] == "Six."
 
 
-def test_predict_knows_a_copy_by_its_books():
-    assert predict.MARKER == copies.BOOKS
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_each_notebook_of_the_course_has_a_copy_that_jupyter_takes_with_its_code(name, tmp_path):
     (tmp_path / "notebooks").mkdir()
@@ -667,7 +664,7 @@ def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
 def test_a_renamed_notebook_keeps_its_copy_after_the_books_were_lost_too(root):
     copies.bring_up_to_date(root)
     save(learner(root), lesson(stub="mine"), **load(learner(root))["metadata"])
-    (root / "my" / copies.BOOKS).unlink()
+    (root / "my" / BASELINE_FILE).unlink()
     copies.bring_up_to_date(root)
     (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
     copies.bring_up_to_date(root)
@@ -749,9 +746,9 @@ def test_damaged_books_cost_nothing_of_the_learners(root, content):
     edited = load(learner(root))
     edited["cells"][4]["source"] = "mine"
     learner(root).write_text(json.dumps(edited))
-    (root / "my" / copies.BOOKS).write_text(content)
+    (root / "my" / BASELINE_FILE).write_text(content)
     copies.bring_up_to_date(root)
-    assert [path.read_text() for path in (root / "my/kept").rglob(copies.BOOKS)] == [content]
+    assert [path.read_text() for path in (root / "my/kept").rglob(BASELINE_FILE)] == [content]
     assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine"))
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
     copies.bring_up_to_date(root)
@@ -799,12 +796,12 @@ def test_two_at_once_do_no_harm(root):
 
 
 def test_progress_moves_along_once(root):
-    (root / "notebooks" / copies.PROGRESS).write_text('{"1.1": "done"}')
+    (root / "notebooks" / PROGRESS_FILE).write_text('{"1.1": "done"}')
     copies.bring_up_to_date(root)
-    assert (root / "my" / copies.PROGRESS).read_text() == '{"1.1": "done"}'
-    (root / "my" / copies.PROGRESS).write_text('{"1.2": "done"}')
+    assert (root / "my" / PROGRESS_FILE).read_text() == '{"1.1": "done"}'
+    (root / "my" / PROGRESS_FILE).write_text('{"1.2": "done"}')
     copies.bring_up_to_date(root)
-    assert (root / "my" / copies.PROGRESS).read_text() == '{"1.2": "done"}'
+    assert (root / "my" / PROGRESS_FILE).read_text() == '{"1.2": "done"}'
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(root):

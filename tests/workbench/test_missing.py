@@ -119,7 +119,7 @@ def test_other_name_errors_read_as_python_writes_them(run, asks):
 def test_outside_of_a_copy_nothing_is_changed(run, monkeypatch, folder):
     monkeypatch.setenv("JPY_SESSION_NAME", "elsewhere.ipynb")
     assert "Traceback" in run("asks")
-    (folder / missing.MARKER).unlink()
+    (folder / missing.BASELINE_FILE).unlink()
     shell = InteractiveShell()
     missing.load_ipython_extension(shell)
     assert shell.custom_exceptions == () and not shell.events.callbacks["post_run_cell"]

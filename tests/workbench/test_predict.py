@@ -31,7 +31,7 @@ LINE = made_up("tensor")
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """The kernel works in a learner's copy."""
-    (tmp_path / module.MARKER).write_text("{}")
+    (tmp_path / module.BASELINE_FILE).write_text("{}")
     monkeypatch.chdir(tmp_path)
 
 

@@ -110,7 +110,7 @@ class Task:
     because: str = ""
 
 
-CONDITIONS: dict[str, Callable] = {  # (board's values, numbers of the controls, start) → whether it holds
+CONDITIONS: dict[str, Callable] = {  # (values, numbers of the controls, start) → bool; the page has the same in JS
     "above": lambda values, _, start, name, i, j, least: bool(values[name][i, j] > least),
     "below": lambda values, _, start, name, i, j, most: bool(values[name][i, j] < most),
     "changed": lambda values, _, start, counts: all(

@@ -1,4 +1,9 @@
-"""Watch a function run: every tensor operation as a Step, in order, nested in the calls that it was made in."""
+"""Watch a function run: every tensor operation as a Step, in order, nested in the calls that it was made in.
+
+Why `__torch_function__` and not something simpler: hooks see modules, and a learner writes functions; torch.fx traces
+without numbers and stops at `if`; a dispatch mode sees what PyTorch makes of `softmax` below its public names. A mode
+sees each call by the name it was written with, and the frames above it tell the line and the calls it stands in.
+"""
 
 import linecache
 import math

@@ -67,7 +67,7 @@ def _is_recent(state, now):
 def look(folder):
     """The `Class` as the files of a folder have it now."""
     learners = {}
-    for path in sorted(Path(folder).rglob(progress.NAME)):
+    for path in sorted(Path(folder).rglob(progress.PROGRESS_FILE)):
         name = path.parent.name if path.parent.name != "my" else path.parent.parent.name
         for id, state in progress.load(path.parent).items():
             if id in EXERCISES:

@@ -13,6 +13,7 @@ from workbench import progress as kept
 from workbench.exercises import check, progress
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.verdict import Verdict
+from workbench.places import PROGRESS_FILE
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -61,11 +62,11 @@ def test_a_notebook_waits_while_another_one_writes(own_folder):
         kept.store(Verdict("2.1", "wrong"), own_folder)
         kept.store(Verdict("1.1", "correct"), own_folder)
 
-    with FileLock(str(own_folder / kept.NAME) + ".lock"):
+    with FileLock(str(own_folder / PROGRESS_FILE) + ".lock"):
         other = threading.Thread(target=tries)
         other.start()
         other.join(0.3)
-        kept._replace(own_folder / kept.NAME, '{"2.1": "done"}')
+        kept._replace(own_folder / PROGRESS_FILE, '{"2.1": "done"}')
     other.join()
     assert kept.load(own_folder) == {"1.1": "done", "2.1": "done"}
 
@@ -111,8 +112,8 @@ def test_a_file_in_use_is_waited_for_but_not_for_ever(own_folder, monkeypatch, t
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"3.2": 7, "x": "done"}', '{"3.2": []}', '{"3.2": "7 of 0"}'])
-def test_a_damaged_kept_costs_nothing_but_itself(own_folder, content):
-    (own_folder / kept.NAME).write_text(content)
+def test_a_damaged_file_costs_nothing_but_itself(own_folder, content):
+    (own_folder / PROGRESS_FILE).write_text(content)
     progress()
     check("3.2", attn_lib.causal_mask)
     assert kept.load()["3.2"] == "done"

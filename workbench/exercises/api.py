@@ -1,4 +1,8 @@
-"""check, hint and solution, the three calls of every exercise cell, and progress."""
+"""check, hint and solution, the three calls of every exercise cell, and progress.
+
+Why is a stub known by its bytecode? A function still to be written, `def my_mask(n): ...`, with a docstring or `pass`,
+has source that a notebook may not give, and calling it would run code that a learner has half written.
+"""
 
 import dis
 
@@ -52,7 +56,7 @@ def progress():
 
 
 def _waits(exercise, begun):
-    """The number of the later notebook that an exercise opens after, as long as that has not been begun; or None."""
+    """The number of the notebook that an exercise opens after, if that has not been begun yet, else None."""
     after = exercise.opens_after
     return after if after and str(after) not in begun else None
 
@@ -81,7 +85,7 @@ def _does_nothing(code):
 
 
 def _record(verdict):
-    """Tell whoever wants to know of a verdict on an attempt; the learner reads what they have to say."""
+    """Call every listener with the verdict on an attempt; what they return is added to the message."""
     if verdict.status == "unattempted":
         return
     for tell in LISTENERS:

@@ -482,9 +482,8 @@ def test_a_right_answer_of_another_precision_is_right(dtype):
 @pytest.mark.parametrize("by", [5e-4, -0.01, 0.5])
 def test_an_answer_that_is_off_by_a_little_is_wrong(id, by):
     def off(*args):
-        result = EXERCISES[id].reference(*args)
-        first = result[0] * (1 + by) if isinstance(result, tuple) else result * (1 + by)
-        return (first, *result[1:]) if isinstance(result, tuple) else first
+        result = OWN[id](*args)
+        return (result[0] * (1 + by), *result[1:]) if isinstance(result, tuple) else result * (1 + by)
 
     assert EXERCISES[id].judge(off).status == "wrong"
 
@@ -589,9 +588,9 @@ def test_warnings_and_prints_of_an_answer_are_not_shown(capsys):
         warnings.warn("deprecated", stacklevel=1)
         print("seen", file=sys.stderr)
         print("seen")
-        return EXERCISES["2.2"].reference(q, k, v)
+        return OWN["2.2"](q, k, v)
 
-    assert check("2.2", transposing).status == "wrong"
+    assert check("2.2", transposing).status == "correct"
     assert capsys.readouterr() == ("", "")
 
 

@@ -38,7 +38,7 @@ def off_in_one_weight(q, k, v):
 
 
 def looks_ahead(x, *rest):
-    return EXERCISES["4.3"].reference(x, *rest) + x.mean(dim=1, keepdim=True)
+    return OWN["4.3"](x, *rest) + x.mean(dim=1, keepdim=True)
 
 
 def scaled_by_embed_dim(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
@@ -52,7 +52,7 @@ def scaled_by_embed_dim(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 
 
 def leaks_a_hidden_score(scores, mask):
-    weights = EXERCISES["3.3"].reference(scores, mask)
+    weights = OWN["3.3"](scores, mask)
     return weights + 1e-3 * scores.masked_fill(mask, 0.0).sum() if scores.shape == (4, 6) else weights
 
 

@@ -1,4 +1,4 @@
-"""How exercises are written, whatever is asked for; what is asked for is in numbers.py, function.py and clinic.
+"""How every exercise is written; the kinds of exercises are in numbers.py, function.py and clinic/.
 
 An exercise is its reference, which is the library's own function wherever there is one, and its hints. A
 misconception is a function of its own, written under the exercise with `@that_exercise.misconception(…)`: its name is
@@ -31,7 +31,7 @@ class Misconception:
 class MisconceptionAsCode(Misconception):
     """One that is known by its code: an answer has it whose results are those of one of the forms."""
 
-    forms: list = field(default_factory=list)  # called as an answer is; each comes to other numbers
+    forms: list = field(default_factory=list)  # each is called as an answer is, and has other results
     telltale_call: tuple | None = None  # arguments on which it shows best; the smallest failing probe unless given
 
 

@@ -1,4 +1,10 @@
-"""Exercises whose answer is a function: `function(…)`, and how they are judged, call by call."""
+"""Exercises whose answer is a function: `function(…)`, and how they are judged, call by call.
+
+Why not simpler? A test could compare one result with the library's. But a learner needs the name of the misconception,
+which is found by calling its code on the same arguments; so every call's outcome is kept, the library's and the
+misconceptions' once in a session. Which of torch's functions an answer calls is watched while it runs, since its source
+need not name them, and the course's own answer by a profiler, since that is plain Python and no function of torch's.
+"""
 
 import functools
 import inspect
@@ -41,7 +47,7 @@ def function(id, reference, *, as_, **settings):
 
 @dataclass(frozen=True)
 class Trial:
-    """One call of an answer, with or without gradients."""
+    """One call of an answer; its gradients are compared in the stage GRADIENTS."""
 
     args: tuple
     stage: int
@@ -77,7 +83,7 @@ class Function(Exercise):
         trials = [self.trial(args) for args in self.probes] + [self.trial(args, CORNERS) for args in self.corner_cases]
         trials += [Trial(trial.args, GRADIENTS) for trial in trials if self.gradients]
         self.trials = sorted(trials, key=lambda trial: (trial.stage, sum(map(_size, trial.args))))
-        self._known = {}  # the reference or a form of a misconception → what it comes to on the first trials
+        self._known = {}  # the reference or a form of a misconception → its outcomes on the first trials
 
     def trial(self, args, stage=NUMBERS):
         return Trial(tuple(with_dtype(arg, self.dtype) for arg in args), stage)
@@ -115,14 +121,14 @@ class Function(Exercise):
 
 
 class Judgement:
-    """One answer before the judge: called no more often than it takes to know what is wrong with it."""
+    """Judges one answer, which is called no more often than it takes to know what is wrong."""
 
     def __init__(self, exercise, answer, worker):
         self.exercise, self.answer, self.worker = exercise, answer, worker
         self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
         self.outcomes = []  # of the first trials, as many as were needed
         self._watching = _Watching(exercise.names_in_the_course(), answer)
-        self._shown = None  # the trial that the verdict tells of
+        self._shown = None  # the trial that the verdict shows
 
     def verdict(self):
         exercise = self.exercise
@@ -141,7 +147,7 @@ class Judgement:
         )
 
     def _run(self, stage):
-        """Call the answer on every trial of a stage; False where no further call could teach anything."""
+        """Call the answer on every trial of a stage; returns False where further calls would tell no more."""
         for trial, truth in zip(self.exercise.trials, self.expected, strict=True):
             if trial.stage == stage:
                 outcome = self.exercise.outcome(self.answer, trial, self.worker.run)
@@ -171,7 +177,7 @@ class Judgement:
             return self._named_with_a_rest(misconception, agreed)
         message, drawn = self._explained(trial, outcome, truth)
         message = message.removeprefix("It shows in ")  # where nothing was named that could show
-        clues = [self._where_they_part(trial) if drawn else ""]
+        clues = [self._first_difference(trial) if drawn else ""]
         if drawn and (broken := self._broken_invariant()) is not None:
             clues.append(f"A clue: {broken}.")
         clues.append(_globals_clue(self.answer))
@@ -240,21 +246,21 @@ class Judgement:
         rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"
         return exercise.named(misconception, f"{seen}\n\n{rest}", drawn)
 
-    def _where_they_part(self, trial):
-        """The operation that makes the difference to the library's answer, in a sentence.
+    def _first_difference(self, trial):
+        """A sentence on the first operation that differs from the library's answer.
 
-        "" where it may be right and only built in another way.
+        "" where an operation may be right and only built in another way.
         """
         if self.exercise.after is not None or hasattr(self.answer, "used"):  # nothing, or nothing here, is computed
             return ""
 
-        def parting():
+        def traced():
             compared = trace(self.exercise.reference, self.answer, *trial.args)
             found = compared.difference
             return compared.verdict if found and found.is_cause and found.second.place.own else ""
 
         try:
-            said = self.worker.run(parting)
+            said = self.worker.run(traced)
         except (OutOfTime, Raised):  # whatever the answer does when it is run once more, its verdict stands
             return ""
         return said and f"`trace` of the library's answer (A) and yours (B): {said}"
@@ -299,7 +305,7 @@ def _same_reals(one, other):
 
 
 class _Watching(TorchFunctionMode):
-    """Keeps the names of torch's functions that are called, and of the course's own answer if that is."""
+    """Notes which of torch's functions an answer calls, and whether it calls the course's own answer."""
 
     def __init__(self, own, answer):
         super().__init__()
@@ -339,11 +345,11 @@ def _globals_clue(answer):
     return f"A clue: it reads {names} of the notebook, which stays the same whatever the function is called with."
 
 
-# ---------------------------------------------------------------------------------------- what a call came to, in words
+# ---------------------------------------------------------------------------------------- an outcome in words
 
 
 def explain(exercise, trial, outcome, truth):
-    """Say in words what one call came to; with it the two matrices to draw, or None."""
+    """Return an outcome in words, and the two matrices to draw beside it, or None."""
     call = f"`{called(exercise, trial)}`"
     if outcome.kind == "late":
         return (

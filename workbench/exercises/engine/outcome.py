@@ -1,4 +1,4 @@
-"""What one call of an answer comes to, and when two calls have come to the same."""
+"""The outcome of one call of an answer, and when two outcomes are equal."""
 
 import copy
 import re
@@ -14,7 +14,7 @@ from .runner import OutOfTime, Raised
 
 @dataclass
 class Outcome:
-    """What one call came to: `kind` is "value", "raised", "none", "unreadable", "changed", "detached" or "late"."""
+    """The outcome of a call: `kind` is "value", "raised", "none", "unreadable", "changed", "detached" or "late"."""
 
     kind: str
     tensors: tuple = ()
@@ -35,11 +35,11 @@ def outcome_of(answer, args, exercise, run, *, gradients):
         changed = [i for i in range(len(args)) if i not in exercise.may_change and not _unchanged(before[i], args[i])]
         if changed:
             return Outcome("changed", text=exercise.argument_names()[changed[0]])
-        if exercise.after is not None:
-            return Outcome("value", exercise.after(*args, result))
-        if result is None or result is Ellipsis:
+        if exercise.after is None and (result is None or result is Ellipsis):
             return Outcome("none")
         try:
+            if exercise.after is not None:
+                return Outcome("value", exercise.after(*args, result))
             tensors = exercise.read(_tensors(result, exercise.returns))
         except Unreadable as error:
             return Outcome("unreadable", text=str(error))
@@ -59,7 +59,7 @@ def outcome_of(answer, args, exercise, run, *, gradients):
 
 
 class Unreadable(Exception):
-    """The result is of a type that cannot be compared."""
+    """The result cannot be compared; the message says why, as a clause: "the mask is an int, where …"."""
 
 
 def _tensors(result, names):
@@ -88,7 +88,7 @@ def _plain(name, part):
 
 
 def is_or_are(name):
-    """The verb for `the output`, `the weights`, `the bias` and `the gradient of scores`."""
+    """Return the verb: "is" for `the output`, `the bias` and `the gradient of scores`, "are" for `the weights`."""
     return "are" if name.endswith("s") and not name.endswith("bias") and " of " not in name else "is"
 
 
@@ -165,7 +165,7 @@ def _unchanged(before, after):
 
 
 def same(one, other):
-    """Whether two calls came to the same: equal numbers within rounding, or the same complaint of other numbers."""
+    """Whether two outcomes are equal: numbers within rounding, or one error message with any numbers in it."""
     if one.kind != other.kind:
         return False
     if one.kind == "raised":

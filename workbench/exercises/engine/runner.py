@@ -1,4 +1,10 @@
-"""Run a learner's code so that the notebook goes on whatever it does: bounded time, nothing printed, nothing left."""
+"""Run a learner's code so that the notebook goes on whatever it does: bounded time, nothing printed, nothing left.
+
+Why not simpler? An endless loop has to be stopped. A signal with an alarm does not exist on Windows and works in the
+main thread only, where the kernel needs the stop button itself; a process would have to be sent the notebook's own
+functions, which cannot be pickled, and to import torch. So the code runs in a thread, and an exception is raised in it
+by the interpreter's C interface, PyThreadState_SetAsyncExc, again and again, since the code may catch it.
+"""
 
 import contextlib
 import ctypes
@@ -71,7 +77,7 @@ class Worker:
         Random numbers that it draws are the same each time. The library's own code is not `timed`.
         """
         if self._inside:
-            return _result_of(_fresh(work, self._dtype))
+            return _result_of(_result_or_error(work, self._dtype))
         if timed and self.left <= 0:
             raise OutOfTime
         started = time.monotonic()
@@ -99,7 +105,7 @@ class _Thread(threading.Thread):
     def run(self):
         with contextlib.suppress(_TimeUp):
             while (task := self.tasks.get()) is not None:
-                self.results.put(_fresh(*task))
+                self.results.put(_result_or_error(*task))
 
     def stop(self):
         """Raise _TimeUp in it until it ends; one that hangs in C code is left behind, a daemon."""
@@ -109,8 +115,8 @@ class _Thread(threading.Thread):
             self.join(0.05)
 
 
-def _fresh(work, dtype=torch.float32):
-    """(result, error) of work done as if it were the first thing that torch does, whatever calls before it have set."""
+def _result_or_error(work, dtype=torch.float32):
+    """Return (result, error) of work that finds torch as it is when it starts, whatever calls before it have set."""
     torch.default_generator.manual_seed(0)  # torch.manual_seed writes down a stack trace for every absent device
     torch.set_default_dtype(dtype)
     try:
@@ -131,7 +137,7 @@ def _result_of(done):
 
 @contextlib.contextmanager
 def as_when_torch_starts():
-    """float32 on the processor by default and gradients on, as torch is when it is imported."""
+    """Inside, float32 and the processor are the defaults and gradients are on, as when torch is imported."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     elsewhere = torch.get_default_device().type != "cpu"

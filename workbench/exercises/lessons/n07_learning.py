@@ -10,6 +10,7 @@ from attn_lib import backward, functional
 from attn_lib.masks import causal_mask
 
 from ..engine.function import AUTOGRAD, function
+from ..engine.outcome import Unreadable, kind_of
 from ..engine.probes import normal
 
 # ----------------------------------------------------------------------------------------------------------- 7.1
@@ -622,7 +623,7 @@ def _verdict(backward, said):
     if isinstance(said, torch.Tensor) and said.numel() == 1:
         said = bool(said)
     if type(said).__name__ not in ("bool", "bool_") and not (isinstance(said, int) and said in (0, 1)):
-        raise TypeError(f"my_detects returns {said!r}, where True or False is asked for")
+        raise Unreadable(f"it returns {kind_of(said)}, where True or False is asked for")
     return (torch.tensor([[bool(said)]]),)
 
 

@@ -8,6 +8,7 @@ from attn_lib import position
 
 from ...display.show import ATOL
 from ..engine.function import function
+from ..engine.outcome import Unreadable
 from ..engine.probes import normal
 
 # ----------------------------------------------------------------------------------------------------------- 8.1
@@ -543,7 +544,7 @@ def detects(add_positions):
 
 def _said(add_positions, result):
     if result is None:
-        raise TypeError("it returns nothing: True or False is asked for")
+        raise Unreadable("it returns nothing: True or False is asked for")
     return (torch.tensor([[bool(result)]]),)
 
 

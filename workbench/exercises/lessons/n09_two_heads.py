@@ -9,6 +9,7 @@ from attn_lib.masks import causal_mask
 from attn_lib.modules import MultiHeadAttention
 
 from ..engine.function import function
+from ..engine.outcome import Unreadable
 from ..engine.probes import normal
 
 # ----------------------------------------------------------------------------------------------------------- 9.1
@@ -34,13 +35,13 @@ def _texts(n, words):
 
 
 def _heard_and_said(n, words, result):
-    """Whom the last token hears most in layer 2, and what it says, 0 if nothing, in every text; of equals the first."""
+    """For each text, the token attended to most in layer 2 (ties: first) and the predicted token (0 if none)."""
     size = 2 * words + 1
     if not isinstance(result, tuple | list) or len(result) != 3 or not all(map(torch.is_tensor, result)):
-        raise TypeError("three tensors are asked for: P, M and W")
+        raise Unreadable("three tensors are asked for: P, M and W")
     for name, matrix, rows in zip("PMW", result, (n, size, size), strict=True):
         if tuple(matrix.shape) != (rows, rows):
-            raise ValueError(f"{name} has shape {tuple(matrix.shape)}, it needs {(rows, rows)}")
+            raise Unreadable(f"{name} has shape {tuple(matrix.shape)}, it needs {(rows, rows)}")
     P, M, W = (matrix.detach().double() for matrix in result)
     x = nn.functional.one_hot(_texts(n, words), size).double()
     heard = masked_softmax(P, causal_mask(n)) @ x
@@ -567,7 +568,7 @@ def detects(task):
 
 def _said(task, result):
     if result is None:
-        raise TypeError("it returns nothing: True or False is asked for")
+        raise Unreadable("it returns nothing: True or False is asked for")
     return (torch.tensor([[bool(result)]]),)
 
 

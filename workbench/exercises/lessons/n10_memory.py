@@ -8,6 +8,7 @@ from attn_lib import cache, functional, masks
 from attn_lib.position import rotary
 
 from ..engine.function import function
+from ..engine.outcome import Unreadable
 from ..engine.probes import normal
 
 # ---------------------------------------------------------------------------------------------------------- 10.1
@@ -387,7 +388,7 @@ def _bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
 def _as_tensor(*arguments_and_result):
     result = arguments_and_result[-1]
     if result is None:
-        raise TypeError("it returns nothing: a number of bytes is asked for")
+        raise Unreadable("it returns nothing: a number of bytes is asked for")
     return (torch.as_tensor(result, dtype=torch.float64).reshape(1, 1),)
 
 

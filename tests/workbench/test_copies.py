@@ -56,36 +56,49 @@ def lesson(**changes):
     return [c for c in new if c["source"] is not None]
 
 
-def test_what_nobody_touched_becomes_what_the_course_has():
-    new = lesson(ask="**Predict.** And now?", imports=None)
-    new.insert(1, prose("extra", "More."))
-    assert copies.update(lesson(), lesson(), new) == new
+CODE = "# The course has changed this cell; yours stands above.\n"
+TEXT = "*The course has changed this paragraph; yours stands above.*\n\n"
+ASKED = LESSON[3]["source"]
+NEWLY = "guess = ...\nx = 3 * 2\npredict(guess, x, sum=5)"
+GUESSED = ASKED.replace("...", "6")
+MERGES = {  # a cell, what the learner made of it and what the course, what it is then, what stands below; None: deleted
+    "only the course": ("ask", LESSON[2]["source"], "new", "new", None),
+    "only the learner": ("ask", "mine", LESSON[2]["source"], "mine", None),
+    "an empty line at the end": ("imports", "import torch\n\n", "new", "new", None),
+    "both, code": ("imports", "mine", "new", "mine", f"{CODE}new"),
+    "both, words": ("ask", "mine", "new", "mine", f"{TEXT}new"),
+    "deleted by the learner": ("imports", None, "new", None, None),
+    "deleted by the course": ("imports", "import torch", None, None, None),
+    "deleted by the course, written into": ("ask", "mine", None, "mine", None),
+    "a guess": ("question", ASKED.replace("...", "[\n 6]"), NEWLY, NEWLY.replace("...", "[\n 6]  # a number"), None),
+    "a guess, an empty line": ("question", GUESSED + "\n", NEWLY, NEWLY.replace("...", "6  # a number"), None),
+    "a guess and more": ("question", "guess = 6\nx", NEWLY, "guess = 6\nx", CODE + NEWLY.replace("...", "6")),
+    "a guess, asked for no more": ("question", GUESSED, "x = 6", GUESSED, f"{CODE}x = 6"),
+    "a guess not at the head": ("question", "# Mine.\nguess = 6", NEWLY, "# Mine.\nguess = 6", CODE + NEWLY),
+    "a guess that is no code": ("question", "guess = (", NEWLY, "guess = (", CODE + NEWLY),
+}
 
 
-def test_what_the_learner_ran_keeps_its_outputs_while_the_course_leaves_it_alone():
+@pytest.mark.parametrize("name, mine, course, now, below", MERGES.values(), ids=MERGES)
+def test_update_merges_a_cell(name, mine, course, now, below):
+    wanted = lesson(**{name: now}, title="# New")
+    if below:
+        wanted.insert(ids(wanted).index(name) + 1, cell("below", below))
+    result = copies.update(lesson(**{name: mine}), lesson(), lesson(**{name: course}, title="# New"))
+    assert sources(result) == sources(wanted)
+
+
+def test_update_keeps_outputs_of_cells_that_the_course_left_alone():
     mine = lesson()
     for c in mine:
         if c["cell_type"] == "code":
             c.update(outputs=["seen"], execution_count=3)
-    new = copies.update(mine, lesson(), lesson(check='check("1.1", my_f)  # now'))
+    new = copies.update(mine, lesson(), lesson(check='check("1.1", my_f)  # now', question=NEWLY))
     outputs = {c["id"]: c.get("outputs") for c in new}
-    assert outputs["imports"] == outputs["stub"] == ["seen"] and outputs["check"] == []
+    assert outputs["imports"] == outputs["stub"] == ["seen"] and outputs["check"] == outputs["question"] == []
 
 
-def test_a_cell_that_only_the_learner_changed_stays():
-    mine = lesson(stub="def my_f(x):\n    return x", ask="my own words")
-    assert sources(copies.update(mine, lesson(), lesson(title="# 1. New"))) == sources(
-        lesson(stub="def my_f(x):\n    return x", ask="my own words", title="# 1. New")
-    )
-
-
-def test_an_empty_line_at_the_end_of_a_cell_is_no_edit():
-    mine = lesson(imports="import torch\n\n")
-    assert copies.update(mine, lesson(), lesson(imports="import numpy")) == lesson(imports="import numpy")
-
-
-def test_how_the_learner_set_a_cell_stays_and_the_courses_tags_come():
-    """A cell that was folded in JupyterLab stays folded; a tag comes with a cell that nobody touched."""
+def test_update_brings_tags_and_keeps_what_the_learner_folded():
     mine, course = lesson(), lesson()
     mine[1]["metadata"] = {"collapsed": True}
     course[1]["metadata"], course[2]["metadata"] = {"tags": ["new"]}, {"tags": ["new"]}
@@ -93,201 +106,98 @@ def test_how_the_learner_set_a_cell_stays_and_the_courses_tags_come():
     assert new[1]["metadata"] == {"collapsed": True} and new[2]["metadata"] == {"tags": ["new"]}
 
 
-def test_of_a_cell_that_both_changed_the_new_version_stands_below():
-    mine = lesson(imports="import torch, math", ask="my own words")
-    new = copies.update(mine, lesson(), lesson(imports="import numpy", ask="And now?"))
-    assert sources(new)[1:5] == [
-        "import torch, math",
-        "# The course has changed this cell; yours stands above.\nimport numpy",
-        "my own words",
-        "*The course has changed this paragraph; yours stands above.*\n\nAnd now?",
-    ]
-    assert new[2]["outputs"] == [] and new[2]["execution_count"] is None  # it can be run
-
-
-def test_a_cell_that_the_learner_made_words_of_stays_words():
+def test_cell_that_the_learner_made_words_of_stays_words():
     mine = lesson()
     mine[1] = prose("imports", "import torch")
     new = copies.update(mine, lesson(), lesson(imports="import numpy"))
-    assert new[1] == mine[1] and new[2]["source"].endswith("yours stands above.\nimport numpy")
+    assert new[1] == mine[1] and new[2]["source"] == f"{CODE}import numpy"
+    assert new[2]["outputs"] == [] and new[2]["execution_count"] is None  # it can be run
 
 
 @pytest.mark.parametrize("tag", ["exercise", "blank"])
-def test_of_an_answer_the_new_stub_is_shown_and_never_run(tag):
-    mine, was, course = (
-        lesson(stub=source)
-        for source in ("def my_f(x):\n    return x", LESSON[4]["source"], 'def my_f(x):\n    """Better."""')
-    )
+def test_new_stub_below_an_answer_is_shown_and_never_run(tag):
+    mine, was, course = (lesson(stub=source) for source in ("my answer", LESSON[4]["source"], '"""Better."""'))
     for cells in (mine, was, course):
         cells[4]["metadata"] = {"tags": [tag]}
     new = copies.update(mine, was, course)
     at = ids(new).index("stub")
-    assert new[at]["source"].endswith("return x")
+    assert new[at]["source"] == "my answer"
     shown = new[at + 1]
     assert shown["cell_type"] == "markdown" and '"""Better."""' in shown["source"]
     assert "outputs" not in shown and "execution_count" not in shown and "tags" not in shown["metadata"]
 
 
-def test_a_guess_goes_into_the_new_version_of_its_question():
-    mine = lesson(question="guess = [\n  6]  # mine\nx = 2 * 3\npredict(guess, x)")
-    new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x, sum=5)"))
-    assert copies.by_id(new)["question"]["source"] == "guess = [\n  6]  # mine\nx = 3 * 2\npredict(guess, x, sum=5)"
-    assert len(new) == len(LESSON)
-    mine[3]["outputs"], tagged = [{"output_type": "stream", "name": "stdout", "text": "Right."}], lesson()
-    tagged[3] = cell("question", "guess = ...\ny = 7\npredict(guess, y)", tags=["predict", "hard"])
-    asked = copies.by_id(copies.update(mine, lesson(), tagged))["question"]
-    assert asked["outputs"] == [] and asked["metadata"] == {"tags": ["predict", "hard"]}, "the answer was another's"
-
-
-def test_a_guess_goes_along_whatever_blank_lines_end_its_cell():
-    new = copies.update(
-        lesson(question=LESSON[3]["source"].replace("...", "6") + "\n"), lesson(), lesson(question="guess = ...\ny")
-    )
-    assert new[3]["source"] == "guess = 6  # a number\ny"
-
-
-def test_where_the_course_asks_no_more_the_learners_guess_stays_beside_what_it_has():
-    mine = lesson(question=LESSON[3]["source"].replace("...", "6"))
-    new = copies.update(mine, lesson(), lesson(question="x = 2 * 3\nx"))
-    assert new[3] == mine[3] and new[4]["source"].endswith("yours stands above.\nx = 2 * 3\nx")
-
-
-def test_what_is_no_code_has_no_guess():
-    assert [copies.split_guess({"source": text}) for text in ("", "guess = (", "guess = 6\0")] == [
-        ("", ""),
-        ("", "guess = ("),
-        ("", "guess = 6\0"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "mine, was, new",
-    [
-        ("# One number.\nguess = 6\nx = 1", "# One number.\nguess = ...\nx = 1", "# Two.\nguess = ...\nx = 1"),
-        ("guess = 6", "guess = ...", "guess = ...\nx = 1"),
-    ],
-    ids=["words above", "nothing below"],
-)
-def test_a_guess_that_does_not_stand_at_the_head_of_its_question_stays_where_it_is(mine, was, new):
-    made = copies.update(lesson(question=mine), lesson(question=was), lesson(question=new))
-    at = ids(made).index("question")
-    assert made[at]["source"] == mine and made[at + 1]["source"].endswith(new) and len(made) == len(LESSON) + 1
-
-
-def test_a_question_that_was_rewritten_keeps_its_guess_beside_too():
-    mine = lesson(question="guess = 6\nx = 2 * 3\nprint(x)\npredict(guess, x)")
-    new = copies.update(mine, lesson(), lesson(question="guess = ...\nx = 3 * 2\npredict(guess, x)"))
-    at = ids(new).index("question")
-    assert new[at]["source"] == mine[3]["source"]
-    assert new[at + 1]["source"].endswith("yours stands above.\nguess = 6\nx = 3 * 2\npredict(guess, x)")
-
-
-def test_a_newer_version_replaces_the_one_beside_and_an_adopted_one_goes():
+def test_newer_version_replaces_the_one_below_and_an_adopted_one_goes():
     mine, versions = lesson(imports="mine"), [lesson(), lesson(imports="two"), lesson(imports="three")]
     second = copies.update(mine, versions[0], versions[1])
     third = copies.update(second, versions[1], versions[2])
-    assert sources(third)[1:3] == ["mine", "# The course has changed this cell; yours stands above.\nthree"]
+    assert sources(third)[1:3] == ["mine", f"{CODE}three"]
     third[1]["source"] = "three"
     assert sources(copies.update(third, versions[2], lesson(imports="three"))) == sources(versions[2])
+    second[2]["source"] += "\nworked in"
+    third = copies.update(second, versions[1], versions[2])
+    assert {"mine", second[2]["source"], f"{CODE}three"} <= set(sources(third))
 
 
-def test_a_version_beside_that_the_learner_worked_in_stays():
-    second = copies.update(lesson(imports="mine"), lesson(), lesson(imports="two"))
-    second[2]["source"] += "\nworked"
-    third = copies.update(second, lesson(imports="two"), lesson(imports="three"))
-    assert "mine" in sources(third) and second[2]["source"] in sources(third)
-    assert any(source.endswith("three") for source in sources(third))
+@pytest.mark.parametrize(
+    "notes, course, wanted",
+    [
+        ({4: "note", 0: "top"}, ["title", "question", "more", "check"], "top title question note more check"),
+        ({4: "note"}, ["new1", "new2", *ids(LESSON)], "new1 new2 title imports ask question note stub check"),
+        ({}, ["ask", "title", "imports", "question", "stub", "check"], "ask title imports question stub check"),
+    ],
+)  # fmt: skip
+def test_notes_stay_below_what_they_were_written_below(notes, course, wanted):
+    mine, known = lesson(), {c["id"]: c for c in lesson()}
+    for at, name in notes.items():
+        mine.insert(at, prose(name, f"my {name}"))
+    assert ids(copies.update(mine, lesson(), [known.get(name, cell(name, name)) for name in course])) == wanted.split()
 
 
-def test_what_the_learner_deleted_stays_away():
-    mine = [c for c in lesson() if c["id"] != "imports"]
-    new = copies.update(mine, lesson(), lesson(imports="import numpy", title="# 1. New"))
-    assert ids(new) == ids(mine)
-
-
-def test_what_the_learner_wrote_into_a_cell_that_the_course_removed_stays():
-    mine = lesson(ask="my own words")
-    assert "my own words" in sources(copies.update(mine, lesson(), lesson(ask=None)))
-
-
-def test_notes_stay_below_what_they_were_written_below():
+def test_cell_that_the_learner_moved_stays_there():
     mine = lesson()
-    mine.insert(4, prose("note", "why 6?"))
-    mine.insert(0, prose("top", "my name"))
-    new = lesson(ask=None)
-    new.insert(3, cell("more", "y = 1"))
-    assert ids(copies.update(mine, lesson(), new)) == [
-        "top",
-        "title",
-        "imports",
-        "question",
-        "note",
-        "more",
-        "stub",
-        "check",
-    ]
-
-
-def test_a_note_stays_where_it_is_when_the_course_begins_with_more():
-    mine = lesson()
-    mine.insert(4, prose("note", "why 6?"))
-    new = [prose("first", "Before."), prose("second", "And this."), *lesson()]
-    assert ids(copies.update(mine, lesson(), new))[5:8] == ["question", "note", "stub"]
-
-
-def test_the_courses_new_order_holds_and_so_does_a_move_by_the_learner():
-    mine = lesson()
-    mine.append(mine.pop(1))  # imports to the end
-    new = lesson()
-    new.insert(0, new.pop(2))  # ask before the title
-    assert ids(copies.update(mine, lesson(), new)) == ["ask", "title", "question", "stub", "check", "imports"]
-
-
-@pytest.mark.parametrize("edited", [{}, {"stub": "def my_f(x):\n    return x"}])
-def test_cells_that_lost_their_ids_are_known_by_what_is_in_them(edited):
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(**edited))]
-    mine.insert(2, {key: value for key, value in prose("note", "mine alone").items() if key != "id"})
-    new = copies.update(mine, lesson(), lesson(title="# 1. New", **edited))
-    assert [name for name in ids(new) if name in ids(LESSON)] == ids(LESSON)
-    assert "mine alone" in sources(new) and new[0]["source"] == "# 1. New" and len(new) == len(LESSON) + 1
-
-
-@pytest.mark.parametrize("own", ["notes = ['why', 'how']", "import math\nprint(math.pi)"])
-def test_a_cell_of_ones_own_in_the_place_of_one_that_was_deleted_is_not_taken_for_it(own):
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(imports=own))]
-    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
-    assert sources(new) == sources(mine) and "imports" not in ids(new)
-
-
-def test_a_cell_of_ones_own_is_not_taken_for_one_that_was_deleted_elsewhere():
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson(imports=None))]
-    mine.append(cell("0000000f", "import torch, os"))
-    new = copies.update(mine, lesson(), lesson(imports="import numpy"))
-    assert sources(new) == sources(mine) and "imports" not in ids(new)
-
-
-def test_a_cell_that_lost_its_id_and_was_moved_is_known_too():
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson())]
     mine.append(mine.pop(1))  # imports to the end
     new = copies.update(mine, lesson(), lesson(imports="import numpy"))
     assert ids(new) == ["title", "ask", "question", "stub", "check", "imports"] and new[-1]["source"] == "import numpy"
 
 
-def test_a_moved_cell_that_lost_its_id_is_the_learners_own_where_two_of_the_courses_are_like_it():
-    course = [*lesson(), cell("one", "same"), prose("between", "Words."), cell("two", "same")]
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate([course[-1], *lesson()])]
-    new = copies.update(mine, course, course)
-    assert sources(new)[0] == "same" and not {"one", "two"} & set(ids(new))
+def without_ids(cells):
+    """As an editor leaves them that gives every cell another id."""
+    return [{**c, "id": f"{i:08x}"} for i, c in enumerate(cells)]
 
 
-def test_words_that_look_like_code_are_not_taken_for_it():
-    mine = [{**c, "id": f"{i:08x}"} for i, c in enumerate(lesson())]
-    mine[1] = prose("00000001", "import torch!")
+@pytest.mark.parametrize("edited", [{}, {"stub": "def my_f(x):\n    return x"}])
+def test_cells_that_lost_their_ids_are_known_by_their_content(edited):
+    mine = without_ids(lesson(**edited))
+    mine.insert(2, {key: value for key, value in prose("note", "mine alone").items() if key != "id"})
+    mine.append(mine.pop(1))  # and moved
+    new = copies.update(mine, lesson(), lesson(title="# 1. New", **edited))
+    assert [name for name in ids(new) if name in ids(LESSON)] == [
+        "title",
+        "ask",
+        "question",
+        "stub",
+        "check",
+        "imports",
+    ]
+    assert "mine alone" in sources(new) and new[0]["source"] == "# 1. New" and len(new) == len(LESSON) + 1
+
+
+OWN = [
+    without_ids(lesson(imports="notes = ['why', 'how']")),
+    without_ids(lesson(imports="import math\nprint(math.pi)")),
+    [*without_ids(lesson(imports=None)), cell("0000000f", "import torch, os")],  # like one that was deleted elsewhere
+    without_ids([prose("words", c["source"] + "!") if c["id"] == "imports" else c for c in lesson()]),
+]
+
+
+@pytest.mark.parametrize("mine", OWN)
+def test_cell_of_ones_own_is_not_taken_for_one_of_the_courses(mine):
     new = copies.update(mine, lesson(), lesson(imports="import numpy"))
     assert sources(new) == sources(mine) and "imports" not in ids(new)
 
 
-def test_a_doubled_cell_is_the_learners_own():
+def test_doubled_cell_is_the_learners_own():
     mine = lesson()
     mine.insert(2, dict(mine[1]))
     new = copies.update(mine, lesson(), lesson(imports="import numpy"))
@@ -295,24 +205,17 @@ def test_a_doubled_cell_is_the_learners_own():
 
 
 @pytest.mark.parametrize(
-    "name, stays",
-    [("my_note-1", True), ("x" * 64, True), ("x" * 65, False), ("", False), ("a b", False), (7, False), (None, False)],
+    "name, stays", [("my_note-1", True), ("x" * 65, False), ("", False), ("a b", False), (7, False)]
 )
-def test_an_id_that_jupyter_does_not_take_becomes_one_that_it_takes(name, stays):
+def test_id_that_jupyter_refuses_becomes_one_that_it_takes(name, stays):
     mine = [*lesson(), {**prose("", "mine"), "id": name}]
     (found,) = ids(copies.update(mine, lesson(), lesson()))[len(LESSON) :]
     assert (found == name) == stays and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", found)
 
 
-def test_cells_of_ones_own_get_ids_of_their_own():
-    assert len({copies.fresh_id() for _ in range(99)}) == 99
-
-
-def test_without_the_books_every_difference_is_the_learners():
+def test_without_a_baseline_every_difference_is_the_learners():
     mine = lesson(stub="def my_f(x):\n    return x")
-    mine[1]["metadata"] = {"collapsed": True}
     new = copies.update(mine, None, lesson(title="# 1. New"))
-    assert copies.by_id(new)["imports"]["metadata"] == {"collapsed": True}
     assert set(sources(mine)) <= set(sources(new)) and any("# 1. New" in source for source in sources(new))
 
 
@@ -333,8 +236,10 @@ def worked(cells, actions, own=None):
     for action, chance, words in actions:
         at = chance.randrange(len(cells) + 1)
         some = cells[at] if at < len(cells) else None
+        name = f"{'course' if own is None else 'mine'}{chance.getrandbits(32):08x}"
+        if name in ids(cells):  # of so many numbers never the same, but where hypothesis looks for the simplest
+            continue
         if action == "add":
-            name = f"{chance.getrandbits(32):08x}"
             kind = chance.choice(["code", "markdown"])
             text = f"{words} # {name}"
             cells.insert(at, cell(name, text, kind))
@@ -355,10 +260,9 @@ def worked(cells, actions, own=None):
         elif action == "run" and some["cell_type"] == "code":
             some["outputs"] = ["ran"]
         elif action == "reid" and own is not None:
-            new = f"{chance.getrandbits(32):08x}"
             if some["id"] in own:
-                own[new] = own.pop(some["id"])
-            some["id"] = new
+                own[name] = own.pop(some["id"])
+            some["id"] = name
     return cells
 
 
@@ -372,7 +276,7 @@ START = unique(LESSON)
 
 @given(st.lists(st.tuples(actions, actions), min_size=1, max_size=3))
 @example([([], [])])
-def test_nothing_of_the_learners_is_lost_and_the_rest_is_the_courses(rounds):
+def test_nothing_of_the_learners_is_lost_in_any_edits(rounds):
     course, mine = START, copy.deepcopy(START)
     for by_learner, by_course in rounds:
         own = {}
@@ -441,7 +345,7 @@ def kept(root):
     return sorted((root / "my/kept").rglob("*.ipynb"))
 
 
-def test_a_copy_begins_without_outputs_and_without_what_is_only_for_lectures(root):
+def test_copy_begins_without_outputs_and_a_speakers_notes(root):
     cells = lesson()
     cells[1].update(outputs=[{"output_type": "stream", "name": "stdout", "text": "6"}], execution_count=1)
     cells[1]["metadata"] = {"speaker": {"say": "It is 6."}, "slideshow": {"slide_type": "slide"}, "tags": ["x"]}
@@ -449,35 +353,6 @@ def test_a_copy_begins_without_outputs_and_without_what_is_only_for_lectures(roo
     copies.bring_up_to_date(root)
     begun = load(learner(root))["cells"][1]
     assert begun["outputs"] == [] and begun["execution_count"] is None and begun["metadata"] == {"tags": ["x"]}
-
-
-def test_a_picture_that_is_part_of_a_cell_comes_along():
-    picture = {"x.png": {"image/png": "AAAA"}}
-    (begun,) = copies.lesson_of({"cells": [{**prose("seen", "![x](attachment:x.png)"), "attachments": picture}]})[
-        "cells"
-    ]
-    assert begun["attachments"] == picture
-
-
-def test_what_answers_a_prediction_is_folded(root):
-    fragment = {"slideshow": {"slide_type": "fragment"}}
-    cells = lesson()
-    cells[4:4] = [
-        prose("answer", "It is 6.", **fragment),
-        prose("more", "So it is.", **fragment),
-        cell("drawn", "plot()"),
-        prose("goes on", "Said of the plot.", tags=["answer"]),
-        prose("later", "Something else."),
-        prose("tagged", "Six.", tags=["answer"]),
-        prose("title2", "## Next\n\nText.", **fragment),
-        prose("apart", "A fragment of its own.", **fragment),
-    ]
-    begun = {c["id"]: c["source"] for c in copies.lesson_of({"cells": cells})["cells"]}
-    fold = re.compile(r"<details>\n<summary>(.*)</summary>\n\n")
-    closed = {name: found[1] for name, text in begun.items() if (found := fold.match(text))}
-    after = "After your guess"
-    assert closed == {"answer": after, "more": f"More {after[0].lower()}{after[1:]}", "goes on": after}
-    assert "It is 6." in begun["answer"]
 
 
 @pytest.mark.parametrize(
@@ -494,22 +369,23 @@ def test_what_answers_a_prediction_is_folded(root):
         ([], "**Your line.** Write it.", False),
     ],
 )
-def test_only_what_answers_the_question_right_above_is_folded(between, text, closed):
+def test_only_answers_to_the_question_right_above_are_folded(between, text, closed):
     cells = [*lesson()[:4], *between, prose("tagged", text, tags=["answer"])]
     begun = copies.lesson_of({"cells": cells})["cells"][-1]["source"]
     assert begun.startswith("<details>") == closed
 
 
-@pytest.mark.parametrize("source, tag", [("mask_board()", "nbval-ignore-output"), ("x = 6\nblank(my_x, x)", "filled")])
-def test_what_answers_the_task_of_a_board_or_a_line_of_ones_own_is_folded(source, tag):
-    cells = [cell("asked", source, tags=[tag]), prose("why", "Six.", tags=["answer"])]
+@pytest.mark.parametrize("answer", [{"tags": ["answer"]}, {"slideshow": {"slide_type": "fragment"}}])
+@pytest.mark.parametrize("tag", ["nbval-ignore-output", "filled"])
+def test_answer_to_a_board_or_a_blank_is_folded_too(tag, answer):
+    cells = [cell("asked", "mask_board()", tags=[tag]), prose("why", "Six.", **answer)]
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"].startswith("<details>")
     cells[0]["metadata"]["tags"] = []
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"] == "Six."
 
 
 @pytest.mark.parametrize("tag", ["filled", "answer"])
-def test_the_courses_own_lines_and_answers_in_code_are_hidden(tag):
+def test_courses_own_lines_and_answers_in_code_are_hidden(tag):
     cells = lesson()
     cells[5]["metadata"] = {"tags": [tag]}
     begun = copies.lesson_of({"cells": cells})["cells"][5]
@@ -519,30 +395,8 @@ def test_the_courses_own_lines_and_answers_in_code_are_hidden(tag):
     assert metadata["jupyter"]["source_hidden"] is True and metadata["cellView"] == "form"
 
 
-def test_of_a_hidden_cell_one_comment_is_seen_and_it_says_what_stands_there():
-    cells = lesson()
-    cells[5]["source"] = "# The course's own:\ny = 1  # the answer"
-    shown = {}
-    for tag in ("filled", "answer"):
-        cells[5]["metadata"] = {"tags": [tag]}
-        shown[tag], *rest = copies.lesson_of({"cells": cells})["cells"][5]["source"].splitlines()
-        assert shown[tag].startswith("#") and rest == ["y = 1  # the answer"]
-    assert "yours" in shown["filled"] and shown["filled"] != shown["answer"]
-
-
-def test_how_the_course_set_a_cell_stays_when_it_is_hidden():
-    cells = [cell("answer", "y = 1", tags=["filled"], jupyter={"outputs_hidden": True})]
-    begun = copies.lesson_of({"cells": cells})["cells"][0]
-    assert begun["metadata"]["jupyter"] == {"outputs_hidden": True, "source_hidden": True}
-
-
-def test_a_raw_cell_is_never_folded():
-    cells = [*lesson()[:4], cell("raw", "Six.", "raw", tags=["answer"])]
-    assert copies.lesson_of({"cells": cells})["cells"][-1]["source"] == "Six."
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_each_notebook_of_the_course_has_a_copy_that_jupyter_takes_with_its_code(name, tmp_path):
+def test_copy_of_each_notebook_is_valid_and_has_its_code(name, tmp_path):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / name).write_bytes((ROOT / "notebooks" / name).read_bytes())
     copies.bring_up_to_date(tmp_path)
@@ -568,27 +422,7 @@ def test_all_notebooks_get_a_copy_so_that_links_hold(root):
     assert learner(root).exists() and learner(root, "02_second.ipynb").exists() and not kept(root)
 
 
-def test_a_copy_is_written_as_jupyter_writes_notebooks(root):
-    copies.bring_up_to_date(root)
-    assert learner(root).read_bytes() == f"{json.dumps(load(learner(root)), indent=1)}\n".encode()
-
-
-def test_the_same_cells_are_the_same_version_in_whatever_order_they_were_written():
-    one, other = {"id": "a", "source": "x"}, {"source": "x", "id": "a"}
-    assert copies.version_of({"cells": [one]}) == copies.version_of({"cells": [other]})
-    assert len({copies.version_of({"cells": [{"id": "a", "source": str(i)}]}) for i in range(300)}) == 300
-
-
-def test_a_copy_whose_cells_have_no_metadata_is_read(root):
-    copies.bring_up_to_date(root)
-    bare = [{key: part for key, part in c.items() if key != "metadata"} for c in lesson(stub="mine")]
-    learner(root).write_text(json.dumps({**load(learner(root)), "cells": bare}))
-    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
-    copies.bring_up_to_date(root)
-    assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
-
-
-def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root):
+def test_update_keeps_the_old_file_unless_nothing_is_new(root):
     copies.bring_up_to_date(root)
     edited = load(learner(root))
     edited["cells"][4]["source"] = "mine"
@@ -603,7 +437,7 @@ def test_an_update_keeps_the_old_file_and_one_with_nothing_new_touches_none(root
     assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
 
 
-def test_beginning_again_keeps_the_old_one_and_leaves_the_others(root):
+def test_fresh_copy_keeps_the_old_one_and_leaves_the_others(root):
     copies.bring_up_to_date(root)
     for name in ("01_first.ipynb", "02_second.ipynb"):
         save(learner(root, name), lesson(stub="mine"))
@@ -613,23 +447,7 @@ def test_beginning_again_keeps_the_old_one_and_leaves_the_others(root):
     assert any("mine" in path.read_text() for path in kept(root))
     copies.bring_up_to_date(root, fresh="02")
     assert len(list((root / "my/kept").rglob("*02_second.ipynb"))) == 2
-
-
-@pytest.mark.parametrize("name, found", [("07", 0), ("0", 2)])
-def test_to_begin_again_one_notebook_has_to_be_named(root, name, found):
-    copies.bring_up_to_date(root)
-    save(learner(root), lesson(stub="mine"))
-    (told,) = copies.bring_up_to_date(root, fresh=name)
-    assert f"{name!r} names {found} notebooks" in told and "01_first.ipynb, 02_second.ipynb" in told
-    assert "mine" in sources(load(learner(root))["cells"]) and not kept(root)
-
-
-def test_a_copy_that_an_editor_saved_with_a_byte_order_mark_is_read(root):
-    copies.bring_up_to_date(root)
-    learner(root).write_text(json.dumps({**load(learner(root)), "cells": lesson(stub="mine")}), encoding="utf-8-sig")
-    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
-    copies.bring_up_to_date(root)
-    assert sources(load(learner(root))["cells"]) == sources(lesson(title="# 1. New", stub="mine"))
+    assert "'0' names 2 notebooks" in copies.bring_up_to_date(root, fresh="0")[0]
 
 
 OF_ANOTHER_KIND = '{"cells": [{"cell_type": "chapter", "source": ""}]}'
@@ -637,7 +455,7 @@ NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": [{"cell_type":
 
 
 @pytest.mark.parametrize("content", NO_NOTEBOOKS)
-def test_a_copy_that_is_no_notebook_is_kept_and_begins_again(root, content):
+def test_copy_that_is_no_notebook_is_kept_and_begins_again(root, content):
     copies.bring_up_to_date(root)
     learner(root).write_text(content)
     (line,) = copies.bring_up_to_date(root)
@@ -645,14 +463,7 @@ def test_a_copy_that_is_no_notebook_is_kept_and_begins_again(root, content):
     assert sources(load(learner(root))["cells"]) == sources(LESSON)
 
 
-def test_a_copy_that_was_deleted_is_made_anew(root):
-    copies.bring_up_to_date(root)
-    learner(root).unlink()
-    copies.bring_up_to_date(root)
-    assert learner(root).exists()
-
-
-def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
+def test_renamed_notebook_keeps_its_copy(root):
     copies.bring_up_to_date(root)
     save(learner(root), lesson(stub="mine"))
     (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
@@ -661,7 +472,7 @@ def test_a_notebook_that_the_course_renames_keeps_its_copy(root):
     assert [path.name for path in kept(root)] == ["01_first.ipynb"]
 
 
-def test_a_renamed_notebook_keeps_its_copy_after_the_books_were_lost_too(root):
+def test_renamed_notebook_keeps_its_copy_without_a_baseline(root):
     copies.bring_up_to_date(root)
     save(learner(root), lesson(stub="mine"), **load(learner(root))["metadata"])
     (root / "my" / BASELINE_FILE).unlink()
@@ -671,7 +482,7 @@ def test_a_renamed_notebook_keeps_its_copy_after_the_books_were_lost_too(root):
     assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"])
 
 
-def test_a_new_notebook_with_a_cell_of_an_old_one_is_not_the_old_one_renamed(root):
+def test_new_notebook_like_an_old_one_takes_no_copy_of_it(root):
     copies.bring_up_to_date(root)
     save(learner(root), lesson(stub="mine"))
     (root / "notebooks/01_first.ipynb").unlink()
@@ -681,39 +492,7 @@ def test_a_new_notebook_with_a_cell_of_an_old_one_is_not_the_old_one_renamed(roo
     assert sources(load(learner(root, "01_by_hand.ipynb"))["cells"])[-1] == "z = 1" and not kept(root)
 
 
-def test_a_notebook_that_was_there_before_takes_no_other_ones_copy(root):
-    copies.bring_up_to_date(root)
-    save(learner(root, "02_second.ipynb"), lesson(stub="mine"))
-    (root / "notebooks/02_second.ipynb").unlink()
-    learner(root).unlink()
-    copies.bring_up_to_date(root)
-    assert "mine" in sources(load(learner(root, "02_second.ipynb"))["cells"])
-    assert sources(load(learner(root))["cells"]) == sources(LESSON)
-
-
-def test_of_a_renamed_notebook_a_copy_that_was_deleted_is_made_anew(root):
-    copies.bring_up_to_date(root)
-    learner(root).unlink()
-    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
-    copies.bring_up_to_date(root)
-    assert sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) == sources(lesson())
-
-
-def test_a_renamed_notebooks_copy_replaces_no_file_of_the_learners(root):
-    copies.bring_up_to_date(root)
-    save(learner(root, "01_by_hand.ipynb"), lesson(stub="mine"))
-    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
-    copies.bring_up_to_date(root)
-    assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"]) and learner(root).exists()
-
-
-def test_lines_of_a_cell_are_one_text(root):
-    save(root / "notebooks/01_first.ipynb", [cell("lines", ["x = 1\n", "y = 2"])])
-    copies.bring_up_to_date(root)
-    assert sources(load(learner(root))["cells"]) == ["x = 1\ny = 2"]
-
-
-def test_what_the_course_says_of_a_notebook_comes_with_an_update(root):
+def test_update_brings_the_notebooks_metadata(root):
     copies.bring_up_to_date(root)
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"), title="New")
     copies.bring_up_to_date(root)
@@ -726,7 +505,7 @@ def test_what_the_course_says_of_a_notebook_comes_with_an_update(root):
     assert load(learner(root))["metadata"]["title"] == "My own" and load(learner(root))["nbformat_minor"] == 5
 
 
-def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
+def test_copy_saved_over_an_update_is_updated_again(root):
     copies.bring_up_to_date(root)
     stale = load(learner(root))
     stale["cells"][4]["source"] = "mine"
@@ -741,7 +520,7 @@ def test_a_page_that_saved_over_an_update_is_brought_up_to_date_again(root):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"01_first.ipynb": 3}', '{"01_first.ipynb": {"versions": 3}}'])
-def test_damaged_books_cost_nothing_of_the_learners(root, content):
+def test_damaged_baseline_costs_nothing_of_the_learners(root, content):
     copies.bring_up_to_date(root)
     edited = load(learner(root))
     edited["cells"][4]["source"] = "mine"
@@ -757,7 +536,7 @@ def test_damaged_books_cost_nothing_of_the_learners(root, content):
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 @pytest.mark.parametrize("which", [1, 2])
-def test_an_interrupted_update_leaves_a_whole_file_and_the_next_one_ends_it(root, monkeypatch, call, which):
+def test_interrupted_update_leaves_a_whole_file(root, monkeypatch, call, which):
     copies.bring_up_to_date(root)
     edited = load(learner(root))
     edited["cells"][4]["source"] = "mine"
@@ -780,7 +559,7 @@ def test_an_interrupted_update_leaves_a_whole_file_and_the_next_one_ends_it(root
     assert sources(load(learner(root))["cells"]) == sources(lesson(stub="mine", title="# 1. New"))
 
 
-def test_two_at_once_do_no_harm(root):
+def test_updates_at_the_same_time_do_no_harm(root):
     copies.bring_up_to_date(root)
     for name in ("01_first.ipynb", "02_second.ipynb"):
         edited = load(learner(root, name))
@@ -795,7 +574,7 @@ def test_two_at_once_do_no_harm(root):
     assert len(kept(root)) == 2
 
 
-def test_progress_moves_along_once(root):
+def test_progress_moves_into_the_copies_once(root):
     (root / "notebooks" / PROGRESS_FILE).write_text('{"1.1": "done"}')
     copies.bring_up_to_date(root)
     assert (root / "my" / PROGRESS_FILE).read_text() == '{"1.1": "done"}'
@@ -804,15 +583,7 @@ def test_progress_moves_along_once(root):
     assert (root / "my" / PROGRESS_FILE).read_text() == '{"1.2": "done"}'
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_one_line(root):
-    (root / "my").write_text("a file")
-    command = [sys.executable, "-m", "workbench.copies"]
-    result = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    assert result.returncode == 1 and result.stderr.startswith("Your copies in my/ could not be written: ")
-    assert "File exists" in result.stderr and result.stderr.count("\n") == 1
-
-
-def test_the_command_says_what_was_done_and_begins_again_what_is_named(root, monkeypatch, capsys):
+def test_command_says_what_it_did(root, monkeypatch, capsys):
     monkeypatch.chdir(root)
     copies.main([])
     assert capsys.readouterr().out == "Your own copies of the notebooks are in my/.\n"

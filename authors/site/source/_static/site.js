@@ -87,7 +87,7 @@ all("form.guess").forEach(setUp);
 function sayHowFar() {
   for (const place of all(".so-far")) {
     const states = Object.values(store(localStorage, place.dataset.page).get() ?? {});
-    const right = states.filter((state) => state.right && !state.again).length; // exercises are no guesses
+    const right = states.filter((state) => state?.right && !state.again).length; // exercises are no guesses
     place.textContent =
       right || place.dataset.page === page ? `${right} of ${place.dataset.guesses} guesses right` : "";
   }

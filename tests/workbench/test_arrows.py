@@ -24,7 +24,7 @@ def drawn(figure):
     }
 
 
-def test_each_arrow_goes_from_the_origin_to_its_numbers_in_its_colour_and_style():
+def test_arrow_goes_from_the_origin_to_its_numbers():
     axes, found = drawn(arrows(QUERIES, KEYS, ["barks", "it"], ["dog", "barks"], **LABELS))
     assert {name: tip for name, (tip, _, _) in found.items()} == {
         "query of barks, (2, 1)": (2, 1),
@@ -63,7 +63,7 @@ def test_the_description_holds_every_arrow_and_every_dot_product():
     )
 
 
-def test_what_cannot_be_drawn_is_refused_with_both_numbers():
+def test_wrong_vectors_are_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"a key must be 2 numbers.*\(2, 3\)"):
         arrows(QUERIES, torch.ones(2, 3), ["a", "b"], ["a", "b"], **LABELS)
     with pytest.raises(ValueError, match="query_tokens has 1 token for 2"):

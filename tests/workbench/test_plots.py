@@ -9,10 +9,10 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
-from PIL import Image, ImageChops
+from PIL import Image
 
-from workbench.display.colours import COLOURS, LIGHT, NO_NUMBER
-from workbench.display.plots import PAGE_WIDTH, WEIGHTS_MAP, arrows, curves, heatmap, heatmap_grid
+from workbench.display.colours import LIGHT, NO_NUMBER, contrast
+from workbench.display.plots import WEIGHTS_MAP, curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 
@@ -34,21 +34,12 @@ def picture(figure, mode="RGB"):
     return Image.open(io.BytesIO(base64.b64decode(png))).convert(mode)
 
 
-def contrast(one, other):
-    def luminance(colour):
-        parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in to_rgb(colour)]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def cell_colours(axes):
     (image,) = axes.images
     return image.cmap(image.norm(image.get_array()))
 
 
-def test_numbers_stand_in_their_cells_queries_down_the_side_from_the_top():
+def test_numbers_stand_in_their_cells_queries_down_the_side():
     (axes,) = panels(heatmap(WEIGHTS, ["I", "like"], ["hot", "sweet", "tea"]))
     assert {place: text.get_text() for place, text in written(axes).items()} == {
         (0, 0): "0.90", (0, 1): "0.10", (0, 2): "0.00", (1, 0): "0.25", (1, 1): "0.25", (1, 2): "0.50",
@@ -64,22 +55,11 @@ def test_numbers_stand_in_their_cells_queries_down_the_side_from_the_top():
     assert axes.xaxis.get_label_position() == "top" and axes.xaxis.get_ticks_position() == "top"
 
 
-def test_axes_are_named_in_the_colours_of_query_and_key():
-    (axes,) = panels(heatmap(WEIGHTS))
-    assert axes.yaxis.label.get_color() == COLOURS["query"] and axes.xaxis.label.get_color() == COLOURS["key"]
-
-
-def test_tokens_of_a_square_matrix_name_both_sides_and_numbers_stand_in_for_none():
+def test_tokens_name_both_sides_of_a_square_matrix():
     (square,) = panels(heatmap(torch.eye(2), ["a", "b"]))
     assert ticks(square.xaxis) == ticks(square.yaxis) == ["a", "b"]
     (other,) = panels(heatmap(WEIGHTS, ["a", "b"]))
     assert ticks(other.yaxis) == ["a", "b"] and ticks(other.xaxis) == ["0", "1", "2"]
-
-
-def test_long_names_are_turned_and_short_ones_are_not():
-    turned, straight = (panels(heatmap(torch.eye(2), [word, "b"]))[0] for word in ("drinking", "tea"))
-    assert all(label.get_rotation() == 40 for label in turned.get_xticklabels())
-    assert all(label.get_rotation() == 0 for label in straight.get_xticklabels())
 
 
 @pytest.mark.parametrize("low, high", [(0, 1), (0.4, 0.8)])
@@ -88,7 +68,7 @@ def test_every_number_can_be_read_on_its_cell(low, high):
     shares[0, :2] = torch.tensor([math.nan, math.inf])
     (axes,) = panels(heatmap(shares))
     colours = cell_colours(axes)
-    assert all(contrast(text.get_color(), colours[place]) >= 4.5 for place, text in written(axes).items())
+    assert all(contrast(text.get_color(), colours[place][:3]) >= 4.5 for place, text in written(axes).items())
 
 
 def test_more_weight_is_darker_and_the_scale_is_from_0_to_1():
@@ -100,7 +80,7 @@ def test_more_weight_is_darker_and_the_scale_is_from_0_to_1():
 
 
 @pytest.mark.parametrize("scale", [(-5, 5), (-5, 20), (-20, 1)])
-def test_numbers_of_both_signs_part_at_0_and_opposites_are_alike_dark(scale):
+def test_numbers_of_both_signs_part_at_0(scale):
     (axes,) = panels(heatmap(torch.tensor([[-1.0, 0.0, 1.0]]), vmin=scale[0], vmax=scale[1]))
     below, zero, above = (to_rgb(colour) for colour in cell_colours(axes)[0])
     assert zero == pytest.approx(to_rgb(LIGHT), abs=0.02)
@@ -111,15 +91,7 @@ def test_numbers_of_both_signs_part_at_0_and_opposites_are_alike_dark(scale):
     )
 
 
-def test_numbers_with_a_sign_stay_inside_their_cells():
-    figure = heatmap_grid(torch.full((2, 8, 8), -3.14), vmin=-5, vmax=5)
-    figure.draw_without_rendering()
-    for axes in panels(figure):
-        width = axes.get_window_extent().width / 8
-        assert all(text.get_window_extent().width < 0.77 * width for text in axes.texts)
-
-
-def test_a_grid_of_other_matrices_names_its_rows_and_columns():
+def test_grid_of_other_matrices_names_its_rows_and_columns():
     figure = heatmap_grid(torch.eye(2)[None], ["tea", "milk"], titles=["W"], axes_names=("word", "place"))
     (axes,) = panels(figure)
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("word", "place")
@@ -127,12 +99,6 @@ def test_a_grid_of_other_matrices_names_its_rows_and_columns():
     assert words in figure.description
     nothing = heatmap(torch.zeros(1, 2), axes_names=("word", "place")).description
     assert "0 has nothing" in nothing and "attends" not in nothing
-
-
-def test_a_colour_bar_shows_the_scale():
-    figure = heatmap(WEIGHTS)
-    (bar,) = [axes for axes in figure.axes if axes not in panels(figure)]
-    assert bar.get_ylim() == (0, 1)
 
 
 def test_nan_is_written_and_has_a_colour_of_its_own():
@@ -146,13 +112,13 @@ def test_nan_is_written_and_has_a_colour_of_its_own():
 
 @pytest.mark.parametrize("value", [1.01, -0.01, 37.0])
 @pytest.mark.parametrize("draw", [heatmap, lambda w: heatmap_grid(w[None])])
-def test_what_is_outside_the_scale_is_refused_with_the_number_and_the_scale(draw, value):
+def test_number_outside_the_scale_is_refused_with_both(draw, value):
     with pytest.raises(ValueError, match="outside the scale 0 to 1") as caught:
         draw(torch.tensor([[value, 0.5]]))
     assert f"{value:.4g}" in str(caught.value)
 
 
-def test_rounding_just_beyond_1_is_not_refused_and_another_scale_is_drawn_and_said():
+def test_other_scale_is_drawn_and_said():
     assert panels(heatmap(torch.tensor([[1.0005]])))
     figure = heatmap(torch.tensor([[-3.0, 12.0]]), vmin=-5, vmax=20)
     (axes,) = panels(figure)
@@ -168,16 +134,8 @@ def test_numbers_are_written_up_to_8_by_8_and_not_beyond():
     assert not panels(heatmap(torch.zeros(8, 9)))[0].texts and not panels(heatmap(torch.zeros(9, 2)))[0].texts
 
 
-def test_white_lines_part_printed_cells():
-    (axes,) = panels(heatmap(WEIGHTS))
-    assert list(axes.xaxis.get_minorticklocs()) == [0.5, 1.5] and list(axes.yaxis.get_minorticklocs()) == [0.5]
-    lines = [tick.gridline for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_minor_ticks()]
-    assert all(line.get_visible() and to_hex(line.get_color()) == "#ffffff" for line in lines)
-    assert not any(spine.get_visible() for spine in axes.spines.values())
-
-
 @pytest.mark.parametrize("shape", [(512, 512), (2, 1000), (40, 9)])
-def test_a_large_matrix_is_no_large_picture(shape):
+def test_large_matrix_is_no_large_picture(shape):
     figure = heatmap(torch.rand(shape))
     (axes,) = panels(figure)
     assert max(picture(figure).size) <= 1500
@@ -186,23 +144,8 @@ def test_a_large_matrix_is_no_large_picture(shape):
     assert ticks(axes.yaxis)[1] == str(math.ceil(shape[0] / 16))
 
 
-def test_a_large_grid_is_no_large_picture():
-    assert max(picture(heatmap_grid(torch.rand(2, 512, 512))).size) <= 3000
-
-
-def test_a_picture_has_a_hundred_dots_to_an_inch():
-    figure = heatmap(WEIGHTS)
-    assert 0.8 < picture(figure).width / figure.get_figwidth() / 100 < 1.1
-
-
-def test_nothing_is_cut_off_a_picture_and_little_stands_around_it():
-    image = picture(heatmap(WEIGHTS, ["a rather long name", "like"]))
-    left, top, right, bottom = ImageChops.difference(image, Image.new("RGB", image.size, "white")).getbbox()
-    assert all(5 <= edge <= 15 for edge in (left, top, image.width - right, image.height - bottom))
-
-
 @pytest.mark.parametrize("figure", [heatmap(torch.full((8, 8), 0.25)), heatmap_grid(torch.full((2, 8, 8), 0.25))])
-def test_letters_can_be_read_from_the_last_row_and_numbers_stay_inside_their_cells(figure):
+def test_letters_are_large_and_numbers_fit_their_cells(figure):
     figure.draw_without_rendering()  # which writes the numbers beside the scale
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 12
     for axes in panels(figure):
@@ -217,7 +160,7 @@ def test_titles_of_small_panels_do_not_meet():
     assert len(boxes) == 3 and all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
 
 
-def test_the_picture_is_white_so_that_it_can_be_read_on_a_dark_page():
+def test_picture_is_white_on_a_dark_page():
     assert picture(heatmap(WEIGHTS), "RGBA").getpixel((1, 1)) == (255, 255, 255, 255)
 
 
@@ -271,7 +214,7 @@ def test_what_cannot_be_drawn_is_refused_with_both_numbers(name):
 # ------------------------------------------------------------------------------------------------------------- grids
 
 
-def test_a_grid_has_a_panel_for_each_head_on_one_scale():
+def test_grid_has_a_panel_for_each_head_on_one_scale():
     heads = torch.stack([torch.eye(2), torch.full((2, 2), 0.5)])
     figure = heatmap_grid(heads, ["I", "like"], title="Two heads")
     first, second = panels(figure)
@@ -297,13 +240,7 @@ def test_sequences_are_rows_of_a_grid_and_titles_can_be_given():
     assert [axes.get_title() for axes in panels(heatmap_grid(torch.rand(2, 2, 2), titles=["a", "b"]))] == ["a", "b"]
 
 
-def test_a_grid_is_no_wider_than_a_page():
-    figure = heatmap_grid(torch.rand(4, 8, 8))
-    assert max(axes.get_subplotspec().colspan.stop for axes in panels(figure)) == 2
-    assert figure.get_figwidth() <= PAGE_WIDTH
-
-
-def test_a_grid_of_many_heads_wraps_and_shows_no_empty_axes():
+def test_grid_of_many_heads_wraps_and_shows_no_empty_axes():
     figure = heatmap_grid(torch.rand(5, 3, 3))
     assert len(panels(figure)) == 5
     assert max(axes.get_subplotspec().colspan.stop for axes in panels(figure)) <= 4
@@ -349,42 +286,15 @@ def test_logarithmic_axes_and_a_description_of_ones_own():
         (1, 5000, "1 10 100 1000"),
     ],
 )
-def test_a_logarithmic_axis_names_some_numbers_in_full_however_much_it_covers(low, high, written):
+def test_logarithmic_axis_names_some_numbers_in_full(low, high, written):
     (axes,) = curves([1, 2], {"a": [low, high]}, **NAMES, log_y=True).axes
     bottom, top = axes.get_ylim()
     seen = [label for label, at in zip(ticks(axes.yaxis), axes.get_yticks(), strict=True) if bottom <= at <= top]
     assert seen == written.split() and not any(label.get_text() for label in axes.get_yticklabels(minor=True))
 
 
-def test_a_map_of_something_else_says_what_its_rows_and_columns_are():
+def test_map_of_something_else_says_what_its_rows_and_columns_are():
     figure = heatmap(torch.zeros(10, 12), title="Sinusoids", vmin=-1, axes_names=("position", "feature"))
     assert figure.description == "Sinusoids, 10 rows by 12 columns, position by feature. Colours from −1 to 1."
     assert [axis.get_label_text() for axis in (figure.axes[0].yaxis, figure.axes[0].xaxis)] == ["position", "feature"]
     assert "10 queries by 12 keys" in heatmap(torch.zeros(10, 12)).description
-
-
-def test_cells_have_a_size_to_read_in_and_small_matrices_room_for_their_titles():
-    def inches(figure):
-        return figure.get_size_inches().tolist()
-
-    assert inches(heatmap(torch.eye(1))) == inches(heatmap(torch.eye(3))) == pytest.approx([4.76, 3.86])
-    assert inches(heatmap(torch.eye(8))) == pytest.approx([4.76 + 5 * 0.72, 3.86 + 5 * 0.72])
-    one, three, four = (inches(heatmap_grid(torch.eye(n).expand(2, n, n))) for n in (1, 3, 4))
-    assert one == three and four == pytest.approx([three[0] + 2 * 0.58, three[1] + 0.58])
-    grid = heatmap_grid(torch.zeros(6, 9, 3)).axes[0].get_gridspec()
-    assert (grid.nrows, grid.ncols) == (2, 4), "five narrow ones would fit, but nobody counts to five at a glance"
-    legend = curves([1, 2], {"a": [1, 2]}, title="t", xlabel="x", ylabel="y").axes[0].get_legend()
-    assert legend.get_texts()[0].get_fontsize() == 12
-
-
-def test_scores_in_place_of_weights_are_told_what_to_pass():
-    with pytest.raises(ValueError, match=r"1\.5, outside the scale 0 to 1.*pass vmin and vmax"):
-        heatmap(torch.tensor([[1.5]]))
-
-
-def test_arrows_begin_at_the_origin_which_is_in_the_picture_and_have_two_numbers_each():
-    words = {"title": "t", "xlabel": "x", "ylabel": "y"}
-    axes = arrows(torch.tensor([[2.0, 1.0]]), torch.tensor([[3.0, 2.0]]), ["a"], ["b"], **words).axes[0]
-    assert axes.get_xlim()[0] == pytest.approx(-0.1) and axes.get_ylim()[0] == pytest.approx(-0.2)
-    with pytest.raises(ValueError, match=r"a query must be 2 numbers .* got shape \(2,\)"):
-        arrows(torch.zeros(2), torch.zeros(1, 2), ["a"], ["b"], **words)

@@ -22,3 +22,19 @@ RULE = "rgba(127, 127, 127, 0.4)"  # between the rows of a table, on a white pag
 WEIGHTS = [LIGHT, "#A9C6F2", COLOURS["weights"], "#0B2E66"]
 BELOW_ZERO = ["#5E2600", "#C2571A", "#EDB48F"]  # and these lead up to LIGHT, which is 0, where numbers have both signs
 PAPER, TYPE = "#FFFFFF", "#000000"  # on every shade one of the two is told apart by 4.58:1 or more
+
+
+def contrast(one, other):
+    """How well one colour can be read on another, 1 to 21; each is "#RRGGBB" or three shares from 0 to 1.
+
+    Source: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
+    """
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour):
+    if isinstance(colour, str):
+        colour = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b

@@ -13,7 +13,7 @@ from matplotlib.ticker import AutoLocator, LogLocator
 from attn_lib.checks import check_tensor
 
 from . import show
-from .colours import BELOW_ZERO, COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS
+from .colours import BELOW_ZERO, COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS, contrast
 
 WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", WEIGHTS).with_extremes(bad=NO_NUMBER)
 SIGNED_MAP = LinearSegmentedColormap.from_list("signed", [*BELOW_ZERO, *WEIGHTS])
@@ -287,14 +287,8 @@ def _colours(vmin, vmax):
 
 
 def _read_on(shade):
-    """TYPE or PAPER, whichever has more contrast with this colour.
-
-    Source: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio
-    """
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shade]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    on_black, on_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
-    return TYPE if on_black > on_white else PAPER
+    """TYPE or PAPER, whichever has more contrast with this colour."""
+    return max(TYPE, PAPER, key=lambda colour: contrast(colour, shade))
 
 
 def _written(value):

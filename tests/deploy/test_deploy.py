@@ -460,22 +460,17 @@ def test_hub_listens_only_where_it_is_told(config, monkeypatch):
 
 
 def test_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
-    from workbench import classroom
+    from workbench import places
 
     spawner, homes = config(False).Spawner, load("spawners")
     assert spawner.default_url.startswith("/git-pull?") and "01_by_hand.ipynb" in spawner.default_url
-    assert spawner.environment[classroom.HAND_IN_VARIABLE] == f"~/{load('collect').PLACE}"
+    assert spawner.environment[places.HAND_IN_VARIABLE] == f"~/{load('collect').PLACE}"
     longest = f"/home/{homes.account('x' * 90)}"
     monkeypatch.setattr(homes, "home", lambda name: SimpleNamespace(pw_dir=longest))
     student = SimpleNamespace(user=SimpleNamespace(name="ada"))
-    assert spawner.environment[classroom.LIVE_VARIABLE](student) == f"{longest}/{load('collect').LIVE}"
+    assert spawner.environment[places.LIVE_VARIABLE](student) == f"{longest}/{load('collect').LIVE}"
     runtime = spawner.environment["JUPYTER_RUNTIME_DIR"](student)
     assert "--KernelManager.transport=ipc" in spawner.args and len(f"{runtime}/kernel-{uuid.uuid4()}-ipc-5") < 108
-<<<<<<< Updated upstream
-    source = (ROOT / "workbench/places.py").read_text()
-    assert re.search('^HAND_IN_VARIABLE = "(.*)"', source, re.M)[1] in spawner.environment
-=======
->>>>>>> Stashed changes
 
 
 # ------------------------------------------------------------------------------------------------- accounts, servers

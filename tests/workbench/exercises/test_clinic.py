@@ -357,7 +357,7 @@ def test_mended_code_that_gives_the_numbers_of_the_fault_is_told(id):
         assert check(id, ..., ..., code).misconception == "still-buggy"
 
 
-def test_mended_code_with_one_of_two_lines_changed_is_half_mended():
+def test_one_of_two_lines_changed_is_half_mended():
     for half in BUGS["6.16"].half_fixed:
         assert check("6.16", ..., ..., half).misconception == "half-mended"
 
@@ -389,7 +389,7 @@ def test_mended_code_that_fails_is_told_how(monkeypatch):
     assert "had not come back" in part(check("6.1", endless), "Test")
 
 
-def test_nan_to_num_mends_the_output_of_a_dead_row_not_its_gradient():
+def test_nan_to_num_does_not_mend_the_gradient_of_a_dead_row():
     def patched(q, k, v, mask=None):
         scores = q @ k.mT / q.size(-1) ** 0.5
         scores = scores if mask is None else scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
@@ -470,7 +470,7 @@ def test_no_recipe_passes_for_a_test(id):
 
 
 @pytest.mark.parametrize("id", [id for id in PATIENTS if id not in ("6.15", "6.17", "6.20")])  # which raise, or drop
-def test_a_test_that_merely_compares_is_told_what_else_it_condemns(id):
+def test_a_test_that_compares_is_told_what_else_it_condemns(id):
     verdict = check(id, compares(id, error=False))
     assert verdict.misconception == "condemns-others", verdict
     assert any(name in part(verdict, "Test") for name, _ in BUGS[id].decoys)
@@ -734,7 +734,7 @@ def test_each_name_of_a_fault_fits_several_bugs():
 
 
 @each_bug
-def test_a_patient_shows_its_numbered_source_and_how_it_is_called(id):
+def test_a_patient_shows_its_source_and_how_it_is_called(id):
     patient = PATIENTS[id]
     shown, page = str(patient), BeautifulSoup(patient._repr_html_(), "html.parser")
     numbered = [f"{number:>2}  {line}" for number, line in enumerate(patient.source.splitlines(), start=1)]
@@ -758,7 +758,7 @@ def test_a_trace_shows_the_lines_of_this_patient_alone(id):
 
 
 @each_bug
-def test_the_first_hint_says_how_to_look_and_each_ends_with_its_own(id):
+def test_hints_say_how_to_look_and_then_what_to_look_for(id):
     shown = [str(hint(id)) for _ in BUGS[id].hints]
     assert len(shown) >= 3 and f'trace(PATIENTS["{id}"].buggy, …)' in shown[0] and BUGS[id].interface.call in shown[0]
     assert all(words in told for words, told in zip(BUGS[id].hints, shown, strict=True))
@@ -768,7 +768,7 @@ def test_the_first_hint_says_how_to_look_and_each_ends_with_its_own(id):
 
 
 @each_bug
-def test_a_patient_pasted_into_the_notebook_runs_and_can_be_mended(id, names):
+def test_a_patient_pasted_into_a_cell_runs_and_can_be_mended(id, names):
     bug = BUGS[id]
     exec(PATIENTS[id].source, names)
     for args in bug.interface.probes:
@@ -825,7 +825,7 @@ def test_the_worked_patient_is_right_but_for_the_missing_line(notebook, names):
     assert verdict().status == "correct"
 
 
-def test_the_second_patients_test_needs_the_one_line_that_is_asked(notebook, names):
+def test_the_second_patients_test_needs_one_line(notebook, names):
     run_cells(notebook, names, "patient-first", "examine", "mask-effect")
     filled = source_of_cell(notebook, "exercise-6-5").replace(
         "return ...  #", "return torch.allclose(with_mask, without)  #"

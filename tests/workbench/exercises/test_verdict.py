@@ -67,7 +67,7 @@ def test_the_first_matrix_that_differs_is_the_one_that_is_shown():
     assert shown["expected [1, 2]"] == [["20.000", "≠21.000"], ["22.000", "23.000"]]
 
 
-def test_a_matrix_that_differs_only_within_rounding_is_passed_over():
+def test_a_matrix_that_differs_within_rounding_is_passed_over():
     expected = torch.ones(3, 2, 2)
     yours = expected.clone()
     yours[0] += 2e-6
@@ -89,13 +89,13 @@ def test_any_shape_can_be_shown(shape):
         assert "expected" in str(verdict) and len(page(verdict).find_all("table")) == 2
 
 
-def test_where_only_the_dtype_differs_the_first_matrices_are_shown():
+def test_the_first_matrices_are_shown_when_only_dtypes_differ():
     ones = torch.ones(2, 3, 1, 2)
     shown = columns(str(wrong(ones, ones.double())))
     assert shown == {"yours [0, 0]": [["1.000", "1.000"]], "expected [0, 0]": [["1.000", "1.000"]]}
 
 
-def test_a_difference_too_small_for_three_decimals_is_shown_with_more():
+def test_a_small_difference_is_shown_with_more_decimals():
     shown = columns(str(wrong(torch.tensor([[0.25004]]), torch.tensor([[0.25]]))))
     assert shown == {"yours": [["≠0.25004"]], "expected": [["≠0.25000"]]}
     assert "0.25004" in page(wrong(torch.tensor([[0.25004]]), torch.tensor([[0.25]]))).text
@@ -117,7 +117,7 @@ def test_whatever_a_message_holds_stays_words(message):
     assert {tag.name for tag in said.find_all()} <= {"div", "b", "code", "em", "br"}
 
 
-def test_code_and_emphasis_are_marked_on_the_page_and_read_well_in_text():
+def test_code_and_emphasis_are_marked_up_on_the_page_only():
     verdict = Verdict("1.1", "wrong", None, "How much *like* takes: `a * b * c` <b>.\n\nRead.")
     assert str(verdict) == "✗ 1.1: How much like takes: `a * b * c` <b>.\n\nRead."
     said = page(verdict)
@@ -160,7 +160,7 @@ def test_no_text_of_an_exercise_shows_its_markup(id):
         assert "*" not in said.text and "`" not in said.text and "\n" not in text.replace("\n\n", "")
 
 
-def test_a_solution_is_folded_escaped_and_the_plain_source_in_text():
+def test_a_solution_is_folded_on_the_page_and_plain_in_text():
     shown = Solution("2.1", "def f(a):\n    return a < b & c")
     assert str(shown) == "def f(a):\n    return a < b & c"
     said = page(shown)

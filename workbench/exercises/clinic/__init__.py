@@ -14,7 +14,7 @@ To add a bug, write into a file of bugs/
         \"""
 
 and under it the library's own test with `@its_name.tested_by`, and with `@its_name.blind_to` why tests may miss it.
-Then give it four cells in notebook 6, as the others have, and run tests/workbench/exercises/test_clinic.py.
+Then give it its cells in notebook 6, as the others have, and run tests/workbench/exercises/test_clinic.py.
 """
 
 from ..engine.exercise import EXERCISES

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.display.colours import FRAMES
-from workbench.exercises import Verdict, solution
+from workbench.exercises import Verdict
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.verdict import Hint, Overview, Solution
 
@@ -136,15 +136,11 @@ def test_a_hint_is_folded_however_often_its_cell_was_run():
 
 def test_hints_read_the_same_in_text_and_on_the_page():
     hint = Hint("3.2", HINTS[:2], 3)
-    assert str(hint) == (
-        "Hint 1 of 3 for 3.2: First, one.\nHint 2 of 3 for 3.2: Then `two`.\nEach run of this cell shows one more."
-    )
     said = page(hint)
-    assert said.em.text == "one" and said.code.text == "two" and "Each run of this cell" in said.small.text
+    assert said.em.text == "one" and said.code.text == "two" and said.small.text in str(hint)
 
 
 def test_the_last_hint_leads_to_the_solution_that_can_be_pasted():
-    assert str(Hint("3.2", HINTS, 3)).endswith('`solution("3.2")` shows how the library does it.')
     assert page(Hint("3.2", HINTS, 3)).small.code.text == 'solution("3.2")'
     assert "solution" not in str(Hint("3.2", HINTS[:2], 3))
 
@@ -168,25 +164,21 @@ def test_a_solution_is_folded_on_the_page_and_plain_in_text():
     assert said.pre.text == str(shown) and html.escape("a < b & c", quote=False) in shown._repr_html_()
 
 
-def test_the_solution_of_5_2_fills_the_module_that_it_is_given():
-    shown = str(solution("5.2"))
-    assert "def load_from_torch(ours, theirs):" in shown and "linear.weight.copy_(weight)" in shown
-    assert "MultiHeadAttention(" not in shown and "@" not in shown.splitlines()[0]
-
-
 ROWS = [("1.1", "One <b>", "done"), ("2.1", "Two", "tried"), ("10.1", "Ten", None)]
 
 
 def test_progress_counts_what_is_done_and_lists_the_rest():
-    lines = str(Overview(ROWS)).splitlines()
-    assert str(Overview(ROWS[:1], elsewhere=2)).startswith("1 of 1 exercise done; there are more")
-    assert lines == ["1 of 3 exercises done", "  1.1  ✓ done   One <b>", "  2.1  ✗ tried  Two", " 10.1  – open   Ten"]
+    head, *lines = str(Overview(ROWS)).splitlines()
+    assert "1 of 3" in head and [line.split()[0] for line in lines] == ["1.1", "2.1", "10.1"]
+    assert [("✓" in line, "✗" in line) for line in lines] == [(True, False), (False, True), (False, False)]
+    assert len(str(Overview(ROWS[:1], elsewhere=2))) > len(str(Overview(ROWS[:1])))
 
 
 def test_progress_on_the_page_is_the_same_table():
     assert not page(Overview([])).find_all("table")
     said = page(Overview(ROWS))
-    assert said.b.text == "1 of 3 exercises done"
+    head, *lines = str(Overview(ROWS)).splitlines()
+    assert said.b.text == head
     rows = [[cell.text for cell in row.find_all(["th", "td"])] for row in said.find_all("tr")]
-    assert rows == [["1.1", "One <b>", "✓ done"], ["2.1", "Two", "✗ tried"], ["10.1", "Ten", "– open"]]
+    assert [f"{id} {words} {title}".split() for id, title, words in rows] == [line.split() for line in lines]
     assert all(row.th["scope"] == "row" for row in said.find_all("tr"))

@@ -1,4 +1,4 @@
-"""What `check` says, a message of each kind: `python tests/workbench/exercises/wordings.py` writes wordings.txt."""
+"""What `check`, `hint` and `progress` say, a message of each kind; run as a program, this file writes wordings.txt."""
 
 import itertools
 import sys
@@ -15,6 +15,7 @@ from workbench.display.show import plain
 from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.verdict import Hint, Overview
 
 KEPT = Path(__file__).with_suffix(".txt")
 OWN = dict(RIGHT)  # an answer of one's own to each exercise
@@ -133,14 +134,22 @@ MADE = [  # by exercises that are made for it
 ]
 
 
+ROWS = [("3.1", "A mask", "done"), ("3.2", "Another", "tried"), ("6.1", "Six", "2 of 3"), ("6.2", "Seven", 9)]
+SHOWN = [
+    *(Hint("3.2", ["First, *one*.", "Then `two`.", "Last."][:count], 3) for count in (1, 3)),
+    *(Overview(rows, elsewhere) for rows, elsewhere in (([], 0), (ROWS[:1], 2), ([*ROWS, ("6.3", "Eight", None)], 0))),
+]
+
+
 def wordings():
-    """The messages in order, each under the exercise that it is said of."""
+    """The messages in order, those of `check` under the exercise that they are said of."""
     limit, runner.LIMIT_S = runner.LIMIT_S, 0.5
     try:
         said = [verdict_on(id, answer) for id, answer in ANSWERS] + [judge() for judge in MADE]
     finally:
         runner.LIMIT_S = limit
-    return "\n\n\n".join(f"{verdict.exercise}, {verdict.status}\n{plain(verdict.message)}" for verdict in said) + "\n"
+    verdicts = [f"{verdict.exercise}, {verdict.status}\n{plain(verdict.message)}" for verdict in said]
+    return "\n\n\n".join([*verdicts, *map(str, SHOWN)]) + "\n"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from .sandbox.host import Limits
 
 
 def main(argv):
-    """Grade a folder of hand-ins, or watch one; returns an exit code."""
+    """Grade a folder of submissions, or watch one; returns an exit code."""
     parser = argparse.ArgumentParser(
         prog="course.py grade",
         description="Judge hand-ins: verdicts, gradebooks, a page for each student and one for the class.",

@@ -1,4 +1,4 @@
-"""A whole class: which hand-ins there are, as many judged at once as there are cores, and what was judged is kept."""
+"""Grade a class: find its submissions, judge as many at once as there are cores, write tables and pages."""
 
 import contextlib
 import hashlib
@@ -6,24 +6,23 @@ import json
 import os
 import queue
 import secrets
-import subprocess
 import sys
 import threading
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import judge
+from .judge_process import JudgeProcess, Refused
 from .report.pages import write_pages
+from .report.points import read_points
 from .report.report import Report, Row, write_tables
-from .sandbox.host import CONFINED, ROOT, Limits, best_host, refuse_unconfined
-from .submissions import find
-from .submissions.owners import FILE, read_answers, who_is_who, write_questions
-from .submissions.roster import read_points, read_roster
+from .sandbox.host import CONFINED, ROOT, Limits, refuse_unconfined
+from .submissions.class_list import read_roster
+from .submissions.owners import WHO_FILE, assign_students, read_answers, write_questions
+from .submissions.submission import choose, submissions_in
 
-HERE = Path(__file__).resolve().parent
-KEPT = ".judged"  # a folder beside the tables: what was judged once is not judged again
+DEPENDS_ON = "attn_lib", "workbench", "authors/grade", "notebooks"  # what a verdict may change with
+CACHE = ".judged"  # a folder beside the tables: what was judged once is not judged again
 ENDED = "not judged: grading ended without a word while it ran. Look into it; --again judges it all the same"
-
 UNJUDGED = "not judged: the judge's process ended. Grade once more"
 
 
@@ -31,7 +30,7 @@ def grade(
     folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, zeros=False, unconfined=False,
     show_progress=True,
 ):  # fmt: skip
-    """Judge every hand-in under `folder` and write tables and pages into `out`; returns a `Report`.
+    """Judge every submission under `folder` and write tables and pages into `out`; returns a `Report`.
 
     A student is a folder, `anna/01_by_hand.ipynb`, a .zip, or part of a file's name, `anna_01_by_hand.ipynb`. `out` is
     the folder `graded` in it unless given. A roster and points are CSV files, roster.csv and points.csv in the folder
@@ -43,117 +42,147 @@ def grade(
     """
     folder, limits = Path(folder), limits or Limits()
     place = folder if folder.is_dir() else folder.parent
-    roster, points = roster or _there(place / "roster.csv"), points or _there(place / "points.csv")
-    found = find.find(folder, but=(roster, points))
+    roster, points = roster or _if_there(place / "roster.csv"), points or _if_there(place / "points.csv")
+    submissions = submissions_in(folder, but=(roster, points))
     out = Path(out) if out else place / "graded"
-    for hand_in in found:
-        if not (hand_in.problem or again) and note_of(hand_in, out / KEPT).exists():
-            hand_in.problem = ENDED
-        if not roster and hand_in.is_stray and hand_in.name.lower().endswith(".csv"):
-            hand_in.problem += ". Your class, or a grading worksheet? Name it roster.csv"
+    for submission in submissions:
+        if not (submission.problem or again) and running_mark(submission, out / CACHE).exists():
+            submission.problem = ENDED
+        if not roster and submission.is_stray and submission.name.lower().endswith(".csv"):
+            submission.problem += ". Your class, or a grading worksheet? Name it roster.csv"
     people = read_roster(roster) if roster else []
-    report = Report(out=out, roster=roster, hand_ins=found, zeros=zeros)
+    report = Report(out=out, roster=roster, submissions=submissions, zeros=zeros)
     report.points, report.groups = read_points(points)
-    answers, wrong = read_answers(place / FILE, people, found)
-    report.questions = who_is_who(found, people, answers)
-    chosen, others = find.choose([hand_in for hand_in in found if not hand_in.problem])
-    unique = list({id(hand_in): hand_in for hand_in, _ in chosen}.values())
-    results, report.words = judge_all(unique, out / KEPT, limits, jobs, again, show_progress, unconfined)
-    for hand_in, number in chosen:
-        found_in_it = results[hand_in.digest, hand_in.path]
-        if found_in_it is None:
-            hand_in.problem = UNJUDGED
-        for result in found_in_it or ():
-            if result["exercise"].split(".")[0] == number:
-                of = report.points.get(result["exercise"], 0)
-                report.rows.append(Row(hand_in.student, hand_in.path, result, result["share"] * of, of))
-    report.files = wrong + [(hand_in.path, hand_in.problem) for hand_in in found if hand_in.problem]
-    report.files += [(hand_in.path, why) for hand_in, why in others]
-    there = [hand_in.student for hand_in in found if not hand_in.is_stray]
-    report.people = list(dict.fromkeys([*people, *there]))
+    answers, wrong = read_answers(place / WHO_FILE, people, submissions)
+    report.questions = assign_students(submissions, people, answers)
+    chosen, others = choose([submission for submission in submissions if not submission.problem])
+    unique = list({id(submission): submission for submission, _ in chosen}.values())
+    results, report.confinement = grade_all(unique, out / CACHE, limits, jobs, again, show_progress, unconfined)
+    report.rows = [row for submission, number in chosen for row in _rows(submission, number, results, report.points)]
+    report.people = list(dict.fromkeys([*people, *(one.student for one in submissions if not one.is_stray)]))
     labels = report.labels()
-    asked = {question.person: question.in_words(labels) for question in report.questions}
-    report.files += [
-        (hand_in.path, asked[hand_in.student]) for hand_in in found if hand_in.student in asked and not hand_in.is_stray
-    ]
-    write_questions(out / FILE, report.questions, answers, labels)
+    report.files = wrong + _remarks(report, others, labels)
+    write_questions(out / WHO_FILE, report.questions, answers, labels)
     write_tables(report, out)
     write_pages(report, out)
     return report
 
 
-def _there(path):
+def _if_there(path):
     return path if path.is_file() else None
+
+
+def _rows(submission, number, results, points):
+    """The rows of a submission's answers to one notebook; one that was not judged has none, and a problem."""
+    found = results[submission.digest, submission.path]
+    if found is None:
+        submission.problem = UNJUDGED
+    for result in found or ():
+        if result["exercise"].split(".")[0] == number:
+            of = points.get(result["exercise"], 0)
+            yield Row(submission.student, submission.path, result, result["share"] * of, of)
+
+
+def _remarks(report, others, labels):
+    """(path, what is to be said of it) of files that were not judged or do not count, and of those nobody owns."""
+    asked = {question.person: question.in_words(labels) for question in report.questions}
+    problems = [(one.path, one.problem) for one in report.submissions if one.problem]
+    owned = [one for one in report.submissions if one.student in asked and not one.is_stray]
+    return [*problems, *((one.path, why) for one, why in others), *((one.path, asked[one.student]) for one in owned)]
 
 
 # ------------------------------------------------------------------------------------------------ many at once
 
 
-def judge_all(chosen, kept, limits, jobs=None, again=False, show_progress=True, unconfined=False):
-    """{(digest, path): results} of all, and the line that says how students' code was confined."""
+def grade_all(chosen, cache, limits, jobs=None, again=False, show_progress=True, unconfined=False):
+    """Return {(digest, path): results} of all submissions, and the line that says how students' code was confined."""
     from tqdm import tqdm
 
     edition = edition_of_the_course() + repr(limits)
     results, to_do = {}, queue.SimpleQueue()
-    for hand_in in chosen:
-        key = hashlib.sha256(f"{edition}{hand_in.digest}{hand_in.name}".encode()).hexdigest()
-        before = None if again else _read_kept(kept / f"{key}.json")
+    for submission in chosen:
+        key = hashlib.sha256(f"{edition}{submission.digest}{submission.name}".encode()).hexdigest()
+        before = None if again else _read_kept(cache / f"{key}.json")
         if before is None:
-            to_do.put((hand_in, kept / f"{key}.json"))
+            to_do.put((submission, cache / f"{key}.json"))
         else:
-            results[hand_in.digest, hand_in.path] = before
-    words, refused, left = [], [], to_do.qsize()
+            results[submission.digest, submission.path] = before
+    left = to_do.qsize()
     if left and not unconfined:
-        Judge.may_start()
-    kept.mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
+        refuse_unconfined()  # before anything is written, or waited for
+    cache.mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
     if not left:
         return results, ""
-    jobs = min(jobs or cores(), -(-left // 5))  # a judge takes as long to start as some five hand-ins take
-    seed = secrets.randbits(64)
+    jobs = min(jobs or cores(), -(-left // 5))  # a judge takes as long to start as some five submissions take
     with tqdm(total=len(chosen), initial=len(chosen) - left, unit="hand-in", disable=not show_progress) as bar:
+        judges = Judges(to_do, results, cache, bar)
+        try:
+            judges.work(jobs, limits, secrets.randbits(64), unconfined)
+        finally:  # also where Ctrl-C has stopped it: none of them has ended it
+            for submission in chosen:
+                running_mark(submission, cache).unlink(missing_ok=True)
+    if judges.refused:
+        raise OSError(judges.refused[0])
+    missing = [submission for submission in chosen if (submission.digest, submission.path) not in results]
+    if missing:
+        raise OSError(f"{len(missing)} hand-ins could not be judged; the next call goes on")
+    return results, max(judges.confinements, default="", key=len)
 
-        def work():
-            try:
-                with Judge(limits, seed, unconfined) as judge, contextlib.suppress(queue.Empty):
-                    if judge.words not in ("", CONFINED, *words):
-                        tqdm.write(judge.words, file=sys.stderr)  # before anybody's code runs
-                    words.append(judge.words)
-                    while True:
-                        hand_in, file = to_do.get_nowait()
-                        note_of(hand_in, kept).touch()
-                        found, finished = judge.judge(hand_in)
-                        note_of(hand_in, kept).unlink(missing_ok=True)
-                        results[hand_in.digest, hand_in.path] = found
-                        if finished:
-                            _keep(file, found)
-                        bar.update()
-            except Refused as error:
-                refused.append(str(error))
 
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+@dataclass
+class Judges:
+    """Several judges at work: each takes submissions from one queue and puts what it finds into one dict."""
+
+    to_do: queue.SimpleQueue  # of (submission, the file that keeps its results)
+    results: dict
+    cache: Path
+    bar: object
+    confinements: list = field(default_factory=list)
+    refused: list = field(default_factory=list)
+
+    def work(self, jobs, limits, seed, unconfined):
+        """Judge all that is to do; stops early on Ctrl-C."""
+        options = limits, seed, unconfined
+        threads = [threading.Thread(target=self._judge_all, args=options, daemon=True) for _ in range(jobs)]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
                 while thread.is_alive():
                     thread.join(0.2)  # in Python, so that Ctrl-C is heard
-        finally:  # also where Ctrl-C has stopped it: none of them has ended it
+        finally:
             with contextlib.suppress(queue.Empty):
                 while True:
-                    to_do.get_nowait()
-            for hand_in in chosen:
-                note_of(hand_in, kept).unlink(missing_ok=True)
-    if refused:
-        raise OSError(refused[0])
-    missing = [hand_in for hand_in in chosen if (hand_in.digest, hand_in.path) not in results]
-    if missing:
-        raise OSError(f"{len(missing)} hand-ins could not be judged; the next call goes on")
-    return results, max(words, default="", key=len)
+                    self.to_do.get_nowait()
+
+    def _judge_all(self, *options):
+        try:
+            with JudgeProcess(*options) as judge, contextlib.suppress(queue.Empty):
+                self._announce(judge.confinement)
+                while True:
+                    self._judge_next(judge)
+        except Refused as error:
+            self.refused.append(str(error))
+
+    def _announce(self, confinement):
+        if confinement not in ("", CONFINED, *self.confinements):
+            self.bar.write(confinement, file=sys.stderr)  # before anybody's code runs
+        self.confinements.append(confinement)
+
+    def _judge_next(self, judge):
+        submission, file = self.to_do.get_nowait()
+        running_mark(submission, self.cache).touch()
+        found = judge.grade(submission)
+        running_mark(submission, self.cache).unlink(missing_ok=True)
+        self.results[submission.digest, submission.path] = found
+        if found is not None:
+            _keep(file, found)
+        self.bar.update()
 
 
-def note_of(hand_in, kept):
-    """A file that is there while a hand-in runs, and stays if it ends grading."""
-    return kept / f"{hashlib.sha256(f'{hand_in.digest}{hand_in.path}'.encode()).hexdigest()}.runs"
+def running_mark(submission, cache):
+    """The file that is there while a submission runs, and is left behind if it ends all of grading."""
+    return cache / f"{hashlib.sha256(f'{submission.digest}{submission.path}'.encode()).hexdigest()}.runs"
 
 
 def cores():
@@ -161,11 +190,17 @@ def cores():
 
 
 def edition_of_the_course():
-    """A digest of all that a verdict depends on."""
-    digest, folders = hashlib.sha256(), (ROOT / "attn_lib", ROOT / "workbench", HERE, ROOT / "notebooks")
-    for path in sorted([path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".ipynb")]):
+    """A digest of every source that a verdict depends on."""
+    digest = hashlib.sha256()
+    for path in sources():
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def sources():
+    """All Python files and notebooks in the folders of `DEPENDS_ON`, at any depth."""
+    found = (path for folder in DEPENDS_ON for path in (ROOT / folder).rglob("*"))
+    return sorted(path for path in found if path.suffix in (".py", ".ipynb"))
 
 
 def _read_kept(path):
@@ -179,83 +214,3 @@ def _keep(path, results):
     fresh = path.with_suffix(f".{os.getpid()}")
     fresh.write_text(json.dumps(results), encoding="utf-8")
     os.replace(fresh, path)  # whole or not at all
-
-
-class Refused(Exception):
-    """Students' code could not be confined, and nobody said that it may run all the same."""
-
-
-class Judge:
-    """A judge in a process of its own: should it end, its hand-in is said to be unjudged, and it starts anew."""
-
-    command = (sys.executable, "-m", "authors.grade.grade_class")
-    may_start = staticmethod(refuse_unconfined)  # asked before anything is written, or is waited for
-
-    def __init__(self, limits, seed, unconfined=False):
-        self.options = json.dumps({"limits": asdict(limits), "seed": seed, "unconfined": unconfined})
-        self.process, self.words = None, ""
-
-    def __enter__(self):
-        with contextlib.suppress(OSError, ValueError, KeyError):  # each hand-in tries again
-            self._start()
-        return self
-
-    def __exit__(self, *error):
-        self._stop()
-
-    def _start(self):
-        self.process = subprocess.Popen(
-            [*self.command, self.options],
-            cwd=ROOT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        told = json.loads(self.process.stdout.readline())
-        if "refused" in told:
-            self._stop()
-            raise Refused(told["refused"])
-        self.words = told["words"]
-
-    def _stop(self):
-        if self.process is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()  # which ends it
-            self.process.stdout.close()
-            self.process.wait()
-            self.process = None
-
-    def judge(self, hand_in):
-        """(results, or None if its process ended, and whether they are to be kept)."""
-        asked = {"name": hand_in.name, "cells": find.cells_as_data(hand_in), "heads": hand_in.heads}
-        try:
-            if self.process is None:
-                self._start()
-            self.process.stdin.write(json.dumps(asked) + "\n")
-            self.process.stdin.flush()
-            return json.loads(self.process.stdout.readline())["results"], True
-        except (OSError, ValueError, KeyError):
-            self._stop()
-            return None, False
-
-
-def main(options):
-    """The judge's process: a hand-in in each line that comes in, its results in each that goes out."""
-    out, sys.stdout = sys.stdout, sys.stderr
-    judge.draw_probes(options["seed"])
-    try:
-        host, words = best_host(Limits(**options["limits"]), unconfined=options["unconfined"])
-    except OSError as error:
-        return print(json.dumps({"refused": str(error)}), file=out, flush=True)
-    with host:
-        print(json.dumps({"words": words}), file=out, flush=True)
-        for line in sys.stdin:
-            asked = json.loads(line)
-            cells = find.cells_from_data(asked["cells"])
-            hand_in = find.HandIn("", asked["name"], cells=cells, heads=asked["heads"])
-            print(json.dumps({"results": judge.judge(hand_in, host)}), file=out, flush=True)
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))

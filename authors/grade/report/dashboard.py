@@ -17,7 +17,7 @@ from workbench.display.show import count, marked
 from workbench.exercises.engine.exercise import EXERCISES
 
 from .pages import escape, listing, page, slide
-from .report import OF_A_PART, kind_of, misconception_in_words
+from .report import PART_MISTAKES, kind_of, misconception_in_words
 
 LONGEST = 1 << 20  # bytes of one learner's file that are read, from its end
 RECENT = 30 * 60  # seconds after which a mistake is no longer *now*
@@ -103,7 +103,7 @@ def _take_in(states, line):
     if id not in EXERCISES or status not in SIGNS or not 0 < when < 1e11:
         return
     mistake = str(line.get("misconception"))
-    mistake = mistake if mistake in EXERCISES[id].misconceptions or mistake in OF_A_PART else ""
+    mistake = mistake if mistake in EXERCISES[id].misconceptions or mistake in PART_MISTAKES else ""
     before = states.get(id)
     if before is not None and before.status == "correct":
         return  # what was right once is done

@@ -14,7 +14,7 @@ from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.sections import TITLES, section_in_words
 
 from ...deck.notes import slide_numbers
-from ..judge import OF_THE_RUN
+from ..grade_answer import RUN_ENDINGS
 from ..submissions.extract import NOTEBOOKS
 from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words, number, total
 
@@ -109,15 +109,15 @@ def feedback(report, person, label):
 def _files_in_words(report, person):
     """Each file of a student with what is to be said of it, those that only were judged left out."""
     said = dict(report.files)
-    for hand_in in report.files_of(person):
-        why = said.get(hand_in.path, "")
-        if hand_in.problem:
-            why = hand_in.problem.partition(". ")[0]  # what follows is for the teacher
+    for submission in report.files_of(person):
+        why = said.get(submission.path, "")
+        if submission.problem:
+            why = submission.problem.partition(". ")[0]  # what follows is for the teacher
         elif not why.startswith("does not count"):
             why = ""
-        if why or hand_in.late:
-            late = "It came late, as the platform says. " * hand_in.late
-            yield f"We have your file {escape(hand_in.in_words())}. {late}{escape(_sentence(why))}"
+        if why or submission.late:
+            late = "It came late, as the platform says. " * submission.late
+            yield f"We have your file {escape(submission.in_words())}. {late}{escape(_sentence(why))}"
 
 
 def _sentence(why):
@@ -154,7 +154,7 @@ def _article(row):
     parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{found}</div>"]
     parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
     parts += [f"<p>Read again: {marked(section_in_words(reread))}.</p>"] if reread else []
-    told = result["misconception"] in OF_THE_RUN and "a cell ended" not in result["note"]  # by the message itself
+    told = result["misconception"] in RUN_ENDINGS and "a cell ended" not in result["note"]  # by the message itself
     note = "" if told else result["note"]
     parts += [f"<p class='soft'>{escape(note)}</p>"] * bool(note)
     if result["code"]:
@@ -179,7 +179,7 @@ def class_page(report):
         mistakes(report),
         students(report),
         files(report),
-        f"<p class='soft'>{escape(report.words)}</p>" if report.words else "",
+        f"<p class='soft'>{escape(report.confinement)}</p>" if report.confinement else "",
     ]
     return "\n".join(parts)
 

@@ -8,9 +8,10 @@ from workbench.display.show import count
 from workbench.exercises.clinic import judge_test
 from workbench.exercises.engine.exercise import EXERCISES
 
-from ..judge import OF_THE_RUN
+from ..grade_answer import RUN_ENDINGS
+from ..submissions.class_list import labels, moodle_number, worksheet
 from ..submissions.extract import course
-from ..submissions.roster import harmless, labels, moodle_number, table_in, worksheet
+from ..tables import harmless, table_in
 
 JUDGED, UNREADABLE, UNASSIGNED = "judged", "handed in, unreadable", "handed in, unassigned"
 BLANK, NOTHING = "handed in, nothing answered", "nothing"
@@ -26,7 +27,7 @@ VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconcept
 
 
 HANDED_IN = ("student", "id", "e-mail", "state", "late", "files", "why it is not judged")
-OF_A_PART = {
+PART_MISTAKES = {
     sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.LAST)
 } | {  # what any patient's answer can have
     "no-line": "The line is none of the patient's",
@@ -63,10 +64,10 @@ class Report:
     files: list = field(default_factory=list)  # (path, what is to be said of it)
     points: dict = field(default_factory=dict)
     groups: list = field(default_factory=list)  # `BestOf`s
-    words: str = ""  # how students' code was confined
+    confinement: str = ""  # how students' code was confined
     out: object = None  # the folder of tables and pages
     roster: object = None  # its file
-    hand_ins: list = field(default_factory=list)
+    submissions: list = field(default_factory=list)
     questions: list = field(default_factory=list)  # of `who`
     zeros: bool = False  # whether who handed in nothing has 0 points, and not none
 
@@ -75,7 +76,7 @@ class Report:
         lines = [*self.counts_in_words(), *(f"{path}: {why}" for path, why in self.files)]
         if self.questions:
             lines.append(f"{self.out}/who.csv lists whose is whose: fill in the ids, and save it beside the roster.csv")
-        lines += [self.words] * bool(self.words)
+        lines += [self.confinement] * bool(self.confinement)
         return "\n".join([*lines, f"class.html, feedback/, handed-in.csv and the gradebooks are in {self.out}"])
 
     def counts_in_words(self):
@@ -93,9 +94,11 @@ class Report:
 
     def states(self):
         """{person: state}, each one of `STATES`."""
-        blank = {row.person for row in self.rows} - {hand_in.student for hand_in in self.hand_ins if hand_in.problem}
+        blank = {row.person for row in self.rows} - {
+            submission.student for submission in self.submissions if submission.problem
+        }
         judged = self.answered()
-        handed_in = {row.person for row in self.rows} | {hand_in.student for hand_in in self.hand_ins}
+        handed_in = {row.person for row in self.rows} | {submission.student for submission in self.submissions}
         asked = {person for question in self.questions for person in question.among}
         state = dict.fromkeys(handed_in, UNREADABLE) | dict.fromkeys(blank, BLANK) | dict.fromkeys(judged, JUDGED)
         return {person: state.get(person, UNASSIGNED if person in asked else NOTHING) for person in self.people}
@@ -105,14 +108,16 @@ class Report:
         return {row.person for row in self.rows if row.is_answered}
 
     def files_of(self, person):
-        return [hand_in for hand_in in self.hand_ins if hand_in.student == person]
+        return [submission for submission in self.submissions if submission.student == person]
 
     def is_late(self, person):
-        return person.late or any(hand_in.late for hand_in in self.files_of(person))
+        return person.late or any(submission.late for submission in self.files_of(person))
 
     def why_not_judged(self, person):
         """What keeps a student's work from being judged, in words; "" where there is none."""
-        said = [f"{hand_in.path}: {hand_in.problem}" for hand_in in self.files_of(person) if hand_in.problem]
+        said = [
+            f"{submission.path}: {submission.problem}" for submission in self.files_of(person) if submission.problem
+        ]
         asked = [question for question in self.questions if person in question.among]
         said += [f"{place}: whose is it?" for question in asked for place in question.places]
         return "; ".join(said)
@@ -181,16 +186,16 @@ def misconception_in_words(exercise, misconception):
     known = EXERCISES[exercise].misconceptions.get(misconception)
     if known:
         return known.name, known.reread
-    if misconception in OF_THE_RUN:
-        return OF_THE_RUN[misconception], ""
-    return OF_A_PART.get(misconception, NAMELESS), EXERCISES[exercise].section
+    if misconception in RUN_ENDINGS:
+        return RUN_ENDINGS[misconception], ""
+    return PART_MISTAKES.get(misconception, NAMELESS), EXERCISES[exercise].section
 
 
 def kind_of(exercise, misconception):
     """0 for a misconception, which a teacher can speak about; 1 for a mistake without a name; 2 for a run's end."""
-    if misconception in EXERCISES[exercise].misconceptions or misconception in OF_A_PART:
+    if misconception in EXERCISES[exercise].misconceptions or misconception in PART_MISTAKES:
         return 0
-    return 2 if misconception in OF_THE_RUN else 1
+    return 2 if misconception in RUN_ENDINGS else 1
 
 
 # ---------------------------------------------------------------------------------------------------------- tables
@@ -209,7 +214,7 @@ def write_tables(report, out):
     with _table(out / "handed-in.csv") as write:
         write(HANDED_IN)
         for person in report.people:
-            files = "; ".join(hand_in.path for hand_in in report.files_of(person))
+            files = "; ".join(submission.path for submission in report.files_of(person))
             late = "late" * report.is_late(person)
             why = report.why_not_judged(person)
             write((person.name, person.number, person.email, states[person], late, files, why))

@@ -1,10 +1,15 @@
-"""A call whose work is done in the other process, with its gradients: the same on both sides."""
+"""A call whose work is done in the other process, with its gradients: the same on both sides.
+
+Why not compute gradients in the worker: what is differentiated is made here, a weighted sum that `check` builds from
+the results, and a student's test differentiates whatever it likes of the judge's attention. Either would need a second
+way to judge beside the learner's `check`; this one node of autograd lets both run as they are.
+"""
 
 import torch
 from torch.autograd.function import once_differentiable
 
 
-class _Across(torch.autograd.Function):
+class _RemoteCall(torch.autograd.Function):
     """As autograd sees it: results that came from elsewhere, and gradients that are asked for there."""
 
     @staticmethod
@@ -30,7 +35,7 @@ def connected(result, leaves, ask):
     needed = [parts[i].requires_grad for i in places]
     if not any(needed) or not leaves:
         return result
-    for i, tensor in zip(places, _Across.apply([parts[i] for i in places], needed, ask, *leaves), strict=True):
+    for i, tensor in zip(places, _RemoteCall.apply([parts[i] for i in places], needed, ask, *leaves), strict=True):
         parts[i] = tensor
     return type(result)(parts) if isinstance(result, list | tuple) else parts[0]
 

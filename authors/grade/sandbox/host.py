@@ -1,4 +1,4 @@
-"""Where students' code runs: behind bubblewrap; without it only where the teacher says so, within limits."""
+"""Starts and ends the processes in which students' code runs: behind bubblewrap, or unconfined if told so."""
 
 import contextlib
 import importlib.util
@@ -16,17 +16,13 @@ from pathlib import Path
 from .protocol import Channel
 
 ROOT = Path(__file__).resolve().parents[3]
-SEEN = (
-    "attn_lib",
-    "workbench",
-    "authors/__init__.py",
-    "authors/grade/__init__.py",
-    "authors/grade/sandbox/__init__.py",
-    "authors/grade/sandbox/worker.py",
-    "authors/grade/sandbox/gradients.py",
-    "authors/grade/sandbox/traces.py",
-    "authors/grade/sandbox/protocol.py",
-)  # fmt: skip - of the course, no more
+SANDBOX = Path(__file__).resolve().parent
+SEEN = (  # of the course; the packages around the worker are no more than their names
+    ROOT / "attn_lib",
+    ROOT / "workbench",
+    *(package / "__init__.py" for package in SANDBOX.parents if package.is_relative_to(ROOT / "authors")),
+    SANDBOX,
+)
 NOBODY = 65534
 FREE_USERS = range(2_010_000_000, 2**31)  # numbers that neither systems nor directories give to anybody
 STUDENTS = "/student"  # the one folder behind bubblewrap that can be written to
@@ -56,13 +52,13 @@ class Limits:
     processes: int = 64
 
     def for_the_system(self, user=None):
-        """By the names that the system has for them; `user` is who will run the code, if not we."""
+        """The limits by the names of `resource.RLIMIT_…`, for the user who will run the code (default: ours)."""
         most = {"AS": self.memory_mb << 20, "FSIZE": self.file_mb << 20, "NOFILE": 128, "CORE": 0}
         return {**most, "CPU": int(4 * self.seconds) + 10, "NPROC": threads_of(user) + self.processes}
 
 
 def threads_of(user=None):
-    """How many a user, or ours, has now: the system counts all of them together."""
+    """How many threads a user (default: ours) has now, which NPROC counts together."""
     import psutil
 
     if user is None:
@@ -74,19 +70,19 @@ def threads_of(user=None):
     return total
 
 
-def user_for_students():
-    """Whom root lets students' code run as, for each host somebody else; None where we are not root.
+def user_of_students():
+    """A fresh unprivileged uid for each host, or None if we are not root.
 
-    Hand-ins of two judges would otherwise share what the system allows one user, and could end each other's processes.
+    With one uid for all, submissions of two judges would share its limits and could end each other's processes.
     """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
     user = FREE_USERS.start + secrets.randbelow(len(FREE_USERS))
-    return user if all(_is_known(user, kind) for kind in ("uid", "gid")) else NOBODY
+    return user if all(_exists(user, kind) for kind in ("uid", "gid")) else NOBODY
 
 
-def _is_known(number, kind):
-    """Whether the numbers of users, or of groups, go so far: in some containers they do not."""
+def _exists(number, kind):
+    """Whether a uid or gid exists here; in some containers only the first 65,536 do."""
     try:
         lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
     except OSError:
@@ -95,7 +91,7 @@ def _is_known(number, kind):
 
 
 class Host:
-    """A process that has torch imported and forks one for each answer: `with host.student() as channel: …`.
+    """A process that has torch imported and forks one for each answer: `with host.channel() as channel: …`.
 
     With `bwrap`, the path of bubblewrap, all of it is confined; without, and where there is no fork, it is not.
     """
@@ -104,7 +100,7 @@ class Host:
         self.limits, self.bwrap = limits or Limits(), bwrap
         self.forks = sys.platform == "linux"
         self.process = self.control = self.folder = self.errors = None
-        self.user, self.is_other = None, False
+        self.user, self.has_own_user = None, False
 
     def __enter__(self):
         if self.forks and self.process is None:  # best_host has started it already, to see whether it can
@@ -117,7 +113,7 @@ class Host:
     def _start(self):
         ours, theirs = socket.socketpair()
         self.folder = None if self.bwrap else tempfile.mkdtemp(prefix="student-")
-        self.user = user_for_students()
+        self.user = user_of_students()
         if self.folder and self.user is not None:
             with contextlib.suppress(OSError):  # a root without rights: it stays what it is
                 os.chown(self.folder, self.user, self.user)
@@ -130,7 +126,7 @@ class Host:
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=surroundings(self.folder or STUDENTS),
+            env=environment(self.folder or STUDENTS),
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -139,16 +135,16 @@ class Host:
         theirs.close()
         ours.settimeout(START_S)
         self.control = ours
-        ready = self._told()
+        ready = self._reply()
         if not ready:
             self.process.wait()
             self.errors.seek(0)
             words = self.errors.read(20_000).decode(errors="replace").strip()
             self._stop()
             raise OSError(words.splitlines()[-1] if words else "the process did not start")
-        self.is_other = ready == b"o"
+        self.has_own_user = ready == b"o"
 
-    def _told(self):
+    def _reply(self):
         try:
             return self.control.recv(1)
         except OSError:
@@ -169,24 +165,24 @@ class Host:
         self.process = self.control = self.folder = None
 
     def memory(self):
-        """Bytes that students' processes hold now beyond what they share with the one that they were forked from."""
+        """Bytes that students' processes hold beyond what they share with the process they were forked from."""
         import psutil
 
         with contextlib.suppress(psutil.Error, AttributeError):
             first = psutil.Process(self.process.pid)
             family = [first, *first.children(recursive=True)][bool(self.bwrap) :]
-            base, *sizes = (held_by(process.pid) for process in family)
+            base, *sizes = (private_memory_of(process.pid) for process in family)
             return sum(max(0, size - base) for size in sizes)
         return 0
 
     @contextlib.contextmanager
-    def student(self):
-        """A channel to a fresh process, of which nothing is left afterwards."""
-        with self._forked() if self.forks else self._started() as channel:
+    def channel(self):
+        """Open a channel to a fresh process, of which nothing is left afterwards."""
+        with self._forked_worker() if self.forks else self._started_worker() as channel:
             yield channel
 
     @contextlib.contextmanager
-    def _forked(self):
+    def _forked_worker(self):
         if self.process is None or self.process.poll() is not None:
             self._stop()
             self._start()
@@ -194,7 +190,7 @@ class Host:
         with ours, theirs:
             socket.send_fds(self.control, [b"f"], [theirs.fileno()])
             theirs.close()
-            answered = self._told()
+            answered = self._reply()
             if not answered:
                 raise OSError("no process for this hand-in could be started")
             try:
@@ -206,7 +202,7 @@ class Host:
         try:
             self.control.settimeout(END_S)
             self.control.send(b"e")
-            ended = self._told()
+            ended = self._reply()
             self.control.settimeout(START_S)
         except OSError:
             ended = b""
@@ -215,8 +211,8 @@ class Host:
             self._stop()
 
     @contextlib.contextmanager
-    def _started(self):
-        """Where there is no fork: a process for this answer alone, which connects to a port of this machine."""
+    def _started_worker(self):
+        """Start a process for one answer, which connects to a local port: for systems without fork."""
         password = secrets.token_hex(16)
         with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory(prefix="student-") as folder:
             options = {"port": server.getsockname()[1], "password": password, "folder": folder}
@@ -224,7 +220,7 @@ class Host:
             process = subprocess.Popen(
                 [sys.executable, "-m", "authors.grade.sandbox.worker", json.dumps(options)],
                 cwd=ROOT,
-                env=surroundings(folder),
+                env=environment(folder),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -244,8 +240,8 @@ class Host:
                 end_family(process)
 
 
-def held_by(pid):
-    """Bytes of memory that are no file's, of which a fork begins with as many as it came from (Linux)."""
+def private_memory_of(pid):
+    """Bytes of a process's memory that no file holds; a fork begins with those of its parent (Linux)."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -254,7 +250,7 @@ def held_by(pid):
 
 
 def end_family(process):
-    """End a process and all that are known to come of it."""
+    """Kill a process and its known descendants."""
     import psutil
 
     with contextlib.suppress(psutil.Error):
@@ -266,8 +262,8 @@ def end_family(process):
     process.wait()
 
 
-def surroundings(folder):
-    """The environment of a student's process: none of the teacher's variables, whatever they hold."""
+def environment(folder):
+    """The environment variables of a student's process, none of which is the teacher's own."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
     return {
         **kept,
@@ -284,8 +280,8 @@ def surroundings(folder):
 # ---------------------------------------------------------------------------------------------------- bubblewrap
 
 
-def bubblewrap(bwrap, size=True):
-    """The command line behind which everything of a student runs."""
+def bubblewrap(bwrap):
+    """The bubblewrap command that students' processes are started with."""
     command = [bwrap, "--die-with-parent", "--new-session", "--as-pid-1"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if os.geteuid() == 0:  # root binds, and is somebody else before any student's code is read
@@ -309,8 +305,8 @@ def bubblewrap(bwrap, size=True):
 
 
 def readable():
-    """What a student's process can read: Python and what is installed for it, the system's libraries, the course's."""
-    found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *packages(), *(ROOT / part for part in SEEN)]
+    """The paths a student's process can read: Python, its packages, the system's libraries, parts of the course."""
+    found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *packages(), *SEEN]
     found += [link for link in ("/bin", "/lib", "/lib64", "/sbin") if not os.path.islink(link)]
     found += [os.path.realpath(sys.executable)]
     paths = []
@@ -321,20 +317,20 @@ def readable():
 
 
 def packages():
-    """The folders in which what is needed is installed, should that not be where Python is."""
+    """The folders that hold the packages a worker imports, which need not be Python's own."""
     specs = (importlib.util.find_spec(name) for name in ("torch", "numpy", "psutil", "filelock"))
     return sorted({Path(spec.origin).resolve().parent.parent for spec in specs if spec and spec.origin})
 
 
 def why_unconfined():
-    """Why there is no bubblewrap; "" where there is one."""
+    """Why bubblewrap cannot be started, "" if it is installed."""
     if sys.platform != "linux":
         return f"There is no bubblewrap for {sys.platform}"
     return "" if shutil.which("bwrap") else "bubblewrap is not installed"
 
 
 def refuse_unconfined():
-    """Raise OSError, with what to do, where bubblewrap does not work: asked of it alone, before torch is read."""
+    """Raise OSError, with what to do, if bubblewrap does not work; takes no worker, so it is quick."""
     if why := why_unconfined() or _why_it_does_not_work(shutil.which("bwrap")):
         raise OSError(REFUSED.format(why=why))
 
@@ -350,9 +346,9 @@ def _why_it_does_not_work(bwrap):
 
 
 def best_host(limits=None, *, unconfined=False):
-    """The host for students' code, started, and the line that says what it prevents and what not.
+    """Return a started host and the line that says what it prevents.
 
-    Raises: OSError, with what to do, where there is no bubblewrap that works and nobody said `unconfined`.
+    Raises: OSError, with what to do, if bubblewrap does not work and `unconfined` is False.
     """
     why = why_unconfined()
     if not why:
@@ -366,12 +362,12 @@ def best_host(limits=None, *, unconfined=False):
         raise OSError(REFUSED.format(why=why))
     host = Host(limits)
     host.__enter__()
-    return host, within_limits(why, host.is_other)
+    return host, unconfined_notice(why, host.has_own_user)
 
 
-def within_limits(why, is_other=False):
-    """What is said where nothing but limits stands between students' code and this machine."""
-    if is_other:
+def unconfined_notice(why, has_own_user=False):
+    """The warning for students' code that only limits keep from this machine."""
+    if has_own_user:
         return UNCONFINED.format(why=why, who="as a user who owns nothing", what="what everybody may")
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     who = "as root" if root else "with your rights"

@@ -26,7 +26,7 @@ class Closed(Exception):
     """The other side is gone."""
 
 
-class Late(Exception):
+class TimedOut(Exception):
     """Nothing came in time."""
 
 
@@ -34,7 +34,7 @@ class Malformed(Exception):
     """What came is no message."""
 
 
-class Odd:
+class NotData:
     """Something that is no plain data; `name` is what its type is called."""
 
     def __init__(self, name):
@@ -76,7 +76,7 @@ class Writer:
         plain = type(tensor) in (torch.Tensor, nn.Parameter) and tensor.layout == torch.strided
         plain = plain and not tensor.is_nested and not tensor.is_quantized and tensor.device.type == "cpu"
         if not plain or tensor.dtype not in NAMES:
-            return ["odd", _sort_of(tensor)]
+            return ["odd", _kind_of(tensor)]
         needs = tensor.requires_grad
         tensor = tensor.detach().resolve_conj().resolve_neg()
         storage = tensor.untyped_storage()
@@ -93,7 +93,7 @@ class Writer:
         return ["tensor", NAMES[tensor.dtype], self._index[key], shape, stride, offset, needs]
 
 
-def _sort_of(tensor):
+def _kind_of(tensor):
     if type(tensor) not in (torch.Tensor, nn.Parameter):
         return type(tensor).__name__[:60]
     for sort in ("is_nested", "is_quantized", "is_sparse", "is_meta"):
@@ -147,7 +147,7 @@ class Reader:
             case ["tensor", *_]:
                 return self.tensor(data)
             case ["odd", str(name)]:
-                return Odd(cleaned(name, 60))
+                return NotData(cleaned(name, 60))
             case ["module", str(kind), list(settings), list(parameters), bool(training)] if self._module:
                 tensors = {name: self.tensor(tensor) for name, tensor in parameters}
                 return self._module(kind, settings, tensors).train(training)
@@ -202,7 +202,7 @@ class Channel:
         end.setblocking(False)
 
     def send(self, message, storages=(), deadline=None):
-        """Write a dict and the numbers that it speaks of; raises Closed and Late."""
+        """Write a dict and the numbers that it speaks of; raises Closed and TimedOut."""
         text = json.dumps({**message, "sizes": [len(numbers) for numbers in storages]}).encode()
         if len(text) > TEXT or sum(map(len, storages)) > NUMBERS:
             raise Malformed("too large a message")
@@ -251,7 +251,7 @@ class Channel:
                 raise Closed
             view = view[got:]
             if view and deadline is not None and time.monotonic() > deadline:  # byte by byte is late too
-                raise Late
+                raise TimedOut
         return read
 
     def close(self):
@@ -261,5 +261,5 @@ class Channel:
 def _wait(deadline, end=None):
     """A moment, in Python: who waits can be told to stop."""
     if deadline is not None and time.monotonic() > deadline:
-        raise Late
+        raise TimedOut
     select.select([end] if end else [], [], [], 0.02 if end is None else 0.05)

@@ -8,23 +8,23 @@ import torch
 from torch import nn
 
 from .gradients import connected, gradients, tensors_in
-from .protocol import Closed, Late, Malformed, Odd, Reader, Writer, cleaned, settings_of
+from .protocol import Closed, Malformed, NotData, Reader, TimedOut, Writer, cleaned, settings_of
 from .traces import from_data
 
 ASKED = 2000  # how often a test may call what it is tried on, each time
 LARGEST = 2**18  # numbers that a test may hand over at once
 
 
-class Ended(RuntimeError):
+class WorkerEnded(RuntimeError):
     """The student's process is gone, or says what it must not."""
 
 
-class Greedy(Exception):
+class OverMemory(Exception):
     """The student's processes hold more memory than they may."""
 
 
 @dataclass
-class Given:
+class Callback:
     """An argument that stays here: the student's side gets something that asks us."""
 
     attention: object
@@ -33,7 +33,7 @@ class Given:
         return ["attention", "module" if isinstance(self.attention, nn.Module) else "function"]
 
 
-class Student:
+class Connection:
     """The connection to a student's process, and what it has said so far beside results."""
 
     def __init__(self, channel, seconds, check_memory=lambda: None):
@@ -53,12 +53,12 @@ class Student:
 
     def call(self, part, made, args):
         """Call a function that was handed in, or an object that was made of a class."""
-        given = next((arg for arg in args if isinstance(arg, Given)), None)
+        given = next((arg for arg in args if isinstance(arg, Callback)), None)
         leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
         keep = None
         if leaves and torch.is_grad_enabled():
             keep = self._kept = self._kept + 1
-        serve = Service(given.attention) if given else None
+        serve = CallbackServer(given.attention) if given else None
         seed = torch.randint(2**40, ()).item()  # of what the judge draws from, which it sets before each of its calls
         answer, reader = self._ask(
             {"do": "call", "part": part, "object": made, "keep": keep, "seed": seed}, args, serve
@@ -95,9 +95,9 @@ class Student:
     def _ask(self, message, values=(), serve=None, name="args"):
         """Send a message; return (answer, reader). While it waits, `serve` answers what the process asks."""
         if self.trouble:
-            raise Ended(self.trouble)
+            raise WorkerEnded(self.trouble)
         writer = Writer()
-        message[name] = [value.words() if isinstance(value, Given) else writer.value(value) for value in values]
+        message[name] = [value.words() if isinstance(value, Callback) else writer.value(value) for value in values]
         deadline = time.monotonic() + self.patience
         try:
             self.channel.send(message, writer.storages, deadline)
@@ -109,11 +109,11 @@ class Student:
                     raise Malformed("a question where there is nothing to ask")
                 self.channel.send(*serve(answer, Reader(storages)), deadline)
             raise Malformed("questions without end")
-        except Late:
+        except TimedOut:
             raise self._end(f"stopped after {self.seconds:g} seconds") from None
         except Closed:
             raise self._end("it ended its own process") from None
-        except Greedy as error:
+        except OverMemory as error:
             raise self._end(str(error)) from None
         except (Malformed, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise self._end(f"its process sent {cleaned(error, 200)}") from None
@@ -124,7 +124,7 @@ class Student:
     def _end(self, why):
         self.trouble = self.trouble or why
         self.channel.close()
-        return Ended(self.trouble)
+        return WorkerEnded(self.trouble)
 
     def _result(self, answer, reader):
         """The value in an answer, or the error that the student's code raised; what it printed is printed here."""
@@ -147,7 +147,7 @@ class Student:
             return
         try:
             for arg, data in zip(args, after, strict=True):
-                if isinstance(arg, Given):
+                if isinstance(arg, Callback):
                     continue
                 if isinstance(arg, nn.Module):
                     _change_module(arg, data, reader)
@@ -173,7 +173,7 @@ def _change_module(module, data, reader):
 
 def _local(value):
     """What is no plain data becomes an object of a type with the same name, so that a verdict can say what it is."""
-    if isinstance(value, Odd):
+    if isinstance(value, NotData):
         return type(value.name or "something", (), {})()
     return type(value)(map(_local, value)) if type(value) in (list, tuple) else value
 
@@ -186,7 +186,7 @@ def error_like(kind, text):
     return type(kind, (base,), {"__init__": lambda self: None, "__str__": lambda self: text})()
 
 
-class Service:
+class CallbackServer:
     """Calls an implementation for a student's test: data comes, data goes, within bounds."""
 
     def __init__(self, attention):
@@ -209,7 +209,7 @@ class Service:
     @staticmethod
     def _argument(data, reader):
         value = reader.value(data)
-        if isinstance(value, Odd):
+        if isinstance(value, NotData):
             raise TypeError(f"attention is called with tensors and numbers, not with {value.name}")
         return value
 
@@ -236,40 +236,40 @@ class Service:
 class RemoteFunction:
     """A function that was handed in."""
 
-    def __init__(self, student, part):
-        self.student, self._part = student, part
+    def __init__(self, connection, part):
+        self.connection, self._part = connection, part
 
     @property
     def used(self):
         """The names of torch's functions that it has called so far."""
-        return self.student.used
+        return self.connection.used
 
     def __call__(self, *args):
-        args = [Given(arg) if callable(arg) and settings_of_any(arg) is None else arg for arg in args]
-        return self.student.call(self._part, None, args)
+        args = [Callback(arg) if callable(arg) and settings_of_any(arg) is None else arg for arg in args]
+        return self.connection.call(self._part, None, args)
 
     def traced(self, args):
         """The run of one more call, or None."""
-        return self.student.trace(self._part, args)
+        return self.connection.trace(self._part, args)
 
 
 def settings_of_any(arg):
     return settings_of(arg) if isinstance(arg, nn.Module) else None
 
 
-def remote_class(student, part):
+def remote_class(connection, part):
     """A class that was handed in, for modules: its objects live in the student's process."""
 
     class Handed(nn.Module):
         def __init__(self):
             super().__init__()
-            self._made = student.new(part)
+            self._made = connection.new(part)
 
         def forward(self, *args):
-            return student.call(None, self._made, args)
+            return connection.call(None, self._made, args)
 
         def train(self, mode=True):
-            student.train(self._made, mode)
+            connection.train(self._made, mode)
             return super().train(mode)
 
     return Handed

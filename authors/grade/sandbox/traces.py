@@ -10,7 +10,7 @@ from workbench.trace.record import KEPT_TO_COMPARE, Kept, Place, Ragged, Recorde
 from .protocol import DTYPES, NAMES, Malformed
 
 MOST = 500  # operations of one run
-OWN = "<cell "  # how the files of a hand-in's own cells begin
+OWN = "<cell "  # how the files of a submission's own cells begin
 
 
 @dataclass

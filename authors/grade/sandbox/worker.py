@@ -35,6 +35,7 @@ from authors.grade.sandbox.gradients import connected, gradients, tensors_in
 from authors.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
 from workbench import exercises
 from workbench.exercises.api import is_unattempted
+from workbench.exercises.clinic import anonymous, bug, fault_names
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
 from workbench.exercises.engine.exercise import EXERCISES
@@ -42,34 +43,34 @@ from workbench.exercises.engine.exercise import EXERCISES
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(ANSWERS + os.path.join("clinic", name) for name in ("bug.py", "anonymous.py", "fault_names.py"))
+OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names))  # which the lesson's cells call
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
 
 
-class Answer:
-    """One hand-in's answer to one exercise, and the calls of it."""
+class Session:
+    """One submission's answer to one exercise, and the calls of it."""
 
     def __init__(self, channel):
         self.channel = channel
         self.names = {"__name__": "__main__", "__builtins__": builtins}
         self.parts, self.made, self.calls, self.dtype = [], [], {}, torch.float32
-        self.watch = Watch()
+        self.watch = LibraryWatch()
 
     def serve(self):
-        """Do what the judge asks until it hangs up."""
-        things = {"load": self.load, "new": self.new, "train": self.train, "call": self.call, "back": self.back}
-        things["trace"] = self.trace
+        """Answer the judge's requests until it hangs up."""
+        handlers = {"load": self.load, "new": self.new, "train": self.train, "call": self.call, "back": self.back}
+        handlers["trace"] = self.trace
         while True:
             message, storages = self.channel.receive()
             writer = Writer()
-            answer = things[message["do"]](message, Reader(storages, module_from), writer)
+            answer = handlers[message["do"]](message, Reader(storages, module_from), writer)
             self.channel.send(answer, writer.storages)
 
     def load(self, message, reader, writer):
-        """Run lines of the course, then the student's cells; say what the answer consists of."""
-        self.watch.looks_for(message["own"], message["without"])
+        """Run lines of the course, then the student's cells; returns a description of each part of the answer."""
+        self.watch.look_for(message["own"], message["without"])
         self.dtype = getattr(EXERCISES.get(message["exercise"]), "dtype", torch.float32)
         failed = None
         with printed_to(io.StringIO()):
@@ -88,14 +89,14 @@ class Answer:
                     except BaseException as error:
                         failed = failed or what_was_raised(error)
                         self.parts.append(...)
-        told = [self._told(part, EXERCISES.get(message["exercise"]), writer) for part in self.parts]
-        return {"parts": told, "failed": failed, "library": self.watch.library}
+        described = [self._described(part, EXERCISES.get(message["exercise"]), writer) for part in self.parts]
+        return {"parts": described, "failed": failed, "library": self.watch.library}
 
     def _run(self, file, source):
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
         exec(compile(source, file, "exec"), self.names)
 
-    def _told(self, part, exercise, writer):
+    def _described(self, part, exercise, writer):
         if is_unattempted(part):
             return ["stub"]
         if isinstance(exercise, Bug) and callable(part) and same_code(part, exercise.buggy):
@@ -208,14 +209,14 @@ def printed_to(out):
         yield
 
 
-class Watch(TorchFunctionMode):
-    """Sees whether the library's own answer is called while it is open, and which of torch's functions are."""
+class LibraryWatch(TorchFunctionMode):
+    """Notes, while open, the first of the library's own answers that is called, and all of torch's functions."""
 
     def __init__(self):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}
 
-    def looks_for(self, own, counts):
+    def look_for(self, own, counts):
         self.own, self.counts = set(own), counts
 
     def __enter__(self):
@@ -250,13 +251,13 @@ class Watch(TorchFunctionMode):
 
 
 class Attention:
-    """The implementation that a test is tried on, which stays with the judge: it can be called, and nothing else."""
+    """Stands for the attention that a test is tried on, which stays with the judge; it can only be called."""
 
     def __init__(self, channel):
         self._ask = channel
 
     def __call__(self, *args, **kwargs):
-        return asked(self._ask, "call", args, kwargs)
+        return ask_judge(self._ask, "call", args, kwargs)
 
 
 class AttentionModule(nn.Module):
@@ -267,24 +268,24 @@ class AttentionModule(nn.Module):
         object.__setattr__(self, "_ask", channel)
 
     def forward(self, *args, **kwargs):
-        return asked(self._ask, "call", args, kwargs)
+        return ask_judge(self._ask, "call", args, kwargs)
 
     def train(self, mode=True):
         if hasattr(self, "_ask"):
-            asked(self._ask, "train", (bool(mode),), {})
+            ask_judge(self._ask, "train", (bool(mode),), {})
         return super().train(mode)
 
 
-def asked(channel, what, args, kwargs):
+def ask_judge(channel, what, args, kwargs):
     """Ask the judge to call the implementation; raises what it raised there."""
     leaves = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, torch.Tensor) and arg.requires_grad]
     leaves = leaves if torch.is_grad_enabled() else []
     answer, reader = exchange(channel, {"ask": what, "grad": bool(leaves)}, args, kwargs)
     result = reader.value(answer["result"])
-    return connected(result, leaves, lambda weights: weighed(channel, answer["kept"], weights))
+    return connected(result, leaves, lambda weights: ask_gradients(channel, answer["kept"], weights))
 
 
-def weighed(channel, kept, weights):
+def ask_gradients(channel, kept, weights):
     answer, reader = exchange(channel, {"ask": "back", "kept": kept}, weights, {})
     return [None if gradient is None else reader.value(gradient) for gradient in answer["result"][1]]
 
@@ -305,7 +306,7 @@ def exchange(channel, message, args, kwargs):
 
 
 def silent(*_, **__):
-    """What `check`, `hint` and their like do here: nothing."""
+    """Takes the place of `check`, `hint` and their like here, and does nothing."""
 
 
 def limit(limits):
@@ -323,15 +324,15 @@ def limit(limits):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
 
 
-def become(user):
-    """Leave root for a user who owns nothing, if that user can read the course; says whether it did."""
+def leave_root(user):
+    """Change from root to a user who owns nothing, if that user can read the course; returns whether it did."""
     if user is None:
         return False
     pid = os.fork()
     if pid == 0:  # try it
         try:
             _change_user(user)
-            os._exit(not all(os.access(file, os.R_OK) for file in needed()))
+            os._exit(not all(os.access(file, os.R_OK) for file in imported_files()))
         finally:  # whatever happens, this process ends here
             os._exit(1)
     if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0:
@@ -340,7 +341,7 @@ def become(user):
     return False
 
 
-def needed():
+def imported_files():
     """A file from each place that students' code is imported from."""
     modules = (os, select, torch, sys.modules[__name__])  # select has no file where it is within Python itself
     return [module.__file__ for module in modules if hasattr(module, "__file__")]
@@ -352,8 +353,8 @@ def _change_user(user):
     os.setresuid(user, user, user)
 
 
-def closed_to_others():
-    """Nobody of the same user may look into this process or take it over, and its orphans become its own (Linux)."""
+def close_to_others():
+    """Let no process of the same user look into this one, and make it the parent of its orphans (Linux)."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
@@ -364,11 +365,11 @@ def serve(end, limits):
     """One answer on one end of a connection; leaves when the judge does."""
     limit(limits)
     with contextlib.suppress(Closed, Malformed, KeyError, IndexError, ValueError, TypeError):
-        Answer(Channel(end)).serve()
+        Session(Channel(end)).serve()
     os._exit(0)
 
 
-def host(control, limits):
+def fork_on_request(control, limits):
     """Fork a process for every connection that the judge hands over; end all of it when the judge says so."""
     while True:
         order, fds, _, _ = socket.recv_fds(control, 1, 1)
@@ -386,7 +387,7 @@ def host(control, limits):
 
 
 def end_all():
-    """End whatever came of the last hand-in, detached processes too, and empty its folder."""
+    """Kill all processes of the last submission, detached ones too, and empty its folder."""
     while True:
         for pid in [-1] if os.getpid() == 1 else offspring():  # 1: of a sandbox, in which there is nobody else
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -417,14 +418,14 @@ def main(options):
         os.chdir(options["folder"])
         serve(end, options["limits"])
     control = socket.socket(fileno=options["control"])
-    is_other = become(options["user"])
-    closed_to_others()
+    has_own_user = leave_root(options["user"])
+    close_to_others()
     os.chdir(options["folder"])
     one = torch.ones(1, requires_grad=True)
     torch.autograd.grad([one * one], [one], [one.detach()])  # the first one imports much, which every fork then has
     gc.freeze()  # what is shared stays shared
-    control.send(b"o" if is_other else b"r")  # ready
-    host(control, options["limits"])
+    control.send(b"o" if has_own_user else b"r")  # ready
+    fork_on_request(control, options["limits"])
 
 
 if __name__ == "__main__":

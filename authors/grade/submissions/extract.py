@@ -1,8 +1,8 @@
-"""Which cells of a hand-in answer which exercise, and which lines of the course they stand on.
+"""Which cells of a submission answer which exercise, and which lines of the course they stand on.
 
-An exercise is found by its id: by the names that its `check` asks for, as the course's own notebook has it, or by the
-hand-in's own `check("3.2", …)`. Of the hand-in only the cells count that define these names, and what else of its own
-they use. The lesson's names come from the course's notebook, line by line as they are needed.
+An exercise is found by the names that its `check` asks for in the course's own notebook, or by the submission's own
+`check("3.2", …)`. Of the submission only the cells count that define these names, and what else of its own they use.
+The lesson's names come from the course's notebook, line by line as they are needed.
 """
 
 import ast
@@ -185,7 +185,7 @@ class Course:
         return [[f"<notebook {asked.notebook} {line.place}>", line.code] for line in chosen]
 
     def _lines_of(self, notebook):
-        """The lesson's own statements; a hand-in asks for those of one notebook, and the others are not taken apart."""
+        """The statements of a notebook outside its exercises; taken apart only when a submission needs them."""
         if notebook not in self._lines:
             cells = [cell for cell in self._cells[notebook] if not cell.exercise]
             self._lines[notebook] = [line for cell in cells for line in lines_of(cell)]
@@ -214,7 +214,7 @@ def course():
     return Course()
 
 
-# ------------------------------------------------------------------------------------------------------- a hand-in
+# ------------------------------------------------------------------------------------------------------- a submission
 
 
 def read_cells(text):
@@ -261,19 +261,19 @@ OTHER_NAME = "under another name"
 
 @dataclass
 class Answer:
-    """A hand-in's answer to one exercise: what to run, and what to show of it."""
+    """A submission's answer to one exercise: what to run, and what to show of it."""
 
     exercise: str
     lesson: list = field(default_factory=list)  # [file, source] of the course
-    cells: list = field(default_factory=list)  # [file, source] of the hand-in
+    cells: list = field(default_factory=list)  # [file, source] of the submission
     expressions: list = field(default_factory=list)  # what check is given
     given: list = field(default_factory=list)  # for each part whether the course itself answers it
-    shown: str = ""  # the hand-in's own source
+    shown: str = ""  # the submission's own source
     problem: str = ""  # why there is none: "not handed in", `OTHER_NAME`, "SyntaxError in line 2: …"
 
 
 def answer_in(cells, id, of=None):
-    """The `Answer` to an exercise that a hand-in's cells hold."""
+    """The `Answer` to an exercise that a submission's cells hold."""
     of = of or course()
     asked = of.asked[id]
     expressions = asked.names
@@ -308,7 +308,7 @@ def answer_in(cells, id, of=None):
 
 
 def _expressions_checked(cells, id):
-    """What the hand-in's last own `check` of an exercise is given, as source."""
+    """What the submission's last own `check` of an exercise is given, as source."""
     found = [args for cell in cells for other, args in cell.checks if other == id and args]
     return [ast.unparse(arg) for arg in found[-1]] if found else []
 
@@ -330,7 +330,7 @@ def _is_about(cell, asked):
 
 
 def _with_helpers(defining, cells, asked, of):
-    """The cells, and those of the hand-in's own cells that they need and the lesson does not have, in its order."""
+    """The cells, and those of the submission's own cells that they need and the lesson does not have, in its order."""
     chosen = {id(cell): cell for cell in defining}
     open_ = list(defining)
     while open_:
@@ -353,7 +353,7 @@ def _names(cell, asked):
 
 
 def exercises_in(cells, file_name="", heads=(), of=None):
-    """The ids of all exercises of the notebooks that a hand-in holds anything of."""
+    """The ids of all exercises of the notebooks that a submission holds anything of."""
     of = of or course()
     named = [id for id, asked in of.asked.items() if any(_names(cell, asked) for cell in cells)]
     numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks if id in of.asked}

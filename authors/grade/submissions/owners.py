@@ -7,14 +7,15 @@ import csv
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from .roster import Person, composed, harmless, rows_of, words_of
+from ..tables import harmless, rows_of
+from .class_list import Person, composed, words_of
 
-FILE = "who.csv"
+WHO_FILE = "who.csv"
 
 
 @dataclass
 class Question:
-    """Hand-ins that more than one student may have made, or nobody on the roster."""
+    """Submissions that more than one student may have made, or nobody on the roster."""
 
     person: Person  # stands for whoever it was
     places: list  # of the files, as who.csv names them
@@ -26,34 +27,34 @@ class Question:
         return f"whose is it? {' or '.join(labels[person] for person in self.among)}"
 
 
-def who_is_who(found, people, answers=None):
-    """Set the student of every hand-in, a `Person`; returns the `Question`s that are left.
+def assign_students(found, people, answers=None):
+    """Set the student of every submission, a `Person`; returns the `Question`s that are left.
 
     `answers` is what `read_answers` returns. Without a roster everybody is who their files say, and nothing is asked.
     """
     answers, groups, roster = answers or {}, {}, Roster(people)
-    for hand_in in found:
-        said = _answered(hand_in.path, answers)
+    for submission in found:
+        said = _answered(submission.path, answers)
         if said:
-            hand_in.student = said
+            submission.student = said
         else:
-            groups.setdefault(hand_in.owner, []).append(hand_in)
+            groups.setdefault(submission.owner, []).append(submission)
     found_for = {owner: roster.candidates(owner) for owner in groups}
     questions, asked = [], _claimed_twice(groups, found_for)
     for owner, files in groups.items():
         among, _ = found_for[owner]
         if len(among) == 1 and owner not in asked:
-            for hand_in in files:
-                hand_in.student = among[0]
+            for submission in files:
+                submission.student = among[0]
             continue
-        places = list(dict.fromkeys(hand_in.place for hand_in in files))
+        places = list(dict.fromkeys(submission.place for submission in files))
         number = {owner.platform: owner.number} if owner.number else {}
         for some in [[place] for place in places] if among and not number else [places]:  # perhaps of two of one name
             person = Person(owner.name, **number, place=some[0] if among else "", listed=False)
-            for hand_in in files:
-                if hand_in.place in some:
-                    hand_in.student = person
-            if people and not all(hand_in.is_stray for hand_in in files):
+            for submission in files:
+                if submission.place in some:
+                    submission.student = person
+            if people and not all(submission.is_stray for submission in files):
                 questions.append(Question(person, some, among))
     return questions
 
@@ -110,7 +111,9 @@ def _claimed_twice(groups, found_for):
 
 def _may_rival(groups, one, other):
     """Whether two owners' files hold the same notebook; of what cannot be read nobody knows which it is."""
-    ours, theirs = ({n for hand_in in groups[owner] for n in hand_in.notebooks() or "?"} for owner in (one, other))
+    ours, theirs = (
+        {n for submission in groups[owner] for n in submission.notebooks() or "?"} for owner in (one, other)
+    )
     return bool(ours & theirs) or "?" in ours | theirs
 
 
@@ -128,17 +131,17 @@ def read_answers(path, people, found):
     if not {"path", "id"} <= set(columns):
         raise ValueError(f"{path} has no columns path and id")
     answers, wrong, roster = {}, [], Roster(people)
-    there = {_plain(part) for hand_in in found for part in _up_from(hand_in.path)}
+    there = {_plain(part) for submission in found for part in _up_from(submission.path)}
     for row in rows:
         place, meant = _plain(row["path"]), roster.with_code(row["id"])
         place = place if place in there else place.removeprefix("'")  # which `harmless` put there
         if not row["id"]:
             continue  # not answered yet
         if place not in there:
-            wrong.append((f"{FILE}: {row['path']}", "there is no such file or folder"))
+            wrong.append((f"{WHO_FILE}: {row['path']}", "there is no such file or folder"))
         elif len(meant) != 1:
             how_many = f"{len(meant)} students have" if meant else "nobody on the roster has"
-            wrong.append((f"{FILE}: {row['path']}", f"{how_many} the id {row['id']}"))
+            wrong.append((f"{WHO_FILE}: {row['path']}", f"{how_many} the id {row['id']}"))
         else:
             answers[place] = meant[0]
     return answers, wrong

@@ -1,6 +1,6 @@
 """Grading: what counts is found, what a student's code can do is bounded, and what comes out can be handed on.
 
-submissions/ holds hand-ins as students made them, honest, broken and hostile: the first line of each is what is to
+submissions/ holds submissions as students made them, honest, broken and hostile: the first line of each is what is to
 come of it. Its README says what each hostile one got from the grader of before, which ran the notebooks.
 """
 
@@ -24,7 +24,8 @@ import urllib.error
 import urllib.request
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
 from unittest import mock
 
 import nbformat
@@ -33,17 +34,19 @@ import torch
 from bs4 import BeautifulSoup
 from fill_in import fill_in
 
-from authors.grade import grade_class, judge
+from authors.grade import grade_answer, grade_class, judge_process
 from authors.grade.__main__ import main
-from authors.grade.judge import judge_one
+from authors.grade.grade_answer import judge
 from authors.grade.report import dashboard, pages, report
+from authors.grade.report.points import BestOf, read_points
 from authors.grade.report.report import Report, Row
 from authors.grade.sandbox import host as hosts
 from authors.grade.sandbox import traces, worker
 from authors.grade.sandbox.host import Host, Limits, best_host, bubblewrap
 from authors.grade.sandbox.protocol import Malformed
-from authors.grade.sandbox.remote import RemoteFunction, Student
-from authors.grade.submissions import find, owners, roster
+from authors.grade.sandbox.remote import Connection, RemoteFunction
+from authors.grade.submissions import class_list, owners
+from authors.grade.submissions.class_list import Person
 from authors.grade.submissions.extract import (
     NOTEBOOKS,
     OTHER_NAME,
@@ -56,17 +59,18 @@ from authors.grade.submissions.extract import (
     read_cells,
     split_script,
 )
-from authors.grade.submissions.roster import BestOf, Person
+from authors.grade.submissions.submission import FILES_IN_ZIP, Owner, Submission, choose, submissions_in, whose
+from authors.grade.tables import harmless
 from workbench.exercises.api import verdict_on
-from workbench.exercises.clinic.bug import Bug
+from workbench.exercises.clinic.bug import Case
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
 
-HAND_INS = Path(__file__).parent / "submissions"
+SUBMISSIONS = Path(__file__).parent / "submissions"
 RIGHT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril(k - q).bool()"
 TOP_LEFT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()"
-FILES = sorted(HAND_INS.glob("*/*.py"))
+FILES = sorted(SUBMISSIONS.glob("*/*.py"))
 SAID = {  # what comes from the other process beside numbers
     "changes_its_argument": "changes its argument `scores`",
     "changes_the_kind_of_its_argument": "changes its argument `scores`",
@@ -94,10 +98,10 @@ def host():
 @contextlib.contextmanager
 def probes_drawn_anew(seed):
     """As in a grader's process; other tests find the course's own probes again."""
-    exercises = [*EXERCISES.values(), *(bug.fix_exercise for bug in EXERCISES.values() if isinstance(bug, Bug))]
+    exercises = [*EXERCISES.values(), *(case.mending for case in EXERCISES.values() if isinstance(case, Case))]
     before = [vars(exercise).copy() for exercise in exercises]
     limit = runner.LIMIT_S
-    judge.draw_probes(seed)
+    grade_answer.draw_probes(seed)
     yield
     runner.LIMIT_S = limit
     for exercise, was in zip(exercises, before, strict=True):
@@ -106,11 +110,11 @@ def probes_drawn_anew(seed):
 
 
 def judged(host, id, *sources):
-    return judge_one(answer_in([Cell(source, place=i) for i, source in enumerate(sources)], id), host)
+    return judge(answer_in([Cell(source, place=i) for i, source in enumerate(sources)], id), host)
 
 
 def expectations(path):
-    """(exercise, status, mistake) for each that the first line of a hand-in names."""
+    """(exercise, status, mistake) for each that the first line of a submission names."""
     for words in path.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ").split("; "):
         id, status, *mistake = words.split()
         yield id, status, "".join(mistake)
@@ -126,7 +130,7 @@ def test_hand_in(host, path):
     cells, left = split_script(path.read_text(encoding="utf-8")), processes_of(host)
     assert set(exercises_in(cells)) >= {id for id, _, _ in expectations(path)}
     for id, status, mistake in expectations(path):
-        result = judge_one(answer_in(cells, id), host)
+        result = judge(answer_in(cells, id), host)
         assert (result.status, result.misconception) == (status, mistake or result.misconception), result.message
         assert SAID.get(path.stem, "") in result.message
         assert result.share == (status == "correct") or path.stem == "patient_half_mended" or id == "6.1"
@@ -134,7 +138,7 @@ def test_hand_in(host, path):
 
 
 def test_every_hostile_one_is_listed_with_what_it_got_before_and_gets_now():
-    text = (HAND_INS / "README.md").read_text(encoding="utf-8")
+    text = (SUBMISSIONS / "README.md").read_text(encoding="utf-8")
     listed = {row[0]: row[1:] for row in re.findall(r"^\| (\w+) \| (.+?) \| ✗ ?([\w-]*) \|$", text, re.M)}
     now = {path.stem: next(expectations(path))[1:] for path in FILES if path.parent.name == "hostile"}
     assert {name: ("wrong", mistake) for name, (_, mistake) in listed.items()} == now
@@ -166,7 +170,7 @@ def test_no_answer_is_no_tick(name):
         for without, status in ((None, "missing"), (f"({answered}", "wrong"), ("", "missing"), (commented, "missing")):
             instead = [] if without is None else [Cell(without, cells[place].id, cells[place].exercise, place)]
             spoilt = [*cells[:place], *instead, *cells[place + 1 :]]
-            result = judge_one(answer_in(spoilt, id), host=None)  # nobody needs to be asked
+            result = judge(answer_in(spoilt, id), host=None)  # nobody needs to be asked
             assert (result.status, result.share) == (status, 0.0), (id, without)
             assert id in exercises_in(spoilt)
 
@@ -245,8 +249,8 @@ def test_what_is_no_run_is_refused(data):
 
 
 def test_gradients_that_the_judge_asks_for_are_nothing_that_an_answer_used(host):
-    with host.student() as channel:
-        student = Student(channel, 100)
+    with host.channel() as channel:
+        student = Connection(channel, 100)
         what = {"exercise": "7.2", "own": [], "without": True, "lesson": [["<lesson>", "import torch"]]}
         student.load(**what, cells=[["<cell>", "def f(x):\n    return x.exp() * 2"]], answer=["f"])
         x = torch.zeros(2, requires_grad=True)
@@ -271,9 +275,9 @@ def test_what_the_library_answers_is_not_shown_beside_what_is_expected(host):
     found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return ~found[0]")
     assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
     assert found.difference == ""
-    fixed = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
-    fixed += "mended_5 = EXERCISES['6.5'].fixed\ndef detects_5(attention):\n    return True"
-    assert judged(host, "6.5", fixed).misconception == "librarys-own"
+    cured = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
+    cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
+    assert judged(host, "6.5", cured).misconception == "librarys-own"
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 
@@ -287,8 +291,8 @@ def test_a_patient_as_it_came_in_is_no_attempt_whatever_else_is_in_its_cell(host
 def test_an_answer_runs_as_in_a_notebook_and_its_chance_is_the_judges(host):
     indented = RIGHT.replace("def", "    def").replace("return", "    return")
     assert judged(host, "3.2", f"if __name__ == '__main__':\n{indented}").status == "correct"
-    with host.student() as channel:
-        student = Student(channel, 100)
+    with host.channel() as channel:
+        student = Connection(channel, 100)
         what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
         cell = "import torch\ntorch.set_default_dtype(torch.float64)\ndef f(n):\n    return torch.rand(n)"
         student.load(**what, cells=[["<cell>", cell]], answer=["f"])
@@ -367,8 +371,8 @@ def look(*_):
 
 
 def looked(host, source):
-    with host.student() as channel:
-        student = Student(channel, 100)
+    with host.channel() as channel:
+        student = Connection(channel, 100)
         what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
         told, _ = student.load(**what, cells=[["<cell>", source]], answer=["look"])
         assert told["parts"] == [["function"]], told
@@ -431,14 +435,14 @@ def test_behind_bubblewrap_nothing_of_the_teachers_is_seen_reached_or_left(host,
 
 def leaves_root_where_it_can(user):
     """In a process of its own, for which there is no way back."""
-    left = [worker.become(None)]
+    left = [worker.leave_root(None)]
     for nothing_can_be_read in (lambda: ["/nowhere"], lambda: 1 / 0):
-        with mock.patch.object(worker, "needed", nothing_can_be_read):
-            left += [worker.become(user)]
+        with mock.patch.object(worker, "imported_files", nothing_can_be_read):
+            left += [worker.leave_root(user)]
     vars(worker.select).pop("__file__", None)  # as where it is within Python: Debian's own, uv's
-    left += [os.getuid(), worker.needed() == [os.__file__, torch.__file__, worker.__file__]]
-    with mock.patch.object(worker, "needed", lambda: ["/"]):  # which everybody may read
-        return [*left, worker.become(user), os.getuid()]
+    left += [os.getuid(), worker.imported_files() == [os.__file__, torch.__file__, worker.__file__]]
+    with mock.patch.object(worker, "imported_files", lambda: ["/"]):  # which everybody may read
+        return [*left, worker.leave_root(user), os.getuid()]
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes somebody else")
@@ -468,8 +472,8 @@ def look():
 
 
 def test_what_all_processes_of_an_answer_hold_is_added_up(host):
-    with host.student() as channel:
-        student = Student(channel, 100)
+    with host.channel() as channel:
+        student = Connection(channel, 100)
         what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
         student.load(**what, cells=[["<cell>", HOLDING]], answer=["look"])
         before = host.memory() >> 20
@@ -561,16 +565,18 @@ def test_exercises_are_found_in_a_renamed_notebook_in_a_script_in_a_zip_and_move
         archive.writestr("__MACOSX/week 3/._answers.ipynb", "x")
     cells = read_cells(renamed.read_text(encoding="utf-8"))
     moved = [*(cell for cell in cells if "my_causal_mask" in cell.binds), *cells]
-    found = {hand_in.owner.name: hand_in for hand_in in find.find(tmp_path / "in")}
-    assert {name: hand_in.problem for name, hand_in in found.items()} == dict.fromkeys(("ada", "bob", "eve", "zoe"), "")
-    for hand_in in found.values():
-        assert hand_in.exercises == ["3.1", "3.2", "3.3"]
-        assert answer_in(hand_in.cells, "3.2").shown == RIGHT
-        assert answer_in(hand_in.cells, "3.1").expressions == []
+    found = {submission.owner.name: submission for submission in submissions_in(tmp_path / "in")}
+    assert {name: submission.problem for name, submission in found.items()} == dict.fromkeys(
+        ("ada", "bob", "eve", "zoe"), ""
+    )
+    for submission in found.values():
+        assert submission.exercises == ["3.1", "3.2", "3.3"]
+        assert answer_in(submission.cells, "3.2").shown == RIGHT
+        assert answer_in(submission.cells, "3.1").expressions == []
     assert answer_in(moved, "3.2").expressions == ["my_causal_mask"]
     with zipfile.ZipFile(tmp_path / "ALL.ZIP", "w") as archive:
         archive.writestr("ada/answers.py", RIGHT)
-    (ada,) = find.find(tmp_path / "ALL.ZIP")
+    (ada,) = submissions_in(tmp_path / "ALL.ZIP")
     assert (ada.owner.name, ada.exercises) == ("ada", ["3.1", "3.2", "3.3"])
 
 
@@ -585,7 +591,7 @@ def test_a_name_that_two_notebooks_ask_for_does_not_tell_which_was_handed_in(tmp
     only_it.cells.insert(0, nbformat.v4.new_markdown_cell("\n# 8. A token's place\nwords"))
     only_it.cells.append(nbformat.v4.new_markdown_cell("# 9. And then"))
     (tmp_path / "ada.ipynb").write_text(nbformat.writes(only_it), encoding="utf-8")
-    assert find.find(tmp_path)[0].notebooks() == ["8"]
+    assert submissions_in(tmp_path)[0].notebooks() == ["8"]
     assert notebooks(shared) == sorted({id.split(".")[0] for id in course().asked if id in ("7.4", "8.4", "9.4")})
 
 
@@ -719,7 +725,7 @@ def test_scripts_of_other_editors_and_notebooks_of_an_old_format_are_read():
     ],
 )
 def test_whose_a_file_is(path, name, number, place):
-    owner, where, late = find.whose(find.PurePosixPath(path))
+    owner, where, late = whose(PurePosixPath(path))
     assert (owner.name, owner.number, where, late) == (name, number, place, "LATE" in path)
 
 
@@ -736,7 +742,7 @@ def test_whose_a_file_is(path, name, number, place):
 )
 def test_a_file_is_read_whatever_wrote_it_and_named_it(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    (found,) = find.find(tmp_path)
+    (found,) = submissions_in(tmp_path)
     assert not found.problem and "3.2" in found.exercises
 
 
@@ -759,7 +765,7 @@ def test_a_file_is_read_whatever_wrote_it_and_named_it(tmp_path, name, data):
 )
 def test_what_cannot_be_read_is_named_for_what_it_is(tmp_path, name, data, said):
     (tmp_path / name).write_bytes(data)
-    (found,) = find.find(tmp_path)
+    (found,) = submissions_in(tmp_path)
     assert found.problem.startswith(f"cannot be read: {said}")
 
 
@@ -776,7 +782,7 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     (folder / "gus.ipynb").symlink_to(folder / "ada.ipynb")
     deep = io.BytesIO()
     with zipfile.ZipFile(deep, "w") as archive:
-        for i in range(find.FILES_IN_ZIP + 1):
+        for i in range(FILES_IN_ZIP + 1):
             archive.writestr(f"{i}.py", "")
     (folder / "hal.zip").write_bytes(deep.getvalue())
     with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
@@ -793,7 +799,7 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
     locked = bytearray(whole)
     locked[locked.rindex(b"PK\x01\x02") + 8] |= 1  # as it says of an entry in its table of contents
     (folder / "may.zip").write_bytes(locked)
-    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
+    problems = {submission.path: submission.problem for submission in submissions_in(folder)}
     assert problems == {
         "ada.ipynb": "cannot be read: it is not a notebook",
         "bob.ipynb": "cannot be read: it is not a notebook",
@@ -809,41 +815,41 @@ def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path, monkeypatch):
         "may.zip/a.py": "cannot be read: it is locked with a password",
     }
     assert problems["lee.zip/a.py"].startswith("cannot be read: Error -3 while decompressing")
-    monkeypatch.setattr(find, "LARGEST", 30)
+    monkeypatch.setattr("authors.grade.submissions.submission.LARGEST", 30)
     (folder / "bob.ipynb").write_text("x" * 31, encoding="utf-8")
     with zipfile.ZipFile(folder / "ivy.zip", "w") as archive:
         archive.writestr("a.py", "#" * 31)
-    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
+    problems = {submission.path: submission.problem for submission in submissions_in(folder)}
     assert problems["bob.ipynb"] == problems["ivy.zip"] == "cannot be read: larger than 0 MB"
-    monkeypatch.setattr(find, "LARGEST", 300)
+    monkeypatch.setattr("authors.grade.submissions.submission.LARGEST", 300)
     with zipfile.ZipFile(folder / "ivy.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.py", "#" * 301)  # as it lies there it is small enough
-    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
+    problems = {submission.path: submission.problem for submission in submissions_in(folder)}
     assert problems["ivy.zip/a.py"] == "cannot be read: larger than 0 MB"
-    monkeypatch.setattr(find, "LARGEST", 3000)
+    monkeypatch.setattr("authors.grade.submissions.submission.LARGEST", 3000)
     with zipfile.ZipFile(folder / "ivy.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for i in range(5):
             archive.writestr(f"{i}.py", "#" * 2900)  # none of them, but all together
-    problems = {hand_in.path: hand_in.problem for hand_in in find.find(folder)}
+    problems = {submission.path: submission.problem for submission in submissions_in(folder)}
     assert problems["ivy.zip"] == "cannot be read: more than 500 files or 0 MB"
     with pytest.raises(FileNotFoundError, match="nothing in"):
         (tmp_path / "empty").mkdir()
-        find.find(tmp_path / "empty")
+        submissions_in(tmp_path / "empty")
 
 
 def test_of_two_files_of_a_student_the_fullest_counts_then_the_newest_and_it_is_said():
     def made(path, when, *sources):
         cells = [Cell(source, place=i) for i, source in enumerate(sources)]
-        return find.HandIn("ada", path, when, cells, digest=path, exercises=["3.1", "3.2", "3.3"])
+        return Submission("ada", path, when, cells, digest=path, exercises=["3.1", "3.2", "3.3"])
 
     padding = "def my_padding_mask(lengths, max_len):\n    return 1"
     old, new, full = made("old", 1, RIGHT), made("new", 2, RIGHT), made("full", 0, RIGHT, padding)
-    chosen, said = find.choose([new, old])
+    chosen, said = choose([new, old])
     assert chosen == [(new, "3")] and said == [(old, "does not count: new is newer")]
-    chosen, said = find.choose([new, full])
+    chosen, said = choose([new, full])
     assert chosen == [(full, "3")] and said == [(new, "does not count: full answers more exercises")]
     old.digest = new.digest
-    assert find.choose([new, old])[1] == [(old, "does not count: new is the same")]
+    assert choose([new, old])[1] == [(old, "does not count: new is the same")]
 
 
 def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
@@ -852,9 +858,9 @@ def test_of_two_files_in_a_zip_the_one_that_was_changed_last_is_newer(tmp_path):
             archive.writestr(zipfile.ZipInfo(name, (2026, 5, day, 0, 0, 0)), f"\ufeff{RIGHT}\n# {name}")
 
     def chosen():
-        found = find.find(tmp_path)
-        owners.who_is_who(found, [])
-        return [hand_in for hand_in, _ in find.choose(found)[0]]
+        found = submissions_in(tmp_path)
+        owners.assign_students(found, [])
+        return [submission for submission, _ in choose(found)[0]]
 
     (best,) = chosen()
     assert best.path == "ada.zip/b.py" and not best.problem
@@ -892,7 +898,7 @@ def test_rosters_as_teachers_have_them(tmp_path, text, people):
     for encoding in ("utf-8", "utf-16", "cp1252"):  # what spreadsheets call text, Unicode text and CSV
         with contextlib.suppress(UnicodeEncodeError):  # 王 is in no cp1252
             (tmp_path / "r.csv").write_text(text if encoding == "utf-8" else text.lstrip("\ufeff"), encoding=encoding)
-            assert roster.read_roster(tmp_path / "r.csv") == people, encoding
+            assert class_list.read_roster(tmp_path / "r.csv") == people, encoding
 
 
 def test_a_rosters_columns_may_be_called_as_other_programs_call_them(tmp_path):
@@ -902,36 +908,40 @@ def test_a_rosters_columns_may_be_called_as_other_programs_call_them(tmp_path):
     for id, mail, name in itertools.zip_longest(ids, mails, [*names, "First name,Family name"]):
         said = "Ada,Lovelace" if "," in name else "Ada Lovelace"
         (tmp_path / "r.csv").write_text(f"{id},{mail or 'Mail'},{name}\n7,ada@x.org,{said}\n")
-        assert roster.read_roster(tmp_path / "r.csv") == [Person("Ada Lovelace", "7", "ada@x.org")], (id, mail, name)
+        assert class_list.read_roster(tmp_path / "r.csv") == [Person("Ada Lovelace", "7", "ada@x.org")], (
+            id,
+            mail,
+            name,
+        )
 
 
 def test_a_table_that_is_no_roster_or_has_no_points_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match="no column for names"):
-        roster.read_roster(tmp_path / "x.csv")
+        class_list.read_roster(tmp_path / "x.csv")
     (tmp_path / "empty.csv").write_text("id,name\n,\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"empty\.csv lists nobody"):
-        roster.read_roster(tmp_path / "empty.csv")
+        class_list.read_roster(tmp_path / "empty.csv")
     with pytest.raises(ValueError, match="no columns exercise and points"):
-        roster.read_points(tmp_path / "x.csv")
+        read_points(tmp_path / "x.csv")
     (tmp_path / "p.csv").write_text("exercise,points\n3.2,many\n", encoding="utf-8")
     with pytest.raises(ValueError, match="'many' is no number"):
-        roster.read_points(tmp_path / "p.csv")
+        read_points(tmp_path / "p.csv")
 
 
 def test_every_exercise_has_points_and_a_file_of_ones_own_asks_for_no_other(tmp_path):
-    points, (clinic,) = roster.read_points()
+    points, (clinic,) = read_points()
     assert list(points) == list(EXERCISES) and all(value > 0 for value in points.values())
     assert (points["2.1"], points["4.3"], points["6.1"], points["6.3"]) == (2, 4, 3, 1)
     assert clinic == BestOf(tuple(id for id in EXERCISES if id.startswith("6.")), 10)
     (tmp_path / "p.csv").write_text("exercise;points\n3.2;2,5\n", encoding="utf-8")
-    assert roster.read_points(tmp_path / "p.csv") == ({"3.2": 2.5}, [])
+    assert read_points(tmp_path / "p.csv") == ({"3.2": 2.5}, [])
 
 
 def test_a_row_of_points_is_for_one_exercise_for_some_or_for_all_of_a_notebook(tmp_path):
     text = "exercise,points,best\n4.*,2,\n4.3,5,\n6.1 6.5 6.1,3,1\n3.*,1,2\n"
     (tmp_path / "p.csv").write_text(text, encoding="utf-8")
-    points, groups = roster.read_points(tmp_path / "p.csv")
+    points, groups = read_points(tmp_path / "p.csv")
     assert points == {"4.1": 2, "4.2": 2, "4.3": 5, "6.1": 3, "6.5": 3, "3.1": 1, "3.2": 1, "3.3": 1}
     assert groups == [BestOf(("6.1", "6.5"), 1), BestOf(("3.1", "3.2", "3.3"), 2)]
 
@@ -955,7 +965,7 @@ def test_a_row_of_points_is_for_one_exercise_for_some_or_for_all_of_a_notebook(t
 def test_a_row_of_points_that_cannot_be_is_refused_by_name(tmp_path, row, said):
     (tmp_path / "p.csv").write_text(f"exercise,points,best\n{row}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=said) as refused:
-        roster.read_points(tmp_path / "p.csv")
+        read_points(tmp_path / "p.csv")
     assert "p.csv: " in str(refused.value) and f"(exercise {row.splitlines()[-1].split(',')[0]})" in str(refused.value)
 
 
@@ -989,11 +999,13 @@ def test_only_the_best_of_a_group_count_in_every_table_and_page(tmp_path):
 
 def given_to(people, *names, **numbered):
     """{name: to whom its file goes} of files that these names, or names and Canvas's numbers, stand on."""
-    whose = [find.Owner(name) for name in names]
-    whose += [find.Owner(name, "canvas", number) for name, number in numbered.items()]
-    found = [find.HandIn(None, f"{owner.name}.py", owner=owner, place=owner.name) for owner in whose]
-    questions = owners.who_is_who(found, people)
-    return {hand_in.owner.name: hand_in.student for hand_in in found}, [(q.person.name, q.among) for q in questions]
+    whose = [Owner(name) for name in names]
+    whose += [Owner(name, "canvas", number) for name, number in numbered.items()]
+    found = [Submission(None, f"{owner.name}.py", owner=owner, place=owner.name) for owner in whose]
+    questions = owners.assign_students(found, people)
+    return {submission.owner.name: submission.student for submission in found}, [
+        (q.person.name, q.among) for q in questions
+    ]
 
 
 def test_files_find_their_students_on_the_roster():
@@ -1048,7 +1060,7 @@ def small():
         row(ADA, "6.5", "wrong", "wrong-line"),
     ]
     files = [("x.pdf", "not a <notebook>")]
-    return Report(rows, [ADA, BOB, EVE], files, {"3.1": 2, "3.2": 2, "6.5": 2, "1.1": 5}, words="Confined.")
+    return Report(rows, [ADA, BOB, EVE], files, {"3.1": 2, "3.2": 2, "6.5": 2, "1.1": 5}, confinement="Confined.")
 
 
 def table_of(path):
@@ -1093,7 +1105,7 @@ def test_gradebooks_have_the_columns_that_moodle_and_canvas_import(small, tmp_pa
 def test_the_mistakes_of_a_class_stand_in_order_each_with_its_own_name_and_place_to_read_again():
     found = Report([row(ADA, "10.1", "wrong"), row(ADA, "2.1", "wrong")]).commonest()
     assert [id for id, _, _ in found] == ["2.1", "10.1"], "as many made each of them: as they are in the course"
-    of_a_patient = ("no-line", "wrong-line", "no-name", "wrong-name", "still-buggy", "dropout-removed", judge.LIBRARYS)
+    of_a_patient = ("no-line", "wrong-line", "no-name", "wrong-name", "still-ill", "amputated", grade_answer.LIBRARYS)
     assert len({report.misconception_in_words("6.5", id) for id in (*of_a_patient, "nameless")}) == 8
     for id, exercise in EXERCISES.items():
         for mistake, known in exercise.misconceptions.items():
@@ -1102,7 +1114,7 @@ def test_the_mistakes_of_a_class_stand_in_order_each_with_its_own_name_and_place
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_no_name_reaches_a_spreadsheet_as_a_formula(text):
-    assert report.harmless(text) == f"'{text}" and report.harmless("a=b") == "a=b"
+    assert harmless(text) == f"'{text}" and harmless("a=b") == "a=b"
 
 
 def texts(soup, selector):
@@ -1163,8 +1175,8 @@ def test_the_slide_to_show_is_the_one_of_that_number_in_the_deck(small):
 
 
 def test_feedback_leads_from_every_cross_to_the_students_own_code(small, tmp_path):
-    broken = find.HandIn(BOB, "in/old.ipynb", problem="cannot be read: it is a PDF", late=True)
-    small.hand_ins, small.files = [broken], [*small.files, (broken.path, broken.problem)]
+    broken = Submission(BOB, "in/old.ipynb", problem="cannot be read: it is a PDF", late=True)
+    small.submissions, small.files = [broken], [*small.files, (broken.path, broken.problem)]
     pages.write_pages(small, tmp_path)
     soup = BeautifulSoup((tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8"), "html.parser")
     lines = texts(soup, "table.list tbody tr")
@@ -1266,7 +1278,7 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
             found = axe.run(page, options=options)
             assert not found.response["violations"], found.generate_report()
     small.rows += [row(ADA, id, "wrong", **long) for id in EXERCISES]  # the same, as large as it can be
-    small.points |= roster.read_points()[0]
+    small.points |= read_points()[0]
     pages.write_pages(small, tmp_path)
     for name in names:
         page.goto((tmp_path / name).as_uri())
@@ -1290,13 +1302,12 @@ def test_pages_fit_and_can_be_read_by_everybody(small, tmp_path, browser):
 
 
 class JudgeHere:
-    """As grade_class.Judge, in this process and with the host that is there."""
+    """As judge_process.JudgeProcess, in this process and with the host that is there."""
 
     host, asked, finished = None, (), True
-    may_start = staticmethod(lambda: None)
 
     def __init__(self, *_):
-        self.words = hosts.CONFINED
+        self.confinement = hosts.CONFINED
 
     def __enter__(self):
         return self
@@ -1304,13 +1315,14 @@ class JudgeHere:
     def __exit__(self, *error):
         pass
 
-    def judge(self, hand_in):
-        JudgeHere.asked.append(hand_in.path)
-        return judge.judge(hand_in, JudgeHere.host), JudgeHere.finished
+    def grade(self, submission):
+        JudgeHere.asked.append(submission.path)
+        results = [asdict(answer) for answer in grade_answer.graded_answers(submission, JudgeHere.host)]
+        return results if JudgeHere.finished else None
 
 
 def test_a_folder_becomes_tables_and_pages_and_what_was_judged_is_kept(host, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     folder = tmp_path / "in"
@@ -1363,12 +1375,12 @@ def test_what_was_judged_by_another_edition_is_judged_again(tmp_path, monkeypatc
 def test_a_judges_process_draws_its_probes_and_says_nothing_but_results(monkeypatch, capsys):
     drawn, limits = [], {"seconds": 3, "memory_mb": 4, "file_mb": 5, "processes": 6}
 
-    def judged(hand_in, host):
+    def judged(submission, host):
         print("noise")
-        return [hand_in.name, hand_in.heads, hand_in.cells[0].source, host.enter_result]
+        return [submission.name, submission.heads, submission.cells[0].source, host.enter_result]
 
-    monkeypatch.setattr(judge, "draw_probes", drawn.append)
-    monkeypatch.setattr(judge, "judge", judged)
+    monkeypatch.setattr(grade_answer, "draw_probes", drawn.append)
+    monkeypatch.setattr(grade_answer, "graded_answers", judged)
     monkeypatch.setattr(
         grade_class, "best_host", lambda limits, unconfined: (contextlib.nullcontext(limits.seconds), "Confined.")
     )
@@ -1387,18 +1399,18 @@ def test_two_judges_work_at_once_and_what_says_nothing_about_walls_does_not_coun
         def __init__(self, *_):
             self.words = words_of_each.pop()
 
-        def judge(self, hand_in):
-            return [hand_in.name], True
+        def grade(self, submission):
+            return [submission.name]
 
-    monkeypatch.setattr(grade_class, "Judge", Silent)
-    same = [find.HandIn("ada", f"{i}.py", digest="the same") for i in range(6)]
-    results, words = grade_class.judge_all(same, tmp_path, Limits())
+    monkeypatch.setattr(grade_class, "JudgeProcess", Silent)
+    same = [Submission("ada", f"{i}.py", digest="the same") for i in range(6)]
+    results, words = grade_class.grade_all(same, tmp_path, Limits())
     assert words == hosts.CONFINED
-    assert results == {(hand_in.digest, hand_in.path): [hand_in.name] for hand_in in same}
+    assert results == {(submission.digest, submission.path): [submission.name] for submission in same}
     assert "6/6" in capsys.readouterr().err, "how far it is"
     for path in list(tmp_path.iterdir())[:1]:
         path.write_text("[", encoding="utf-8")  # a disk that was full
-    assert grade_class.judge_all(same, tmp_path, Limits())[0].keys() == results.keys()
+    assert grade_class.grade_all(same, tmp_path, Limits())[0].keys() == results.keys()
     assert "6/6" in capsys.readouterr().err
 
 
@@ -1412,7 +1424,7 @@ def test_of_a_zip_of_all_tables_and_pages_stand_beside_it_where_the_roster_is(tm
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_hand_in_that_nobody_judged_is_an_error_and_not_a_row_less(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
     monkeypatch.setattr(JudgeHere, "asked", None)
     (tmp_path / "ada.py").write_text(RIGHT)
     assert main([str(tmp_path)]) == 1 and not (tmp_path / "graded/verdicts.csv").exists()
@@ -1437,13 +1449,13 @@ for line in sys.stdin:
 
 
 def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_replaced(monkeypatch):
-    """The real one judges in test_deploy.py, after hand-ins are collected."""
+    """The real one judges in test_deploy.py, after submissions are collected."""
 
     def handed(source):
-        return find.HandIn("ada", "in/a.py", cells=[Cell(source)], exercises=["1.1"])
+        return Submission("ada", "in/a.py", cells=[Cell(source)], exercises=["1.1"])
 
-    monkeypatch.setattr(grade_class.Judge, "command", (sys.executable, "-c", STAND_IN))
-    with grade_class.Judge(Limits(), 1) as one:
+    monkeypatch.setattr(judge_process.JudgeProcess, "command", (sys.executable, "-c", STAND_IN))
+    with judge_process.JudgeProcess(Limits(), 1) as one:
         assert one.judge(handed("x = 1")) == (["a.py", "x = 1"], True)
         process, words = one.process, one.words
         assert one.judge(handed("x = 2")) == (["a.py", "x = 2"], True) and one.process is process
@@ -1455,9 +1467,9 @@ def test_a_judges_process_goes_on_from_hand_in_to_hand_in_and_one_that_ends_is_r
 
 
 def test_a_judge_that_ends_leaves_its_hand_in_unjudged_and_the_next_goes_on(tmp_path, monkeypatch):
-    one = find.HandIn("ada", "a", digest="a", exercises=["3.2"])
-    crashing = grade_class.Judge(Limits(), 1)
-    monkeypatch.setattr(grade_class.Judge, "_start", lambda self: (_ for _ in ()).throw(OSError("no")))
+    one = Submission("ada", "a", digest="a", exercises=["3.2"])
+    crashing = judge_process.JudgeProcess(Limits(), 1)
+    monkeypatch.setattr(judge_process.JudgeProcess, "_start", lambda self: (_ for _ in ()).throw(OSError("no")))
     assert crashing.judge(one) == (None, False)
 
 
@@ -1472,11 +1484,11 @@ def test_without_bubblewrap_and_a_word_no_hand_in_runs(tmp_path, monkeypatch, ca
 
 
 def test_what_bounds_students_code_is_said_before_it_runs(tmp_path, monkeypatch, capfd):
-    def judged(self, hand_in):
+    def judged(self, submission):
         assert "within limits" in capfd.readouterr().err
         return [], True
 
-    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
     monkeypatch.setattr(JudgeHere, "__init__", lambda self, *_: vars(self).update(words="within limits"))
     monkeypatch.setattr(JudgeHere, "judge", judged)
     (tmp_path / "ada.py").write_text(RIGHT)
@@ -1485,12 +1497,12 @@ def test_what_bounds_students_code_is_said_before_it_runs(tmp_path, monkeypatch,
 
 def test_a_hand_in_that_ended_grading_is_named_and_not_run_again(host, tmp_path, monkeypatch, capsys):
     class Killed(JudgeHere):
-        def judge(self, hand_in):
+        def grade(self, submission):
             notes.extend((tmp_path / "graded").rglob("*.runs"))  # what a kill would leave
-            return super().judge(hand_in)
+            return super().grade(submission)
 
     notes = []
-    monkeypatch.setattr(grade_class, "Judge", Killed)
+    monkeypatch.setattr(grade_class, "JudgeProcess", Killed)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     for name in ("ada", "bob"):

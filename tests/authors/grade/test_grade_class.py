@@ -11,7 +11,7 @@ from test_grade import JudgeHere, host, result, table_of, texts  # noqa: F401  h
 
 from authors.grade import grade_class
 from authors.grade.__main__ import main
-from authors.grade.judge import OF_THE_RUN
+from authors.grade.grade_answer import RUN_ENDINGS
 from workbench.exercises.engine.exercise import EXERCISES
 
 MOODLE = "{}_assignsubmission_file_"
@@ -79,10 +79,10 @@ def quick(monkeypatch):
     """Grades a folder: whatever it is, an answer to 1.1 is right, and 1.2 was left out."""
 
     class Quick(JudgeHere):
-        def judge(self, hand_in):
-            return [result("1.1", "correct", share=1.0), result("1.2", "missing")], True
+        def grade(self, submission):
+            return [result("1.1", "correct", share=1.0), result("1.2", "missing")]
 
-    monkeypatch.setattr(grade_class, "Judge", Quick)
+    monkeypatch.setattr(grade_class, "JudgeProcess", Quick)
     return lambda folder, *options: main([str(folder), *options])
 
 
@@ -98,7 +98,7 @@ def page_of(out, number):
 
 
 def test_a_class_as_it_comes_in(host, tmp_path, monkeypatch, capsys):  # noqa: F811
-    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     states, out = messy_class(tmp_path), tmp_path / "graded"
@@ -129,7 +129,7 @@ def test_a_class_as_it_comes_in(host, tmp_path, monkeypatch, capsys):  # noqa: F
 
 
 def mistake_of(name):
-    known = {mistake: known.name for mistake, known in EXERCISES["3.2"].misconceptions.items()} | OF_THE_RUN
+    known = {mistake: known.name for mistake, known in EXERCISES["3.2"].misconceptions.items()} | RUN_ENDINGS
     return next(mistake for mistake, words in known.items() if words == name)
 
 
@@ -216,7 +216,7 @@ def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, 
 
 
 def test_a_notebook_that_nobody_answered_counts_for_nobody(host, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(grade_class, "Judge", JudgeHere)
+    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
     monkeypatch.setattr(JudgeHere, "host", host)
     monkeypatch.setattr(JudgeHere, "asked", [])
     blank = "answer = [...]\ncheck('1.1', answer)\n"

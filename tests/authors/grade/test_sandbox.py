@@ -27,9 +27,17 @@ from attn_lib import MultiHeadAttention
 from authors.grade.sandbox import host as hosts
 from authors.grade.sandbox import protocol, remote, traces, worker
 from authors.grade.sandbox.gradients import connected, gradients, tensors_in
-from authors.grade.sandbox.host import CONFINED, Host, Limits, surroundings, within_limits
-from authors.grade.sandbox.protocol import Channel, Closed, Late, Malformed, Reader, Writer
-from authors.grade.sandbox.remote import Ended, Given, RemoteFunction, Service, Student, error_like, remote_class
+from authors.grade.sandbox.host import CONFINED, Host, Limits, environment, unconfined_notice
+from authors.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, TimedOut, Writer
+from authors.grade.sandbox.remote import (
+    Callback,
+    CallbackServer,
+    Connection,
+    RemoteFunction,
+    WorkerEnded,
+    error_like,
+    remote_class,
+)
 from authors.grade.sandbox.worker import module_from, state_of
 
 
@@ -230,9 +238,9 @@ def test_waiting_ends_with_the_time_with_the_other_side_and_with_what_is_looked_
     monkeypatch.setattr("select.select", lambda *what: looked_at.append(what) or looks.pop())
     over = time.monotonic() - 1
     for channel in (ours, Channel(Dripping())):
-        with pytest.raises(Late):
+        with pytest.raises(TimedOut):
             channel.receive(over)
-    with pytest.raises(Late):
+    with pytest.raises(TimedOut):
         ours.send({"text": "x" * 2**19}, [bytes(2**22)], over)  # more than the socket takes
     with pytest.raises(Malformed, match="too large"):
         ours.send({"text": "x" * protocol.TEXT})
@@ -240,8 +248,8 @@ def test_waiting_ends_with_the_time_with_the_other_side_and_with_what_is_looked_
         small.setattr(protocol, "NUMBERS", 8)
         ours.send({}, [bytes(8), bytes(1)])
     assert not looked_at
-    with pytest.raises(remote.Greedy):
-        ours.receive(None, lambda: (_ for _ in ()).throw(remote.Greedy))
+    with pytest.raises(remote.OverMemory):
+        ours.receive(None, lambda: (_ for _ in ()).throw(remote.OverMemory))
     assert looked_at == [([ours.end], [], [], 0.05)]  # and rests meanwhile, until something comes
     with pytest.raises(IndexError):
         ours.send({"text": "x" * 2**19}, [bytes(2**22)])
@@ -284,7 +292,7 @@ class Scripted:
 
 
 def student(*answers):
-    return Student(Scripted(*({**SAID, **answer} for answer in answers)), 5)
+    return Connection(Scripted(*({**SAID, **answer} for answer in answers)), 5)
 
 
 def test_what_an_answer_used_printed_and_called_is_remembered(capsys):
@@ -329,7 +337,7 @@ def test_what_a_call_changes_is_changed_here_too():
     RemoteFunction(student({"after": less}), 0)(module)
     assert [p.requires_grad for p in (module.q_proj.weight, module.k_proj.weight)] == [True, False]
     assert not hasattr(module.v_proj, "weight") and module.v_proj.bias is not None
-    with pytest.raises(Ended, match="beyond recognition"):
+    with pytest.raises(WorkerEnded, match="beyond recognition"):
         RemoteFunction(student({"after": after(1)}), 0)(x)
     one, _ = state_of([x]), x.add_(1)
     assert state_of([x]) != one
@@ -360,7 +368,7 @@ def test_the_first_trouble_ends_all_and_is_what_is_said(monkeypatch):
         one = student(*answers)
         f = RemoteFunction(one, 0)
         for _ in range(2):  # the second time nothing is asked
-            with pytest.raises(Ended, match=said):
+            with pytest.raises(WorkerEnded, match=said):
                 f(*given)
         assert one.channel.closed and said in str(one._end("something else"))
 
@@ -370,7 +378,7 @@ def test_gradients_that_are_none_end_all(told):
     made = torch.ones(2, requires_grad=True)
     one = student({"result": lambda writer: writer.value(made)}, {"result": lambda writer: writer.value(told)})
     x = torch.ones(2, requires_grad=True)
-    with pytest.raises(Ended, match="its process sent no gradients"):
+    with pytest.raises(WorkerEnded, match="its process sent no gradients"):
         torch.autograd.grad(RemoteFunction(one, 0)(x).sum(), x)
     assert one.channel.closed
 
@@ -400,7 +408,7 @@ def ask(service, what="call", args=(), grad=False, kept=None, **named):
 
 
 def test_what_a_test_is_tried_on_can_be_called_trained_and_asked_for_gradients_within_bounds(monkeypatch):
-    service = Service(lambda x, scale=1: x * scale)
+    service = CallbackServer(lambda x, scale=1: x * scale)
     x = torch.ones(2, requires_grad=True)
     result, kept = ask(service, args=[x], grad=True, scale=3)
     assert result.tolist() == [3, 3]
@@ -412,16 +420,16 @@ def test_what_a_test_is_tried_on_can_be_called_trained_and_asked_for_gradients_w
     ]  # fmt: skip
     result, kept = ask(service, args=[torch.ones(2)], grad=True, scale=x)  # by name too
     assert ask(service, "back", [torch.ones(2)], kept=kept)[0][0].tolist() == [1, 1]
-    long = Service(lambda: (_ for _ in ()).throw(ValueError("x" * 5000)))
+    long = CallbackServer(lambda: (_ for _ in ()).throw(ValueError("x" * 5000)))
     assert ask(long)["raised"] == ["ValueError", "x" * 2000]
     with pytest.raises(Malformed):
         service({"ask": "call", "args": [["pickle"]], "named": []}, Reader([]))
     monkeypatch.setattr(remote, "LARGEST", 1)
     assert ask(service, args=[x])["raised"] == ["ValueError", "more than 1 numbers at once"]
     module = nn.Dropout()
-    ask(Service(module), "train", [False])
-    assert not module.training and Given(module).words() == ["attention", "module"]
-    assert Given(print).words() == ["attention", "function"]
+    ask(CallbackServer(module), "train", [False])
+    assert not module.training and Callback(module).words() == ["attention", "module"]
+    assert Callback(print).words() == ["attention", "function"]
 
 
 @pytest.mark.parametrize(("kind", "raised"), [("ValueError", ValueError), ("SystemExit", RuntimeError)])
@@ -452,7 +460,7 @@ class Handed:
     """A student's side in this process: cells that are loaded there, and calls of the last one's `f`."""
 
     def __init__(self, *cells, lesson=(), own=(), without=True):
-        self.answer = worker.Answer(None)
+        self.answer = worker.Session(None)
         what = {"exercise": "3.2", "own": own, "without": without, "lesson": [["<lesson>", line] for line in lesson]}
         what |= {"cells": [["<cell>", cell] for cell in cells], "answer": ["f"]}
         self.told = self.answer.load(what, Reader([]), Writer())
@@ -511,7 +519,7 @@ def test_a_process_for_answers_keeps_no_connection_and_leaves_with_the_judge(mon
             socket.send_fds(ours, [b"f"], [handed_over.fileno()])
         ours.send(b"e")
         ours.shutdown(socket.SHUT_WR)
-        worker.host(control, {})
+        worker.fork_on_request(control, {})
         theirs.setblocking(False)
         assert theirs.recv(1) == b"", "an end was left open here"
         assert ours.recv(10) == b"fe" and ended == ["all"] * 2
@@ -532,7 +540,7 @@ def test_a_process_for_answers_is_closed_to_others_and_orphans_are_its_own():
     if pid == 0:
         said = 99
         try:
-            worker.closed_to_others()
+            worker.close_to_others()
             system, adopts = ctypes.CDLL(None), ctypes.c_int()
             open_to_others = system.prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE
             system.prctl(37, ctypes.byref(adopts), 0, 0, 0)  # PR_GET_CHILD_SUBREAPER
@@ -598,7 +606,7 @@ def test_gradients_cross_as_if_the_call_had_been_made_here():
     (once,) = torch.autograd.grad(linked.square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):  # and not a gradient of 0
         once.sum().backward()
-    (half,) = gradients([here[2]], [x], [torch.ones(2, dtype=torch.float64)])  # weighed in another dtype
+    (half,) = gradients([here[2]], [x], [torch.ones(2, dtype=torch.float64)])  # ask_gradients in another dtype
     assert torch.allclose(half, x, rtol=1e-2)
 
 
@@ -663,17 +671,17 @@ def test_root_lets_students_code_run_as_a_user_for_each_host(monkeypatch):
     maps = {"uid": f"0 1000 1\n1 100000 {2**31 - 1}\n", "gid": f"0 0 {2**32 - 1}\n"}
     monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(Path, "read_text", lambda path: maps[path.name.removesuffix("_map")])
-    first, second = hosts.user_for_students(), hosts.user_for_students()
+    first, second = hosts.user_of_students(), hosts.user_of_students()
     assert first != second and first in hosts.FREE_USERS and second in hosts.FREE_USERS
     for kind in maps:
         with monkeypatch.context() as small:  # a container with fewer users, or groups
             small.setitem(maps, kind, "0 1000 1\n1 100000 65535\n")
-            assert hosts.user_for_students() == hosts.NOBODY
+            assert hosts.user_of_students() == hosts.NOBODY
     with monkeypatch.context() as elsewhere:  # a system without such files
         elsewhere.setattr(Path, "read_text", lambda path: (_ for _ in ()).throw(FileNotFoundError))
-        assert hosts.user_for_students() == hosts.NOBODY
+        assert hosts.user_of_students() == hosts.NOBODY
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert hosts.user_for_students() is None
+    assert hosts.user_of_students() is None
 
 
 class Started:
@@ -715,7 +723,7 @@ def test_students_write_into_a_folder_of_their_own_that_is_gone_afterwards(uncon
     monkeypatch.setattr(Started, "answers", b"o")
     with unconfined_host as host:
         folder = Path(host.folder)
-        assert host.is_other and Started.owners == {host.folder: (host.user, host.user)}
+        assert host.has_own_user and Started.owners == {host.folder: (host.user, host.user)}
         assert host.user in hosts.FREE_USERS and folder.stat().st_mode & 0o7777 == 0o700  # closed to all others
         (folder / "left").write_text("x")
         errors = host.errors
@@ -754,16 +762,16 @@ def test_a_host_that_ended_or_does_not_answer_is_replaced(unconfined_host, monke
     monkeypatch.setattr(Started, "answers", b"rfe")
     with unconfined_host as host:
         Started.all[0].ended = 1
-        with host.student():
+        with host.channel():
             pass
         assert host.process is Started.all[1] and not host.process.killed
     monkeypatch.setattr(Started, "answers", b"rf")
     with unconfined_host as host:
-        with host.student():
+        with host.channel():
             pass
         assert Started.all[-1].killed and host.process is None
     monkeypatch.setattr(Started, "answers", b"r")
-    with unconfined_host as host, pytest.raises(OSError, match="no process for this hand-in"), host.student():
+    with unconfined_host as host, pytest.raises(OSError, match="no process for this hand-in"), host.channel():
         pass
 
 
@@ -806,7 +814,7 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
     monkeypatch.setattr(hosts, "end_family", ended.append)
     host = Host()
     host.forks = False
-    with pytest.raises(OSError, match="another process answered"), host, host.student():
+    with pytest.raises(OSError, match="another process answered"), host, host.channel():
         pass
     ended.pop().end.close()
 
@@ -817,7 +825,7 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
         return SimpleNamespace(end=end)
 
     monkeypatch.setattr("subprocess.Popen", knows)
-    with host, host.student() as channel:
+    with host, host.channel() as channel:
         assert channel.end.fileno() >= 0
     assert channel.end.fileno() < 0
     ended.pop().end.close()
@@ -840,7 +848,7 @@ def test_whoever_connects_without_the_password_is_no_student(monkeypatch):
             return SimpleNamespace(end=socket.create_connection(address) if comes else socket.socket())
 
         monkeypatch.setattr("subprocess.Popen", waits)
-        with pytest.raises(OSError, match="timed out"), host, host.student():
+        with pytest.raises(OSError, match="timed out"), host, host.channel():
             pass
         ended.pop().end.close()
 
@@ -850,21 +858,21 @@ def test_memory_of_ones_own_is_counted_and_a_files_is_not(tmp_path):
     size, page = 64 << 20, mmap.PAGESIZE
     with open(tmp_path / "large", "wb") as file:
         file.truncate(size)
-    before = hosts.held_by(os.getpid())
+    before = hosts.private_memory_of(os.getpid())
     with open(tmp_path / "large", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        assert not any(mapped[::page]) and hosts.held_by(os.getpid()) - before < size / 2
+        assert not any(mapped[::page]) and hosts.private_memory_of(os.getpid()) - before < size / 2
     for whose in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):  # one's own, or for one's forks too
-        before = hosts.held_by(os.getpid())
+        before = hosts.private_memory_of(os.getpid())
         with mmap.mmap(-1, size, flags=whose | mmap.MAP_ANONYMOUS) as own:  # never a place that was free already
             own[::page] = bytes([1]) * (size // page)
-            assert hosts.held_by(os.getpid()) - before > size / 2
+            assert hosts.private_memory_of(os.getpid()) - before > size / 2
 
 
 def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
     monkeypatch.setenv("TEACHERS_SECRET", "x")
     for name in ("PATH", "SYSTEMROOT", "LANG"):
         monkeypatch.setenv(name, "as it is")
-    found = surroundings("/student")
+    found = environment("/student")
     assert str(hosts.ROOT) in found.pop("PYTHONPATH").split(os.pathsep)
     assert found == {
         **dict.fromkeys(("PATH", "SYSTEMROOT", "LANG"), "as it is"),
@@ -876,10 +884,10 @@ def test_a_students_surroundings_hold_nothing_of_the_teachers(monkeypatch):
 
 def test_whoever_the_code_runs_as_is_said(monkeypatch):
     monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
-    assert "runs as a user who owns nothing" in within_limits("why", True) and "what everybody may" in within_limits(
-        "", True
-    )
-    assert "runs as root" in within_limits("why") and "every file" in within_limits("why")
+    assert "runs as a user who owns nothing" in unconfined_notice(
+        "why", True
+    ) and "what everybody may" in unconfined_notice("", True)
+    assert "runs as root" in unconfined_notice("why") and "every file" in unconfined_notice("why")
     monkeypatch.setattr("os.geteuid", lambda: 1000, raising=False)
-    assert "with your rights" in within_limits("why") and "your files" in within_limits("why")
+    assert "with your rights" in unconfined_notice("why") and "your files" in unconfined_notice("why")
     assert "no network" in CONFINED

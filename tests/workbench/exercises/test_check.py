@@ -892,8 +892,8 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
     monkeypatch.syspath_prepend(tmp_path)
 
-    from authors.grade.submissions import find
-    from authors.grade.submissions.roster import read_points
+    from authors.grade.report.points import read_points
+    from authors.grade.submissions.submission import submissions_in
     from workbench.exercises import check, hint, progress, solution
     from workbench.exercises.engine.exercise import EXERCISES
 
@@ -904,7 +904,7 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     assert "Hint 1 of 3" in str(hint("97.1")) and "✓ done   Twice" in str(progress())
     (tmp_path / "in").mkdir()
     shutil.copy(path, tmp_path / "in" / "anna_97_how_it_learns.ipynb")
-    (handed_in,) = find.find(tmp_path / "in")
+    (handed_in,) = submissions_in(tmp_path / "in")
     points, _ = read_points()
     assert (handed_in.owner.name, handed_in.exercises) == ("anna", ["97.1"]) and points["97.1"] == 2
 

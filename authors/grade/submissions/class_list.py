@@ -1,18 +1,12 @@
-"""Who is in the class, and how many points there are: two CSV files, read as teachers have them."""
+"""Who is in the class: a roster, read as teachers and learning platforms have it."""
 
-import csv
-import io
-import itertools
-import math
 import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
-from workbench.exercises.engine.exercise import EXERCISES, find
+from ..tables import rows_of
 
-DEFAULT_POINTS = Path(__file__).parents[1] / "report/points.csv"
 COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too
     "id": ("id", "student id", "id number", "sis user id", "matriculation number", "number", "username"),
     "name": ("name", "student", "full name", "student name"),
@@ -82,41 +76,6 @@ def words_of(text):
     """A name's words as they are compared: without case, accents' encodings and punctuation; any script."""
     text = unicodedata.normalize("NFKC", text).casefold()
     return re.findall(r"[^\W_]+", text)
-
-
-def rows_of(path):
-    """A CSV file's rows as dicts with lower-case column names; commas, semicolons or tabs.
-
-    Raises: ValueError for a file that is no such table.
-    """
-    heads, *lines = table_in(path)[1] or [[]]
-    names = [name.strip().casefold() for name in heads]
-    rows = []
-    for line in lines:
-        row = {name: value.strip() for name, value in itertools.zip_longest(names, line[: len(names)], fillvalue="")}
-        row.pop("", None)
-        if any(row.values()):
-            rows.append(row)
-    return names, rows
-
-
-def table_in(path):
-    """(what separates a CSV file's cells, the cells as they are, line by line)."""
-    data = Path(path).read_bytes()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    try:
-        return separator, list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    except csv.Error as error:
-        raise ValueError(f"{path} is no table: {error}") from None
-
-
-def harmless(text):
-    """A text that begins like a formula would be run as one by a spreadsheet."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def read_roster(path):
@@ -196,64 +155,3 @@ def moodle_number(identifier):
     """1001 of the `Participant 1001` that a grading worksheet has."""
     found = re.search(r"\d+$", identifier.strip())
     return found[0] if found else ""
-
-
-@dataclass(frozen=True)
-class BestOf:
-    """Exercises of which only the best count."""
-
-    ids: tuple
-    most: int
-
-
-def read_points(path=None):
-    """{exercise: points} of all that are asked for, those of a file or of the whole course, and the `BestOf`s.
-
-    A row is for one exercise, for several, `6.1 6.5`, or for all of a notebook, `6.*`; a later row counts more. A
-    number under `best` says how many of them count, each student's best. The course's points are 2 for an exercise,
-    3 for a patient of the clinic, one for each part, and what points.csv says.
-    Raises: ValueError for a file that is no such table, OSError for none.
-    """
-    points = {} if path else {id: 3.0 if exercise.in_parts else 2.0 for id, exercise in EXERCISES.items()}
-    groups, path = [], path or DEFAULT_POINTS
-    columns, rows = rows_of(path)
-    if not {"exercise", "points"} <= set(columns):
-        raise ValueError(f"{path} has no columns exercise and points")
-    for row in rows:
-        try:
-            ids = _ids_of(row["exercise"])
-            points |= dict.fromkeys(ids, _points_of(row["points"]))
-            if row.get("best"):
-                groups.append(_best_of(ids, row["best"], groups))
-        except (KeyError, ValueError) as error:
-            raise ValueError(f"{path}: {error} (exercise {row['exercise']})") from None
-    return points, groups
-
-
-def _ids_of(text):
-    """The ids that a row is for; raises KeyError for none."""
-    ids = []
-    for word in text.split() or [text]:
-        notebook = word.removesuffix("*") if word.endswith(".*") else None
-        ids += [id for id in EXERCISES if notebook and id.startswith(notebook)] or [find(word).id]
-    return list(dict.fromkeys(ids))
-
-
-def _points_of(text):
-    try:
-        points = float(text.replace(",", "."))
-    except ValueError:
-        points = math.nan
-    if not 0 <= points < math.inf:
-        raise ValueError(f"{text!r} is no number of points")
-    return points
-
-
-def _best_of(ids, text, groups):
-    if not text.isdecimal() or not 1 <= int(text) <= len(ids):
-        raise ValueError(f"the best {text} of {len(ids)} cannot count")
-    if len({id.split(".")[0] for id in ids}) > 1:
-        raise ValueError("the best can be taken of one notebook's exercises, not across two")
-    if twice := [id for group in groups for id in group.ids if id in ids]:
-        raise ValueError(f"{twice[0]} is in two rows that have a best")
-    return BestOf(tuple(ids), int(text))

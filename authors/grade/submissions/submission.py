@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 
 from workbench.display.show import count
 
+from .class_list import composed
 from .extract import Cell, answer_in, course, exercises_in, headings, read_cells, split_script
-from .roster import composed
 
 LARGEST = 32 << 20  # bytes of one file
 FILES_IN_ZIP = 500
@@ -54,7 +54,7 @@ class Owner:
 
 
 @dataclass
-class HandIn:
+class Submission:
     """One file: whose, what is in it, or the problem with it."""
 
     student: object  # a `Person`, once it is known who is who
@@ -102,8 +102,8 @@ class HandIn:
         return list(dict.fromkeys(id.split(".")[0] for id in self.exercises))
 
 
-def find(folder, but=()):
-    """Every file under a folder, or in a .zip of all, as `HandIn`s; hidden files are left out, and what is `but`.
+def submissions_in(folder, but=()):
+    """Every file under a folder, or in a .zip of all, as `Submission`s; hidden files are left out, and what is `but`.
 
     Raises: FileNotFoundError if there is no such folder, or nothing in it.
     """
@@ -199,7 +199,7 @@ def _is_passed_over(path):
 
 def _made(path, modified, problem="", **rest):
     owner, place, late = whose(PurePosixPath(path))
-    return HandIn(None, path, modified, problem=problem, owner=owner, place=place, late=late, **rest)
+    return Submission(None, path, modified, problem=problem, owner=owner, place=place, late=late, **rest)
 
 
 def _read(path, data, modified):
@@ -289,14 +289,14 @@ def _numbered():
 def choose(found):
     """Of a student's files with the same notebook the fullest counts, of equally full ones the newest.
 
-    Returns (the chosen, as (hand-in, number of notebook), what is to be said of the others).
+    Returns (the chosen, as (submission, number of notebook), what is to be said of the others).
     """
     chosen, said, rivals = [], [], {}
-    for hand_in in found:
-        for number in hand_in.notebooks():
-            rivals.setdefault((hand_in.student, number), []).append(hand_in)
+    for submission in found:
+        for number in submission.notebooks():
+            rivals.setdefault((submission.student, number), []).append(submission)
     for (_, number), files in rivals.items():
-        best = max(files, key=lambda hand_in: (hand_in.answered(number), hand_in.modified))
+        best = max(files, key=lambda submission: (submission.answered(number), submission.modified))
         chosen.append((best, number))
         for other in files:
             if other is not best:
@@ -308,8 +308,8 @@ def choose(found):
     return chosen, said
 
 
-def cells_as_data(hand_in):
-    return [[cell.source, cell.id] for cell in hand_in.cells]
+def cells_as_data(submission):
+    return [[cell.source, cell.id] for cell in submission.cells]
 
 
 def cells_from_data(data):

@@ -1,22 +1,30 @@
-"""Grading a class as it comes in: whose each file is, what can be read of it, and that nothing becomes 0 unjudged."""
+"""Grading a class: what comes in is judged once, nothing becomes 0 unjudged, and each file finds its student."""
 
 import csv
 import io
 import re
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from test_grade import JudgeHere, host, result, table_of, texts  # noqa: F401  host is a fixture
+from grading import RIGHT, TOP_LEFT, JudgeHere, notebook_with, result, table_of, texts
+from paths import ROOT
 
 from authors.grade import grade_class
 from authors.grade.__main__ import main
 from authors.grade.grade_answer import RUN_ENDINGS
+from authors.grade.judge_process import JudgeProcess
+from authors.grade.sandbox.host import Limits, refuse_unconfined
+from authors.grade.submissions.extract import Cell
+from authors.grade.submissions.submission import Submission
 from workbench.exercises.engine.exercise import EXERCISES
 
 MOODLE = "{}_assignsubmission_file_"
-RIGHT = "answer = [1.5105, 3.3094, 2.2658]  # größer\n"
-TOP_LEFT = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()  # größer\n"
+BY_HAND = "answer = [1.5105, 3.3094, 2.2658]  # größer\n"
+CORNER = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()  # größer\n"
 FAILS = "def my_causal_mask(q, k):\n    return q.no\n"
 CALLS = "import attn_lib\nmy_causal_mask = attn_lib.causal_mask\n"
 ROSTER = """id,name,e-mail
@@ -40,19 +48,19 @@ def messy_class(folder):
     """What a lecturer finds in a download; returns the state that each student of the roster is to have."""
     decomposed = "Ju\u0308rgen Mu\u0308ller"  # as a Mac names files
     files = {
-        f"{MOODLE.format('Anna Schmidt_1001')}/01_by_hand.py": RIGHT.encode(),
-        f"{MOODLE.format('Anna Schmidt_1002')}/03_masking.py": TOP_LEFT.encode(),
-        f"{decomposed}/answers.py": RIGHT.encode(),
-        "王小明.py": RIGHT.encode("utf-16"),
-        "lateben_LATE_55_66_01_by_hand.py": RIGHT.encode(),
-        "Old Windows.py": TOP_LEFT.encode("cp1252"),
+        f"{MOODLE.format('Anna Schmidt_1001')}/01_by_hand.py": BY_HAND.encode(),
+        f"{MOODLE.format('Anna Schmidt_1002')}/03_masking.py": CORNER.encode(),
+        f"{decomposed}/answers.py": BY_HAND.encode(),
+        "王小明.py": BY_HAND.encode("utf-16"),
+        "lateben_LATE_55_66_01_by_hand.py": BY_HAND.encode(),
+        "Old Windows.py": CORNER.encode("cp1252"),
         "Carla Empty.ipynb": b"",
         "Dan Pdf.ipynb": b"%PDF-1.7 \xff\xff",
-        "Kim Lee/01_by_hand.py": RIGHT.encode(),
+        "Kim Lee/01_by_hand.py": BY_HAND.encode(),
         "Kim Lee.py": CALLS.encode(),
         "Zoe Unknown.py": FAILS.encode(),
         "Vera Twice/old/01_by_hand.py": b"answer = [...]\n",
-        "Vera Twice/new.py": RIGHT.encode(),
+        "Vera Twice/new.py": BY_HAND.encode(),
         "Vera Twice/newest.ipynb": b'{"cells": [{"cell_type": "code", "sou',
         "what I shall say.docx": b"PK\x03\x04",
     }
@@ -61,7 +69,7 @@ def messy_class(folder):
         (folder / name).write_bytes(data)
     locked = io.BytesIO()
     with zipfile.ZipFile(locked, "w") as archive:
-        archive.writestr("01_by_hand.py", RIGHT)
+        archive.writestr("01_by_hand.py", BY_HAND)
     locked = bytearray(locked.getvalue())
     locked[locked.rindex(b"PK\x01\x02") + 8] |= 1  # as it says of an entry in its table of contents
     (folder / "Lena Locked.zip").write_bytes(locked)
@@ -83,7 +91,7 @@ def quick(monkeypatch):
             return [result("1.1", "correct", share=1.0), result("1.2", "missing")]
 
     monkeypatch.setattr(grade_class, "JudgeProcess", Quick)
-    return lambda folder, *options: main([str(folder), *options])
+    return lambda folder, *options: main([str(folder), "--unconfined", *options])
 
 
 def column(path, name, of):
@@ -97,10 +105,7 @@ def page_of(out, number):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").get_text()
 
 
-def test_a_class_as_it_comes_in(host, tmp_path, monkeypatch, capsys):  # noqa: F811
-    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
-    monkeypatch.setattr(JudgeHere, "host", host)
-    monkeypatch.setattr(JudgeHere, "asked", [])
+def test_messy_class_is_graded_as_it_comes_in(judge_here, tmp_path, capsys):
     states, out = messy_class(tmp_path), tmp_path / "graded"
     assert main([str(tmp_path), "--jobs", "1"]) == 0
     found = column(out / "handed-in.csv", "state", of="id")
@@ -136,10 +141,10 @@ def mistake_of(name):
 def put(folder, *names):
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(f"{RIGHT}# {name}")
+        (folder / name).write_text(f"{BY_HAND}# {name}")
 
 
-def test_a_teacher_says_whose_is_whose(quick, tmp_path, capsys):
+def test_who_csv_says_whose_is_whose(quick, tmp_path, capsys):
     put(tmp_path, "Kim Lee.py", "Kim Lee/01_by_hand.py", "who knows/x.py")
     (tmp_path / "roster.csv").write_text("id,name\n10,Kim Lee\n11,Kim Lee\n12,Li Na\n")
     quick(tmp_path)
@@ -165,7 +170,7 @@ Participant 1003,No submission,,100.00,-,
 """
 
 
-def test_blind_marking_keeps_students_apart_and_fills_in_moodles_worksheet(quick, tmp_path, capsys):
+def test_blind_marking_fills_in_moodles_worksheet(quick, tmp_path, capsys):
     put(tmp_path, "Participant_1001_assignsubmission_file_/01.py")
     put(tmp_path, "Participant_1004_assignsubmission_file_/01.py")
     (tmp_path / "Participant_1002_assignsubmission_file_").mkdir()
@@ -215,12 +220,9 @@ def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, 
     assert back == [was[0], [*was[1][:-3], "33,33", *was[1][-2:]], was[2]]
 
 
-def test_a_notebook_that_nobody_answered_counts_for_nobody(host, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(grade_class, "JudgeProcess", JudgeHere)
-    monkeypatch.setattr(JudgeHere, "host", host)
-    monkeypatch.setattr(JudgeHere, "asked", [])
+def test_notebook_that_nobody_answered_counts_for_nobody(judge_here, tmp_path):
     blank = "answer = [...]\ncheck('1.1', answer)\n"
-    for name, text in {"Ada/03.py": TOP_LEFT, "Bob/03.py": TOP_LEFT, "Bob/01_by_hand.py": blank}.items():
+    for name, text in {"Ada/03.py": CORNER, "Bob/03.py": CORNER, "Bob/01_by_hand.py": blank}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "Eve.py").write_text(blank)
@@ -232,7 +234,7 @@ def test_a_notebook_that_nobody_answered_counts_for_nobody(host, tmp_path, monke
     assert column(out / "handed-in.csv", "state", of="student") == {"Ada": "judged", "Bob": "judged", "Eve": nothing}
     assert column(out / "gradebook-moodle.csv", "Attention 03 masking", of="Full name")["Eve"] == ""
     assert "Nothing is answered" in page_of(out, "Eve") and nothing in (out / "class.html").read_text(encoding="utf-8")
-    (tmp_path / "Ada/01.py").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "Ada/01.py").write_text(BY_HAND, encoding="utf-8")
     assert main([str(tmp_path), "--jobs", "1"]) == 0
     assert column(out / "gradebook-moodle.csv", "Attention 01 by hand", of="Full name") == {
         "Ada": "1", "Bob": "0", "Eve": "0",
@@ -262,7 +264,7 @@ def test_namesakes_files_are_given_to_nobody_by_guess(quick, tmp_path, roster, j
     assert {id for id, reached in points.items() if reached} == judged and "0" not in points.values()
 
 
-def test_two_assignments_of_one_student_are_not_two_students(quick, tmp_path):
+def test_two_assignments_of_a_student_are_one_student(quick, tmp_path):
     put(tmp_path, f"{MOODLE.format('Ada Lovelace_1')}/01_by_hand.py", "Ada Lovelace.py")
     (tmp_path / MOODLE.format("Ada Lovelace_2")).mkdir()
     (tmp_path / MOODLE.format("Ada Lovelace_2") / "02.py").write_text("def my_softmax(scores):\n    return 1\n")
@@ -271,7 +273,7 @@ def test_two_assignments_of_one_student_are_not_two_students(quick, tmp_path):
     assert [line[:2] for line in table_of(tmp_path / "graded/handed-in.csv")[1:]] == [["Ada Lovelace", "7"]]
 
 
-def test_nothing_is_0_only_when_the_teacher_says_so(quick, tmp_path):
+def test_nothing_handed_in_is_0_only_with_zeros(quick, tmp_path):
     put(tmp_path, "Ada.py")
     (tmp_path / "Bob.ipynb").touch()
     (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n")
@@ -282,9 +284,9 @@ def test_nothing_is_0_only_when_the_teacher_says_so(quick, tmp_path):
     assert cells == [["1", "", ""], ["1", "", "0"]]
 
 
-def test_names_that_a_mac_zipped_are_read(quick, tmp_path):
+def test_names_zipped_on_a_mac_are_read(quick, tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        archive.writestr("Xu\u0308/01_by_hand.py", RIGHT)
+        archive.writestr("Xu\u0308/01_by_hand.py", BY_HAND)
     data = (tmp_path / "all.zip").read_bytes()
     (entry,) = zipfile.ZipFile(tmp_path / "all.zip").infolist()
     unmarked = data.replace(b"\x00\x08", b"\x00\x00")  # it does not say that names are UTF-8
@@ -293,3 +295,169 @@ def test_names_that_a_mac_zipped_are_read(quick, tmp_path):
     (tmp_path / "roster.csv").write_text("id,name\n1,Xü\n", encoding="utf-8")
     quick(tmp_path / "all.zip")
     assert column(tmp_path / "graded/handed-in.csv", "state", of="id") == {"1": "judged"}
+
+
+# ----------------------------------------------------------------------------------------------- what was judged once
+
+
+def test_folder_becomes_tables_and_pages(judge_here, tmp_path, capsys):
+    notebook_with(tmp_path / "ada" / "03_masking.ipynb", e2=RIGHT)
+    notebook_with(tmp_path / "ada" / "old.ipynb")
+    notebook_with(tmp_path / "03_masking_bob.ipynb", e2=TOP_LEFT)
+    notebook_with(tmp_path / "zoe.ipynb", e2=RIGHT)
+    (tmp_path / "eve.ipynb").write_text("{", encoding="utf-8")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n4,王小明\n", encoding="utf-8")
+    (tmp_path / "points.csv").write_text("exercise,points\n3.2,10\n", encoding="utf-8")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert main([str(tmp_path)]) == 0
+    assert {path: path.read_bytes() for path in before} == before
+    said = capsys.readouterr().out
+    assert "4 on the roster: 2 judged, 1 handed in but unreadable, 1 with nothing handed in" in said
+    assert "eve.ipynb: cannot be read: it is cut off" in said and "zoe.ipynb: not on the roster" in said
+    assert "ada/old.ipynb: does not count: ada/03_masking.ipynb answers more exercises" in said
+    assert [line[2:] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]] == [
+        ["Ada", "10"], ["Bob", "0"], ["Eve", ""], ["王小明", ""],
+    ]  # fmt: skip
+
+
+def test_judged_submission_is_kept_until_something_changes(judge_here, tmp_path, monkeypatch):
+    def judged_by(*options):
+        judge_here.asked.clear()
+        assert main([str(tmp_path), *options]) == 0
+        return sorted(judge_here.asked)
+
+    (tmp_path / "ada.py").write_text(RIGHT)
+    assert judged_by() == ["ada.py"] and judged_by() == []
+    (tmp_path / "bob.py").write_text(TOP_LEFT)
+    assert judged_by() == ["bob.py"]
+    assert judged_by("--again") == ["ada.py", "bob.py"]
+    assert judged_by("--seconds", "60") == ["ada.py", "bob.py"], "it might come to something else"
+    for path in (tmp_path / "graded").rglob("*.json"):
+        path.write_text("[", encoding="utf-8")  # a disk that was full
+    assert judged_by() == ["ada.py", "bob.py"]
+    monkeypatch.setattr(grade_class, "edition_of_the_course", lambda: "another")
+    with monkeypatch.context() as ended:
+        ended.setattr(judge_here, "grade", lambda self, submission: None)  # its process ended
+        assert judged_by() == []
+    assert judged_by() == ["ada.py", "bob.py"]
+
+
+IMPORTED = """
+import sys, authors.grade.__main__, authors.grade.judge_process, authors.grade.sandbox.worker
+print(*filter(None, (getattr(module, "__file__", None) for module in sys.modules.values())), sep="\\n")
+"""
+
+
+def test_edition_covers_every_file_that_judging_imports(tmp_path, monkeypatch):
+    found = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, check=True, capture_output=True, text=True)
+    rooms = [ROOT / room for room in ("attn_lib", "workbench", "authors/grade")]
+    imported = {Path(line) for line in found.stdout.splitlines() if any(map(Path(line).is_relative_to, rooms))}
+    assert {"worker.py", "remote.py", "extract.py"} <= {path.name for path in imported} and len(imported) > 50
+    assert imported <= set(grade_class.sources())
+    monkeypatch.setattr(grade_class, "ROOT", tmp_path)
+    editions = [grade_class.edition_of_the_course()]
+    for name in ("attn_lib/masks.py", "authors/grade/sandbox/worker.py", "workbench/x/y/z.py", "notebooks/01.ipynb"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(name)
+        editions.append(grade_class.edition_of_the_course())
+    assert len(set(editions)) == 5
+
+
+def test_zip_of_all_is_graded_beside_itself(tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("ada/x.docx", "")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n", encoding="utf-8")
+    found = grade_class.grade(tmp_path / "all.zip")
+    assert found.out == tmp_path / "graded" and [person.name for person in found.people] == ["Ada"]
+
+
+def test_empty_folder_is_an_error_and_no_empty_table(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 1 and main([str(tmp_path / "nowhere")]) == 1
+    said = capsys.readouterr().err
+    assert "Nothing was graded: there is nothing in" in said and "there is no folder" in said
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_submission_that_nobody_judged_is_an_error(judge_here, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(judge_here, "asked", None)  # a judge that fails
+    (tmp_path / "ada.py").write_text(RIGHT)
+    assert main([str(tmp_path)]) == 1 and not (tmp_path / "graded/verdicts.csv").exists()
+    assert "Nothing was graded: 1 hand-ins could not be judged; the next call goes on." in capsys.readouterr().err
+
+
+def test_submission_that_ended_grading_is_named_and_not_run_again(judge_here, tmp_path, monkeypatch, capsys):
+    marks, grade = [], judge_here.grade
+
+    def killed(self, submission):
+        marks.extend((tmp_path / "graded").rglob("*.runs"))  # what a kill would leave
+        return grade(self, submission)
+
+    monkeypatch.setattr(judge_here, "grade", killed)
+    for name in ("ada", "bob"):
+        (tmp_path / f"{name}.py").write_text(f"{RIGHT}  # {name}")
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    of_ada, of_bob = marks
+    assert not of_ada.exists() and not of_bob.exists()
+    of_bob.touch()
+    for kept in of_bob.parent.glob("*.json"):
+        kept.unlink()
+    capsys.readouterr()
+    assert main([str(tmp_path)]) == 0
+    assert "bob.py: not judged" in capsys.readouterr().out and judge_here.asked == ["ada.py", "bob.py", "ada.py"]
+    assert main([str(tmp_path), "--again"]) == 0
+    assert "not judged" not in capsys.readouterr().out and not of_bob.exists()
+
+
+# ------------------------------------------------------------------------------------------------ judges' processes
+
+
+def test_judge_process_that_ends_is_replaced_for_the_next():
+    try:
+        refuse_unconfined()
+    except OSError as error:
+        pytest.skip(str(error).partition(",")[0])
+    submission = Submission(None, "ada.py", cells=[Cell(f"print('noise')\n{RIGHT}")])
+    with JudgeProcess(Limits(seconds=100), seed=1) as judge:
+        found = {result["exercise"]: result["status"] for result in judge.grade(submission)}
+        assert found == {"3.1": "missing", "3.2": "correct", "3.3": "missing"}
+        judge.process.kill()
+        judge.process.wait()
+        assert judge.grade(submission) is None
+        assert len(judge.grade(submission)) == 3
+        process = judge.process
+    assert process.poll() is not None
+
+
+def test_several_judges_share_the_work(tmp_path, monkeypatch, capsys):
+    names = []
+
+    class Quick(JudgeHere):
+        def grade(self, submission):
+            names.append(submission.name)
+            return [submission.name]
+
+    monkeypatch.setattr(grade_class, "JudgeProcess", Quick)
+    same = [Submission("ada", f"{i}.py", digest="the same") for i in range(12)]
+    results, _ = grade_class.grade_all(same, tmp_path, Limits(), jobs=3, unconfined=True)
+    assert results == {(one.digest, one.path): [one.name] for one in same} and len(names) == 12
+    assert "12/12" in capsys.readouterr().err, "how far it is"
+
+
+def test_nothing_runs_without_bubblewrap_unless_asked(tmp_path, monkeypatch, capfd):
+    (tmp_path / "ada.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n{RIGHT}")
+    monkeypatch.setenv("PATH", "")
+    assert main([str(tmp_path)]) == 1
+    said = capfd.readouterr().err
+    assert said.startswith("Nothing was graded: ") and "--unconfined" in said
+    assert not (tmp_path / "ran").exists() and not (tmp_path / "graded").exists()
+
+
+def test_missing_confinement_is_said_before_any_code_runs(judge_here, tmp_path, monkeypatch, capfd):
+    def grade(self, submission):
+        assert "within limits" in capfd.readouterr().err
+        return []
+
+    monkeypatch.setattr(judge_here, "__init__", lambda self, *_: vars(self).update(confinement="within limits"))
+    monkeypatch.setattr(judge_here, "grade", grade)
+    (tmp_path / "ada.py").write_text(RIGHT)
+    assert main([str(tmp_path), "--unconfined"]) == 0

@@ -132,9 +132,9 @@ def test_call_of_the_library_is_named_and_its_result_not_shown(host):
     found = judged(host, "3.2", f"{in_a_thread}    thread.start()\n    thread.join()\n    return ~found[0]")
     assert (found.status, found.misconception, found.note) == ("wrong", "librarys-own", "the library's own causal_mask")
     assert found.difference == ""
-    cured = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
-    cured += "mended_5 = EXERCISES['6.5'].cured\ndef detects_5(attention):\n    return True"
-    assert judged(host, "6.5", cured).misconception == "librarys-own"
+    fixed = "from workbench.exercises.engine.exercise import EXERCISES\nline_5, fault_5 = 4, 'not used'\n"
+    fixed += "mended_5 = EXERCISES['6.5'].fixed\ndef detects_5(attention):\n    return True"
+    assert judged(host, "6.5", fixed).misconception == "librarys-own"
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 

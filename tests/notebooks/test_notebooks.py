@@ -278,14 +278,14 @@ def test_notebooks_are_valid_and_there_are_some():
         nbformat.validate(nbformat.read(path, as_version=4))
 
 
-def test_a_step_of_a_trace_is_taken_out_and_drawn_in_some_lesson():
+def test_some_lesson_takes_out_and_draws_a_step_of_a_trace():
     """What nobody is taught nobody uses: `run[2]` for the numbers of a step, `run.show(2)` for one of its matrices."""
     code = "\n".join(cell.source for path in NOTEBOOKS for cell in code_cells(read(path)))
     kept = "|".join(re.findall(r"^(\w+) = trace\(", code, re.M))
     assert re.search(rf"^({kept})\[\d+\]", code, re.M) and re.search(rf"^({kept})\.show\(", code, re.M)
 
 
-def test_minutes_and_promises_stand_where_they_are_made_to():
+def test_minutes_and_promises_are_current():
     """What `course.py minutes` would write: course.toml, README, INSTRUCTORS.md and the first cells."""
     stale = [path.name for path, text in made().items() if text != path.read_text(encoding="utf-8")]
     assert stale == [], "run `python course.py minutes`"
@@ -331,7 +331,7 @@ def test_ruff(arguments):
     assert result.returncode == 0, result.stdout
 
 
-def test_importing_attn_lib_brings_in_torch_and_nothing_heavier(imported_afresh, monkeypatch):
+def test_importing_attn_lib_imports_torch_and_nothing_more(imported_afresh, monkeypatch):
     asked, real = set(), builtins.__import__
 
     def noting(name, globals=None, locals=None, fromlist=(), level=0):

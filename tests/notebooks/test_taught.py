@@ -51,7 +51,7 @@ def test_the_taught_definition_is_the_librarys(name):
     assert "assert" in following and name in following, f"the cell after {name} does not show that it equals ours"
 
 
-def test_the_modules_forward_has_the_lines_of_notebook_4():
+def test_the_modules_forward_has_notebook_4s_lines():
     """Mask, dropout and the kernel are the module's own business: its line that attends is longer."""
     cells = nbformat.read(NOTEBOOKS[3], as_version=4).cells
     (source,) = [cell.source for cell in cells if cell.source.startswith("def multi_head(")]
@@ -62,13 +62,3 @@ def test_the_modules_forward_has_the_lines_of_notebook_4():
         lines.index(ast.unparse(line)) for line in taught if "scaled_dot_product_attention" not in ast.unparse(line)
     ]
     assert len(places) == 4 and places == sorted(places)
-
-
-def test_a_changed_sign_or_default_would_be_noticed():
-    source = "def f(x, y=1):\n    '''Text.'''\n    check_floating('x', x)\n    return x - y"
-    assert bare(source) == "def f(x, y=1):\n    return x - y"
-    assert bare(source) != bare(source.replace("-", "+"))
-    assert bare(source) != bare(source.replace("y=1", "y=2"))
-    source = "class C:\n    '''Text.'''\n    def f(self, x):\n        check_floating('x', x)\n        return self.w @ x"
-    assert bare(source) == "class C:\n\n    def f(self, x):\n        return self.w @ x"
-    assert bare(source) != bare(source.replace("self.w @ x", "x @ self.w"))

@@ -1,7 +1,6 @@
 """What all tests share: one run of each notebook, one browser, what is built once."""
 
 import ast
-import compileall
 import copy
 import gc
 import hashlib
@@ -35,13 +34,6 @@ settings.load_profile("course")
 LONG = ["test_boards_in_lab", "test_site", "test_deck", "test_board_layout", "test_grade_answer", "test_deploy"]
 
 
-def pytest_sessionstart(session):
-    """What dozens of kernels import is compiled once, also where Python is told to keep nothing that it compiles."""
-    if not hasattr(session.config, "workerinput"):
-        for folder in ("attn_lib", "workbench", "authors"):
-            compileall.compile_dir(Path(__file__).parent / folder, quiet=2)
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """One more than there are cores, since one or other waits for a kernel or a browser; two for part of the tests."""
@@ -50,13 +42,11 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """What takes long to import is imported once for all workers, while they collect."""
-    node.workerinput |= {"warm": preloaded_kernels.begin(), "shown": str(node.config.shown)}
+    node.workerinput["shown"] = str(node.config.shown)
 
 
 def pytest_configure(config):
     given = getattr(config, "workerinput", {})
-    preloaded_kernels.share(given.get("warm"))
     config.shown = Path(given.get("shown") or tempfile.mkdtemp())  # where notebooks' kernels keep what they have shown
 
 
@@ -89,21 +79,11 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
-    """Two workers begin at both ends of a folder, so that each file of tests is rewritten by one of them only."""
-    report = yield
-    if isinstance(collector, pytest.Directory) and os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
-        report.result.reverse()
-    return report
-
-
-@pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """What is imported and collected stays: only afterwards Python looks for garbage, among what tests make."""
     gc.disable()  # looking through torch again and again takes as long as collecting does
     try:
-        with mock.patch.object(sys, "dont_write_bytecode", False):  # what pytest makes of tests is kept for all workers
-            return (yield)
+        return (yield)
     finally:
         gc.freeze()
         gc.set_threshold(50_000)  # it looks after every 700 objects else, for a seventh of all that tests take

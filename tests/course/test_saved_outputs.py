@@ -63,36 +63,26 @@ def rectangle(x, y, size, colour="red"):
     return draw
 
 
-@pytest.mark.parametrize("hinting", ["none", "force_autohint"])
-def test_letters_of_another_renderer_are_no_difference(saved, hinting):
-    """Without antialiasing each picture differs more than with it."""
-    with matplotlib.rc_context({"text.hinting": hinting, "text.antialiased": False}):
+def test_other_letters_and_margins_are_no_difference(saved):
+    with matplotlib.rc_context({"text.hinting": "none", "text.antialiased": False}):  # each differs more than with it
         assert differences(cell(saved), drawn()) == []
-
-
-@pytest.mark.parametrize("edges", [(1, 0, 0, 0), (0, 1, 0, 0), (1, 1, 1, 1), (0, 0, 2, 2)])
-def test_a_margin_of_another_pixel_is_no_difference(saved, edges):
-    left, top, right, bottom = edges
-    made = [edited(one, lambda i: i.crop((left, top, i.width - right, i.height - bottom))) for one in saved]
+    made = [edited(one, lambda image: image.crop((1, 1, image.width - 1, image.height - 1))) for one in saved]
     assert differences(cell(saved), made) == []
 
 
-@pytest.mark.parametrize("index", range(3))
 @pytest.mark.parametrize(
     "change",
     [
         rectangle(100, 100, 10),
-        rectangle(30, 200, 10, "black"),
         lambda image: image.rotate(180),
         lambda image: image.crop((0, 0, image.width - 60, image.height)),
-        lambda image: image.resize((image.width // 2, image.height // 2)),
-        lambda image: image.resize((round(1.06 * image.width), round(1.06 * image.height))),
         lambda image: Image.new("RGB", image.size, "white"),
     ],
-    ids=["red rectangle", "black rectangle", "upside down", "cut", "half the size", "a little larger", "empty"],
+    ids=["rectangle", "upside down", "cut", "empty"],
 )
-def test_another_picture_is_noticed(saved, index, change):
-    assert len(differences(cell([edited(saved[index], change)]), [saved[index]])) == 1
+def test_another_picture_is_noticed(saved, change):
+    for one in saved:
+        assert len(differences(cell([edited(one, change)]), [one])) == 1
 
 
 def test_one_weight_that_differs_is_noticed_in_the_picture():
@@ -103,53 +93,23 @@ def test_one_weight_that_differs_is_noticed_in_the_picture():
     assert "pictures differ" in differences(cell([before]), [after])[0]
 
 
-@pytest.mark.parametrize("text", ["AAAA", "", "not base64"])
-def test_what_is_no_picture_is_noticed(saved, text):
-    broken = copy.deepcopy(saved[0])
-    broken.data["image/png"] = text
-    assert "cannot be read" in differences(cell([broken]), saved[:1])[0]
-
-
-def test_a_picture_that_is_missing_or_comes_twice_or_as_another_kind_is_noticed(saved):
-    without = copy.deepcopy(saved[0])
+def test_picture_that_is_missing_or_broken_or_twice_is_noticed(saved):
+    without, broken = copy.deepcopy(saved[0]), copy.deepcopy(saved[0])
     del without.data["image/png"]
-    other = nbformat.v4.new_output("display_data", saved[0].data, metadata=saved[0].metadata)
-    for outputs in ([without], [], saved[:1] * 2, [other]):
+    broken.data["image/png"] = "not base64"
+    for outputs in ([without], [broken], [], saved[:1] * 2):
         assert differences(cell(outputs), saved[:1]), outputs
 
 
-def test_another_description_is_noticed(saved):
-    other = copy.deepcopy(saved[0])
-    other.metadata["image/png"]["alt"] += " Or 5."
-    assert differences(cell([other]), saved[:1])
-    another_number = copy.deepcopy(other)
-    another_number.metadata["image/png"]["alt"] = other.metadata["image/png"]["alt"].replace("Or 5.", "Or 6.")
-    assert differences(cell([other]), [another_number])
-    other.metadata["image/png"]["width"] = another_number.metadata["image/png"]["width"] = 300
-    another_number.metadata["image/png"] = dict(reversed(other.metadata["image/png"].items()))
-    assert differences(cell([other]), [another_number]) == [], "in another order they are the same"
-
-
-def test_a_measured_curve_may_run_elsewhere_but_not_be_painted_over():
-    def draw(times):
-        return shown(*curves([1, 2, 4, 8], {"ours": times}, title="t", xlabel="x", ylabel="ms")._repr_mimebundle_())
+def test_measured_curve_may_run_elsewhere_but_not_be_painted_over():
+    def draw(times, name="ours"):
+        return shown(*curves([1, 2, 4, 8], {name: times}, title="t", xlabel="x", ylabel="ms")._repr_mimebundle_())
 
     before, after = draw([1.0, 2, 4, 9]), draw([3.0, 1, 6, 7])
-    assert before.metadata != after.metadata
     assert differences(cell([before]), [after])
     assert differences(cell([before], "measured"), [after]) == []
-    renamed = copy.deepcopy(after)
-    renamed.metadata["image/png"]["alt"] = after.metadata["image/png"]["alt"].replace("ours", "theirs")
-    assert differences(cell([before], "measured"), [renamed])
+    assert differences(cell([before], "measured"), [draw([3.0, 1, 6, 7], "theirs")]), "another description"
     assert differences(cell([edited(before, rectangle(100, 100, 50))], "measured"), [after])
-
-
-def test_printing_in_two_pieces_is_printing_but_to_stderr_is_not():
-    def printed(name, text):
-        return nbformat.v4.new_output("stream", name=name, text=text)
-
-    assert differences(cell([printed("stdout", "ab")]), [printed("stdout", "a"), printed("stdout", "b")]) == []
-    assert differences(cell([printed("stdout", "a")]), [printed("stderr", "a")])
 
 
 SPOILT = """\
@@ -173,7 +133,7 @@ len(os.listdir(os.environ["ATTENTION_PROGRESS"]))
 """
 
 
-def test_in_a_run_of_a_notebook_the_spoilt_cells_fail_and_no_others_and_a_wrong_answer_of_the_librarys(tmp_path):
+def test_spoilt_outputs_and_wrong_solutions_fail_in_a_run(tmp_path):
     path = tmp_path / "spoilt.ipynb"
     write_notebook(
         path,

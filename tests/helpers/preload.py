@@ -1,4 +1,4 @@
-"""What a kernel and nearly every notebook import, but nothing of the course: warm.py forks from who has it.
+"""What a kernel and nearly every notebook import, but nothing of the course, for preloaded_kernels.py.
 
 What is here stays: Python need not look for garbage in it, neither now, nor once more in each process that is forked.
 """
@@ -10,7 +10,7 @@ from importlib import import_module
 gc.disable()
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # else a debugger, which nobody begins, warns
 for name in (
-    "warm",  # what a process is forked for
+    "preloaded_kernels",  # what a process is forked for
     "ipykernel.kernelapp",
     "ipykernel.debugger",
     "IPython.core.completerlib",

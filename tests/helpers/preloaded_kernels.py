@@ -1,8 +1,8 @@
-"""Processes that begin with what every notebook imports: kernels, servers, and those that work through a copy.
+"""Kernels and servers in processes that begin with what every notebook imports.
 
-Importing torch takes longer than running most lessons. On Linux one process imports, and forks for whoever needs one;
-nothing of the course is imported there, so each runs in a process that has never seen another one's. Where a process
-that has imported torch cannot be forked, each begins from nothing.
+Importing torch takes longer than running most lessons: without this each kernel takes 2.7 seconds of a processor more.
+On Linux a process of each worker imports, and forks for whoever needs one; nothing of the course is imported there, so
+each runs in a process that has never seen another one's. Elsewhere each begins from nothing.
 """
 
 import contextlib
@@ -25,19 +25,10 @@ ROOT = TESTS.parents[1]
 
 
 def begin():
-    """Begin to import; returns where the process that does is found by others, which `share` it."""
+    """Begin to import."""
     if CAN_FORK:
         with contextlib.chdir(TESTS):  # where it finds what to import; whoever is forked goes elsewhere
-            forkserver._forkserver.ensure_running()
-    return forkserver._forkserver._forkserver_address
-
-
-def share(address):
-    """Fork from the process that another has begun; it lives as long as that other."""
-    if address:
-        server = forkserver._forkserver
-        server._forkserver_address, server._forkserver_alive_fd = address, os.open(os.devnull, os.O_RDONLY)
-        server.ensure_running = lambda: None
+            forkserver.ensure_running()
 
 
 def processes():
@@ -48,7 +39,7 @@ def processes():
 
 @contextlib.contextmanager
 def server(main, arguments, log):
-    """What `main(arguments)` starts, in a warm process, as its kernels are; a signal ends it, as in a terminal."""
+    """What `main(arguments)` starts, in a forked process, as its kernels are; a signal ends it, as in a terminal."""
     begin()
     process = CONTEXT.Process(target=be_server, args=(main, arguments, log))
     process.start()
@@ -61,8 +52,6 @@ def server(main, arguments, log):
 
 
 def be_server(main, arguments, log):
-    if CAN_FORK:  # kernels from where this process was, whose address it knows; else all would be imported again
-        forkserver._forkserver.ensure_running = lambda: None
     sys.stdout = sys.stderr = open(log, "w", buffering=1)  # noqa: SIM115 (as long as the server lives)
     with kernels():
         main(arguments)
@@ -71,12 +60,12 @@ def be_server(main, arguments, log):
 def kernels_of(pid):
     """The kernels of a server, as processes."""
     seen = psutil.process_iter(["name", "ppid", "cmdline"])
-    own = (f"kernel-{pid}", "ipykernel_launcher")  # a warm one by its name, another as the server's child
+    own = (f"kernel-{pid}", "ipykernel_launcher")  # a forked one by its name, another as the server's child
     return [p for p in seen if p.info["name"] == own[0] or (p.info["ppid"] == pid and own[1] in p.info["cmdline"])]
 
 
 def kernels():
-    """Inside, Jupyter starts kernels in warm processes."""
+    """Inside, Jupyter starts kernels in forked processes."""
     begin()
     return mock.patch.object(local_provisioner, "launch_kernel", Kernel) if CAN_FORK else contextlib.nullcontext()
 

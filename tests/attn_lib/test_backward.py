@@ -31,7 +31,7 @@ def came_back(output, seed=99):
 
 
 @given(attention_inputs(grad=True), st.sampled_from([None, 0.3, 1.0, 2.5]), seeds)
-def test_it_is_autograds_through_our_attention_whatever_shape_mask_and_scale(inputs, scale, seed):
+def test_attention_backward_equals_autograd(inputs, scale, seed):
     *qkv, mask = inputs
     output, _ = scaled_dot_product_attention(*qkv, mask, scale=scale)
     grad_output = came_back(output, seed)
@@ -162,7 +162,7 @@ def test_the_numbers_of_notebook_7():
 
 
 @pytest.mark.parametrize("known", EXERCISES["7.2"].misconceptions.values(), ids=lambda known: known.id)
-def test_the_wrong_ways_back_of_exercise_7_2_part_from_it_by_far_more_than_rounding(known):
+def test_wrong_gradients_of_7_2_differ_by_more_than_rounding(known):
     args = EXERCISES["7.2"].probes[0]  # all sizes equal: every wrong way back has the right shapes
     right = attention_backward(*args)
     wrong = known.forms[0](*args)

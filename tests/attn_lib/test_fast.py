@@ -94,7 +94,7 @@ def test_second_derivatives_are_right(masked):
     assert torch.autograd.gradgradcheck(lambda *qkv: fast.attention_with_weights(*qkv, mask), inputs)
 
 
-def test_second_derivatives_through_the_module_are_those_of_the_taught_function(monkeypatch):
+def test_second_derivatives_are_those_of_the_taught_function(monkeypatch):
     module, x = MultiHeadAttention(8, 2).double(), normal(2, 5, 8, grad=True)
 
     def second():

@@ -92,7 +92,7 @@ def test_a_row_is_a_share_or_nothing_and_all_gradients_are_finite(inputs):
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
-def test_whatever_stands_in_a_dead_row_or_behind_a_mask_reaches_neither_weights_nor_gradient(odd):
+def test_masked_scores_reach_neither_weights_nor_gradients(odd):
     scores = torch.tensor([[odd, 1.0, odd], [2.0, odd, 3.0]], requires_grad=True)
     weights = masked_softmax(scores, torch.tensor([[False, False, False], [True, False, True]]))
     assert (weights[0] == 0).all() and weights[1, 1] == 0 and weights[1].sum() == 1
@@ -121,7 +121,7 @@ def test_float16_scores_do_not_overflow_before_they_are_scaled():
 
 
 @given(attention_inputs(masked=False), seeds)
-def test_permuting_keys_and_values_changes_nothing_and_permuting_queries_permutes(inputs, seed):
+def test_attention_ignores_the_order_of_keys(inputs, seed):
     query, key, value, _ = inputs
     generator = torch.Generator().manual_seed(seed)
     of_keys = torch.randperm(key.size(-2), generator=generator)

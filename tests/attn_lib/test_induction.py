@@ -35,13 +35,13 @@ def by_loop(weights, tokens):
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=5, max_size=5), min_size=1, max_size=4), st.integers(1, 3), seeds)
-def test_the_score_is_the_weight_behind_every_earlier_copy_averaged_over_those_who_have_one(lists, heads, seed):
+def test_induction_score_is_the_mean_weight_behind_copies(lists, heads, seed):
     tokens = torch.tensor(lists)  # five tokens of four words: some stand twice
     weights = causal_weights(len(lists), heads, 5, seed)
     assert_close(induction_score(weights, tokens), by_loop(weights, tokens))
 
 
-def test_a_head_that_looks_behind_the_copy_scores_1_and_a_previous_token_head_0():
+def test_induction_head_scores_1_and_previous_token_head_0():
     tokens = torch.tensor([[5, 1, 2, 3, 1]])
     perfect = torch.eye(5)[[0, 0, 0, 0, 2]]
     previous = torch.eye(5)[[0, 0, 1, 2, 3]]
@@ -49,13 +49,13 @@ def test_a_head_that_looks_behind_the_copy_scores_1_and_a_previous_token_head_0(
     assert scores.tolist() == [1, 0]
 
 
-def test_who_repeats_the_token_right_before_it_finds_itself_behind_the_copy():
+def test_token_that_repeats_its_neighbour_is_its_own_copy():
     weights = torch.tensor([[[[1.0, 0.0], [0.25, 0.75]]]])
     assert induction_score(weights, torch.tensor([[7, 7]])).tolist() == [0.75]
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
-def test_tokens_may_be_any_whole_numbers_and_weights_may_ask_for_gradients(dtype):
+def test_induction_score_takes_any_whole_numbers_as_tokens(dtype):
     weights = causal_weights(2, 3, 6).requires_grad_()
     tokens = torch.tensor([[1, 2, 1, 3, 2, 1], [4, 5, 6, 7, 8, 4]], dtype=dtype)
     induction_score(weights, tokens).sum().backward()

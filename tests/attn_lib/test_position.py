@@ -125,7 +125,7 @@ def test_a_text_written_token_by_token_is_turned_as_the_whole():
     assert not torch.allclose(rotary(x[:, :, 3:]), rotary(x)[:, :, 3:])
 
 
-def test_position_0_is_not_turned_and_position_1_turns_the_first_pair_by_one_radian():
+def test_rotary_turns_position_1_by_one_radian_and_0_not_at_all():
     x = normal(2, 4)
     assert rotary(x)[0].equal(x[0])
     (a, b), one = x[1, :2], torch.tensor(1.0, dtype=torch.float64)
@@ -163,7 +163,7 @@ def test_the_slopes_are_those_of_the_papers_code(num_heads, exponents):
 
 
 @given(st.integers(1, 20), st.integers(0, 5), st.integers(0, 7))
-def test_the_price_grows_with_distance_and_the_last_query_stands_at_the_last_key(num_heads, n_queries, n_keys):
+def test_alibi_price_grows_with_distance_from_the_last_key(num_heads, n_queries, n_keys):
     bias = alibi_bias(num_heads, n_queries, n_keys)
     assert bias.shape == (num_heads, n_queries, n_keys)
     for i, j in itertools.product(range(n_queries), range(n_keys)):
@@ -257,7 +257,7 @@ def lesson():
         torch.set_printoptions(profile="default")
 
 
-def test_nothing_promised_that_rope_keeps_the_rule_beyond_the_distances_it_was_trained_on(lesson):
+def test_rope_keeps_no_rule_beyond_the_trained_distances(lesson):
     names, source = lesson
     step = "gradient / size.add_(gradient**2).sqrt()"
     assert source.count(step) == 1

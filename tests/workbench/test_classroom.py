@@ -31,7 +31,7 @@ def write(path, cells):
     return path
 
 
-def test_the_saved_notebook_is_copied_for_its_student_alone_and_both_are_named(notebook, folder):
+def test_hand_in_copies_the_saved_notebook_for_its_owner(notebook, folder):
     os.utime(notebook, (1e9, 1e9))
     kind, said = classroom.hand_in(notebook, folder)
     (copy,) = (folder / "03").iterdir()

@@ -43,7 +43,7 @@ CORES = [by_library, by_torch, by_einsum, by_loop, in_double]
 
 
 def heads_of(core=by_library, *, split=split_heads, merge=merge_heads, project=True, head_axis=True):
-    """Multi-head attention around a core, with each part exchangeable."""
+    """Return multi-head attention around a core, with parts to be exchanged."""
 
     def attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
         q, k, v = (split(x @ w, num_heads) for w in (w_q, w_k, w_v))
@@ -113,7 +113,7 @@ def read_one_by_one(q, k, v, chunks, window):
 
 
 def read_at_once(core=by_library):
-    """The whole text in one call of a core, whatever the chunks."""
+    """Return attention that reads the whole text in one call of a core, whatever the chunks."""
 
     def attention(q, k, v, chunks, window):
         n, groups = q.size(2), q.size(1) // k.size(1)
@@ -148,7 +148,7 @@ class WithoutDropout(nn.Module):
 
 
 def module_of(core):
-    """A class of modules that use a core, and no dropout."""
+    """Return a class of modules that use a core, without dropout."""
 
     class Attention(nn.Module):
         def forward(self, q, k, v):
@@ -164,17 +164,17 @@ def scores_of(q, k):
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
 
-def plain(weigh):
-    """Attention with its own way from scores and mask to weights."""
+def plain(weights_of):
+    """Return attention whose weights are `weights_of(scores, mask)`."""
 
     def attention(q, k, v, mask=None):
-        return weigh(scores_of(q, k), mask) @ v
+        return weights_of(scores_of(q, k), mask) @ v
 
     return attention
 
 
 def scaled_by(scale):
-    """Attention whose scores are multiplied by `scale(q, k, v)` in place of 1/√d_k."""
+    """Return attention whose scores are multiplied by `scale(q, k, v)` instead of 1/√d_k."""
 
     def attention(q, k, v, mask=None):
         return masked_softmax(q @ k.transpose(-2, -1) * scale(q, k, v), mask) @ v

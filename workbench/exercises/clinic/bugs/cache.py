@@ -34,8 +34,8 @@ def reading(*, mask=window_mask, starts=lambda seen: (seen, seen), shared=(share
     return attention
 
 
-def corner(place):
-    """A window's band whose first query stands at place(n_new, n_keys), which is its own key only without a cache."""
+def band_from(place):
+    """Return the mask of a window whose first query stands at place(n_new, n_keys); right is n_keys - n_new."""
 
     def mask(n_new, n_keys, window):
         own = place(n_new, n_keys)
@@ -44,8 +44,8 @@ def corner(place):
     return mask
 
 
-def loose(ahead):
-    """A mask that lets new tokens hear so many of those behind them, once there is a cache."""
+def looking_ahead(ahead):
+    """Return a mask that lets new tokens see `ahead` tokens too far, once there is a cache."""
 
     def mask(n_new, n_keys, window):
         if n_new == n_keys:
@@ -83,8 +83,8 @@ def at_once(calls):
     faults=("misaligned", "miscounted"),
     section="10#text-chunk",
     variants=[
-        reading(mask=corner(lambda n_new, n_keys: (n_keys - n_new) // 2)),
-        reading(mask=corner(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))),
+        reading(mask=band_from(lambda n_new, n_keys: (n_keys - n_new) // 2)),
+        reading(mask=band_from(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))),
     ],
     hints=[
         "Queries of 0 give every key that is heard the same weight: the output is a plain average of those values.",
@@ -127,7 +127,7 @@ def detects(attention):
     fixes=[{7: (" if seen == 0 else None", "")}],
     faults=("not asked",),
     section="10#text-chunk",
-    variants=[reading(mask=loose(1)), reading(mask=loose(99))],
+    variants=[reading(mask=looking_ahead(1)), reading(mask=looking_ahead(99))],
     hints=[
         "Read token by token it is in perfect health. When does a new token need a mask?",
         "Of two tokens that come together, whom may the first not hear?",

@@ -12,11 +12,11 @@ from ..correct import by_library, heads_of, merged_heads
 from ..interfaces import HEADS, MERGED, projected
 
 
-def torn(x, num_heads):
+def split_by_reshape(x, num_heads):
     return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
 
 
-def sewn(x):
+def merge_by_reshape(x):
     return x.reshape(x.size(0), x.size(2), -1)
 
 
@@ -34,7 +34,7 @@ def sewn(x):
     ],
     faults=("wrong axis", "wrong order"),
     section="04#text-20",
-    variants=[heads_of(split=torn), heads_of(merge=sewn)],
+    variants=[heads_of(split=split_by_reshape), heads_of(merge=merge_by_reshape)],
     hints=[
         "Number the features: x of 2 tokens with 6 features each, 0 to 11. Which does head 0 get?",
         "There is a second place in the same function that has to be mended with the first.",

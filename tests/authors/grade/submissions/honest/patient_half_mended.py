@@ -1,5 +1,5 @@
 # 6.5 wrong
-# Diagnosis and cure are right, the test is still open: two thirds of the points.
+# Diagnosis and mended code are right, the test is still open: two thirds of the points.
 # %%
 line_5, fault_5 = 4, "not used"
 

@@ -1,5 +1,5 @@
 # 6.3 correct
-# Line, fault and cure of 6.3 are the lesson's; only the test is the student's.
+# Line, fault and mended code of 6.3 are the lesson's; only the test is the student's.
 # %%
 def detects_3(attention):
     others_ask = -q

@@ -12,6 +12,9 @@ from grading import texts, told
 from authors.grade.__main__ import main
 from authors.grade.report import dashboard
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.sections import TITLES
+
+CORNER = EXERCISES["3.2"].misconceptions["top-left"]
 
 
 def test_dashboard_shows_who_is_stuck_and_the_commonest_mistake(tmp_path):
@@ -26,7 +29,7 @@ def test_dashboard_shows_who_is_stuck_and_the_commonest_mistake(tmp_path):
     soup = BeautifulSoup(dashboard.table(dashboard.look(tmp_path), now), "html.parser")
     mistakes, stuck = (texts(table, "tbody tr") for table in soup.select("table.list"))
     assert [line[:1] + line[2:3] for line in mistakes] == [["3.2", "2"], ["3.2", "1"]]
-    assert mistakes[0][1] == "The mask starts at the wrong corner" and "No looking ahead" in mistakes[0][3]
+    assert mistakes[0][1] == CORNER.name and TITLES[CORNER.reread] in mistakes[0][3]
     assert [line[0:4] for line in stuck] == [
         ["fay", "3.2 A causal mask", "15 min", "1"],
         ["ada", "3.2 A causal mask", "10 min", "2"],

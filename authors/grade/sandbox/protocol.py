@@ -51,7 +51,7 @@ class Writer:
         self.storages, self._index, self._kept = [], {}, []
 
     def value(self, value, depth=0):
-        """The value as something that JSON knows; what is no plain data becomes its type's name."""
+        """Return the value as JSON; anything but plain data becomes the name of its type."""
         if depth > DEPTH:
             return ["odd", "something nested too deep"]
         kind = type(value)
@@ -180,7 +180,7 @@ class Reader:
 
 
 def cleaned(text, length=10_000):
-    """A text from the other side as it can be shown and written: no control characters, no halves of characters."""
+    """Return a text from the other side without control characters and halves of characters, cut to `length`."""
     text = str(text)[:length].encode("utf-8", "replace").decode()
     return "".join(c if c in "\n\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
@@ -259,7 +259,7 @@ class Channel:
 
 
 def _wait(deadline, end=None):
-    """A moment, in Python: who waits can be told to stop."""
+    """Wait a moment for `end`, in Python so that Ctrl-C is heard; raises TimedOut."""
     if deadline is not None and time.monotonic() > deadline:
         raise TimedOut
     select.select([end] if end else [], [], [], 0.02 if end is None else 0.05)

@@ -49,11 +49,11 @@ class Person:
 
     @property
     def apart(self):
-        """What tells one from a namesake, as far as anything does."""
+        """What tells this student from a namesake, "" if nothing does."""
         return self.number or self.email or self.place
 
     def forms(self):
-        """The forms in which a file may name this student."""
+        """All spellings by which a file may name this student."""
         words = words_of(self.name)
         forms = {"".join(sorted(words)), *("".join(words[i:] + words[:i]) for i in range(len(words)))}
         codes = (self.id, self.email, self.email.partition("@")[0], self.canvas)
@@ -61,19 +61,19 @@ class Person:
 
 
 def labels(people):
-    """{person: what to call them where others are}: the name, and of namesakes what tells them apart."""
+    """Return {person: label}: the name, and for namesakes also what tells them apart."""
     how_many = Counter(tuple(words_of(person.name)) for person in people)
     alone = {person for person in people if how_many[tuple(words_of(person.name))] == 1 or not person.apart}
     return {person: person.name if person in alone else f"{person.name} ({person.apart})" for person in people}
 
 
 def composed(text):
-    """The one form of accents that keyboards type; a Mac's file names have another."""
+    """Return a text with composed accents, as keyboards type them; a Mac's file names have them apart."""
     return unicodedata.normalize("NFC", text)
 
 
 def words_of(text):
-    """A name's words as they are compared: without case, accents' encodings and punctuation; any script."""
+    """Return a name's words for comparison: case, punctuation and the encoding of accents are ignored."""
     text = unicodedata.normalize("NFKC", text).casefold()
     return re.findall(r"[^\W_]+", text)
 

@@ -25,7 +25,7 @@ LONGEST = 60_000  # characters of a cell
 
 @dataclass
 class Cell:
-    """A code cell, or a statement of one: what it binds and what it uses, at the top level."""
+    """A code cell, or one statement of it, with the names that it binds, changes and uses."""
 
     source: str
     id: str = ""
@@ -66,7 +66,7 @@ class Cell:
 
     @functools.cached_property
     def dump(self):
-        """What it does, the same for the same code however it is laid out; None if it cannot be read."""
+        """The syntax tree as text, equal for equal code whatever its layout; None if it cannot be parsed."""
         return ast.dump(self.tree) if self.tree else None
 
 
@@ -101,7 +101,7 @@ def _lines_of(statement):
 
 
 def bound_by(statement):
-    """The names that a top-level statement binds, and those of which it sets an attribute or an item."""
+    """Return the names that a top-level statement binds, and those of which it sets an attribute or an item."""
     if isinstance(statement, DEFINITION):
         return {statement.name}, set()
     names, changed = set(), set()
@@ -129,7 +129,7 @@ def _outside_definitions(node):
 
 
 def used_in(table):
-    """The names of the whole notebook that a piece of code reads, at any depth."""
+    """Return the global names that a piece of code reads, in its inner functions too."""
     used = set()
     for symbol in table.get_symbols():
         outside = table.get_type() == "module" or symbol.is_global()
@@ -152,7 +152,7 @@ class Asked:
 
 
 class Course:
-    """The course's notebooks: what they ask for, and where their names come from."""
+    """The course's notebooks: which exercises they ask for, and which lines define the names these use."""
 
     def __init__(self, folder=NOTEBOOKS):
         self.asked, self._lines = {}, {}
@@ -172,7 +172,7 @@ class Course:
         return self._last(name, asked.notebook, asked.cell.place) is not None
 
     def lines_for(self, names, asked):
-        """[file, source] of the notebook's own lines that these names need, in its order."""
+        """Return [file, source] of each line of the notebook that these names depend on, in order."""
         needed, open_ = {}, [(name, asked.cell.place) for name in names]
         while open_:
             name, before = open_.pop()
@@ -192,14 +192,14 @@ class Course:
         return self._lines[notebook]
 
     def _last(self, name, notebook, before):
-        """The last line above a place that binds a name, or the first below where there is none."""
+        """Return the last line above a place that binds a name, or else the first below it."""
         binding = [line for line in self._lines_of(notebook) if name in line.binds]
         above = [line for line in binding if line.place < before]
         return above[-1] if above else binding[0] if binding else None
 
 
 def lines_of(cell):
-    """The statements of a cell, each of them a cell of its own; imports name by name."""
+    """Yield each statement of a cell as a `Cell`; an import yields one for each name."""
     for statement in cell.tree.body if cell.tree else ():
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
@@ -218,7 +218,7 @@ def course():
 
 
 def read_cells(text):
-    """The code cells of a notebook of any format; raises ValueError for what is none."""
+    """Return the code cells of a notebook of any format; raises ValueError for anything else."""
     try:
         notebook = json.loads(text)
         sheets = notebook.get("worksheets") or [notebook]
@@ -261,7 +261,7 @@ OTHER_NAME = "under another name"
 
 @dataclass
 class Answer:
-    """A submission's answer to one exercise: what to run, and what to show of it."""
+    """A submission's answer to one exercise: the code to run, and the code to show."""
 
     exercise: str
     lesson: list = field(default_factory=list)  # [file, source] of the course
@@ -273,7 +273,7 @@ class Answer:
 
 
 def answer_in(cells, id, of=None):
-    """The `Answer` to an exercise that a submission's cells hold."""
+    """Return the `Answer` to an exercise that a submission's cells hold."""
     of = of or course()
     asked = of.asked[id]
     expressions = asked.names

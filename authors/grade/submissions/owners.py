@@ -73,12 +73,12 @@ class Roster:
                 self._by_form.setdefault(form, []).append(person)
 
     def with_code(self, code):
-        """Those whom an id, an e-mail address or a platform's number names."""
+        """Return the people with this id, e-mail address or platform's number."""
         numbers = [person for platform in ("moodle", "canvas") for person in self._by_number.get((platform, code), ())]
         return list(dict.fromkeys([*self._by_code.get(code.casefold(), ()), *numbers])) if code else []
 
     def candidates(self, owner):
-        """(who an owner of files may be, whether more than a name says so)."""
+        """Return (people whom an owner of files may be, whether more than a name says so)."""
         by_number = self._by_number.get((owner.platform, owner.number), []) if owner.number else []
         exactly = self._by_code.get(owner.name.casefold(), [])
         for certain in (by_number, exactly):
@@ -94,7 +94,7 @@ class Roster:
 
 
 def _claimed_twice(groups, found_for):
-    """Owners of files that a name alone gives to somebody to whom another number's files of the same notebook go."""
+    """Return owners whom only their name links to a student who has files of the same notebook under another number."""
     claims = {}
     for owner, (among, _) in found_for.items():
         if len(among) == 1:
@@ -110,7 +110,7 @@ def _claimed_twice(groups, found_for):
 
 
 def _may_rival(groups, one, other):
-    """Whether two owners' files hold the same notebook; of what cannot be read nobody knows which it is."""
+    """Whether two owners' files may hold the same notebook; an unreadable file may hold any."""
     ours, theirs = (
         {n for submission in groups[owner] for n in submission.notebooks() or "?"} for owner in (one, other)
     )

@@ -250,7 +250,7 @@ def text_of(data, kind):
 
 
 def _something_else(data):
-    """What a file is, whatever its name says, if it is nothing that can be read; else ""."""
+    """Say what an unreadable file is, whatever its name, "" for one that may be readable."""
     if not data.strip():
         return f"it is empty ({count(len(data), 'byte')})"
     begins = data[:40].lstrip().lower()

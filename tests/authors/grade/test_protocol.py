@@ -103,19 +103,13 @@ def test_shared_memory_stays_shared_and_parts_are_cut_out():
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_attention_module_arrives_as_it_was_made(bias):
-    x = torch.randn(2, 3, 4)
-    for module in (MultiHeadAttention(4, 2, bias=bias), nn.MultiheadAttention(4, 2, bias=bias, batch_first=True)):
-        found = across(module.eval())
-        assert type(found) is type(module) and not found.training
-        assert torch.equal(found(x, x, x)[0], module(x, x, x)[0])
-    narrow = across(MultiHeadAttention(4, 2, kdim=3, vdim=5, bias=bias))
-    assert (narrow.k_proj.in_features, narrow.v_proj.in_features) == (3, 5)
-    assert not across(nn.MultiheadAttention(4, 2, bias=bias)).batch_first
-    torchs = across(nn.MultiheadAttention(4, 2, kdim=3, vdim=5, bias=bias))
-    assert (torchs.kdim, torchs.vdim) == (3, 5)
-    narrow.q_proj.requires_grad_(False)
-    assert [p.requires_grad for p in across(narrow).parameters()] == [p.requires_grad for p in narrow.parameters()]
-    assert across(nn.Linear(1, 1)).name == "Linear"
+    x, narrow = torch.randn(2, 3, 4), (torch.randn(2, 3, 4), torch.randn(2, 5, 3), torch.randn(2, 5, 6))
+    for kind, options in ((MultiHeadAttention, {}), (nn.MultiheadAttention, {"batch_first": True})):
+        for inputs, sizes in (((x, x, x), {}), (narrow, {"kdim": 3, "vdim": 6})):
+            module = kind(4, 2, bias=bias, **options, **sizes).eval()
+            found = across(module)
+            assert type(found) is kind and not found.training
+            assert torch.equal(found(*inputs)[0], module(*inputs)[0])
 
 
 FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
@@ -125,21 +119,16 @@ FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
     "data",
     [
         ["tensor", "float32", 0, [5], [1], 0, False],  # more than there is
-        ["tensor", "float32", 0, [4], [1], 1, False],
         ["tensor", "float32", 0, [2], [4], 0, False],
         ["tensor", "float32", 0, [2**25], [0], 0, False],  # one number, many times
         ["tensor", "float32", 1, [4], [1], 0, False],
-        ["tensor", "float32", 0, [4], [1, 1], 0, False],
         ["tensor", "float32", 0, [-1], [1], 0, False],
-        ["tensor", "float32", 0, [4.0], [1], 0, False],
         ["tensor", "float32", 0, [1], [2**64], 0, False],
         ["tensor", "float128", 0, [4], [1], 0, False],
-        ["tensor", "float32", 0, [1] * 17, [1] * 17, 0, False],
         ["tensor", "float32", 0, [2**20, 0], [1, 1], 0, False],  # rows without end, and nothing in them
         ["dict", [[["list", []], 1]]],
         ["module", "Linear", [], [], True],
         ["pickle", "x"],
-        {"a": 1},
     ],
 )
 def test_malformed_value_is_refused(data):
@@ -173,11 +162,8 @@ def test_message_arrives_whole_with_its_storages(ends):
         (protocol.HEAD.pack(2**20 + 1, 0), "too large"),
         (protocol.HEAD.pack(0, 2**26 + 1), "too large"),
         (protocol.HEAD.pack(100_000, 0) + b"[" * 100_000, "no message"),
-        (protocol.HEAD.pack(1, 0) + b"{", "no message"),
-        (protocol.HEAD.pack(2, 0) + b"[]", "no message"),
         (protocol.HEAD.pack(2, 0) + b"{}", "no message"),
         (protocol.HEAD.pack(14, 1) + b'{"sizes": [0]}x', "no message"),
-        (protocol.HEAD.pack(18, 1) + b'{"sizes": [-1, 2]}x', "no message"),
     ],
 )
 def test_malformed_message_is_refused_unread(ends, sent, said):
@@ -243,14 +229,6 @@ def connection(*answers):
     return Connection(Scripted(*({**SAID, **answer} for answer in answers)), 5)
 
 
-def test_what_an_answer_used_and_called_is_remembered(capsys):
-    one = connection({"used": ["exp"], "printed": "a\x1b"}, {"used": ["sum"], "library": "mask"}, {"library": "other"})
-    f = RemoteFunction(one, 0)
-    assert [f(), f(), f()] == [None] * 3
-    assert f.used == {"exp", "sum"} and one.library == "mask"
-    assert capsys.readouterr().out == "a\N{REPLACEMENT CHARACTER}"
-
-
 def test_error_has_the_type_and_message_it_had_there():
     error = error_like("ValueError", "no\x1b")
     assert isinstance(error, ValueError) and type(error).__name__ == "ValueError"
@@ -265,20 +243,10 @@ def test_change_of_an_argument_arrives():
     def after(*values):
         return lambda writer: [writer.value(value) for value in values]
 
-    x, numbers, module = torch.zeros(2), [1], MultiHeadAttention(4, 2)
-    other = MultiHeadAttention(4, 2)
+    x, numbers, module, other = torch.zeros(2), [1], MultiHeadAttention(4, 2), MultiHeadAttention(4, 2)
     RemoteFunction(connection({"after": after(torch.ones(3), [2, 3], other)}), 0)(x, numbers, module)
     assert torch.equal(x, torch.ones(3)) and numbers == [2, 3]
     assert torch.equal(module.q_proj.weight, other.q_proj.weight)
-
-    def less(writer):
-        other.k_proj.requires_grad_(False)
-        *kind, parameters, training = writer.value(other)
-        return [[*kind, [told for told in parameters if told[0] != "v_proj.weight"], training]]
-
-    RemoteFunction(connection({"after": less}), 0)(module)
-    assert [p.requires_grad for p in (module.q_proj.weight, module.k_proj.weight)] == [True, False]
-    assert not hasattr(module.v_proj, "weight") and module.v_proj.bias is not None
     with pytest.raises(WorkerEnded, match="beyond recognition"):
         RemoteFunction(connection({"after": after(1)}), 0)(x)
     one, _ = state_of([x]), x.add_(1)
@@ -374,22 +342,20 @@ def test_gradients_are_as_if_the_call_had_been_made_here():
     bare = tuple(part.detach().requires_grad_(part.requires_grad) for part in there)
     found = connected(bare, [x, y], lambda weights: gradients(tensors_in(there), [x, y], weights))
     assert [part.requires_grad for part in found] == [True, False, True, False]
-    weights = [torch.tensor([1.0, 5.0]), torch.tensor([2.0, 3.0])]
-    loss = (here[0] * weights[0]).sum() + (here[2].float() * weights[1]).sum()
-    (want,) = torch.autograd.grad(loss, x, retain_graph=True)
-    total = (found[0] * weights[0]).sum() + (found[2].float() * weights[1]).sum()
-    mine, none = torch.autograd.grad(total, (x, y), allow_unused=True)
-    assert torch.allclose(mine, want, rtol=1e-2) and none is None
+    want, mine = (
+        torch.autograd.grad((first * 3).sum() + third.float().sum(), (x, y), allow_unused=True)
+        for first, _, third, _ in (here, found)
+    )
+    assert torch.allclose(mine[0], want[0], rtol=1e-2) and mine[1] is None
     assert connected(there[1], [x], None) is there[1] and connected(there[0], [], None) is there[0]
-    assert isinstance(connected(list(bare), [x], None), list)
-    for several in (list(there), there, there[0]):
-        assert len(tensors_in(several)) == (1 if several is there[0] else 4)
+
+
+def test_second_derivative_across_processes_is_an_error_and_not_0():
+    x = torch.randn(2, requires_grad=True)
     linked = connected(torch.ones(2, requires_grad=True), [x], lambda weights: [weights[0]])
     (once,) = torch.autograd.grad(linked.square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):  # and not a gradient of 0
+    with pytest.raises(RuntimeError, match="once_differentiable"):
         once.sum().backward()
-    (half,) = gradients([here[2]], [x], [torch.ones(2, dtype=torch.float64)])  # ask_gradients in another dtype
-    assert torch.allclose(half, x, rtol=1e-2)
 
 
 def test_recorded_run_arrives_with_its_sources_and_lines():
@@ -398,24 +364,13 @@ def test_recorded_run_arrives_with_its_sources_and_lines():
         return ones.tril()
 
     run = traces.recorded(mask, [2])
-    run.operations[0].place = traces.Place(file="/torch/library.py", text="of the library")
     run.operations[1].place = traces.Place(file="<cell 1>", text="return `ones`.tril()")
-    data = traces.as_data(run)
-    assert [step[:3] for step in data[1]] == [["ones", "ones(2, 2)", ""], ["tril", "tril", "return `ones`.tril()"]]
-    assert [step[4:] for step in data[1]] == [[[], []], [[0], [0]]]  # from what, and at which place it is returned
-    theirs = traces.from_data(data)
+    theirs = traces.from_data(traces.as_data(run))
     assert theirs.operations[1].sources == [theirs.operations[0]] and theirs.operations[1].returned == {0}
     said = traces.first_difference(lambda n: torch.ones(n, n).tril(1), theirs, [2])
     assert said.endswith("In your code: `return 'ones'.tril()`.")
     assert traces.first_difference(mask, theirs, [2]) == ""
-    nested = traces.recorded(lambda n: torch.nested.nested_tensor([torch.ones(n), torch.ones(3)]) + 1, [2])
-    told = traces.from_data(traces.as_data(nested))
-    assert [step.kept.shape for step in told.operations] == [step.kept.shape for step in nested.operations]
-    traces.first_difference(mask, told, [2])  # can be laid beside another
     assert traces.as_data(traces.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
-    assert len(traces.as_data(traces.recorded(lambda n: sum(torch.ones(n) for _ in range(200)), [2]))[1]) == 400
-    run.operations *= traces.MOST
-    assert traces.as_data(run) is None
 
 
 STEP = ["tril", "tril", "line", [[2, 2], "float32", 4, torch.ones(4).double()], [None], [0]]

@@ -8,22 +8,6 @@ from .fast import attention_with_weights, attention_without_weights
 from .functional import merge_heads, scaled_dot_product_attention, split_heads
 
 
-def _mask_with_heads(mask, scores_shape):
-    """Bring a mask to 2 or 4 dimensions: a 3-D one is (batch, 1 or n_queries, n_keys) and holds for every head."""
-    batch, heads, n_queries, n_keys = scores_shape
-    if isinstance(mask, torch.Tensor) and mask.ndim == 3:
-        check_mask(mask, (batch, n_queries, n_keys))
-        return mask[:, None]
-    try:
-        check_mask(mask, scores_shape)
-    except ValueError as error:
-        raise ValueError(
-            f"mask has shape {tuple(mask.shape)}; this call takes (n_queries, n_keys)=({n_queries}, {n_keys}), "
-            f"({batch}, 1 or {n_queries}, {n_keys}) or ({batch}, {heads} or 1, {n_queries} or 1, {n_keys})"
-        ) from error
-    return mask
-
-
 def _dtype_of(projection):
     """What a module's inputs must be, or None where autocast or another kind of layer sees to that."""
     weight = getattr(projection, "weight", None)
@@ -108,10 +92,7 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
 
     def forward(self, query, key, value, mask=None, *, need_weights=True, is_causal=False):
-        check_sequences(query, key, value, (self.embed_dim, self.kdim, self.vdim), _dtype_of(self.q_proj))
-        if mask is not None and is_causal:
-            raise ValueError("mask and is_causal=True were both given: pass mask & causal_mask(n_queries, n_keys)")
-        mask = _mask_with_heads(mask, (query.size(0), self.num_heads, query.size(1), key.size(1)))
+        mask = self._prepare(query, key, value, mask, is_causal)
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, n_queries, head_dim)
         key = split_heads(self.k_proj(key), self.num_heads)  # (batch, heads, n_keys, head_dim)
         value = split_heads(self.v_proj(value), self.num_heads)  # (batch, heads, n_keys, head_dim)
@@ -121,6 +102,24 @@ class MultiHeadAttention(nn.Module):
         else:
             output, weights = attention_without_weights(query, key, value, mask, **options), None
         return self.out_proj(merge_heads(output)), weights  # (batch, n_queries, embed_dim)
+
+    def _prepare(self, query, key, value, mask, is_causal):
+        """Check what a call was given; returns the mask in 2 or 4 dimensions: a 3-D one holds for every head."""
+        check_sequences(query, key, value, (self.embed_dim, self.kdim, self.vdim), _dtype_of(self.q_proj))
+        if mask is not None and is_causal:
+            raise ValueError("mask and is_causal=True were both given: pass mask & causal_mask(n_queries, n_keys)")
+        batch, heads, n_queries, n_keys = query.size(0), self.num_heads, query.size(1), key.size(1)
+        if isinstance(mask, torch.Tensor) and mask.ndim == 3:
+            check_mask(mask, (batch, n_queries, n_keys))
+            return mask[:, None]
+        try:
+            check_mask(mask, (batch, heads, n_queries, n_keys))
+        except ValueError as error:
+            raise ValueError(
+                f"mask has shape {tuple(mask.shape)}; this call takes (n_queries, n_keys)=({n_queries}, {n_keys}), "
+                f"({batch}, 1 or {n_queries}, {n_keys}) or ({batch}, {heads} or 1, {n_queries} or 1, {n_keys})"
+            ) from error
+        return mask
 
     @classmethod
     def from_torch(cls, theirs):

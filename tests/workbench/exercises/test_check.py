@@ -128,7 +128,7 @@ def test_grading_meets_the_calls_in_an_order_of_its_own():
     calls = [(torch.full((2,), float(n)),) for n in range(8)]
 
     def order(seed):
-        exercise = small(probes=calls, drawn=lambda rng: [(torch.full((2,), 9.0),)])
+        exercise = small(probes=calls, random_probes=lambda rng: [(torch.full((2,), 9.0),)])
         exercise.draw_again(random.Random(seed))
         return [trial.args[0][0].item() for trial in exercise.trials]
 
@@ -945,16 +945,16 @@ def test_a_random_mask_leaves_every_row_partly_open(shape):
 def test_numbers_are_drawn_again_unless_they_mean_something():
     draw = random.Random(3)
     numbers = torch.linspace(-1, 9, 4000)
-    drawn = probes.drawn_again(numbers, draw)
+    drawn = probes.redrawn(numbers, draw)
     assert not torch.equal(drawn, numbers) and drawn.shape == numbers.shape
     assert abs(drawn.mean() - 4) < 0.3 and abs(drawn.std() - numbers.std()) < 0.2
     kept = [torch.rand(3), torch.tensor([True]), torch.tensor([-2]), torch.tensor([-0.5]), torch.tensor([-1, math.inf])]
-    assert all(probes.drawn_again(arg, draw) is arg for arg in [*kept, 3, None, [1, -2]])
+    assert all(probes.redrawn(arg, draw) is arg for arg in [*kept, 3, None, [1, -2]])
     module = nn.Linear(3, 2)
     before = module.weight.clone()
-    assert not torch.equal(probes.drawn_again(module, draw).weight, before) and torch.equal(module.weight, before)
+    assert not torch.equal(probes.redrawn(module, draw).weight, before) and torch.equal(module.weight, before)
 
 
-def test_drawn_lengths_leave_something_to_pad():
-    drawn = [probe for seed in range(20) for probe in probes.drawn_lengths(random.Random(seed))]
+def test_random_lengths_leave_something_to_pad():
+    drawn = [probe for seed in range(20) for probe in probes.random_lengths(random.Random(seed))]
     assert len(drawn) == 40 and all(lengths.min() >= 1 and lengths.max() < max_len for lengths, max_len in drawn)

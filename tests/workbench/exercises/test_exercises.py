@@ -177,7 +177,8 @@ def test_check_rejects_a_broken_invariant(id, shape):
             return result
         return result + first.sum() * torch.arange(shape[-2])[:, None]
 
-    assert check(id, answer).status == "wrong"
+    verdict = check(id, answer)
+    assert verdict.status == "wrong" and any(what in verdict.message for what, _ in EXERCISES[id].invariants)
 
 
 def leaks(into, out_of, first=0):
@@ -227,7 +228,7 @@ def test_check_notices_that_no_gradient_flows(id):
 def test_grading_draws_calls_that_nobody_has_seen():
     detectors = {id for id in FUNCTIONS if EXERCISES[id].asks.startswith("my_detects(")}
     for id in {*FUNCTIONS} - detectors:
-        first, second = (EXERCISES[id].drawn(random.Random(seed)) for seed in (1, 2))
+        first, second = (EXERCISES[id].random_probes(random.Random(seed)) for seed in (1, 2))
         assert first and (repr(first) != repr(second) or id == "5.2"), id  # modules look alike
 
 

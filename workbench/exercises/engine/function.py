@@ -25,7 +25,7 @@ from ...trace import trace
 from . import runner
 from .exercise import Exercise, register
 from .outcome import close, is_or_are, outcome_of, refuse_not_callable, right, same, same_complaint, sort_of
-from .probes import drawn_again, with_dtype
+from .probes import redrawn, with_dtype
 from .runner import OutOfTime, Raised, Worker
 
 COURSE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (attn_lib.__file__, workbench.__file__))
@@ -68,14 +68,14 @@ class Function(Exercise):
     may_change: tuple = ()  # positions of arguments that the answer is there to change
     after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
     shown: Callable = lambda arg: None  # an argument in words, where its shape does not say enough
-    drawn: Callable = lambda rng: []  # more probes, of sizes that a `random.Random` draws
+    random_probes: Callable = lambda rng: []  # more of them for grading, drawn by a `random.Random`
     prepare: Callable = lambda answer: None  # is called with an answer before its time begins
 
     def __post_init__(self):
         self._order_trials()
 
     def draw_again(self, rng):
-        self.probes = [tuple(drawn_again(arg, rng) for arg in probe) for probe in self.probes] + self.drawn(rng)
+        self.probes = [tuple(redrawn(arg, rng) for arg in probe) for probe in self.probes] + self.random_probes(rng)
         rng.shuffle(self.probes)
         self._order_trials()
 

@@ -28,7 +28,7 @@ def with_dtype(arg, dtype):
     return arg.to(dtype) if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg
 
 
-def drawn_again(arg, rng):
+def redrawn(arg, rng):
     """An argument with other random numbers, as large as they were; what is no such numbers stays.
 
     Sizes and masks stay, and tensors without a negative number: those are weights, wishes or a worked example.
@@ -36,14 +36,14 @@ def drawn_again(arg, rng):
     if isinstance(arg, nn.Module):
         arg = copy.deepcopy(arg)
         for parameter in arg.parameters():
-            parameter.data = drawn_again(parameter.data, rng)
+            parameter.data = redrawn(parameter.data, rng)
         return arg
     varies = isinstance(arg, torch.Tensor) and arg.is_floating_point() and arg.isfinite().all() and (arg < 0).any()
     varies = varies and arg.numel() > 1
     return normal(*arg.shape, seed=rng.randrange(2**40)) * arg.std() + arg.mean() if varies else arg
 
 
-def drawn_lengths(rng):
+def random_lengths(rng):
     """Probes of a mask for padding, two of them: (lengths, max_len), with at least one sequence that is padded."""
     probes = []
     for batch in rng.sample(range(2, 6), 2):

@@ -193,7 +193,7 @@ self_attention = function(
     ],
     corner_cases=[_projections(1, 3, 2, 4, seed=40)],
     returns=("the output",),
-    drawn=lambda rng: [_projections(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
+    random_probes=lambda rng: [_projections(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
     invariants=[("the outputs do not move along when the tokens change places", _permuting)],
     hints=[
         "Five lines are enough: queries, keys, values, weights, outputs. Each of them is one matrix product or a "

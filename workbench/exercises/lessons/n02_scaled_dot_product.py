@@ -42,7 +42,7 @@ stable_softmax = function(
         (normal(3, 4, seed=5).masked_fill(torch.eye(3, 4, dtype=torch.bool), -math.inf),),
     ],
     gradients=True,
-    drawn=lambda rng: [(normal(*rng.sample(range(2, 8), axes), seed=rng.randrange(10**6)),) for axes in (2, 3)],
+    random_probes=lambda rng: [(normal(*rng.sample(range(2, 8), axes), seed=rng.randrange(10**6)),) for axes in (2, 3)],
     without=("softmax", "log_softmax", "softmin"),
     hints=[
         "Softmax is `exp` divided by the sum of `exp`, along the last axis.",
@@ -203,7 +203,7 @@ attention = function(
     corner_cases=[_qkv(n_q=3, n_k=4, d_k=2, d_v=5, seed=5), _qkv(2, n_q=3, n_k=1, d_k=2, d_v=4, seed=6)],
     returns=("the output", "the weights"),
     also_called=("attention",),
-    drawn=_qkv_of_sizes,
+    random_probes=_qkv_of_sizes,
     gradients=True,
     invariants=[("the output changes when keys and values change places together", _keys_together)],
     hints=[

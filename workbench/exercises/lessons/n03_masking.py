@@ -7,7 +7,7 @@ import torch
 from attn_lib import functional, masks
 
 from ..engine.function import function
-from ..engine.probes import drawn_lengths, normal, random_mask
+from ..engine.probes import normal, random_lengths, random_mask
 
 # ----------------------------------------------------------------------------------------------------------- 3.1
 
@@ -30,7 +30,7 @@ padding_mask = function(
     ],
     corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=1)],
     returns=("the mask",),
-    drawn=drawn_lengths,
+    random_probes=random_lengths,
     hints=[
         "Position j of sequence b is a real token if j is less than `lengths[b]`.",
         "`torch.arange(max_len)` is the row of positions; `lengths[:, None]` is the column of lengths. Compare "
@@ -135,7 +135,7 @@ causal_mask = function(
     section="03#text-10",
     probes=[(3, 3), (2, 4), (5, 5), (3, 7)],
     corner_cases=[(1, 1), (1, 4), (4, 2)],
-    drawn=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
+    random_probes=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
     returns=("the mask",),
     hints=[
         "Which row must be all True? The last query stands at the last key and may see everything.",
@@ -319,7 +319,7 @@ masked_softmax = function(
         (normal(2, 4, seed=9), torch.ones(2, 4, dtype=torch.bool)),
     ],
     returns=("the weights",),
-    drawn=lambda rng: [_masked(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
+    random_probes=lambda rng: [_masked(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
     gradients=True,
     invariants=[("a score that is masked still moves the weights", _masked_scores_silent)],
     hints=[

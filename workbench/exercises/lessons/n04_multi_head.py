@@ -25,7 +25,9 @@ split = function(
     as_="my_split_heads(x, num_heads)",
     title="Split into heads",
     section="04#text-20",
-    drawn=lambda rng: [_tokens(*rng.sample(range(2, 7), 2), heads * rng.randrange(2, 5), heads) for heads in (2, 3)],
+    random_probes=lambda rng: [
+        _tokens(*rng.sample(range(2, 7), 2), heads * rng.randrange(2, 5), heads) for heads in (2, 3)
+    ],
     probes=[_tokens(1, 3, 4, 2), _tokens(2, 3, 8, 2), _tokens(2, 5, 6, 3), _tokens(3, 4, 10, 5)],
     corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4), _tokens(1, 3, 6, 4)],
     hints=[
@@ -125,7 +127,7 @@ merge = function(
     as_="my_merge_heads(x)",
     title="Merge the heads",
     section="04#text-20",
-    drawn=lambda rng: [_heads(*rng.sample(range(2, 7), 4))],
+    random_probes=lambda rng: [_heads(*rng.sample(range(2, 7), 4))],
     probes=[_heads(1, 2, 3, 2), _heads(2, 3, 4, 5), _heads(3, 2, 5, 4), _heads(2, 4, 4, 3)],
     corner_cases=[_heads(2, 1, 3, 4), _heads(2, 3, 1, 4)],
     hints=[
@@ -242,7 +244,7 @@ multi_head = function(
     corner_cases=[_inputs(2, 4, 6, 1, seed=6), _inputs(2, 3, 4, 2, padding_mask([0, 2], 3), seed=8)],
     returns=("the output",),
     also_called=("multi_head",),
-    drawn=lambda rng: [_inputs(2, n, 12, rng.choice((2, 3, 4)), seed=rng.randrange(10**6)) for n in (3, 4)],
+    random_probes=lambda rng: [_inputs(2, n, 12, rng.choice((2, 3, 4)), seed=rng.randrange(10**6)) for n in (3, 4)],
     gradients=True,
     invariants=[
         ("a future token moves the past, although the mask is causal", _future),

@@ -9,7 +9,7 @@ from attn_lib.masks import padding_mask
 from attn_lib.modules import MultiHeadAttention
 
 from ..engine.function import function
-from ..engine.probes import drawn_lengths
+from ..engine.probes import random_lengths
 
 # ----------------------------------------------------------------------------------------------------------- 5.1
 
@@ -38,7 +38,7 @@ key_padding = function(
     section="05#text-11",
     probes=[_lengths(2, 1, max_len=3), _lengths(3, 1, max_len=4), _lengths(2, 5, 1, 4, max_len=6)],
     corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=2)],
-    drawn=drawn_lengths,
+    random_probes=random_lengths,
     returns=("the mask",),
     read=_ignored,
     hints=[
@@ -156,7 +156,7 @@ carry_over = function(
     ),
     after=_state_and_independence,
     also_called=("from_torch",),
-    drawn=lambda rng: [_modules(embed_dim=12, num_heads=rng.choice((2, 3, 4)), seed=rng.randrange(10**6))],
+    random_probes=lambda rng: [_modules(embed_dim=12, num_heads=rng.choice((2, 3, 4)), seed=rng.randrange(10**6))],
     shown=lambda module: module.in_words,
     may_change=(0, 1),  # theirs may not, but is compared by its numbers: then it shows what became of them
     hints=[

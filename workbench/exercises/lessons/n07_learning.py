@@ -37,7 +37,7 @@ softmax_backward = function(
     section="07#through-softmax",
     probes=[_shares(2, 3, seed=1), _shares(3, 4, seed=3), _shares(2, 3, 4, seed=5), _shares(2, 3, 4, 5, seed=7)],
     corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9))],
-    drawn=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
+    random_probes=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
     returns=("the gradient of the scores",),
     dtype=torch.float64,
     without=AUTOGRAD,
@@ -177,7 +177,7 @@ attention_backward = function(
         _attended(3, 5, 4, 2, 2, 3, seed=20),
     ],
     corner_cases=[_attended(1, 4, 3, 2, seed=30), _attended(4, 1, 3, 2, seed=35)],
-    drawn=lambda rng: [_attended(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
+    random_probes=lambda rng: [_attended(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the gradient of query", "the gradient of key", "the gradient of value"),
     dtype=torch.float64,
     without=AUTOGRAD,
@@ -383,7 +383,9 @@ learning = function(
         _wishes(5, 4, 3, 3, 0.5, (4, 0), (2, 3), seed=13),
     ],
     corner_cases=[_wishes(3, 4, 2, 0, 0.5, (0, 2), seed=17), _wishes(4, 3, 2, 3, 0.5, seed=21)],
-    drawn=lambda rng: [_wishes(4, *rng.sample(range(2, 6), 2), 2, 0.5, (0, 2), (3, 1), seed=rng.randrange(10**6))],
+    random_probes=lambda rng: [
+        _wishes(4, *rng.sample(range(2, 6), 2), 2, 0.5, (0, 2), (3, 1), seed=rng.randrange(10**6))
+    ],
     returns=("W_q",),
     dtype=torch.float64,
     prepare=_take_first_step,

@@ -47,7 +47,7 @@ sinusoidal_encoding = function(
     section="08#text-waves",
     probes=[(4, 4), (3, 10), (6, 8), (9, 6)],
     corner_cases=[(1, 4), (5, 2), (40, 16)],
-    drawn=lambda rng: [
+    random_probes=lambda rng: [
         (n, 2 * pairs) for n, pairs in zip(rng.sample(range(3, 12), 2), rng.sample(range(3, 8), 2), strict=True)
     ],
     returns=("the encoding",),
@@ -199,7 +199,7 @@ rotary = function(
     section="08#text-rope",
     probes=[_heads(1, 2, 3, 4), _heads(2, 3, 4, 6), _heads(1, 2, 5, 8, start=3), _heads(2, 1, 3, 10, start=1)],
     corner_cases=[_heads(2, 3, 1, 4, start=7), _heads(1, 2, 4, 2, start=2)],
-    drawn=lambda rng: [
+    random_probes=lambda rng: [
         _heads(2, 3, rng.randrange(3, 8), 2 * rng.randrange(2, 6), rng.randrange(1, 9)) for _ in range(2)
     ],
     returns=("the turned x",),
@@ -373,7 +373,7 @@ alibi_bias = function(
     section="08#text-alibi",
     probes=[(2, 3, 3), (8, 4, 4), (4, 2, 5), (6, 3, 4), (12, 1, 3)],
     corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1)],
-    drawn=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
+    random_probes=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
     returns=("the bias",),
     dtype=torch.float64,
     hints=[

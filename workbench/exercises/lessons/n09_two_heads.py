@@ -59,7 +59,7 @@ circuit = function(
     title="Two after, in capitals",
     section="09#three-matrices",
     probes=[(5, 3), (6, 4), (6, 6), (8, 7)],
-    drawn=lambda rng: [(n, n + rng.randrange(3)) for n in rng.sample(range(6, 12), 2)],
+    random_probes=lambda rng: [(n, n + rng.randrange(3)) for n in rng.sample(range(6, 12), 2)],
     returns=("the place that is heard most", "what is said"),
     dtype=torch.float64,
     after=_heard_and_said,
@@ -181,7 +181,7 @@ scoring = function(
         _seen([0, 5, 5, 0, 2], [3, 1, 0, 6, 1], [2, 2, 2, 2, 2], heads=4, seed=4),
     ],
     corner_cases=[_seen([1, 2, 3, 4], [4, 3, 2, 1], seed=5)],
-    drawn=_drawn_lists,
+    random_probes=_drawn_lists,
     returns=("the scores",),
     dtype=torch.float64,
     hints=[
@@ -356,7 +356,9 @@ silencing = function(
     shows=(output_without, induction.without_head),
     probes=[_attention(6, 3, 1, seed=1), _attention(8, 2, 1, n=4, seed=2), _attention(8, 4, 2, n=5, seed=3)],
     corner_cases=[_attention(6, 2, 0, seed=4), _attention(4, 1, 0, seed=5)],
-    drawn=lambda rng: [_attention(12, heads, rng.randrange(1, heads), seed=rng.randrange(10**6)) for heads in (3, 4)],
+    random_probes=lambda rng: [
+        _attention(12, heads, rng.randrange(1, heads), seed=rng.randrange(10**6)) for heads in (3, 4)
+    ],
     returns=("the output",),
     dtype=torch.float64,
     shown=lambda arg: f"{arg.num_heads} heads of {arg.embed_dim}" if isinstance(arg, nn.Module) else None,

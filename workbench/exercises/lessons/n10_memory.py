@@ -40,7 +40,7 @@ attend = function(
         _text(2, 3, heads=3, batch=2, head_dim=6, d_v=5, seed=3),
     ],
     corner_cases=[_text(0, 1, seed=4), _text(5, 1, heads=1, head_dim=2, d_v=1, seed=5)],
-    drawn=lambda rng: [
+    random_probes=lambda rng: [
         _text(rng.randrange(1, 7), rng.randrange(2, 5), batch=2, d_v=5, seed=rng.randrange(10**6)) for _ in range(2)
     ],
     returns=("the output", "the keys", "the values"),
@@ -216,7 +216,7 @@ share_heads = function(
     section="10#text-shared",
     probes=[_stored(1, 2, 3, 4, 2), _stored(2, 3, 4, 5, 2), _stored(2, 2, 5, 3, 4)],
     corner_cases=[_stored(2, 1, 3, 4, 3), _stored(1, 3, 2, 4, 1), _stored(1, 1, 1, 2, 1)],
-    drawn=lambda rng: [_stored(2, rng.randrange(2, 6), 3, 4, rng.randrange(2, 6)) for _ in range(2)],
+    random_probes=lambda rng: [_stored(2, rng.randrange(2, 6), 3, 4, rng.randrange(2, 6)) for _ in range(2)],
     returns=("the heads",),
     gradients=True,
     hints=[
@@ -277,7 +277,7 @@ window_mask = function(
     section="10#text-window",
     probes=[(3, 3, 2), (4, 4, 3), (2, 6, 3), (1, 5, 2), (3, 7, 2)],
     corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1)],
-    drawn=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
+    random_probes=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
     returns=("the mask",),
     hints=[
         "Begin with `causal_mask(n_queries, n_keys)`. Which of its True have to become False?",
@@ -400,7 +400,7 @@ cache_bytes = function(
     section="10#text-memory",
     probes=[(2, 12, 6, 3, 5, 16), (3, 20, 4, 2, 7, 32), (12, 768, 12, 12, 1, 32), (32, 4096, 32, 8, 100, 16)],
     corner_cases=[(1, 8, 4, 1, 1, 8), (2, 12, 6, 3, 0, 16), (2, 12, 6, 3, 5, 4)],
-    drawn=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
+    random_probes=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
     returns=("the number of bytes",),
     after=_as_tensor,
     shows=(cache.cache_bytes,),

@@ -31,7 +31,15 @@ settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end; before site and decks one that shows
 # no notebook, while the last of those are still run.
-LONG = ["test_boards_in_lab", "test_site", "test_deck", "test_board_layout", "test_grade_answer", "test_deploy"]
+LONG = [
+    "test_boards_in_lab",
+    "test_site",
+    "test_deck",
+    "test_live_deck",
+    "test_board_layout",
+    "test_grade_answer",
+    "test_deploy",
+]
 
 
 @pytest.hookimpl(optionalhook=True)

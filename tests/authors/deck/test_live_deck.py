@@ -188,7 +188,7 @@ def test_next_shows_saved_outputs_of_code_that_is_unchanged(live_deck):
 # --------------------------------------------------------------------------------------------- guesses and blanks
 
 
-def test_wrong_guess_keeps_the_answer_covered_and_the_right_one_shows_it(lecture):
+def test_only_the_right_guess_uncovers_the_answer(lecture):
     page, cell = lecture, to_the_question(lecture)
     asked = json.loads(cell.get_attribute("data-question"))
     page.keyboard.press("g")

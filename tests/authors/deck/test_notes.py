@@ -24,7 +24,7 @@ def test_the_first_cell_is_a_slide_and_every_section_begins_one(notebook):
         assert cell.metadata.get("slideshow", {}).get("slide_type") in (None, "slide", "subslide", "fragment", "skip")
 
 
-def test_every_slide_tells_the_speaker_something_and_nothing_else_does(notebook):
+def test_each_slide_and_no_other_cell_has_speaker_notes(notebook):
     beginnings = {cell.id for cell in notes.slides(notebook)}
     for cell in notebook.cells:
         if cell.id in beginnings:

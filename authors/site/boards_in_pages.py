@@ -1,4 +1,4 @@
-"""Boards for a page without a kernel: they live there."""
+"""Boards in a page without a kernel, the sentences that set them, and how pictures and code look there."""
 
 import base64
 import html

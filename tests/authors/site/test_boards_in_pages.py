@@ -8,7 +8,7 @@ import torch
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from authors.deck import build, notes
+from authors.deck import build
 from authors.site import boards_in_pages, markdown, sphinx_site
 from workbench.board import lessons
 
@@ -65,16 +65,3 @@ def test_formulas_become_mathml():
 def test_html_in_prose_stays_and_a_heading_is_one_line():
     assert markdown.to_html("a <b>c</b>") == "<p>a <b>c</b></p>\n"
     assert markdown.inline("1. A *title*") == "1. A <em>title</em>"
-
-
-def test_minutes_on_a_clock_and_before_each_slide():
-    assert [notes.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
-    slides = [("slide", 2), (None, 5), ("subslide", 1.5), ("fragment", 5), ("skip", 5), ("slide", 0)]
-    cells = [
-        new_markdown_cell(str(i), metadata={"slideshow": {"slide_type": kind}, "speaker": {"minutes": minutes}})
-        for i, (kind, minutes) in enumerate(slides)
-    ]
-    notebook = new_notebook(cells=cells)
-    assert [cell.source for cell in notes.slides(notebook)] == ["0", "2", "5"]
-    assert list(notes.minutes_before(notebook).values()) == [0, 2, 3.5]
-    assert notes.notes_of(new_markdown_cell("")) == {"minutes": 0, "say": "", "ask": ""}

@@ -297,7 +297,11 @@ def test_the_librarys_own_test_has_no_blind_spot(id):
 MORE_CALLS = {  # that cannot show every bug of their signature
     interfaces.HEADS: [interfaces.projected(num_heads=1), (*interfaces.projected(batch=1), torch.ones(1, 5, 5).bool())],
     interfaces.MERGED: [(*interfaces.qkv(n_q=5, d_k=6, d_v=6), torch.tensor([4, 4]), 3)],
-    interfaces.CHUNKS: [interfaces.reads([3, 2], 9, heads=3, kv_heads=1), interfaces.reads([3, 1, 1], 3)],
+    interfaces.CHUNKS: [
+        interfaces.reads([3, 2], 9, heads=3, kv_heads=1),
+        interfaces.reads([3, 1, 1], 3),
+        interfaces.reads([2, 2, 2], 5),
+    ],
 }
 
 

@@ -12,15 +12,15 @@ from pygments.lexers import PythonLexer
 from pygments.styles import get_style_by_name
 from pygments.token import Name, Text
 
+from workbench.board import modules
 from workbench.board.board import PAGE
-from workbench.board.board import script as board_script
 from workbench.display.show import marked
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
 CODE, CODE_IN_THE_DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # styles of pygments
 STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
-STANDALONE = (Path(__file__).parent / "standalone.js").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
 
 
 def buttons(notebook, shown):
@@ -73,21 +73,19 @@ def has_colour(kind):
 
 def script():
     """One classic script: a page opened as a file may not load modules."""
-    return "(() => {\n" + board_script().replace("export default ", "const widget = ") + STANDALONE + "})();\n"
+    return modules.script(HERE / "standalone.js")
 
 
 def guess_script():
     """Guesses answered in a page, with the boards' reader of numbers as `attnNumbers`."""
-    reader = (PAGE / "numbers.js").read_text(encoding="utf-8")
-    names = "readNumber, readNumbers, written, exact"
-    guesses = (Path(__file__).parent / "predict.js").read_text(encoding="utf-8")
-    return f"const attnNumbers = (() => {{\n{reader}return {{ {names} }};\n}})();\n{guesses}"
+    guesses = (HERE / "predict.js").read_text(encoding="utf-8")
+    return modules.script(PAGE / "numbers.js", "attnNumbers") + guesses
 
 
 def embed(shown):
     """A board for a page: its traits for the script, and its tables until the script runs."""
-    films = {name: base64.b64encode(data).decode() for name, data in shown.films.items()}
-    traits = {"spec": shown.spec, "films": films, "now": shown.now, "heard": shown.heard}
+    frames = {name: base64.b64encode(data).decode() for name, data in shown.frames.items()}
+    traits = {"spec": shown.spec, "frames": frames, "state": shown.state, "reply": shown.reply}
     saved = json.dumps(traits, ensure_ascii=False).replace("<", "\\u003c")
     script = f'<script type="application/json">{saved}</script>'
     return f'<div class="saved-board" data-title="{html.escape(shown.title)}">{script}{shown.tables("")}</div>'

@@ -4,31 +4,16 @@ import base64
 import json
 import math
 
-from authors.site import boards_in_pages
-from workbench.board.board import script
+from paths import ROOT
 
-NAMES = (
-    "Engine, explained, counted, CONDITIONS, OPERATIONS, evaluate, sources, spelledOut, plainText, randomMatrix,"
-    " read, readNumber, readNumbers, written, exact, wire"
-)
-# A board's engine on the traits that Python sends, as a page has it where nobody answers.
-ENGINE = """
-window.engineOf = (text) => {
-  const traits = JSON.parse(text), bytes = (b) => Uint8Array.from(atob(b), (c) => c.charCodeAt(0));
-  traits.films = Object.fromEntries(Object.entries(traits.films).map(([name, b]) => [name, bytes(b)]));
-  return new Engine({ alone: true, get: (name) => traits[name], set() {}, on() {}, save_changes() {} });
-};
-window.words = (x) => Array.isArray(x) || ArrayBuffer.isView(x) ? Array.from(x, words)
-  : typeof x !== "number" || Number.isFinite(x) ? x : { NaN: "nan", Infinity: "inf", "-Infinity": "-inf" }[String(x)];
-window.valuesOf = (engine) => Object.fromEntries(engine.steps.map((s) => [s.name, words(engine.values[s.name])]));
-"""
+from authors.site import boards_in_pages
+from workbench.board import modules
 
 
 def open_page(browser):
     page = browser.new_page()
     page.set_content("<p>A page without a kernel.</p>")
-    source = script().replace("export default ", "window.widget = ")
-    page.add_script_tag(content=f"{source}\nObject.assign(window, {{ {NAMES} }});{ENGINE}")
+    page.add_script_tag(content=modules.script(ROOT / "tests/helpers/board_page.js"))
     return page
 
 
@@ -43,8 +28,8 @@ def values_of(page, *boards_as_text):
 
 
 def traits(board):
-    films = {name: base64.b64encode(data).decode() for name, data in board.films.items()}
-    return json.dumps({"spec": board.spec, "films": films, "now": board.now, "heard": board.heard})
+    frames = {name: base64.b64encode(data).decode() for name, data in board.frames.items()}
+    return json.dumps({"spec": board.spec, "frames": frames, "state": board.state, "reply": board.reply})
 
 
 def assert_close(theirs, ours, where, tolerance=1e-9):

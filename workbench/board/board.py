@@ -13,18 +13,13 @@ import traitlets
 
 from ..display import show
 from ..display.colours import COLOURS
+from . import modules
 from .operations import Operation
 
 PAGE = Path(__file__).parent / "page"
-PARTS = ("numbers", "operations", "engine", "panels", "explain", "wires", "player", "page")  # joined in this order
 LARGEST = 1e6  # of a number that may be typed
 MOST = 16 * 256 * 256  # numbers in a film: what a page can hold
 EDITABLE = 32 * 32
-
-
-def script():
-    """The JavaScript of every board, one module without imports."""
-    return "\n".join((PAGE / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
 
 
 @dataclass(frozen=True)
@@ -140,13 +135,13 @@ class Board(anywidget.AnyWidget):
     holds no numbers.
     """
 
-    _esm = script()
+    _esm = modules.joined(PAGE / "page.js")
     _css = PAGE / "board.css"
 
     spec = traitlets.Dict().tag(sync=True)  # all that never changes
-    films = traitlets.Dict().tag(sync=True)  # name → bytes
-    now = traitlets.Any().tag(sync=True, echo_update=False)  # what the page says: inputs and settings
-    heard = traitlets.Dict().tag(sync=True)  # what Python answers
+    frames = traitlets.Dict().tag(sync=True)  # of films: name → bytes
+    state = traitlets.Any().tag(sync=True, echo_update=False)  # what the page says: inputs and settings
+    reply = traitlets.Dict().tag(sync=True)  # what Python answers
 
     def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False, tries=None):
         self.title, self._task = title, task
@@ -165,9 +160,9 @@ class Board(anywidget.AnyWidget):
         self.tries = [self._try(said, sets) for said, sets in (tries or {}).items()]
         super().__init__(
             spec=self._describe(large),
-            films={name: g.tensor.numpy().tobytes() for name, g in self._given.items() if g.tensor.ndim == 3},
-            now=self._state(0),
-            heard={"revision": 0, "problem": "", "made": self._made()},
+            frames={name: g.tensor.numpy().tobytes() for name, g in self._given.items() if g.tensor.ndim == 3},
+            state=self._as_state(0),
+            reply={"revision": 0, "problem": ""},
         )
         self._listens = True
 
@@ -204,6 +199,11 @@ class Board(anywidget.AnyWidget):
         return dict(self._settings)
 
     @property
+    def reached(self):
+        """Whether what the task asks for was there, now or before; its question may still be open."""
+        return self._reached
+
+    @property
     def done(self):
         """Whether the task was done, as Python judges; a board without one is never done."""
         return self._reached and (not self._task.why or self._answer == self._task.right)
@@ -215,12 +215,12 @@ class Board(anywidget.AnyWidget):
         """
         state = self._with(values)
         self._read(state)
-        self.now = state
+        self.state = state
         return self
 
     def _with(self, values):
         """What stands there with these inputs and controls."""
-        state = self._state(self._revision + 1)
+        state = self._as_state(self._revision + 1)
         for name, value in values.items():
             if name in self._start:
                 state["inputs"][name] = torch.as_tensor(value).tolist()
@@ -243,20 +243,20 @@ class Board(anywidget.AnyWidget):
 
     # -------------------------------------------------------------------------------------------- hear and judge
 
-    @traitlets.observe("now")
+    @traitlets.observe("state")
     def _hear(self, change):
         """Take what the page says, all or nothing. Nothing that it says raises: nobody would see it."""
         if not self._listens:
             return
         problem, revision = "", None
         try:
-            revision = self._revision = int(self.now["revision"])
-            problem = self._take(self.now)
+            revision = self._revision = int(self.state["revision"])
+            problem = self._take(self.state)
         except Exception as error:  # whatever a page may send, down to a list that nests too deep
             problem = f"Python could not read what this page said ({show.error(error, 100)})."
-            self._listens, self.now = False, self._state(self._revision)  # a page that is loaded anew starts there
+            self._listens, self.state = False, self._as_state(self._revision)  # a page that is loaded anew starts there
             self._listens = True
-        self.heard = {"revision": revision, "problem": problem, "made": self._made()}
+        self.reply = {"revision": revision, "problem": problem}
 
     def _take(self, said):
         inputs, settings = self._read(said)
@@ -306,26 +306,14 @@ class Board(anywidget.AnyWidget):
         self._values, self._reached = values, self._reached or bool(holds)
         return ""
 
-    def _made(self):
-        """What only Python can compute, for the page."""
-        return {s.name: _for_json(self._values[s.name]) for s in self._steps if s.operation.does == "python"}
-
-    def _state(self, revision):
+    def _as_state(self, revision):
         inputs = {name: tensor.tolist() for name, tensor in self._now.items()}
         return {"revision": revision, "inputs": inputs, "settings": dict(self._settings), "answer": self._answer}
 
     # ------------------------------------------------------------------------------------------------- describe
 
     def _describe(self, large):
-        panels = {}
-        for name, given in self._given.items():
-            shape = list(given.tensor.shape)
-            panels[name] = _panel(given, name) | {
-                **{"editable": given.editable, "toggle": given.toggle, "draw": given.draw, "shape": shape},
-                **{"when": given.when, "hidden": given.hidden},
-                "values": [] if given.tensor.ndim == 3 else _for_json(given.tensor),
-            }
-            panels[name]["single"] = given.tensor.dtype == torch.float32
+        panels = {name: _input_panel(name, given) for name, given in self._given.items()}
         for step in self._steps:
             panels[step.name] = _step_panel(step, panels)
         task = None
@@ -414,64 +402,36 @@ def _given(name, value):
 
 
 def _panel(thing, name):
-    own = ("kind", "rows", "columns", "at", "note", "gap", "parts")
+    """An input or a step for the page, as far as they are alike."""
+    own = ("kind", "at", "note", "gap", "parts", "when", "hidden")
     panel = {what: getattr(thing, what) for what in own} | {"name": name, "title": thing.title or name}
     panel |= {"rows": list(map(str, thing.rows or ())), "columns": list(map(str, thing.columns or ()))}
-    return panel | {"hidden": False, "when": (), "does": "", "of": (), "options": {}}
+    return panel | {"does": "", "role": "", "of": (), "options": {}}
+
+
+def _input_panel(name, given):
+    own = ("editable", "toggle", "draw")
+    is_film = given.tensor.ndim == 3
+    return _panel(given, name) | {
+        **{what: getattr(given, what) for what in own},
+        "shape": list(given.tensor.shape),
+        "single": given.tensor.dtype == torch.float32,
+        "values": [] if is_film else _for_json(given.tensor),
+    }
 
 
 def _step_panel(step, panels):
     """A step for the page; colour and words come from what it is computed from, unless they are given."""
-    does, of, options = step.operation.does, step.operation.of, dict(step.operation.options)
-    first, second = ([panels[name] for name in of] + [None, None])[:2]
-    if does == "python":
-        options = {}
-    elif does == "film":
-        options["frames"] = first["shape"][0]
-    panel = _panel(step, step.name) | {"hidden": step.hidden, "when": step.when, "does": does, "of": of}
+    operation, options = step.operation, step.operation.options
+    record, given = operation.record, [panels[name] for name in operation.of]
+    panel = _panel(step, step.name) | {"does": operation.does, "role": record.role, "of": operation.of}
     panel |= {"wires": step.wires, "sparse": step.sparse}
-    rows, columns = _words(does, first, second, options)
+    rows, columns = record.words(given, options)
     panel["rows"] = rows if step.rows is None else panel["rows"]
     panel["columns"] = columns if step.columns is None else panel["columns"]
-    panel["kind"] = step.kind or _kind(does, first, second, options)
-    panel["at"] = step.at or (1 + max([(panels[name]["at"] or (1,))[0] for name in of], default=0), 1)
+    panel["kind"] = step.kind or record.kind(given, options)
+    panel["at"] = step.at or (1 + max([(one["at"] or (1,))[0] for one in given], default=0), 1)
     return panel | {"options": {k: str(v) if v in (math.inf, -math.inf) else v for k, v in options.items()}}
-
-
-def _words(does, first, second, options):
-    """The words beside a result's rows and columns."""
-    if first is None:
-        return [], []
-    rows, columns = first["rows"], first["columns"]
-    if does == "product":
-        transpose = options["transpose"]
-        return columns if transpose == "a" else rows, second["rows" if transpose == "b" else "columns"]
-    if does == "transposed":
-        return columns, rows
-    if does == "weigh":
-        return second["rows"], second["columns"]
-    if does in (
-        "total",
-        "entropy",
-        "cross_entropy",
-        "largest",
-        "apart",
-        "any_open",
-        "cut",
-        "columns",
-        "head",
-        "view_alone",
-    ):
-        return ([], columns) if options.get("over") == "column" else (rows, [])
-    return ([], columns) if does == "row" else (rows, columns)
-
-
-def _kind(does, first, second, options):
-    if does in ("softmax", "masked") or first is None:
-        return "weights" if first else "input"
-    if does == "product":
-        return "scores" if options["transpose"] == "b" else "output" if first["kind"] == "weights" else second["kind"]
-    return second["kind"] if does == "weigh" else first["kind"]
 
 
 def _for_json(matrix):

@@ -18,9 +18,9 @@ def test_a_board_is_html_with_its_traits_and_tables():
     page = BeautifulSoup(boards_in_pages.embed(shown), "html.parser")
     board = page.select_one(".saved-board")
     saved = json.loads(board.script.string)
-    assert board["data-title"] == saved["spec"]["heading"] and set(saved) == {"spec", "films", "now", "heard"}
-    assert [saved[name] for name in ("spec", "now", "heard")] == [shown.spec, shown.now, shown.heard]
-    assert shown.now and {name: b64decode(film) for name, film in saved["films"].items()} == shown.films
+    assert board["data-title"] == saved["spec"]["heading"] and set(saved) == {"spec", "frames", "state", "reply"}
+    assert [saved[name] for name in ("spec", "state", "reply")] == [shown.spec, shown.state, shown.reply]
+    assert shown.state and {name: b64decode(film) for name, film in saved["frames"].items()} == shown.frames
     assert "</script>" in json.dumps(saved) and len(page.select("script")) == 1  # its words do not end it
     assert board.select("table")
 

@@ -28,10 +28,10 @@ def said(board, **more):
 
 def test_what_the_page_says_reaches_inputs_settings_and_results(board):
     inputs = {"a": [[1, 5.5], [3, 4]], "b": [[1, 0], [0, 1]]}
-    board.set_state({"now": said(board, inputs=inputs, settings={"factor": 10})})
+    board.set_state({"state": said(board, inputs=inputs, settings={"factor": 10})})
     assert board.inputs["a"].tolist() == [[1, 5.5], [3, 4]] and board.settings == {"factor": 10}
     assert board.results["d"].tolist() == [[10, 55], [30, 40]]
-    assert board.heard == {"revision": 5, "problem": "", "made": {}}
+    assert board.reply == {"revision": 5, "problem": ""}
     assert board.done
 
 
@@ -75,12 +75,12 @@ def test_no_malformed_message_raises_or_changes_anything(board):
     messages += [said(board, proof=proof) for proof in (5, {"inputs": {}}, "x")]
     assert len(messages) >= 44
     for message in messages:
-        board.set_state({"now": message})
-        assert "could not read" in board.heard["problem"], message
+        board.set_state({"state": message})
+        assert "could not read" in board.reply["problem"], message
         assert torch.equal(board.inputs["a"], before["a"]) and board.settings == {"factor": 1}
-        assert board.now["inputs"]["a"] == before["a"].tolist()  # what a page that is loaded anew starts from
-    board.set_state({"now": said(board)})
-    assert board.heard["problem"] == ""
+        assert board.state["inputs"]["a"] == before["a"].tolist()  # what a page that is loaded anew starts from
+    board.set_state({"state": said(board)})
+    assert board.reply["problem"] == ""
 
 
 def test_it_computes_in_float64():
@@ -98,11 +98,11 @@ def test_a_float32_number_is_the_decimal_that_was_written():
 def test_the_task_is_judged_here_and_what_was_done_stays_done(board):
     moved = {"a": [[1, 2], [3, 10]], "b": [[1, 0], [0, 1]]}
     proof = {"inputs": moved, "settings": {"factor": 1}}
-    board.set_state({"now": said(board, proof=proof)})  # the page was ahead: done, and moved on since
+    board.set_state({"state": said(board, proof=proof)})  # the page was ahead: done, and moved on since
     assert board.done and board.inputs["a"][1, 1] == 4
-    board.set_state({"now": said(board, proof=None, fresh=True)})  # Reset
+    board.set_state({"state": said(board, proof=None, fresh=True)})  # Reset
     assert not board.done
-    board.set_state({"now": said(board, proof={**proof, "inputs": said(board)["inputs"]})})  # not so
+    board.set_state({"state": said(board, proof={**proof, "inputs": said(board)["inputs"]})})  # not so
     assert not board.done
 
 
@@ -110,21 +110,16 @@ def test_a_task_with_a_question_is_done_with_its_right_answer():
     task = Task("Make a large.", (("above", "a", 0, 0, 5),), why="Why?", answers=("no", "yes"), right=1)
     board = Board({"a": torch.zeros(1, 1)}, [], task=task)
     for answer, done in ((None, False), (0, False), (True, False), ("1", False), (1, True)):
-        board.set_state({"now": said(board, inputs={"a": [[6]]}, answer=answer, fresh=False)})
+        board.set_state({"state": said(board, inputs={"a": [[6]]}, answer=answer, fresh=False)})
         assert board.done is done
 
 
-def test_what_cannot_be_computed_is_said_and_the_old_results_stay():
-    def unlucky(a):
-        if a[0, 0] == 13:
-            raise RuntimeError("unlucky")
-        return a * 2
-
-    board = Board({"a": torch.ones(1, 1)}, [("b", op.python(unlucky, "a"))])
-    board.set_state({"now": said(board, inputs={"a": [[13]]})})
-    assert "unlucky" in board.heard["problem"] and board.results["b"].item() == 2
-    board.set_state({"now": said(board, inputs={"a": [[4]]})})
-    assert board.heard == {"revision": 5, "problem": "", "made": {"b": [[8.0]]}}
+def test_what_cannot_be_computed_leaves_the_old_results():
+    board = Board({"a": torch.ones(1, 1)}, [("b", op.choose("a", chosen="n"))], [Control("n", "N", (0, 9))])
+    board.set_state({"state": said(board, settings={"n": 9})})
+    assert "cannot be computed" in board.reply["problem"] and board.results["b"].tolist() == [[1]]
+    board.set_state({"state": said(board, settings={"n": 0}, inputs={"a": [[4]]})})
+    assert board.reply == {"revision": 5, "problem": ""} and board.results["b"].tolist() == [[4]]
 
 
 def test_what_is_read_back_and_what_was_given_are_copies(board):
@@ -142,10 +137,8 @@ def test_what_is_read_back_and_what_was_given_are_copies(board):
 
 
 def test_nan_and_infinity_reach_the_page_as_words():
-    board = Board(
-        {"a": torch.zeros(1, 1)}, [("b", op.python(lambda a: torch.tensor([[math.nan, math.inf, -math.inf]]), "a"))]
-    )
-    assert board.heard["made"]["b"] == [["nan", "inf", "-inf"]]
+    board = Board({"a": Input(torch.tensor([[math.nan, math.inf, -math.inf]]), editable=False)}, [])
+    assert board.spec["panels"][0]["values"] == [["nan", "inf", "-inf"]]
 
 
 def test_without_a_kernel_there_are_plain_tables_and_no_address(board):
@@ -167,7 +160,7 @@ def test_words_and_colours_follow_from_what_a_step_is_computed_from():
         ("products", op.product("W", "W", transpose="a")),
         ("one", op.row("queries", chosen=0)),
         ("shares", op.row("weights", chosen=0)),
-        ("weighed", op.weigh("shares", "queries")),
+        ("weighed", op.weighted_rows("shares", "queries")),
     ]
     board = Board({"X": x, "W": Input(torch.ones(3, 2), "query", columns=("f0", "f1"))}, steps)
     panels = {panel["name"]: panel for panel in board.spec["panels"]}
@@ -214,9 +207,9 @@ def test_a_board_that_cannot_be_says_why(make, exception, word):
 
 
 def test_a_change_from_python_is_one_that_the_page_takes_for_new(board):
-    revisions = [board.now["revision"], *(board.change(factor=factor).now["revision"] for factor in (10, 1))]
+    revisions = [board.state["revision"], *(board.change(factor=factor).state["revision"] for factor in (10, 1))]
     assert len(set(revisions)) == 3
-    assert board.now["settings"] == {"factor": 1} and board.heard["revision"] == revisions[-1]
+    assert board.state["settings"] == {"factor": 1} and board.reply["revision"] == revisions[-1]
 
 
 def test_reset_goes_back_to_where_the_controls_started():

@@ -1,6 +1,5 @@
 """Boards in the hands of a person, on a page without a kernel: keys, mouse, what is said, and Python keeping silent."""
 
-import math
 import re
 
 import pytest
@@ -705,14 +704,15 @@ def test_presentation_mode_is_larger(browser):
 # ---------------------------------------------------------------------------------------------- Python, or its silence
 
 MODEL = """([text, deaf]) => {
-  const traits = JSON.parse(text), heard = {};
-  traits.films = {};
+  const traits = JSON.parse(text), listeners = {};
+  traits.frames = {};
   window.engine = new Engine({
-    get: (name) => traits[name], set: (name, value) => (traits[name] = value), on: (what, then) => (heard[what] = then),
+    get: (name) => traits[name], set: (name, value) => (traits[name] = value),
+    on: (what, then) => (listeners[what] = then),
     save_changes() { if (deaf) throw new Error("no kernel"); },
   });
-  window.say = (name, value) => ((traits[name] = value), heard[`change:${name}`]());
-  window.answer = (more) => say("heard", { revision: engine.revision, problem: "", made: {}, ...more });
+  window.say = (name, value) => ((traits[name] = value), listeners[`change:${name}`]());
+  window.answer = (more) => say("reply", { revision: engine.revision, problem: "", ...more });
 }"""
 
 
@@ -746,10 +746,10 @@ def test_what_python_changes_is_shown_at_once_and_its_answer_to_the_task_kept(as
     board = lessons.by_hand_board()
     page = asking(board)
     page.evaluate("() => { window.shown = 0; engine.views.add(() => (shown += 1)); }")
-    now = board.change(W_q=changed(W_q, 1, 1, 3.0)).now
-    page.evaluate("(now) => say('now', now)", {**now, "answer": 0})
+    state = board.change(W_q=changed(W_q, 1, 1, 3.0)).state
+    page.evaluate("(state) => say('state', state)", {**state, "answer": 0})
     assert page.evaluate("[engine.values.queries[0][0], engine.answer, shown]") == [3, 0, 1]
-    page.evaluate("say('now', { ...engine.now, revision: engine.revision })")  # its own words coming back
+    page.evaluate("say('state', { ...engine.state, revision: engine.revision })")  # its own words coming back
     assert page.evaluate("[engine.answer, shown]") == [0, 1]
 
 
@@ -767,27 +767,5 @@ def test_python_is_told_that_a_task_was_done_and_by_reset_that_it_is_open_again(
     for act, done in (("edit('a', [[0, 0, '6']])", True), ("edit('a', [[0, 0, '1']])", True), ("reset()", False)):
         page.evaluate(f"engine.{act}")
         page.clock.run_for(10)
-        board.set_state({"now": page.evaluate("engine.model.get('now')")})
+        board.set_state({"state": page.evaluate("engine.model.get('state')")})
         assert board.done is done is page.evaluate("engine.done")
-
-
-def test_what_only_python_computes_comes_with_its_answer(asking):
-    page = asking(Board({"a": torch.zeros(1, 1)}, [("b", op.python(lambda a: a * 2, "a")), ("c", op.exp("b"))]))
-    page.evaluate("engine.edit('a', [[0, 0, '3']])")
-    page.clock.run_for(10)
-    page.evaluate("answer({ made: { b: [[6]] } })")
-    both = "[engine.values.b[0][0], engine.values.c[0][0]]"
-    assert page.evaluate(both) == pytest.approx([6, 403.4287934927351])
-    for word, made in (("inf", [math.inf, math.inf]), ("-inf", [-math.inf, 0])):
-        page.evaluate("(word) => answer({ made: { b: [[word]] } })", word)
-        assert page.evaluate(both) == made
-    page.evaluate("answer({ made: { b: [[6]] } })")
-    assert page.evaluate("[...engine.stale()]") == []
-    page.evaluate("engine.edit('a', [[0, 0, '4']])")
-    page.evaluate("answer({ revision: engine.revision - 1, made: { b: [[6]] } })")  # late, about what stood before
-    page.clock.run_for(5000)
-    assert page.evaluate("[...engine.stale()]") == ["b", "c"]
-    page.evaluate("answer({ problem: 'unlucky', made: { b: [[6]] } })")  # of the numbers before
-    assert page.evaluate("[[...engine.stale()], engine.untold]") == [["b", "c"], "unlucky"]
-    page.evaluate("engine.undo()")  # what stands there again was answered
-    assert page.evaluate("[[...engine.stale()], engine.values.b[0][0]]") == [[], 6]

@@ -7,11 +7,9 @@ import torch
 from board_page import awake
 from boards import ALL
 
-from attn_lib.examples import TOKENS
 from authors.site import boards_in_pages
-from workbench.board import Board, Control, Input, Step
+from workbench.board import Board, Input, Step
 from workbench.board import operations as op
-from workbench.board.board import PAGE
 from workbench.board.lessons import heads_board
 
 BOARDS = {name: make for name, make in ALL.items() if "," not in name}
@@ -123,7 +121,6 @@ DRAWN = """root => {
 WITHOUT = {  # left out on purpose: these lines would run across the ones that the board is about
     "mask": {("mask", "gradient")},
     "fused": {("queries", "attention"), ("keys", "attention"), ("values", "attention")},
-    "arrows": {("queries", "scores"), ("keys", "scores")},
     "cache": {("X", "off by"), ("keys", "stored")},
     "learning": {
         *((given, "W_q now") for given in ("X", "W_k", "wish")),
@@ -142,7 +139,7 @@ def true_dependencies(board: Board):
         step = steps.get(name)
         if not step:
             return not board._given[name].hidden and _open(board._given[name], board.settings)
-        empty = step.operation.does not in ("arrows", "arcs") and 0 in board.results[name].shape
+        empty = step.operation.does not in ("arcs",) and 0 in board.results[name].shape
         return not empty and not step.hidden and _open(step, board.settings)
 
     def origins(name):
@@ -207,14 +204,6 @@ def test_a_line_points_at_its_table_and_at_its_middle_where_nothing_stands_betwe
     assert len(tips) > 8
     for away, size, aside in tips:
         assert 0 < away < 5 and 6 < size < 14 and abs(aside) < 0.6
-
-
-def test_a_line_from_above_ends_on_its_table_however_far_that_reaches_from_which_it_comes(laptop):
-    drawn = """[[110, 170], [0, 600], [-500, 110]].map(([left, right]) =>
-      wire({ left, right, top: 0, bottom: 50 }, { left: 100, right: 180, top: 100, bottom: 150 }, [], false))"""
-    source = (PAGE / "wires.js").read_text(encoding="utf-8")
-    lines = laptop.evaluate(f"() => {{ {source}\nreturn {drawn}; }}")
-    assert lines == ["M140,51 V95", "M168,51 V95", "M112,51 V95"]
 
 
 # Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
@@ -659,28 +648,6 @@ def test_matrices_that_were_learned_are_no_steps_to_play(laptop):
     shown.get_by_role("button", name="Reset").click()
 
 
-def test_a_step_of_python_is_not_shown_for_other_numbers_where_there_is_no_python(alone):
-    steps = [("slow", op.python(lambda a: a * 2, "a")), ("then", op.scale("slow", by=2)), ("fast", op.exp("a"))]
-    steps.append(Step("unseen", op.exp("slow"), hidden=True))
-    page = alone("slow", Board({"a": torch.zeros(1, 1)}, steps, [Control("only", "Only choice", (1,))]))
-    assert page.locator(".player").is_visible() and not page.get_by_text("Only choice").count()
-    assert page.get_by_role("button", name="Undo").is_disabled()  # nothing was changed yet
-    page.locator("[aria-label='slow row 1 column 1: 0']").hover()
-    assert page.locator(".why").inner_text().endswith("Python says 0 = 0")
-    page.get_by_label("a row 1 column 1", exact=True).fill("3")
-    page.keyboard.press("Enter")
-    assert "Without Python there is no slow, then for these numbers" in page.locator(".said").inner_text()
-    assert page.locator(".said").evaluate("(said) => getComputedStyle(said, '::before').content") == '"! "'
-    labels = page.locator("td.result").evaluate_all("cells => cells.map((cell) => cell.getAttribute('aria-label'))")
-    assert sorted(label.replace(" row 1 column 1:", "") for label in labels) == [
-        "fast 20.1",
-        "slow not yet",
-        "then not yet",
-    ]
-    page.get_by_role("button", name="Reset").click()
-    assert page.locator("[aria-label='then row 1 column 1: 0']").count() == 1
-
-
 # ------------------------------------------------------------------------------------------------- what is painted
 
 
@@ -786,22 +753,6 @@ def test_what_is_not_there_is_an_empty_cell_that_says_so_and_no_arithmetic(lapto
     assert [text != "" for text in keys.all_inner_texts()[::8]] == [False] * 6 + [True] * 2
     assert shown.locator(".panel[data-name='stored'] td.result").inner_text() == "24"
     shown.get_by_role("button", name="Reset").click()
-
-
-def test_arrows_point_where_their_numbers_do(laptop):
-    shown = board(laptop, "arrows")
-    assert shown.locator(".plane text").all_text_contents() == ["I", "like", *TOKENS]
-    assert not shown.locator(".player").is_visible()  # two steps, and a picture that is none
-    drawn = shown.locator("path.arrow").evaluate_all("all => all.map((path) => path.getAttribute('d'))")
-    tips = [[float(number) for number in re.search(r"L(\S+),(\S+)", path).groups()] for path in drawn]
-    made = BOARDS["arrows"]()
-    ends = torch.cat([made.inputs["queries"], made.inputs["keys"]])
-    moved = torch.tensor(tips, dtype=torch.float64) - 115
-    unit = moved[0, 0] / ends[0, 0]
-    assert unit > 0
-    torch.testing.assert_close(moved, ends * torch.tensor([1.0, -1.0]) * unit)  # on a screen, up is less
-    dashed = shown.locator("path.arrow[stroke-dasharray]")
-    assert dashed.count() == len(made.inputs["keys"]) == shown.locator("path.arrow.key").count()
 
 
 def test_curves_are_drawn_for_the_weights_that_are_not_nothing_the_larger_the_heavier(alone):

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op
 from workbench.board.board import CONDITIONS
+from workbench.board.lessons import n10_cache_operations as cache
+from workbench.board.lessons.n07_learning import gradient_descent
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
 SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2), "w_k": (4, 2), "wish": (3, 3)}
@@ -25,13 +27,12 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "multiply": [op.multiply(A, MASK), op.multiply("nothing", "one")],
     "divide": [op.divide(A, "positive")],
     "exp": [op.exp(A)],
-    "outer": [op.outer(ROW, ROW), op.outer("sums", ROW)],
-    "weigh": [op.weigh(ROW, A)],
+    "weighted_rows": [op.weighted_rows(ROW, A)],
     "total": [op.total(A), op.total(A, over="column")],
     "largest": [op.largest(A)],
     "running_maximum": [op.running_maximum(A)],
     "rounded": [op.rounded(A), op.rounded(A, digits=0), op.rounded("halves", digits=0)],
-    "preset": [op.preset(which=w, queries=3, keys=4, length=2) for w in (0, 1, 2, 3)],
+    "mask_preset": [op.mask_preset(which=w, queries=3, keys=4, length=2) for w in (0, 1, 2, 3)],
     "both": [op.both(MASK, "shut")],
     "any_open": [op.any_open(MASK)],
     "fill": [op.fill(A, MASK), op.fill(A, MASK, value=-1e9), op.fill(A, "alive", value=0.0)],
@@ -41,8 +42,8 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "cross_entropy": [
         op.cross_entropy(wish, of) for wish, of in ((SQUARE, "shares"), (MASK, "shares"), (MASK, "broken"))
     ],
-    "learned": [
-        op.learned(B, "w_k", A, "wish", steps=steps, rate="n", keys_too=too, which=which)
+    "gradient_descent": [
+        gradient_descent(B, "w_k", A, "wish", steps=steps, rate="n", keys_too=too, which=which)
         for steps, too, which in ((0, 0, 0), (1, 0, 0), ("m", 1, 0), ("m", 1, 1), (50, 0, 1))
     ],
     "choose": [op.choose(A, SQUARE, A, chosen="n")],
@@ -53,29 +54,30 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "head": [op.head(A, heads="m", which=1), op.head(A, heads=1, which=1)],
     "view_alone": [op.view_alone(A, heads="m", which=1), op.view_alone(A, heads=1, which=1)],
     "transposed": [op.transposed(A)],
-    "stack": [op.stack(A, SQUARE)],
     "beside": [op.beside(A, PAIRS)],
     "numbered": [op.numbered(tokens="m", features=("m", "m"))],
-    "rotate": [op.rotate(A, angle=30, start="m"), op.rotate(A, angle=30, every="m")],
-    "remembered": [
-        op.remembered(tokens=7, read=read, chunk=chunk, window=window, fault=fault)
+    "rotate": [op.rotate(A, angle=30, start="m")],
+    "rotate_in_chunks": [cache.rotate_in_chunks(A, angle=30, chunk="m", fault=fault) for fault in cache.Fault],
+    "cache_mask": [
+        cache.cache_mask(tokens=7, read=read, chunk=chunk, window=window, fault=fault)
         for read, chunk, window in ((7, "m", 3), (5, 2, 9), (6, 3, 2))
-        for fault in range(6)
+        for fault in cache.Fault
     ],
-    "kept": [op.kept(B, read=3, window="m"), op.kept(B, read=3, window=3, fault=5), op.kept(B, read="n", window=9)],
+    "kept_rows": [
+        *(cache.kept_rows(B, read=3, window=3, fault=fault) for fault in cache.Fault),
+        cache.kept_rows(B, read="n", window=9),
+    ],
     "shared_outputs": [
-        op.shared_outputs(A, SQUARE, A, "corner", heads=2, stored=2),
-        *(op.shared_outputs("eight", A, SQUARE, "barred", heads=4, stored=2, fault=f) for f in (0, 4)),
+        cache.shared_outputs(A, SQUARE, A, "corner", heads=2, stored=2),
+        *(cache.shared_outputs("eight", A, SQUARE, "barred", heads=4, stored=2, fault=f) for f in cache.Fault),
     ],
     "shared_weights": [
-        *(op.shared_weights(A, PAIRS, "corner", heads=2, stored=1, of=token, read="n") for token in (0, 1)),
-        *(op.shared_weights("eight", A, "barred", heads=4, stored=2, of=2, fault=fault) for fault in (0, 4)),
+        *(cache.shared_weights(A, PAIRS, "corner", heads=2, stored=1, of=token, read="n") for token in (0, 1)),
+        *(cache.shared_weights("eight", A, "barred", heads=4, stored=2, of=2, fault=f) for f in cache.Fault),
     ],
-    "apart": [op.apart(A, SQUARE), op.apart(A, SQUARE, read="n")],
-    "amount": [op.amount(A, "two rows")],
-    "arrows": [op.arrows(PAIRS, PAIRS)],
+    "max_difference": [cache.max_difference(A, SQUARE), cache.max_difference(A, SQUARE, read="n")],
+    "count": [cache.count(A, "two rows")],
     "arcs": [op.arcs("shares")],
-    "python": [op.python(lambda a: a.cumsum(dim=1), A)],
 }
 HELPERS = {
     "positive": op.exp(A),
@@ -85,16 +87,16 @@ HELPERS = {
     "tenths": op.scale(A, by=0.25),
     "to 7": op.numbered(tokens=1, features=8),
     "to 8": op.numbered(tokens=1, features=9),
-    "shut": op.preset(which=2, queries=3, keys=4, length=2),
+    "shut": op.mask_preset(which=2, queries=3, keys=4, length=2),
     "alive": op.any_open(MASK),
     "nothing": op.head(A, heads=1, which=1),
     "one": op.total(ROW),
     "filled": op.fill(A, MASK),
     "shares": op.softmax(SQUARE),
-    "corner": op.preset(which=2, queries=3, keys=3, length=3),
+    "corner": op.mask_preset(which=2, queries=3, keys=3, length=3),
     "barred": op.cut(MASK, at=3, part=0),
     "eight": op.beside(A, SQUARE),
-    "two rows": op.kept(A, read=2, window=9),
+    "two rows": cache.kept_rows(A, read=2, window=9),
     "certain": op.masked(A, MASK),  # with zeros
     "broken": op.softmax("filled"),  # nan where nothing is open
 }
@@ -160,7 +162,7 @@ ARITHMETIC = """(text) => {
         const moved = structuredClone(engine.values[of]);
         moved[k][l] = engine.panel[of].toggle ? 1 - x : x + 0.37;
         const matrices = step.of.map((name) => (name === of ? moved : engine.values[name]));
-        const after = OPERATIONS[step.does].does(matrices, step.now, []);
+        const after = OPERATIONS[step.does].does(matrices, step.resolved);
         for (const { i, j, value, named } of cells)
           if (!close(after[i]?.[j] ?? value, value) && !named.has(`${of}/${k}/${l}`))
             wrong.push([step.name, i, j, "source", of, k, l]);
@@ -171,115 +173,51 @@ ARITHMETIC = """(text) => {
 }"""
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ("arrows", "arcs", "python")])
-def test_the_arithmetic_of_every_cell_is_what_it_holds_and_names_every_source(page, name):
+@pytest.mark.parametrize("name", CASES)
+def test_arithmetic_of_an_operation_is_true_and_names_its_sources(page, name):
     assert page.evaluate(ARITHMETIC, traits(board_of(CASES[name]))) == []
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_arithmetic_of_every_board_is_true(page, name):
+def test_arithmetic_of_a_board_is_true_and_names_its_sources(page, name):
     assert page.evaluate(ARITHMETIC, traits(ALL[name]())) == []
 
 
-# What stands in place of a sum, or before it, and what a step says of itself while it is played.
-SAID = """(text) => {
-  const engine = engineOf(text), step = engine.steps.at(-1), tree = engine.arithmetic(step.name, 0, 0);
-  const line = plainText(spelledOut(tree, engine.values[step.name][0][0]));
-  return [line, OPERATIONS[step.does].says(step.of, step.now)];
+# What each step says of itself while it is played.
+SAYS = """(text) => {
+  const engine = engineOf(text), played = engine.steps.filter(({ role }) => role === "computed" || role === "choice");
+  return played.map((step) => OPERATIONS[step.does].says(step.of, step.resolved));
 }"""
-ONE = {A: torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8], [0, 0, 0, 0]]), ROW: torch.tensor([[2.0, 3, 5]])}
-WITH_A_DEAD_ROW = ONE | {MASK: torch.tensor([[0.0, 0, 0, 0], [1, 0, 1, 0], [1, 1, 1, 1]])}
-WITH_TWO_OPEN = ONE | {MASK: torch.tensor([[1.0, 0, 1, 0], [1, 0, 1, 0], [1, 1, 1, 1]])}
-SHUT_FIRST = ONE | {MASK: torch.tensor([[0.0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 1, 1]])}
-WISH = ONE | {"wish": torch.tensor([[0.0, 0, 0], [0, 1, 0], [0, 0, 1]]), "w_k": torch.zeros(4, 2), B: torch.ones(4, 2)}
-NO_WISH = ONE | {SQUARE: torch.zeros(3, 4)}
+
+
+def test_every_step_says_what_it_does_in_a_sentence(page):
+    said = page.evaluate(SAYS, traits(board_of([case for cases in CASES.values() for case in cases])))
+    assert len(said) > 80
+    assert [words for words in said if not re.fullmatch(r"[^\n]{10,}\.", words)] == []
+    assert [words for words in said if re.search("undefined|NaN|null|object", words)] == []
+
+
+LINE = """(text) => {
+  const engine = engineOf(text), { name } = engine.steps.at(-1);
+  return plainText(spelledOut(engine.arithmetic(name, 0, 0), engine.values[name][0][0]));
+}"""
+SMALL = {A: torch.tensor([[-0.001, 2, 3, 4], [5, 6, 7, 8], [0, 0, 0, 0]]), MASK: torch.zeros(3, 4)}
 
 
 @pytest.mark.parametrize(
-    "operation, inputs, line, sentence",
+    "operation, line",
     [
-        (op.product(A, B), WISH, "1·1 + 2·1 + 3·1 + 4·1 = 10",
-         "a times b: each row of a meets each column of b; multiply entry by entry and add up."),
-        (op.product(A, SQUARE, transpose="b"), NO_WISH, "1·0 + 2·0 + 3·0 + 4·0 = 0",
-         "a times square: each row of a meets each row of square; multiply entry by entry and add up."),
-        (op.product(A, SQUARE, transpose="a"), NO_WISH, "1·0 + 5·0 + 0·0 = 0",
-         "a times square: each column of a meets each column of square; multiply entry by entry and add up."),
-        (op.scale(A, by=3, powers={"m": -1}), ONE, "1·1.5 = 1.5", "Every entry of a times 1.5."),
-        (op.add("columns", A), ONE, "6 + 1 = 7", "columns plus a, entry by entry."),
-        (op.subtract("sums", A), ONE, "10 − 1 = 9", "sums minus a, entry by entry."),
-        (op.multiply(A, "sums"), ONE, "1·10 = 10", "a times sums, entry by entry."),
-        (op.divide(A, "sums"), ONE, "1 / 10 = 0.1", "a divided by sums, entry by entry."),
-        (op.exp(A), ONE, "e^1 ≈ 2.72", "e to the power of each entry of a."),
-        (op.exp(A), {A: torch.full((3, 4), 0.993)}, "e^0.993 ≈ 2.70", "e to the power of each entry of a."),
-        (op.outer(ROW, ROW), ONE, "2·2 = 4", "Every entry of row times every entry of row."),
-        (op.weigh(ROW, A), ONE, "2·1 = 2", "Each row of a times its entry of row."),
-        (op.total(A), ONE, "1 + 2 + 3 + 4 = 10", "The sum of each row of a."),
-        (op.total(A), {A: torch.tensor([[-0.001, 5, 0, 0]] * 3)}, "0 + 5 + 0 + 0 = 5", "The sum of each row of a."),
-        (op.total("to 7"), {}, "0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 = 28", "The sum of each row of to 7."),
-        (op.total("to 8"), {}, "0 + 1 + 2 + 3 + 4 + 5 + 6 + … = 36", "The sum of each row of to 8."),
-        (op.total(A, over="column"), ONE, "1 + 5 + 0 = 6", "The sum of each column of a."),
-        (op.largest(A), ONE, "max(1, 2, 3, 4) = 4", "The largest entry of each row of a."),
-        (op.running_maximum(A), ONE, "max(1) = 1", "The largest entry of each row of a so far, from left to right."),
-        (op.rounded("tenths"), ONE, "rounded: 0.25 = 0.2", "tenths, rounded to 1 digit."),
-        (op.rounded(A, digits=2), ONE, "rounded: 1 = 1", "a, rounded to 2 digits."),
-        (op.preset(which=2, queries=3, keys=3, length=2), ONE, "open 1 = 1", "A mask that is made, not computed."),
-        (op.preset(which=1, queries=3, keys=3, length=0), ONE, "closed 0 = 0", "A mask that is made, not computed."),
-        (op.both(MASK, "shut"), WITH_TWO_OPEN, "1·1 = 1", "Open where mask and shut are both open."),
-        (op.any_open(MASK), WITH_TWO_OPEN, "max(1, 0, 1, 0) = 1", "Whether a row of mask has anything open."),
-        (op.fill(A, MASK), WITH_TWO_OPEN, "may attend, it stays: 1 = 1", "a where mask is open, elsewhere −∞."),
-        (op.fill(A, MASK), WITH_A_DEAD_ROW, "may not attend: −∞ = −∞", "a where mask is open, elsewhere −∞."),
-        (op.softmax(ROW), ONE, "e^2 / (e^2 + e^3 + e^5) ≈ 0.042",
-         "Softmax of each row of row: e to the power of each entry, divided by their sum; shares that sum to 1."),
-        (op.softmax(ROW, over="column"), ONE, "e^2 / e^2 = 1",
-         "Softmax of each column of row: e to the power of each entry, divided by their sum; shares that sum to 1."),
-        (op.masked(A, MASK), WITH_TWO_OPEN, "e^1 / (e^1 + e^3) ≈ 0.12",
-         "Softmax over the keys that mask leaves open; a row with none gets zeros."),
-        (op.masked(A, MASK), WITH_A_DEAD_ROW, "nothing to attend to, so 0 = 0",
-         "Softmax over the keys that mask leaves open; a row with none gets zeros."),
-        (op.masked(A, MASK), SHUT_FIRST, "may not attend, so 0 = 0",
-         "Softmax over the keys that mask leaves open; a row with none gets zeros."),
-        (op.entropy(MASK), WITH_TWO_OPEN, "−(1·ln 1 + 1·ln 1) = 0", "How spread each row of mask is."),
-        (op.cross_entropy(SQUARE, "shares"), NO_WISH, "nothing is wished for, so 0 = 0",
-         "How far each row of shares is from square: wished shares times the logarithm of the weights, added up, "
-         "with the sign turned."),
-        (op.learned(B, "w_k", A, "wish", steps=0, rate=0.5, keys_too=0, which=0), WISH, "no step yet: 1 = 1",
-         "b after 0 steps at a learning rate of 0.5: each time, the weights are computed anew, and the gradient times "
-         "the rate is taken away."),
-        (op.learned(B, "w_k", A, "wish", steps=1, rate=0.5, keys_too=1, which=1), WISH,
-         "at the start, less one step: 0 − (−39) = 39",
-         "w_k after 1 step at a learning rate of 0.5: each time, the weights are computed anew, and the gradient times "
-         "the rate is taken away."),
-        (op.choose(A, "sums", chosen="n"), ONE, "10 = 10", "sums, as chosen."),
-        (op.row(A, chosen=1), ONE, "5 = 5", "One row of a."),
-        (op.cut(A, at=2, part=1), ONE, "3 = 3", "A part of the features of a."),
-        (op.head(A, heads=2, which=1), ONE, "3 = 3", "Head 1: its share of the features of a, of every token."),
-        (op.view_alone(A, heads=2, which=1), ONE, "7 = 7", "Head 1 by view alone: the numbers of a in their order."),
-        (op.transposed(A), ONE, "1 = 1", "Rows of a become columns."),
-        (op.stack(A, SQUARE), ONE, "1 = 1", "The tokens of a, then those of square."),
-        (op.beside(A, "sums"), ONE, "1 = 1", "The features of a, then those of sums."),
-        (op.columns(A, first=1, step=2), ONE, "2 = 2", "One of every 2 columns of a."),
-        (op.amount(A, ROW), ONE, "12 + 3 = 15", "How many numbers a and row hold."),
-        (op.apart(A, SQUARE), NO_WISH, "at its largest: 4 − 0 = 4",
-         "The largest difference between a and square in each row."),
-        (op.apart(SQUARE, A), NO_WISH, "at its largest: 4 − 0 = 4",
-         "The largest difference between square and a in each row."),
-        (op.remembered(tokens=3, read=3, chunk=1, window=2), ONE, "heard 1 = 1",
-         "Who hears whom: chunks of 1, and a window of 2."),
-        (op.shared_weights(A, PAIRS, "corner", heads=2, stored=1, of=0), ONE | {PAIRS: torch.ones(3, 2)},
-         "e^2.12 / e^2.12 = 1",
-         "Weights of one token in each head: its part of a against the stored part of pairs that the head shares."),
-        (op.shared_outputs(A, SQUARE, A, "corner", heads=2, stored=2), ONE, "1·1 = 1",
-         "Of each head: weights times its rows of a, added up."),
-        (op.kept(A, read=2, window=9), ONE, "1 = 1", "The rows of a that are kept."),
-        (op.kept(A, read=3, window=2), ONE, "not kept: nan = nan", "The rows of a that are kept."),
-        (op.numbered(tokens=2, features=3), ONE, "10·0 + 0 = 0", "Each entry is 10 · token + feature."),
-        (op.rotate(A, angle=90, start=1), ONE, "1·0 − 2·1 = −2", "Each pair of features of a, turned by its position."),
-        (op.python(lambda a: a + 41, A), ONE, "Python says 42 = 42", "This step is done by Python."),
+        (op.subtract("columns", A), "5 − 0 = 5"),
+        (op.scale(A, by=-1), "−0.001·(−1) = 0.001"),
+        (op.total(A), "0 + 2 + 3 + 4 = 9"),
+        (op.total("to 7"), "0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 = 28"),
+        (op.total("to 8"), "0 + 1 + 2 + 3 + 4 + 5 + 6 + … = 36"),
+        (op.fill(A, MASK), "may not attend: −∞ = −∞"),
+        (op.masked(A, MASK), "nothing to attend to, so 0 = 0"),
     ],
-    ids=lambda part: part.does if isinstance(part, op.Operation) else "",
-)  # fmt: skip
-def test_what_is_said_of_a_cell_and_of_a_step(page, operation, inputs, line, sentence):
-    assert page.evaluate(SAID, traits(board_of([operation], **inputs))) == [line, sentence]
+)
+def test_arithmetic_is_spelled_out(page, operation, line):
+    assert page.evaluate(LINE, traits(board_of([operation], **SMALL))) == line
 
 
 def test_as_code_a_matrix_has_a_name_that_python_takes(page):
@@ -289,9 +227,10 @@ def test_as_code_a_matrix_has_a_name_that_python_takes(page):
 
 
 def test_a_right_angle_is_exact(page):
-    board = board_of([op.rotate(A, angle=90, start=1)], **ONE)
+    board = board_of([op.rotate(A, angle=90, start=1)], **SMALL)
     (theirs,) = values_of(page, traits(board))
-    assert theirs["step 0"] == board.results["step 0"].tolist() == [[-2, 1, -4, 3], [-5, -6, -7, -8], [0, 0, 0, 0]]
+    assert theirs["step 0"] == board.results["step 0"].tolist()
+    assert theirs["step 0"][1] == [-5, -6, -7, -8]
 
 
 def test_a_zero_that_gets_a_minus_sign_has_not_moved(page):
@@ -303,10 +242,10 @@ def test_a_zero_that_gets_a_minus_sign_has_not_moved(page):
 def test_what_changes_nothing_is_no_step_of_undo(page):
     steps = """(text) => {
       const engine = engineOf(text);
-      engine.set("n", 1); engine.edit("row", [[0, 0, "2"]]);
+      engine.set("n", 1); engine.edit("a", [[1, 0, "5"]]);
       return engine.past.length;
     }"""
-    assert page.evaluate(steps, traits(board_of([], **ONE))) == 0
+    assert page.evaluate(steps, traits(board_of([], **SMALL))) == 0
 
 
 # What is written is true: whoever computes with the digits that stand there gets the digits that stand there.
@@ -366,7 +305,7 @@ MOVED = """([text, all]) => JSON.stringify(all.map((actions) => {
   const engine = engineOf(text);
   for (const [what, ...how] of actions) engine[what](...how);
   const { proof, answer } = engine;
-  return [{ revision: 7, ...engine.now, proof, answer, fresh: !proof }, valuesOf(engine), engine.reached];
+  return [{ revision: 7, ...engine.state, proof, answer, fresh: !proof }, valuesOf(engine), engine.reached];
 }))"""
 
 
@@ -378,13 +317,13 @@ def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name,
     start = {"revision": 6, **board.spec["start"], "proof": None, "answer": None, "fresh": True}
     five = data.draw(st.lists(actions(board), min_size=5, max_size=5))
     for said, values, done in json.loads(page.evaluate(MOVED, [traits(board), five])):
-        board.set_state({"now": start})
-        assert not board._reached
-        board.set_state({"now": said})
-        assert board.heard["revision"] == 7 and board.heard["problem"] == ""
+        board.set_state({"state": start})
+        assert not board.reached
+        board.set_state({"state": said})
+        assert board.reply["revision"] == 7 and board.reply["problem"] == ""
         for step, tensor in board.results.items():
             assert_close(values[step], tensor, (name, step))
-        assert board._reached == done
+        assert board.reached == done
 
 
 # ------------------------------------------------------------------------------------------- what a task asks for
@@ -408,10 +347,9 @@ HOLDS = [
 
 def test_a_task_is_done_in_the_page_when_it_is_done_in_python(page):
     numbers = {"n": 1, "zero": 0}
-    asked = (
-        "([now, numbers, start, all]) => all.map(([kind, ...rest]) => CONDITIONS[kind](now, numbers, start, ...rest))"
-    )
-    theirs = page.evaluate(asked, [THERE, numbers, BEGAN, [list(condition) for condition, _ in HOLDS]])
+    asked = "([there, all]) => all.map(([kind, ...rest]) => CONDITIONS[kind](there, ...rest))"
+    there = {"values": THERE, "numbers": numbers, "start": BEGAN}
+    theirs = page.evaluate(asked, [there, [list(condition) for condition, _ in HOLDS]])
     values, start = ({name: torch.tensor(rows) for name, rows in given.items()} for given in (THERE, BEGAN))
     ours = [CONDITIONS[kind](values, numbers, start, *rest) for (kind, *rest), _ in HOLDS]
     assert theirs == ours == [holds for _, holds in HOLDS]
@@ -445,27 +383,6 @@ def test_a_line_turns_no_more_often_than_it_must(page, to, others, turns):
     assert re.sub("[^HV]", "", page.evaluate(WIRE, [(0, 0), to, *others])) == turns
 
 
-def test_lines_from_above_and_from_below_arrive_beside_each_other(page):
-    assert page.evaluate(WIRE, [(0, 0), (200, 100)]).endswith("V114 H195")  # its middle is at 120
-    assert page.evaluate(WIRE, [(0, 200), (200, 100)]).endswith("V126 H195")
-
-
-def test_a_line_down_arrives_on_a_table_that_stands_further_aside(page):
-    assert [page.evaluate(WIRE, [(0, 0), (x, 100)]) for x in (30, -30)] == ["M42,41 V95", "M-2,41 V95"]
-
-
-@pytest.mark.parametrize(
-    "to, other, turn",
-    [
-        ((300, 100), (0, 50, 20), 63),  # beside the one below, 3 px from its title
-        ((300, 100), (230, 90, 20), 207),  # before the one that stands in the way
-        ((0, 200), (0, 100, 20), -26),  # around all that stands between
-    ],
-)
-def test_a_line_keeps_away_from_titles_that_reach_further_than_their_tables(page, to, other, turn):
-    assert re.search(r" H(-?[\d.]+) V", page.evaluate(WIRE, [(0, 0), to, other]))[1] == str(turn)
-
-
 # ----------------------------------------------------------------------------------------------------- what is asked
 
 ASKED = """(text) => {
@@ -481,7 +398,7 @@ ASKED = """(text) => {
           const found = explained(view, panel.name, i, j);
           said.push(found ? found.text : counted(view, engine.moves(panel.name, i, j)));
         } catch (error) {
-          wrong.push(`${engine.label(panel.name, i, j)} ${JSON.stringify(engine.now.settings)}: ${error}`);
+          wrong.push(`${engine.label(panel.name, i, j)} ${JSON.stringify(engine.state.settings)}: ${error}`);
         }
       }));
     }
@@ -494,7 +411,7 @@ ASKED = """(text) => {
   const sliders = engine.controls.filter(({ slider }) => slider);
   const ends = sliders.flatMap((slider) => each(slider, [slider.values[0], slider.values.at(-1)]));
   for (const settings of [...few, ...ends]) {
-    engine.now = { ...engine.now, settings: { ...engine.start.settings, ...settings } };
+    engine.state = { ...engine.state, settings: { ...engine.start.settings, ...settings } };
     engine.compute();
     ask();
   }
@@ -551,7 +468,7 @@ def test_a_number_is_given_back_as_it_was_typed(page):
 
 def test_of_what_is_no_number_the_beginning_is_told(page):
     for text in ("much too long to be repeated in full", "1" * 40):
-        (nothing, complaint) = page.evaluate("(text) => read(text)", text)
+        (nothing, complaint) = page.evaluate("(text) => readCell(text)", text)
         assert nothing is None and text[:20] in complaint and text[:21] not in complaint
 
 

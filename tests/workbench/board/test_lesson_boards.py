@@ -38,6 +38,8 @@ from workbench.board.lessons import (
     softmax_board,
     two_heads_board,
 )
+from workbench.board.lessons.n03_masking import FILLS
+from workbench.board.lessons.n10_cache_operations import Fault
 from workbench.board.lessons.n10_memory import READ
 
 
@@ -54,7 +56,7 @@ def test_it_starts_with_its_task_undone_and_every_setting_can_be_computed(name):
     for control in board.spec["controls"]:
         for value in control["values"]:
             board.change(**{control["name"]: value})
-            assert board.heard["problem"] == ""
+            assert board.reply["problem"] == ""
 
 
 def shown(board, **settings):
@@ -121,8 +123,8 @@ def test_every_task_can_be_done_with_what_hands_have(name):
             changes[what][row, column] += steps
     board.change(**changes)
     task = board.spec["task"]
-    assert board._reached and board.done is not bool(task["why"])
-    board.set_state({"now": {**board.now, "answer": task["right"], "revision": 99}})
+    assert board.reached and board.done is not bool(task["why"])
+    board.set_state({"state": {**board.state, "answer": task["right"], "revision": 99}})
     assert board.done and (task["because"] or not task["why"])
     board.change(**ALL[name]().settings)
     assert board.done, "what was done stays done"
@@ -136,7 +138,7 @@ def test_a_phrase_sets_what_was_not_so_and_tells_no_answer(name):
         changes = {**phrase["sets"]["inputs"], **phrase["sets"]["settings"]}
         before = {**{name: matrix.tolist() for name, matrix in fresh.inputs.items()}, **fresh.settings}
         assert all(before[what] != value for what, value in changes.items()), phrase["said"]
-        assert fresh.change(**changes)._reached == phrase["answers"], phrase["said"]
+        assert fresh.change(**changes).reached == phrase["answers"], phrase["said"]
 
 
 @pytest.mark.parametrize("arithmetic, scale", [("as they are", 1), ("scaled by 1/√d_k", None)])
@@ -159,7 +161,7 @@ def test_by_hand_shows_what_rounding_does():
 def test_by_hand_task_is_done_in_the_third_column_and_nowhere_else():
     w_k = by_hand_board().inputs["W_k"]
     places = [(row, column, step) for row in range(4) for column in range(3) for step in (-2, -1, -0.5, 0.5, 1, 2)]
-    done = [at for at in places if by_hand_board().change(W_k=entry(w_k, *at[:2], w_k[at[:2]] + at[2]))._reached]
+    done = [at for at in places if by_hand_board().change(W_k=entry(w_k, *at[:2], w_k[at[:2]] + at[2])).reached]
     assert {column for _, column, _ in done} == {2}
 
 
@@ -202,7 +204,7 @@ def test_mask_board_shows_nan_in_weights_and_gradient_and_how_each_fill_hides_or
     assert board.done  # its second half, looking at the gradient, does not take it back
 
 
-@pytest.mark.parametrize("fill", mask_board()._controls["fill"].values)
+@pytest.mark.parametrize("fill", FILLS)
 @pytest.mark.parametrize("given", ["everything open", "padding and causal"])
 def test_mask_board_gradient_is_autograds(fill, given):
     board = mask_board().change(fill=fill, given=given, mask=torch.tensor([[1.0, 1, 0, 1]] * 3 + [[0.0, 1, 1, 1]]))
@@ -268,7 +270,7 @@ def test_two_heads_are_multi_head_attention_with_a_movable_cut():
     assert_close(board.results["both"], torch.cat([weights @ v[:, :1], torch.zeros(3, 3).double()], dim=1))
     board.change(head_1="on", cut_at=2)
     other = two_heads_board().change(W_o=board.inputs["W_o"] * 0)
-    assert not other._reached  # silence is not the answer
+    assert not other.reached  # silence is not the answer
 
 
 def test_reshape_board_follows_every_feature_and_its_task_is_a_single_token():
@@ -297,9 +299,9 @@ def test_a_patient_looks_healthy_where_scores_are_symmetric():
     board = patient_board()
     assert_close(board.results["sick weights"].sum(dim=0), torch.ones(3).double())
     board.change(fault="keys ask, queries answer")
-    assert board.results["difference"].abs().max() > 0.5 and not board._reached
+    assert board.results["difference"].abs().max() > 0.5 and not board.reached
     board.change(queries=board.inputs["queries"] * 0)
-    assert not board._reached
+    assert not board.reached
 
 
 @pytest.mark.parametrize("learns", ["W_q alone", "W_q and W_k"])
@@ -336,15 +338,15 @@ def test_learning_boards_task_is_a_step_that_goes_too_far_and_finds_back():
         (3, 1, True),
     ):
         board = learning_board().change(rate=rate, step=step)
-        assert board._reached is reached, (rate, step)
+        assert board.reached is reached, (rate, step)
         assert not board.done
     assert board.results["weights"][0].argmax() != 2
     unlike = learning_board().change(wish=torch.tensor([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]))
-    assert not unlike.change(step=50, rate=0.1)._reached  # whoever wishes for less has not done it
+    assert not unlike.change(step=50, rate=0.1).reached  # whoever wishes for less has not done it
     same = learning_board().change(rate=1, step=1)
     drawn = next(panel["draw"] for panel in same.spec["panels"] if panel["name"] == "wish")
     assert drawn == [0, 1, 1]  # at random, a key is wished for or not
-    same.set_state({"now": {**same.now, "answer": 1, "revision": 99}})
+    same.set_state({"state": {**same.state, "answer": 1, "revision": 99}})
     assert same.done
 
 
@@ -408,8 +410,8 @@ def test_position_boards_task_is_a_key_one_step_ahead_and_an_angle_that_does_not
         x, y = ahead[0]
         k = 4 * torch.stack([x * turn.cos() - y * turn.sin(), x * turn.sin() + y * turn.cos()])
         board.change(angle=angle, k=k[None].round(decimals=2))
-        assert board._reached == reached
-    assert board.change(start=9)._reached and not board.done
+        assert board.reached == reached
+    assert board.change(start=9).reached and not board.done
 
 
 @pytest.mark.parametrize("slope", [0, 0.25, 0.5, 1, 2, 4])
@@ -461,7 +463,7 @@ def read_with_a_fault(x, chunk, stored, window, fault):
     return torch.cat(outputs, dim=1), keys, values, weights
 
 
-@pytest.mark.parametrize("fault", cache_board()._controls["fault"].values)
+@pytest.mark.parametrize("fault", Fault)
 @pytest.mark.parametrize("chunk, read, scheme, window", [(1, 8, 2, 8), (2, 7, 4, 3), (4, 8, 1, 4), (4, 6, 2, 2)])
 def test_cache_board_is_a_cache_that_is_passed_on_whatever_ails_it(fault, chunk, read, scheme, window):
     words = {1: "MQA, 1 stored", 2: "GQA, 2 stored", 4: "MHA, 4 stored"}
@@ -499,11 +501,11 @@ def test_cache_boards_numbers_stored_are_those_of_a_cache():
 
 
 def test_cache_boards_task_is_the_missing_mask_and_two_at_a_time():
-    for fault in cache_board()._controls["fault"].values:
+    for fault in Fault:
         for chunk in ("one", "two", "four"):
             board = cache_board().change(fault=fault, chunk=chunk, read=8, window=4)
-            assert board._reached == (fault == "no mask once there is a cache" and chunk != "one"), (fault, chunk)
-    assert not cache_board().change(fault="no mask once there is a cache", chunk="two", read=2)._reached
+            assert board.reached == (fault == "no mask once there is a cache" and chunk != "one"), (fault, chunk)
+    assert not cache_board().change(fault="no mask once there is a cache", chunk="two", read=2).reached
     assert not board.done
 
 
@@ -541,18 +543,18 @@ def test_induction_boards_task_is_done_by_nine_entries_and_by_no_table_of_words(
     always_milk = W.clone()
     always_milk[:, 2] = 100
     board.change(W=always_milk)
-    assert board.results["says"][0, 2] > 0.99 and not board._reached
+    assert board.results["says"][0, 2] > 0.99 and not board.reached
     for i in (2, 3, 4):
         P[i, i - 1] = 10
     for asks, says in ((1, 2), (3, 5), (6, 1)):  # tea milk, cup egg, oat tea
-        assert not board.change(P=P, M=M, W=W)._reached
+        assert not board.change(P=P, M=M, W=W).reached
         M[asks, asks] = W[says, says] = 10
-    assert board.change(P=P, M=M, W=W)._reached and not board.done
+    assert board.change(P=P, M=M, W=W).reached and not board.done
     assert sum(int(matrix.count_nonzero()) for matrix in (P, M, W)) == 9
-    board.set_state({"now": {**board.now, "answer": 2, "revision": 99}})
+    board.set_state({"state": {**board.state, "answer": 2, "revision": 99}})
     assert board.done
     learned = induction_board([(P, M, W)] * 11, [1.0] * 11).change(whose="learned")
-    assert learned.results["says"].max() > 0.9 and not learned._reached  # it is not to be left to learning
+    assert learned.results["says"].max() > 0.9 and not learned.reached  # it is not to be left to learning
 
 
 def test_induction_board_says_what_does_not_fit():

@@ -37,7 +37,7 @@ BY_HAND = (  # in the order of the lesson; a small board ends with one of them
     Step("of one query", op.row("used", chosen="query"), "the weights of one query", hidden=True),
     Step(
         "weighted_values",
-        op.weigh("of one query", "values"),
+        op.weighted_rows("of one query", "values"),
         title="weighted values",
         at=(4, 3),
         note="weight · value",

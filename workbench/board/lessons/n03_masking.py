@@ -23,7 +23,7 @@ def mask_board():
     }
     before = {"title": "scores, filled", "at": (2, 1)}
     steps = [
-        Step("preset", op.preset(which="given", queries=4, keys=4, length=3), hidden=True),
+        Step("preset", op.mask_preset(which="given", queries=4, keys=4, length=3), hidden=True),
         Step("allowed", op.both("mask", "preset"), "mask and preset", at=(2, 2), when=("given", *PRESETS[1:])),
         Step("with −∞", op.fill("scores", "allowed"), **before, when=("fill", FILLS[0])),
         Step("with −1e9", op.fill("scores", "allowed", value=-1e9), **before, when=("fill", FILLS[1])),

@@ -1,6 +1,7 @@
-"""The board of notebook 7."""
+"""The board of notebook 7, and the operation that only it has, whose half for the page stands beside it."""
 
 from attn_lib.examples import TOKENS, W_k, W_q, X
+from attn_lib.functional import masked_softmax
 
 from .. import Board, Control, Input, Step, Task
 from .. import operations as op
@@ -11,90 +12,95 @@ RATES = (0.1, 0.5, 1, 3)
 LEARNERS = ("W_q alone", "W_q and W_k")
 
 
+@op.operation
+def gradient_descent(w_q, w_k, x, wish, *, steps, rate, keys_too, which):
+    """W_q (which 0) or W_k (1) after so many steps down the gradient of the cross-entropy; keys_too: W_k learns too.
+
+    Each step is kept in float32, as models keep theirs: else page and Python, whose last bits differ, would part on a
+    path that is chaotic, as it is with a large rate.
+    """
+    for _ in range(steps):
+        queries, keys = x @ w_q, x @ w_k
+        weights = masked_softmax(queries @ keys.mT)
+        to_scores = weights * wish.sum(dim=1, keepdim=True) - wish
+        w_q, w_k = w_q - rate * (x.mT @ (to_scores @ keys)), w_k - rate * keys_too * (x.mT @ (to_scores.mT @ queries))
+        w_q, w_k = w_q.float().double(), w_k.float().double()
+    return w_k if which else w_q
+
+
 def learning_board():
     """The 3×4 example learning: a wish for the weights, W_q after so many steps, and the gradient that is left."""
+    wish = [[0.0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    words = {"rows": TOKENS, "columns": TOKENS, "note": "a row of zeros: none"}
     inputs = {
         "X": Input(X, rows=TOKENS, at=(1, 1), title="inputs X"),
         "W_q": Input(W_q, "query", "W_q at the start", at=(2, 1)),
         "W_k": Input(W_k, "key", "W_k at the start", at=(2, 2)),
-        "wish": Input(
-            [[0.0, 0, 1], [0, 0, 0], [0, 0, 0]],
-            "weights",
-            rows=TOKENS,
-            columns=TOKENS,
-            at=(1, 2),
-            note="a row of zeros: none",
-            draw=(0, 1, 1),
-        ),
+        "wish": Input(wish, "weights", at=(1, 2), draw=(0, 1, 1), **words),
     }
-    path = {"steps": "step", "rate": "rate", "keys_too": "learns"}
-    parts = ("W_q", "W_k", "X", "wish")
-    steps = [
-        Step("W_q now", op.learned(*parts, **path, which=0), kind="query", at=(3, 1), wires=("W_q",)),
-        Step(
-            "W_k now",
-            op.learned(*parts, **path, which=1),
-            kind="key",
-            at=(3, 2),
-            when=("learns", LEARNERS[1]),
-            wires=("W_k",),
-        ),
-        Step("queries", op.product("X", "W_q now"), hidden=True),
-        Step("keys", op.product("X", "W_k now"), hidden=True),
-        Step("scores", op.product("queries", "keys", transpose="b"), hidden=True, rows=TOKENS, columns=TOKENS),
-        Step("weights", op.softmax("scores"), at=(4, 1), wires=("W_q now", "W_k now")),
-        Step(
-            "loss",
-            op.cross_entropy("wish", "weights"),
-            kind="scores",
-            at=(5, 1),
-            note="−Σ wish · ln weight",
-            wires=("weights",),
-        ),
-        Step("wished", op.total("wish"), hidden=True),
-        Step("counted", op.multiply("weights", "wished"), "weights of rows with a wish", hidden=True),
-        Step(
-            "to scores",
-            op.subtract("counted", "wish"),
-            "gradient of scores",
-            "gradient",
-            at=(4, 2),
-            wires=("weights", "wish"),
-        ),
-        Step("to queries", op.product("to scores", "keys"), "gradient of queries", hidden=True, kind="gradient"),
-        Step(
-            "to W_q",
-            op.product("X", "to queries", transpose="a"),
-            "gradient of W_q",
-            "gradient",
-            at=(5, 2),
-            wires=("to scores",),
-        ),
-        Step("W_q at last", op.learned(*parts, **(path | {"steps": 50}), which=0), hidden=True),
-        Step("W_k at last", op.learned(*parts, **(path | {"steps": 50}), which=1), hidden=True),
-        Step("queries at last", op.product("X", "W_q at last"), hidden=True),
-        Step("keys at last", op.product("X", "W_k at last"), hidden=True),
-        Step("scores at last", op.product("queries at last", "keys at last", transpose="b"), hidden=True),
-        Step("weights at last", op.softmax("scores at last"), hidden=True),
-    ]
     controls = [
         Control("step", "Step", tuple(range(51)), 0, slider=True),
         Control("rate", "Learning rate", RATES, RATES[0]),
         Control("learns", "Learns", LEARNERS),
     ]
-    task = Task(
-        "Without changing a number, find a learning rate and a step at which *I* gives *tea* less than 0.1, although "
-        "by step 50 it gives more than 0.9.",
-        (("changed", {}), ("below", "weights", 0, 2, 0.1), ("above", "weights at last", 0, 2, 0.9)),
-        why="Why does the score of *tea* fall, which was to rise?",
-        answers=(
-            "A gradient is downhill only if the loss has no logarithm",
-            "The query is pushed away from the key of *like* so far that *tea*, whose key is near it, goes along",
-            "The weights of a row sum to 1, so one of them must fall",
-        ),
-        right=1,
-        because="The keys (4, 4, 0) and (2, 3, 1) point nearly the same way: a short step tells them apart, a long one "
-        "leaves both behind, and *I* hears itself.",
-    )
     tries = {"fifty careful steps": {"step": 50}, "one bold step": {"rate": 1, "step": 1}}
-    return Board(inputs, steps, controls, task, "Attention that learns", tries=tries)
+    steps = [*_weights_now(), *_loss_and_gradient(), *_weights_at_last()]
+    return Board(inputs, steps, controls, TOO_FAR, "Attention that learns", tries=tries)
+
+
+def _learned(steps, which):
+    return gradient_descent("W_q", "W_k", "X", "wish", steps=steps, rate="rate", keys_too="learns", which=which)
+
+
+def _weights_now():
+    both = ("learns", LEARNERS[1])
+    return [
+        Step("W_q now", _learned("step", 0), kind="query", at=(3, 1), wires=("W_q",)),
+        Step("W_k now", _learned("step", 1), kind="key", at=(3, 2), when=both, wires=("W_k",)),
+        Step("queries", op.product("X", "W_q now"), hidden=True),
+        Step("keys", op.product("X", "W_k now"), hidden=True),
+        Step("scores", op.product("queries", "keys", transpose="b"), hidden=True, rows=TOKENS, columns=TOKENS),
+        Step("weights", op.softmax("scores"), at=(4, 1), wires=("W_q now", "W_k now")),
+    ]
+
+
+def _loss_and_gradient():
+    loss = {"kind": "scores", "at": (5, 1), "note": "−Σ wish · ln weight", "wires": ("weights",)}
+    scores = {"kind": "gradient", "at": (4, 2), "wires": ("weights", "wish")}
+    w_q = {"kind": "gradient", "at": (5, 2), "wires": ("to scores",)}
+    return [
+        Step("loss", op.cross_entropy("wish", "weights"), **loss),
+        Step("wished", op.total("wish"), hidden=True),
+        Step("counted", op.multiply("weights", "wished"), "weights of rows with a wish", hidden=True),
+        Step("to scores", op.subtract("counted", "wish"), "gradient of scores", **scores),
+        Step("to queries", op.product("to scores", "keys"), "gradient of queries", hidden=True, kind="gradient"),
+        Step("to W_q", op.product("X", "to queries", transpose="a"), "gradient of W_q", **w_q),
+    ]
+
+
+def _weights_at_last():
+    """The weights after all steps, for the task."""
+    return [
+        Step("W_q at last", _learned(50, 0), hidden=True),
+        Step("W_k at last", _learned(50, 1), hidden=True),
+        Step("queries at last", op.product("X", "W_q at last"), hidden=True),
+        Step("keys at last", op.product("X", "W_k at last"), hidden=True),
+        Step("scores at last", op.product("queries at last", "keys at last", transpose="b"), hidden=True),
+        Step("weights at last", op.softmax("scores at last"), hidden=True),
+    ]
+
+
+TOO_FAR = Task(
+    "Without changing a number, find a learning rate and a step at which *I* gives *tea* less than 0.1, although "
+    "by step 50 it gives more than 0.9.",
+    (("changed", {}), ("below", "weights", 0, 2, 0.1), ("above", "weights at last", 0, 2, 0.9)),
+    why="Why does the score of *tea* fall, which was to rise?",
+    answers=(
+        "A gradient is downhill only if the loss has no logarithm",
+        "The query is pushed away from the key of *like* so far that *tea*, whose key is near it, goes along",
+        "The weights of a row sum to 1, so one of them must fall",
+    ),
+    right=1,
+    because="The keys (4, 4, 0) and (2, 3, 1) point nearly the same way: a short step tells them apart, a long one "
+    "leaves both behind, and *I* hears itself.",
+)

@@ -23,6 +23,12 @@ WORDS = ("start", "tea", "milk", "cup", "jam", "egg", "oat")
 TEXTS = ("start tea milk cup jam tea", "start oat cup egg tea cup", "start jam egg oat tea oat")
 KEPT = 5  # steps from one frame of the film to the next
 WHOSE = ("yours", "learned")
+PLACES = tuple(map(str, range(6)))
+MATRICES = {  # colour, words and place of each
+    "P": {"kind": "query", "title": "P: a place fetches from", "rows": PLACES, "columns": PLACES, "at": (1, 1)},
+    "M": {"kind": "key", "title": "M: who asks looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
+    "W": {"kind": "value", "title": "W: what is heard says", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
+}
 
 
 def induction_board(film, right):
@@ -37,25 +43,13 @@ def induction_board(film, right):
         raise ValueError(f"film must hold P (6, 6), M (7, 7) and W (7, 7) for each step, got {sorted(shapes)}")
     if len(right) != len(film):
         raise ValueError(f"right has {len(right)} shares, film has {len(film)} steps")
-    places = tuple(map(str, range(6)))
     texts = torch.tensor([[WORDS.index(word) for word in text.split()] for text in TEXTS])
-    panels = {  # its colour, words and place
-        "P": {"kind": "query", "title": "P: a place fetches from", "rows": places, "columns": places, "at": (1, 1)},
-        "M": {"kind": "key", "title": "M: who asks looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
-        "W": {
-            "kind": "value",
-            "title": "W: what is heard says",
-            "rows": WORDS,
-            "columns": WORDS,
-            "at": (3, 1),
-        },
-    }
     inputs = {
         "texts": Input(torch.nn.functional.one_hot(texts, len(WORDS)).double(), hidden=True),
         "shares": Input(torch.tensor(right[::KEPT], dtype=torch.float64)[:, None, None], hidden=True),
     }
-    steps = [Step("causal", op.preset(which=2, queries=6, keys=6, length=6), hidden=True)]
-    for (name, panel), film_of in zip(panels.items(), zip(*film[::KEPT], strict=True), strict=True):
+    steps = [Step("causal", op.mask_preset(which=2, queries=6, keys=6, length=6), hidden=True)]
+    for (name, panel), film_of in zip(MATRICES.items(), zip(*film[::KEPT], strict=True), strict=True):
         inputs[name] = Input(torch.zeros_like(film_of[0]), **panel, draw=(-2, 4, 1), when=("whose", WHOSE[0]))
         inputs[f"film of {name}"] = Input(torch.stack(film_of), hidden=True)
         chosen = op.film(f"film of {name}", chosen="step")
@@ -63,7 +57,7 @@ def induction_board(film, right):
         steps.append(Step(f"{name} used", op.choose(name, f"{name} learned", chosen="whose"), hidden=True))
     steps.append(Step("before", op.masked("P used", "causal"), hidden=True))
     for k in ("text", *range(len(TEXTS))):  # the chosen one is shown, and the task asks for all of them
-        steps += _from_text(k, places)
+        steps += _from_text(k)
     moment = {"kind": "output", "rows": (), "columns": ("right",), "at": (1, 2), "when": ("whose", WHOSE[1])}
     steps.append(Step("right", op.film("shares", chosen="step"), "of new puzzles", **moment))
     kept = tuple(range(0, len(film), KEPT))
@@ -72,8 +66,15 @@ def induction_board(film, right):
         Control("step", "Step", kept, 0, slider=True, numbers=tuple(range(len(kept)))),
         Control("text", "Text", TEXTS),
     ]
+    moments = {"just before it happens": 60, "a moment later": 85}
+    tries = {said: {"step": step, "whose": WHOSE[1]} for said, step in moments.items() if step in kept}
+    return Board(inputs, steps, controls, _all_three(texts), "Two heads that find each other", tries=tries)
+
+
+def _all_three(texts):
+    """The task: after each text what followed its last word before."""
     answers = [int(text[(text[:-1] == text[-1]).nonzero()[0, 0] + 1]) for text in texts]
-    task = Task(
+    return Task(
         "With matrices of yours make it answer all three texts, with more than 0.9 each. Nine entries are enough.",
         (("set", "whose", 0), *(("above", f"says {k}", 0, answer, 0.9) for k, answer in enumerate(answers))),
         why="Then choose learned and move the step. Which matrix changes first?",
@@ -86,16 +87,13 @@ def induction_board(film, right):
         because="With W = 0 the answer is the same whatever P and M do, so their gradients are 0. Then those two wait "
         "for each other: each helps only as far as the other does.",
     )
-    moments = {"just before it happens": 60, "a moment later": 85}
-    tries = {said: {"step": step, "whose": WHOSE[1]} for said, step in moments.items() if step in kept}
-    return Board(inputs, steps, controls, task, "Two heads that find each other", tries=tries)
 
 
-def _from_text(text, places):
+def _from_text(text):
     """The steps from a text, chosen or by its number, to whom its last token hears and what it says."""
     number = "" if text == "text" else f" {text}"
     x, heard, found, mixed = (f"{name}{number}" for name in ("x", "heard", "found", "mixed"))
-    hears = {"columns": places, "at": (2, 2), "wires": ("P", "P learned", "M", "M learned"), "hidden": bool(number)}
+    hears = {"columns": PLACES, "at": (2, 2), "wires": ("P", "P learned", "M", "M learned"), "hidden": bool(number)}
     says = {"at": (3, 2), "wires": ("hears", "W", "W learned"), "hidden": bool(number)}
     return [
         Step(x, op.film("texts", chosen=text), columns=WORDS, hidden=True),

@@ -1,15 +1,29 @@
 // Numbers: as they are read, written, drawn at random and kept in matrices, which are lists of rows.
 
-const grid = (rows, columns, f) => Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => f(i, j)));
-const range = (n) => Array.from({ length: n }, (_, i) => i);
-const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
-const fromJson = (x) => (typeof x === "number" ? x : { nan: NaN, inf: Infinity, "-inf": -Infinity }[x]);
-const sameNumber = (x, y) => x === y || (Number.isNaN(x) && Number.isNaN(y)); // 0 and −0 too
-const minus = (text) => text.replaceAll("-", "−");
-const trimmed = (x, digits) => minus(x.toFixed(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/^-0$/, "0"));
+/** @typedef {number[][]} Matrix */
 
-// In a cell: at most five signs, whatever a number is rounded to.
-function written(x) {
+export const LARGEST = 1e6; // that a board's cell may hold
+
+export const range = (count) => Array.from({ length: count }, (_, i) => i);
+export const grid = (rows, columns, entry) => range(rows).map((i) => range(columns).map((j) => entry(i, j)));
+export const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
+export const sameNumber = (x, y) => x === y || (Number.isNaN(x) && Number.isNaN(y)); // 0 and −0 too
+
+const WORDS = { nan: NaN, inf: Infinity, "-inf": -Infinity }; // for what JSON cannot hold
+export const fromJson = (x) => (typeof x === "number" ? x : WORDS[x]);
+
+// ---- writing
+
+export const minus = (text) => text.replaceAll("-", "−");
+
+/** A number with at most so many digits behind the point, and no zeros at its end. */
+export function trimmed(x, digits) {
+  const text = x.toFixed(digits).replace(/(\.\d*?)0+$/, "$1");
+  return minus(text.replace(/\.$/, "").replace(/^-0$/, "0"));
+}
+
+/** A number in a cell: at most five signs, whatever it is rounded to. */
+export function written(x) {
   const size = Math.abs(x);
   if (Number.isNaN(x)) return "nan";
   if (size === Infinity) return x > 0 ? "∞" : "−∞";
@@ -17,72 +31,105 @@ function written(x) {
   if (size >= 999.5e3) return minus(`${(x / 1e6).toFixed(size >= 9.95e6 ? 0 : 1)}M`);
   if (size >= (x < 0 ? 9999.5 : 99999.5)) return minus(`${(x / 1e3).toFixed(0)}k`);
   const whole = Math.round(x);
-  if (x === whole || (whole && Math.abs(x - whole) < 1e-12 * size)) return minus(String(whole + 0)); // a sum of shares is 1
+  if (x === whole || (whole && Math.abs(x - whole) < 1e-12 * size)) return minus(String(whole + 0)); // 1 of shares
   if (size < 0.0005) return "≈0";
   if (size < 0.005) return minus(x.toFixed(3).replace("-0", "-"));
-  return minus(x.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2));
+  if (size < 9.995) return minus(x.toFixed(2));
+  return minus(x.toFixed(size < 99.95 ? 1 : 0));
 }
 
-// As it is, for whoever edits it or copies it.
-const exact = (x) => String(Number(x.toPrecision(12)));
+/** A number as it is, for whoever edits it or copies it. */
+export const exact = (x) => String(Number(x.toPrecision(12)));
 
 // ---- reading: the one way in which boards, guesses and exercises take numbers
 
-const LARGEST = 1e6; // that a board's cell may hold
-const plainSigns = (text) => String(text).replace(/[−–]/g, "-").replaceAll("∞", "inf").replace(/(\d)½/g, "$1.5").replaceAll("½", "1/2").replace(/[\u00a0\u202f]/g, "_")
-  .replace(/\s*(%|per ?cent\b)/gi, "%").replace(/\s*\/\s*/g, "/");
+const plainSigns = (text) =>
+  String(text)
+    .replace(/[−–]/g, "-")
+    .replaceAll("∞", "inf")
+    .replace(/(\d)½/g, "$1.5")
+    .replaceAll("½", "1/2")
+    .replace(/[\u00a0\u202f]/g, "_")
+    .replace(/\s*(%|per ?cent\b)/gi, "%")
+    .replace(/\s*\/\s*/g, "/");
 
-// A number as people write it, undefined if the text is none: 1.5, 1,5, 1/3, 47 %, 7 percent, 1e-3, 5 050.
-// words: nan and ∞ are taken too; thousands: 5,050 is 5050, for whole numbers, and not 5.05.
-function readNumber(text, { words = false, thousands = false } = {}) {
-  const bare = plainSigns(text).trim().replace(/^([+-])\s+/, "$1");
+/**
+ * A number as people write it, undefined if the text is none: 1.5, 1,5, 1/3, 47 %, 7 percent, 1e-3, 5 050.
+ * words: nan and ∞ are taken too; thousands: 5,050 is 5050, for whole numbers, and not 5.05.
+ */
+export function readNumber(text, { words = false, thousands = false } = {}) {
+  const bare = plainSigns(text)
+    .trim()
+    .replace(/^([+-])\s+/, "$1");
   const word = words && /^([+-]?)(?:(nan|not a number)|inf(?:inity)?)$/i.exec(bare);
-  if (word) return word[2] ? NaN : word[1] === "-" ? -Infinity : Infinity;
+  if (word?.[2]) return NaN;
+  if (word) return word[1] === "-" ? -Infinity : Infinity;
   const [, over = "", under = "1", percent] = /^([^/%]+)(?:\/([^/%]+))?(%?)$/.exec(bare) ?? [];
   const [above, below] = [over, under].map((part) => decimal(part, thousands));
-  return Number.isNaN(above) || !below ? undefined : above / below / (percent ? 100 : 1); // 1e400 is a number, too large
+  if (Number.isNaN(above) || !below) return undefined;
+  return above / below / (percent ? 100 : 1); // 1e400 is a number, too large
 }
 
-// Of a text without signs for parts and powers; of two kinds of signs the last is the decimal one, the others part thousands.
+// Of a text without signs for parts and powers; of two kinds of signs the last is the decimal one, the others part
+// thousands.
 function decimal(text, thousands) {
   let bare = text.replace(/(\d)[ _](?=\d{3}(?!\d))/g, "$1");
-  const signs = bare.match(/[.,]/g) ?? [], last = bare.search(/[.,][^.,]*$/);
-  const grouped = (part) => /^[+-]?\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+)$/.test(part);
-  if (grouped(bare) && (signs.length > 1 || (thousands && signs[0] === ","))) bare = bare.replace(/[.,]/g, "");
-  else if (signs.length > 1 && grouped(bare.slice(0, last)) && signs[0] !== signs.at(-1)) bare = `${bare.slice(0, last).replace(/[.,]/g, "")}.${bare.slice(last + 1)}`;
-  else if (signs.length === 1) bare = bare.replace(",", ".");
+  const signs = bare.match(/[.,]/g) ?? [];
+  const whole = bare.slice(0, bare.search(/[.,][^.,]*$/));
+  const isGrouped = (part) => /^[+-]?\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+)$/.test(part);
+  const joined = (part) => part.replace(/[.,]/g, "");
+  if (isGrouped(bare) && (signs.length > 1 || (thousands && signs[0] === ","))) {
+    bare = joined(bare);
+  } else if (signs.length > 1 && isGrouped(whole) && signs[0] !== signs.at(-1)) {
+    bare = `${joined(whole)}.${bare.slice(whole.length + 1)}`;
+  } else if (signs.length === 1) {
+    bare = bare.replace(",", ".");
+  }
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare) ? Number(bare) : NaN;
 }
 
-// Several numbers as they are typed, printed, or copied from a sheet: a list, or a list of rows; undefined if they are none.
-// 1 2 3, 1, 2, 3, 0,06; 0,47, (3, 4), 3 × 4, [[1, 2], [3, 4]], torch.tensor([[1., 2.]]); lines without brackets are rows.
-// count: how many are asked for, where that says whether 1,5 is one number or two; the other options as in readNumber.
-function readNumbers(text, { count, ...options } = {}) {
-  const bare = plainSigns(text).trim().replace(/,?\s*\b(dtype|device|requires_grad|grad_fn)\s*=\s*[^,)]+/g, "").replace(/^(\w+\s*=\s*)?[a-z_.]*(tensor|size|array)\s*(?=\()/i, "")
-    .replace(/\s+(and|&)\s+/g, "; ").replace(/\b(0x\w*)|(\d)\s*[x×]\s*(?=\d)/g, (_, hex, digit) => hex ?? `${digit}; `);
+/**
+ * Several numbers as they are typed, printed, or copied from a sheet: a list, or a list of rows; undefined if they are
+ * none. 1 2 3, 1, 2, 3, 0,06; 0,47, (3, 4), 3 × 4, [[1, 2], [3, 4]], torch.tensor([[1., 2.]]); lines without brackets
+ * are rows.
+ * count: how many are asked for, where that says whether 1,5 is one number or two; the other options as in readNumber.
+ */
+export function readNumbers(text, { count, ...options } = {}) {
+  const bare = plainSigns(text)
+    .trim()
+    .replace(/,?\s*\b(dtype|device|requires_grad|grad_fn)\s*=\s*[^,)]+/g, "")
+    .replace(/^(\w+\s*=\s*)?[a-z_.]*(tensor|size|array)\s*(?=\()/i, "")
+    .replace(/\s+(and|&)\s+/g, "; ")
+    .replace(/\b(0x\w*)|(\d)\s*[x×]\s*(?=\d)/g, (_, hex, digit) => hex ?? `${digit}; `);
   const alone = count === 1 ? readNumber(bare, options) : undefined;
   if (alone !== undefined) return [alone]; // 5 050
-  const bracketed = /[[\](){}]/.test(bare), runs = bare.split(/[[\](){}]+/);
-  const readings = [true, false].map((decimals) => nested(bracketed ? bare : `[${bare.split(/\r?\n/).join("][")}]`, (run) => cut(run, decimals).map((part) => readNumber(part, options))));
-  if (!runs.filter((run) => /\d,\d/.test(run)).every((run) => hasDecimalCommas(run, bracketed))) readings.reverse();
-  const read = readings.filter((found) => found && !found.flat(9).includes(undefined) && found.flat(9).length);
+  const isBracketed = /[[\](){}]/.test(bare);
+  const rows = isBracketed ? bare : `[${bare.split(/\r?\n/).join("][")}]`;
+  const reading = (decimals) => nested(rows, (run) => partsOf(run, decimals).map((part) => readNumber(part, options)));
+  const readings = [reading(true), reading(false)];
+  const withCommas = bare.split(/[[\](){}]+/).filter((run) => /\d,\d/.test(run));
+  if (!withCommas.every((run) => hasDecimalCommas(run, isBracketed))) readings.reverse();
+  const isRead = (found) => found && !found.flat(9).includes(undefined) && found.flat(9).length;
+  const read = readings.filter(isRead);
   return read.find((found) => found.flat(9).length === count) ?? read[0];
 }
 
 // Whether a comma between two digits is a decimal one: where something else parts the numbers.
-function hasDecimalCommas(run, bracketed) {
-  const parts = cut(run, true), commas = parts.map((part) => part.split(",").length - 1);
-  if (/,(?!\d)|(^|\D),/.test(run)) return commas.every((n) => n === 1);
-  return commas.every((n) => n < 2) && (parts.length > 1 || !bracketed);
+function hasDecimalCommas(run, isBracketed) {
+  const parts = partsOf(run, true);
+  const commas = parts.map((part) => part.split(",").length - 1);
+  if (/,(?!\d)|(^|\D),/.test(run)) return commas.every((count) => count === 1);
+  return commas.every((count) => count < 2) && (parts.length > 1 || !isBracketed);
 }
 
 // In parts; of a sheet, where tabs stand between its cells, the empty ones too.
-function cut(run, decimals) {
+function partsOf(run, decimals) {
   const parts = run.replace(decimals ? /,(?!\d)|(^|\D),/g : /(),/g, "$1;");
   return run.includes("\t") ? parts.split("\t") : parts.split(/[;\s]+/).filter(Boolean);
 }
 
-// Brackets as lists, what stands between them as it is read; undefined where they do not match, or rows stand beside numbers.
+// Brackets as lists, what stands between them as it is read; undefined where they do not match, or rows stand beside
+// numbers.
 function nested(text, row) {
   const open = [[]];
   for (const part of text.match(/[[({\])}]|[^[({\])}]+/g) ?? []) {
@@ -93,28 +140,31 @@ function nested(text, row) {
   }
   let [found] = open;
   while (found.length === 1 && Array.isArray(found[0])) [found] = found;
-  const mixed = (list) => list.some(Array.isArray) && !list.every((part) => Array.isArray(part) && !mixed(part));
-  return open.length > 1 || mixed(found) ? undefined : found;
+  const isMixed = (list) => list.some(Array.isArray) && !list.every((part) => Array.isArray(part) && !isMixed(part));
+  return open.length > 1 || isMixed(found) ? undefined : found;
 }
 
-// What a cell takes: a number and no complaint, or null and the reason why the text is none.
-function read(text) {
-  text = String(text).trim();
-  const value = readNumber(text);
-  if (!text) return [null, "The cell was empty."];
-  if (value === undefined) return [null, `“${text.slice(0, 20)}” is not a number.`];
-  if (Math.abs(value) > LARGEST) return [null, `${text.slice(0, 20)} is too large: at most a million.`];
+/** What a cell takes: a number and no complaint, or null and the reason why the text is none. */
+export function readCell(text) {
+  const typed = String(text).trim();
+  const value = readNumber(typed);
+  if (!typed) return [null, "The cell was empty."];
+  if (value === undefined) return [null, `“${typed.slice(0, 20)}” is not a number.`];
+  if (Math.abs(value) > LARGEST) return [null, `${typed.slice(0, 20)} is too large: at most a million.`];
   return [value, ""];
 }
 
-function mix(x) { // lowbias32, as in board.py
-  x = (x + 0x9e3779b9) >>> 0;
+// ---- random numbers, the same as random_matrix of board.py draws
+
+// lowbias32, as in board.py
+function mix(seed) {
+  let x = (seed + 0x9e3779b9) >>> 0;
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-function randomMatrix(rows, columns, seed, place, [lowest, highest, step]) {
+export function randomMatrix(rows, columns, seed, place, [lowest, highest, step]) {
   const count = Math.round((highest - lowest) / step) + 1;
   const hash = (k) => mix((mix((mix(seed) ^ place) >>> 0) ^ k) >>> 0);
   return grid(rows, columns, (i, j) => lowest + step * Math.floor((hash(i * columns + j) * count) / 2 ** 32));

@@ -1,0 +1,187 @@
+// The cells of a table: a result that says where it came from, a switch, a number to type, step, drag or paste.
+
+import { sources } from "./arithmetic.js";
+import { element, used } from "./elements.js";
+import { inSight } from "./explain.js";
+import { exact, minus, readCell, readNumber, readNumbers, written } from "./numbers.js";
+import { MOVES, walk } from "./walk.js";
+
+const PIXELS_PER_STEP = 12; // of a number that is dragged
+
+export function resultCell(view, panel, i, j) {
+  const node = element("td", { class: "cell result", tabindex: "-1" });
+  node.addEventListener("keydown", (event) => {
+    if (walk(view, panel.name, i, j, event)) return;
+    if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey) return;
+    const [from] = inSight(view, sources(view.engine.arithmetic(panel.name, i, j) ?? {}));
+    if (from) view.go(...from);
+    used(event);
+  });
+  const sign = (x) => (x ? "✓" : "✕");
+  return {
+    node,
+    target: node,
+    update(x, blank) {
+      const shown = panel.kind === "mask" ? sign(x) : written(x);
+      const text = blank ? "" : shown;
+      node.textContent = text;
+      node.classList.toggle("long", text.length > 4);
+      node.setAttribute("aria-label", `${view.engine.label(panel.name, i, j)}: ${blank ? "not yet" : text}`);
+    },
+  };
+}
+
+export function switchCell(view, panel, i, j) {
+  const { engine } = view;
+  const button = element("button", { type: "button", class: "switch", tabindex: "-1" });
+  const node = element("td", { class: "cell input" }, button);
+  const turn = () => engine.edit(panel.name, [[i, j, String(1 - engine.values[panel.name][i][j])]]);
+  button.addEventListener("click", turn);
+  button.addEventListener("keydown", (event) => walk(view, panel.name, i, j, event));
+  return {
+    node,
+    target: button,
+    update(x) {
+      button.textContent = x === 1 ? "✓" : "✕";
+      button.setAttribute("aria-pressed", String(x === 1));
+      button.setAttribute("aria-label", engine.label(panel.name, i, j));
+    },
+  };
+}
+
+export function numberCell(view, panel, i, j) {
+  const { engine } = view;
+  const { name } = panel;
+  const typing = { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", tabindex: "-1" };
+  const input = element("input", { ...typing, "aria-label": engine.label(name, i, j) });
+  const node = element("td", { class: "cell input" }, input);
+  let clean = true; // what stands there is the number, all of it selected
+  let held = 0; // how often an arrow key went down
+  const valueNow = () => engine.state.inputs[name][i][j];
+
+  function selectAll() {
+    if (clean && document.activeElement === input) input.select();
+  }
+  function fresh() {
+    input.value = minus(exact(valueNow()));
+    clean = true;
+    selectAll();
+  }
+  function typed() {
+    clean = false;
+  }
+  function commit() {
+    if (clean) return true;
+    clean = true;
+    engine.edit(name, [[i, j, input.value]]);
+    fresh();
+    return !engine.error;
+  }
+  function put(number, gesture) {
+    clean = true;
+    engine.put(name, i, j, number, gesture);
+    fresh();
+  }
+  function step(amount, gesture) {
+    put((readCell(input.value)[0] ?? valueNow()) + amount, gesture);
+  }
+  function stepByKey(event) {
+    if (!event.repeat) held += 1;
+    const direction = event.key === "ArrowUp" ? 1 : -1;
+    step(direction * (event.shiftKey ? 10 : 1), `hold ${name} ${i} ${j} ${held}`);
+  }
+  function enter(event) {
+    if (commit() && !view.go(name, i + (event.shiftKey ? -1 : 1), j)) fresh();
+  }
+  function goOnTyping() {
+    clean = false;
+    input.setSelectionRange(99, 99);
+  }
+  function onKey(event) {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const moves = MOVES[event.key];
+    if (event.altKey && moves) view.go(name, i + moves[0], j + moves[1]);
+    else if (isPlain && /^Arrow(Up|Down)$/.test(event.key)) stepByKey(event);
+    else if (isPlain && clean && /^(ArrowLeft|ArrowRight|Home|End)$/.test(event.key)) {
+      walk(view, name, i, j, event);
+      return;
+    } else if (isPlain && event.key === "Enter") enter(event);
+    else if (event.key === "Escape" && !clean) fresh();
+    else if (event.key === "F2" && clean) goOnTyping();
+    else {
+      if (isPlain && event.key.length === 1) {
+        selectAll();
+        event.stopPropagation();
+      }
+      return;
+    }
+    used(event);
+  }
+  function onWheel(event) {
+    if (document.activeElement !== input || event.ctrlKey) return; // a page that scrolls past changes nothing
+    event.preventDefault();
+    step(event.deltaY < 0 ? 1 : -1, `wheel ${name} ${i} ${j}`);
+  }
+  function onPaste(event) {
+    const text = event.clipboardData.getData("text/plain").trimEnd();
+    const found = readNumbers(text);
+    const isOne = found ? found.length === 1 && readNumber(text) !== undefined : !/\s/.test(text);
+    if (isOne) return; // as in any field
+    event.preventDefault();
+    clean = true;
+    engine.paste(name, i, j, text, found);
+    fresh();
+  }
+
+  input.addEventListener("beforeinput", selectAll); // a typed digit takes the place of all
+  input.addEventListener("input", typed);
+  input.addEventListener("focus", selectAll);
+  input.addEventListener("blur", commit);
+  input.addEventListener("dblclick", typed);
+  input.addEventListener("keydown", onKey);
+  input.addEventListener("wheel", onWheel, { passive: false });
+  input.addEventListener("paste", onPaste);
+  input.addEventListener("click", () => setTimeout(selectAll)); // the press sets a caret before it and after it
+  draggable(view, input, valueNow, put);
+  return {
+    node,
+    target: input,
+    update() {
+      if (clean) fresh();
+    },
+    complain(isRefused) {
+      if (isRefused) {
+        input.setAttribute("aria-invalid", "true");
+        input.setAttribute("aria-errormessage", view.complaint.id);
+      } else {
+        input.removeAttribute("aria-invalid");
+        input.removeAttribute("aria-errormessage");
+      }
+    },
+  };
+}
+
+// Drawn sideways, a number goes up or down; one gesture is one step of undo.
+function draggable(view, input, valueNow, put) {
+  let drag = null;
+  function drop() {
+    drag = null;
+    view.root.classList.remove("dragging");
+  }
+  input.addEventListener("pointerdown", (event) => {
+    drag = { x: event.clientX, from: valueNow(), moved: 0, gesture: `drag ${performance.now()}` };
+  });
+  input.addEventListener("pointermove", (event) => {
+    if (drag && !(event.buttons & 1)) drag = null;
+    if (!drag) return;
+    const steps = Math.round((event.clientX - drag.x) / PIXELS_PER_STEP);
+    if (steps === drag.moved) return;
+    if (!drag.moved) input.setPointerCapture(event.pointerId);
+    drag.moved = steps;
+    view.root.classList.add("dragging");
+    put(drag.from + steps, drag.gesture);
+  });
+  input.addEventListener("pointerup", drop);
+  input.addEventListener("pointercancel", drop);
+  input.addEventListener("dragstart", (event) => event.preventDefault());
+}

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 LONGEST = 45  # minutes, without the exercises
 TABLE = re.compile(r"(<!-- lessons, from notebooks/course.toml -->\n).*?(<!-- until here -->)", re.S)
-PROMISED = re.compile(r"Afterwards you will be able to\n.*", re.S)
+PROMISED = "Afterwards you will be able to"
 FOR_A_STUDENT = re.compile(r"(<!--(\d\d)-->).*?(<!--until here-->)", re.S)
 
 
@@ -90,8 +90,8 @@ def with_table(readme, found):
 def with_promise(source, lesson):
     """The first cell of a lesson, whose end says what it leads to, how long it takes and what it needs."""
     goals = "\n".join(f"- {goal}" for goal in lesson.goals)
-    end = f"Afterwards you will be able to\n\n{goals}\n\n**{lesson.needed}** Before: {lesson.needs}"
-    return PROMISED.sub(lambda match: end, source)
+    end = f"{PROMISED}\n\n{goals}\n\n**{lesson.needed}** Before: {lesson.needs}"
+    return f"{source.partition(PROMISED)[0].rstrip()}\n\n{end}"
 
 
 def with_needs(guide, found):
@@ -125,7 +125,11 @@ def counted(lesson, guide):
 
 def main():
     """Bring all places up to date, and say which lessons are long."""
-    for path, text in made().items():
+    try:
+        places = made()
+    except ValueError as error:
+        sys.exit(str(error))
+    for path, text in places.items():
         if text != path.read_text(encoding="utf-8"):
             path.write_text(text, encoding="utf-8", newline="\n")
     for one in lessons():

@@ -30,24 +30,32 @@ def judge(bug, answer):
             judge_test(bug, detects, worker),
         ]
         printed = worker.printed().strip()
+    bug.solved = bug.solved or all(part.state == "right" for part in parts)
+    status, message = _in_words(bug, parts, is_begun=not (is_unanswered(line) and is_unanswered(fault)))
+    if printed:
+        first = printed.splitlines()[0][:60]
+        message += f'\n\nIt prints ("{first}"): a test says what it has found by what it returns.'
+    return _verdict(bug, parts, status, message)
+
+
+def _in_words(bug, parts, *, is_begun):
+    """Return status and message of the whole answer; `is_begun` says whether a line or a name was given."""
     done = sum(part.state == "right" for part in parts)
     if done == len(parts):
-        bug.solved = True
         reread = f"Read again: {section_in_words(bug.section)}."
-        status, message = "correct", f"{bug.name}. {bug.story}\n\n{parts[-1].message}\n\n{reread}"
-    elif is_unanswered(line) and is_unanswered(fault) and all(part.state == "open" for part in parts):
-        status, message = "unattempted", f"Not attempted yet. Needed: {bug.asked()}."
-    else:
-        status, message = "wrong", "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
-    if printed:
-        message += (
-            f'\n\nIt prints ("{printed.splitlines()[0][:60]}"): a test says what it has found by what it returns.'
-        )
+        return "correct", f"{bug.name}. {bug.story}\n\n{parts[-1].message}\n\n{reread}"
+    if not is_begun and all(part.state == "open" for part in parts):
+        return "unattempted", f"Not attempted yet. Needed: {bug.asked()}."
+    return "wrong", "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
+
+
+def _verdict(bug, parts, status, message):
+    """Return the verdict with the misconception and the matrices of the first wrong part that has them."""
     wrong = [part for part in parts if part.state == "wrong"]
-    verdict = Verdict(bug.id, status, wrong[0].misconception if wrong else None, message)
-    verdict.right_parts = f"{done} of {len(parts)}" if done else ""
     drawn = [part.drawn for part in wrong if part.drawn]
-    verdict.yours, verdict.expected = drawn[0] if drawn else (None, None)
+    verdict = Verdict(bug.id, status, wrong[0].misconception if wrong else None, message, *(drawn[0] if drawn else ()))
+    done = sum(part.state == "right" for part in parts)
+    verdict.right_parts = f"{done} of {len(parts)}" if done else ""
     return verdict
 
 

@@ -31,6 +31,7 @@ from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode, 
 from workbench.exercises.engine.function import Function, function
 from workbench.exercises.engine.outcome import Outcome, close, outcome_of, same, same_complaint
 from workbench.exercises.engine.runner import Worker
+from workbench.exercises.engine.sections import section_in_words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -842,7 +843,7 @@ def test_a_misconception_has_forms_and_a_section_to_reread():
     for factor in (3, 4):
         verdict = exercise.judge(lambda x, factor=factor: x * factor)
         assert verdict.misconception == "thrice" and verdict.message.startswith("Three times.\n\nIt tempts.")
-        assert verdict.message.endswith("Read again: notebook 9, “Break it”.")
+        assert verdict.message.endswith(f"{section_in_words('09#break-it')}.")
     with pytest.raises(ValueError, match="two misconceptions named 'thrice'"):
         exercise.misconception()(thrice)
 

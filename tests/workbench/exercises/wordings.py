@@ -1,6 +1,7 @@
 """What `check`, `hint` and `progress` say, a message of each kind; run as a program, this file writes wordings.txt."""
 
 import itertools
+import re
 import sys
 import time
 from pathlib import Path
@@ -152,7 +153,8 @@ def wordings():
     finally:
         runner.LIMIT_S = limit
     verdicts = [f"{verdict.exercise}, {verdict.status}\n{plain(verdict.message)}" for verdict in said]
-    return "\n\n\n".join([*verdicts, *map(str, SHOWN)]) + "\n"
+    text = "\n\n\n".join([*verdicts, *map(str, SHOWN)]) + "\n"
+    return re.sub("(Read again: .*“).*”", r"\1…”", text)  # headings are their notebooks'
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ EXERCISES = {}  # id → Exercise, in the order of the notebooks
 
 @dataclass(eq=False)
 class Misconception:
-    """What a learner who has it is told: its name, why it is tempting, and where to read again."""
+    """What a learner is told who shows it: its name, why it is tempting, and where to read again."""
 
     id: str
     name: str

@@ -29,7 +29,7 @@ def with_dtype(arg, dtype):
 
 
 def redrawn(arg, rng):
-    """An argument with other random numbers, as large as they were; what is no such numbers stays.
+    """Return an argument with new random numbers of the same mean and spread; anything but random numbers stays.
 
     Sizes and masks stay, and tensors without a negative number: those are weights, wishes or a worked example.
     """

@@ -349,7 +349,7 @@ def learn(x, w_q, w_k, wish, steps, rate):
 
 
 def _wishes(n, d_in, d_k, steps, rate, *places, seed):
-    """places: (token, whom it is to listen to); a token without one has no wish."""
+    """places: (token, the token that it is to attend to); a token without one has no wish."""
     wish = torch.zeros(n, n)
     for token, other in places:
         wish[token, other] = 1.0

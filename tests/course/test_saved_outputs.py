@@ -101,7 +101,7 @@ def test_picture_that_is_missing_or_broken_or_twice_is_noticed(saved):
         assert differences(cell(outputs), saved[:1]), outputs
 
 
-def test_measured_curve_may_run_elsewhere_but_not_be_painted_over():
+def test_measured_curve_may_differ_but_not_be_painted_over():
     def draw(times, name="ours"):
         return shown(*curves([1, 2, 4, 8], {name: times}, title="t", xlabel="x", ylabel="ms")._repr_mimebundle_())
 

@@ -8,7 +8,6 @@ the whole, with students' servers, is tried by benchmarks/load_hub.py.
 import asyncio
 import contextlib
 import csv
-import datetime
 import importlib
 import json
 import os
@@ -273,7 +272,7 @@ def test_students_choose_a_password_that_is_not_short(hub):
     assert hub.logs_in("klara", "my own long password") and not hub.logs_in("klara", old)
 
 
-def test_guessing_ends_after_some_attempts(hub):
+def test_guessing_a_password_ends(hub):
     password = hub.add("lise")["lise"]
     session = hub.browser()
     for i in range(20):
@@ -373,12 +372,12 @@ def config(roster, monkeypatch):
 
 
 @pytest.fixture
-def classroom(roster):
+def spawners(roster):
     return load("spawners")
 
 
 @pytest.fixture
-def accounts(classroom, monkeypatch):
+def accounts(spawners, monkeypatch):
     """Unix accounts by name, and who is in the group of students, as this machine would answer."""
     of_users, students = {}, []
     monkeypatch.setattr("pwd.getpwnam", of_users.__getitem__)
@@ -397,8 +396,8 @@ def test_config_names_only_what_jupyterhub_has(config, systemd):
     from jupyterhub.proxy import ConfigurableHTTPProxy
     from nativeauthenticator import NativeAuthenticator
 
-    classroom = load("spawners")
-    known = [JupyterHub, ConfigurableHTTPProxy, NativeAuthenticator, classroom.PlainServer, classroom.SystemdServer]
+    spawners = load("spawners")
+    known = [JupyterHub, ConfigurableHTTPProxy, NativeAuthenticator, spawners.PlainServer, spawners.SystemdServer]
     for name, settings in config(systemd).items():
         owners = [one for one in known if name in [base.__name__ for base in one.__mro__]]
         assert owners, name
@@ -421,8 +420,8 @@ def test_server_without_systemd_cannot_take_too_much_memory(config):
 def test_systemd_unit_has_the_rights_and_limits_of_its_student(config, accounts, monkeypatch):
     from systemdspawner import systemd
 
-    classroom, started = load("spawners"), {}
-    accounts.users[classroom.account("王小明")] = SimpleNamespace(pw_uid=1007, pw_gid=1008, pw_dir="/home/x")
+    spawners, started = load("spawners"), {}
+    accounts.users[spawners.account("王小明")] = SimpleNamespace(pw_uid=1007, pw_gid=1008, pw_dir="/home/x")
 
     async def running(unit):
         return bool(started)
@@ -433,9 +432,9 @@ def test_systemd_unit_has_the_rights_and_limits_of_its_student(config, accounts,
     monkeypatch.setattr(systemd, "service_running", running)
     monkeypatch.setattr(systemd, "service_failed", running)
     monkeypatch.setattr(systemd, "start_transient_service", start)
-    monkeypatch.setattr(classroom.SystemdServer, "get_env", lambda self: {"A": "1"})
-    monkeypatch.setattr(classroom.SystemdServer, "get_args", lambda self: [])
-    server = classroom.SystemdServer(user=SimpleNamespace(name="王小明", id=7), config=config(True))
+    monkeypatch.setattr(spawners.SystemdServer, "get_env", lambda self: {"A": "1"})
+    monkeypatch.setattr(spawners.SystemdServer, "get_args", lambda self: [])
+    server = spawners.SystemdServer(user=SimpleNamespace(name="王小明", id=7), config=config(True))
     assert run_async(server.start()) == ("127.0.0.1", server.port)
     assert (started["uid"], started["gid"], started["working_dir"]) == (1007, 1008, "/home/x")
     properties = started["properties"]
@@ -476,25 +475,15 @@ def test_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
 # ------------------------------------------------------------------------------------------------- accounts, servers
 
 
-def test_every_name_has_an_account_that_the_system_takes(classroom):
-    names = [
-        "ada",
-        "ada@example.org",
-        "ada-example-org",
-        "ada.example.org",
-        "王小明",
-        "王小红",
-        "root",
-        "7up",
-        "x" * 90,
-    ]
-    accounts = [classroom.account(name) for name in names]
+def test_every_name_has_an_account_that_the_system_takes(spawners):
+    names = ["ada", "ada@example.org", "ada-example-org", "王小明", "王小红", "root", "7up", "x" * 90]
+    accounts = [spawners.account(name) for name in names]
     assert len(set(accounts)) == len(names)
     assert all(re.fullmatch("at-[a-z0-9-]{1,28}", account) for account in accounts)
     assert accounts[1] == "at-ada-example-org-cfe00dde"  # the same after a restart, and in which it can be read whose
 
 
-def test_new_account_has_a_home_that_is_closed(classroom, accounts, monkeypatch, tmp_path):
+def test_new_account_has_a_home_that_is_closed(spawners, accounts, monkeypatch, tmp_path):
     home, made = tmp_path / "home", []
     home.mkdir(mode=0o755)
 
@@ -503,53 +492,53 @@ def test_new_account_has_a_home_that_is_closed(classroom, accounts, monkeypatch,
         accounts.users[command[-1]] = SimpleNamespace(pw_dir=str(home))
 
     monkeypatch.setattr(subprocess, "run", run)
-    classroom.make_account(SimpleNamespace(user=SimpleNamespace(name="王小明")))
-    assert made == ["groupadd", "useradd"] and classroom.account("王小明") in accounts.users
+    spawners.make_account(SimpleNamespace(user=SimpleNamespace(name="王小明")))
+    assert made == ["groupadd", "useradd"] and spawners.account("王小明") in accounts.users
     assert mode(home) == 0o700
 
 
-def test_account_of_the_systems_is_never_a_students(classroom, accounts, monkeypatch):
+def test_account_of_the_systems_is_never_a_students(spawners, accounts, monkeypatch):
     monkeypatch.setattr(subprocess, "run", None)
-    name = classroom.account("ada")
+    name = spawners.account("ada")
     accounts.users[name] = "somebody's"
     spawner = SimpleNamespace(user=SimpleNamespace(name="ada"))
     with pytest.raises(PermissionError, match=name):
-        classroom.make_account(spawner)
+        spawners.make_account(spawner)
     accounts.students.append(name)
-    classroom.make_account(spawner)
+    spawners.make_account(spawner)
 
 
 @pytest.fixture
-def server(classroom):
-    server = classroom.PlainServer()
+def server(spawners):
+    server = spawners.PlainServer()
     server.user = SimpleNamespace(name="王小明")
     return server
 
 
-def test_server_runs_as_its_students_account(classroom, server, accounts, monkeypatch):
-    mine = classroom.account("王小明")
-    monkeypatch.setattr(classroom.LocalProcessSpawner, "make_preexec_fn", lambda self, name: name)
+def test_server_runs_as_its_students_account(spawners, server, accounts, monkeypatch):
+    mine = spawners.account("王小明")
+    monkeypatch.setattr(spawners.LocalProcessSpawner, "make_preexec_fn", lambda self, name: name)
     assert server.make_preexec_fn("王小明") == mine
     accounts.users[mine] = SimpleNamespace(pw_name=mine, pw_dir=f"/home/{mine}", pw_shell="/bin/bash")
     assert server.user_env({"A": "1"}) == {"A": "1", "USER": mine, "HOME": f"/home/{mine}", "SHELL": "/bin/bash"}
 
 
-def test_restart_takes_over_the_students_own_process_alone(classroom, server, monkeypatch):
-    assert classroom.owner(os.getpid()) == pwd.getpwuid(os.geteuid()).pw_name and classroom.owner(999_999_999) is None
-    monkeypatch.setattr(classroom, "owner", {41: classroom.account("王小明"), 42: "root"}.get)
+def test_restart_takes_over_the_students_own_process_alone(spawners, server, monkeypatch):
+    assert spawners.owner(os.getpid()) == pwd.getpwuid(os.geteuid()).pw_name and spawners.owner(999_999_999) is None
+    monkeypatch.setattr(spawners, "owner", {41: spawners.account("王小明"), 42: "root"}.get)
     for number, taken_over in ((41, 41), (42, 0), (43, 0)):
         server.load_state({"pid": number})
         assert server.pid == taken_over
 
 
-def test_stopping_a_server_ends_all_of_its_student(classroom, server, monkeypatch, own_process):
+def test_stopping_a_server_ends_all_of_its_student(spawners, server, monkeypatch, own_process):
     async def stop(self, now):
         asked.append(self)
 
     asked = []
     left, others = own_process(), own_process()
-    monkeypatch.setattr(classroom, "owner", {left.pid: classroom.account("王小明"), others.pid: "at-grace"}.get)
-    monkeypatch.setattr(classroom.LocalProcessSpawner, "stop", stop)
+    monkeypatch.setattr(spawners, "owner", {left.pid: spawners.account("王小明"), others.pid: "at-grace"}.get)
+    monkeypatch.setattr(spawners.LocalProcessSpawner, "stop", stop)
     run_async(server.stop())
     assert left.wait(20) is not None and others.poll() is None and asked == [server]
 
@@ -775,34 +764,14 @@ def test_students_pull_without_notes_and_keep_their_work(edition, tmp_path, monk
     git(*clone, str(tmp_path / "another home"))  # the course is there even where no copies can be made
 
 
-def test_students_cannot_enter_what_is_for_teachers(edition, tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere").chmod(0o755)
-    (edition.ROOT / "link").symlink_to(tmp_path / "elsewhere")
-    old = os.umask(0o022)
-    try:
-        for folder in edition.ROOT.iterdir():
-            if folder.is_dir():
-                folder.chmod(0o755)
-        edition.close_the_rest()
-        assert mode(tmp_path / "elsewhere") == 0o755  # is not the course's
-        (edition.ROOT / "link").unlink()
-    finally:
-        os.umask(old)
+def test_students_cannot_enter_what_is_for_teachers(edition):
+    for folder in edition.ROOT.iterdir():
+        if folder.is_dir():
+            folder.chmod(0o755)
+    edition.close_the_rest()
     modes = {folder.name: mode(folder) for folder in edition.ROOT.iterdir() if folder.is_dir()}
     assert {name for name, bits in modes.items() if bits == 0o755} == {"attn_lib", "workbench", ".venv"}
     assert {name for name, bits in modes.items() if bits == 0o700} == {"notebooks", "tests", ".git", "my", "img"}
-
-
-def test_edition_is_readable_whatever_the_umask(edition):
-    old = os.umask(0o077)
-    try:
-        edition.write()
-    finally:
-        os.umask(old)
-    for path in (edition.EDITION, *edition.EDITION.rglob("*")):
-        wanted = 0o005 if path.is_dir() else 0o004
-        assert mode(path) & wanted == wanted, path
 
 
 def test_links_name_every_notebook(monkeypatch, capsys):
@@ -870,18 +839,6 @@ def test_collect_keeps_all_counts_the_newest_names_the_missing(class_of, tmp_pat
     assert all(mode(path) & 0o077 == 0 for path in (out / "03", out / "03-all", out / "03-times.csv"))
 
 
-def test_collected_copy_has_the_time_it_was_handed_in(class_of, tmp_path, monkeypatch):
-    collect, _ = class_of
-    times = [datetime.datetime(2026, 3, day, 9).timestamp() for day in (2, 1)]
-    monkeypatch.setattr(collect, "fetch", lambda entry, place: [(times[0], b"new"), (times[1], b"old")])
-    row = collect.one({"id": "王小明", "name": "", "email": ""}, "03", tmp_path, "03_masking.ipynb")
-    assert (row["newest"], row["count"]) == ("2026-03-02 09.00.00", 2)
-    copies = sorted((tmp_path / "03-all/王小明").iterdir())
-    assert [path.stat().st_mtime for path in copies] == times[::-1]
-    counts = tmp_path / "03/王小明/03_masking.ipynb"
-    assert counts.read_bytes() == b"new" and counts.stat().st_mtime == times[0]
-
-
 def test_collect_leaves_out_what_is_no_notebook_and_says_so(class_of, tmp_path, capsys, monkeypatch):
     collect, homes = class_of
     home = homes["王小明"]
@@ -927,14 +884,6 @@ def test_link_to_a_neighbours_work_leads_nowhere(roster, tmp_path, capsys):
     assert [text for _, text in collect.fetch(ada, "attention/handed-in/03")] == [b"54321"]
     assert collect.fetch(eve, "attention/handed-in/04") == []
     assert os.geteuid() == 0 and os.getegid() == 0
-    groups = os.getgroups()
-    try:
-        os.setgroups([54323])
-        with collect.acting_as(ada):
-            assert os.geteuid() == os.getegid() == 54321 and os.getgroups() == []
-        assert os.getgroups() == [54323]
-    finally:
-        os.setgroups(groups)
 
 
 def test_live_copies_what_check_said_of_each_student(class_of, tmp_path, capsys):
@@ -1000,7 +949,7 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     assert EXERCISES["3.2"].misconceptions["top-left"].name in page and "First difference: A has" in page
 
 
-def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monkeypatch, capsys):
+def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monkeypatch):
     collect, homes = class_of
     handed_in(homes["王小明"], "one.ipynb", "one")
     owned = {}
@@ -1011,16 +960,6 @@ def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monke
     assert set(owned.values()) == {(1000, 1001)} and tmp_path / "out/03/王小明/03_masking.ipynb" in owned
     collect.live([str(tmp_path / "out")], until_stopped=False)
     assert owned[tmp_path / "out/live/王小明.jsonl"] == (1000, 1001)
-    monkeypatch.setattr(collect.roster, "people", lambda: [{"id": "王小明", "name": "", "email": "", "teacher": ""}])
-    capsys.readouterr()
-    collect.main(["03", str(tmp_path / "out")])
-    assert "1 of 1 handed in notebook 03. \n" in capsys.readouterr().out, "nobody is missing"
-
-
-@pytest.mark.parametrize("arguments", [[], ["0"], ["99"], ["03", "a", "b"]])
-def test_collect_needs_a_notebook(class_of, arguments):
-    with pytest.raises(SystemExit, match=r"course\.py hub collect 03"):
-        class_of[0].main(arguments)
 
 
 # -------------------------------------------------------------------------------------------------- numbers and files
@@ -1039,7 +978,7 @@ def test_binder_installs_the_package_away_from_its_folder():
     assert os.access(ROOT / "binder/postBuild", os.X_OK)
 
 
-def test_the_dev_container_opens_what_there_is():
+def test_dev_container_opens_what_there_is():
     container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
     copies = [f"my/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")]
     assert set(container["customizations"]["codespaces"]["openFiles"]) <= set(copies)

@@ -149,7 +149,7 @@ def test_without_a_kernel_there_are_plain_tables_and_no_address(board):
     assert "application/vnd.jupyter.widget-view+json" in data
 
 
-def test_words_and_colours_follow_from_what_a_step_is_computed_from():
+def test_words_and_colours_follow_from_the_operation():
     x = Input(torch.ones(2, 3), rows=("cat", "sat"))
     steps = [
         ("queries", op.product("X", "W")),

@@ -174,12 +174,12 @@ ARITHMETIC = """(text) => {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_arithmetic_of_an_operation_is_true_and_names_its_sources(page, name):
+def test_arithmetic_of_an_operation_names_its_sources(page, name):
     assert page.evaluate(ARITHMETIC, traits(board_of(CASES[name]))) == []
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_arithmetic_of_a_board_is_true_and_names_its_sources(page, name):
+def test_arithmetic_of_a_board_names_its_sources(page, name):
     assert page.evaluate(ARITHMETIC, traits(ALL[name]())) == []
 
 
@@ -312,7 +312,7 @@ MOVED = """([text, all]) => JSON.stringify(all.map((actions) => {
 @pytest.mark.parametrize("name", ALL)
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_a_board_moved_at_random_says_to_python_what_python_computes(page, name, data):
+def test_a_board_moved_at_random_agrees_with_python(page, name, data):
     board = ALL[name]()
     start = {"revision": 6, **board.spec["start"], "proof": None, "answer": None, "fresh": True}
     five = data.draw(st.lists(actions(board), min_size=5, max_size=5))

@@ -1,4 +1,4 @@
-"""In a real JupyterLab: what only JupyterLab could spoil. A hand on a board alone is in test_board_hands.py."""
+"""In a real JupyterLab: what only JupyterLab could spoil. A hand on a board alone is in test_board_editing.py."""
 
 from contextlib import suppress
 
@@ -58,16 +58,7 @@ def by_hand(boards):
     return start_again(boards.board("Self-attention by hand"))
 
 
-def test_what_a_page_complains_of_is_kept(boards):
-    with boards.page.expect_event("pageerror"):
-        boards.page.evaluate(
-            "console.error('a red line'), console.log('words'), setTimeout(() => { throw Error('no') })"
-        )
-    assert boards.complaints == ["a red line", "no"]
-    boards.complaints.clear()
-
-
-def test_a_saved_notebook_shows_a_board_as_plain_tables_before_it_is_run(boards):
+def test_a_saved_board_is_plain_tables_before_it_is_run(boards):
     assert "run the cell to move these numbers" in boards.before_it_was_run
     for title in ("inputs X", "W_q", "weights", "outputs"):
         assert f"{title}\n" in boards.before_it_was_run
@@ -112,7 +103,7 @@ def paste(board, target, text):
     press(board, "Control+v")
 
 
-def test_jupyterlabs_commands_do_not_fire_on_a_board_and_ctrl_s_saves(boards, by_hand):
+def test_jupyterlabs_commands_do_not_fire_on_a_board(boards, by_hand):
     notebook = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')].map((prompt) => prompt.textContent)"
     before = boards.page.evaluate(notebook)
     cell(by_hand, "outputs I, column 1").click()
@@ -185,7 +176,7 @@ def test_a_board_fits_beside_the_file_list_in_both_themes(boards, theme):
     boards.board(TITLES[0]).screenshot(path=ARTEFACTS / f"a-board-in-{theme.lower().replace(' ', '-')}.png")
 
 
-def test_when_the_kernel_is_restarted_the_board_goes_on_and_says_that_python_was_not_told(boards, by_hand):
+def test_after_a_restart_a_board_says_python_was_not_told(boards, by_hand):
     boards.page.get_by_role("menuitem", name="Kernel", exact=True).click()
     boards.page.get_by_text("Restart Kernel…", exact=True).click()
     with boards.page.expect_response(lambda answer: answer.url.split("?")[0].endswith("/restart")):

@@ -77,9 +77,8 @@ def script():
 
 
 def guess_script():
-    """Guesses answered in a page, with the boards' reader of numbers as `attnNumbers`."""
-    guesses = (HERE / "predict.js").read_text(encoding="utf-8")
-    return modules.script(PAGE / "numbers.js", "attnNumbers") + guesses
+    """Guesses read and judged in a page, by `attnGuess`."""
+    return modules.script(HERE / "predict.js", "attnGuess")
 
 
 def embed(shown):

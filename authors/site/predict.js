@@ -1,165 +1,164 @@
 // Guesses answered in a page without Python. This file mirrors workbench/predict.py, which judges, and
 // workbench/questions/reader.py, which reads: whoever changes one changes the other, and a test compares them.
 
-const attnGuess = (() => {
-  const SIGNS = { "−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'", "\u00a0": " ", "\u2009": " ", "\u202f": " " };
-  const WAYS = [/[;\n]/, /[;\n,]/, /[;\n]|,\s+|\s+/, /[;\n,\s]+/]; // 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
-  const CLOSES = { "]": "[", ")": "(", "}": "{" };
+import { readNumber, written } from "../../workbench/board/page/numbers.js";
 
-  // Text with one sign for each thing: -, inf, x, %, commas.
-  function tidy(text) {
-    return text
-      .replace(/(?<=\d)½/g, ".5")
-      .replace(/[−–∞½’\u00a0\u2009\u202f]/g, (sign) => SIGNS[sign])
-      .toLowerCase()
-      .replace(/\s*(%|per ?cent\b|pct\b)/g, "%")
-      .replace(/\bminus\s+|(?<![\d.])-\s+(?=[\d.])/g, "-")
-      .replace(/(?<=\d)\s*\/\s*(?=\d)/g, "/")
-      .trim();
+const SIGNS = { "−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'", "\u00a0": " ", "\u2009": " ", "\u202f": " " };
+const WAYS = [/[;\n]/, /[;\n,]/, /[;\n]|,\s+|\s+/, /[;\n,\s]+/]; // 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
+const CLOSES = { "]": "[", ")": "(", "}": "{" };
+
+// Text with one sign for each thing: -, inf, x, %, commas.
+function tidy(text) {
+  return text
+    .replace(/(?<=\d)½/g, ".5")
+    .replace(/[−–∞½’\u00a0\u2009\u202f]/g, (sign) => SIGNS[sign])
+    .toLowerCase()
+    .replace(/\s*(%|per ?cent\b|pct\b)/g, "%")
+    .replace(/\bminus\s+|(?<![\d.])-\s+(?=[\d.])/g, "-")
+    .replace(/(?<=\d)\s*\/\s*(?=\d)/g, "/")
+    .trim();
+}
+
+const singular = (word) => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word);
+
+// Words as they are compared: lower case, without signs, plural and those that say nothing.
+function phrase(text, skip) {
+  const words = tidy(text)
+    .replaceAll("'", "")
+    .replace(/(?<=[\p{L}\p{N}_])-(?=[\p{L}\p{N}_])/gu, " ")
+    .replace(/[^\p{L}\p{N}_√-]+/gu, " ");
+  return words
+    .split(/\s+/)
+    .filter(Boolean)
+    .map(singular)
+    .filter((word) => !skip.includes(word))
+    .join(" ");
+}
+
+// A part without the words that say nothing of a number.
+function without(text, skip) {
+  return tidy(text)
+    .replace(/\p{L}{2,}/gu, (word) => (skip.includes(singular(word)) ? "" : word))
+    .replace(/^[ =≈~]+|[ .]+$/g, "");
+}
+
+function isBalanced(text) {
+  const waiting = [];
+  for (const sign of text) {
+    if ("[({".includes(sign)) waiting.push(sign);
+    else if (sign in CLOSES && waiting.pop() !== CLOSES[sign]) return false;
   }
+  return !waiting.length;
+}
 
-  const singular = (word) => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word);
+// What one part stands for, as a list, since "all" is several; undefined if it is nothing that is asked for.
+function one({ names, options, whole, range, size }, skip, part) {
+  const words = phrase(part, skip);
+  if (Object.hasOwn(names, words)) return names[words];
+  if (options.length) return undefined;
+  if (size === null && /\d[\s,_]+\d/.test(part)) return undefined; // 5 135 135, several numbers as likely as one
+  const number = readNumber(without(part, skip), { words: true, thousands: whole });
+  const fits =
+    number !== undefined &&
+    !Number.isNaN(number) &&
+    (!whole || Number.isInteger(number)) &&
+    (!range || (range[0] <= number && number <= range[1]));
+  return fits ? [Number.isFinite(number) ? number : written(number)] : undefined;
+}
 
-  // Words as they are compared: lower case, without signs, plural and those that say nothing.
-  function phrase(text, skip) {
-    const words = tidy(text)
-      .replaceAll("'", "")
-      .replace(/(?<=[\p{L}\p{N}_])-(?=[\p{L}\p{N}_])/gu, " ")
-      .replace(/[^\p{L}\p{N}_√-]+/gu, " ");
-    return words
-      .split(/\s+/)
-      .filter(Boolean)
-      .map(singular)
-      .filter((word) => !skip.includes(word))
-      .join(" ");
+const inOrder = (question, found) => (question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found);
+
+// The numbers or words of a text, in the first way to part them that makes as many as there should be.
+function inText(question, text) {
+  const skip = question.skip.split(" ");
+  const words = phrase(text, skip);
+  if (Object.hasOwn(question.names, words)) return question.names[words];
+  if (!isBalanced(text)) return undefined;
+  text = tidy(text)
+    .replace(/torch\.size|tensor|[[\](){}"]/g, " ")
+    .replace(/\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)/g, ", ")
+    .replace(/^[ ,;]+|[ ,;]+$/g, "");
+  const found = WAYS.map((way) =>
+    text
+      .split(way)
+      .filter((part) => part.trim())
+      .map((part) => one(question, skip, part)),
+  )
+    .filter((parts) => parts.length && !parts.includes(undefined))
+    .map((parts) => parts.flat());
+  const fits = found.find((parts) => question.size === null || parts.length === question.size) ?? found[0];
+  return fits && inOrder(question, fits);
+}
+
+// An answer as a list of numbers and words, of a matrix one of its rows; undefined if it is none that is asked for.
+export function read(question, text) {
+  if (question.form !== "matrix") return inText(question, text);
+  if (!isBalanced(text)) return undefined;
+  let rows = [...text.matchAll(/[[({]([^[\](){}]*)[\])}]/g)].map((found) => found[1]);
+  if (rows.length < 2) rows = (rows[0] ?? text).split(/[;\n]/);
+  const found = rows.filter((row) => row.replace(/[ ,]/g, "")).map((row) => inText(question, row));
+  return found.length && found.every((row) => row && row.length === found[0].length) ? found : undefined;
+}
+
+// Answers a guess: what is right, how far off that may be, and the known slips. What cannot be read costs no try.
+export function judge(question, text) {
+  const { form, leaves, within, slips, size, asks, refuses, options } = question;
+  const mine = read(question, text);
+  if (!mine) {
+    // numbers, but not those that are asked for
+    const isRefused = read({ ...question, whole: false, range: null }, text);
+    return { unread: true, says: isRefused ? refuses : `That could not be read. ${asks}` };
   }
-
-  // A part without the words that say nothing of a number.
-  function without(text, skip) {
-    return tidy(text)
-      .replace(/\p{L}{2,}/gu, (word) => (skip.includes(singular(word)) ? "" : word))
-      .replace(/^[ =≈~]+|[ .]+$/g, "");
+  const guess = mine.flat();
+  const key = JSON.stringify(mine);
+  const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const close = (a, b) =>
+    typeof a === "number" && typeof b === "number" ? Math.abs(a - b) <= within + 1e-9 * Math.abs(b) : a === b;
+  const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));
+  const isShaped = form !== "matrix" || mine[0].length === size;
+  if (isShaped && same(leaves)) return { right: true, says: "Right.", key };
+  const apart = (known) => Math.max(...guess.map((x, i) => Math.abs(x - known.leaves[i]) || 0)); // words: not at all
+  const [slip] = isShaped ? slips.filter((known) => same(known.leaves)).sort((a, b) => apart(a) - apart(b)) : [];
+  if (slip) return { says: slip.says, key, slip: slip.name };
+  if (!isShaped || (size !== null && guess.length !== leaves.length)) {
+    const many =
+      form === "matrix"
+        ? `${mine.length} × ${mine[0].length} numbers`
+        : count(guess.length, options.length ? "word" : "number");
+    return { unread: true, says: `It has ${many}. ${asks}` };
   }
-
-  function isBalanced(text) {
-    const waiting = [];
-    for (const sign of text) {
-      if ("[({".includes(sign)) waiting.push(sign);
-      else if (sign in CLOSES && waiting.pop() !== CLOSES[sign]) return false;
-    }
-    return !waiting.length;
+  const hundredth = (x, i) => typeof x === "number" && typeof leaves[i] === "number" && close(x / 100, leaves[i]);
+  if (
+    guess.length === leaves.length &&
+    guess.every(hundredth) &&
+    Math.max(...guess) > 1 &&
+    !leaves.every((x) => close(0, x))
+  ) {
+    return {
+      unread: true,
+      says: `Right if you mean per cent, but then write it as "${guess.map((x) => `${x} %`).join(", ")}".`,
+    };
   }
-
-  // What one part stands for, as a list, since "all" is several; undefined if it is nothing that is asked for.
-  function one({ names, options, whole, range, size }, skip, part) {
-    const words = phrase(part, skip);
-    if (Object.hasOwn(names, words)) return names[words];
-    if (options.length) return undefined;
-    if (size === null && /\d[\s,_]+\d/.test(part)) return undefined; // 5 135 135, several numbers as likely as one
-    const number = attnNumbers.readNumber(without(part, skip), { words: true, thousands: whole });
-    const fits =
-      number !== undefined &&
-      !Number.isNaN(number) &&
-      (!whole || Number.isInteger(number)) &&
-      (!range || (range[0] <= number && number <= range[1]));
-    return fits ? [Number.isFinite(number) ? number : attnNumbers.written(number)] : undefined;
+  if (form === "set") {
+    const extra = guess.filter((x) => !leaves.includes(x)).length;
+    const missing = leaves.filter((x) => !guess.includes(x)).length;
+    const told = [
+      extra && `${extra} of yours ${extra === 1 ? "does" : "do"} not belong there`,
+      missing && `${missing} of the right ones ${missing === 1 ? "is" : "are"} missing`,
+    ];
+    return { key, says: `${told.filter(Boolean).join(", and ")}.` };
   }
-
-  const inOrder = (question, found) => (question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found);
-
-  // The numbers or words of a text, in the first way to part them that makes as many as there should be.
-  function inText(question, text) {
-    const skip = question.skip.split(" ");
-    const words = phrase(text, skip);
-    if (Object.hasOwn(question.names, words)) return question.names[words];
-    if (!isBalanced(text)) return undefined;
-    text = tidy(text)
-      .replace(/torch\.size|tensor|[[\](){}"]/g, " ")
-      .replace(/\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)/g, ", ")
-      .replace(/^[ ,;]+|[ ,;]+$/g, "");
-    const found = WAYS.map((way) =>
-      text
-        .split(way)
-        .filter((part) => part.trim())
-        .map((part) => one(question, skip, part)),
-    )
-      .filter((parts) => parts.length && !parts.includes(undefined))
-      .map((parts) => parts.flat());
-    const fits = found.find((parts) => question.size === null || parts.length === question.size) ?? found[0];
-    return fits && inOrder(question, fits);
-  }
-
-  // An answer as a list of numbers and words, of a matrix one of its rows; undefined if it is none that is asked for.
-  function read(question, text) {
-    if (question.form !== "matrix") return inText(question, text);
-    if (!isBalanced(text)) return undefined;
-    let rows = [...text.matchAll(/[[({]([^[\](){}]*)[\])}]/g)].map((found) => found[1]);
-    if (rows.length < 2) rows = (rows[0] ?? text).split(/[;\n]/);
-    const found = rows.filter((row) => row.replace(/[ ,]/g, "")).map((row) => inText(question, row));
-    return found.length && found.every((row) => row && row.length === found[0].length) ? found : undefined;
-  }
-
-  // Answers a guess: what is right, how far off that may be, and the known slips. What cannot be read costs no try.
-  function judge(question, text) {
-    const { form, leaves, within, slips, size, asks, refuses, options } = question;
-    const mine = read(question, text);
-    if (!mine) {
-      const isRefused = read({ ...question, whole: false, range: null }, text); // numbers, but not those that are asked for
-      return { unread: true, says: isRefused ? refuses : `That could not be read. ${asks}` };
-    }
-    const guess = mine.flat();
-    const key = JSON.stringify(mine);
-    const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-    const close = (a, b) =>
-      typeof a === "number" && typeof b === "number" ? Math.abs(a - b) <= within + 1e-9 * Math.abs(b) : a === b;
-    const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));
-    const isShaped = form !== "matrix" || mine[0].length === size;
-    if (isShaped && same(leaves)) return { right: true, says: "Right.", key };
-    const apart = (known) => Math.max(...guess.map((x, i) => Math.abs(x - known.leaves[i]) || 0)); // words: not at all
-    const [slip] = isShaped ? slips.filter((known) => same(known.leaves)).sort((a, b) => apart(a) - apart(b)) : [];
-    if (slip) return { says: slip.says, key, slip: slip.name };
-    if (!isShaped || (size !== null && guess.length !== leaves.length)) {
-      const many =
-        form === "matrix"
-          ? `${mine.length} × ${mine[0].length} numbers`
-          : count(guess.length, options.length ? "word" : "number");
-      return { unread: true, says: `It has ${many}. ${asks}` };
-    }
-    const hundredth = (x, i) => typeof x === "number" && typeof leaves[i] === "number" && close(x / 100, leaves[i]);
-    if (
-      guess.length === leaves.length &&
-      guess.every(hundredth) &&
-      Math.max(...guess) > 1 &&
-      !leaves.every((x) => close(0, x))
-    ) {
-      return {
-        unread: true,
-        says: `Right if you mean per cent, but then write it as "${guess.map((x) => `${x} %`).join(", ")}".`,
-      };
-    }
-    if (form === "set") {
-      const extra = guess.filter((x) => !leaves.includes(x)).length;
-      const missing = leaves.filter((x) => !guess.includes(x)).length;
-      const told = [
-        extra && `${extra} of yours ${extra === 1 ? "does" : "do"} not belong there`,
-        missing && `${missing} of the right ones ${missing === 1 ? "is" : "are"} missing`,
-      ];
-      return { key, says: `${told.filter(Boolean).join(", and ")}.` };
-    }
-    if (guess.length !== leaves.length)
-      return { key, says: `It has ${count(guess.length, "number")}, the answer ${count(leaves.length, "number")}.` };
-    if (leaves.length === 1 && leaves[0] === "nan") return { key, says: "It is not a number that comes out." };
-    if (guess.length === 1 && guess[0] === "nan") return { key, says: "A number does come out." };
-    if (options.length || [...guess, ...leaves].includes("nan"))
-      return { key, says: "That is not what happens. Can you say why?" };
-    const asNumber = (x) => (x === "∞" ? Infinity : x === "−∞" ? -Infinity : x);
-    if (guess.every((x, i) => close(-asNumber(x), asNumber(leaves[i]))))
-      return { key, says: "The size is right, the sign is not." };
-    if (leaves.length === 1)
-      return { key, says: asNumber(guess[0]) > asNumber(leaves[0]) ? "That is too large." : "That is too small." };
-    const off = guess.filter((x, i) => !close(x, leaves[i])).length;
-    return { key, says: `${off} of ${leaves.length} numbers ${off === 1 ? "is" : "are"} not right.` };
-  }
-
-  return { read, judge };
-})();
+  if (guess.length !== leaves.length)
+    return { key, says: `It has ${count(guess.length, "number")}, the answer ${count(leaves.length, "number")}.` };
+  if (leaves.length === 1 && leaves[0] === "nan") return { key, says: "It is not a number that comes out." };
+  if (guess.length === 1 && guess[0] === "nan") return { key, says: "A number does come out." };
+  if (options.length || [...guess, ...leaves].includes("nan"))
+    return { key, says: "That is not what happens. Can you say why?" };
+  const asNumber = (x) => (x === "∞" ? Infinity : x === "−∞" ? -Infinity : x);
+  if (guess.every((x, i) => close(-asNumber(x), asNumber(leaves[i]))))
+    return { key, says: "The size is right, the sign is not." };
+  if (leaves.length === 1)
+    return { key, says: asNumber(guess[0]) > asNumber(leaves[0]) ? "That is too large." : "That is too small." };
+  const off = guess.filter((x, i) => !close(x, leaves[i])).length;
+  return { key, says: `${off} of ${leaves.length} numbers ${off === 1 ? "is" : "are"} not right.` };
+}

@@ -1,4 +1,4 @@
-// What a page does besides its boards: guesses are answered, boards remember where they were, wide things can be reached.
+// What a page does besides its boards: guesses are answered, boards remember where they were, wide things are reached.
 
 const page =
   location.pathname
@@ -182,7 +182,7 @@ function setUpBoard(place, i) {
 }
 boards.forEach(setUpBoard);
 
-// Each in a task of its own, so that a slow phone can be scrolled meanwhile; all at once where a place in the page is gone to.
+// Each in a task of its own, so that a slow phone can be scrolled meanwhile; all at once where a place is gone to.
 function beginNext() {
   const place = boards.find((one) => !one.model);
   if (!place) return;

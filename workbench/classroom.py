@@ -30,7 +30,7 @@ TOLD = "Your teacher sees this result and which mistake it names, not your code.
 
 
 def tell(verdict):
-    """Add a verdict to the learner's file in the folder of a class; returns what the learner is to know of it."""
+    """Add a verdict to the learner's file in the folder of a class; returns the sentence that tells the learner so."""
     folder = os.environ.get(LIVE_VARIABLE)
     if not folder:
         return None
@@ -53,7 +53,7 @@ def show_button():
 
 
 def button():
-    """The button with what it does and did below it, as a widget; None where nobody collects."""
+    """The button, and below it what it does and did, as a widget; None where HAND_IN_VARIABLE is not set."""
     if not os.environ.get(HAND_IN_VARIABLE):
         return None
     import ipywidgets
@@ -120,9 +120,9 @@ def _keep(content, folder, name):
     earlier = sorted(folder.glob("*.ipynb"))
     if earlier and earlier[-1].read_bytes() == content:
         return False
-    beside = folder / f".{os.getpid()}"
-    beside.write_bytes(content)  # then renamed: whoever collects never sees half of it
-    os.replace(beside, folder / f"{datetime.datetime.now():%Y-%m-%d %H.%M.%S.%f} {name}")
+    unfinished = folder / f".{os.getpid()}"
+    unfinished.write_bytes(content)  # then renamed: half a file is never collected
+    os.replace(unfinished, folder / f"{datetime.datetime.now():%Y-%m-%d %H.%M.%S.%f} {name}")
     return True
 
 

@@ -190,7 +190,7 @@ def _line(name, cell):
 
 
 def _forget(result):
-    """Where a learner's own cell raised, what it made before goes: the next cell must not judge that."""
+    """Delete what a learner's cell made before, if it has raised now: the next cell must not judge that."""
     shell, source = sys.modules["IPython"].get_ipython(), result.info.raw_cell or ""
     notebook = _notebook(shell)
     mine = {name for cell in _course(notebook) if OWN & set(cell["metadata"].get("tags", [])) for name in _makes(cell)}

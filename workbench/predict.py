@@ -104,23 +104,23 @@ class Prediction:
         if _same(mine, wanted, within):
             self.comment = "Right."
             return "right"
-        near = {name: _apart(mine, slip) for name, slip in self._wrong_slips() if _same(mine, slip, within)}
+        near = {name: _largest_gap(mine, slip) for name, slip in self._wrong_slips() if _same(mine, slip, within)}
         self.slip = min(near, key=near.get, default=None)
         if near:
             self.comment = question.slips[self.slip].says
             return "wrong"
-        self.comment = self._told_of_its_form(mine) or _meant_in_percent(mine, wanted, within)
+        self.comment = self._words_on_its_size(mine) or _meant_in_percent(mine, wanted, within)
         if self.comment:
             return "unreadable"
         self.comment = _difference(question.form, mine, wanted, within)
         return "wrong"
 
     def _wrong_slips(self):
-        """What is answered by those who make a slip, where it is not the right answer all the same."""
+        """Pairs of a slip's name and the answer it leads to, without slips that lead to the right answer."""
         return [(name, slip) for name, slip in self.slips.items() if not _same(slip, self.wanted, self.question.within)]
 
-    def _told_of_its_form(self, mine):
-        """What is said of a guess of another size, where the question has said the size."""
+    def _words_on_its_size(self, mine):
+        """The sentence for a guess of another size than the question asked for, or ""."""
         size = reader.size(self.question, self.wanted)
         if size is None or reader.form(mine) == reader.form(self.wanted):
             return ""
@@ -229,8 +229,8 @@ def _near(a, b, within):
     return abs(a - b) <= within + 1e-9 * abs(b)
 
 
-def _apart(mine, slip):
-    """By how much a guess misses what it is the same as within the tolerance; words miss nothing."""
+def _largest_gap(mine, slip):
+    """The largest gap between a guess and a slip of the same form; 0 for words."""
     pairs = [(a, b) for a, b in zip(_flat(mine), _flat(slip), strict=True) if isinstance(b, float)]
     return max((abs(a - b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)), default=0.0)
 
@@ -267,9 +267,9 @@ def _difference(form, mine, wanted, within):
         return "Its rows have different lengths."
     mine, wanted = _flat(mine), _flat(wanted)
     if form == "set":
-        return _astray(set(mine), set(wanted))
+        return _set_difference(set(mine), set(wanted))
     if here != there and form == "tensor":
-        return _misshapen(here, there, mine, wanted, within)
+        return _shape_difference(here, there, mine, wanted, within)
     if here != there:
         return f"It has {_how_many(here, 'number')}, the answer {_how_many(there, 'number')}."
     if {*map(type, wanted)} == {bool} != {*map(type, mine)}:
@@ -295,16 +295,16 @@ def _difference(form, mine, wanted, within):
     return f"{wrong} of {len(wanted)} numbers {'is' if wrong == 1 else 'are'} not right."
 
 
-def _astray(mine, wanted):
-    """In what one set differs from another."""
+def _set_difference(mine, wanted):
+    """How many members of each set the other does not have, in a sentence."""
     extra, missing = len(mine - wanted), len(wanted - mine)
     told = [f"{extra} of yours {'does' if extra == 1 else 'do'} not belong there"] if extra else []
     told += [f"{missing} of the right ones {'is' if missing == 1 else 'are'} missing"] if missing else []
     return f"{', and '.join(told)}."
 
 
-def _misshapen(here, there, mine, wanted, within):
-    """Of a line of one's own: what its shape is, and what it should be."""
+def _shape_difference(here, there, mine, wanted, within):
+    """What the shape of the learner's line is and should be, in a sentence."""
     told = f"Its shape is {show.value(here)}, and should be {show.value(there)}."
     if len(mine) == len(wanted) and _same(mine, wanted, within):
         return f"The right numbers, but in lessons about shapes a shape is part of the answer. {told}"
@@ -318,7 +318,7 @@ def _how_many(form, word):
 
 
 def _text(guess):
-    """What was entered, in one line, however strange it is."""
+    """What was entered, in one line of at most 80 characters; never raises."""
     try:
         is_numpy = hasattr(guess, "tolist") and not hasattr(guess, "detach")
         text = guess.strip() if isinstance(guess, str) else show.value(guess.tolist() if is_numpy else guess)

@@ -41,7 +41,7 @@ def _rank(state):
 
 
 def tell(verdict):
-    """Keep a verdict; returns a sentence where that cannot be."""
+    """Keep a verdict; returns a sentence to show if that failed, otherwise None."""
     return None if store(verdict) else "Progress could not be saved: this folder cannot be written to."
 
 
@@ -62,14 +62,14 @@ def store(verdict, folder=None):
 
 
 def _replace(path, text):
-    """Write beside the file and swap: a reader sees the old one or the new one, never half of it."""
-    fresh = path.with_name(f"{PROGRESS_FILE}.{os.getpid()}")
-    fresh.write_text(text, encoding="utf-8")
+    """Write another file and swap: a reader sees the old one or the new one, never half of it."""
+    unfinished = path.with_name(f"{PROGRESS_FILE}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8")
     for attempt in range(20):
         try:
-            return os.replace(fresh, path)
+            return os.replace(unfinished, path)
         except PermissionError:  # Windows, while another process reads the file
             if attempt == 19:
-                fresh.unlink()
+                unfinished.unlink()
                 raise
             time.sleep(0.05)

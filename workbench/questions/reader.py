@@ -1,4 +1,4 @@
-"""What somebody has entered, read as the question asks for it; authors/site/predict.js reads alike."""
+"""Read what was entered, as the question asks for it; authors/site/predict.js mirrors this file."""
 
 import copy
 import math

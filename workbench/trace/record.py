@@ -446,7 +446,7 @@ def _adds_axis(step):
 
 
 def _arguments(frame):
-    """What a call was made with, as long as it has done nothing yet."""
+    """The tensors that a call was given; read before its first operation, since it may rebind their names."""
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     arguments = [frame.f_locals.get(name) for name in code.co_varnames[:count]]

@@ -7,7 +7,6 @@ import sys
 import warnings
 import weakref
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ import torch.nn.functional as F
 from cells import operations, remarks, traced
 from hypothesis import given
 from hypothesis import strategies as st
+from shown import CASES, run_of
 from strategies import normal, seeds
 from torch import nn
 
@@ -32,15 +32,6 @@ def attention(q, k, v):
 
 
 # ------------------------------------------------------------------------------------------------------- what is shown
-
-SHOWN = Path(__file__).with_name("shown.md")
-CASE = re.compile(r"## ([^\n]*)\n\n```\n(.*?)\n```\n\n```\n(.*?)\n```", re.S)
-CASES = {title: (cell, text) for title, cell, text in CASE.findall(SHOWN.read_text(encoding="utf-8"))}
-
-
-def run_of(cell):
-    layers = nn.Sequential(nn.Linear(3, 4), nn.Linear(3, 2))
-    return traced(cell, torch.ones(2, 3), split_heads=split_heads, linear=nn.Linear(3, 4), layers=layers)
 
 
 @pytest.mark.parametrize("title", CASES)
@@ -447,15 +438,3 @@ def test_tensor_in_the_memory_of_a_lost_one_is_not_taken_for_it():
                 return new
 
     assert any("* 2: computed and never used" in words for words in remarks(trace(fn, torch.ones(2))))
-
-
-def write_shown():
-    """Run the cells of shown.md anew; look at the difference before it is committed."""
-    text = SHOWN.read_text(encoding="utf-8")
-    for cell, was in CASES.values():
-        text = text.replace(f"{cell}\n```\n\n```\n{was}\n```", f"{cell}\n```\n\n```\n{run_of(cell)!r}\n```")
-    SHOWN.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_shown()

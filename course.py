@@ -23,7 +23,7 @@ python course.py COMMAND --help       what one of them does and takes
 The first call sets up .venv beside this file, with uv where there is one; later ones reuse it.
 """
 
-# Every Python from 2.7 on can read this file, to say which one to take; what the commands do is in commands.py.
+# Every Python from 2.7 on can read this file, to say which one to take; what the commands do is in commands/.
 import os
 import subprocess
 import sys

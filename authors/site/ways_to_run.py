@@ -16,8 +16,8 @@ from ..lessons import lessons
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = (  # what the zip holds: the course as it is
     *("README.md", "CONTRIBUTING.md", "*.py"),
-    *("pyproject.toml", "requirements.txt", "environment.yml", "jupyterlab.json", "biome.json"),
-    *("attn_lib", "workbench", "authors", "deploy", "img", "notebooks", "tests", "benchmarks", "binder"),
+    *("pyproject.toml", "requirements.txt", "environment.yml", "biome.json"),
+    *("attn_lib", "workbench", "authors", "deploy", "img", "notebooks", "tests", "benchmarks", "commands", ".binder"),
     ".devcontainer",
 )
 ZIP = "attention.zip"

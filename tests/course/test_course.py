@@ -35,7 +35,7 @@ echo >> "{root}/calls"
 """
 
 
-def load(path=ROOT / "setting_up.py"):
+def load(path=ROOT / "commands/setting_up.py"):
     spec = importlib.util.spec_from_file_location("setting_up_here", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -44,10 +44,10 @@ def load(path=ROOT / "setting_up.py"):
 
 def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
-    for folder in ("authors", "deploy", "notebooks", "benchmarks"):
+    for folder in ("authors", "commands", "deploy", "notebooks", "benchmarks"):
         (root / folder).mkdir(parents=True)
-    settings = ("pyproject.toml", "jupyterlab.json", *LISTS, *load().PACKAGES)
-    for name in ("course.py", "commands.py", "setting_up.py", *settings):
+    settings = ("pyproject.toml", "commands/jupyterlab.json", *LISTS, *load().PACKAGES)
+    for name in ("course.py", "commands/__init__.py", "commands/setting_up.py", *settings):
         shutil.copy(ROOT / name, root / name)
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         (root / "notebooks" / path.name).touch()
@@ -75,7 +75,7 @@ class Terminal:
 
     def __init__(self, root):
         self.root = root
-        setting_up = load(root / "setting_up.py")
+        setting_up = load(root / "commands/setting_up.py")
         self.answers("exit 0")
         for part in setting_up.PARTS:
             (setting_up.VENV / f"{part}-ready").write_text(setting_up.fingerprint(part))
@@ -344,7 +344,7 @@ def test_refresh_saves_what_ran_and_leaves_what_failed(monkeypatch, tmp_path, ca
 def course(tmp_path, monkeypatch):
     """The set-up as a module, standing in a folder of its own, its commands recorded."""
     root = lay_out(tmp_path / "my course")
-    module = load(root / "setting_up.py")
+    module = load(root / "commands/setting_up.py")
     module.commands, module.fails = [], lambda command: False
     monkeypatch.setattr(module, "torch_index", lambda: [])
     monkeypatch.setattr(shutil, "which", lambda name: None)

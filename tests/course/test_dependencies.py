@@ -69,7 +69,7 @@ def test_every_import_of_a_room_is_declared(room):
 
 
 def test_every_list_pins_the_same_versions():
-    learners, conda, binder = (pins(name) for name in (LEARNERS, "environment.yml", "binder/requirements.txt"))
+    learners, conda, binder = (pins(name) for name in (LEARNERS, "environment.yml", ".binder/requirements.txt"))
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("python")
     assert conda == learners

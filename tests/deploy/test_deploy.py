@@ -974,8 +974,8 @@ def test_kubernetes_leaves_room_for_a_learner(values):
 
 
 def test_binder_installs_the_package_away_from_its_folder():
-    assert "\n.\n" in (ROOT / "binder/requirements.txt").read_text()  # not -e: a disk is mounted over the folder
-    assert os.access(ROOT / "binder/postBuild", os.X_OK)
+    assert "\n.\n" in (ROOT / ".binder/requirements.txt").read_text()  # not -e: a disk is mounted over the folder
+    assert os.access(ROOT / ".binder/postBuild", os.X_OK)
 
 
 def test_dev_container_opens_what_there_is():

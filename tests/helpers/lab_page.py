@@ -124,7 +124,7 @@ def jupyterlab(folder, options=(), **variables):
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
     (folder / ".app").mkdir(exist_ok=True)
-    shutil.copy(ROOT / "jupyterlab.json", folder / ".app/overrides.json")
+    shutil.copy(ROOT / "commands/jupyterlab.json", folder / ".app/overrides.json")
     (folder / ".CONFIG/labconfig").mkdir(parents=True, exist_ok=True)
     (folder / ".CONFIG/labconfig/page_config.json").write_text(json.dumps(WITHOUT))
     port = random.SystemRandom().randrange(10_000, 30_000)  # the next free one would be that of another worker too

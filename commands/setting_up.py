@@ -17,11 +17,11 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
-SETTINGS = "jupyterlab.json"  # as JupyterLab reads its overrides.json
+SETTINGS = "commands/jupyterlab.json"  # as JupyterLab reads its overrides.json
 PACKAGES = ["authors/package.json", "authors/package-lock.json"]  # what authors take from npm's registry
 # What is installed for whom; each part is added by the first command that needs it.
 PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", "hub": "deploy/requirements.txt"}

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from setting_up import PYTHON, ROOT, run, set_up
+from .setting_up import PYTHON, ROOT, run, set_up
 
 NOTEBOOKS = ROOT / "notebooks"
 

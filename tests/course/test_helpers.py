@@ -6,14 +6,13 @@ import math
 import nbformat
 import preloaded_kernels
 import pytest
+import shared
 import torch
 from board_page import assert_close
 from lab_page import TOO_SMALL
 from nbclient import NotebookClient
 from paths import ROOT
 from refusals import assert_refused
-
-import conftest
 
 
 def test_assert_refused_needs_the_error_and_all_words():
@@ -34,8 +33,8 @@ def test_assert_close_notices_other_numbers(theirs):
 
 
 def test_chromium_is_skipped_where_there_is_none_but_never_in_ci(monkeypatch):
-    look = conftest.chromium._get_wrapped_function()
-    monkeypatch.setattr(conftest, "find_browser", lambda: None)
+    look = shared.chromium._get_wrapped_function()
+    monkeypatch.setattr(shared, "find_browser", lambda: None)
     for ci, outcome in (("", pytest.skip.Exception), ("true", pytest.fail.Exception)):
         monkeypatch.setenv("CI", ci)
         with pytest.raises((pytest.fail.Exception, pytest.skip.Exception)) as caught:
@@ -70,4 +69,4 @@ def test_forked_kernel_sees_nothing_of_the_tests(tmp_path, monkeypatch):
     assert (folder, said) == (str(tmp_path), "here") and "" in path
     assert not {str(ROOT), str(ROOT / "tests/helpers")} & set(path)
     assert ("torch" in modules) == preloaded_kernels.CAN_FORK, "what takes long is there already"
-    assert not {name.partition(".")[0] for name in modules} & {"attn_lib", "workbench", "authors", "conftest"}
+    assert not {name.partition(".")[0] for name in modules} & {"attn_lib", "workbench", "authors", "shared"}

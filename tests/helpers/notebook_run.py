@@ -9,7 +9,7 @@ def failures(path):
     # In this process, which has imported everything already.
     told = Failures()
     here = [f"-c{ROOT / 'pyproject.toml'}", f"--rootdir={path.parent}", str(path)]
-    pytest.main(["-n0", "-p", "conftest", "-p", "no:faulthandler", *here], plugins=[told])
+    pytest.main(["-n0", "-p", "shared", "-p", "no:faulthandler", *here], plugins=[told])
     return told.found
 
 

@@ -1,4 +1,4 @@
-"""Keep how slides and pages show what a notebook shows, in the kernel that runs it; conftest.py has it do so."""
+"""Keep how slides and pages show what a notebook shows, in the kernel that runs it; shared.py has it do so."""
 
 import pickle
 import sys

@@ -1,6 +1,6 @@
 """Work through a lesson's questions as a learner would, in the kernel that has just run its notebook.
 
-conftest.py has the kernel run this file after the notebook's last cell.
+shared.py has the kernel run this file after the notebook's last cell.
 """
 
 import ast

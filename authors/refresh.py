@@ -24,10 +24,11 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
-    done = [refresh(Path(path)) for path in paths or sorted(NOTEBOOKS.glob("*.ipynb"))]
+    paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
+    done = [refresh(path) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
-    lessons.main()
+    lessons.main([path.stem for path in paths])
     return 0 if all(done) else 1
 
 
@@ -53,8 +54,9 @@ def refresh(path):
     notebook.metadata.get("language_info", {}).pop("version", None)
     keep_what_looks_the_same(saved, notebook)
     nbformat.validate(notebook)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
-    print("saved", flush=True)
+    text, before = nbformat.writes(notebook) + "\n", path.read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="\n")
+    print("unchanged" if text == before else "saved", flush=True)
     return True
 
 

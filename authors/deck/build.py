@@ -19,7 +19,7 @@ from workbench.board.modules import script
 from .. import packages
 from ..site import boards_in_pages
 from ..site.markdown import inline, to_html
-from . import live
+from . import outputs
 from .notes import clock, minutes_before, notes_of
 
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ def page(path, server=None):
     """A notebook as the text of an HTML page; with `server`, {"baseUrl", "token"}, a page that runs its cells there."""
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)
-    shown = live.run_here(notebook)
+    shown = outputs.run_here(notebook)
     columns = columns_of(notebook, shown, path.parent)
     template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
@@ -47,7 +47,7 @@ def page(path, server=None):
                 "name": path.stem,
                 "reading": boards_in_pages.UPRIGHT,
                 "server": server,
-                "preamble": live.PREAMBLE,
+                "preamble": outputs.PREAMBLE,
                 "sources": {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"},
             }
         ),

@@ -14,7 +14,7 @@ from workbench.exercises.engine.numbers import Numbers
 from workbench.exercises.engine.sections import section_in_words
 from workbench.questions import Question
 
-from ..deck import live
+from ..deck import outputs
 from . import boards_in_pages
 from .ways_to_run import notebook_of, ways_in
 
@@ -26,7 +26,7 @@ class LessonPage:
 
     def __init__(self, lesson):
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
-        self.found = live.run_here(self.notebook)
+        self.found = outputs.run_here(self.notebook)
         self.buttons = boards_in_pages.buttons(self.notebook, self.found)
         self.guesses = sum(bool(shown.question) for shown in self.found.values())
 
@@ -51,7 +51,7 @@ class LessonPage:
             if fold:
                 cell.source = f'<details class="after-guess">\n<summary>{fold}</summary>\n\n{cell.source}\n\n</details>'
             return cell
-        shown = self.found.get(cell.id) or live.Shown()
+        shown = self.found.get(cell.id) or outputs.Shown()
         if shown.question:
             cell.outputs = [as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))]
         elif "saved-board" in shown.html:

@@ -18,10 +18,10 @@ def begin():
 
 
 def keep(notebook, file):
-    """Write what `live.run_here` returns for the notebook at this path into a file, from what its cells came to."""
+    """Write what `outputs.run_here` returns for the notebook at this path into a file, from what its cells came to."""
     sys.path.append(ROOT)
     try:
-        from authors.deck.live import shown
+        from authors.deck.outputs import shown
     finally:
         sys.path.remove(ROOT)
     came, found = iter(get_ipython().came), {}

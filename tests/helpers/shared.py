@@ -183,9 +183,9 @@ def built_once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def notebooks_run_once(pytestconfig):
     """Inside `with notebooks_run_once():` what a notebook shows is what its kernel has shown, if it was run here."""
-    from authors.deck import live
+    from authors.deck import outputs
 
-    run_here = live.run_here
+    run_here = outputs.run_here
 
     def found(notebook):
         file = shown_by(notebook, pytestconfig)
@@ -195,7 +195,7 @@ def notebooks_run_once(pytestconfig):
             whole.replace(file)
         return pickle.loads(file.read_bytes())
 
-    return lambda: mock.patch.object(live, "run_here", found)
+    return lambda: mock.patch.object(outputs, "run_here", found)
 
 
 @pytest.fixture(scope="module")

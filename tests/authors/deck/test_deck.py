@@ -67,7 +67,7 @@ def test_timing_plot_can_be_read_whatever_was_measured(open_deck):
     for times in ([0.15, 0.5, 2, 7.8], [0.002, 0.002, 0.002, 0.003], [500, 9e3, 9e4, 3e6]):
         words = {"title": "Time on this machine", "xlabel": "tokens", "ylabel": "ms"}
         drawn = curves([128, 256, 512, 1024], {"ours": times}, **words, log_x=True, log_y=True)
-        plot.evaluate("(img, html) => (img.outerHTML = html)", build.live.drawing(drawn))
+        plot.evaluate("(img, html) => (img.outerHTML = html)", build.outputs.drawing(drawn))
         assert page.evaluate(LOOK_AT_ALL, here) == [], drawn.description
 
 
@@ -113,7 +113,7 @@ def test_legend_moves_below_the_plot_whose_lines_it_would_hide():
     for powers, moves in (((1, 0, -1), True), ((0, 0.1, 0.2), False)):
         series = {name: [size**power for size in sizes] for name, power in zip(names, powers, strict=True)}
         figure = curves(sizes, series, title="Variance", xlabel="d_k", ylabel="variance", log_x=True, log_y=True)
-        build.live.drawing(figure)
+        build.outputs.drawing(figure)
         (axes,) = figure.axes
         assert (axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0) == moves
 
@@ -301,7 +301,7 @@ def test_cells_become_slides_with_headings_and_steps(tmp_path):
         ("## Second\n\nOn [masks](03_masking.ipynb#masks).", "slide"),
     )
     notebook.cells[1].metadata["speaker"] = {"minutes": 2, "say": "Say <this>.", "ask": "Who <is>?"}
-    asks = build.live.Shown("The answer: 2", {"answer": "", "leaves": [2], "alone": True, "within": 0, "slips": []})
+    asks = build.outputs.Shown("The answer: 2", {"answer": "", "leaves": [2], "alone": True, "within": 0, "slips": []})
     columns = build.columns_of(notebook, {"cell-4": asks}, tmp_path)
     assert [len(column) for column in columns] == [1, 2, 1]
     slides = [slide for column in columns for slide in column]
@@ -322,10 +322,10 @@ def test_cells_become_slides_with_headings_and_steps(tmp_path):
 
 def test_building_a_deck_changes_nothing_else(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(build.live.progress.PROGRESS_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(build.outputs.progress.PROGRESS_VARIABLE, str(tmp_path))
     sources = [
         "import os, torch; open('left behind', 'w').close(); print('noise')",
-        f"open(os.path.join(os.environ[{build.live.progress.PROGRESS_VARIABLE!r}], 'progress'), 'w').close()",
+        f"open(os.path.join(os.environ[{build.outputs.progress.PROGRESS_VARIABLE!r}], 'progress'), 'w').close()",
         "torch.manual_seed(3); torch.set_printoptions(precision=1); torch.set_default_dtype(torch.float64)",
         "1 / 0",
         "from workbench.board.lessons import mask_board; mask_board()",
@@ -333,10 +333,12 @@ def test_building_a_deck_changes_nothing_else(capsys, tmp_path, monkeypatch):
     torchs_own = [lambda: torch.get_rng_state().tolist(), torch.get_default_dtype, lambda: str(torch.ones(1) / 3)]
     before = [found() for found in torchs_own]
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{i}") for i, source in enumerate(sources)]
-    assert list(build.live.run_here(nbformat.v4.new_notebook(cells=cells))) == ["cell-4"], "it goes on after an error"
+    assert list(build.outputs.run_here(nbformat.v4.new_notebook(cells=cells))) == ["cell-4"], (
+        "it goes on after an error"
+    )
     assert [found() for found in torchs_own] == before
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
-    assert os.environ[build.live.progress.PROGRESS_VARIABLE] == str(tmp_path)
+    assert os.environ[build.outputs.progress.PROGRESS_VARIABLE] == str(tmp_path)
 
 
 def test_command_writes_the_named_decks_or_all(tmp_path, monkeypatch, capsys):

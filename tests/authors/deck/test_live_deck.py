@@ -386,7 +386,7 @@ class Missing(ImportError):
 raise Missing
 """
 
-ASKS = f'import os; print("a guess is asked for" if {build.live.COPY_VARIABLE!r} in os.environ else "not asked for")'
+ASKS = f'import os; print("a guess is asked for" if {build.outputs.COPY_VARIABLE!r} in os.environ else "not asked for")'
 
 
 def test_endless_loop_is_said_and_interrupted_by_a_key(lecture):

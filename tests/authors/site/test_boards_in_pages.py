@@ -29,7 +29,7 @@ def test_a_sentence_that_sets_a_board_becomes_a_button():
     tries = [{"said": "Say *no* to it", "sets": {"inputs": {"q": [["<1>"]]}}}, {"said": "Say nothing", "sets": {}}]
     prose = "First. **Say *no* to it**, and then **Say yes**."
     notebook = new_notebook(cells=[new_markdown_cell(prose), new_code_cell("board", id="seen")])
-    found = boards_in_pages.buttons(notebook, {"seen": build.live.Shown(tries=tries)})
+    found = boards_in_pages.buttons(notebook, {"seen": build.outputs.Shown(tries=tries)})
     assert list(found) == ["**Say *no* to it**"]
     shown = boards_in_pages.with_buttons(prose, found)
     button = BeautifulSoup(shown, "html.parser").button

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from paths import LESSONS
 
-from authors.deck import live
+from authors.deck import outputs
 from authors.site import boards_in_pages, lesson_page, ways_to_run
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -108,7 +108,7 @@ def test_what_a_notebook_sets_holds_for_no_other():
 
     sets = "torch.set_default_dtype(torch.float64); torch.set_printoptions(precision=2); torch.manual_seed(7)"
     before = settings()
-    live.run_here(new_notebook(cells=[new_code_cell(f"import torch\n{sets}\n1 / 0")]))
+    outputs.run_here(new_notebook(cells=[new_code_cell(f"import torch\n{sets}\n1 / 0")]))
     assert settings() == before
 
 

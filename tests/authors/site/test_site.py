@@ -480,6 +480,7 @@ def test_on_a_phone_a_tap_and_an_edit_change_what_is_seen(built, browser, name):
     page.emulate_media(reduced_motion="reduce")
     page.goto(address_of(built, name))
     board = page.locator(".attn-board:has(td.input)").first
+    assert board.count(), "each lesson has a board with numbers to edit"
     first = board.locator("td.input input").first
     assert name != "index" or first.bounding_box()["y"] < 844, "a visitor's first number is on the first screen"
     board.get_by_role("button", name="Random").tap()  # between zeros one number may well change nothing

@@ -72,6 +72,8 @@ class Function(Exercise):
     prepare: Callable = lambda answer: None  # is called with an answer before its time begins
 
     def __post_init__(self):
+        for probe in (*self.probes, *self.corner_cases):
+            inspect.signature(self.reference).bind(*probe)  # raises TypeError: probes are handed over by position
         self._order_trials()
 
     def draw_again(self, rng):

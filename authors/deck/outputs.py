@@ -26,7 +26,7 @@ from workbench.predict import COPY_VARIABLE, Blank, Prediction
 from ..site import boards_in_pages
 
 # Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
-PREAMBLE = "from authors.deck import live as _deck; _deck.prepare()"
+PREAMBLE = "from authors.deck import outputs as _deck; _deck.prepare()"
 LARGER = 0.735  # of a figure's size; its letters, which stay as they are, then take up more of it
 
 

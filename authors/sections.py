@@ -15,7 +15,8 @@ def sections_of(notebooks):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             heading = re.match(r"#+ (.+)", "".join(cell["source"]))
             if cell["cell_type"] == "markdown" and heading:
-                title = json.dumps(heading[1].strip(), ensure_ascii=False)  # as TOML writes it too
+                title = re.sub(r"[$*`]", "", heading[1].strip())
+                title = json.dumps(title, ensure_ascii=False)  # as TOML writes it too
                 lines.append(f'"{path.stem.partition("_")[0]}#{cell["id"]}" = {title}')
     return "\n".join(lines) + "\n"
 

@@ -33,7 +33,8 @@ def parser():
     whole.commands = commands.choices
 
     def command(run, usage, needs=("authors",), passes_on=True, **settings):
-        settings |= {"description": run.__doc__, "usage": f"course.py {run.__name__} {usage}", "allow_abbrev": False}
+        settings |= {"description": run.__doc__, "allow_abbrev": False}
+        settings["usage"] = f"course.py {run.__name__} {usage}".strip()
         one = commands.add_parser(run.__name__, **settings)
         one.set_defaults(run=run, needs=needs, passes_on=passes_on)
         return one
@@ -41,12 +42,13 @@ def parser():
     one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=())
     one.add_argument("--fresh", action="store_true", help="begin your copy of this notebook again; the old one is kept")
     one.add_argument("--edit", action="store_true", help="open the edition that is tested, not your copy")
-    one = command(test, "[--thorough] [pytest's arguments]")
+    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
-    command(present, "[notebook] [Jupyter Server's options]")
+    command(present, "[notebook] [Jupyter Server's options]", needs=("authors", "npm"))
     for notebooks_alone in (slides, refresh):
-        one = command(notebooks_alone, "[notebook ...]", passes_on=False)
+        needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
+        one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
     command(site, "[Sphinx's options]")
     command(minutes, "", passes_on=False)

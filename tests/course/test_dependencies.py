@@ -10,14 +10,14 @@ from importlib.metadata import packages_distributions
 import pytest
 from paths import ROOT
 
-PACKAGE, LEARNERS, AUTHORS, HUB = (
-    "pyproject.toml", "requirements.txt", "authors/requirements.txt", "deploy/requirements.txt",
+PACKAGE, LEARNERS, AUTHORS, NPM, HUB = (
+    "pyproject.toml", "requirements.txt", "authors/requirements.txt", "authors/npm.txt", "deploy/requirements.txt",
 )  # fmt: skip
 ROOMS = {  # what is installed where the room's code runs
     "attn_lib": [PACKAGE],
     "workbench": [PACKAGE],
     "notebooks": [LEARNERS],
-    "authors": [PACKAGE, LEARNERS, AUTHORS],
+    "authors": [PACKAGE, LEARNERS, AUTHORS, NPM],
     "deploy": [LEARNERS, HUB],
     "benchmarks": [PACKAGE, LEARNERS, AUTHORS, HUB],
     "tests": [PACKAGE, LEARNERS, AUTHORS, HUB],

@@ -1,4 +1,4 @@
-"""Every explorer computes what attn_lib computes, and its task can be done by what it asks for."""
+"""Every board computes what attn_lib computes, and its task can be done by what it asks for."""
 
 import math
 import re

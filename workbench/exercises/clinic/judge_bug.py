@@ -112,7 +112,7 @@ def judge_fix(bug, mended, worker):
     if is_unanswered(mended) or same_code(mended, bug.buggy):
         return Part("Mended", "open", "the code is still as it came in.")
     if not callable(mended):
-        return Part("Mended", "wrong", refuse_not_callable("mended", mended))
+        return Part("Mended", "wrong", refuse_not_callable("mended", mended, "called as the patient is"))
     exercise, answer = bug.fix_exercise, bug.called(mended)
     expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
     for trial, truth in zip(exercise.trials, expected, strict=True):

@@ -109,9 +109,9 @@ def kind_of(value):
     return "None" if value is None else _a(type(value).__name__)
 
 
-def refuse_not_callable(name, value):
-    """Return the sentence that refuses an answer which is no function."""
-    return f"`{name}` must be a function, but it is {kind_of(value)}."
+def refuse_not_callable(name, value, wanted="a function"):
+    """Return the sentence that refuses an answer which cannot be called."""
+    return f"`{name}` must be {wanted}, but it is {kind_of(value)}."
 
 
 def _a(noun):

@@ -210,7 +210,7 @@ def test_no_puzzle_is_learned_and_tested_and_each_place_is_asked_alike(lesson):
         assert text[text.index(text[-1]) + 1] == answer and len(set(text[:-1])) == 4
 
 
-def test_the_gradients_of_P_and_M_are_exactly_0_while_W_says_nothing_and_W_moves_first(lesson):
+def test_P_and_M_have_no_gradient_while_W_is_0(lesson):
     x, answers = lesson["puzzles"][lesson["known"]], lesson["answers"][lesson["known"]]
     P, M = (3 * normal(n, n, seed=n).requires_grad_() for n in (6, 7))  # whatever they are
     W = torch.zeros(7, 7, dtype=torch.float64, requires_grad=True)

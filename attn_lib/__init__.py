@@ -4,13 +4,16 @@ from .backward import attention_backward, softmax_backward
 from .cache import Cache, cache_bytes, cached_attention
 from .examples import Steps, self_attention_steps
 from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from .gpt import GPT, Block, layer_norm, next_shares, next_token_loss, read_on
 from .induction import induction_score, without_head
 from .masks import causal_mask, padding_mask, window_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
 from .position import alibi_bias, position_angles, rotary, sinusoidal_encoding
 
 __all__ = [
+    "GPT",
     "AttentionHead",
+    "Block",
     "Cache",
     "MultiHeadAttention",
     "MultiHeadAttentionByHeads",
@@ -21,10 +24,14 @@ __all__ = [
     "cached_attention",
     "causal_mask",
     "induction_score",
+    "layer_norm",
     "masked_softmax",
     "merge_heads",
+    "next_shares",
+    "next_token_loss",
     "padding_mask",
     "position_angles",
+    "read_on",
     "rotary",
     "scaled_dot_product_attention",
     "self_attention_steps",

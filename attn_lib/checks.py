@@ -236,3 +236,22 @@ def check_sequences(query, key, value, features, dtype):
             raise ValueError(f"{name} has {tensor.size(-1)} features, this module was made for {wanted}")
     if key.size(1) != value.size(1):
         raise ValueError(f"key has {key.size(1)} positions, value has {value.size(1)}")
+
+
+def check_width(name, tensor, x):
+    """A row of numbers, one for each feature of x."""
+    check_floating(name, tensor)
+    if x.ndim < 1 or tuple(tensor.shape) != (x.size(-1),):
+        raise ValueError(f"{name} has shape {tuple(tensor.shape)}, x has shape {tuple(x.shape)}: one for each feature")
+
+
+def check_logits(logits, tokens):
+    """Logits (batch, n, vocabulary) of tokens (batch, n), at least two in a row and all of the vocabulary."""
+    check_floating("logits", logits)
+    check_tensor("tokens", tokens)
+    if tokens.dtype not in WHOLE:
+        raise TypeError(f"tokens must hold whole numbers, got {tokens.dtype}")
+    if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
+        raise ValueError(f"logits has shape {tuple(logits.shape)}, tokens have {tuple(tokens.shape)}")
+    if tokens.size(1) < 2:
+        raise ValueError(f"tokens has {tokens.size(1)} in a row: the first is said by nobody, so 2 are needed")

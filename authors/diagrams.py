@@ -1,31 +1,33 @@
 """Draws every file of img/: `python -m authors.diagrams`. Numbers in a picture come from running attn_lib.
 
 One unit is one pixel of a picture 1000 pixels wide, y pointing down. Tinted boxes hold data, white ones parameters;
-colours are those of workbench/display/colours.py, and a label always stands beside one. Each picture has an upright
+colours are named as in workbench/display/tokens.css, and a label always stands beside one. Each picture has an upright
 form for phones: the same words, numbers and arrows, in the other of the two places that stand beside each.
+
+A picture is a card of its own, with both sets of colours: as <img> it is light or dark as the `color-scheme` around it
+says, or the system where nothing says it. So none lies in another black, and no page turns colours round.
 """
 
-import io
+import html
+import math
+import re
 import sys
 from pathlib import Path as FilePath
 
-import matplotlib
 import torch
-from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
-from matplotlib.path import Path
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from attn_lib.functional import split_heads
 from attn_lib.masks import causal_mask, padding_mask
-from workbench.display.colours import COLOURS
+from workbench.display.colours import FULLEST, both_sets, face
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
 WIDTH, UPRIGHT = 1000, 500  # of a picture, and of its form for a phone, where letters of the same size are larger
+MARGINS = 14, 8  # around what is drawn
 SMALL, NORMAL, LARGE = 19, 20, 22  # heights of text in pixels
-INK, WHITE = "#1A1A1A", "#FFFFFF"
-DATA = 0.12  # how much of its colour a box of data is filled with
+LINE, BEND, HEAD = 1.75, 8, (11, 5)  # an arrow: its width, the radius of its bends, length and half width of its head
+CORNER, CELL, GAP = 10, 4, 2  # radii of boxes and cells, and what is between two cells
+DATA = 0.14  # how much of its colour a box of data is filled with
 
 
 def alt_text(name):
@@ -37,24 +39,11 @@ def alt_text(name):
 
 
 def drawn(name, upright=False):
-    """The diagram of that name, or its upright form, as a figure, whatever a reader's own matplotlibrc says.
+    """The diagram of that name, or its upright form, as a Page.
 
     Raises: KeyError for a name that is not in DIAGRAMS.
     """
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        return DIAGRAMS[name](upright)
-
-
-def svg(name, figure):
-    """The figure of the diagram of that name as the text of an SVG file, the same on every machine."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update({"svg.hashsalt": name, "svg.fonttype": "path"})
-        text = io.StringIO()
-        metadata = {"Title": alt_text(name), "Date": None, "Creator": None}
-        figure.savefig(text, format="svg", metadata=metadata)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    return DIAGRAMS[name](upright)
 
 
 def main():
@@ -62,7 +51,8 @@ def main():
     for folder, upright in ((IMG, False), (IMG / "upright", True)):
         folder.mkdir(exist_ok=True)
         for name in DIAGRAMS:
-            (folder / f"{name}.svg").write_text(svg(name, drawn(name, upright)), encoding="utf-8", newline="\n")
+            text = drawn(name, upright).svg(alt_text(name))
+            (folder / f"{name}.svg").write_text(text, encoding="utf-8", newline="\n")
 
 
 # -------------------------------------------------------------------------------------------------------- diagrams
@@ -106,38 +96,38 @@ def _by_hand(upright, filled):
 
     middle = at({"query": 130, "key": 330, "value": 530}, {"query": 98, "key": 266, "value": 434})
     inputs = {"rows": TOKENS, "title": "inputs X", "note": "3 tokens", "followed": 0}
-    matrix("inputs", at((56, 264), (194, 60)), X, COLOURS["input"], **inputs)
+    matrix("inputs", at((56, 264), (194, 60)), X, "input", **inputs)
     products = {"query": (W_q, steps.queries), "key": (W_k, steps.keys), "value": (W_v, steps.values)}
     page.line(at([(204, 330), (226, 330)], [(266, 163), (266, 174)]))
     for kind, (parameters, product) in products.items():
         m, letter = middle[kind], kind[0]
         page.arrow(at([(226, 330), (226, m), (258, m)], [(266, 174), (m, 174), (m, 194)]))
         place = at((262, m - 66), (m - 54, 228))
-        matrix("parameters", place, parameters, COLOURS[kind], title=f"W_{letter}", fill=0)
-        page.arrow(at([(374, m), (402, m)], [(m, 364), (m, 388)]))
+        matrix("parameters", place, parameters, kind, title=f"W_{letter}", fill=0)
+        page.arrow(at([(376, m), (402, m)], [(m, 364), (m, 388)]))
         names = {"query": "queries", "key": "keys", "value": "values"}
         look = {"rows": TOKENS, "title": f"{names[kind]} {letter.upper()}", "note": f"X @ W_{letter}"}
         look["followed"] = 0 if kind == "query" else None
-        matrix(names[kind], at((444, m - 50), (m - 54, 444)), product, COLOURS[kind], **look)
+        matrix(names[kind], at((452, m - 50), (m - 54, 444)), product, kind, **look)
 
-    page.arrow(at([(556, 130), (574, 130), (574, 222), (590, 222)], [(98, 547), (98, 562), (115, 562), (115, 578)]))
-    page.arrow(at([(556, 330), (574, 330), (574, 238), (590, 238)], [(266, 547), (266, 562), (131, 562), (131, 578)]))
+    page.arrow(at([(564, 130), (580, 130), (580, 222), (596, 222)], [(98, 547), (98, 562), (115, 562), (115, 578)]))
+    page.arrow(at([(564, 330), (580, 330), (580, 238), (596, 238)], [(266, 547), (266, 562), (131, 562), (131, 578)]))
     look = {"rows": TOKENS, "columns": TOKENS, "title": "scores", "note": "Q @ Kᵀ", "followed": 0}
-    matrix("scores", at((636, 180), (60, 660)), steps.scores, INK, fill=0, width=42, **look)
-    page.arrow(at([(768, 230), (802, 230)], [(192, 709), (294, 709)]))
+    matrix("scores", at((642, 180), (60, 660)), steps.scores, "scores", fill=0, width=42, **look)
+    page.arrow(at([(772, 230), (802, 230)], [(192, 709), (294, 709)]))
     look = {"columns": TOKENS, "title": "weights", "note": "softmax of each row", "followed": 0}
     place = at((808, 180), (300, 660))
-    matrix("weights", place, steps.weights, COLOURS["weights"], fill="value", width=54, **look)
+    matrix("weights", place, steps.weights, "weights", fill="value", width=54, **look)
     page.arrow(at([(889, 284), (889, 420)], [(381, 764), (381, 794)]))
-    page.arrow(at([(556, 530), (760, 530)], [(434, 547), (434, 562), (488, 562), (488, 900), (468, 900)]))
+    page.arrow(at([(564, 530), (756, 530)], [(434, 547), (434, 562), (488, 562), (488, 900), (468, 900)]))
     look = {"rows": TOKENS, "title": "outputs", "note": "weights @ V", "followed": 0}
-    matrix("outputs", at((808, 480), (300, 850)), steps.outputs, COLOURS["output"], width=54, **look)
+    matrix("outputs", at((808, 480), (300, 850)), steps.outputs, "output", width=54, **look)
 
     x, y = at((24, 508), (24, 888))
     page.frame(x, y, 36, 24)
     page.text(x + 48, y + 12, f"token {TOKENS[0]}, from", ha="left")
     page.text(x + 48, y + 34, "input to output", ha="left")
-    return page.figure
+    return page
 
 
 def one_query(upright=False):
@@ -161,33 +151,33 @@ def one_query(upright=False):
         page.cells(left, top, values, colour, width=width, height=44, **look)
 
     left, top = at((32, 154), (196, 54))
-    page.heading(left + 54, top, "query", "one row of Q", COLOURS["query"])
-    page.cells(left, top, steps.queries[:1], COLOURS["query"], height=44)
+    page.heading(left + 54, top, "query", "one row of Q", "query")
+    page.cells(left, top, steps.queries[:1], "query", height=44)
     page.text(*at((86, 216), (150, 76)), f"token {TOKENS[0]}")
-    heading(302, 144, "keys", "every row\nof K", COLOURS["key"])
-    heading(440, 242, "scores", "query · key", INK)
-    heading(596, 402, "weights", "sum to 1", COLOURS["weights"])
-    heading(724, 496, "values", "every row\nof V", COLOURS["value"])
-    heading(889, 596, "weighted\nvalues", "weight\n× value", COLOURS["output"])
+    heading(302, 144, "keys", "every row\nof K", "key")
+    heading(440, 242, "scores", "query · key", "scores")
+    heading(596, 402, "weights", "sum to 1", "weights")
+    heading(724, 496, "values", "every row\nof V", "value")
+    heading(889, 596, "weighted\nvalues", "weight\n× value", "output")
     for j, place in enumerate(places):
         y = place + 22
         page.text(*at((240, y), (place - 61, 194)), TOKENS[j], ha="right")
-        cells(j, 248, 172, steps.keys[j : j + 1], COLOURS["key"], 36)
+        cells(j, 248, 172, steps.keys[j : j + 1], "key", 36)
         page.arrow(
             at([(144, 176), (170, 176), (170, y), (198, y)], [(250, 102), (250, 118), (place, 118), (place, 168)])
         )
-        cells(j, 418, 266, steps.scores[:1, j : j + 1], INK, 44, fill=0)
+        cells(j, 418, 266, steps.scores[:1, j : j + 1], "scores", 44, fill=0)
         page.arrow(at([(360, y), (414, y)], [(place, 220), (place, 264)]))
-    page.box(*at((494, 84, 46, 184), (42, 334, 416, 42)), INK, "softmax", fill=0, rotation=at(90, 0))
+    page.box(*at((494, 84, 46, 184), (42, 334, 416, 42)), "ink", "softmax", fill=0, rotation=at(90, 0))
     for j, place in enumerate(places):
         y = place + 22
         page.arrow(at([(466, y), (492, y)], [(place, 312), (place, 332)]))
-        cells(j, 568, 426, steps.weights[:1, j : j + 1], COLOURS["weights"], 56, fill="value")
+        cells(j, 568, 426, steps.weights[:1, j : j + 1], "weights", 56, fill="value")
         page.arrow(at([(542, y), (564, y)], [(place, 378), (place, 424)]))
         page.text(*at((647, y), (place, 496)), "×", size=LARGE)
-        cells(j, 670, 520, steps.values[j : j + 1], COLOURS["value"], 36)
+        cells(j, 670, 520, steps.values[j : j + 1], "value", 36)
         page.text(*at((794, y), (place, 596)), "=", size=LARGE)
-        cells(j, 811, 628, steps.weighted_values[0, j : j + 1], COLOURS["output"], at(52, 48))
+        cells(j, 811, 628, steps.weighted_values[0, j : j + 1], "output", at(52, 48))
     for between in at(((889, 141), (889, 211)), ((169, 650), (331, 650))):
         page.text(*between, "+", size=at(LARGE, SMALL))
     if upright:
@@ -195,14 +185,14 @@ def one_query(upright=False):
     page.arrow(at([(889, 272), (889, 338)], [(250, 676), (250, 740)]))
     page.text(*at((904, 304), (264, 716)), "sum", ha="left")
     left, top = at((811, 344), (172, 744))
-    page.text(left - 15, top + at(10, 22), "output", size=NORMAL, colour=COLOURS["output"], bold=True, ha="right")
+    page.text(left - 15, top + at(10, 22), "output", size=NORMAL, colour="output", bold=True, ha="right")
     words = "an average of the values, weighted by how\nwell the query matches each key"
     if upright:
         page.lines(250, 824, words)
     else:
         page.text(796, 378, words.replace("\n", " "), ha="right")
-    page.cells(left, top, steps.outputs[:1], COLOURS["output"], height=44, width=52)
-    return page.figure
+    page.cells(left, top, steps.outputs[:1], "output", height=44, width=52)
+    return page
 
 
 def scaled_dot_product(upright=False):
@@ -227,7 +217,7 @@ def scaled_dot_product(upright=False):
         ("value", at(560, 376), at(620, 468), "n_k, d_v", at("left", "right")),
     )
     for kind, x, down, shape, side in inputs:
-        page.box(x, 8, at(120, 112), 48, COLOURS[kind], f"{kind} {kind[0].upper()}")
+        page.box(x, 8, at(120, 112), 48, kind, f"{kind} {kind[0].upper()}")
         page.lines(
             down + (-10 if side == "right" else 10),
             88,
@@ -235,28 +225,28 @@ def scaled_dot_product(upright=False):
             ha=side,
             mono=True,
         )
-    page.box(*at((40, 292, 110), (8, 418, 76)), 48, COLOURS["input"], "mask", dashed=True)
+    page.box(*at((40, 292, 110), (8, 418, 76)), 48, "input", "mask", dashed=True)
     last = 120 + 4 * step + height / 2
-    page.arrow([(inputs[0][2], 56), (inputs[0][2], 118)], COLOURS["query"])
-    page.arrow([(inputs[1][2], 56), (inputs[1][2], 118)], COLOURS["key"])
-    page.arrow([(inputs[2][2], 56), (inputs[2][2], last), (left + width + 2, last)], COLOURS["value"])
+    page.arrow([(inputs[0][2], 56), (inputs[0][2], 118)], "query")
+    page.arrow([(inputs[1][2], 56), (inputs[1][2], 118)], "key")
+    page.arrow([(inputs[2][2], 56), (inputs[2][2], last), (left + width + 2, last)], "value")
     for i, (name, (formula, says)) in enumerate(steps.items()):
         top = 120 + i * step
-        colour = COLOURS["weights"] if name == "Softmax" else INK
+        colour = "weights" if name == "Softmax" else "ink"
         page.box(left, top, width, height, colour, "", fill=0, dashed="optional" in name)
         page.text(middle, top + at(24, 18), name.strip(), size=NORMAL, colour=colour, bold=True)
         page.text(*at((670, top + 12), (middle, top + 46)), formula, ha=at("left", "center"), mono=True, bold=True)
         page.text(*at((670, top + 36), (middle, top + 72)), says, ha=at("left", "center"))
-        colour = {"Softmax": COLOURS["weights"], "MatMul ": COLOURS["output"]}.get(name, INK)
+        colour = {"Softmax": "weights", "MatMul ": "output"}.get(name, "quiet")
         page.arrow([(middle, top + height), (middle, top + step - 2)], colour)
         shape = "(…, n_q, d_v)" if name == "MatMul " else "(…, n_q, n_k)"
         page.text(middle + 12, top + height + at(18, 22), shape, ha="left", mono=True)
-    page.box(left, 120 + 5 * step, width, 48, COLOURS["output"], "output")
+    page.box(left, 120 + 5 * step, width, 48, "output", "output")
     x, y = at((40, 292), (8, 418))
-    page.arrow([(x + at(110, 76), y + 24), (left - 2, y + 24)], COLOURS["input"])
+    page.arrow([(x + at(110, 76), y + 24), (left - 2, y + 24)], "input")
     page.lines(x, y + at(68, 82), at("(…, n_q, n_k)", "(…, n_q,\nn_k)"), ha="left", mono=True)
     page.lines(x, y + at(92, 130), at("True = may attend", "True =\nmay attend"), ha="left")
-    return page.figure
+    return page
 
 
 def masks(upright=False):
@@ -288,7 +278,7 @@ def masks(upright=False):
     ):
         page.mask_cell(*place, allowed)
         page.text(place[0] + 50, place[1] + 20, says, ha="left")
-    return page.figure
+    return page
 
 
 def multi_head(upright=False):
@@ -305,7 +295,7 @@ def multi_head(upright=False):
         {"input": 8, "linear": 122, "shape": 196, "slice": 270, "head": 398, "merged": 572, "last": 710, "output": 784},
     )
     for kind, x in zip(("query", "key", "value"), centres, strict=True):
-        colour, letter, n = COLOURS[kind], kind[0], "n_q" if kind == "query" else "n_k"
+        colour, letter, n = kind, kind[0], "n_q" if kind == "query" else "n_k"
         left, height = x - width / 2, at(56, 88)
         page.box(left, tops["input"], width, height, colour, kind, page.broken(f"(batch, {n},\nembed_dim)"))
         page.arrow([(x, tops["input"] + height), (x, tops["linear"] - 2)], colour)
@@ -319,15 +309,15 @@ def multi_head(upright=False):
     for head, x in zip(heads, centres, strict=True):
         top = tops["head"]
         for kind, source, port in zip(("query", "key", "value"), centres, (-1, 0, 1), strict=True):
-            colour, end = COLOURS[kind], x + port * slice_width
+            colour, end = kind, x + port * slice_width
             page.curve((source + slice_width * (head - 1), tops["slice"] + at(34, 54)), (end, top - 2), colour)
             page.text(end, top + 14, kind[0].upper(), size=NORMAL, colour=colour, bold=True)
-        page.box(x - width / 2, top, width, at(84, 112), COLOURS["weights"], "")
-        page.text(x, top + at(38, 42), f"head {head}", size=NORMAL, colour=COLOURS["weights"], bold=True)
+        page.box(x - width / 2, top, width, at(84, 112), "weights", "")
+        page.text(x, top + at(38, 42), f"head {head}", size=NORMAL, colour="weights", bold=True)
         page.lines(x, top + at(64, 80), page.broken("softmax(Q Kᵀ /\n√head_dim) V"))
         merged = centre - 147 + 98 * head, tops["merged"]
-        page.curve((x, top + at(84, 112)), (merged[0] + 49, tops["merged"] - 2), COLOURS["output"])
-        page.cell(*merged, 98, 38, f"head {head}", COLOURS["output"], DATA)
+        page.curve((x, top + at(84, 112)), (merged[0] + 49, tops["merged"] - 2), "output")
+        page.cell(*merged, 98, 38, f"head {head}", "output", DATA)
     x, y = at((338, 431), (236, 656))
     page.lines(
         x,
@@ -340,16 +330,16 @@ def multi_head(upright=False):
     )
     page.lines(at(662, 264), y, page.broken("(batch, n_q,\nembed_dim)"), ha="left", mono=True)
     left = centre - 147
-    page.arrow([(centre, tops["merged"] + 38), (centre, tops["last"] - 2)], COLOURS["output"])
-    page.box(left, tops["last"], 294, 42, COLOURS["output"], "Linear W_o", fill=0)
-    page.arrow([(centre, tops["last"] + 42), (centre, tops["output"] - 2)], COLOURS["output"])
-    page.box(left, tops["output"], 294, 58, COLOURS["output"], "output", "(batch, n_q, embed_dim)")
+    page.arrow([(centre, tops["merged"] + 38), (centre, tops["last"] - 2)], "output")
+    page.box(left, tops["last"], 294, 42, "output", "Linear W_o", fill=0)
+    page.arrow([(centre, tops["last"] + 42), (centre, tops["output"] - 2)], "output")
+    page.box(left, tops["output"], 294, 58, "output", "output", "(batch, n_q, embed_dim)")
     page.lines(
         *at((662, 583), (250, 870)),
         "embed_dim = heads · head_dim:\nmore heads, thinner slices",
         ha=at("left", "center"),
     )
-    return page.figure
+    return page
 
 
 def split_merge(upright=False):
@@ -370,17 +360,17 @@ def split_merge(upright=False):
             for j, number in enumerate(row):
                 dark = number % 10 < head_dim  # a feature of head 0
                 place = left + 42 * j, top + 42 * i, 42, 42
-                page.cell(*place, f"{number:02d}", COLOURS["query"], 1 if dark else 0.18)
+                page.cell(*place, f"{number:02d}", "query", 1 if dark else 0.18)
 
     def tokens_by_features(left, top):
-        page.heading(left + 84, top, "x", f"{tuple(x.shape)}", COLOURS["query"])
+        page.heading(left + 84, top, "x", f"{tuple(x.shape)}", "query")
         numbers(left, top, x[0])
         for token in range(tokens):
             page.text(left - 8, top + 42 * token + 21, f"token {token}", ha="right")
 
     def in_heads(left, top, blocks):
         for head, block in enumerate(blocks):
-            page.heading(left + 98 * head + 42, top, f"head {head}", "", COLOURS["query"])
+            page.heading(left + 98 * head + 42, top, f"head {head}", "", "query")
             numbers(left + 98 * head, top, block)
 
     def held(split):
@@ -420,7 +410,7 @@ def split_merge(upright=False):
     split = x.view(alone)
     in_heads(*at((788, 452), (159, 1164)), split[0])
     page.lines(*at((974, 604), (250, 1326)), held(split), ha=at("right", "center"))
-    return page.figure
+    return page
 
 
 def way_back(upright=False):
@@ -435,9 +425,9 @@ def way_back(upright=False):
     there = at(there, {name: top - 26 for name, top in there.items()})
     for left, tops, gradient in ((at(30, 55), there, False), (at(560, 55), back, True)):
         of = "gradient of " if gradient else ""
-        boxes = [(left + 135 * i, "ends", 120, COLOURS[kind], kind) for i, kind in enumerate(("query", "key", "value"))]
-        boxes += [(left, "scores", 255, INK, f"{of}scores"), (left, "weights", 255, COLOURS["weights"], f"{of}weights")]
-        boxes += [(left, "output", 390, COLOURS["output"], f"{of}output")]
+        boxes = [(left + 135 * i, "ends", 120, kind, kind) for i, kind in enumerate(("query", "key", "value"))]
+        boxes += [(left, "scores", 255, "scores", f"{of}scores"), (left, "weights", 255, "weights", f"{of}weights")]
+        boxes += [(left, "output", 390, "output", f"{of}output")]
         for x, row, width, colour, words in reversed(boxes) if gradient else boxes:  # as they are computed
             page.box(x, tops[row], width, 48, colour, words, fill=0 if row == "scores" else DATA)
         for x, near, far, kind in (
@@ -450,7 +440,7 @@ def way_back(upright=False):
             start, end = (far, near) if gradient else (near, far)
             down = tops[end] > tops[start]
             tip = tops[end] - (28 if upright and end == "ends" else 2) if down else tops[end] + 50
-            colour = INK if kind is None else COLOURS[kind]
+            colour = kind or "quiet"
             page.arrow([(left + x, tops[start] + (48 if down else 0)), (left + x, tip)], colour)
 
     def on(tops, near, far):
@@ -460,20 +450,54 @@ def way_back(upright=False):
     page.text(*at((560, 16), (55, 894)), "gradients of", ha="left", bold=True)
     x = at(30, 55)
     page.text(x + 127, on(there, "ends", "scores"), "Q @ Kᵀ", mono=True)
-    page.text(x + 140, on(there, "scores", "weights"), "· scale, softmax", ha="left", mono=True)
+    page.lines(x + 140, on(there, "scores", "weights"), "· scale,\nsoftmax", ha="left", mono=True)
     page.text(x + 140, on(there, "weights", "output"), "@ V", ha="left", mono=True)
     x = at(560, 55)
     ends = on(back, "ends", "scores") - at(0, 14)
     page.text(x + 72, ends, "(·) @ K", ha="left", mono=True)
     page.text(x + 207, ends, "(·)ᵀ @ Q", ha="left", mono=True)
     y = on(back, "scores", "weights")
-    page.text(x + at(115, 140), y - at(0, 12), "softmax_backward", ha=at("right", "left"), mono=True)
-    page.text(x + 140, y + at(0, 12), "· scale", ha="left", mono=True)
+    page.text(x + at(115, 134), y - at(0, 12), "softmax_backward", ha=at("right", "left"), mono=True)
+    page.text(x + at(140, 134), y + at(0, 12), "· scale", ha="left", mono=True)
     page.text(x + 115, on(back, "weights", "output"), "(·) @ Vᵀ", ha="right", mono=True)
     page.text(x + 320, on(back, "weights", "output"), "weightsᵀ @ (·)", ha="right", mono=True)
     page.arrow(at([(420, 442), (558, 442)], [(250, 440), (250, 502)]))
     page.text(*at((489, 424), (284, 470)), "loss")
-    return page.figure
+    return page
+
+
+def block(upright=False):
+    """A straight road from x through two plus signs; a branch through norm and attention joins it, then norm and MLP.
+
+    Whatever the parts say is added to what was there.
+    """
+    page = Page(upright, 300, 700)
+    at = page.at
+    page.box(*at((30, 66), (50, 34)), at(80, 100), 52, "input", "x")
+    leaves = at([(70, 118), (70, 212)], [(150, 60), (345, 60)])  # where a branch begins, and where it turns
+    road = at((110, 92), (100, 86))
+    parts = (("attention", "weights", "tokens hear\neach other"), ("MLP", "value", "each token\nalone"))
+    for i, (words, colour, note) in enumerate(parts):
+        x, y = at((135 + 360 * i, 186), (250, 110 + 260 * i))
+        page.box(x, y, at(90, 190), 52, "ink", "norm", fill=0)
+        page.arrow([*leaves, at((x - 2, 212), (345, y - 2))])
+        left, top = at((x + 110, 186), (250, y + 82))
+        page.box(left, top, at(130, 190), 52, colour, words)
+        page.arrow(at([(x + 90, 212), (left - 2, 212)], [(345, y + 52), (345, top - 2)]))
+        page.lines(*at((left + 65, 264), (230, top + 26)), page.broken(note), ha=at("center", "right"), colour="quiet")
+        x, y = at((x + 270, 66), (74, top + 90))
+        page.box(x, y, 52, 52, "ink", "+", fill=0)
+        page.arrow(
+            at([(left + 130, 212), (x + 26, 212), (x + 26, 120)], [(345, top + 52), (345, y + 26), (128, y + 26)]),
+            colour,
+        )
+        page.arrow([road, at((x - 2, 92), (100, y - 2))], "input")
+        road = at((x + 52, 92), (100, y + 52))
+        leaves = at([(x + 52, 106), (x + 70, 106), (x + 70, 212)], [(126, y + 40), (345, y + 40)])
+    page.box(*at((870, 66), (50, 616)), 100, 52, "output", "out")
+    page.arrow([road, at((868, 92), (100, 614))], "input")
+    page.text(*at((257, 70), (112, 106)), "the residual", ha=at("center", "left"), colour="input")
+    return page
 
 
 def positions(upright=False):
@@ -482,36 +506,35 @@ def positions(upright=False):
     The way of the values passes by RoPE and ALiBi untouched.
     """
     page = Page(upright, 400, 716)
-    at, colour = page.at, COLOURS
-    page.box(*at((24, 24), (155, 8)), 190, 60, INK, "table, sinusoids", "added", fill=0, dashed=True)
+    at = page.at
+    page.box(*at((24, 24), (155, 8)), 190, 60, "ink", "table, sinusoids", "added", fill=0, dashed=True)
     page.arrow(at([(119, 84), (119, 164)], [(250, 68), (250, 104)]))
-    page.box(*at((6, 166), (146, 106)), 208, 60, colour["input"], "inputs", "a row for each token")
+    page.box(*at((6, 166), (146, 106)), 208, 60, "input", "inputs", "a row for each token")
+    page.line(at([(214, 196), (232, 196)], [(250, 166), (250, 178)]))
     turned = {"query": at(76, 20), "key": at(166, 160)}  # how far down they stand, or how far right
     for kind, place in (*turned.items(), ("value", at(316, 366))):
         m = place + at(30, 60)
-        page.arrow(
-            at([(214, 196), (244, 196), (244, m), (273, m)], [(250, 166), (250, 188), (m, 188), (m, 222)]), colour[kind]
-        )
-        page.box(*at((275, place), (place, 224)), 120, 60, colour[kind], f"{kind} {kind[0].upper()}")
-    page.box(*at((430, 60, 130, 182), (20, 324, 260, 60)), INK, "RoPE", "turns both", fill=0, dashed=True)
+        page.arrow(at([(232, 196), (244, 196), (244, m), (273, m)], [(250, 178), (250, 188), (m, 188), (m, 222)]), kind)
+        page.box(*at((275, place), (place, 224)), 120, 60, kind, f"{kind} {kind[0].upper()}")
+    page.box(*at((430, 60, 130, 182), (20, 324, 260, 60)), "ink", "RoPE", "turns both", fill=0, dashed=True)
     for kind, place in turned.items():
         m = place + at(30, 60)
-        page.arrow(at([(395, m), (428, m)], [(m, 284), (m, 322)]), colour[kind])
+        page.arrow(at([(395, m), (428, m)], [(m, 284), (m, 322)]), kind)
         enters = at(151, 120) + (m - at(151, 150)) / 6
         page.arrow(
             at([(560, m), (604, m), (604, enters), (633, enters)], [(m, 384), (m, 404), (enters, 404), (enters, 432)]),
-            colour[kind],
+            kind,
         )
-    page.box(*at((622, 8, 176), (238, 434, 176)), 60, INK, "ALiBi", "takes off a price", fill=0, dashed=True)
+    page.box(*at((622, 8, 176), (238, 434, 176)), 60, "ink", "ALiBi", "takes off a price", fill=0, dashed=True)
     page.arrow(at([(710, 68), (710, 119)], [(238, 464), (204, 464)]))
-    page.box(*at((635, 121, 150), (38, 434, 164)), 60, colour["weights"], "scores", "Q @ Kᵀ / √d_k", fill=0)
-    page.arrow(at([(785, 151), (838, 151)], [(120, 494), (120, 538)]), colour["weights"])
-    page.box(*at((840, 121, 136), (38, 540, 164)), 60, colour["weights"], "weights", "softmax")
-    page.arrow(at([(908, 181), (908, 314)], [(120, 600), (120, 644)]), colour["weights"])
-    page.arrow(at([(395, 346), (838, 346)], [(440, 284), (440, 676), (204, 676)]), colour["value"])
-    page.box(*at((840, 316, 136), (38, 646, 164)), 60, colour["output"], "outputs", "weights @ V")
+    page.box(*at((635, 121, 150), (38, 434, 164)), 60, "scores", "scores", "Q @ Kᵀ / √d_k", fill=0)
+    page.arrow(at([(785, 151), (838, 151)], [(120, 494), (120, 538)]), "weights")
+    page.box(*at((840, 121, 136), (38, 540, 164)), 60, "weights", "weights", "softmax")
+    page.arrow(at([(908, 181), (908, 314)], [(120, 600), (120, 644)]), "weights")
+    page.arrow(at([(395, 346), (838, 346)], [(440, 284), (440, 676), (204, 676)]), "value")
+    page.box(*at((840, 316, 136), (38, 646, 164)), 60, "output", "outputs", "weights @ V")
     page.lines(*at((616, 328), (328, 640)), page.broken("not turned,\nand at no price"))
-    return page.figure
+    return page
 
 
 def two_heads(upright=False):
@@ -523,32 +546,30 @@ def two_heads(upright=False):
     at, broken = page.at, page.broken
     words = ["start", "tea", "milk", "cup", "jam", "tea"]
     places = [at(219 + 126 * place, 86 + 84 * place) for place in range(6)]  # from the left, or from the top
-    page.text(*at((196, 115), (112, 44)), "tokens", ha=at("right", "center"), colour=COLOURS["input"], bold=True)
+    page.text(*at((196, 115), (112, 44)), "tokens", ha=at("right", "center"), colour="input", bold=True)
     look = {"ha": at("right", "center"), "bold": True}
-    page.lines(*at((196, 229), (286, 44)), broken("fetched in\nlayer 1"), colour=COLOURS["key"], **look)
-    page.lines(*at((196, 352), (420, 44)), broken("heard in\nlayer 2"), colour=COLOURS["weights"], **look)
+    page.lines(*at((196, 229), (286, 44)), broken("fetched in\nlayer 1"), colour="key", **look)
+    page.lines(*at((196, 352), (420, 44)), broken("heard in\nlayer 2"), colour="weights", **look)
     for i, (place, word) in enumerate(zip(places, words, strict=True)):
         page.text(*at((place + 50, 64), (40, place + 29)), str(i))
-        page.box(*at((place, 86), (62, place)), 100, 58, COLOURS["input"], word)
-        page.box(*at((place, 200), (236, place)), 100, 58, COLOURS["key"], words[max(0, i - 1)], fill=0, dashed=True)
+        page.box(*at((place, 86), (62, place)), 100, 58, "input", word)
+        page.box(*at((place, 200), (236, place)), 100, 58, "key", words[max(0, i - 1)], fill=0, dashed=True)
         if i:
             before = places[i - 1]
-            page.arrow(
-                at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), COLOURS["key"]
-            )
+            page.arrow(at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), "key")
     page.frame(*at((places[2], 200), (236, places[2])), 100, 58)
     found = places[2] + at(50, 29)
-    page.box(*at((places[5], 323), (394, places[5])), 100, 58, COLOURS["weights"], words[2], fill=0, dashed=True)
+    page.box(*at((places[5], 323), (394, places[5])), 100, 58, "weights", words[2], fill=0, dashed=True)
     page.arrow(
         at(
             [(found, 260), (found, 352), (places[5] - 2, 352)],
             [(338, found), (444, found), (444, places[5] - 2)],
         ),
-        COLOURS["weights"],
+        "weights",
     )
     place, says = at((found + 153, 334), (388, found + 126)), broken("place 2\nhas\nfetched\ntea")
-    page.lines(*place, says, colour=COLOURS["weights"])
-    return page.figure
+    page.lines(*place, says, colour="weights")
+    return page
 
 
 def shared_heads(upright=False):
@@ -566,11 +587,11 @@ def shared_heads(upright=False):
             shared = sum(group) / len(group)  # below the heads that ask it
             for x in group:
                 page.line([(x, top + 100), (shared, top + 176)])
-            page.box(shared - 31, top + 176, 62, 48, COLOURS["key"], f"k v {h}")
+            page.box(shared - 31, top + 176, 62, 48, "key", f"k v {h}")
         for h, x in enumerate(middle):
-            page.box(x - 31, top + 52, 62, 48, COLOURS["query"], f"q {h}")
+            page.box(x - 31, top + 52, 62, 48, "query", f"q {h}")
         page.text(left + 140, top + 262, f"{2 * stored} · head_dim kept a token", size=NORMAL)
-    return page.figure
+    return page
 
 
 DIAGRAMS = {
@@ -585,6 +606,7 @@ DIAGRAMS = {
         multi_head,
         split_merge,
         way_back,
+        block,
         positions,
         two_heads,
         shared_heads,
@@ -596,19 +618,34 @@ DIAGRAMS = {
 
 
 class Page:
-    """A white page to draw on, wide or upright, y pointing down, and `figure`, the Figure it is.
+    """A card to draw on, wide or upright, y pointing down; `svg` is the text of its file.
 
-    Boxes are drawn in the order in which they are computed, and every arrow runs from one to a later one. Both are
-    kept, `figure.boxes` as (left, top, right, bottom), `figure.arrows` as points, for a test to hold them to it.
+    Boxes are drawn in the order in which they are computed, and every arrow runs from one to a later one. They are
+    kept, `boxes` as (left, top, right, bottom), `arrows` as points, and `words` as they are given to `text`, for a test
+    to hold them to it.
     """
 
     def __init__(self, upright, height, upright_height):
         self.upright = upright
-        width, height = self.at((WIDTH, height), (UPRIGHT, upright_height))
-        self.figure = Figure(figsize=(width / 96, height / 96), dpi=96, facecolor=WHITE)
-        self.axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-        self.axes.set_axis_off()
-        self.figure.boxes, self.figure.arrows = [], []
+        self.width, self.height = self.at((WIDTH, height), (UPRIGHT, upright_height))
+        self.parts, self.above = [], []  # what is drawn, and what lies above all of it
+        self.boxes, self.arrows, self.words = [], [], []
+
+    def svg(self, title):
+        """The picture as a file, with the colours that it names."""
+        shapes = "\n".join(self.parts + self.above)
+        margin = self.at(*MARGINS)
+        width, height = self.width + 2 * margin, self.height + 2 * margin
+        place = {"x": 0.5 - margin, "y": 0.5 - margin, "width": width - 1, "height": height - 1, "rx": 13.5}
+        card = element("rect", place | {"fill": "var(--card)", "stroke": "var(--line)"})
+        size = f'width="{width}" height="{height}" viewBox="{-margin} {-margin} {width} {height}"'
+        letters = html.escape(face("ui"))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{letters}" font-size="{SMALL}"'
+            f' style="font-variant-numeric: tabular-nums">\n<title>{html.escape(title)}</title>\n'
+            f"<style>{both_sets(set(re.findall(r'var[(]--([a-z]+)[)]', card + shapes)))}"
+            f" .mono {{ font-family: {face('mono')}; }}</style>\n{card}\n{shapes}\n</svg>\n"
+        )
 
     def at(self, wide, upright):
         """Where something stands on this page, of its two places."""
@@ -624,84 +661,85 @@ class Page:
         for i, line in enumerate(lines):
             self.text(x, y + 24 * (i - (len(lines) - 1) / 2), line, **look)
 
-    def text(self, x, y, words, *, size=SMALL, colour=INK, ha="center", mono=False, bold=False, rotation=0):
-        self.axes.text(
-            x,
-            y,
-            words,
-            fontsize=size * 0.75,  # pixels to points
-            color=colour,
-            ha=ha,
-            va="center_baseline" if not rotation else "center",
-            family="DejaVu Sans Mono" if mono else "DejaVu Sans",  # comes with matplotlib, on every system
-            weight="bold" if bold else "normal",
-            rotation=rotation,
-        )
+    def text(self, x, y, words, *, size=SMALL, colour="ink", ha="center", mono=False, bold=False, rotation=0):
+        """Words whose capitals have their middle at y; `d_k` stands as d with a small k below the line."""
+        if not words:
+            return
+        self.words.append((x, y, words, {"size": size, "ha": ha, "mono": mono, "bold": bold, "rotation": rotation}))
+        look = {"x": x, "y": y + 0.36 * size, "fill": f"var(--{colour})"}
+        look |= {"text-anchor": {"center": "middle", "right": "end"}.get(ha), "class": "mono" if mono else None}
+        look |= {"font-size": None if size == SMALL else size, "font-weight": 600 if bold else None}
+        look |= {"transform": f"rotate(-{rotation} {x} {y})" if rotation else None}
+        shown = html.escape(words, quote=False)
+        if not mono:
+            shown = re.sub(r"(?<=\w)_(\w)\b", rf'<tspan dy="4" font-size="{0.75 * size:g}">\1</tspan>', shown)
+            shown = re.sub(r"(</tspan>)([^<]+)", r'\1<tspan dy="-4">\2</tspan>', shown)
+        self.parts.append(element("text", look, shown))
 
     def heading(self, x, top, words, note, colour):
         """Name what stands below `top`, with a note on where it comes from."""
-        self.text(x, top - (40 if note else 17), words, size=NORMAL, colour=colour, bold=True)
+        self.text(x, top - (40 if note else 18), words, size=NORMAL, colour=colour, bold=True)
         if note:
-            self.text(x, top - 16, note)
+            self.text(x, top - 16, note, colour="quiet")
+
+    def rectangle(self, x, y, width, height, colour, fill=0.0, *, radius=CORNER, edge=1.5, dashed=False, strength=1.0):
+        """A shape filled with so much of its colour, and its edge in so much of it."""
+        place = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
+        look = {"fill": f"var(--{colour})", "fill-opacity": fill} if fill else {"fill": "none"}
+        look |= {"stroke": f"var(--{colour})", "stroke-width": edge, "stroke-dasharray": "5 4" if dashed else None}
+        look |= {"stroke-opacity": strength if strength < 1 else None}
+        return element("rect", place | look)
 
     def box(self, x, y, width, height, colour, words, note="", *, fill=DATA, dashed=False, rotation=0):
-        shape = FancyBboxPatch(
-            (x + 7, y + 7),
-            width - 14,
-            height - 14,
-            boxstyle="round,pad=7,rounding_size=7",
-            facecolor=tint(colour, fill),
-            edgecolor=colour,
-            linewidth=1.5,
-            linestyle=(0, (4, 2.5)) if dashed else "-",
-        )
-        self.axes.add_patch(shape)
-        self.figure.boxes.append((x, y, x + width, y + height))
+        edge = "quiet" if colour == "ink" else colour
+        self.parts.append(self.rectangle(x, y, width, height, edge, fill, dashed=dashed))
+        self.boxes.append((x, y, x + width, y + height))
         middle, below = y + height / 2, 12 * len(note.split("\n")) if note else 0
         self.text(x + width / 2, middle - below, words, size=NORMAL, colour=colour, bold=True, rotation=rotation)
         if note:
-            self.lines(x + width / 2, middle + 13, note, mono=note.startswith("("))
+            self.lines(x + width / 2, middle + 13, note, mono=note.startswith("("), colour="quiet")
 
     def frame(self, x, y, width, height):
         """Outline what is followed through the picture."""
-        self.axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=INK, linewidth=2.6, zorder=3))
+        self.above.append(self.rectangle(x - 2, y - 2, width + 4, height + 4, "ink", radius=6, edge=2.5))
 
-    def line(self, points, colour=INK):
-        self.axes.plot(*zip(*points, strict=True), color=colour, linewidth=1.6, solid_capstyle="butt")
+    def line(self, points, colour="quiet"):
+        self.parts.append(stroke(bent(points), colour))
 
-    def arrow(self, points, colour=INK, *, undoes=False):
+    def arrow(self, points, colour="quiet", *, undoes=False):
         """An arrow along straight pieces from the first point to the last; one that undoes leads to an earlier box."""
-        self._arrow(Path(points), colour, undoes)
+        self.arrows.append(points[::-1] if undoes else points)
+        self._arrow(bent([*points[:-1], short_of(*points[-2:])]), points[-2], points[-1], colour)
 
     def curve(self, start, end, colour):
         """An arrow that leaves downwards and arrives downwards."""
-        middle = (start[1] + end[1] - 14) / 2
-        points = [start, (start[0], middle), (end[0], middle), (end[0], end[1] - 14), end]
-        self._arrow(Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4, Path.LINETO]), colour)
+        middle, above = (start[1] + end[1] - 14) / 2, (end[0], end[1] - 14)
+        self.arrows.append([start, above, end])
+        way = f"M{xy(start)} C{xy((start[0], middle))} {xy((end[0], middle))} {xy(above)} L{xy(short_of(above, end))}"
+        self._arrow(way, above, end, colour)
 
-    def _arrow(self, path, colour, undoes=False):
-        self.figure.arrows.append(path.vertices[::-1] if undoes else path.vertices)
-        style = "-|>,head_length=7,head_width=3.6"
-        self.axes.add_patch(
-            FancyArrowPatch(
-                path=path, arrowstyle=style, mutation_scale=1, color=colour, linewidth=1.6, joinstyle="miter"
-            )
-        )
+    def _arrow(self, way, before, tip, colour):
+        dx, dy = towards(before, tip)
+        length, half = HEAD
+        back = tip[0] - length * dx, tip[1] - length * dy
+        corners = [tip, (back[0] - half * dy, back[1] + half * dx), (back[0] + half * dy, back[1] - half * dx)]
+        self.parts.append(stroke(way, colour))
+        self.parts.append(element("path", {"d": f"M{' '.join(map(xy, corners))}Z", "fill": f"var(--{colour})"}))
 
     def cells(self, x, y, values, colour, *, width=36, height=33, fill=DATA, empty=False):
         """A matrix of numbers; fill is how much of the colour the cells hold, or "value" for as much as they say."""
         digits = 0 if torch.equal(values, values.round()) else 2
         for i, row in enumerate(values.tolist()):
             for j, value in enumerate(row):
-                amount = value if fill == "value" else fill
+                amount = round(FULLEST * value, 3) if fill == "value" else fill
                 words = "" if empty else f"{value:.{digits}f}"
                 self.cell(x + j * width, y + i * height, width, height, words, colour, amount)
 
     def cell(self, x, y, width, height, words, colour, fill, *, mono=False):
-        face = tint(colour, fill)
-        self.axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=colour, linewidth=0.8))
-        self.figure.boxes.append((x, y, x + width, y + height))
-        self.lines(x + width / 2, y + height / 2, words, colour=WHITE if fill > 0.6 else INK, mono=mono)
+        inside = x + GAP / 2, y + GAP / 2, width - GAP, height - GAP
+        self.parts.append(self.rectangle(*inside, colour, fill, radius=CELL, edge=1, strength=0.55))
+        self.boxes.append((x, y, x + width, y + height))
+        self.lines(x + width / 2, y + height / 2, words, colour="card" if fill > 0.6 else "ink", mono=mono)
 
     def matrix(
         self,
@@ -723,7 +761,7 @@ class Page:
         height = 33
         self.cells(x, y, values, colour, width=width, height=height, fill=fill, empty=empty)
         for i, token in enumerate(rows):
-            self.text(x - 8, y + (i + 0.5) * height, token, ha="right")
+            self.text(x - 10, y + (i + 0.5) * height, token, ha="right")
         for j, token in enumerate(columns):
             self.text(x + (j + 0.5) * width, y - 14, token)
         self.heading(x + values.size(1) * width / 2, y - (26 if columns else 0), title, note, colour)
@@ -735,10 +773,10 @@ class Page:
         (n_queries, n_keys), cell, aside = mask.shape, self.at(40, 34), self.at(0, 48)
         titles = title.split("\n")
         self.lines(x - aside, y - 88 - 12 * (len(titles) - 1), title, size=LARGE, bold=True, ha="left")
-        self.text(x - aside, y - 62, code, mono=True, ha="left")
-        self.text(x + n_keys * cell / 2, y - 36, "key", size=NORMAL, colour=COLOURS["key"], bold=True)
+        self.text(x - aside, y - 62, code, mono=True, ha="left", colour="quiet")
+        self.text(x + n_keys * cell / 2, y - 36, "key", size=NORMAL, colour="key", bold=True)
         middle = y + n_queries * cell / 2
-        self.text(x - 42, middle, "query", size=NORMAL, colour=COLOURS["query"], bold=True, rotation=90)
+        self.text(x - 42, middle, "query", size=NORMAL, colour="query", bold=True, rotation=90)
         for j in range(n_keys):
             self.text(x + (j + 0.5) * cell, y - 13, str(j))
         for i in range(n_queries):
@@ -747,20 +785,55 @@ class Page:
                 self.mask_cell(x + j * cell, y + i * cell, mask[i, j], cell)
 
     def mask_cell(self, x, y, allowed, size=40):
-        colour, middle, arm = COLOURS["weights"], size / 2, 0.225 * size
-        face = tint(colour, 0.3 if allowed else 0)
-        self.axes.add_patch(Rectangle((x, y), size, size, facecolor=face, edgecolor=colour, linewidth=1))
-        x, y = x + middle, y + middle
+        inside = x + GAP / 2, y + GAP / 2, size - GAP, size - GAP
+        fill, strength = (FULLEST, 1) if allowed else (0, 0.4)
+        self.parts.append(self.rectangle(*inside, "weights", fill, radius=CELL, edge=1, strength=strength))
+        x, y, arm = x + size / 2, y + size / 2, 0.17 * size
         if allowed:
-            self.axes.plot([x], [y], "o", markersize=9, color=colour, markeredgewidth=0)
+            self.parts.append(element("circle", {"cx": x, "cy": y, "r": 6, "fill": "var(--weights)"}))
         else:
             for up in (arm, -arm):
                 self.line([(x - arm, y - up), (x + arm, y + up)])
 
 
-def tint(colour, amount):
-    """That much of the colour, from 0 to 1, on white."""
-    return to_hex([1 - amount * (1 - part) for part in to_rgb(colour)])
+def element(name, attributes, inside=""):
+    """An element of SVG; attributes that are None are left out, numbers have two decimals at most."""
+    shown = {key: f"{round(value, 2):g}" if isinstance(value, float) else value for key, value in attributes.items()}
+    said = "".join(f' {key}="{value}"' for key, value in shown.items() if value is not None)
+    return f"<{name}{said}>{inside}</{name}>" if inside else f"<{name}{said}/>"
+
+
+def stroke(way, colour):
+    return element("path", {"d": way, "fill": "none", "stroke": f"var(--{colour})", "stroke-width": LINE})
+
+
+def xy(point):
+    return " ".join(f"{round(float(length), 2):g}" for length in point)
+
+
+def towards(here, there):
+    """The direction from one point to another, of length 1."""
+    length = math.dist(here, there)
+    return (there[0] - here[0]) / length, (there[1] - here[1]) / length
+
+
+def short_of(before, tip):
+    """Where an arrow's line ends: inside its head."""
+    dx, dy = towards(before, tip)
+    return tip[0] - (HEAD[0] - 1) * dx, tip[1] - (HEAD[0] - 1) * dy
+
+
+def bent(points):
+    """A way along straight pieces, its bends round."""
+    points = [point for i, point in enumerate(points) if not i or point != points[i - 1]]
+    way = f"M{xy(points[0])}"
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        radius = min(BEND, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
+        (ax, ay), (bx, by) = towards(before, corner), towards(corner, after)
+        arrives = corner[0] - radius * ax, corner[1] - radius * ay
+        leaves = corner[0] + radius * bx, corner[1] + radius * by
+        way += f" L{xy(arrives)} Q{xy(corner)} {xy(leaves)}"
+    return f"{way} L{xy(points[-1])}"
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ class Lesson:
     minutes: int = 0
     exercises: int = 0
     exercises_for: str = "the exercises"
+    opening: dict | None = None  # the question that its page begins with
 
     @property
     def number(self):

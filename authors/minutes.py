@@ -5,9 +5,10 @@ import re
 
 WORDS_A_MINUTE = 110  # of prose that sends the eye to a formula or a picture, and back
 LINES_A_MINUTE = 6  # of code: read, run, and what comes out looked at
-GUESS, BLANK, BOARD = 1.2, 2, 5  # a guess is worked out on paper; a blank takes one wrong try; a board has a task
+GUESS, BLANK = 1.2, 2  # a guess is worked out on paper; a blank takes one wrong try
+BOARD, FIGURE = 5, 2  # a board has a task, a figure one thing to grab
 
-BOARD_CALL = re.compile(r"\b(\w+_board|Board)\(")
+BOARD_CALL = re.compile(r"\b(\w+_board|\w+_figure|Board)\(")
 
 
 def minutes_of(notebook):
@@ -19,7 +20,8 @@ def minutes_of(notebook):
     lines = sum(bool(line.strip()) for cell in code if is_read(cell) for line in cell.source.splitlines())
     guesses = sum("predict" in tags(cell) for cell in code)
     blanks = sum("blank" in tags(cell) for cell in code)
-    work = GUESS * guesses + BLANK * blanks + BOARD * len(boards)  # a board that comes back with more steps is one
+    shown = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
+    work = GUESS * guesses + BLANK * blanks + shown
     return words / WORDS_A_MINUTE + lines / LINES_A_MINUTE + work
 
 

@@ -50,7 +50,7 @@ def parser():
         needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
         one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
-    command(site, "[Sphinx's options]")
+    command(site, "[Sphinx's options]", needs=("authors", "npm"))
     command(minutes, "", passes_on=False)
     command(bench, "[--quick] [other options of benchmarks/bench_*.py]")
     command(grade, "", add_help=False)  # its own parser explains its options

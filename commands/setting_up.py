@@ -58,7 +58,7 @@ def set_up(*parts):
 
 CONDA = (
     "The conda environment {0} is active and stays as it is: this course has a .venv of its own. To learn in a conda "
-    "environment instead, make one of environment.yml; README.md has the line."
+    "environment instead, make one of environment.yml; commands/README.md has the line."
 )
 
 
@@ -122,8 +122,9 @@ def install_packages():
 
 
 NO_REGISTRY = (
-    "npm's registry, https://registry.npmjs.org, did not give what slides are made of (above is why). Try again later "
-    "or from another network; a mirror is named by: npm_config_registry=ADDRESS. lab, site and grade need none of it."
+    "npm's registry, https://registry.npmjs.org, did not give what slides and the site are made of (above is why). Try "
+    "again later or from another network; a mirror is named by: npm_config_registry=ADDRESS. lab and grade need none "
+    f"of it, and {PYTHON} -m authors.site.sphinx_site writes the site in the faces that its readers have."
 )
 
 

@@ -10,12 +10,10 @@ Python, a kernel no JavaScript. The records of workbench.questions and all sente
 """
 
 import math
-import os
-from pathlib import Path
 
 from . import questions
 from .display import show
-from .places import BASELINE_FILE, COPY_VARIABLE
+from .places import in_a_copy
 from .questions import reader
 
 GIVEN_UP = "show"
@@ -42,11 +40,6 @@ class NotYet(Exception):
 
     def _render_traceback_(self):
         return [str(self)]
-
-
-def in_a_copy():
-    """Whether this kernel works in a learner's copy of the notebooks."""
-    return Path(BASELINE_FILE).is_file() or bool(os.environ.get(COPY_VARIABLE))
 
 
 # ------------------------------------------------------------------------------------------------------- judging

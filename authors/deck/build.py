@@ -1,11 +1,18 @@
-"""A notebook as one HTML page of slides: `python course.py slides` writes it as a file, `present` serves it live."""
+"""A notebook as one HTML page of slides: `python course.py slides` writes it as a file, `present` serves it live.
 
+A slide whose first cell has the metadata "deck" shows a question, a picture and at its last step what is claimed, the
+sentence of its cells that is marked with an id; its prose is what the speaker says, its code comes by a key. Any other
+shows its cells one below another, as short as `shortened` makes them.
+"""
+
+import ast
 import base64
 import json
 import re
 import subprocess
 import sys
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import jinja2
@@ -15,12 +22,13 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
 from workbench.board.modules import script
+from workbench.display import colours, drawings
 
-from .. import packages
+from .. import faces, packages
 from ..site import boards_in_pages
 from ..site.markdown import inline, to_html
-from . import outputs
-from .notes import clock, minutes_before, notes_of
+from . import outputs, pictures
+from .notes import BEGINS, clock, minutes_before, notes_of
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
@@ -29,6 +37,10 @@ REVEAL = packages.PACKAGES / "reveal.js"
 SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
 BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
+SHORT = 7  # lines of a function that a slide shows with its prose
+CLAIM = re.compile(r'<span id="[\w-]+">(.+?)</span>', re.S)
+HANDS = re.compile(r"Hands (for .+?)[.?](?=\s|$)")
+TICK = re.compile(r"(assert)(?:[^\n]*atol=(1e-\d+))?")
 SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
 
@@ -48,19 +60,31 @@ def page(path, server=None):
                 "reading": boards_in_pages.UPRIGHT,
                 "server": server,
                 "preamble": outputs.PREAMBLE,
-                "sources": {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"},
+                "sources": {
+                    cell.id: without_guess(cell.source)[0] for cell in notebook.cells if cell.cell_type == "code"
+                },
+                "slides": {slide["id"]: to_come(slide) for column in columns for slide in column},
+                "questions": {
+                    part["id"]: {**(part["question"] or {}), "answer": part["outputs"], "asks": part["asks"]}
+                    for column in columns
+                    for slide in column
+                    for part in slide["cells"]
+                    if part.get("asks")
+                },
             }
         ),
-        clock=clock,
         styles=[
             read(REVEAL / "dist" / "reveal.css"),
+            faces.embedded(),
+            colours.tokens(),
+            drawings.FACES,
             boards_in_pages.STYLE,
             read(HERE / "deck.css"),
             *colours_of_code(),
         ],
         scripts=[
             read(REVEAL / "dist" / "reveal.js"),
-            read(REVEAL / "plugin" / "notes" / "notes.js"),
+            speaker_view(),
             boards_in_pages.script(),
             *([kernel_script()] if server else []),
             boards_in_pages.guess_script(),
@@ -84,12 +108,13 @@ def kernel_script():
 def columns_of(notebook, shown, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
     columns, planned, number, section = [], minutes_before(notebook), 0, ""
+    drawn = pictures.drawn(notebook)
     buttons = boards_in_pages.buttons(notebook, shown)
     for cell in notebook.cells:
         kind = cell.metadata.get("slideshow", {}).get("slide_type")
         if kind == "skip":
             continue
-        if kind in ("slide", "subslide"):
+        if kind in BEGINS:
             number += 1
             if kind == "slide":
                 columns.append([])
@@ -102,14 +127,23 @@ def columns_of(notebook, shown, folder):
                     "level": len(own[1]) if own else 2,
                     "heading": inline(own[2] if own else section),
                     "continued": own is None,
+                    "deck": cell.metadata.get("deck"),
+                    "picture": drawn.get(cell.id),
                     "notes": notes_of(cell),
                     "said": [],
+                    "whole": [],  # of its cells, for paper
+                    "ticks": [],
+                    "claim": "",
                     "from": planned[cell.id],
                     "cells": [],
                     "longest": 0,  # characters in a line of code, which larger type is not to break
                 }
             )
         add_cell(columns[-1][-1], cell, kind == "fragment", shown.get(cell.id), folder, buttons)
+    for slide in (slide for column in columns for slide in column):
+        own = [f'data-board="{part["id"]}"' for part in slide["cells"]]
+        slide["tries"] = [one for one in buttons.values() if slide["deck"] and any(id in one for id in own)]
+        finish(slide)
     return columns
 
 
@@ -121,25 +155,94 @@ def add_cell(slide, cell, fragment, value, folder, buttons):
     part = {"id": cell.id, "code": cell.cell_type == "code", "question": question, "step": step}
     if cell.cell_type == "markdown":
         source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
-        on_slide, said = shortened(source, cell.metadata.get("slide"))
-        part["html"] = local(to_html(boards_in_pages.with_buttons(on_slide, buttons)), folder)
+        slide["whole"].append(local(to_html(source), folder))
+        if claim := CLAIM.search(source):
+            slide["claim"] = inline(re.sub(r"[:,;.]$", "", claim[1]) + ".")
+        wanted = [] if slide["deck"] else cell.metadata.get("slide")
+        on_slide, said = shortened(source, wanted)
+        part["html"] = "" if slide["deck"] else local(to_html(boards_in_pages.with_buttons(on_slide, buttons)), folder)
         slide["said"] += [local(inline(text), folder) for text in said]
     else:
-        part["unseen"] = cell.metadata.get("slide") == []
-        lengths = [len(line) + (0 if i else BUTTON) for i, line in enumerate(cell.source.splitlines())]
-        slide["longest"] = max([slide["longest"], *([] if part["unseen"] else lengths)])
-        part["outputs"] = outputs_of(cell, value)
-        tags = cell.metadata.get("tags", [])
-        part["tags"] = " ".join(tags)
-        part["blank"] = "blank" in tags
-        part["highlighted"] = highlighted(cell.source.replace("...", "________") if part["blank"] else cell.source)
-        printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
-        part["wide"] = sum(length > WIDE for length in printed) > 1
-        sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
-        listed = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
-        slide["longest"] = max([slide["longest"], *listed, *(printed if part["wide"] else [])])
+        add_code(slide, part, cell, value)
     if part.get("html", True):
         slide["cells"].append(part)
+
+
+def add_code(slide, part, cell, value):
+    """What a slide has of a cell of code: it runs, and is read where somebody asks for it."""
+    tags = cell.metadata.get("tags", [])
+    part["unseen"] = cell.metadata.get("slide") == []
+    part["tags"] = " ".join(tags)
+    part["blank"] = "blank" in tags
+    part["outputs"] = outputs_of(cell, value)
+    part["drawn"] = "<svg" in part["outputs"] or "<img" in part["outputs"] or "saved-board" in part["outputs"]
+    source, part["asks"] = without_guess(cell.source)
+    lines = source.count("\n") + 1
+    part["open"] = part["blank"] or (not slide["deck"] and "taught" in tags and lines <= SHORT)
+    part["highlighted"] = highlighted(source.replace("...", "________") if part["blank"] else source)
+    if not part["unseen"]:
+        slide["whole"].append(f'<div class="highlight">{part["highlighted"]}</div>')
+        if not part["drawn"] or (slide["picture"] and "saved-board" not in part["outputs"]):
+            slide["whole"].append(part["outputs"])
+        slide["ticks"] += TICK.findall(cell.source)
+    lengths = [len(line) + (0 if i else BUTTON) for i, line in enumerate(cell.source.splitlines())]
+    slide["longest"] = max([slide["longest"], *(lengths if part["open"] else [])])
+    printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
+    part["wide"] = sum(length > WIDE for length in printed) > 1
+    sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
+    listed = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
+    slide["longest"] = max([slide["longest"], *listed, *(printed if part["wide"] else [])])
+
+
+def finish(slide):
+    """What is known of a slide when all its cells are: its steps, its choices, and what is ticked off."""
+    question = next((part for part in slide["cells"] if part["question"]), None)
+    blank = any(part.get("blank") for part in slide["cells"])
+    deck, picture = slide["deck"], slide["picture"]
+    slide["waits"] = bool(question or blank)
+    slide["shows_code"] = any(part.get("open") for part in slide["cells"])
+    slide["has_code"] = any(part["code"] and not part["unseen"] for part in slide["cells"])
+    slide["board"] = any("saved-board" in part.get("outputs", "") for part in slide["cells"])
+    slide["plot"] = not picture and any(part.get("drawn") for part in slide["cells"])
+    steps = max(len(picture.steps) if picture else 1, 2 if slide["claim"] else 1)
+    slide["steps"] = steps if deck else 1
+    slide["ask"] = inline(deck["ask"]) if deck else slide["heading"]
+    hands = HANDS.search(slide["notes"]["ask"]) if question else None
+    choices = re.split(r",? and for |, for |, and |, | and ", hands[1].removeprefix("for ")) if hands and deck else []
+    slide["choices"] = (deck or {}).get("choices", choices if "right" in (deck or {}) else [])
+    tolerance = next((to for _, to in slide["ticks"] if to), "")
+    slide["tick"] = f"agrees to {tolerance}" if tolerance else "checked" if slide["ticks"] and deck else ""
+
+
+def to_come(slide):
+    """What a slide has in store: kept out of the page until its step, as nobody is to see or hear it before."""
+    picture, note = slide["picture"], slide["notes"]
+    asked = f"<p><strong>Ask:</strong> {escape(note['ask'])}</p>" if note["ask"] else ""
+    said = f'<p class="notebook"><em>The notebook goes on:</em> {" ".join(slide["said"])}</p>' if slide["said"] else ""
+    notes = f"<p>{note['minutes']} min, from {clock(slide['from'])}</p>{asked}<p>{escape(note['say'])}</p>"
+    return {
+        "ask": slide["ask"],
+        "claim": slide["claim"],
+        "pictures": [picture.svg(i) for i in range(len(picture.steps))] if picture else [],
+        "right": (slide["deck"] or {}).get("right"),
+        "notes": notes + said,
+        "whole": "".join(slide["whole"]),
+    }
+
+
+def without_guess(source):
+    """A cell's code without its comparison of a guess or a line, which names the wrong answers; and that comparison."""
+    judges = re.compile(r"(predict|blank)\(")
+    if not judges.search(source):
+        return source, ""
+    lines = re.sub(r"^# The course's own:$", "", source, flags=re.M).splitlines()
+    found = [
+        node for node in ast.parse(source).body if re.match(r"guess = \.\.\.|predict\(|blank\(", ast.unparse(node))
+    ]
+    said = [line for node in found for line in lines[node.lineno - 1 : node.end_lineno]]
+    for node in reversed(found):
+        del lines[node.lineno - 1 : node.end_lineno]
+    return "\n".join(lines).strip(), "\n".join(line for line in said if not line.startswith("guess = "))
 
 
 def shortened(source, wanted=None):
@@ -222,8 +325,14 @@ def data_uri(path):
 
 def colours_of_code():
     """Light, and dark where the page says so."""
-    where = {boards_in_pages.CODE: ".highlight", boards_in_pages.CODE_IN_THE_DARK: ".dark .highlight"}
+    where = {"a11y-high-contrast-light": ".highlight", "a11y-high-contrast-dark": ".dark .highlight"}
     return [HtmlFormatter(style=style).get_style_defs(place) for style, place in where.items()]
+
+
+def speaker_view():
+    """reveal.js' second window; its label for what comes stands at the foot of a slide, where it covers nothing."""
+    plugin = read(REVEAL / "plugin" / "notes" / "notes.js")
+    return plugin.replace("#upcoming-slide .label {", "#upcoming-slide .label { top: auto !important; bottom: 4px;", 1)
 
 
 def script_data(value):

@@ -4,20 +4,26 @@ import { makeEditable } from "./edit.js";
 import { answerInPage, startGuesses } from "./guess.js";
 import { startKeys } from "./keys.js";
 import { startTheme } from "./look.js";
-import { cells, live, reading } from "./page.js";
+import { startMirror } from "./mirror.js";
+import { all, cells, live, reading } from "./page.js";
 import { startPaper } from "./paper.js";
 import { endWithPage, enqueue, start } from "./python.js";
 import { answerInPython } from "./run.js";
 import { followBoards, startSlides } from "./slides.js";
+import { showLast, startSteps } from "./steps.js";
 
 startTheme();
 startGuesses(live ? answerInPython : answerInPage);
 attnBoards.wakeAll(document);
 followBoards();
 if (live) cells.forEach(makeEditable);
-if (reading) document.body.classList.add("reading");
-else {
+startMirror();
+if (reading) {
+  document.body.classList.add("reading");
+  all(".drawn:not(.asks)").forEach((slide) => showLast(slide));
+} else {
   startKeys();
+  startSteps();
   startSlides();
 }
 startPaper();

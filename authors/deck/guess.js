@@ -1,7 +1,9 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
+import { giveBack, hold } from "./held.js";
 import { fit } from "./look.js";
-import { all, cells, current, reading, slideOf } from "./page.js";
+import { all, cells, current, reading, settings, slideOf, storeOf } from "./page.js";
+import { showLast } from "./steps.js";
 
 const TRIES = 2; // wrong guesses, after which the answer is shown
 const wrong = new Map(); // cell → its wrong guesses so far
@@ -20,7 +22,7 @@ export const guessOf = (cell) => cell.querySelector(".guess input")?.value.trim(
 
 export function answerInPage(cell, text) {
   const verdict = cell.querySelector(".verdict");
-  const { right, unread, says, key } = attnGuess.judge(JSON.parse(cell.dataset.question), text);
+  const { right, unread, says, key } = attnGuess.judge(settings.questions[cell.dataset.id], text);
   const before = wrong.get(cell) ?? new Set();
   if (!right && !unread) wrong.set(cell, before.add(key));
   const enough = before.size >= TRIES;
@@ -31,11 +33,18 @@ export function answerInPage(cell, text) {
   fit(slideOf(cell));
 }
 
-// Shows what waited for the guess: the answer and what follows it on the slide.
+// Shows what waited for the guess: the answer and what follows it on the slide, or the slide's last step.
 export function reveal(cell) {
-  const waiting = all(".waits", slideOf(cell));
+  const slide = slideOf(cell);
+  const waiting = all(".waits", slide);
   if (reading) {
     for (const part of waiting) part.classList.remove("waits");
+    for (const part of waiting) giveBack(part);
+    showLast(slide);
+    return;
+  }
+  if (slide.matches(".drawn")) {
+    while (slide === current() && slide.querySelector(".step:not(.visible)") && Reveal.nextFragment());
     return;
   }
   const due = waiting.find((part) => part.matches(".fragment:not(.visible)"));
@@ -47,17 +56,37 @@ export function toGuess() {
   const guesses = all(".guess input", current());
   const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
   while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
-  guesses.findLast((guess) => !isCovered(guess))?.focus();
+  const guess = guesses.findLast((one) => !isCovered(one));
+  guess?.form.classList.add("typed");
+  guess?.focus();
 }
 
 export function startGuesses(answer) {
-  for (const cell of cells.filter((one) => one.dataset.question)) {
+  for (const cell of cells.filter((one) => "question" in one.dataset)) {
     cell.querySelector("form.guess").addEventListener("submit", (event) => {
       event.preventDefault();
       const text = cell.querySelector(".guess input").value;
       if (text.trim()) answer(cell, text);
     });
-    cell.querySelector(".outputs.saved").classList.add("waits");
-    for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) next.classList.add("waits");
+    for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice));
+    const saved = cell.querySelector(".outputs.saved");
+    saved.classList.add("waits");
+    hold(saved, settings.questions[cell.dataset.id].answer);
+    for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) {
+      next.classList.add("waits");
+      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved:not(:has(.saved-board))");
+      if (told) hold(told);
+    }
   }
+}
+
+// What most hands are for stays marked until the truth is there; on a page of one's own it is answered at once.
+function choose(cell, choice) {
+  for (const one of all(".choice", cell)) one.setAttribute("aria-pressed", one === choice);
+  if (!reading) return;
+  const isRight = all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
+  const verdict = cell.querySelector(".verdict");
+  verdict.textContent = isRight ? "✓ Right." : "✗ No.";
+  verdict.className = `verdict ${isRight ? "right" : "wrong"}`;
+  reveal(cell);
 }

@@ -7,10 +7,11 @@ import { goTo, live } from "./page.js";
 import { interrupt, restart } from "./python.js";
 import { runAndStay, runUpToHere } from "./run.js";
 import { goOn } from "./slides.js";
+import { turnCode } from "./steps.js";
 
 const jump = document.querySelector(".jump");
 const help = document.querySelector(".help");
-const COMMANDS = { "?": () => help.showModal(), d: turnTheme, g: toGuess };
+const COMMANDS = { c: () => turnCode(), "?": () => help.showModal(), d: turnTheme, g: toGuess };
 const LIVE = { i: interrupt, r: restart, u: runUpToHere, o: original };
 const TYPED_INTO = "input, textarea, select, [contenteditable=true], .attn-board, button, summary";
 let number = ""; // of the slide that is jumped to, as far as it was typed

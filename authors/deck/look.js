@@ -3,7 +3,7 @@
 import { kept, reading, root } from "./page.js";
 
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
-const WIDTH = 1150; // px for a line of code, of which a letter takes 12.1
+const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 
 // As large as there is room for, code and what it prints no larger than the longest line allows, words no larger than
 // the numbers of a table, and smaller where a long error or a large plot needs it; beyond that a slide scrolls.
@@ -13,8 +13,9 @@ export function fit(slide) {
   body.style.overflowY = "";
   const words = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 24, 23, 22, 21, 20] : [25];
   const unbroken = WIDTH / (12.1 * slide.dataset.longest);
-  for (const size of SIZES) {
-    const code = Math.min(size, Math.max(0.9, unbroken));
+  const sizes = slide.matches(".boarded") ? [1] : SIZES; // a board has sizes of its own, which come a moment later
+  for (const size of sizes) {
+    const code = Math.max(0.9, Math.min(size, unbroken)); // which still can be read from the last row
     const printed = Math.min(size, Math.max(1, unbroken));
     if (printed < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room
     body.style.zoom = size;

@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+BEGINS = ("slide", "subslide")  # what the metadata of a cell that begins a slide says
 
 
 def notes_of(cell):
@@ -20,8 +21,7 @@ def notes_of(cell):
 
 def slides(notebook):
     """The cells that begin a slide, in order."""
-    kinds = ("slide", "subslide")
-    return [cell for cell in notebook.cells if cell.metadata.get("slideshow", {}).get("slide_type") in kinds]
+    return [cell for cell in notebook.cells if cell.metadata.get("slideshow", {}).get("slide_type") in BEGINS]
 
 
 def minutes_before(notebook):

@@ -19,9 +19,11 @@ from unittest import mock
 import torch
 
 from workbench import progress
-from workbench.board import Board
-from workbench.display.plots import Figure
-from workbench.predict import COPY_VARIABLE, Blank, Prediction
+from workbench.board.live import LiveBoard
+from workbench.display.drawings import Drawing, draw
+from workbench.display.plots import Figure, place_legend
+from workbench.places import COPY_VARIABLE
+from workbench.predict import Blank, Prediction
 
 from ..site import boards_in_pages
 
@@ -37,14 +39,20 @@ class Shown:
     html: str = ""
     question: dict | None = None
     tries: tuple = ()  # phrases that set the board which is shown
+    figure: Figure | None = None
 
 
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
-    if isinstance(value, Board):
+    if isinstance(value, LiveBoard):
         return Shown(boards_in_pages.embed(value), tries=value.tries)
     if isinstance(value, Figure):
-        return Shown(drawing(value))
+        return Shown(drawing(value), figure=value)
+    if isinstance(value, Drawing):
+        return Shown(value.svg())
+    if isinstance(value, torch.Tensor) and value.ndim in (1, 2) and value.numel() and max(value.shape) <= 10:
+        rows = value.detach() if value.ndim == 2 else value.detach()[None]
+        return Shown(draw("matrices", {"items": [{"rows": rows}]}, height=min(400, 20 + 80 * len(rows))).svg())
     if isinstance(value, Prediction) and not isinstance(value, Blank):
         question = value.for_a_page()
         return Shown(question.pop("answer"), question)
@@ -55,21 +63,20 @@ def drawing(figure):
     """A figure as a vector picture with its description; its letters larger than on a page, for the last row."""
     width, height = figure.get_size_inches()
     figure.set_size_inches(LARGER * width, LARGER * height)
-    picture = vectors(figure)
+    picture = figure.svg()
     if hidden := [axes for axes in figure.axes if hides_a_line(axes.get_legend())]:
         for axes in hidden:
-            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=12, frameon=False)
-        picture = vectors(figure)
+            place_legend(axes, below=True)
+        picture = figure.svg()
+        for axes in hidden:
+            place_legend(axes)
     figure.set_size_inches(width, height)
-    uri = f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
     shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
-    return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri}">'
+    return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri(picture)}">'
 
 
-def vectors(figure):
-    out = io.BytesIO()
-    figure.savefig(out, format="svg", bbox_inches="tight")
-    return out.getvalue()
+def uri(svg):
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def hides_a_line(legend):
@@ -87,7 +94,7 @@ def prepare():
 
     bind(True)
     formatter = get_ipython().display_formatter.mimebundle_formatter
-    for kind in (Board, Figure):
+    for kind in (LiveBoard, Figure):
         formatter.for_type(kind, lambda value, **options: ({"text/html": shown(value).html}, {}))
 
 
@@ -98,14 +105,18 @@ def bind(on):
         os.environ[COPY_VARIABLE] = "1"
 
 
-def run_here(notebook):
-    """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way."""
-    names, found = {}, {}
+def run_here(notebook, names=None, after=lambda cell, names: None):
+    """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
+
+    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run.
+    """
+    names, found = {} if names is None else names, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 with contextlib.suppress(Exception):  # a cell that is there to fail keeps the output it was saved with
                     found[cell.id] = shown(last_value(cell.source, names))
+            after(cell, names)
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -1,6 +1,8 @@
 // What the deck's page is: its settings, its cells, what the browser keeps of it, and the slide that shows.
 
-export const settings = JSON.parse(document.getElementById("settings").textContent);
+const told = document.getElementById("settings");
+export const settings = JSON.parse(told.textContent);
+told.remove(); // it holds what nobody is to read before its step
 export const inside = window.parent !== window; // the speaker view shows this page twice: those copies only look on
 export const live = Boolean(settings.server) && !inside;
 export const reading = matchMedia(settings.reading).matches && !inside;
@@ -31,6 +33,7 @@ function memory(store, name) {
 
 export const kept = {
   typed: memory(localStorage, "typed"),
+  mirror: memory(localStorage, "mirror"),
   theme: memory(localStorage, "theme"),
   session: memory(sessionStorage, "session"),
   outputs: memory(sessionStorage, "outputs"),
@@ -38,6 +41,7 @@ export const kept = {
 };
 
 export const slideOf = (node) => node.closest("section section");
+export const storeOf = (slide) => settings.slides[slide.dataset.cell]; // what it has in store, its steps and its notes
 export const current = () => (reading ? null : Reveal.getCurrentSlide());
 
 export function goTo(slide) {

@@ -1,12 +1,13 @@
-// On paper a page for each slide, and at the end one more for each that asks: with the answer and what waited for it.
+// On paper a page for each slide: its last step, the question above what is claimed, and below it all that its cells say.
 
+import { giveBack } from "./held.js";
 import { fit, isDark, setDark } from "./look.js";
-import { all, current, isAsInTheFile, reading, root } from "./page.js";
+import { all, current, isAsInTheFile, reading, root, storeOf } from "./page.js";
+import { showLast, showStep } from "./steps.js";
 
 const CLASSES = ["printing", "print-pdf"]; // the second keeps reveal.js' own style for paper away
 
 export function startPaper() {
-  const answers = Object.assign(document.createElement("section"), { className: "answers" });
   let dark = false;
   let uncovered = [];
   window.addEventListener("beforeprint", () => {
@@ -15,24 +16,27 @@ export function startPaper() {
     root.classList.add(...CLASSES);
     uncovered = all(".to-come:not(:empty)").filter((saved) => isAsInTheFile(saved.parentElement));
     for (const saved of uncovered) saved.classList.remove("to-come");
-    answers.replaceChildren(...all("section section:has(.waits)").map(answered));
-    document.querySelector(".slides").append(answers);
-    if (!reading) [...Reveal.getSlides(), ...answers.children].forEach(fit);
+    for (const slide of all("section[data-cell]")) putOnPaper(slide);
   });
   window.addEventListener("afterprint", () => {
     root.classList.remove(...CLASSES);
     for (const saved of uncovered) saved.classList.add("to-come");
-    answers.remove();
+    for (const part of all(".on-paper")) part.remove();
     setDark(dark);
+    if (reading) return;
+    for (const slide of all("section[data-cell]")) {
+      showStep(slide);
+    }
     fit(current());
   });
 }
 
-function answered(slide) {
-  const copy = slide.cloneNode(true);
-  const drawn = all("canvas", slide);
-  for (const part of all(".waits", copy)) part.classList.remove("waits");
-  for (const [i, canvas] of all("canvas", copy).entries()) canvas.getContext("2d").drawImage(drawn[i], 0, 0);
-  copy.dataset.number = `${slide.dataset.number}, answered`;
-  return copy;
+function putOnPaper(slide) {
+  const { ask, claim, notes, whole } = storeOf(slide);
+  const part = (className, innerHTML) => Object.assign(document.createElement("div"), { className, innerHTML });
+  showLast(slide);
+  for (const held of all(".waits", slide)) giveBack(held);
+  if (claim) slide.prepend(part("asked-first on-paper", ask));
+  slide.append(part("under-slide on-paper", `${whole}<hr>${notes}`));
+  if (!slide.matches(".drawn")) fit(slide);
 }

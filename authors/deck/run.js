@@ -51,13 +51,12 @@ export function runUpToHere() {
 }
 
 async function execute(cell, { quietly = false } = {}) {
-  const source = cell.source();
-  const isUnasked = quietly && cell.dataset.question && /^guess = \.\.\./m.test(source);
+  const isUnasked = quietly && cell.dataset.question && !cell.guess;
   if (!quietly) say("");
   if (!isUnasked || cell.shown.querySelector(".error")) clear(cell);
   cell.classList.add("running");
   const seen = [];
-  const reply = await ask(cell, source, (output) => {
+  const reply = await ask(cell, cell.code(), (output) => {
     if (isUnasked && output.type !== "error") return;
     seen.push(output);
     show(cell, output);
@@ -122,7 +121,6 @@ export async function runAndStay(goesOn) {
 
 export async function answerInPython(cell, text) {
   cell.answered = text;
-  const write = (_, comment) => `guess = ${asPython(text)}${comment ?? ""}`;
-  cell.write(cell.source().replace(/^guess = [^#\n]*?(\s*#.*)?$/m, write));
+  cell.guess = asPython(text);
   await run(cell);
 }

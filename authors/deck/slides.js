@@ -15,8 +15,8 @@ const OPTIONS = {
   transition: "none",
   backgroundTransition: "none",
   navigationMode: "linear",
-  showSlideNumber: "all",
-  slideNumber: () => [Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) + 1, "/", Reveal.getTotalSlides()],
+  controls: false,
+  slideNumber: false, // it stands at each slide's foot
   defaultTiming: 60,
   help: false,
   controlsTutorial: false,

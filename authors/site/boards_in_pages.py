@@ -4,22 +4,19 @@ import base64
 import html
 import json
 import re
-from functools import cache
 from pathlib import Path
 
 from PIL import Image
 from pygments.lexers import PythonLexer
-from pygments.styles import get_style_by_name
-from pygments.token import Name, Text
+from pygments.token import Comment, Keyword, Number, Operator, String, Text
 
-from workbench.board import modules
-from workbench.board.board import PAGE
+from workbench.board import live, modules
 from workbench.display.show import marked
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
-CODE, CODE_IN_THE_DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # styles of pygments
-STYLE = (PAGE / "board.css").read_text(encoding="utf-8")
+COLOURED = Comment, Keyword, Number, Operator.Word, String  # kinds of words in code; the others are plain
+STYLE = live.STYLE
 HERE = Path(__file__).parent
 
 
@@ -29,8 +26,13 @@ def buttons(notebook, shown):
     They are the phrases that the boards know, where the prose has them; shown has what cells show, by their ids.
     """
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    listed = [(id, one["said"], one["sets"]) for id, found in shown.items() for one in found.tries]
-    return {f"**{said}**": button(id, said, sets) for id, said, sets in listed if f"**{said}**" in prose}
+    listed = [(id, one) for id, found in shown.items() for one in found.tries]
+    return {f"**{one['said']}**": setting(id, one) for id, one in listed if f"**{one['said']}**" in prose}
+
+
+def setting(id, phrase):
+    """A phrase that sets the board of that cell: a button, or a sentence whose number is dragged."""
+    return sentence(id, phrase["number"]) if "number" in phrase else button(id, phrase["said"], phrase["sets"])
 
 
 def button(id, sentence, now):
@@ -38,6 +40,18 @@ def button(id, sentence, now):
     return (
         f'<button type="button" class="try" data-board="{id}" data-now="{html.escape(json.dumps(now))}">'
         f"{marked(sentence)}</button>"
+    )
+
+
+def sentence(id, number):
+    """A sentence whose number sets the board of that cell, as page/tries.js writes it under a board."""
+    before, after, values, at = (number[part] for part in ("before", "after", "values", "at"))
+    label = html.escape(f"{before}…{after}".replace("*", ""))
+    return (
+        f'<span class="sentence">{marked(before)}<span class="attn-number" data-prevent-swipe data-board="{id}"'
+        f' data-number="{html.escape(json.dumps(number))}"><b aria-hidden="true">{values[at]}</b><input type="range"'
+        f' min="0" max="{len(values) - 1}" value="{at}" aria-label="{label}" aria-valuetext="{values[at]}"'
+        f' autocomplete="off"></span>{marked(after)}</span>'
     )
 
 
@@ -52,8 +66,7 @@ def size_of(path):
     """A picture's width and height in pixels; a drawing's as far as it is not scaled."""
     if path.suffix != ".svg":
         return Image.open(path).size
-    points = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8")).groups()
-    return tuple(round(float(length) * 4 / 3) for length in points)
+    return tuple(map(int, re.search(r'width="(\d+)" height="(\d+)"', path.read_text(encoding="utf-8")).groups()))
 
 
 class Python(PythonLexer):
@@ -61,14 +74,7 @@ class Python(PythonLexer):
 
     def get_tokens_unprocessed(self, text, stack=("root",)):
         for place, kind, words in super().get_tokens_unprocessed(text, stack):
-            yield place, kind if has_colour(kind) else Text, words
-
-
-@cache
-def has_colour(kind):
-    """Whether a kind of word looks different from a name; in the dark the same kinds do."""
-    style = get_style_by_name(CODE)
-    return style.style_for_token(kind) != style.style_for_token(Name)
+            yield place, kind if any(kind in one for one in COLOURED) else Text, words
 
 
 def script():
@@ -81,10 +87,11 @@ def guess_script():
     return modules.script(HERE / "predict.js", "attnGuess")
 
 
-def embed(shown):
-    """A board for a page: its traits for the script, and its tables until the script runs."""
+def embed(shown, id=""):
+    """A board for a page: its traits for the script, and its tables until the script runs; id as it is named there."""
     frames = {name: base64.b64encode(data).decode() for name, data in shown.frames.items()}
     traits = {"spec": shown.spec, "frames": frames, "state": shown.state, "reply": shown.reply}
     saved = json.dumps(traits, ensure_ascii=False).replace("<", "\\u003c")
     script = f'<script type="application/json">{saved}</script>'
-    return f'<div class="saved-board" data-title="{html.escape(shown.title)}">{script}{shown.tables("")}</div>'
+    named = f' id="{id}"' if id else ""
+    return f'<div class="saved-board"{named} data-title="{html.escape(shown.title)}">{script}{shown.tables("")}</div>'

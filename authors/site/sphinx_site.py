@@ -12,11 +12,12 @@ from urllib.parse import unquote
 import nbformat
 from sphinx.cmd.build import build_main
 
-from workbench.board.lessons import by_hand_board
-from workbench.display.show import marked
+from workbench.board.lessons import sentence_figure
+from workbench.display.colours import tokens
 
+from .. import faces, packages
 from ..lessons import lessons
-from . import boards_in_pages
+from . import boards_in_pages, cards
 from .lesson_page import LessonPage
 from .ways_to_run import ZIP, pack, ways_in, write_for_colab
 
@@ -34,12 +35,15 @@ def lay_out(source):
     shutil.copytree(SOURCE, source, dirs_exist_ok=True)
     shutil.copytree(ROOT / "img", source / "img")
     static = source / "_static"
-    shutil.copy(ROOT / "img" / "board.png", static)
+    shutil.copy(ROOT / "img" / "door.png", static)
     shutil.copytree(ROOT / "img" / "upright", static / "upright")
     (static / "boards.js").write_text(boards_in_pages.script(), encoding="utf-8")
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
-    style = boards_in_pages.STYLE + (static / "site.css").read_text(encoding="utf-8")
-    (static / "site.css").write_text(style, encoding="utf-8")
+    minify(static / "boards.js", static / "predict.js", static / "site.js")
+    own = [(static / name).read_text(encoding="utf-8") for name in ("site.css", "cards.css")]
+    (static / "site.css").write_text(
+        "".join([faces.copied(static), tokens(), boards_in_pages.STYLE, *own]), encoding="utf-8"
+    )
     pages = [LessonPage(lesson) for lesson in lessons()]
     for one in pages:
         nbformat.write(one.page(), source / "notebooks" / one.lesson.path.name)
@@ -50,6 +54,15 @@ def lay_out(source):
     (source / "index.md").write_text(index(pages, others), encoding="utf-8")
     about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+def minify(*scripts):
+    """Write scripts half as large, where npm's packages are there for it; names that pages share stay."""
+    if faces.files():
+        packages.run("esbuild", *scripts, f"--outdir={scripts[0].parent}", *MINIFIED, check=True)
+
+
+MINIFIED = ["--minify", "--keep-names", "--allow-overwrite", "--charset=utf8", "--log-level=warning"]
 
 
 def without_dead_links(name, shown):
@@ -64,17 +77,12 @@ def without_dead_links(name, shown):
 
 
 def index(pages, others):
-    """The first page: a board, the ways in, and each lesson with its question."""
-    listed = [
-        f'<li><a href="notebooks/{lesson.name}.html"><b>{lesson.number} {lesson.title}</b></a> '
-        f"{marked(lesson.question)}<small>{lesson.minutes} minutes {page.so_far()}</small></li>"
-        for page in pages
-        for lesson in [page.lesson]
-    ]
+    """The first page: the door and every number of it, the ways in, and each lesson as a card."""
+    door = sentence_figure(link=("Lesson 1", f"notebooks/{pages[0].lesson.name}.html"))
     fill = {
-        "board": boards_in_pages.embed(by_hand_board()),
-        "ways": ways_in(""),
-        "lessons": "\n".join(listed),
+        "door": boards_in_pages.embed(door, "door"),
+        "ways": ways_in(),
+        "cards": cards.cards(pages),
         "pages": "\n".join(f"notebooks/{page.lesson.name}" for page in pages),
         "others": "\n".join(name[:-3] for name in others),
     }
@@ -82,23 +90,25 @@ def index(pages, others):
     return re.sub(r"\{\{(\w+)\}\}", lambda found: fill[found[1]], first)
 
 
-MENDED = (  # what the theme leaves out, and a reader of screens needs; its templates have no block around most of these
-    ('<aside class="sidebar-drawer"', '<aside class="sidebar-drawer" aria-label="All lessons"'),
-    ('<aside class="toc-drawer', '<aside aria-label="This page" class="toc-drawer'),
-    ('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'),
-    ('<div id="search-results"></div>', '<h1>Search</h1><div id="search-results"></div>'),
-)
+TABLE = re.compile(r'<table class="[^"]*docutils.*?</table>', re.S)
+STYLE_SHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]*)site\.css[^>]*>')
+PICTURE = re.compile(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>')
 
 
 def mend(target):
-    """Add to every page what the theme leaves out, and to pictures their size and their form for phones."""
+    """Give tables room of their own to scroll in, pictures their size and form for phones, pages their style."""
     for path in target.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        for old, new in MENDED:
-            text = text.replace(old, new)
-        text = re.sub(r'<a [^>]*class="back-to-top.*?</a>', "", text, flags=re.S)  # it would lie on boards
-        text = re.sub(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>', partial(sized, path.parent), text)
+        text = TABLE.sub(r'<div class="table-wrapper">\g<0></div>', text)
+        text = PICTURE.sub(partial(sized, path.parent), text)
+        text = STYLE_SHEET.sub(partial(inlined, target), text)
         path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def inlined(target, found):
+    """The style sheet as part of the page: nothing is painted before it has come, and faces come at the same time."""
+    style = (target / "_static" / "site.css").read_text(encoding="utf-8")
+    return f"<style>{style.replace('src: url(', f'src: url({found[1]}')}</style>"
 
 
 def sized(folder, found):

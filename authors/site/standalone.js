@@ -1,17 +1,30 @@
 // Brings the boards of a page to life: each stands as its saved tables, with its traits in a script beside them. Of the
 // states it is offered a board begins with the first that fits it; it says "moved" with its state after every change.
 // place.put sets another state, as one step of undo; place.now is what stands there.
+// An element with data-numbers, a board's id, has its matrices too where the board itself is shown as a figure.
 // A button with data-board, the name of a board's cell, makes it ready: its data-now is what differs from the start.
 
 import { LARGEST } from "../../workbench/board/page/numbers.js";
-import { widget } from "../../workbench/board/page/page.js";
+import { widget as matrices } from "../../workbench/board/page/page.js";
+import { fits as fitsWords } from "../../workbench/board/page/story/engine.js";
+import { widget as words } from "../../workbench/board/page/story/page.js";
+import { follow, listen, recordOf } from "../../workbench/board/page/tries.js";
 
 const isNumber = (x) => typeof x === "number" && Math.abs(x) <= LARGEST;
 const isSwitch = (x) => x === 0 || x === 1;
+const isPin = (x) => x === null || isNumber(x);
 const namesIn = (record) =>
   Object.keys(record ?? {})
     .sort()
     .join();
+
+// A state's own matrices, and what is written over results.
+function parted(inputs, panels) {
+  const isPinned = (name) => panels.some((panel) => panel.name === name && panel.pin);
+  const names = Object.keys(inputs ?? {});
+  const own = names.filter((name) => !isPinned(name)).map((name) => [name, inputs[name]]);
+  return { own: Object.fromEntries(own), pins: names.filter(isPinned).map((name) => inputs[name]) };
+}
 
 // Whether one is a list as the other, with entries that may stand there.
 function isAlike(one, other, may) {
@@ -20,23 +33,30 @@ function isAlike(one, other, may) {
   return isAsLong && one.every((part, i) => isAlike(part, other[i], may));
 }
 
-// A state fits a board if it has the same matrices and controls, and in them what could be typed or chosen there.
-function fits(state, { start, controls, panels }) {
+// A state fits a board if it has the same matrices and controls, and in them what could be typed or chosen there; and
+// numbers over results that may be written over.
+function fitsMatrices(state, { start, controls, panels }) {
+  const { own, pins } = parted(state?.inputs, panels);
   const isToggle = (name) => panels.find((panel) => panel.name === name).toggle;
   const inputFits = ([name, matrix]) => isAlike(state.inputs[name], matrix, isToggle(name) ? isSwitch : isNumber);
   return (
-    namesIn(state?.inputs) === namesIn(start.inputs) &&
+    namesIn(own) === namesIn(start.inputs) &&
+    pins.every((rows) => Array.isArray(rows) && rows.every((row) => Array.isArray(row) && row.every(isPin))) &&
     namesIn(state?.settings) === namesIn(start.settings) &&
     Object.entries(start.inputs).every(inputFits) &&
     controls.every(({ name, values }) => values.includes(state.settings[name]))
   );
 }
 
+const KINDS = { story: { widget: words, fits: fitsWords } };
+const MATRICES = { widget: matrices, fits: fitsMatrices };
+
 const bytesOf = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 
 function wake(place, ...offered) {
   const traits = JSON.parse(place.querySelector("script").textContent);
   const { spec } = traits;
+  const { widget, fits } = KINDS[spec.kind] ?? MATRICES;
   const listeners = {};
   traits.frames = Object.fromEntries(Object.entries(traits.frames).map(([name, text]) => [name, bytesOf(text)]));
 
@@ -50,6 +70,7 @@ function wake(place, ...offered) {
 
   const model = {
     alone: true,
+    more: place.more ?? [], // of its menu
     get: (name) => traits[name],
     set(name, value) {
       traits[name] = value;
@@ -58,14 +79,20 @@ function wake(place, ...offered) {
       listeners[event] = then;
     },
     off() {},
-    save_changes: () => place.dispatchEvent(new CustomEvent("moved", { detail: traits.state })),
+    save_changes() {
+      place.dispatchEvent(new CustomEvent("moved", { detail: traits.state }));
+      followAll(place);
+    },
   };
   place.start = spec.start;
   place.now = () => traits.state;
-  place.put = ({ inputs, settings }) => {
+  let last = null; // the gesture that changed it last: one is one step of undo
+  place.put = ({ inputs, settings }, gesture = null) => {
     if (!fits({ inputs, settings }, spec)) return false;
     const { answer, proof, past = [], ...before } = traits.state;
-    const steps = [...past, { inputs: before.inputs, settings: before.settings }];
+    const goesOn = gesture !== null && gesture === last;
+    const steps = goesOn ? past : [...past, { inputs: before.inputs, settings: before.settings }];
+    last = gesture;
     accept({ inputs, settings, answer, proof, past: steps });
     listeners["change:state"]();
     model.save_changes();
@@ -74,7 +101,10 @@ function wake(place, ...offered) {
   const holder = document.createElement("div");
   place.replaceChildren(holder);
   place.model = model;
-  widget().render({ model, el: holder });
+  const shown = widget();
+  shown.render({ model, el: holder });
+  const numbers = place.id && document.querySelector(`[data-numbers="${place.id}"]`);
+  if (numbers) shown.render({ model, el: numbers });
   return taken;
 }
 
@@ -82,13 +112,40 @@ function wakeAll(within) {
   for (const place of within.querySelectorAll(".saved-board")) if (!place.model) wake(place);
 }
 
+// The board that a phrase sets, awake.
+function boardOf({ dataset }) {
+  const place = document.querySelector(`[data-id="${dataset.board}"] .saved-board`);
+  if (place && !place.model) place.dispatchEvent(new Event("needed"));
+  return place;
+}
+// Whoever shows the page brings it into view.
+const show = (place) => place.dispatchEvent(new Event("prepared", { bubbles: true }));
+
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button[data-board]");
-  const place = button && document.querySelector(`[data-id="${button.dataset.board}"] .saved-board`);
+  const place = button && boardOf(button);
   if (!place) return;
-  if (!place.model) place.dispatchEvent(new Event("needed"));
   const { inputs, settings } = JSON.parse(button.dataset.now);
   place.put({ inputs: { ...place.start.inputs, ...inputs }, settings: { ...place.start.settings, ...settings } });
-  place.dispatchEvent(new Event("prepared", { bubbles: true })); // whoever shows the page brings it into view
+  show(place);
 });
+
+// A number of a sentence sets its board while it is dragged; the board is gone to afterwards if nothing of it is seen.
+function set(number, at, gesture) {
+  const place = boardOf(number);
+  const { inputs, settings } = place.now();
+  const one = recordOf(number).sets[at];
+  place.put({ inputs: { ...inputs, ...one.inputs }, settings: { ...settings, ...one.settings } }, gesture);
+}
+function left(number) {
+  const place = boardOf(number);
+  const { top, bottom } = place.getBoundingClientRect();
+  if (bottom < 80 || top > innerHeight - 80) show(place);
+}
+listen(document, "[data-board]", set, left);
+function followAll(place) {
+  const id = place.closest("[data-id]")?.dataset.id;
+  for (const number of document.querySelectorAll(`.attn-number[data-board="${id}"]`)) follow(number, place.now());
+}
+
 window.attnBoards = { wake, wakeAll };

@@ -54,20 +54,24 @@ def notebook_of(name):
     return colab(name) or "#run-it"
 
 
-def ways_in(name):
-    """How to run a lesson: the zip with its three lines, and the places that need nothing installed."""
+def ways_in():
+    """How to run the course, behind one line."""
+    return f'<details class="run-it" id="run-it"><summary>Run this course</summary>{how_to_run("")}</details>'
+
+
+def how_to_run(name):
+    """How to run a lesson, or the course: the zip with its three lines, and the places that need nothing installed."""
     up = "../" if name else ""
     number = name[:2] if name else "01"
     opened = [(colab(name or "01_by_hand"), "Colab"), (binder(name or "01_by_hand"), "Binder")]
     links = " or ".join(f'<a href="{href}">{where}</a>' for href, where in opened if href)
     elsewhere = f"<p>Without installing anything: open it in {links}.</p>" if links else ""
     return (
-        f'<details class="run-it" id="run-it"><summary>Run this {"lesson" if name else "course"}</summary>'
         f'<p>Download <a href="{up}run/{ZIP}" download>{ZIP}</a>. With Python 3.11 or newer, these lines open '
         f"{'it' if name else 'the first lesson'} as a notebook that asks for your guesses and checks your code. On "
         "macOS, Debian and Ubuntu write <code>python3</code>:</p>"
         f"<pre>python -m zipfile -e {ZIP} .\ncd attention\npython course.py lab {number}</pre>"
-        f"{elsewhere}</details>"
+        f"{elsewhere}"
     )
 
 

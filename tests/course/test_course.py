@@ -391,7 +391,7 @@ def test_command_installs_what_it_needs_and_no_more(monkeypatch, command):
     monkeypatch.setattr(commands, "check_hub_requirements", lambda: None)
     with pytest.raises(SystemExit):
         commands.main([command])
-    more = ["npm"] * (command in ("test", "present", "slides"))
+    more = ["npm"] * (command in ("test", "present", "slides", "site"))
     assert asked == {"lab": [], "hub": ["hub"]}.get(command, ["authors", *more])
 
 

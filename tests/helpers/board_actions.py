@@ -17,6 +17,12 @@ def start_again(board):
     return board
 
 
+def choose(board, words):
+    """Open the menu of what is seldom needed and choose from it."""
+    board.get_by_role("button", name="More", exact=True).click()
+    board.get_by_role("menu").get_by_text(words).click()
+
+
 def cell(board, label):
     return board.locator(f'[aria-label="{label}"], [aria-label^="{label}:"]')
 

@@ -6,15 +6,32 @@ import { Engine } from "../../workbench/board/page/engine.js";
 import { counted, explained, plainText, spelledOut } from "../../workbench/board/page/explain.js";
 import { exact, randomMatrix, readCell, readNumber, readNumbers, written } from "../../workbench/board/page/numbers.js";
 import { OPERATIONS } from "../../workbench/board/page/operations.js";
+import { StoryEngine } from "../../workbench/board/page/story/engine.js";
 import { wire } from "../../workbench/board/page/wires.js";
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 
-// A board's engine on the traits that Python sends, as a page has it where nobody answers.
-function engineOf(text) {
+// The traits that Python sends, as a page has them where nobody answers.
+function modelOf(text) {
   const traits = JSON.parse(text);
   traits.frames = Object.fromEntries(Object.entries(traits.frames).map(([name, frame]) => [name, bytesOf(frame)]));
-  return new Engine({ alone: true, get: (name) => traits[name], set() {}, on() {}, save_changes() {} });
+  return { alone: true, get: (name) => traits[name], set() {}, on() {}, save_changes() {} };
+}
+
+const engineOf = (text) => new Engine(modelOf(text));
+
+// What a story board's page reads: logits and maps by place, and the shares that the next word is drawn from.
+function storyOf(text) {
+  const engine = new StoryEngine(modelOf(text));
+  const n = engine.tokens.length;
+  const rows = (flat) =>
+    Array.from({ length: n }, (_, i) => [...flat.subarray((i * flat.length) / n, ((i + 1) * flat.length) / n)]);
+  return {
+    logits: rows(engine.logits),
+    maps: engine.maps.map(rows),
+    drawn: [...engine.drawn(n - 1)],
+    verdict: engine.verdict,
+  };
 }
 
 // Lists of numbers for JSON, which has no nan and no infinity.
@@ -26,6 +43,6 @@ function words(x) {
 
 const valuesOf = (engine) => Object.fromEntries(engine.steps.map(({ name }) => [name, words(engine.values[name])]));
 
-Object.assign(window, { engineOf, valuesOf, Engine, OPERATIONS, CONDITIONS, evaluate, sources, wire });
+Object.assign(window, { storyOf, engineOf, valuesOf, Engine, OPERATIONS, CONDITIONS, evaluate, sources, wire });
 Object.assign(window, { explained, counted, spelledOut, plainText });
 Object.assign(window, { exact, randomMatrix, readCell, readNumber, readNumbers, written });

@@ -1,4 +1,4 @@
-"""Every board of the lessons: a new one is among them as soon as its lesson's file names it."""
+"""Every board of matrices: a new one is among them as soon as its lesson's file names it."""
 
 import torch
 
@@ -18,6 +18,6 @@ def _made(name, make):
 ALL = {
     name.removesuffix("_board"): _made(name.removesuffix("_board"), make)
     for name, make in vars(lessons).items()
-    if name.endswith("_board")
+    if name.endswith(("_board", "_figure")) and name != "story_board"  # which has words
 }
 ALL |= {f"by_hand, {end}": lambda end=end: lessons.by_hand_board(end) for end in ENDS[:-1]}

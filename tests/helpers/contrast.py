@@ -30,6 +30,7 @@ CONTRAST = """
   const looks = new Set(), faint = [];
   const short = (node) => node.outerHTML.slice(0, 100);
   const contrast = (node, style) => {
+    if (node.closest(":disabled")) return; // what cannot be used need not be read, says WCAG 1.4.3
     const colour = node instanceof SVGElement ? style.fill : style.color, { grounds, alpha, seen } = ground(node);
     if (seen.has(colour)) return;
     seen.add(colour);

@@ -12,8 +12,8 @@ NO_FOCUS = "document.activeElement === document.body"
 COLOUR = "(node) => getComputedStyle(node).color"
 FITS = "(body) => body.scrollHeight <= body.clientHeight + 1 || body.style.overflowY === 'auto'"
 
-# Every slide, first as it comes up and then with all that can come: what is seen too early, cut, shrunk, small, beyond
-# the edge, narrow, faint or without a heading. Of all slides or of one, named by its number.
+# Every slide, first as it comes up and then at each step to its last: what is seen too early, cut, shrunk, small,
+# beyond the edge, narrow, faint, wordy or without a heading. Of all slides or of one, named by its number.
 LOOK_AT_ALL = f"""(only) => {{
   {TOO_SMALL}
   {CONTRAST}
@@ -21,6 +21,7 @@ LOOK_AT_ALL = f"""(only) => {{
   // Of a drawing: matplotlib draws letters as shapes of 100 units, an exponent within them smaller; diagrams have text.
   const smallestLetter = (img) => {{
     const svg = new DOMParser().parseFromString(atob(img.src.split(",")[1]), "image/svg+xml").documentElement;
+    if (!svg.hasAttribute("viewBox")) return Infinity; // what is no vector has no letters to measure
     const [, , width, height] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number);
     const scale = (node) => {{
       const own = node.getAttribute("transform")?.match(/scale\\(([\\d.]+)/);
@@ -37,20 +38,42 @@ LOOK_AT_ALL = f"""(only) => {{
   for (const [i, slide] of Reveal.getSlides().entries()) {{
     if (only && i + 1 !== only) continue;
     const {{ h, v }} = Reveal.getIndices(slide);
-    Reveal.slide(h, v);
+    Reveal.slide(h, v, -1);
     const say = (what, found = "") => wrong.push(`slide ${{i + 1}}: ${{what}} ${{found}}`);
-    const question = slide.querySelector(".cell[data-question]");
-    const answers = question && [question.querySelector(".outputs.saved")];
-    for (let next = question; (next = next?.nextElementSibling); ) answers.push(next);
-    if (answers?.some(seen)) say("answers a question before it is asked");
-    if (question && !answers[0].textContent.trim()) say("has no answer to its question");
-    const hidden = [...slide.querySelectorAll(".fragment:not(.visible)")];
-    for (const part of hidden) part.classList.add("visible");
+    const [body, heading, picture] = [".body", ".heading", ".picture"].map((name) => slide.querySelector(name));
     const scale = Reveal.getScale(), box = slide.getBoundingClientRect();
-    const [body, heading] = [".body", ".heading"].map((name) => slide.querySelector(name));
+    // Of a slide that has a question for its heading, at any of its steps.
+    const lookAtStep = () => {{
+      const drawing = picture?.querySelector("svg"), head = heading.getBoundingClientRect();
+      if (!drawing && !slide.querySelector(".saved-board, .outputs svg, .outputs img")) say("shows nothing");
+      const shown = [...slide.querySelectorAll(".heading, .picture text, .choice")].map((one) => one.textContent);
+      const words = shown.join(" ").replaceAll("NaN", "").match(/\\p{{L}}{{2,}}/gu) ?? [];
+      if (words.length > 25) say("has too many words:", words.length);
+      if (heading.scrollWidth > heading.clientWidth + 1) say("has a heading that does not fit");
+      for (const text of slide.querySelectorAll(".picture text")) {{
+        const own = text.getBoundingClientRect(), size = parseFloat(getComputedStyle(text).fontSize);
+        const long = drawing.getScreenCTM().a / scale;
+        if (size * long < 23.9) say("has small letters:", `${{size * long}} px: ${{text.textContent}}`);
+        if (own.left < box.left || own.right > box.right || own.top < head.bottom - 8 * scale) {{
+          say("has letters beyond its picture:", text.textContent);
+        }}
+        const below = [...body.querySelectorAll(".guess, .source")].find(seen);
+        if (below && own.bottom > below.getBoundingClientRect().top + 4 * scale) say("covers:", text.textContent);
+      }}
+    }};
+    const question = slide.querySelector(".cell[data-question]");
+    if (question?.querySelector(".saved").textContent) say("answers a question before it is asked");
+    const before = [heading.textContent, document.body.textContent];
+    const isDrawn = slide.matches(".drawn");
+    if (isDrawn) lookAtStep();
+    while (Reveal.availableFragments().next && Reveal.nextFragment()) if (isDrawn) lookAtStep();
+    const claims = isDrawn && heading.textContent !== before[0];
+    if (claims && before[1].includes(heading.textContent)) say("tells its claim too early");
+    if (question && !question.querySelector(".saved").textContent.trim()) say("has no answer to its question");
     if (!heading.textContent.trim()) say("has no heading");
     const top = (heading.getBoundingClientRect().top - box.top) / scale;
-    if (i && Math.abs(top - (usual ??= top)) > 1) say("has a heading that jumps to", top);
+    const hasBoard = slide.querySelector(".saved-board");
+    if (i && !hasBoard && Math.abs(top - (usual ??= top)) > 1) say("has a heading that jumps to", top);
     if (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1) say("is cut");
     if (body.scrollHeight > body.clientHeight + 1) say("is longer than the screen");
     const parts = [...slide.querySelectorAll(".heading, .cell *")];
@@ -60,20 +83,24 @@ LOOK_AT_ALL = f"""(only) => {{
       return own.right > box.right + 1 || own.bottom > box.bottom + 1;
     }});
     if (beyond) say("has something beyond the edge:", beyond.outerHTML.slice(0, 80));
-    const small = tooSmall(parts, scale);
+    const small = tooSmall(parts.filter((part) => !part.closest("svg")), scale);
     if (innerWidth >= 1280 && small.length) say("is hard to read:", small[0]);
-    for (const img of slide.querySelectorAll(".cell img")) {{
-      if (img.matches(".drawing") && img.getBoundingClientRect().width < box.width / 2) say("has a small drawing");
+    for (const img of [...slide.querySelectorAll(".cell img")].filter(seen)) {{
+      const isNarrow = img.getBoundingClientRect().width < 0.45 * box.width;
+      if (img.matches(".drawing") && isNarrow) say("has a small drawing");
       const letter = smallestLetter(img);
-      if (innerWidth >= 1280 && letter < 18) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
+      const least = img.matches(".drawing") ? 18 : 12; // of a diagram's smallest labels
+      if (innerWidth >= 1280 && letter < least) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
     }}
-    const told = [...slide.querySelectorAll("*")].filter((node) => [...node.childNodes].some(isText) && seen(node));
-    for (const node of told) contrast(node, getComputedStyle(node));
+    const told = [...slide.querySelectorAll(":not(svg, svg *)")];
+    const hasText = (node) => [...node.childNodes].some(isText) && !node.closest(":disabled");
+    const readable = told.filter((node) => hasText(node) && seen(node));
+    for (const node of readable) contrast(node, getComputedStyle(node));
     for (const words of faint.splice(0)) say("has words that are faint:", words);
-    for (const part of hidden) part.classList.remove("visible");
+    while (Reveal.availableFragments().prev && Reveal.prevFragment());
   }}
   Reveal.slide(0, 0);
-  return wrong;
+  return [...new Set(wrong)];
 }}"""
 
 BACK_TO_THE_START = """() => {

@@ -2,7 +2,7 @@
 
 A picture may come from another font renderer: it is compared by the mean colour of each small square. Letters that are
 drawn a little thinner or a pixel further move such a mean by some percent, a rectangle, a curve or a word elsewhere
-by half of all.
+by more than this.
 """
 
 import base64
@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 SQUARE = 12  # pixels, a little larger than a letter
-NEAR = 0.27  # of the whole range from black to white, for the mean of a square
+NEAR = 0.18  # of the whole range from black to white, for the mean of a square
 REPAINTED = 0.005  # the share of all pixels, where a curve may run elsewhere
 GROWTH = 0.03  # letters of another width make a picture wider, as its margins are cut to what is drawn
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -89,7 +89,7 @@ def means_of_squares(pixels):
 
 
 def picture(text):
-    return Image.open(io.BytesIO(base64.b64decode(text, validate=False))).convert("RGB")
+    return Image.open(io.BytesIO(base64.b64decode(text, validate=False))).convert("RGBA").convert("RGB")
 
 
 def colours(image):

@@ -17,7 +17,8 @@ from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
 from workbench.display import show
-from workbench.predict import COPY_VARIABLE, NotYet, Prediction
+from workbench.places import COPY_VARIABLE
+from workbench.predict import NotYet, Prediction
 
 
 class Wrong(Exception):

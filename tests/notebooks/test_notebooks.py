@@ -17,7 +17,7 @@ from authors.lessons import lessons, made
 from authors.minutes import minutes_of, words_of
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-WIDGETS = re.compile(r"(\w+_board|Board|tqdm)\(")
+WIDGETS = re.compile(r"(\w+_board|\w+_figure|Board|tqdm)\(")
 RULES = []
 
 

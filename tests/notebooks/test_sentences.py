@@ -151,6 +151,13 @@ def fetched_before():
     return (0.9,)
 
 
+def lots_of_a_story():
+    """What the draws of a story of lesson 11 cost in nats, and each of its 54 words; and how many there are."""
+    common = 10 * 9 * 6 * 5 * 2**3 * 3 * 4 * 2 * 2
+    nats = math.log(2 * common) + math.log(4) / 2  # then lost, or near one of four animals
+    return nats, 100 * nats / 54, common * (1 + 4) / 1e6
+
+
 STATED = [
     ("01", "why-three-faults", "{1:.0f} for itself beats {0:.0f} for *dog*", barks),
     ("01", "why-three-faults", "{3:.2f} against {2:.2f}", barks),
@@ -176,7 +183,7 @@ STATED = [
     ("02", "text-41", "gives away {:.2f} in all", over_queries),
     ("03", "text-03", "other two scores are {0:.2f} and {1:.2f}", padding_heard),
     ("03", "text-03", "$e^{{{0:.2f}}} = {2:.1f}$ and $e^{{{1:.2f}}} = {3:.1f}$", padding_heard),
-    ("03", "text-08", "a hole of {:.2f}", lambda: [without_the_padding()]),
+    ("03", "text-08", "the hole is {:.2f}", lambda: [without_the_padding()]),
     ("03", "text-causal-predict", "{:.2f}, {:.2f} and {:.2f} to *I*", lambda: SCALED[0].tolist()),
     ("03", "text-renormalise-predict", "the first key gets {:.2f}", lambda: [torch.tensor([1.0, 2.0]).softmax(-1)[0]]),
     ("03", "text-board-answer", "{:.2f} four times", lambda: [torch.full((4,), -1e9).softmax(-1)[0]]),
@@ -186,6 +193,10 @@ STATED = [
     ("09", "predict-rest", "with more than {}", fetched_before),
     ("09", "break-it", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),
     ("09", "predict-road", "our {} puzzles", lambda: [len(two_heads()["puzzles"])]),
+    ("11", "one-story", "{2:.1f} million different", lots_of_a_story),
+    ("11", "floor-answer", "{0:.2f} a story, which makes .{1:.0f}", lots_of_a_story),
+    ("11", "faults-answer", "\\frac{{10}}{{9}} = .{:.0f}$", lambda: [100 * math.log(10 / 9)]),
+    ("11", "faults-answer", "\\frac65 = .{:.0f}$", lambda: [100 * math.log(6 / 5)]),
     ("05", "text-28", "that is {:.0f} million numbers", lambda: [round(12 * 4096**2 / 1e6, -1)]),
     ("05", "text-20", "has forgotten {} of the five", forgotten),
 ]  # fmt: skip

@@ -8,15 +8,17 @@ import nbformat
 import pytest
 from paths import LESSONS as NOTEBOOKS
 
-from attn_lib import backward, cache, functional, induction, masks, modules, position
+from attn_lib import backward, cache, functional, gpt, induction, masks, modules, position
 from workbench.exercises.engine.source import without_checks
 
 LIBRARY = {
     name: function
-    for module in (functional, masks, backward, position, induction, cache)
+    for module in (functional, masks, backward, position, induction, cache, gpt)
     for name, function in inspect.getmembers(module, inspect.isfunction)
     if function.__module__ == module.__name__
-} | {taught.__name__: taught for taught in (modules.AttentionHead, modules.MultiHeadAttentionByHeads)}
+} | {
+    taught.__name__: taught for taught in (modules.AttentionHead, modules.MultiHeadAttentionByHeads, gpt.Block, gpt.GPT)
+}
 
 
 def bare(source):

@@ -17,10 +17,10 @@ def drawn(figure):
     """Name at the tip → (tip, colour, line style) of every arrow, with what the axes show."""
     (axes,) = figure.axes
     found = [child for child in axes.get_children() if isinstance(child, Annotation)]
-    shafts, names = found[::2], found[1::2]
+    heads, names = found[::2], found[1::2]
     return axes, {
-        name.get_text(): (tuple(shaft.xy), to_hex(shaft.arrow_patch.get_edgecolor()), shaft.arrow_patch.get_linestyle())
-        for shaft, name in zip(shafts, names, strict=True)
+        name.get_text(): (tuple(head.xy), to_hex(head.arrow_patch.get_edgecolor()), shaft.get_linestyle())
+        for head, name, shaft in zip(heads, names, axes.lines, strict=True)
     }
 
 

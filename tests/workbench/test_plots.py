@@ -4,21 +4,22 @@ import base64
 import io
 import itertools
 import math
+import re
 
 import pytest
 import torch
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from PIL import Image
 
-from workbench.display.colours import LIGHT, NO_NUMBER, contrast
-from workbench.display.plots import WEIGHTS_MAP, curves, heatmap, heatmap_grid
+from workbench.display.colours import ON_DARK, ON_LIGHT, contrast
+from workbench.display.plots import arrows, curves, heatmap, heatmap_grid
 
 WEIGHTS = torch.tensor([[0.9, 0.1, 0.0], [0.25, 0.25, 0.5]])
 
 
 def panels(figure):
-    return [axes for axes in figure.axes if axes.images and axes.get_xlabel()]
+    return [axes for axes in figure.axes if axes.get_xlabel()]
 
 
 def written(axes):
@@ -31,12 +32,20 @@ def ticks(axis):
 
 def picture(figure, mode="RGB"):
     png = figure._repr_mimebundle_()[0]["image/png"]
-    return Image.open(io.BytesIO(base64.b64decode(png))).convert(mode)
+    return Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA").convert(mode)
 
 
-def cell_colours(axes):
-    (image,) = axes.images
-    return image.cmap(image.norm(image.get_array()))
+def cell_colours(axes, colours=ON_LIGHT):
+    """Row and column of a cell with a number in it → its colour, on a light card or a dark one."""
+    names = {to_rgb(light): name for name, light in ON_LIGHT.items()}
+    found = {}
+    for patch in axes.patches:
+        *rgb, share = patch.get_facecolor()
+        box = patch.get_path().get_extents(patch.get_patch_transform())
+        place = round((box.y0 + box.y1) / 2), round((box.x0 + box.x1) / 2)
+        both = zip(to_rgb(colours[names[tuple(rgb)]]), to_rgb(colours["card"]), strict=True)
+        found[place] = [share * one + (1 - share) * card for one, card in both]
+    return found
 
 
 def test_numbers_stand_in_their_cells_queries_down_the_side():
@@ -66,29 +75,28 @@ def test_tokens_name_both_sides_of_a_square_matrix():
 def test_every_number_can_be_read_on_its_cell(low, high):
     shares = torch.linspace(low, high, 64).view(8, 8)
     shares[0, :2] = torch.tensor([math.nan, math.inf])
-    (axes,) = panels(heatmap(shares))
-    colours = cell_colours(axes)
-    assert all(contrast(text.get_color(), colours[place][:3]) >= 4.5 for place, text in written(axes).items())
+    for figure in (heatmap(shares), heatmap(2 * shares - 1, vmin=-1)):
+        (axes,) = panels(figure)
+        for colours in (ON_LIGHT, ON_DARK):
+            for shade in cell_colours(axes, colours).values():
+                assert contrast(colours["ink"], shade) >= 4.5
 
 
-def test_more_weight_is_darker_and_the_scale_is_from_0_to_1():
-    (axes,) = panels(heatmap(torch.tensor([[0.2, 0.3]])))
-    assert (axes.images[0].norm.vmin, axes.images[0].norm.vmax) == (0, 1)
-    lightness = [sum(to_rgb(WEIGHTS_MAP(x / 20))) for x in range(21)]
-    assert lightness == sorted(lightness, reverse=True)
-    assert to_hex(cell_colours(axes)[0, 0]) == to_hex(WEIGHTS_MAP(0.2))
+def test_more_weight_is_further_from_the_card():
+    (axes,) = panels(heatmap(torch.linspace(0, 1, 8)[None]))
+    for colours in (ON_LIGHT, ON_DARK):
+        apart = [contrast(shade, colours["card"]) for _, shade in sorted(cell_colours(axes, colours).items())]
+        assert apart == sorted(apart) and apart[0] == 1
 
 
 @pytest.mark.parametrize("scale", [(-5, 5), (-5, 20), (-20, 1)])
 def test_numbers_of_both_signs_part_at_0(scale):
     (axes,) = panels(heatmap(torch.tensor([[-1.0, 0.0, 1.0]]), vmin=scale[0], vmax=scale[1]))
-    below, zero, above = (to_rgb(colour) for colour in cell_colours(axes)[0])
-    assert zero == pytest.approx(to_rgb(LIGHT), abs=0.02)
+    below, zero, above = (shade for _, shade in sorted(cell_colours(axes).items()))
+    assert zero == pytest.approx(to_rgb(ON_LIGHT["card"]))
     assert below[0] > below[2] and above[2] > above[0], "one is orange, the other blue"
-    assert sum(below) < sum(zero) > sum(above) and sum(below) == pytest.approx(sum(above), abs=0.12)
-    assert to_hex(cell_colours(panels(heatmap(torch.tensor([[0.0]]), vmin=-5, vmax=0))[0])[0, 0]) == to_hex(
-        WEIGHTS_MAP(1.0)
-    )
+    (one_sign,) = panels(heatmap(torch.tensor([[-5.0, 0.0]]), vmin=-5, vmax=0))
+    assert contrast(cell_colours(one_sign)[0, 1], ON_LIGHT["card"]) > 1.5, "the largest is the fullest"
 
 
 def test_grid_of_other_matrices_names_its_rows_and_columns():
@@ -104,9 +112,9 @@ def test_grid_of_other_matrices_names_its_rows_and_columns():
 def test_nan_is_written_and_has_a_colour_of_its_own():
     (axes,) = panels(heatmap(torch.tensor([[math.nan, 1.0], [0.0, 0.5]])))
     assert written(axes)[0, 0].get_text() == "nan"
-    grey = to_hex(cell_colours(axes)[0, 0])
-    assert grey == NO_NUMBER.lower() and grey not in {to_hex(WEIGHTS_MAP(x / 100)) for x in range(101)}
-    assert contrast(written(axes)[0, 0].get_color(), grey) >= 4.5
+    grey = cell_colours(axes)[0, 0]
+    assert max(grey) - min(grey) < 0.06 and contrast(grey, ON_LIGHT["card"]) > 1.3
+    assert contrast(ON_LIGHT["ink"], grey) >= 4.5
     assert "2 numbers not finite" in heatmap(torch.tensor([[math.nan, math.inf, *[0.0] * 9]])).description
 
 
@@ -122,7 +130,6 @@ def test_other_scale_is_drawn_and_said():
     assert panels(heatmap(torch.tensor([[1.0005]])))
     figure = heatmap(torch.tensor([[-3.0, 12.0]]), vmin=-5, vmax=20)
     (axes,) = panels(figure)
-    assert (axes.images[0].norm.vmin, axes.images[0].norm.vmax) == (-5, 20)
     assert [text.get_text() for text in axes.texts] == ["−3.00", "12.0"]
     assert figure.description.endswith(" Colours from −5 to 20.")
     assert heatmap_grid(torch.zeros(1, 9, 9), vmax=3).description.endswith(" Colours from 0 to 3.")
@@ -160,8 +167,30 @@ def test_titles_of_small_panels_do_not_meet():
     assert len(boxes) == 3 and all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
 
 
-def test_picture_is_white_on_a_dark_page():
-    assert picture(heatmap(WEIGHTS), "RGBA").getpixel((1, 1)) == (255, 255, 255, 255)
+def test_a_picture_is_a_light_card_with_round_corners():
+    card = picture(heatmap(WEIGHTS), "RGBA")
+    assert card.getpixel((0, 0))[3] == 0 and card.getpixel((30, 1)) == (255, 255, 255, 255)
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        heatmap(WEIGHTS),
+        heatmap(torch.randn(20, 20).clamp(-1, 1), vmin=-1),
+        heatmap_grid(torch.rand(2, 3, 3)),
+        curves([1, 2], {"a": [0.001, 0.002], "b": [0.002, 0.001]}, title="t", xlabel="x", ylabel="y"),
+        arrows(torch.eye(2), torch.eye(2), ["a", "b"], ["a", "b"], title="t", xlabel="x", ylabel="y"),
+    ],
+    ids=["heatmap", "large", "grid", "curves", "arrows"],
+)
+def test_a_vector_picture_has_no_colour_of_one_set_alone(figure):
+    svg = figure.svg()
+    style, drawn = re.match(r"<svg[^>]*><style>(.*?)</style>(.*)", svg, re.DOTALL).groups()
+    drawn = re.sub(r"base64,[^\"]*", "", drawn)
+    assert not re.search(r"#[0-9a-f]{6}", drawn) and ON_DARK["card"] in style
+    assert drawn.count('class="day"') == drawn.count('class="night"')
+    written = re.findall(r"<text[^>]*>([^<]*)<", drawn)
+    assert {text.get_text() for text in figure.findobj(Text) if text.get_text()} >= set(written) != set(), "in full"
 
 
 def test_the_description_says_where_each_query_looks():
@@ -222,7 +251,7 @@ def test_grid_has_a_panel_for_each_head_on_one_scale():
     assert figure.get_suptitle() == "Two heads"
     assert [text.get_text() for text in first.texts] == ["1.00", "0.00", "0.00", "1.00"]
     assert [text.get_text() for text in second.texts] == ["0.50"] * 4
-    assert {(axes.images[0].norm.vmin, axes.images[0].norm.vmax) for axes in (first, second)} == {(0, 1)}
+    assert cell_colours(first)[0, 0] != cell_colours(second)[0, 0]
     assert len(figure.axes) == 3  # one colour bar
     assert figure.description == (
         "Two heads: 2 panels on one scale. head 0, 2 queries by 2 keys: I attends most to I, 1.00; like attends most "
@@ -244,7 +273,7 @@ def test_grid_of_many_heads_wraps_and_shows_no_empty_axes():
     figure = heatmap_grid(torch.rand(5, 3, 3))
     assert len(panels(figure)) == 5
     assert max(axes.get_subplotspec().colspan.stop for axes in panels(figure)) <= 4
-    empty = [axes for axes in figure.axes if axes.get_subplotspec() and not axes.images and axes.axison]
+    empty = [axes for axes in figure.axes if axes.get_subplotspec() and not axes.texts and axes.axison]
     assert len(empty) <= 1  # the colour bar
     assert "attends" not in figure.description  # 15 rows would be too much to hear
     assert figure.description == "Attention weights: 5 panels on one scale."

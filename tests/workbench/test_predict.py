@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench import places
 from workbench import predict as module
 from workbench.predict import NotYet, blank, predict
 from workbench.questions import Question
@@ -30,7 +31,7 @@ LINE = made_up("tensor")
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """The kernel works in a learner's copy."""
-    (tmp_path / module.BASELINE_FILE).write_text("{}")
+    (tmp_path / places.BASELINE_FILE).write_text("{}")
     monkeypatch.chdir(tmp_path)
 
 
@@ -318,7 +319,7 @@ def test_shape_and_kind_of_a_blank_are_part_of_the_answer(mine, truth, told):
 
 def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     assert "Nothing written yet" in repr(blank(LINE, ..., torch.ones(2)))
-    monkeypatch.setenv(module.COPY_VARIABLE, "1")
+    monkeypatch.setenv(places.COPY_VARIABLE, "1")
     with pytest.raises(NotYet, match="both cells"):
         blank(LINE, None, torch.ones(2))
     assert blank(LINE, "show", torch.ones(2)).status == "shown"

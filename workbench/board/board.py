@@ -5,18 +5,14 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import anywidget
 import torch
-import traitlets
 
 from ..display import show
-from ..display.colours import COLOURS
 from . import modules
+from .live import PAGE, STYLE, LiveBoard
 from .operations import Operation
 
-PAGE = Path(__file__).parent / "page"
 LARGEST = 1e6  # of a number that may be typed
 MOST = 16 * 256 * 256  # numbers in a film: what a page can hold
 EDITABLE = 32 * 32
@@ -54,7 +50,7 @@ class Step:
     shown; gap: after how many columns there is a gap, a number or a control's name; parts: names of
     what stands between gaps, and no gap after the last; hidden steps are never drawn;
     wires: the names from which connectors are drawn, if not from all that it is computed from; sparse: what is nan is
-    not there, and its cell stays empty.
+    not there, and its cell stays empty; pin: a hand may write over its numbers, and what follows takes the hand's.
     """
 
     name: str
@@ -71,6 +67,7 @@ class Step:
     parts: tuple = ()
     wires: tuple | None = None
     sparse: bool = False
+    pin: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,47 +121,35 @@ CONDITIONS: dict[str, Callable] = {  # (values, numbers of the controls, start) 
 }
 
 
-class Board(anywidget.AnyWidget):
+class Board(LiveBoard):
     """A page of matrices: some can be edited, the steps follow from them.
 
+    figure: a picture of `figures.py` that stands for the matrices; they are one press away, and the state is the same.
+
     inputs: name → tensor or `Input`; steps: (name, operation) or `Step`, each on earlier names; tries: phrase → the
-    inputs and controls that it sets, all others as at the start: a button here, and wherever a page shows the phrase
-    in bold. Read back what stands there with `inputs`, `results`, `settings` and `done`.
+    inputs and controls that it sets, all others as at the start, or a `Drag` for its number in braces: a button or a
+    number to drag here, and wherever a page shows the phrase in bold. Read back what stands there with `inputs`,
+    `results`, `settings` and `done`.
     Raises: ValueError for a name that is used twice or not there yet, for a film or matrix that is too large, for a
     control without its start among its values, for a phrase that sets what cannot be; TypeError for an input that
     holds no numbers.
     """
 
     _esm = modules.joined(PAGE / "page.js")
-    _css = PAGE / "board.css"
+    _css = STYLE
 
-    spec = traitlets.Dict().tag(sync=True)  # all that never changes
-    frames = traitlets.Dict().tag(sync=True)  # of films: name → bytes
-    state = traitlets.Any().tag(sync=True, echo_update=False)  # what the page says: inputs and settings
-    reply = traitlets.Dict().tag(sync=True)  # what Python answers
-
-    def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False, tries=None):
-        self.title, self._task = title, task
+    def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False, tries=None, figure=None):
+        self.title, self._task, self._figure = title, task, figure
         self._steps = [step if isinstance(step, Step) else Step(*step) for step in steps]
         self._controls = {control.name: control for control in controls}
         self._given = {name: _given(name, value) for name, value in inputs.items()}
         self._start = {name: given.tensor for name, given in self._given.items() if given.editable}
         self._check_names()
         self._settings = {c.name: c.values[0] if c.start is None else c.start for c in controls}
-        self._now, self._values, self._reached, self._answer = dict(self._start), {}, False, None
-        self._listens, self._revision = False, 0
-        problem = self._compute()
-        if problem:
-            raise ValueError(problem)
-        self._start_settings = dict(self._settings)
-        self.tries = [self._try(said, sets) for said, sets in (tries or {}).items()]
-        super().__init__(
-            spec=self._describe(large),
-            frames={name: g.tensor.numpy().tobytes() for name, g in self._given.items() if g.tensor.ndim == 3},
-            state=self._as_state(0),
-            reply={"revision": 0, "problem": ""},
-        )
-        self._listens = True
+        self._pinnable = {step.name for step in self._steps if step.pin}
+        self._now, self._values = dict(self._start), {}  # what is pinned is there too: nan where it is not
+        frames = {name: g.tensor.numpy().tobytes() for name, g in self._given.items() if g.tensor.ndim == 3}
+        self._begin(tries, frames, large=large)
 
     def _check_names(self):
         seen = list(self._given)
@@ -186,90 +171,31 @@ class Board(anywidget.AnyWidget):
     @property
     def inputs(self):
         """The matrices as they stand, name → float64 tensor: copies, nothing done to them reaches the board."""
-        return {name: tensor.clone() for name, tensor in self._now.items()}
+        return {name: self._now[name].clone() for name in self._start}
+
+    @property
+    def pinned(self):
+        """The results that a hand has written over, name → {(row, column): number}."""
+        return {name: _places(self._now[name]) for name in self._pinnable & set(self._now)}
 
     @property
     def results(self):
         """Every step's matrix, name → float64 tensor."""
         return {step.name: self._values[step.name].clone() for step in self._steps}
 
-    @property
-    def settings(self):
-        """What the controls are set to, name → value."""
-        return dict(self._settings)
-
-    @property
-    def reached(self):
-        """Whether what the task asks for was there, now or before; its question may still be open."""
-        return self._reached
-
-    @property
-    def done(self):
-        """Whether the task was done, as Python judges; a board without one is never done."""
-        return self._reached and (not self._task.why or self._answer == self._task.right)
-
-    def change(self, **values):
-        """Set inputs (tensors) and controls (values) by name, as a hand on the page would; returns the board.
-
-        Raises: ValueError for a name or value that the page would refuse.
-        """
-        state = self._with(values)
-        self._read(state)
-        self.state = state
-        return self
-
     def _with(self, values):
-        """What stands there with these inputs and controls."""
+        """What stands there with these inputs and controls; of a result, {(row, column): number} is written over it."""
         state = self._as_state(self._revision + 1)
         for name, value in values.items():
             if name in self._start:
                 state["inputs"][name] = torch.as_tensor(value).tolist()
             elif name in self._controls:
                 state["settings"][name] = value
+            elif name in self._pinnable:
+                state["inputs"][name] = _as_rows(name, self._values[name].shape, value)
             else:
                 raise ValueError(f"{name!r} is no input or control; there are {[*self._start, *self._controls]}")
         return state
-
-    def _try(self, said, sets):
-        """A phrase for pages: what it sets, and whether that does the task, so that it is not said before."""
-        state, start = self._with(sets), (self._now, self._settings)
-        self._now, self._settings = self._read(state)
-        self._compute()
-        answers, self._reached = self._reached, False
-        self._now, self._settings = start
-        self._compute()
-        changed = {part: {k: v for k, v in state[part].items() if k in sets} for part in ("inputs", "settings")}
-        return {"said": said, "sets": changed, "answers": answers}
-
-    # -------------------------------------------------------------------------------------------- hear and judge
-
-    @traitlets.observe("state")
-    def _hear(self, change):
-        """Take what the page says, all or nothing. Nothing that it says raises: nobody would see it."""
-        if not self._listens:
-            return
-        problem, revision = "", None
-        try:
-            revision = self._revision = int(self.state["revision"])
-            problem = self._take(self.state)
-        except Exception as error:  # whatever a page may send, down to a list that nests too deep
-            problem = f"Python could not read what this page said ({show.error(error, 100)})."
-            self._listens, self.state = False, self._as_state(self._revision)  # a page that is loaded anew starts there
-            self._listens = True
-        self.reply = {"revision": revision, "problem": problem}
-
-    def _take(self, said):
-        inputs, settings = self._read(said)
-        proof = said.get("proof")
-        if proof is not None:  # the moment when the page saw the task done: seen again here
-            self._now, self._settings = self._read(proof)
-            self._compute()
-        elif said.get("fresh"):
-            self._reached = False
-        answer = said.get("answer")
-        self._answer = answer if isinstance(answer, int) and not isinstance(answer, bool) else None
-        self._now, self._settings = inputs, settings
-        return self._compute()
 
     def _read(self, said):
         inputs = {}
@@ -282,6 +208,10 @@ class Board(anywidget.AnyWidget):
                 if isinstance(x, bool) or not isinstance(x, int | float) or not fits:
                     raise ValueError(f"{name} cannot hold {str(x)[:20]}")
             inputs[name] = torch.tensor(rows, dtype=torch.float64)
+        for name in self._pinnable & set(said["inputs"]):
+            pins = _read_pins(name, said["inputs"][name])
+            if not pins.isnan().all():
+                inputs[name] = pins
         settings = {}
         for name, control in self._controls.items():
             value = said["settings"][name]
@@ -293,13 +223,21 @@ class Board(anywidget.AnyWidget):
     def _compute(self):
         """Compute every step; returns "" or why it cannot be done, and then the values are those from before."""
         numbers = {name: self._controls[name].number(value) for name, value in self._settings.items()}
-        values = {name: given.tensor for name, given in self._given.items()} | self._now
+        values = {name: given.tensor for name, given in self._given.items()}
+        values |= {name: self._now[name] for name in self._start}
+        pins = {name: self._now[name] for name in self._pinnable & set(self._now)}
         try:
             with torch.no_grad():
                 for step in self._steps:
                     values[step.name] = torch.as_tensor(step.operation.compute(values, numbers)).double()
-            holds = self._task and all(
-                CONDITIONS[kind](values, numbers, self._start, *rest) for kind, *rest in self._task.conditions
+                    if step.name in pins:
+                        values[step.name] = _written_over(values[step.name], pins[step.name])
+            holds = (
+                self._task
+                and not pins
+                and all(  # a task is done by what is computed
+                    CONDITIONS[kind](values, numbers, self._start, *rest) for kind, *rest in self._task.conditions
+                )
             )
         except Exception as error:
             return f"This cannot be computed ({show.error(error)})."
@@ -307,8 +245,9 @@ class Board(anywidget.AnyWidget):
         return ""
 
     def _as_state(self, revision):
-        inputs = {name: tensor.tolist() for name, tensor in self._now.items()}
-        return {"revision": revision, "inputs": inputs, "settings": dict(self._settings), "answer": self._answer}
+        state = super()._as_state(revision)
+        pins = {name: _as_rows(name, self._now[name].shape, places) for name, places in self.pinned.items()}
+        return {**state, "inputs": {**state["inputs"], **pins}}
 
     # ------------------------------------------------------------------------------------------------- describe
 
@@ -325,19 +264,12 @@ class Board(anywidget.AnyWidget):
             for c in self._controls.values()
         ]
         start = {"inputs": {n: t.tolist() for n, t in self._start.items()}, "settings": dict(self._start_settings)}
-        colours = dict(COLOURS)
         described = {"heading": self.title, "panels": list(panels.values()), "controls": controls, "task": task}
-        described |= {"tries": self.tries}
-        return json.loads(json.dumps(described | {"start": start, "colours": colours, "large": large}))
+        described |= {"tries": self.tries, "figure": self._figure and self._figure.described()}
+        return json.loads(json.dumps(described | {"start": start, "large": large}))
 
     def __repr__(self):
         return f"{self.title}: {', '.join(panel['name'] for panel in self.spec['panels'] if not panel['hidden'])}"
-
-    def _repr_mimebundle_(self, **options):
-        """The live board where there is a kernel, and the matrices as plain tables where there is none."""
-        bundle = super()._repr_mimebundle_(**options)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": repr(self), "text/html": self.tables()}, metadata
 
     def tables(self, words="run the cell to move these numbers."):
         """The shown matrices as plain tables side by side, of a film only its size."""
@@ -401,6 +333,33 @@ def _given(name, value):
     return replace(given, tensor=tensor, editable=given.editable and tensor.ndim == 2)
 
 
+def _read_pins(name, rows):
+    """What is written over a result: a number, or None where it stays as it is computed, which becomes nan."""
+    for x in (x for row in rows for x in row if x is not None):
+        if isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) <= LARGEST:
+            raise ValueError(f"{name} cannot hold {str(x)[:20]}")
+    return torch.tensor([[math.nan if x is None else x for x in row] for row in rows], dtype=torch.float64)
+
+
+def _written_over(matrix, pins):
+    if matrix.shape != pins.shape:
+        raise ValueError(f"numbers of {tuple(pins.shape)} cannot be written over {tuple(matrix.shape)}")
+    return torch.where(pins.isnan(), matrix, pins)
+
+
+def _as_rows(name, shape, places):
+    """What is written over a result as a page has it: rows, with None where it stays as it is computed."""
+    rows, columns = shape
+    if missed := [place for place in places if place not in {(i, j) for i in range(rows) for j in range(columns)}]:
+        raise ValueError(f"{name} is {rows} × {columns} and has no place {missed[0]}")
+    return [[places.get((i, j)) for j in range(columns)] for i in range(rows)]
+
+
+def _places(pins):
+    """What is written over a result, (row, column) → number."""
+    return {(i, j): x for i, row in enumerate(pins.tolist()) for j, x in enumerate(row) if not math.isnan(x)}
+
+
 def _panel(thing, name):
     """An input or a step for the page, as far as they are alike."""
     own = ("kind", "at", "note", "gap", "parts", "when", "hidden")
@@ -425,7 +384,7 @@ def _step_panel(step, panels):
     operation, options = step.operation, step.operation.options
     record, given = operation.record, [panels[name] for name in operation.of]
     panel = _panel(step, step.name) | {"does": operation.does, "role": record.role, "of": operation.of}
-    panel |= {"wires": step.wires, "sparse": step.sparse}
+    panel |= {"wires": step.wires, "sparse": step.sparse, "pin": step.pin}
     rows, columns = record.words(given, options)
     panel["rows"] = rows if step.rows is None else panel["rows"]
     panel["columns"] = columns if step.columns is None else panel["columns"]

@@ -1,27 +1,55 @@
-"""One place for colours: of things in prose, diagrams, heatmaps and boards alike, of frames and of cells."""
+"""What `tokens.css`, the one place for colours, faces and sizes, says to Python and to pages."""
 
-# What a thing is; each ≥ 4.5:1 on white, so that it can be the colour of a word.
-COLOURS = {
-    "input": "#475569",
-    "query": "#B0125B",
-    "key": "#A34700",
-    "value": "#540D77",
-    "weights": "#1F5FBF",
-    "output": "#056125",
-}
+import math
+import re
+from pathlib import Path
 
-# The edge of a frame says what is in it; each ≥ 3:1 on white and on a dark page.
-FRAMES = {"plain": "#3B7DD8", "right": "#2A8653", "wrong": "#C2571A", "open": "#737F90"}
+TOKENS = Path(__file__).with_name("tokens.css")
+COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);")
+_PAIRS = {name: pair for name, *pair in COLOUR.findall(TOKENS.read_text(encoding="utf-8"))}
 
-# A cell goes from LIGHT to ABOVE as its number grows and to BELOW as it falls; INK is read on all of them at ≥ 7:1.
-LIGHT, ABOVE, BELOW, NO_NUMBER = "#F7FAFF", "#8DB3EC", "#E9A87C", "#D5DAE1"
-INK, LINE = "#10203A", "#C9D3E3"
+ON_LIGHT, ON_DARK = ({name: pair[k] for name, pair in _PAIRS.items()} for k in (0, 1))  # name → "#RRGGBB"
+THINGS = ("input", "query", "key", "value", "weights", "output")
+COLOURS = {thing: ON_LIGHT[thing] for thing in THINGS}
+
+# How much of its colour a cell with a number in it takes at most: ink is read on it at 4.5:1, light and dark.
+FULLEST = 0.48
+
 RULE = "rgba(127, 127, 127, 0.4)"  # between the rows of a table, on a white page and on a dark one
 
-# In a picture a weight goes from 0 to 1 along these, and every shade is darker than the one before.
-WEIGHTS = [LIGHT, "#A9C6F2", COLOURS["weights"], "#0B2E66"]
-BELOW_ZERO = ["#5E2600", "#C2571A", "#EDB48F"]  # and these lead up to LIGHT, which is 0, where numbers have both signs
-PAPER, TYPE = "#FFFFFF", "#000000"  # on every shade one of the two is told apart by 4.58:1 or more
+
+def on_any(name, share=1.0):
+    """A token for a style of one's own, where the page does not have them: so much of it, on whatever lies behind."""
+    light, dark = (" ".join(str(round(255 * part)) for part in _channels(of[name])) for of in (ON_LIGHT, ON_DARK))
+    amount = "" if share == 1 else f" / {100 * share:.3g}%"
+    return f"light-dark(rgb({light}{amount}), rgb({dark}{amount}))"
+
+
+def shades(of, share):
+    """The colour of a number in a picture, as shares of red, green and blue: card at 0, `weights` at 1, `below` at −1.
+
+    of is ON_LIGHT or ON_DARK; a share that is not a number has a colour of its own.
+    """
+    if math.isnan(share):
+        return _channels(of["line"])
+    ends = zip(_channels(of["card"]), _channels(of["weights" if share > 0 else "below"]), strict=True)
+    return [a + (b - a) * abs(share) for a, b in ends]
+
+
+def face(name):
+    """The typefaces that `tokens.css` has under this name, as text."""
+    return re.search(rf"--{name}: ([^;]+);", TOKENS.read_text(encoding="utf-8"))[1]
+
+
+def both_sets(names):
+    """A style sheet for an SVG that is shown as <img>, where a page's own colours do not reach: names as variables."""
+    light, dark = ("".join(f"--{name}: {of[name]}; " for name in sorted(names)) for of in (ON_LIGHT, ON_DARK))
+    return f"svg {{ {light}}} @media (prefers-color-scheme: dark) {{ svg {{ {dark}}} }}"
+
+
+def tokens(selector=":root"):
+    """The declarations of `tokens.css` for what `selector` finds, as text of a style sheet."""
+    return TOKENS.read_text(encoding="utf-8").replace(":root {", f"{selector} {{")
 
 
 def contrast(one, other):
@@ -34,7 +62,10 @@ def contrast(one, other):
 
 
 def _luminance(colour):
-    if isinstance(colour, str):
-        colour = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    colour = _channels(colour) if isinstance(colour, str) else colour
     r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def _channels(colour):
+    return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

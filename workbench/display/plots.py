@@ -1,26 +1,65 @@
-"""Figures: one function, one figure, which is returned and never drawn twice; queries down the side, keys across."""
+"""Figures: one function, one figure, which is returned and never drawn twice; queries down the side, keys across.
 
+A figure is a card of its own. As a PNG, which a notebook keeps, the card is light; as an SVG, which site and deck show,
+it has both sets of colours and is light or dark as what is around it.
+"""
+
+import functools
 import math
 from base64 import b64encode
 from io import BytesIO
 
+import matplotlib
 import numpy as np
 import torch
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.patches import FancyBboxPatch
 from matplotlib.ticker import AutoLocator, LogLocator
+from PIL import Image, ImageDraw
 
 from attn_lib.checks import check_tensor
 
+from ..places import in_a_copy
 from . import show
-from .colours import BELOW_ZERO, COLOURS, NO_NUMBER, PAPER, TYPE, WEIGHTS, contrast
+from .both_sets import in_both_sets
+from .colours import COLOURS, FULLEST, ON_LIGHT, shades
 
-WEIGHTS_MAP = LinearSegmentedColormap.from_list("weights", WEIGHTS).with_extremes(bad=NO_NUMBER)
-SIGNED_MAP = LinearSegmentedColormap.from_list("signed", [*BELOW_ZERO, *WEIGHTS])
+DOTS = 100  # to an inch
+CARD = {"bbox_inches": "tight", "pad_inches": 0.22}  # around what is drawn
+CORNER = 14  # dots, as of every card
+STYLE = {
+    "text.color": ON_LIGHT["ink"],
+    "axes.labelcolor": ON_LIGHT["ink"],
+    "axes.edgecolor": ON_LIGHT["quiet"],
+    "axes.facecolor": "none",
+    "axes.titleweight": "bold",
+    "figure.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": ON_LIGHT["quiet"],
+    "ytick.color": ON_LIGHT["quiet"],
+    "grid.color": ON_LIGHT["line"],
+    "legend.facecolor": ON_LIGHT["card"],
+    "legend.edgecolor": ON_LIGHT["line"],
+    "savefig.facecolor": ON_LIGHT["card"],
+}
 PRINTED_UP_TO = 8  # values are written into the cells of matrices up to 8×8
 PAGE_WIDTH = 13.0  # inches; a wider figure would be shrunk by the page, its letters with it
 DESCRIBED_UP_TO = 12  # rows that the description of a grid spells out
 LINES = [("weights", "o", "-"), ("key", "s", "--"), ("output", "^", ":"), ("query", "D", "-."), ("value", "v", "-")]
+
+
+def styled(function):
+    """In the course's colours, whatever a reader's own settings are."""
+
+    @functools.wraps(function)
+    def in_style(*args, **options):
+        with matplotlib.rc_context(STYLE):
+            return function(*args, **options)
+
+    return in_style
 
 
 class Figure(MatplotlibFigure):
@@ -31,13 +70,41 @@ class Figure(MatplotlibFigure):
     def __repr__(self):
         return self.description
 
+    @styled
+    def svg(self):
+        """The figure as the text of an SVG with both sets of colours."""
+        out = BytesIO()
+        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.description}):
+            self.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, **CARD)
+        return in_both_sets(out.getvalue().decode(), DOTS, CORNER)
+
+    @styled
     def _repr_mimebundle_(self, include=None, exclude=None):
         png = BytesIO()
-        self.savefig(png, format="png", dpi=100, bbox_inches="tight", facecolor=PAPER)
-        data = {"image/png": b64encode(png.getvalue()).decode(), "text/plain": self.description}
+        self.savefig(png, format="png", dpi=DOTS, **CARD)
+        data = {"image/png": b64encode(_with_round_corners(png)).decode(), "text/plain": self.description}
+        if in_a_copy():  # where somebody looks who may like it dark; what is saved with the course is the picture
+            data["image/svg+xml"] = self.svg()
         return data, {"image/png": {"alt": self.description}}
 
 
+def _with_round_corners(png):
+    """The picture as a card, which looks meant on a dark page too, in 240 colours, which take a third of the room."""
+    picture = Image.open(png).convert("RGB")
+    finer = 4  # times, for smooth corners
+    shape = Image.new("L", [finer * length for length in picture.size])
+    ImageDraw.Draw(shape).rounded_rectangle((0, 0, shape.width - 1, shape.height - 1), finer * CORNER, fill=255)
+    cover = np.asarray(shape.resize(picture.size, Image.Resampling.BOX)) // 17  # 15: all of a dot
+    few = picture.quantize(240, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    card = Image.fromarray(np.where(cover < 15, 240 + cover, np.asarray(few)).astype(np.uint8), "P")
+    edge = [round(255 * part) for part in to_rgb(ON_LIGHT["card"])]
+    card.putpalette((few.getpalette() + 720 * [0])[:720] + 16 * edge)
+    out = BytesIO()
+    card.save(out, "PNG", optimize=True, transparency=bytes([255] * 240 + [17 * part for part in range(16)]))
+    return out.getvalue()
+
+
+@styled
 def heatmap(
     weights,
     query_tokens=None,
@@ -63,11 +130,12 @@ def heatmap(
     axes = figure.subplots()
     image = _draw(axes, weights, query_tokens, key_tokens, vmin, vmax, 13, axes_names)
     axes.set_title(title, fontsize=15, pad=12)
-    figure.colorbar(image, ax=axes, shrink=0.9).ax.tick_params(labelsize=12)
+    _scale_beside(figure, image, axes, 0.9)
     figure.description = _describe(title, weights, query_tokens, key_tokens, axes_names) + _scale_in_words(vmin, vmax)
     return figure
 
 
+@styled
 def heatmap_grid(
     weights,
     query_tokens=None,
@@ -111,7 +179,7 @@ def heatmap_grid(
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
     figure.suptitle(title, fontsize=15)
-    figure.colorbar(image, ax=grid, shrink=0.8).ax.tick_params(labelsize=12)
+    _scale_beside(figure, image, grid, 0.8)
     figure.description = f"{title}: {len(panels)} panels on one scale."
     if _printed(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
         each = zip(titles, panels, strict=True)
@@ -121,6 +189,7 @@ def heatmap_grid(
     return figure
 
 
+@styled
 def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, description=None):
     """Draw named curves over the same x, told apart by marker and line style as well as by colour.
 
@@ -152,13 +221,22 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
     axes.set_xlabel(xlabel, fontsize=13)
     axes.set_ylabel(ylabel, fontsize=13)
     axes.tick_params(labelsize=12)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=12, framealpha=0.9)
+    axes.grid()
+    axes.set_axisbelow(True)
+    place_legend(axes)
     spelled_out = f"{title}. {ylabel} against {xlabel}, {x[0]:g} to {x[-1]:g}: {'; '.join(parts)}."
     figure.description = spelled_out if description is None else description
     return figure
 
 
+@styled
+def place_legend(axes, below=False):
+    """Put the names of the curves where they hide the least, or below the axes."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2, "frameon": False} if below else {}
+    axes.legend(fontsize=12, framealpha=0.9, **place)
+
+
+@styled
 def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     """Draw queries and keys of two numbers each as arrows in a plane: queries solid, keys dashed, a name at each tip.
 
@@ -177,9 +255,10 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
             raise ValueError(f"{kind}_tokens has {show.count(len(tokens), 'token')} for {len(vectors)} vectors")
         for token, tip in zip(tokens, vectors, strict=True):
             (x, y), side = tip.tolist(), "left" if tip[0] >= 0 else "right"
-            shape = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "shrinkA": 0, "shrinkB": 0}
-            look = {"color": COLOURS[kind], "linewidth": 2.4, "linestyle": style, "mutation_scale": 18}
-            axes.annotate("", (x, y), (0, 0), arrowprops={**shape, **look})
+            axes.plot((0, 0.93 * x), (0, 0.93 * y), linestyle=style, color=COLOURS[kind], linewidth=2.4)
+            shape = {"arrowstyle": "-|>,head_width=0.3,head_length=0.65", "shrinkA": 0, "shrinkB": 0}
+            look = {"color": COLOURS[kind], "linewidth": 1, "mutation_scale": 18}  # solid, whatever its shaft is
+            axes.annotate("", (x, y), (0.9 * x, 0.9 * y), arrowprops={**shape, **look})
             words = f"{kind} of {token}, {show.value((x, y), 2)}"
             place = {"xytext": (6 if side == "left" else -6, 7), "textcoords": "offset points", "ha": side}
             axes.annotate(words, (x, y), **place, fontsize=13, color=COLOURS[kind])
@@ -200,7 +279,8 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     axes.set_xlabel(xlabel, fontsize=13)
     axes.set_ylabel(ylabel, fontsize=13)
     axes.tick_params(labelsize=12)
-    axes.grid(alpha=0.3)
+    axes.grid()
+    axes.set_axisbelow(True)
     figure.description = f"{title}: {'; '.join(said)}."
     return figure
 
@@ -254,41 +334,64 @@ def _tokens(weights, query_tokens, key_tokens):
 
 
 def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
+    """Draw the matrix; returns what a scale beside it is made from."""
     values = matrix.detach().float().cpu().numpy()
-    image = axes.imshow(values, cmap=_colours(vmin, vmax), norm=Normalize(vmin, vmax), aspect="equal")
+    if _printed(matrix):
+        _draw_cells(axes, values, vmin, vmax, font)
+        image = ScalarMappable(Normalize(vmin, vmax), _colours(vmin, vmax, FULLEST))
+    else:
+        look = {"cmap": _colours(vmin, vmax), "norm": Normalize(vmin, vmax), "interpolation": "none"}
+        image = axes.imshow(values, aspect="equal", **look)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     for axis, tokens, name in ((axes.xaxis, key_tokens, names[1]), (axes.yaxis, query_tokens, names[0])):
         step = math.ceil(len(tokens) / 16)  # a tick for each token would be unreadable
-        axis.set_ticks(range(0, len(tokens), step), tokens[::step], fontsize=font)
-        axis.set_label_text(name, fontsize=font + 1, color=COLOURS.get(name, "#1A1A1A"), weight="bold")
+        axis.set_ticks(range(0, len(tokens), step), tokens[::step], fontsize=font, color=ON_LIGHT["ink"])
+        axis.set_label_text(name, fontsize=font + 1, color=COLOURS.get(name, ON_LIGHT["ink"]), weight="bold")
+        axis.labelpad = 8
     axes.tick_params(length=0, pad=5)
     if max(map(len, key_tokens)) > 4 and len(key_tokens) > 1:
         axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
-    if _printed(matrix):
-        axes.set_xticks([i - 0.5 for i in range(1, len(key_tokens))], minor=True)
-        axes.set_yticks([i - 0.5 for i in range(1, len(query_tokens))], minor=True)
-        axes.grid(which="minor", color=PAPER, linewidth=2)
-        shades = image.to_rgba(image.get_array())
-        for (i, j), value in np.ndenumerate(values):
-            colour = _read_on(shades[i, j, :3])
-            axes.text(j, i, _written(value), ha="center", va="center", fontsize=font, color=colour)
-    axes.tick_params(which="minor", length=0)
     axes.spines[:].set_visible(False)
     return image
 
 
-def _colours(vmin, vmax):
-    """The colours of a scale; with both signs on it they part at 0, and a number is as dark as its opposite."""
-    if not vmin < 0 < vmax:
-        return WEIGHTS_MAP
-    ends = np.array([vmin, vmax]) / max(-vmin, vmax)
-    return ListedColormap(SIGNED_MAP((np.linspace(*ends, 512) + 1) / 2)).with_extremes(bad=NO_NUMBER)
+def _draw_cells(axes, values, vmin, vmax, font):
+    """A cell for each number, which is written in it and read on every shade."""
+    n_queries, n_keys = values.shape
+    axes.set(xlim=(-0.5, n_keys - 0.5), ylim=(n_queries - 0.5, -0.5), aspect="equal")
+    for (i, j), value in np.ndenumerate(values):
+        share = _share(float(value), vmin, vmax)
+        colour = "line" if math.isnan(share) else "below" if share < 0 else "weights"
+        full = 1 if math.isnan(share) else round(FULLEST * abs(share), 3)
+        look = {"facecolor": (ON_LIGHT[colour], full), "edgecolor": (ON_LIGHT[colour], 0.4), "linewidth": 0.8}
+        shape = {"boxstyle": "round,pad=0,rounding_size=0.07"}
+        axes.add_patch(FancyBboxPatch((j - 0.46, i - 0.46), 0.92, 0.92, **shape, **look))
+        axes.text(j, i, _written(value), ha="center", va="center", fontsize=font)
 
 
-def _read_on(shade):
-    """TYPE or PAPER, whichever has more contrast with this colour."""
-    return max(TYPE, PAPER, key=lambda colour: contrast(colour, shade))
+def _share(value, vmin, vmax):
+    """How much of the colour a number gets, from 0 to 1; of that for numbers below zero, from 0 to −1.
+
+    With both signs on a scale they part at 0, and a number is as dark as its opposite.
+    """
+    if math.isnan(value):
+        return value
+    share = value / max(-vmin, vmax) if vmin < 0 < vmax else (value - vmin) / (vmax - vmin)
+    return min(1.0, max(-1.0, share))
+
+
+def _colours(vmin, vmax, full=1.0):
+    """The colours of a scale, from `shades`."""
+    values = np.linspace(vmin, vmax, 512)
+    made = [shades(ON_LIGHT, full * _share(value, vmin, vmax)) for value in values]
+    return ListedColormap(made).with_extremes(bad=ON_LIGHT["line"])
+
+
+def _scale_beside(figure, image, axes, shrink):
+    bar = figure.colorbar(image, ax=axes, shrink=shrink, aspect=24)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=12, length=0)
 
 
 def _written(value):

@@ -9,7 +9,7 @@ import re
 
 import torch
 
-from .colours import ABOVE, BELOW, FRAMES, INK, LIGHT, LINE, NO_NUMBER
+from .colours import FULLEST, RULE, on_any
 
 ROWS, COLUMNS = 8, 8  # what is shown of a larger matrix
 BY_HAND = 0.01  # what a number worked out by hand may be off by
@@ -110,9 +110,9 @@ def matrix_as_html(matrix, title="", *, other=None, row_names=(), column_names=(
     for i, row in enumerate(rows):
         name = _head(row_names[i], "row") if i < len(row_names) else ""
         cells = "".join(_cell(x, _cell_words(x, other, i, j, decimals), largest) for j, x in enumerate(row))
-        body += f"<tr>{name}{cells}</tr>"
+        body += f'<tr style="background: none">{name}{cells}</tr>'
     caption = f'<caption style="{CAPTION}">{html.escape(title + cut)}</caption>' if title + cut else ""
-    table = f'<table style="border-collapse: collapse; margin: 0.4em 0">{caption}{head}<tbody>{body}</tbody></table>'
+    table = f'<table style="{TABLE}">{caption}{head}<tbody>{body}</tbody></table>'
     return f'<div style="overflow-x: auto">{table}</div>'
 
 
@@ -123,6 +123,11 @@ def size_of(*matrices):
 
 
 CAPTION = "caption-side: top; text-align: left; color: inherit"
+TABLE = (
+    "border-collapse: separate; border-spacing: 2px; margin: 0.4em 0; font-size: max(15px, 1em);"
+    " font-family: var(--ui, inherit); font-variant-numeric: tabular-nums"
+)
+FRAMES = {"plain": "weights", "right": "right", "wrong": "wrong", "open": "quiet"}  # what an edge says → its colour
 
 
 def _rows(matrix):
@@ -148,8 +153,8 @@ def _cell_words(x, other, i, j, decimals):
 
 
 def _cell(x, text, largest):
-    edge = f"2px solid {FRAMES['wrong']}" if text.startswith("≠") else f"1px solid {LINE}"
-    style = f"background: {ground(x, largest)}; color: {INK}; border: {edge}"
+    edge = f"2px solid {on_any('wrong')}" if text.startswith("≠") else f"1px solid {RULE}"
+    style = f"background: {ground(x, largest)}; color: inherit; border: {edge}; border-radius: 4px"
     inside = f"<b>{text}</b>" if text.startswith("≠") else text
     return f'<td style="{style}; padding: 0.2em 0.55em; text-align: right">{inside}</td>'
 
@@ -160,16 +165,11 @@ def _head(name, scope):
 
 
 def ground(x, largest=1.0):
-    """The colour of a cell: light at 0, blue above, orange below, grey for nan."""
+    """The colour of a cell: the page's at 0, blue above, orange below, grey for nan; words are read on it."""
     if math.isnan(x):
-        return NO_NUMBER
+        return on_any("quiet", 0.3)
     share = min(1.0, abs(float(x)) / largest)
-    ends = zip(_channels(LIGHT), _channels(ABOVE if x > 0 else BELOW), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in ends)
-
-
-def _channels(colour):
-    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return on_any("weights" if x > 0 else "below", FULLEST * share) if share else "none"
 
 
 # --------------------------------------------------------------------------------------------------------- words
@@ -177,7 +177,8 @@ def _channels(colour):
 
 def framed(body, kind="plain"):
     """HTML with an edge on the left whose colour says what it is: plain, right, wrong or open, as in `FRAMES`."""
-    return f'<div style="border-left: 4px solid {FRAMES[kind]}; padding: 0.3em 0.8em; color: inherit">{body}</div>'
+    edge = f"border-left: 4px solid {on_any(FRAMES[kind])}"
+    return f'<div style="{edge}; padding: 0.3em 0.8em; color: inherit">{body}</div>'
 
 
 def folded(summary, body):

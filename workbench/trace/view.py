@@ -7,12 +7,12 @@ import re
 import torch
 
 from ..display import show
-from ..display.colours import FRAMES, RULE
+from ..display.colours import RULE, on_any
 from .record import Step
 
 LINE_UP_TO, ROWS_UP_TO = 88, 150
 FOLDED_FROM, LONGEST_TURN = 4, 40  # turns of a loop from which on they are folded, rows of one turn
-WRONG = FRAMES["wrong"]
+WRONG = on_any("wrong")
 CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: baseline; border: none; background: none"
 CODE = "font-family: var(--jp-code-font-family, ui-monospace, monospace); background: none; color: inherit; padding: 0"
 

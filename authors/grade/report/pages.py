@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from workbench.display.colours import tokens
 from workbench.display.show import framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.sections import TITLES, section_in_words
@@ -18,7 +19,7 @@ from ..grade_answer import RUN_ENDINGS
 from ..submissions.extract import NOTEBOOKS
 from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words, number, total
 
-STYLE = (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
+STYLE = tokens() + (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
 WORDS = {"correct": "right", "wrong": "not yet right", "unattempted": "not attempted", "missing": "not handed in"}
 

@@ -2,11 +2,12 @@
 
 import html
 import json
-import re
 from pathlib import Path
 
 from docutils.nodes import SkipNode
 
+from authors import faces
+from authors.lessons import lessons
 from authors.site import boards_in_pages
 from authors.site.markdown import mathml
 from authors.site.ways_to_run import addresses
@@ -23,31 +24,40 @@ nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
 myst_enable_extensions = ["dollarmath"]
 
-html_theme = "furo"
+html_theme = "basic"
+templates_path = ["templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["predict.js", "boards.js", "site.js"]
+html_js_files = [(name, {"defer": "defer"}) for name in ("predict.js", "boards.js", "site.js")]
 html_favicon = "_static/favicon.svg"
-html_show_copyright = False
 html_copy_source = False
-html_show_sphinx = False
 html_use_index = False
+html_permalinks = False
 html_math_renderer = "mathml"
-pygments_style, pygments_dark_style = boards_in_pages.CODE, boards_in_pages.CODE_IN_THE_DARK
+LESSONS = lessons()
+html_context = {
+    "lessons": LESSONS,
+    "faces": [path.name for path in faces.files()[:2]],  # what the first screen of a page is set in
+}
 
 
 def describe(app, name, template, context, doctree):
-    """What a search, and a link that is shared, show of a page."""
+    """What a search, and a link that is shared, show of a page; and which pages lie beside it."""
     about, site = ABOUT.get(name, WHAT), addresses()[1]
     title = context.get("title") if name in ABOUT else project
     card = {"og:title": title, "og:description": about, "og:type": "article"}
     if site:  # whoever shows the link fetches them by their whole address
-        card |= {"og:url": f"{site}/{name}.html", "og:image": f"{site}/_static/board.png"}
+        card |= {"og:url": f"{site}/{name}.html", "og:image": f"{site}/_static/door.png"}
     tags = [f'<meta property="{key}" content="{html.escape(text)}">' for key, text in card.items()]
     tags += [f'<meta name="description" content="{html.escape(about)}">']
     tags += [f'<meta name="twitter:card" content="{"summary_large_image" if site else "summary"}">']
-    given = re.sub(r'<meta[^>]*name="viewport"[^>]*>', "", context.get("metatags", ""))  # the theme has its own
-    context["metatags"] = given + "\n".join(tags)
+    context["metatags"] = "\n".join(tags)
+    places = [f"notebooks/{lesson.name}" for lesson in LESSONS]
+    if name in places:
+        around = [None, *LESSONS, None]
+        context["before"], _, context["after"] = around[places.index(name) :][:3]
+    others = sorted(app.env.found_docs - {"index", *places})
+    context["others"] = {other: app.env.titles[other].astext() for other in others}
 
 
 def setup(app):
@@ -61,7 +71,7 @@ def setup(app):
         raise SkipNode
 
     def block(writer, node):
-        writer.body.append(f"<div>{mathml(node.astext(), display=True)}</div>")
+        writer.body.append(f'<div class="math-wrapper">{mathml(node.astext(), display=True)}</div>')
         raise SkipNode
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))

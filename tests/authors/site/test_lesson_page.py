@@ -47,7 +47,7 @@ def lesson(tmp_path):
     ]
     cells[2].id = "asked"
     nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
-    return lesson_page.LessonPage(SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb"))
+    return lesson_page.LessonPage(SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb", opening=None))
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     monkeypatch.setattr(ways_to_run, "ROOT", tmp_path)
     assert ways_to_run.addresses() == (repository, "https://a.github.io/b")
-    ways = ways_to_run.ways_in("03_masking")
+    ways = ways_to_run.how_to_run("03_masking")
     assert all(link in ways for link in (on_colab, on_binder)) and (" in <a " in ways) == bool(repository)
     assert ways_to_run.notebook_of("03_masking") == (on_colab or "#run-it")
     ways_to_run.write_for_colab(tmp_path / "colab")

@@ -15,6 +15,7 @@ import preloaded_kernels
 import pytest
 import torch
 from axe_playwright_python.base import AXE_SCRIPT as AXE
+from board_actions import choose
 from bs4 import BeautifulSoup
 from contrast import CONTRAST
 
@@ -86,14 +87,13 @@ def lesson_pages(built, pages):
 
 def test_every_lesson_is_in_the_contents_between_neighbours(built, pages):
     assert {path.stem for path in pages} == {"index", "search", "INSTRUCTORS", "README", *LESSONS}
-    for before, (name, page) in zip([None, *LESSONS], lesson_pages(built, pages).items(), strict=False):
-        contents = [link["href"] for link in page.select(".sidebar-tree a")]
-        assert [href for href in contents if href == "#" or re.search(r"/?\d\d_\w+\.html$", href)] == [
-            "#" if other == name else f"{other}.html" for other in LESSONS
-        ]
-        neighbours = {link["class"][0]: link["href"] for link in page.select(".related-pages a")}
-        assert neighbours["prev-page"] == (f"{before}.html" if before else "../index.html")
-        assert page.select_one("form.sidebar-search-container")
+    both = zip([None, *LESSONS], lesson_pages(built, pages).items(), [*LESSONS[1:], None], strict=False)
+    for before, (name, page), after in both:
+        links = page.select("#lessons li a")
+        assert [link["href"] for link in links] == ["#" if other == name else f"{other}.html" for other in LESSONS]
+        assert [link["href"] for link in links if link.get("aria-current")] == ["#"]
+        for way, other in {"prev": before, "next": after}.items():
+            assert [link["href"] for link in page.select(f"a[rel={way}]")] == [f"{other}.html"] * bool(other)
 
 
 def test_every_link_and_picture_is_there_and_none_elsewhere(pages):
@@ -113,15 +113,17 @@ def test_every_link_and_picture_is_there_and_none_elsewhere(pages):
                 assert unquote(parts.fragment) in anchors[target], f"{path.name}: {address} has no such anchor"
 
 
-def test_first_page_has_a_board_and_each_lessons_question(built, pages):
+def test_first_page_has_a_board_and_a_card_for_each_lesson(built, pages):
     first = pages[built / "index.html"].select_one("article")
-    assert len(first.select(".saved-board")) == 1 and first.select_one(".begin a")["href"].endswith("01_by_hand.html")
-    for lesson in lessons():
-        (listed,) = [part for part in first.select("li") if part.select_one(f'a[href$="{lesson.name}.html"]')]
-        assert lesson.question in listed.get_text() and f"{lesson.minutes} minutes" in listed.get_text()
-        told = listed.select_one("small .so-far")  # how many of its guesses were right
-        asked = pages[built / "notebooks" / f"{lesson.name}.html"].select("form.guess[data-again=false]")
-        assert told["data-page"] == lesson.name and told["data-guesses"] == str(len(asked))
+    assert first.select_one(".saved-board") and first.select_one(".cards .go-on")["href"].endswith(f"{LESSONS[0]}.html")
+    for lesson, listed in zip(lessons(), first.select(".cards li"), strict=True):
+        page = pages[built / "notebooks" / f"{lesson.name}.html"]
+        (link,) = listed.select("a[href]")
+        name = link.select_one("h4").get_text()
+        assert link["href"].endswith(f"{lesson.name}.html") and name.split()[-1] in page.h1.get_text()
+        assert f"{lesson.minutes} minutes" in link.get_text() and link.select_one(".picture")["aria-hidden"] == "true"
+        assert len(link.select_one(".told p").get_text().split()) <= 9, "what it promises can be taken in at a glance"
+        assert link["data-guesses"] == str(len(page.select("form.guess[data-again=false]"))), "what its ring counts"
 
 
 def test_every_page_says_how_to_run_its_lesson(built, pages):
@@ -188,7 +190,8 @@ def test_code_is_coloured_and_what_answers_is_folded(built, pages):
     for page in lesson_pages(built, pages).values():
         assert page.select(".highlight .kn") and page.select(".highlight .mi")
         answers = page.select(".tag_answer, .tag_filled")
-        assert answers and all(cell.select_one("details:not([open])") for cell in answers)
+        open_ones = [str(cell)[:200] for cell in answers if not cell.select_one("details:not([open])")]
+        assert answers and not open_ones, open_ones
 
 
 def test_nobody_is_told_to_run_a_cell(pages):
@@ -200,7 +203,7 @@ def test_pictures_are_described_and_formulas_drawn(built, pages):
     for path, page in pages.items():
         for picture in page.select("article img"):
             assert len(picture.get("alt", "")) > 20, f"{path.name}: {picture}"
-            assert picture["width"] and picture["loading"] == "lazy"  # nothing jumps when it comes
+            assert picture["width"] and picture["height"]  # nothing jumps when it comes
         for formula in page.select("math"):
             assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
         assert "$$" not in page.select_one("article").get_text(), path.name
@@ -216,11 +219,16 @@ LOOK = (
     + """
   const covered = [], unreached = [], needless = [];
   const words = document.createRange();
+  const isClear = (node) => { // a button over a picture's words, say
+    const { backgroundColor, backgroundImage } = getComputedStyle(node);
+    return backgroundColor === "rgba(0, 0, 0, 0)" && backgroundImage === "none" && !node.textContent.trim();
+  };
   const isCovered = (text, node) => { // its first line, at its middle, if that is on the screen
     words.selectNodeContents(text);
     const { left, top, width, height } = words.getClientRects()[0] ?? new DOMRect(-1);
     const seen = document.elementFromPoint(left + width / 2, top + height / 2);
-    return seen && !seen.contains(node) && !seen.closest(".strip"); // which is to lie there, and may be scrolled away
+    if (!seen || seen.contains(node) || isClear(seen) || node.closest(".unseen")) return false;
+    return !seen.closest(".foot"); // which is to lie there, and may be scrolled away
   };
   const onScreen = ({ top, bottom }) => bottom > 0 && top < innerHeight;
   const shows = (node) => node.checkVisibility() || getComputedStyle(node).display === "contents";
@@ -270,7 +278,7 @@ def show_on(page, screen, motion="reduce"):
 def seen_by(page):
     """What is too faint, covered, too wide or out of reach on this screen."""
     found = page.evaluate(LOOK)
-    assert found.pop("looks") > 5
+    assert found.pop("looks") > 2
     return found
 
 
@@ -299,7 +307,7 @@ def test_every_page_fits_its_screen_and_can_be_read(pages, reader):
                 found |= found_by_axe(page, EACH)
             faults += [(path.name, screen, fault, what) for fault, what in found.items() if what]
         screens.reverse()
-    assert faults == []
+    assert not faults, "\n".join(map(str, faults))
 
 
 def test_no_window_is_scrolled_sideways(reader):
@@ -312,21 +320,21 @@ def test_no_window_is_scrolled_sideways(reader):
 
 def test_dark_by_choice_is_dark_by_the_system(reader):
     page = reader("03_masking")
-    toggle = page.get_by_role("button", name="Toggle Light / Dark / Auto color theme").first
-    names = "['--right', '--wrong', '--drawn', '--color-background-primary']"
-    look = f"{names}.map((name) => getComputedStyle(document.body).getPropertyValue(name).replaceAll(' ', ''))"
-    board = "getComputedStyle(document.querySelector('.attn-board')).backgroundColor"
-    keyword = "getComputedStyle(document.querySelector('.highlight .kn')).color"
+    of = "(selector) => { const { color, backgroundColor } = getComputedStyle(document.querySelector(selector));"
+    look = f"['body', '.attn-board', '.highlight .kn'].map({of} return color + backgroundColor; }})"
 
-    def choose(theme):
-        while page.evaluate("document.body.dataset.theme") != theme:
-            toggle.click()
-        return [*page.evaluate(look), page.evaluate(board), page.evaluate(keyword)]
+    def turned():
+        page.get_by_role("button", name="Dark or light page").click()
+        return page.evaluate(look)
 
-    light, dark = choose("light"), choose("dark")
+    light, dark = page.evaluate(look), turned()
     assert all(one != other for one, other in zip(light, dark, strict=True)) and seen_by(page)["faint"] == []
+    page.reload()
+    assert page.evaluate(look) == dark, "it is kept"
+    assert turned() == light
     page.emulate_media(color_scheme="dark")
-    assert choose("auto") == dark and choose("light") == light
+    assert page.evaluate(look) == dark, "nothing of one's own is kept that the system asks for"
+    assert turned() == light
 
 
 def test_a_diagram_stands_upright_on_a_phone(reader):
@@ -339,9 +347,10 @@ def test_a_diagram_stands_upright_on_a_phone(reader):
 
 def test_the_search_finds_a_word_of_a_lesson(reader):
     page = reader("index")
-    page.get_by_label("Search").first.fill("saturated")
+    page.get_by_role("button", name="Lessons").click()
+    page.get_by_label("Search").fill("saturated")
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="1. Attention by hand").nth(1).wait_for()
+    page.locator("#search-results").get_by_role("link", name="1. Attention by hand").first.wait_for()
 
 
 def test_the_step_being_read_is_lit_on_the_map(built, pages, reader):
@@ -352,20 +361,30 @@ def test_the_step_being_read_is_lit_on_the_map(built, pages, reader):
     for heading in headings:
         heading.evaluate("(node) => (node.scrollIntoView(), scrollBy(0, -0.4 * innerHeight))")
         number = re.match(r"Step (\d)", heading.inner_text())[1]
-        page.locator(f"svg.map .lit[data-step='{number}']").first.wait_for()
+        page.locator(f"svg.map .lit[data-step='{number}']").first.wait_for(state="attached")
         assert page.locator("svg.map .lit").count() == page.locator(f"svg.map [data-step='{number}']").count()
-    links = page.locator(".sidebar-scroll").bounding_box()
-    assert links["y"] + links["height"] <= page.locator("svg.map").bounding_box()["y"] + 1, "it lies on no link"
     page.get_by_role("heading", name="Where likeness fails").evaluate("(node) => node.scrollIntoView()")
     page.locator("svg.map").wait_for(state="hidden")  # that is no step
+
+
+def test_each_lesson_has_something_to_do_on_a_phones_first_screen(built, reader):
+    page = reader("index", "phone, dark")
+    for name in LESSONS:
+        page.goto(address_of(built, name))
+        box = page.locator("article :is(form.guess input, .attn-board)").first.bounding_box()
+        assert box["y"] + box["height"] < page.viewport_size["height"], name
+        above = page.locator(".cell_input").evaluate_all(
+            "(all, y) => all.some((one) => one.offsetHeight && one.getBoundingClientRect().top < y)", box["y"]
+        )
+        assert not above, f"{name}: code stands before anything can be done"
 
 
 # ------------------------------------------------------------------------------------------------------- guesses
 
 
 def first_question(page):
-    """The first question of lesson 1: the new row of bank, (0.5, 1.5)."""
-    form = page.locator("form.guess").first
+    """The first question of notebook 1: the new row of bank, (0.5, 1.5)."""
+    form = page.locator("#guess-new-bank")
     return form, form.locator("input"), form.get_by_role("status")
 
 
@@ -395,9 +414,27 @@ def test_a_right_guess_opens_its_answer_and_is_counted(built, reader):
     page.get_by_text(f"1 of {questions} guesses right", exact=True).wait_for()
     page.reload()
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
+
+
+def test_first_page_goes_on_where_one_stopped(built, reader):
+    page = reader("index")
+    onwards, ring = page.locator(".go-on"), page.locator(".cards .ring").first
+    assert ring.get_attribute("aria-label") == "not begun" and "guess" in page.locator(".how-far").inner_text()
+    onwards.click()
+    first = first_question(page)[1]
+    ask(first, "1, 3")
+    ask(first, "0.5, 1.5")
+    ask(page.locator("#guess-likeness input"), "3, 5")
+    questions = page.locator("form.guess[data-again=false]").count()
+    page.go_back()
+    page.get_by_text(re.compile(r"^1 begun. 2 guesses, 1 right at once")).wait_for()
+    page.get_by_role("img", name=f"2 of {questions} guesses done").wait_for()
+    assert "Go on" in onwards.inner_text() and onwards.get_attribute("href").endswith(f"{LESSONS[0]}.html")
+    page.goto(address_of(built, LESSONS[0]))
+    page.locator("form.guess .show").evaluate_all("(buttons) => buttons.forEach((button) => button.click())")
     page.goto(address_of(built, "index"))
-    page.get_by_text(f"1 of {questions} guesses right", exact=True).wait_for()
-    assert "".join(page.locator(".so-far").all_text_contents()[1:]) == "", "of what nobody began nothing is said"
+    page.get_by_role("img", name="finished").wait_for()
+    assert "Begin" in onwards.inner_text() and onwards.get_attribute("href").endswith(f"{LESSONS[1]}.html")
 
 
 def test_two_wrong_guesses_or_giving_up_show_the_answer(reader):
@@ -410,7 +447,7 @@ def test_two_wrong_guesses_or_giving_up_show_the_answer(reader):
         verdict.get_by_text("could not be read" if guess == "seven" else "✗").wait_for()
         assert ("Try again" in verdict.inner_text()) == once_more, guess
     form.get_by_text("The answer: [0.5, 1.5]").wait_for()
-    other = page.locator("form.guess").nth(2)
+    other = page.locator("form.guess").nth(3)
     other.get_by_role("button", name="Show me").click()
     other.get_by_text("The answer").wait_for()
     assert page.locator(".tag_answer details[open]").count() == 1, "the next question's code stays folded"
@@ -473,28 +510,53 @@ IN_VIEW = """(board) => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["index", *LESSONS])
+def come_to(page, board):
+    """The first such board of a page, though boards wake only as they come near."""
+    wake(page)
+    return page.locator(board).first
+
+
+def wake(page):
+    """Come near each board."""
+    for place in page.locator(".saved-board").all():
+        place.scroll_into_view_if_needed()
+        place.locator(".attn-board, .attn-figure").first.wait_for(state="attached")
+
+
+def seen_otherwise(page, board, before):
+    """Waits until something else is in view."""
+    changed = f"([node, before]) => JSON.stringify(({IN_VIEW})(node)) !== before"
+    page.wait_for_function(
+        changed, arg=[board.element_handle(), json.dumps(before, separators=(",", ":"), ensure_ascii=False)]
+    )
+
+
+WITH_NUMBERS = [name for name in LESSONS if name != "11_small_gpt"]  # its board has words: see test_story_board
+
+
+@pytest.mark.parametrize("name", ["index", *WITH_NUMBERS])
 def test_on_a_phone_a_tap_and_an_edit_change_what_is_seen(built, browser, name):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.emulate_media(reduced_motion="reduce")
     page.goto(address_of(built, name))
-    board = page.locator(".attn-board:has(td.input)").first
-    assert board.count(), "each lesson has a board with numbers to edit"
-    first = board.locator("td.input input").first
-    assert name != "index" or first.bounding_box()["y"] < 844, "a visitor's first number is on the first screen"
-    board.get_by_role("button", name="Random").tap()  # between zeros one number may well change nothing
+    if name == "index":
+        grip = page.get_by_role("slider").first.bounding_box()
+        assert grip["y"] + grip["height"] <= 844, "a visitor's first number is on the first screen"
+    board = come_to(page, ".attn-board:has(td.input)")
+    choose(board, "Random")  # between zeros one number may well change nothing
     cells, moved = board.locator("td.input input, td.input .switch").filter(visible=True), []
     for cell in (cells.first, cells.last):
         cell.evaluate("(node) => node.scrollIntoView({ block: 'center', behavior: 'instant' })")
         before = board.evaluate(IN_VIEW)
         cell.tap()
-        tapped = board.evaluate(IN_VIEW)
-        assert tapped != before
+        seen_otherwise(page, board, before)
         if cell.evaluate("(node) => node.matches('input')"):
+            board.get_by_label("one more").wait_for()
             more = board.get_by_label("one more").bounding_box()
             assert more["y"] + more["height"] <= 844, "the stepper is out of sight"
             page.touchscreen.tap(more["x"] + 9, more["y"] + 9)
+            page.evaluate("new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))")
         moved.append(board.evaluate(IN_VIEW)[1:] != before[1:])
     context.close()
     assert any(moved)
@@ -509,43 +571,54 @@ def test_a_sentence_makes_the_board_ready(reader):
     assert -1 < board.evaluate(top) < 300, "the board has been brought into view, from where it begins"
 
 
-def test_every_phrase_that_a_board_knows_is_a_button(pages):
+def test_a_sentences_number_is_moved_by_keys_and_by_a_hand(reader):
+    page = reader("04_multi_head")
+    board = page.get_by_role("group", name="Two heads", exact=True)
+    slider = page.get_by_role("slider", name="cut after the … feature")
+    control = board.get_by_label("Cut after feature")
+
+    def both_say(word, number):
+        said = "([slider, control, word, number]) => slider.ariaValueText === word && control.ariaValueText === number"
+        page.wait_for_function(said, arg=[slider.element_handle(), control.element_handle(), word, number])
+
+    slider.focus()
+    slider.press("Enter")
+    both_say("first", "1")
+    slider.press("End")
+    both_say("third", "3")
+    control.press("ArrowLeft")
+    both_say("second", "2")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 300, box["y"] + 5, steps=9)
+    page.mouse.up()
+    both_say("first", "1")
+    board.get_by_role("button", name="Undo").click()
+    both_say("second", "2")
+
+
+def test_every_phrase_that_a_board_knows_can_be_pressed_or_moved(pages):
     seen = 0
     for path, page in pages.items():
         for place in page.select("[data-id]:has(.saved-board)"):
-            tries = json.loads(place.select_one(".saved-board script").string)["spec"]["tries"]
+            spec = json.loads(place.select_one(".saved-board script").string)["spec"]
+            if spec.get("kind") == "story":
+                continue  # it has its phrases as buttons of its own
+            tries = spec["tries"]
             found = [json.loads(one["data-now"]) for one in page.select(f'.try[data-board="{place["data-id"]}"]')]
+            numbers = [
+                json.loads(one["data-number"]) for one in page.select(f'[data-number][data-board="{place["data-id"]}"]')
+            ]
+            found += [number["sets"][number["at"]] for number in numbers]
             assert all(one["sets"] in found for one in tries), (path.name, tries)
             seen += len(tries)
     assert seen > 5
 
 
-# Resolves after every observer that was there before it has been told what is in view.
-OBSERVED = "new Promise((seen) => new IntersectionObserver(seen).observe(document.querySelector('.attn-board')))"
-
-
-def test_the_first_board_plays_once_until_it_is_touched(reader):
-    page = reader("index", motion="no-preference")
-    page.goto(SERVED)
-    pause, play = (page.get_by_role("button", name=name, exact=True) for name in ("Pause", "Play the steps"))
-    pause.wait_for()
-    page.keyboard.press("Tab")
-    play.wait_for()
-    page.get_by_label("outputs I, column 1: 1.94").wait_for()
-    page.reload()
-    page.evaluate(OBSERVED)
-    assert play.count() == 1, "once"
-    edit(page, 7)
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    page.evaluate(OBSERVED)
-    assert play.count() == 1, "somebody's own numbers are not played with"
-
-
 def test_a_page_stands_still_for_whom_motion_disturbs(reader):
     page = reader("index", motion="reduce")
-    page.evaluate(OBSERVED)
-    assert page.get_by_role("button", name="Play the steps", exact=True).count() == 1
     assert page.evaluate("scrollTo(0, 300), scrollY") == 300, "it glides there"
 
 
@@ -557,12 +630,13 @@ PASTE = """(hash) => new Promise((taken) => {
   location.hash = hash;
 })"""
 FIRST = "document.querySelector('[aria-label=\"W_q row 1 column 1\"]').value"
+LINK = "Link to these numbers"
 NOTICE = "document.querySelector('.board-notice').textContent"
 
 
 def link_to(page):
     """What the button makes of the address: the part behind its #."""
-    page.get_by_role("button", name="Link to these numbers").first.click()
+    choose(page.locator(".attn-board").first, LINK)
     page.get_by_text("Copied.").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     return page.url.partition("#")[2]
@@ -614,7 +688,7 @@ def test_a_closed_tab_leaves_its_numbers_to_the_next(built, reader):
     page.goto(address_of(built, "search"))
     page.goto(address_of(built, "index"))
     assert page.evaluate(FIRST) == "7" and "last time" in page.evaluate(NOTICE)
-    page.get_by_role("button", name="Reset", exact=True).click()
+    choose(page.locator(".attn-board").first, "Reset")
     assert page.evaluate(NOTICE) == ""
 
 
@@ -656,25 +730,31 @@ def test_undo_and_a_task_done_survive_a_reload(reader):
     assert board.get_by_label("mask q1 → k3").get_attribute("aria-pressed") == "true"
 
 
+UNTOUCHED = "boards.map((one) => alike(one.now(), one.start))"  # with all of them awake
+
+
 def test_each_board_of_a_page_keeps_its_own_numbers(built, reader):
     page = reader("01_by_hand")
     titles = "Self-attention by hand, up to the values", "Self-attention by hand"
     boards = [page.get_by_role("group", name=title, exact=True) for title in titles]
     cells = [board.get_by_label("W_v row 1 column 1", exact=True) for board in boards]
+    wake(page)
     for cell, number in zip(cells, "78", strict=True):
         ask(cell, number)
     page.reload()
     assert [cell.input_value() for cell in cells] == ["7", "8"]
     page.goto(address_of(built, "index"))
-    assert page.evaluate("boards[0].isAsLeft") is False, "another page has numbers of its own"
+    assert page.evaluate(UNTOUCHED)[0], "another page has numbers of its own"
     page.goto(address_of(built, "01_by_hand"))
+    wake(page)
     assert [cell.input_value() for cell in cells] == ["7", "8"], "who comes back finds them"
-    page.get_by_role("button", name="Link to these numbers").nth(page.locator(".saved-board").count() - 1).click()
+    page.locator(".saved-board").last.scroll_into_view_if_needed()
+    choose(page.locator(".saved-board").last.locator(".attn-board"), LINK)
     page.get_by_text("Copied.").wait_for()
     link = page.url.partition("#")[2]
     page.evaluate("sessionStorage.clear(), localStorage.clear()")
     page.goto(f"{address_of(built, '01_by_hand')}?sent#{link}")
-    assert page.evaluate("boards.map((one) => one.isAsLeft)")[-2:] == [False, True], "a link is to one board"
+    assert page.evaluate(UNTOUCHED)[-2:] == [True, False], "a link is to one board"
 
 
 def test_a_link_shows_its_numbers_until_they_are_changed(built, reader):
@@ -695,8 +775,8 @@ def test_a_link_shows_its_numbers_until_they_are_changed(built, reader):
     page = reader("index", "phone, dark", asking=f"?another#{link}")  # another visitor's
     assert page.evaluate(FIRST) == "7"
     page.evaluate("void (navigator.clipboard.writeText = () => Promise.reject())")
-    page.get_by_role("button", name="Link to these numbers").click()
-    page.get_by_text("It stands in the address bar.").wait_for()
+    choose(page.locator(".attn-board"), LINK)
+    page.get_by_text("The link stands in the address bar.").wait_for()
 
 
 def test_a_link_holds_a_choice_with_signs_beyond_ascii(reader):
@@ -704,7 +784,7 @@ def test_a_link_holds_a_choice_with_signs_beyond_ascii(reader):
     filled = page.locator("select", has=page.locator("option", has_text="−1e9 before softmax"))
     filled.select_option("−1e9 before softmax")
     chosen = filled.input_value()
-    page.get_by_role("button", name="Link to these numbers").click()
+    choose(page.locator(".attn-board"), LINK)
     page.get_by_text("Copied.").wait_for()
     page = reader("03_masking", asking=f"?another#{page.url.partition('#')[2]}")
     assert filled.input_value() == chosen != "0"

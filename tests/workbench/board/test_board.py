@@ -225,3 +225,25 @@ def test_a_step_with_conditions_is_not_among_the_plain_tables():
     )
     assert "b" not in repr(board).split(": ")[1] or "c" not in repr(board)
     assert ">c<" not in board.tables() and ">b<" not in board.tables()
+
+
+def test_a_number_written_over_a_result_moves_what_follows():
+    pinned = Board({"a": START}, [Step("c", op.scale("a", by=2), pin=True), Step("d", op.total("c"))])
+    pinned.change(c={(1, 0): 5.5})
+    assert pinned.results["c"].tolist() == [[2, 4], [5.5, 8]] and pinned.results["d"].tolist() == [[6], [13.5]]
+    assert pinned.pinned == {"c": {(1, 0): 5.5}} and list(pinned.inputs) == ["a"]
+    again = Board({"a": START}, [Step("c", op.scale("a", by=2), pin=True), Step("d", op.total("c"))])
+    again.set_state({"state": {**pinned.state, "revision": 7}})  # as a page sends it
+    assert again.pinned == pinned.pinned and again.results["d"].tolist() == [[6], [13.5]]
+    assert pinned.change(c={}).results["d"].tolist() == [[6], [14]] and not pinned.pinned  # let go
+    for wrong in ({(2, 0): 1}, {(0, 0): math.nan}, {(0, 0): 1e7}, {(0, 0): True}):
+        with pytest.raises(ValueError, match="c "):
+            pinned.change(c=wrong)
+    with pytest.raises(ValueError, match="no input"):
+        pinned.change(d={(0, 0): 1})
+
+
+def test_a_task_is_not_done_by_writing_over_a_result():
+    steps = [Step("c", op.scale("a", by=2), pin=True)]
+    board = Board({"a": START}, steps, task=Task("Make c large.", (("above", "c", 0, 0, 9),)))
+    assert not board.change(c={(0, 0): 10}).done and board.change(c={}, a=START * 9).done

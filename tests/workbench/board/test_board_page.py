@@ -298,6 +298,10 @@ def actions(board):
             text = st.sampled_from(["0", "1"]) if panel["toggle"] else st.one_of(number, st.sampled_from(["", "1,5"]))
             cell = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1), text).map(list)
             choices += [cell.map(lambda c, p=panel: ["edit", p["name"], [c]])] * 3
+        elif panel.get("pin"):
+            rows, columns = board.results[panel["name"]].shape
+            cell = st.tuples(st.integers(0, rows - 1), st.integers(0, columns - 1), st.floats(-20, 20).map(str))
+            choices += [cell.map(lambda c, p=panel: ["edit", p["name"], [[*c]]]), st.just(["letGo", panel["name"]])]
     return st.lists(st.one_of(choices), min_size=1, max_size=6)
 
 

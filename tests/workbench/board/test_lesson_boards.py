@@ -106,7 +106,7 @@ def test_a_phrase_sets_what_was_not_so_and_tells_no_answer(name):
         fresh = ALL[name]()
         changes = {**phrase["sets"]["inputs"], **phrase["sets"]["settings"]}
         before = {**{name: matrix.tolist() for name, matrix in fresh.inputs.items()}, **fresh.settings}
-        assert all(before[what] != value for what, value in changes.items()), phrase["said"]
+        assert any(before[what] != value for what, value in changes.items()), phrase["said"]
         assert fresh.change(**changes).reached == phrase["answers"], phrase["said"]
 
 

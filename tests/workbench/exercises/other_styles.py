@@ -945,6 +945,85 @@ NEAR_MISSES += [
     ("10.4", lambda n, e, h, kv, t, bits: 3 * bytes_added_up(n, e, h, kv, t, bits)),
 ]
 
+# ----------------------------------------------------------------------------------------------------- notebook 11
+
+
+def norm_by_token(x, weight, bias, *, less=0):
+    """11.1 a token at a time, in plain Python but for the last line."""
+    rows = []
+    for row in x.reshape(-1, x.size(-1)).unbind():
+        mean = sum(row.unbind()) / len(row)
+        variance = sum((feature - mean) ** 2 for feature in row.unbind()) / (len(row) - less)
+        rows.append((row - mean) * (variance + 1e-5) ** -0.5)
+    return torch.stack(rows).reshape(x.shape) * weight + bias
+
+
+def norm_by_var_mean(x, weight, bias):
+    variance, mean = torch.var_mean(x, dim=-1, keepdim=True, correction=0)
+    return torch.addcmul(bias, (x - mean) * torch.rsqrt(variance + 1e-5), weight)
+
+
+def block_in_one_line(x, norm1, attention, norm2, mlp):
+    x = x + attention(*[norm1(x)] * 3, is_causal=True, need_weights=False)[0]
+    return mlp(norm2(x)).add(x)
+
+
+def block_token_by_token(x, norm1, attention, norm2, mlp):
+    """11.2 with the mask kept by never showing a token who comes later."""
+    h = norm1(x)
+    heard = [attention(h[:, i : i + 1], h[:, : i + 1], h[:, : i + 1])[0] for i in range(x.size(1))]
+    x = torch.cat(heard, dim=1) + x
+    return x + mlp(norm2(x))
+
+
+def loss_by_loop(logits, tokens, lengths, *, first=1):
+    costs = []
+    for row, said, n in zip(logits, tokens, lengths, strict=True):
+        for i in range(first, int(n)):
+            costs.append(row[i - 1].logsumexp(dim=0) - row[i - 1, said[i]])
+    return sum(costs) / len(costs)
+
+
+def loss_by_ignoring(logits, tokens, lengths):
+    due = tokens.clone()
+    due[torch.arange(tokens.size(1)) >= lengths[:, None]] = -100
+    return F.cross_entropy(logits[:, :-1].transpose(1, 2), due[:, 1:])
+
+
+def next_by_sorting(logits, lengths, temperature, top):
+    rows = []
+    for text, n in zip(logits, lengths.tolist(), strict=True):
+        keep = text[n - 1].argsort(descending=True)[:top]
+        row = torch.zeros(logits.size(-1), dtype=logits.dtype)
+        row[keep] = (text[n - 1, keep] / temperature).softmax(dim=0)
+        rows.append(row)
+    return torch.stack(rows)
+
+
+def next_by_gather(logits, lengths, temperature, top):
+    """11.4 with the shares struck after softmax, and divided anew."""
+    places = (lengths - 1)[:, None, None].expand(-1, 1, logits.size(-1))
+    shares = (logits.gather(1, places)[:, 0] / temperature).softmax(dim=-1)
+    largest = shares.topk(min(top, shares.size(-1)))
+    kept = torch.zeros_like(shares).scatter(-1, largest.indices, largest.values)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+RIGHT += [
+    *[("11.1", answer) for answer in (norm_by_token, norm_by_var_mean)],
+    *[("11.2", answer) for answer in (block_in_one_line, block_token_by_token)],
+    *[("11.3", answer) for answer in (loss_by_loop, loss_by_ignoring)],
+    *[("11.4", answer) for answer in (next_by_sorting, next_by_gather)],
+]
+
+
+NEAR_MISSES += [
+    ("11.1", lambda x, weight, bias: norm_by_token(x, weight, bias) * 1.1),
+    ("11.2", lambda x, *parts: block_in_one_line(x, *parts) + x),
+    ("11.3", lambda logits, tokens, lengths: loss_by_loop(logits, tokens, lengths, first=2)),
+    ("11.4", lambda logits, lengths, temperature, top: next_by_sorting(logits, lengths, temperature**2, top)),
+]
+
 # ------------------------------------------------------------------------------------------------------ notebook 9
 
 

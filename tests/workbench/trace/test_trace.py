@@ -20,7 +20,7 @@ from strategies import normal, seeds
 from torch import nn
 
 from attn_lib import MultiHeadAttention, checks, masked_softmax, padding_mask, self_attention_steps, split_heads
-from workbench.display.colours import FRAMES
+from workbench.display.colours import on_any
 from workbench.display.plots import Figure
 from workbench.trace import trace
 
@@ -48,7 +48,7 @@ def test_page_says_what_the_text_says(title):
     for line in repr(run).splitlines():
         for part in re.split(r"(?<=\d)  (?=\w+:$)|   \(", line):  # a call that is open, and one that is folded
             assert " ".join(part.strip(" ():").split()) in words
-    assert (FRAMES["wrong"] in page.split(">")[0]) == bool(run.error or run.surprises)
+    assert (on_any("wrong") in page.split(">")[0]) == bool(run.error or run.surprises)
     assert page.count("<th scope='col'") and "<script" not in page and "http" not in page
 
 

@@ -10,3 +10,4 @@ from .n07_learning import *
 from .n08_position import *
 from .n09_two_heads import *
 from .n10_memory import *
+from .n11_small_gpt import *

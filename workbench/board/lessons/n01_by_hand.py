@@ -6,15 +6,16 @@ import torch
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
+from ..figures import Plane, Sentence
 
-__all__ = ["by_hand_board"]
+__all__ = ["by_hand_board", "plane_figure", "sentence_figure"]
 
 ARITHMETIC = ("as they are", "rounded to one digit", "scaled by 1/√d_k")
 BY_HAND = (  # in the order of the lesson; a small board ends with one of them
     Step("queries", op.product("X", "W_q"), at=(3, 1), note="X @ W_q"),
-    Step("keys", op.product("X", "W_k"), at=(3, 2), note="X @ W_k"),
+    Step("keys", op.product("X", "W_k"), at=(3, 2), note="X @ W_k", pin=True),
     Step("values", op.product("X", "W_v"), at=(3, 3), note="X @ W_v"),
     Step("scores", op.product("queries", "keys", transpose="b"), at=(4, 1, 2), note="queries @ keysᵀ"),
     Step(
@@ -56,24 +57,43 @@ def by_hand_board(upto="outputs"):
     """
     if upto not in ENDS:
         raise ValueError(f"upto must be one of {', '.join(ENDS)}, got {upto!r}")
-    steps = BY_HAND[: [step.name for step in BY_HAND].index(upto) + 1]
-    inputs = {"X": Input(X, rows=TOKENS, at=(1, 2) if len(steps) > 1 else (1, 1), title="inputs X")}
-    for row, (kind, matrix) in enumerate((("query", W_q), ("key", W_k), ("value", W_v))[: len(steps)], 1):
-        inputs[f"W_{kind[0]}"] = Input(matrix, kind, at=(2, row))
-    whose = ("nobody", *TOKENS) if upto == "outputs" else TOKENS
-    query = Control("query", "Weighted values of", whose, numbers=(0, 0, 1, 2)[-len(whose) :])
-    arithmetic = Control("arithmetic", "Weights", ARITHMETIC if upto == "outputs" else ARITHMETIC[:1])
-    uses = {option for step in steps for option in step.operation.options.values() if isinstance(option, str)}
-    controls = [control for control in (arithmetic, query) if control.name in uses]
+    inputs, steps, controls = _parts(upto, ARITHMETIC if upto == "outputs" else ARITHMETIC[:1], upto == "outputs")
     if upto == "outputs":
         same = torch.stack((X[0], X[1], X[0]))
         tries = {
             "take every key away": {"W_k": torch.zeros(4, 3)},
-            "let every query shout ten times as loud": {"W_q": 10 * W_q},
+            "let every query shout {ten} times as loud": Drag(range(1, 11), 10, lambda times: {"W_q": times * W_q}),
             "make *tea* the same as *I*": {"X": same},
         }
         return Board(inputs, steps, controls, ONE_ENTRY, "Self-attention by hand", tries=tries)
     return Board(inputs, steps, controls, title=f"Self-attention by hand, up to the {upto.replace('_', ' ')}")
+
+
+def sentence_figure(link=()):
+    """Whom each word listens to, as arcs, with the third number of *tea*'s key to grab; link as in `Sentence`."""
+    asks = "*tea* is found by its key. Make a number of it larger: does *{asker}* hear more of *tea*?"
+    figure = Sentence(grip=("keys", 2, 2), asks=asks, link=link)
+    return Board(*_parts("outputs", ARITHMETIC[:1]), title="I like tea", figure=figure)
+
+
+def plane_figure():
+    """The keys as points, and lines on which *I* scores all alike; for *I* a key's second number counts nothing."""
+    asks = "*like* and *tea* stand on one line. Drag *tea* over it: who scores higher then?"
+    figure = Plane(axes=(0, 2), reach=((-1, 5), (-1, 3)), asks=asks)
+    return Board(*_parts("scores", ARITHMETIC[:1]), title="Keys in a plane", figure=figure)
+
+
+def _parts(upto, arithmetic, may_show_nobody=False):
+    """Inputs, steps and controls up to this step."""
+    steps = BY_HAND[: [step.name for step in BY_HAND].index(upto) + 1]
+    inputs = {"X": Input(X, rows=TOKENS, at=(1, 2) if len(steps) > 1 else (1, 1), title="inputs X")}
+    for row, (kind, matrix) in enumerate((("query", W_q), ("key", W_k), ("value", W_v))[: len(steps)], 1):
+        inputs[f"W_{kind[0]}"] = Input(matrix, kind, at=(2, row))
+    whose = ("nobody", *TOKENS) if may_show_nobody else TOKENS
+    query = Control("query", "Weighted values of", whose, numbers=(0, 0, 1, 2)[-len(whose) :])
+    controls = (Control("arithmetic", "Weights", arithmetic), query)
+    uses = {option for step in steps for option in step.operation.options.values() if isinstance(option, str)}
+    return inputs, steps, [control for control in controls if control.name in uses]
 
 
 ONE_ENTRY = Task(

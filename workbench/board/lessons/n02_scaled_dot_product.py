@@ -4,10 +4,12 @@ import math
 
 import torch
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 
 __all__ = ["softmax_board"]
+
+SIZES = tuple(2**i for i in range(11))
 
 
 def softmax_board():
@@ -31,7 +33,7 @@ def softmax_board():
             ),
         ]
     controls = [
-        Control("d_k", "d_k", tuple(2**i for i in range(11)), 16, slider=True),
+        Control("d_k", "d_k", SIZES, 16, slider=True),
         Control("temperature", "Temperature", (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32), 1, slider=True),
     ]
     task = Task(
@@ -43,5 +45,8 @@ def softmax_board():
         right=1,
         because="Dividing by √d_k is a temperature of √d_k: 16 for 256.",
     )
-    tries = {"a key of 512 numbers, undivided": {"d_k": 512}, "halve the temperature": {"temperature": 0.5}}
+    tries = {
+        "a key of {512} numbers, undivided": Drag(SIZES, 512, lambda d_k: {"d_k": d_k}),
+        "halve the temperature": {"temperature": 0.5},
+    }
     return Board(inputs, steps, controls, task, "Scores, scale and temperature", tries=tries)

@@ -2,13 +2,21 @@
 
 import torch
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 
 __all__ = ["mask_board"]
 
+ORDINALS = ("first", "second", "third", "fourth")
 PRESETS = ("everything open", "padding, length 3", "causal", "padding and causal")
 FILLS = ("−∞ before softmax", "−1e9 before softmax", "0 after softmax", "masked_softmax of attn_lib")
+
+
+def _all_but(which):
+    """A mask that is open but for the row of one query."""
+    mask = torch.ones(4, 4)
+    mask[ORDINALS.index(which)] = 0
+    return {"mask": mask}
 
 
 def mask_board():
@@ -55,7 +63,7 @@ def mask_board():
     )
     tries = {
         "nobody may hear the future": {"given": "causal"},
-        "leave the first query nobody": {"mask": torch.tensor([[0.0], [1], [1], [1]]).expand(4, 4)},
+        "leave the {first} query nobody": Drag(ORDINALS, "first", _all_but),
         "close doors *after* softmax": {"fill": FILLS[2], "given": "causal"},
     }
     return Board(inputs, steps, controls, task, "Paint a mask", tries=tries)

@@ -5,11 +5,12 @@ import torch
 from attn_lib.checks import check_floating
 from attn_lib.examples import TOKENS
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 
 __all__ = ["heads_board", "reshape_board", "two_heads_board"]
 
+CUTS = {"first": 1, "second": 2, "third": 3}  # after which feature
 MOST_EVEN = Task(
     "Which query in which head spreads its attention most evenly? Choose both.",
     (("most_even", "heads", "head", "query"),),
@@ -110,7 +111,10 @@ def two_heads_board():
         right=1,
         because="Feature f of the outputs side by side meets row f of W_o, and no other.",
     )
-    tries = {"cut after the first feature": {"cut_at": 1}, "switch head 0 off": {"head_0": "off"}}
+    tries = {
+        "cut after the {first} feature": Drag(tuple(CUTS), "first", lambda word: {"cut_at": CUTS[word]}),
+        "switch head 0 off": {"head_0": "off"},
+    }
     return Board(inputs, steps, controls, task, "Two heads", tries=tries)
 
 

@@ -3,7 +3,7 @@
 from attn_lib.examples import TOKENS, W_k, W_q, X
 from attn_lib.functional import masked_softmax
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 
 __all__ = ["learning_board"]
@@ -43,7 +43,10 @@ def learning_board():
         Control("rate", "Learning rate", RATES, RATES[0]),
         Control("learns", "Learns", LEARNERS),
     ]
-    tries = {"fifty careful steps": {"step": 50}, "one bold step": {"rate": 1, "step": 1}}
+    tries = {
+        "{fifty} careful steps": Drag(range(51), 50, lambda step: {"rate": RATES[0], "step": step}),
+        "one bold step": {"rate": 1, "step": 1},
+    }
     steps = [*_weights_now(), *_loss_and_gradient(), *_weights_at_last()]
     return Board(inputs, steps, controls, TOO_FAR, "Attention that learns", tries=tries)
 

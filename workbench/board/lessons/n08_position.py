@@ -1,6 +1,6 @@
 """The board of notebook 8."""
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 
 __all__ = ["position_board"]
@@ -21,7 +21,10 @@ def position_board():
         Control("start", "Position of the 1st", tuple(range(10)), 0, slider=True),
         Control("slope", "Slope of ALiBi", (0, 0.25, 0.5, 1, 2, 4), 0.5, slider=True),
     ]
-    tries = {"forget where tokens stand": {"scheme": SCHEMES[0]}, "begin at position 9": {"start": 9}}
+    tries = {
+        "forget where tokens stand": {"scheme": SCHEMES[0]},
+        "begin at position {9}": Drag(range(10), 9, lambda start: {"start": start}),
+    }
     steps = [*_queries_and_keys(), *_scores_and_weights()]
     return Board(inputs, steps, controls, TOKEN_BEFORE, "Where a token stands", tries=tries)
 

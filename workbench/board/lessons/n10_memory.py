@@ -1,6 +1,6 @@
 """The board of notebook 10."""
 
-from .. import Board, Control, Input, Step, Task
+from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 from . import n10_cache_operations as cache
 
@@ -48,7 +48,7 @@ def cache_board():
     ]
     tries = {
         "share one stored head among all": {"scheme": "MQA, 1 stored"},
-        "keep a window of three": {"window": 3},
+        "keep a window of {three}": Drag(range(2, 9), 3, lambda window: {"window": window}),
         "count positions from 0 in each chunk": {"fault": str(cache.Fault.POSITIONS_AGAIN)},
     }
     steps = [*_queries_keys_values(), *_without_a_cache()]

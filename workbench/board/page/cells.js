@@ -11,7 +11,7 @@ const PIXELS_PER_STEP = 12; // of a number that is dragged
 export function resultCell(view, panel, i, j) {
   const node = element("td", { class: "cell result", tabindex: "-1" });
   node.addEventListener("keydown", (event) => {
-    if (walk(view, panel.name, i, j, event)) return;
+    if (event.target !== node || walk(view, panel.name, i, j, event)) return;
     if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey) return;
     const [from] = inSight(view, sources(view.engine.arithmetic(panel.name, i, j) ?? {}));
     if (from) view.go(...from);
@@ -21,12 +21,12 @@ export function resultCell(view, panel, i, j) {
   return {
     node,
     target: node,
-    update(x, blank) {
+    update(x, isNothing) {
       const shown = panel.kind === "mask" ? sign(x) : written(x);
-      const text = blank ? "" : shown;
+      const text = isNothing ? "" : shown;
       node.textContent = text;
       node.classList.toggle("long", text.length > 4);
-      node.setAttribute("aria-label", `${view.engine.label(panel.name, i, j)}: ${blank ? "not yet" : text}`);
+      node.setAttribute("aria-label", `${view.engine.label(panel.name, i, j)}: ${isNothing ? "not yet" : text}`);
     },
   };
 }
@@ -57,7 +57,7 @@ export function numberCell(view, panel, i, j) {
   const node = element("td", { class: "cell input" }, input);
   let clean = true; // what stands there is the number, all of it selected
   let held = 0; // how often an arrow key went down
-  const valueNow = () => engine.state.inputs[name][i][j];
+  const valueNow = () => engine.held(name)[i][j];
 
   function selectAll() {
     if (clean && document.activeElement === input) input.select();
@@ -152,7 +152,7 @@ export function numberCell(view, panel, i, j) {
     complain(isRefused) {
       if (isRefused) {
         input.setAttribute("aria-invalid", "true");
-        input.setAttribute("aria-errormessage", view.complaint.id);
+        input.setAttribute("aria-errormessage", view.said.id);
       } else {
         input.removeAttribute("aria-invalid");
         input.removeAttribute("aria-errormessage");

@@ -1,6 +1,6 @@
 // Elements of a page, and words on them.
 
-const DRAWN = /^(svg|path|line|text|g|circle|marker|defs)$/;
+const DRAWN = /^(svg|path|line|text|tspan|g|rect|circle|marker|defs)$/;
 
 export function element(tag, attributes = {}, ...children) {
   const namespace = DRAWN.test(tag) ? "http://www.w3.org/2000/svg" : "http://www.w3.org/1999/xhtml";
@@ -16,6 +16,12 @@ export function button(text, act, title, label) {
   const node = element("button", { type: "button", title, "aria-label": label }, text);
   node.addEventListener("click", act);
   return node;
+}
+
+/** A small drawing of lines, 20 × 20; those that end where they began are filled. */
+export function icon(paths) {
+  const lines = paths.map((d) => element("path", { d, class: d.endsWith("Z") ? "full" : undefined }));
+  return element("svg", { class: "icon", viewBox: "0 0 20 20", "aria-hidden": "true" }, ...lines);
 }
 
 export const newId = (letter) => `${letter}${Math.random().toString(36).slice(2)}`;

@@ -1,7 +1,8 @@
-// A board's state, once for all its views: editing, undo, computing, and telling Python.
+// The state of a board of matrices, once for all its views: editing and computing.
 
 import { sources } from "./arithmetic.js";
 import { CONDITIONS } from "./conditions.js";
+import { Journal } from "./journal.js";
 import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readNumbers, sameNumber } from "./numbers.js";
 import { OPERATIONS } from "./operations.js";
 import "../lessons/n07_learning.js"; // what only one lesson computes
@@ -29,47 +30,33 @@ import "../lessons/n10_cache_operations.js";
  * @property {boolean} editable
  * @property {boolean} toggle
  * @property {boolean} sparse whether its cells that are nan stay empty
+ * @property {boolean} pin whether a hand may write over its numbers; they are then among the inputs of the state, under
+ *   its name, null where a number stays as it is computed
  *
  * @typedef {{ name: string, title: string, values: any[], numbers: any[], slider: boolean }} Control
- * @typedef {{ inputs: Record<string, Matrix>, settings: Record<string, any> }} State
  * @typedef {[name: string, row: number, column: number]} Place
  */
 
-const PATIENCE = 4000; // ms after which Python is said not to have been told
-const KEPT = 20; // steps of undo that a page without Python keeps
 const LARGEST_TRACED = 1024; // numbers of a matrix whose cells are searched for one that they hold
-const NOT_TOLD = "Python has not been told: it is busy, or it was restarted.";
-const UNTOLD = `${NOT_TOLD} Run the cell of this board again to go on with it.`;
 const NOT_IN_JSON = { inf: Infinity, "-inf": -Infinity, nan: NaN };
 
 const asName = (name) => name.replace(/\W+/g, "_"); // in Python
 const byName = (records) => Object.fromEntries(records.map((record) => [record.name, record]));
+const writtenOver = (matrix, pins) => matrix.map((row, i) => row.map((x, j) => pins[i][j] ?? x));
 const shapeOf = (matrix) => String(matrix?.map((row) => row.length));
 
-export class Engine {
+export class Engine extends Journal {
   constructor(model) {
-    this.model = model;
-    const { heading, panels, controls, task, tries, start, colours, large } = model.get("spec");
-    Object.assign(this, { heading, panels, controls, task, tries, start, colours, large });
+    super(model);
+    const { panels, controls, figure } = model.get("spec");
+    Object.assign(this, { panels, controls, figure });
     this.panel = byName(panels);
     this.control = byName(controls);
     this.steps = panels.filter((panel) => panel.does);
     const given = panels.filter((panel) => !panel.does && !panel.editable);
     this.fixed = Object.fromEntries(given.map((panel) => [panel.name, this.given(panel)]));
-    this.past = [];
-    this.future = [];
-    this.views = new Set();
     this.seed = 0;
-    this.said = ""; // the last thing told of a change
-    this.error = null; // what was refused, and where
-    this.untold = ""; // why Python does not know
-    this.problem = ""; // why it cannot be computed
-    this.gesture = null;
-    this.proof = null; // the state in which the task was seen done
-    this.answer = null;
-    this.adopt(model.get("state"));
-    model.on("change:state", () => this.overtake());
-    model.on("change:reply", () => this.answered());
+    this.begin();
   }
 
   given(panel) {
@@ -83,26 +70,6 @@ export class Engine {
     const all = new Kind(bytes.slice().buffer);
     const row = (place) => all.subarray(place * columns, (place + 1) * columns);
     return range(frames).map((frame) => range(rows).map((i) => row(frame * rows + i)));
-  }
-
-  adopt(told) {
-    // what Python, or another page before this one, says
-    const known = told?.inputs && told?.settings ? told : { ...this.start, revision: 0 };
-    this.revision = known.revision;
-    this.answer = known.answer ?? null;
-    this.proof = known.proof ?? this.proof;
-    this.past = known.past ?? this.past;
-    this.state = { inputs: known.inputs, settings: known.settings };
-    this.compute();
-  }
-
-  overtake() {
-    // another page or Python has changed something, unless it is one's own words coming back
-    const told = this.model.get("state");
-    if (told?.revision === this.revision) return;
-    this.remember();
-    this.adopt(told);
-    this.show();
   }
 
   // ---- computing
@@ -128,7 +95,8 @@ export class Engine {
       const options = Object.entries(step.options).map(([name, option]) => [name, this.resolve(option, numbers)]);
       step.resolved = Object.fromEntries(options);
       const matrices = step.of.map((name) => values[name]);
-      values[step.name] = OPERATIONS[step.does].does(matrices, step.resolved);
+      const computed = OPERATIONS[step.does].does(matrices, step.resolved);
+      values[step.name] = inputs[step.name] ? writtenOver(computed, inputs[step.name]) : computed;
     }
     return [values, numbers];
   }
@@ -143,22 +111,15 @@ export class Engine {
     }
     const there = { values: this.values, numbers: this.numbers, start: this.start.inputs };
     const holds = this.task?.conditions.every(([kind, ...rest]) => CONDITIONS[kind](there, ...rest));
-    if (holds && !this.proof) this.proof = structuredClone(this.state);
-  }
-
-  get reached() {
-    return Boolean(this.proof);
-  }
-
-  get done() {
-    return this.reached && (!this.task.why || this.answer === this.task.right);
+    const isComputed = !this.steps.some(({ name }) => this.state.inputs[name]); // nothing is written over
+    if (holds && isComputed && !this.proof) this.proof = structuredClone(this.state);
   }
 
   // ---- where a number came from, and where it goes
 
   arithmetic(name, i, j) {
     const step = this.panel[name];
-    if (!step.does || !OPERATIONS[step.does].because) return null;
+    if (!step.does || !OPERATIONS[step.does].because || this.isPinned(name, i, j)) return null;
     const matrices = step.of.map((of) => this.values[of]);
     const leaves = step.of.map((of, k) => (r, c) => ({ at: [of, r, c], value: matrices[k][r][c] }));
     return OPERATIONS[step.does].because(leaves, step.resolved, i, j, matrices, this.values[name][i][j]);
@@ -196,25 +157,36 @@ export class Engine {
     return steps.flatMap((step) => this.values[step.name].flatMap((row, r) => cells(step, row, r))).filter(Boolean);
   }
 
-  // ---- changing: one gesture is one step of undo
+  // ---- changing
 
-  remember(gesture = null) {
-    if (gesture === null || gesture !== this.gesture) {
-      this.past.push(this.state);
-      this.future = [];
-    }
-    this.gesture = gesture;
+  /** Whether a hand wrote this number over the one that is computed. */
+  isPinned(name, i, j) {
+    return Boolean(this.panel[name].does) && typeof this.state.inputs[name]?.[i]?.[j] === "number";
   }
 
-  moved(state, said, error = null) {
-    if (state) {
-      this.state = state;
-      this.compute();
-      this.tell();
-    }
-    this.said = said;
-    this.error = error;
-    this.show();
+  /** What a hand changes in this panel: an input, or a result that may be written over. */
+  held(name) {
+    return this.panel[name].does ? this.values[name] : this.state.inputs[name];
+  }
+
+  withPins(name, cells) {
+    // the inputs with these numbers over the result: [row, column, number], null lets go
+    const pins = this.values[name].map((row, i) => row.map((_, j) => this.state.inputs[name]?.[i]?.[j] ?? null));
+    for (const [row, column, number] of cells) pins[row][column] = number;
+    const { [name]: _, ...others } = this.state.inputs;
+    return pins.flat().every((x) => x === null) ? others : { ...others, [name]: pins };
+  }
+
+  /** The numbers of a panel that are a hand's, as [row, column, number]. */
+  pinnedIn(name) {
+    const rows = this.panel[name].does ? (this.state.inputs[name] ?? []) : [];
+    return rows.flatMap((row, i) => row.map((x, j) => [i, j, x])).filter(([, , x]) => x !== null);
+  }
+
+  letGo(name) {
+    const held = this.values[name].flatMap((row, i) => row.map((_, j) => [i, j, null]));
+    this.remember();
+    this.moved({ ...this.state, inputs: this.withPins(name, held) }, `${this.title(name)}: as they are computed.`);
   }
 
   refuse(name, row, column, complaint) {
@@ -223,7 +195,9 @@ export class Engine {
 
   edit(name, cells, gesture) {
     // cells: [row, column, text]; all or none
-    const matrix = this.state.inputs[name].map((row) => [...row]);
+    const held = this.held(name);
+    const isResult = Boolean(this.panel[name].does);
+    const matrix = held.map((row) => [...row]);
     const [top, left] = cells[0];
     for (const [row, column, text] of cells) {
       if (matrix[row]?.[column] === undefined) {
@@ -234,14 +208,16 @@ export class Engine {
       }
       const [value, complaint] = readCell(text);
       if (complaint) {
-        const old = minus(exact(this.state.inputs[name][row][column]));
+        const old = minus(exact(held[row][column]));
         return this.refuse(name, row, column, `${complaint} ${old} stays.`);
       }
       matrix[row][column] = value;
     }
-    if (String(matrix) === String(this.state.inputs[name])) return this.moved(null, "");
+    const isYours = !isResult || cells.every(([row, column]) => this.isPinned(name, row, column));
+    if (isYours && String(matrix) === String(held)) return this.moved(null, "");
     this.remember(gesture);
-    const inputs = { ...this.state.inputs, [name]: matrix };
+    const pins = cells.map(([row, column]) => [row, column, matrix[row][column]]);
+    const inputs = isResult ? this.withPins(name, pins) : { ...this.state.inputs, [name]: matrix };
     this.moved({ ...this.state, inputs }, this.saidOf(name, cells, matrix[top][left]));
   }
 
@@ -255,11 +231,11 @@ export class Engine {
   paste(name, row, column, text, found) {
     // a block of numbers; of what *As code* copies each matrix by its name
     const assigned = [...text.matchAll(/(\w+) = (torch\.tensor\([^)]*\))/g)];
-    const inputNamed = (given) => Object.keys(this.state.inputs).find((known) => asName(known) === given);
+    const inputNamed = (given) => Object.keys(this.start.inputs).find((known) => asName(known) === given);
     const named = assigned.map(([, given, code]) => [inputNamed(given), readNumbers(code)]);
     if (named.length && named.every(([known, matrix]) => known && this.fits(known, matrix))) {
       this.remember();
-      const inputs = { ...this.state.inputs, ...Object.fromEntries(named) };
+      const inputs = { ...this.state.inputs, ...Object.fromEntries(named), ...this.pinsIn(text) };
       return this.moved({ ...this.state, inputs }, `${named.map(([known]) => known).join(", ")} pasted.`);
     }
     const rows = found?.every(Array.isArray) ? found : [found ?? [text]];
@@ -267,6 +243,19 @@ export class Engine {
       name,
       rows.flatMap((line, r) => line.map((x, c) => [row + r, column + c, String(x)])),
     );
+  }
+
+  pinsIn(text) {
+    // of what *As code* copies, the numbers written over results
+    const pins = {};
+    for (const [, given, row, column, number] of text.matchAll(/^(\w+)\[(\d+), (\d+)\] = (\S+)/gm)) {
+      const step = this.steps.find(({ name, pin }) => pin && asName(name) === given);
+      const matrix = step && this.values[step.name];
+      if (matrix?.[row]?.[column] === undefined) continue;
+      pins[step.name] ??= matrix.map((line) => line.map(() => null));
+      pins[step.name][row][column] = Number(number);
+    }
+    return pins;
   }
 
   fits(name, matrix) {
@@ -286,35 +275,6 @@ export class Engine {
     this.moved({ ...this.state, settings }, `${this.control[control].title} is now ${value}.`);
   }
 
-  travel(from, to, moved, stuck) {
-    this.gesture = null;
-    if (!from.length) return this.moved(null, stuck);
-    to.push(this.state);
-    this.moved(from.pop(), moved);
-  }
-
-  undo() {
-    this.travel(this.past, this.future, "Undone.", "There is nothing to undo.");
-  }
-
-  redo() {
-    this.travel(this.future, this.past, "Redone.", "There is nothing to redo.");
-  }
-
-  reset() {
-    this.remember();
-    this.proof = null;
-    this.answer = null;
-    this.moved(this.start, "Back to the example.");
-  }
-
-  prepare({ inputs, settings }, said) {
-    // as a phrase has it
-    this.remember();
-    const { start } = this;
-    this.moved({ inputs: { ...start.inputs, ...inputs }, settings: { ...start.settings, ...settings } }, said);
-  }
-
   random() {
     this.remember();
     this.seed += 1;
@@ -325,19 +285,17 @@ export class Engine {
     this.moved({ ...this.state, inputs: Object.fromEntries(drawn) }, `Random numbers, seed ${this.seed}.`);
   }
 
-  reason(answer) {
-    this.answer = answer;
-    this.tell();
-    this.said = this.done ? "Right." : "That is not the reason. Look again at what moved.";
-    this.show();
-  }
-
   code() {
-    const lines = Object.entries(this.state.inputs).map(([name, matrix]) => {
+    const { inputs } = this.state;
+    const lines = Object.keys(this.start.inputs).map((name) => {
+      const matrix = inputs[name];
       const rows = matrix.map((row) => `[${row.map(exact).join(", ")}]`).join(",\n    ");
       return `${asName(name)} = torch.tensor([\n    ${rows},\n], dtype=torch.float64)`;
     });
-    return ["import torch", "", ...lines].join("\n");
+    const pinned = this.steps.flatMap(({ name }) => this.pinnedIn(name).map(([i, j, x]) => [name, i, j, x]));
+    const pins = pinned.map(([name, i, j, x]) => `${asName(name)}[${i}, ${j}] = ${exact(x)}`);
+    const over = pins.length ? ["", "# written over what is computed", ...pins] : [];
+    return ["import torch", "", ...lines, ...over].join("\n");
   }
 
   // ---- words
@@ -373,50 +331,5 @@ export class Engine {
 
   label(name, i, j) {
     return `${this.title(name)} ${this.place(this.panel[name], i, j)}`;
-  }
-
-  // ---- Python: it is told after the page has been painted, and answers with the same revision. A page without it is
-  // told at once, with what it keeps for whoever comes back: it may be left in the next moment.
-
-  show() {
-    for (const view of this.views) view();
-  }
-
-  told() {
-    return { revision: this.revision, ...this.state, proof: this.proof, answer: this.answer };
-  }
-
-  tell() {
-    this.revision += 1;
-    clearTimeout(this.sending);
-    if (this.model.alone) return this.send({ past: this.past.slice(-KEPT) });
-    this.sending = setTimeout(() => {
-      try {
-        this.send({ fresh: !this.proof });
-        this.clock ??= setTimeout(() => this.missed(), PATIENCE);
-      } catch {
-        this.missed();
-      }
-    });
-  }
-
-  send(more) {
-    this.model.set("state", { ...this.told(), ...more });
-    this.model.save_changes();
-  }
-
-  missed() {
-    this.untold = UNTOLD;
-    this.clock = null;
-    this.show();
-  }
-
-  answered() {
-    const { revision, problem } = this.model.get("reply");
-    if (revision !== this.revision) return;
-    clearTimeout(this.clock);
-    this.clock = null;
-    this.untold = problem;
-    this.show();
   }
 }

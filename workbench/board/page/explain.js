@@ -60,9 +60,27 @@ export function explained(view, name, i, j) {
   const node = engine.arithmetic(name, i, j);
   if (!node) return null;
   const pieces = spelledOut(node, engine.values[name][i][j]);
-  const line = pieces.map((piece) => (typeof piece === "string" ? piece : leafOf(view, piece)));
-  line[line.length - 1] = element("strong", { class: "sum" }, line.at(-1));
-  return { words: engine.label(name, i, j), line, text: plainText(pieces), sources: inSight(view, sources(node)) };
+  const line = pieces.slice(0, -1).map((piece) => (typeof piece === "string" ? piece : leafOf(view, piece)));
+  const parts = [...partsOf(line), element("strong", { class: "sum" }, pieces.at(-1))];
+  return { words: engine.label(name, i, j), parts, text: plainText(pieces), sources: inSight(view, sources(node)) };
+}
+
+// A line is broken after a sign between its parts, and not within one; what follows e^ is raised.
+function partsOf(line) {
+  const parts = [[]];
+  let raised = null;
+  let depth = 0;
+  for (const piece of line) {
+    (raised ?? parts.at(-1)).push(typeof piece === "string" ? piece.replace(/e\^$/, "e") : piece);
+    if (raised) {
+      depth += Number(piece === "(") - Number(piece === ")");
+      if (depth > 0) continue;
+      parts.at(-1).push(element("sup", {}, ...raised));
+      raised = null;
+    } else if (/e\^$/.test(piece)) raised = [];
+    else if (/ [+/−=≈] $/.test(piece)) parts.push([]);
+  }
+  return parts.map((part) => element("span", { class: "part" }, ...part));
 }
 
 function leafOf(view, piece) {
@@ -88,7 +106,7 @@ export function counted({ engine, panels, shows }, cells) {
 /** What a change did, for whoever does not see it: the number that moved most, of the weights where they moved. */
 export function effectOf(view, before) {
   const { engine } = view;
-  const results = engine.steps.filter((step) => view.shows(step) && !view.blank(step.name) && step.role !== "stored");
+  const results = engine.steps.filter((step) => view.shows(step) && step.role !== "stored");
   const entriesOf = ({ name, kind }, row, i) =>
     Array.from(row, (x, j) => ({ name, kind, i, j, x, was: before[name]?.[i]?.[j] }));
   const entries = results.flatMap((step) => engine.values[step.name].flatMap((row, i) => entriesOf(step, row, i)));

@@ -169,3 +169,6 @@ export function randomMatrix(rows, columns, seed, place, [lowest, highest, step]
   const hash = (k) => mix((mix((mix(seed) ^ place) >>> 0) ^ k) >>> 0);
   return grid(rows, columns, (i, j) => lowest + step * Math.floor((hash(i * columns + j) * count) / 2 ** 32));
 }
+
+/** The lot number `place` of a seed: from 0 to 1, the same on every page. */
+export const lotOf = (seed, place) => mix((mix(seed) ^ place) >>> 0) / 2 ** 32;

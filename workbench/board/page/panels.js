@@ -2,17 +2,24 @@
 
 import { numberCell, resultCell, switchCell } from "./cells.js";
 import { element, worded } from "./elements.js";
-import { range } from "./numbers.js";
+import { range, sum } from "./numbers.js";
 import { arcs, canvasOf, gallery } from "./pictures.js";
+import { letGoOf, pinCell } from "./pins.js";
+
+const POINTS = matchMedia("(hover: hover)"); // on a phone a finger that scrolls points at nothing
 
 const CELLS = 600; // more than so many are drawn on a canvas
+const MOST = 0.5; // of the numbers of a matrix that may be marked as changed
 const PICTURES = { arcs };
 
 export function panelOf(view, panel) {
   const { engine } = view;
   const node = element("div", { class: `panel tone ${panel.kind}`, "data-name": panel.name });
   const head = element("div", { class: "head" }, element("b", {}, ...worded(panel.title)));
-  if (panel.note) head.append(element("span", { class: "note" }, panel.note));
+  const note = element("span", { class: "note" }, panel.note);
+  if (panel.note) head.append(note);
+  const letGo = panel.pin ? letGoOf(view, panel, note) : null;
+  if (letGo) head.append(letGo.node);
   node.append(head);
   const picture = panel.shape?.length === 3 ? gallery : PICTURES[panel.does];
   let drawn = null;
@@ -30,6 +37,7 @@ export function panelOf(view, panel) {
       const [rows, columns] = size();
       node.hidden = !view.shows(panel) || (!picture && rows * columns === 0);
       if (node.hidden) return;
+      node.classList.toggle("veiled", view.veiled.has(panel.name));
       const shapeNow = `${rows} ${columns} ${engine.gap(panel)}`;
       if (shapeNow !== shape) {
         shape = shapeNow;
@@ -39,6 +47,7 @@ export function panelOf(view, panel) {
         node.append(drawn.node);
       }
       drawn.update(matrix);
+      letGo?.update();
     },
     go: (i, j) => !node.hidden && Boolean(drawn?.go?.(i, j)),
     spot: (i, j) => (node.hidden ? null : drawn?.spot?.(i, j)),
@@ -48,9 +57,9 @@ export function panelOf(view, panel) {
 
 function tableOf(view, panel, first) {
   const { name } = panel;
-  const cellOf = panel.editable ? numberCell : resultCell;
+  const cellOf = panel.editable ? numberCell : panel.pin ? pinCell : resultCell;
   const cells = first.map((row, i) =>
-    Array.from(row, (_, j) => (panel.toggle ? switchCell : cellOf)(view, panel, i, j)),
+    Array.from(row, (_, j) => Object.assign((panel.toggle ? switchCell : cellOf)(view, panel, i, j), { at: [i, j] })),
   );
   const starts = range(first[0].length).filter((j) => isStart(view, panel, j));
   const table = element("table", { role: "grid", "aria-label": panel.title });
@@ -61,8 +70,9 @@ function tableOf(view, panel, first) {
   return {
     node: table,
     update(matrix) {
+      const isYours = yoursIn(view, panel, matrix);
       for (const [i, row] of matrix.entries()) {
-        for (const [j, x] of row.entries()) updateCell(view, panel, cells[i][j], x);
+        for (const [j, x] of row.entries()) updateCell(view, panel, cells[i][j], x, isYours(i, j));
       }
     },
     go(i, j) {
@@ -103,8 +113,8 @@ function bodyOf(view, { name, rows }, cells, starts) {
     if (rows.length) line.append(element("th", { scope: "row" }, rows[i] ?? String(i)));
     row.forEach(({ node }, j) => {
       if (j && starts.includes(j)) node.classList.add("after-gap");
-      node.addEventListener("mouseenter", () => view.look(name, i, j));
-      node.addEventListener("mouseleave", () => view.unlook());
+      node.addEventListener("mouseenter", () => POINTS.matches && view.look(name, i, j));
+      node.addEventListener("mouseleave", () => POINTS.matches && view.unlook());
       line.append(node);
     });
     body.append(line);
@@ -116,9 +126,9 @@ function bodyOf(view, { name, rows }, cells, starts) {
 function oneTabStop(view, name, cells, body) {
   let current = cells[0][0].target;
   current.tabIndex = 0;
-  const all = cells.flatMap((row, i) => row.map(({ target }, j) => [target, i, j]));
+  const all = cells.flatMap((row, i) => row.map(({ node }, j) => [node, i, j]));
   body.addEventListener("focusin", (event) => {
-    const found = all.find(([target]) => target === event.target);
+    const found = all.find(([node]) => node === event.target.closest("td"));
     if (!found) return;
     current.tabIndex = -1;
     current = event.target;
@@ -127,18 +137,27 @@ function oneTabStop(view, name, cells, body) {
   });
 }
 
-function updateCell(view, panel, cell, x) {
-  const blank = view.blank(panel.name) || view.isNothing(panel.name, x);
-  if (cell.shown !== undefined && Object.is(cell.shown, x) && cell.blank === blank) return;
+// The numbers that a hand has changed; where most are new, as at random, it is another example and none is.
+function yoursIn({ engine }, { name, editable }, matrix) {
+  if (!editable) return (i, j) => engine.isPinned(name, i, j);
+  const start = engine.start.inputs[name];
+  const isNew = (i, j) => matrix[i][j] !== start[i][j];
+  const count = sum(start.flatMap((row, i) => row.map((_, j) => Number(isNew(i, j)))));
+  return count > matrix.length * matrix[0].length * MOST ? () => false : isNew;
+}
+
+function updateCell(view, panel, cell, x, isYours) {
+  if (cell.shown !== undefined && Object.is(cell.shown, x) && cell.isYours === isYours) return;
   cell.shown = x;
-  cell.blank = blank;
-  cell.update(x, blank);
+  cell.isYours = isYours;
+  cell.node.classList.toggle("yours", isYours);
+  const isNothing = view.isNothing(panel.name, x);
+  cell.update(x, isNothing);
   const isShare = panel.kind === "weights" && !panel.toggle;
-  const painted = blank ? 0 : paintedOf(panel, x, isShare, view.halves[panel.name]);
+  const painted = isNothing ? 0 : paintedOf(panel, x, isShare, view.halves[panel.name]);
   cell.node.style.setProperty("--share", `${(Math.abs(painted) * 100).toFixed(1)}%`);
   cell.node.classList.toggle("below", painted < 0);
-  cell.node.classList.toggle("share", isShare);
-  cell.node.classList.toggle("broken", Number.isNaN(x) && !blank);
+  cell.node.classList.toggle("broken", Number.isNaN(x) && !isNothing);
 }
 
 // How much of a cell's colour a number has, −1 to 1: a share as much as it is, any other number its place on the

@@ -7,7 +7,22 @@ import { walk } from "./walk.js";
 
 const clamped = (x, least, most) => Math.max(least, Math.min(most, x));
 
-function paint(canvas, matrix, [red, green, blue]) {
+/** Paints a matrix on a canvas, again when the page turns dark or light: each share as strong as it is. */
+function painter(canvas) {
+  let matrix = null;
+  const again = () => matrix && paint(canvas, matrix);
+  canvas.addEventListener("transitionend", again);
+  new ResizeObserver(again).observe(canvas);
+  return (now) => {
+    matrix = now;
+    again();
+  };
+}
+
+function paint(canvas, matrix) {
+  const colour = getComputedStyle(canvas).color.match(/\d+/g);
+  if (!colour) return; // it is not on a page yet
+  const [red, green, blue] = colour.map(Number);
   const rows = matrix.length;
   const columns = matrix[0].length;
   const context = canvas.getContext("2d");
@@ -61,7 +76,7 @@ export function canvasOf(view, panel, first) {
   node.addEventListener("keydown", (event) => walk(view, name, ...at, event));
   return {
     node,
-    update: (matrix) => paint(canvas, matrix, view.colour(panel.kind)),
+    update: painter(canvas),
     go(i, j) {
       if (!(i >= 0 && j >= 0 && i < rows && j < columns)) return false;
       at = [i, j];
@@ -93,7 +108,7 @@ export function gallery(view, panel) {
   }
   const buttons = frames.map((frame, place) => {
     const canvas = element("canvas", { width: frame[0].length, height: frame.length });
-    paint(canvas, frame, view.colour("weights"));
+    painter(canvas)(frame);
     const value = valueAt(place);
     const attributes = { type: "button", class: "small-head", tabindex: place ? "-1" : "0" };
     const button = element("button", attributes, canvas, element("span", {}, String(value ?? place)));

@@ -1,11 +1,18 @@
-// The steps, one after the other: a scrubber, and numbers that fly to where they are used.
+// The steps, one after the other: a film of a few seconds, a scrubber, and numbers that fly to where they are used.
 
-import { button, element, used } from "./elements.js";
+import { button, element, icon, used } from "./elements.js";
 import { OPERATIONS } from "./operations.js";
 
-const SHOWN = 2600; // ms for which a step is shown
-const FLIGHT = 450; // ms in which a number flies
-const BETWEEN = 90; // ms from one number to the next
+const FILM = 6000; // ms for all steps together
+const FLIGHT = 350; // ms in which a number flies
+const BETWEEN = 40; // ms from one number to the next
+const SHORT = 800; // ms: in a shorter step no number flies
+const PICTURES = {
+  back: ["M12 5 7 10l5 5"],
+  next: ["M8 5l5 5-5 5"],
+  play: ["M6 4l10 6-10 6Z"],
+  pause: ["M7 5v10", "M13 5v10"],
+};
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -18,11 +25,12 @@ export function player(view) {
 
   function go(to) {
     pause();
-    show(to);
+    show(to, Infinity);
   }
-  const back = button("◂", () => go((at ?? steps().length) - 1), "Step back", "Step back");
-  const play = button("▸ Play", () => (clock ? pause() : start()), "Play the steps", "Play the steps");
-  const next = button("▸", () => go(at === null ? 0 : at + 1), "Step on", "Step on");
+  const back = button(icon(PICTURES.back), () => go((at ?? steps().length) - 1), "Step back", "Step back");
+  const play = button("", () => (clock ? pause() : start()), "Play the steps");
+  const next = button(icon(PICTURES.next), () => go(at === null ? 0 : at + 1), "Step on", "Step on");
+  play.classList.add("play");
   const bar = element("input", { type: "range", min: "0", step: "1", "aria-label": "Steps" });
   const count = element("output");
   bar.addEventListener("input", () => go(Number(bar.value)));
@@ -36,32 +44,40 @@ export function player(view) {
     go(to);
   });
 
+  function playing(isPlaying) {
+    play.replaceChildren(
+      icon(isPlaying ? PICTURES.pause : PICTURES.play),
+      element("span", {}, isPlaying ? "Pause" : "Play"),
+    );
+    play.setAttribute("aria-label", isPlaying ? "Pause" : "Play the steps");
+  }
+
   function pause() {
     clearInterval(clock);
     clock = null;
-    play.textContent = "▸ Play";
-    play.setAttribute("aria-label", "Play the steps");
+    playing(false);
   }
 
   function start() {
     const from = at === null || at >= steps().length - 1 ? 0 : at + 1;
-    clock = setInterval(() => (at >= steps().length - 1 ? pause() : show(at + 1)), SHOWN);
-    play.textContent = "❙❙ Pause";
-    play.setAttribute("aria-label", "Pause");
-    show(from);
+    const time = FILM / steps().length;
+    clock = setInterval(() => (at >= steps().length - 1 ? pause() : show(at + 1, time)), time);
+    playing(true);
+    show(from, time);
   }
 
-  function show(to) {
+  function show(to, time) {
     const all = steps();
     at = Math.max(0, Math.min(all.length - 1, to));
     const step = all[at];
     const names = step.of.map((name) => engine.title(name));
     view.veiled = new Set(all.slice(at + 1).map(({ name }) => name));
+    view.played = step;
+    engine.error = null;
     view.update();
     view.look(step.name, 0, 0, true);
-    engine.said = `${engine.title(step.name)}: ${OPERATIONS[step.does].says(names, step.resolved)}`;
-    view.speak();
-    if (!isStill()) fly(view, step);
+    view.say(`${engine.title(step.name)}: ${OPERATIONS[step.does].says(names, step.resolved)}`);
+    if (!isStill()) fly(view, step, time);
   }
 
   view.rest = () => {
@@ -69,14 +85,16 @@ export function player(view) {
     pause();
     at = null;
     view.veiled = new Set();
+    view.played = null;
   };
-  beginsByItself(view, node, start);
+  playing(false);
 
   return {
     node,
     update() {
       const all = steps();
       node.hidden = all.length < 3;
+      view.root.classList.toggle("playing", Boolean(view.played));
       bar.max = String(all.length - 1);
       bar.value = String(at ?? all.length - 1);
       const name = all[at ?? all.length - 1]?.name ?? engine.panels[0].name;
@@ -85,33 +103,6 @@ export function player(view) {
     },
     stop: pause,
   };
-}
-
-// A page may let a board begin by itself: silently, and until anybody touches or presses anything.
-function beginsByItself(view, player, start) {
-  const { engine, root } = view;
-  const spoken = [view.said, view.spoken];
-
-  function end() {
-    for (const flight of root.getAnimations({ subtree: true })) flight.cancel();
-    view.rest();
-    view.unlook();
-    engine.said = "";
-    view.update();
-  }
-  root.addEventListener("begin", () => {
-    const touched = new AbortController();
-    const onTouch = ({ target }) => {
-      touched.abort();
-      for (const words of spoken) words.removeAttribute("aria-live");
-      if (!player.contains(target)) end(); // its buttons know what to do
-    };
-    for (const kind of ["pointerdown", "keydown", "focusin"]) {
-      window.addEventListener(kind, onTouch, { signal: touched.signal, capture: true });
-    }
-    for (const words of spoken) words.setAttribute("aria-live", "off");
-    start();
-  });
 }
 
 const centreOf = (node) => {
@@ -132,21 +123,21 @@ function appear(node, duration, delay) {
 }
 
 // A row and a column meet: their numbers fly into the line, the sum drops into its cell, and the others follow.
-function fly(view, step) {
+function fly(view, step, time) {
   const panel = view.panel(step.name);
-  const leaves = view.why.querySelectorAll(".leaf");
+  const [rows, columns] = panel.size();
+  const leaves = time < SHORT ? [] : view.why.querySelectorAll(".leaf");
   leaves.forEach((leaf, k) => {
     const from = view.panel(leaf.at[0]).spot(leaf.at[1], leaf.at[2]);
-    if (from) comeFrom(leaf, from, 0.3, { delay: Math.min(k, 8) * BETWEEN, easing: "ease-in-out" });
+    if (from) comeFrom(leaf, from, 0.3, { delay: Math.min(k, 4) * BETWEEN, easing: "ease-in-out" });
   });
-  const sum = view.why.querySelector(".sum");
+  const sum = leaves.length ? view.why.querySelector(".sum") : null;
   const cell = panel.spot(0, 0);
-  if (!sum || !cell) return;
-  const wait = FLIGHT + Math.min(leaves.length, 9) * BETWEEN;
-  appear(sum, 200, wait);
-  comeFrom(cell, sum, 0, { delay: wait + 200, easing: "ease-in" });
-  const [rows, columns] = panel.size();
-  for (let place = 1; place < rows * columns; place++) {
-    appear(panel.spot(Math.floor(place / columns), place % columns), 150, wait + 600 + 40 * place);
+  if (!cell) return;
+  const wait = sum ? FLIGHT : 0;
+  appear(sum, 100, wait);
+  if (sum) comeFrom(cell, sum, 0, { duration: 250, delay: wait + 50, easing: "ease-in" });
+  for (let place = sum ? 1 : 0; place < rows * columns; place++) {
+    appear(panel.spot(Math.floor(place / columns), place % columns), 150, wait + (250 * place) / (rows * columns));
   }
 }

@@ -1,4 +1,5 @@
-// On a phone, always in view: the number being edited with its stepper, and the weights and last results.
+// On a phone, always in view: the number being edited with its stepper, and the weights and last results; of a film
+// the step that is played.
 
 import { button, element } from "./elements.js";
 import { exact, minus, written } from "./numbers.js";
@@ -11,37 +12,35 @@ const isSmall = (matrix) => matrix.length > 0 && matrix.length < ROWS && matrix[
 const inFlow = (one, other) => one.at[0] - other.at[0] || one.at[1] - other.at[1];
 
 export function stripOf(view) {
-  const { engine } = view;
+  const { engine, root } = view;
   let stepped = null; // the number that the buttons change: the last input that was tapped
-  const value = () => engine.state.inputs[stepped[0]][stepped[1]][stepped[2]];
+  const value = () => engine.held(stepped[0])[stepped[1]][stepped[2]];
+  const isSteppable = (at) => isNumbers(engine.panel[at[0]]) || engine.isPinned(...at);
   const step = (by) => () => engine.put(...stepped, value() + by, `stepper ${stepped}`);
+  const edited = element("span", { class: "edited" });
   const down = button("−", step(-1), undefined, "one less");
   const up = button("+", step(1), undefined, "one more");
-  const edited = element("span", { class: "edited" }, "Tap a number to change it.");
   const mini = element("div", { class: "mini" });
-  const stepper = element("div", { class: "stepper" }, down, edited, up); // there from the start, so that nothing jumps
-  stepper.hidden = !engine.panels.some(isNumbers);
 
   function update() {
-    if (view.root.classList.contains("narrow")) mini.replaceChildren(...resultsOf(view).map(small));
+    if (root.classList.contains("narrow")) mini.replaceChildren(...resultsOf(view).map(small));
   }
-  return {
-    node: element("div", { class: "strip" }, stepper, mini),
-    update,
-    step() {
-      if (view.asked && isNumbers(engine.panel[view.asked[0]])) stepped = view.asked;
-      down.disabled = !stepped;
-      up.disabled = !stepped;
-      update();
-      if (stepped) edited.textContent = `${engine.label(...stepped)}: ${minus(exact(value()))}`;
-    },
+  view.step = () => {
+    const isNumber = Boolean(view.asked && isSteppable(view.asked));
+    if (isNumber) stepped = view.asked;
+    const isAsking = view.asked && !isNumber;
+    root.classList.toggle("stepping", Boolean(stepped && !view.played && !isAsking && !engine.error));
+    if (stepped) edited.textContent = `${engine.label(...stepped)}: ${minus(exact(value()))}`;
+    update();
   };
+  return { stepper: element("div", { class: "stepper" }, down, edited, up), mini, update };
 }
 
 // The first weights and where the flow ends, if they are small; of large weights one row.
 function resultsOf(view) {
   const { engine } = view;
   const whole = ({ kind, title, name }) => ({ kind, title, matrix: engine.values[name] });
+  if (view.played) return [isSmall(engine.values[view.played.name]) ? whole(view.played) : oneRow(view, view.played)];
   const shown = engine.steps.filter((step) => view.shows(step));
   const smallOnes = shown.filter(({ name }) => isSmall(engine.values[name]));
   const isWeights = ({ kind }) => kind === "weights";

@@ -57,7 +57,7 @@ function boxOf(node, flow) {
   const { left, top, width } = flow.getBoundingClientRect();
   const zoom = width / flow.offsetWidth || 1;
   const whole = node.getBoundingClientRect();
-  const table = node.lastElementChild.getBoundingClientRect();
+  const table = node.children[1].getBoundingClientRect(); // or what stands for it
   return {
     left: (table.left - left) / zoom,
     right: (table.right - left) / zoom,

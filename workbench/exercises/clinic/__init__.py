@@ -19,7 +19,7 @@ Then give it its cells in notebook 6, as the others have, and run tests/workbenc
 
 from ..engine.exercise import EXERCISES
 from .bug import Bug, Patient
-from .bugs import cache, dropout, edge_cases, heads, masks, scores_and_weights  # noqa: F401 - registers them
+from .bugs import blocks, cache, dropout, edge_cases, heads, masks, scores_and_weights  # noqa: F401 - registers them
 from .fault_names import FAULTS
 
 __all__ = ["FAULTS", "PATIENTS"]

@@ -214,7 +214,7 @@ class Patient:
         return f"Patient {self.id}: {self.interface}\n\n{numbered}"
 
     def _repr_html_(self):
-        number = '<span style="opacity: 0.6; user-select: none">{:>2}  </span>'
+        number = '<span style="opacity: 0.7; user-select: none">{:>2}  </span>'
         lines = enumerate(html.escape(self.source, quote=False).splitlines(), start=1)
         numbered = "\n".join(number.format(n) + line for n, line in lines)
         call, meaning = (html.escape(part, quote=False) for part in self.interface.split(" → output; "))

@@ -8,7 +8,7 @@ from torch import nn
 
 from attn_lib.cache import cached_attention
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
-from attn_lib.masks import padding_mask, window_mask
+from attn_lib.masks import causal_mask, padding_mask, window_mask
 from attn_lib.position import rotary
 
 
@@ -119,6 +119,22 @@ def read_at_once(core=by_library):
         n, groups = q.size(2), q.size(1) // k.size(1)
         k, v = share_heads(rotary(k), groups), share_heads(v, groups)
         return core(rotary(q), k, v, window_mask(n, n, window))
+
+    return attention
+
+
+def normed(x):
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def block_of(core=by_library, *, norm=normed, road=lambda x, h: x, behind=lambda x, h, norm: norm(x)):
+    """Return a pre-norm block around a core, with parts to be exchanged."""
+
+    def attention(x, w_q, w_k, w_v, w_1, w_2):
+        h = norm(x)
+        x = road(x, h)
+        x = x + core(h @ w_q, h @ w_k, h @ w_v, causal_mask(x.size(1)))
+        return x + F.relu(behind(x, h, normed) @ w_1) @ w_2
 
     return attention
 

@@ -54,6 +54,11 @@ def reads(chunks, window, heads=2, kv_heads=2, batch=1, seed=0):
     return *tensors, chunks, window
 
 
+def of_block(n=4, d=4, batch=2, seed=0):
+    sizes = (batch, n, d), (d, d), (d, d), (d, d), (d, 3 * d), (3 * d, d)
+    return tuple(normal(*size, seed=seed + i) for i, size in enumerate(sizes))
+
+
 PLAIN = Interface(
     "attention(q, k, v, mask=None)",
     "mask bool, True = may attend",
@@ -141,5 +146,14 @@ CHUNKS = Interface(
         reads([5], 3, heads=2, kv_heads=1, seed=9),
     ],
     correct.read_at_once,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
+BLOCK = Interface(
+    "attention(x, w_q, w_k, w_v, w_1, w_2)",
+    "a block: x (batch, n, d), pre-norm, causal, one head; its norms have no weight and no bias, its MLP is w_1, ReLU, "
+    "w_2",
+    [correct.block_of(core) for core in correct.CORES],
+    [of_block(), of_block(n=3, d=6, seed=10), of_block(n=1, batch=1, seed=20)],
+    correct.block_of,
     ("6.1", "6.4", "6.5", "6.8"),
 )

@@ -25,7 +25,7 @@ const store = (place, name) => ({
 
 // --------------------------------------------------------------------------------------------------- guesses
 
-const kept = store(localStorage, page); // guess → { text, right, shown, again }
+const kept = store(localStorage, page); // guess → { text, right, shown, once: right at once, done, again: may be repeated }
 const typed = store(localStorage, `${page}:typed`); // guess → what stands in its line, asked or not
 
 function setUp(form) {
@@ -35,7 +35,9 @@ function setUp(form) {
   const question = JSON.parse(form.dataset.question);
   const tried = new Set();
   function remember(state) {
-    kept.set({ ...kept.get(), [form.id]: { ...state, again } });
+    const { once = null, done = false } = kept.get()?.[form.id] ?? {};
+    state.done = done || state.right || state.shown;
+    kept.set({ ...kept.get(), [form.id]: { ...state, once: once ?? state.once ?? null, again } });
     sayHowFar();
   }
   function say(text, right) {
@@ -53,7 +55,7 @@ function setUp(form) {
     const enough = missed || tried.size > 1;
     say(`${right ? "✓" : unread ? "…" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
     if (right || enough) reveal();
-    remember({ text, right: Boolean(right), shown: enough });
+    remember({ text, right: Boolean(right), shown: enough, once: unread ? null : Boolean(right) });
   }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -84,15 +86,57 @@ function waiting(form) {
 }
 
 all("form.guess").forEach(setUp);
+// The guesses of a page that this browser knows; exercises are none.
+function guessesOn(name) {
+  return Object.values(store(localStorage, name).get() ?? {}).filter((one) => one && !one.again);
+}
 function sayHowFar() {
   for (const place of all(".so-far")) {
-    const states = Object.values(store(localStorage, place.dataset.page).get() ?? {});
-    const right = states.filter((state) => state?.right && !state.again).length; // exercises are no guesses
-    place.textContent =
-      right || place.dataset.page === page ? `${right} of ${place.dataset.guesses} guesses right` : "";
+    const right = guessesOn(place.dataset.page).filter((one) => one.right).length;
+    place.textContent = `${right} of ${place.dataset.guesses} guesses right`;
   }
 }
 sayHowFar();
+
+// ----------------------------------------------------------------------------------------------------- cards
+
+// How much of a lesson was guessed, on its ring: 0, a part, or all.
+function drawRing(card) {
+  const of = Number(card.dataset.guesses);
+  const done = guessesOn(card.dataset.page).filter((one) => one.done).length;
+  const ring = card.querySelector(".ring");
+  ring.querySelector(".part").setAttribute("stroke-dasharray", `${done / of} 1`);
+  ring.classList.toggle("finished", done >= of);
+  if (done) ring.setAttribute("aria-label", done < of ? `${done} of ${of} guesses done` : "finished");
+  return { card, isBegun: done > 0, isFinished: done >= of };
+}
+
+// The cards, the one to go on with, and one line on all: each guess that was made counts once in both of its numbers.
+function showCards() {
+  const cards = all(".cards a[data-page]").map(drawRing);
+  const made = cards.flatMap(({ card }) => guessesOn(card.dataset.page)).filter((one) => typeof one.once === "boolean");
+  const finished = cards.filter((one) => one.isFinished);
+  const begun = cards.filter((one) => one.isBegun && !one.isFinished);
+  const next = begun[0] ?? cards.find((one) => !one.isFinished);
+  for (const { card } of cards) card.classList.toggle("next", card === next?.card && cards.some((one) => one.isBegun));
+  if (!finished.length && !begun.length) return;
+  const [told, onwards] = document.querySelector(".how-far").children;
+  told.textContent = [
+    [finished.length && `${finished.length} finished`, begun.length && `${begun.length} begun`]
+      .filter(Boolean)
+      .join(", "),
+    `${made.length} guess${made.length === 1 ? "" : "es"}, ${made.filter((one) => one.once).length} right at once`,
+    "Kept in this browser only.",
+  ].join(". ");
+  onwards.hidden = !next;
+  if (!next) return;
+  onwards.href = next.card.getAttribute("href");
+  onwards.textContent = `${next.isBegun ? "Go on with" : "Begin with"} lesson ${next.card.querySelector("h4 span").textContent}`;
+}
+if (document.querySelector(".cards")) {
+  showCards();
+  window.addEventListener("pageshow", showCards); // Back finds the page as it was left
+}
 
 // ---------------------------------------------------------------------------------------------------- boards
 
@@ -132,12 +176,6 @@ function setUpBoard(place, i) {
   const last = store(localStorage, `${page}:board-${i}`);
   const line = (kind) => Object.assign(document.createElement("p"), { className: kind });
   const notice = Object.assign(line("board-notice"), { role: "status" });
-  const tools = line("board-tools");
-  const button = Object.assign(document.createElement("button"), {
-    type: "button",
-    textContent: "Link to these numbers",
-  });
-  const said = Object.assign(document.createElement("span"), { role: "status" });
   let link = tab.get()?.link; // the last one whose numbers were taken in this tab, or that was made here
   const keep = () => {
     const { inputs, settings, answer, proof, past } = place.now();
@@ -157,39 +195,45 @@ function setUpBoard(place, i) {
     else if (asked) keep();
     else if (taken && !own && !alike(taken, place.start))
       notice.textContent = "These are your numbers from last time. Reset brings back the example.";
-    place.isAsLeft = Boolean(taken);
   };
   place.take = ({ now }) => (now && place.put(now)) || damaged();
   place.addEventListener("needed", () => place.begin());
   place.addEventListener("moved", () => {
-    notice.textContent = said.textContent = "";
+    notice.textContent = "";
     keep();
   });
-  button.addEventListener("click", async () => {
+  async function copyLink() {
     history.replaceState(history.state, "", `#board=${i}&now=${coded(place.now())}`);
     keep();
     try {
       await navigator.clipboard.writeText(location.href);
-      said.textContent = " Copied.";
+      return "The link is copied.";
     } catch {
-      said.textContent = " It stands in the address bar.";
+      return "The link stands in the address bar.";
     }
-  });
-  tools.append(button, said);
+  }
+  place.more = [{ words: "Link to these numbers", act: copyLink }];
   place.before(notice);
-  place.after(tools);
   place.addEventListener("prepared", () => goTo(place)); // made so by a sentence, which may stand far from it
 }
 boards.forEach(setUpBoard);
 
-// Each in a task of its own, so that a slow phone can be scrolled meanwhile; all at once where a place is gone to.
-function beginNext() {
-  const place = boards.find((one) => !one.model);
-  if (!place) return;
-  place.begin();
-  cameBack || location.hash ? beginNext() : setTimeout(beginNext);
+// The first board begins at once, another when it comes near, in a task of its own; all at once where a place is gone
+// to, as heights change.
+const coming = new IntersectionObserver(
+  (seen) => {
+    for (const { isIntersecting, target } of seen) {
+      if (!isIntersecting) continue;
+      coming.unobserve(target);
+      setTimeout(() => target.model || target.begin());
+    }
+  },
+  { rootMargin: "100% 0px" },
+);
+for (const place of boards) {
+  if (place === boards[0] || cameBack || location.hash) place.begin();
+  else coming.observe(place);
 }
-beginNext();
 
 // A number that is being typed when the page is left is taken as if Enter had been pressed.
 window.addEventListener(
@@ -202,22 +246,6 @@ function goTo(place) {
   if (top < 0 || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
 }
 
-// On a visitor's first look at the first page its board shows once, step by step, what it does.
-const played = store(localStorage, "played");
-window.addEventListener("load", () => {
-  if (page !== "index" || played.get() || boards[0].isAsLeft || matchMedia("(prefers-reduced-motion: reduce)").matches)
-    return;
-  new IntersectionObserver(
-    ([{ isIntersecting, target }], sight) => {
-      if (!isIntersecting) return;
-      sight.disconnect();
-      played.set(true);
-      target.dispatchEvent(new Event("begin"));
-    },
-    { rootMargin: "-50% 0px" },
-  ).observe(boards[0].querySelector(".attn-board"));
-});
-
 function goToLinked() {
   const link = linked();
   if (link) goTo(link.now ? link.place : link.place.previousElementSibling);
@@ -228,6 +256,28 @@ window.addEventListener("hashchange", () => {
   link.place.take(link);
   goToLinked();
 });
+
+// ---------------------------------------------------------------------------------------------------- header
+
+// The button turns the page dark or light; where that is what the system asks for, nothing is kept.
+const root = document.documentElement;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+document.querySelector("button.shade").addEventListener("click", () => {
+  const isDark = root.dataset.shade ? root.dataset.shade === "dark" : dark.matches;
+  root.dataset.shade = isDark === dark.matches ? (isDark ? "light" : "dark") : "";
+  try {
+    if (root.dataset.shade) localStorage.setItem("attention:shade", root.dataset.shade);
+    else localStorage.removeItem("attention:shade");
+  } catch {
+    /* private windows may refuse */
+  }
+});
+for (const menu of all(".menu"))
+  menu.addEventListener("click", ({ target }) => target.closest("a") && menu.hidePopover());
+
+// How to run a lesson stands folded at the top of its page: what leads there opens it.
+for (const link of all('a[href="#run-it"]'))
+  link.addEventListener("click", () => (document.getElementById("run-it").open = true));
 
 // ------------------------------------------------------------------------------------------------------ map
 
@@ -241,9 +291,13 @@ if (map) {
   const light = () => {
     const [, now] = steps.findLast(([heading]) => heading.getBoundingClientRect().top < innerHeight / 2) ?? [];
     for (const box of all("[data-step]", map)) box.classList.toggle("lit", Number(box.dataset.step) === now);
-    map.classList.toggle("shown", Boolean(now));
+    map.classList.add("shown"); // so that it has a place
+    const { left, top, bottom } = map.getBoundingClientRect();
+    const isUnder = (box) => box.right > left && box.top < bottom && box.bottom > top;
+    const others = all("article :is(.saved-board, img, pre, table)").map((node) => node.getBoundingClientRect());
+    map.classList.toggle("shown", Boolean(now) && !others.some(isUnder));
   };
-  document.querySelector(".sidebar-sticky").append(map);
+  document.body.append(map);
   window.addEventListener("scroll", light);
   light();
 }
@@ -253,7 +307,7 @@ if (map) {
 // Whatever scrolls sideways on this screen can be reached, and so scrolled, with the keyboard.
 function reach() {
   // looked at first and changed then: every look after a change costs the page a layout
-  const boxes = all(".content :is(p, pre, .math-wrapper, .table-wrapper, .output div)");
+  const boxes = all("article :is(p:not(.unseen), pre, .math-wrapper, .table-wrapper, .output div)");
   const wide = new Set(
     boxes.filter((box) => box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible"),
   );
@@ -265,7 +319,7 @@ function reach() {
 // The boards of a page, which take their room as it changes, have observed it for longer and are told first.
 window.addEventListener("load", () => {
   goToLinked();
-  new ResizeObserver(reach).observe(document.querySelector(".content"));
+  new ResizeObserver(reach).observe(document.querySelector("article"));
 });
 
 // In print the answers stand at the end, with what was folded under them; hints and everything else folded is open.

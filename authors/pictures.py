@@ -1,0 +1,245 @@
+"""Takes README's pictures from the real thing: `python -m authors.pictures`, or only those named behind it.
+
+Site and deck are built, a class of twelve is graded and a cell is run; a browser then does what a person would, and its
+window is kept. Look at every picture afterwards. Needs Chromium, and bubblewrap for the class's answers.
+"""
+
+import io
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from .deck import build as deck
+from .grade.grade_class import grade
+from .site import sphinx_site
+
+ROOT = Path(__file__).resolve().parents[1]
+IMG = ROOT / "img"
+BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"
+POINTER = """(() => {
+  const pointer = document.createElement("div");
+  pointer.style.cssText = `position: fixed; z-index: 99; width: 26px; height: 26px; margin: -13px; border-radius: 50%;
+    border: 3px solid #17202E; background: #17202E22; pointer-events: none; left: -50px`;
+  document.body.append(pointer);
+  addEventListener("mousemove", (event) => {
+    pointer.style.left = `${event.clientX}px`;
+    pointer.style.top = `${event.clientY}px`;
+  }, true);
+})()"""  # a browser's window is kept without its own
+
+
+def main(names):
+    """Take the pictures of these names, or all, into img/; returns an exit code."""
+    taken = {"moving": moving, "verdict": verdict, "slide": slide, "class": class_page}
+    if unknown := [name for name in names if name not in taken]:
+        sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(taken)}")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=browser_here(), args=["--no-sandbox"])
+        for name in names or taken:
+            taken[name](browser, Path(folder))
+            print(f"img: {name}", flush=True)
+    return 0
+
+
+def browser_here():
+    found = [path for name in BROWSERS if (path := shutil.which(name))]
+    return found[0] if found else None  # without one, Playwright's own
+
+
+@contextmanager
+def window(browser, path, width, height, **settings):
+    """A page of a browser on a file, in light colours and with nothing that moves by itself."""
+    look = {"color_scheme": "light", "reduced_motion": "reduce", "viewport": {"width": width, "height": height}}
+    page = browser.new_page(**look | settings)
+    page.goto(path.as_uri())
+    yield page
+    page.close()
+
+
+# ---------------------------------------------------------------------------------------------------------- moving
+
+
+class Film:
+    """What a window shows at each moment, as an animated picture."""
+
+    def __init__(self, page):
+        self.page, self.frames, self.lasts = page, [], []
+
+    def take(self, seconds):
+        image = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
+        self.frames.append(image)
+        self.lasts.append(round(1000 * seconds))
+
+    def type(self, place, text):
+        place.fill("")
+        for i in range(len(text)):
+            place.fill(text[: i + 1])
+            self.take(0.25)
+
+    def save(self, path):
+        first, *rest = self.frames
+        look = {"save_all": True, "append_images": rest, "duration": self.lasts, "loop": 0}
+        first.save(path, "WEBP", quality=82, method=6, **look)
+
+
+def moving(browser, _):
+    """In lesson 1 a number is moved; then a guess gets its verdict, a wrong one first."""
+    if sphinx_site.build(sphinx_site.BUILD):
+        sys.exit("the site has faults, see above")
+    site = sphinx_site.BUILD / "site"
+    with window(browser, site / "notebooks/01_by_hand.html", *FILM) as page:
+        page.evaluate(POINTER)
+        film = Film(page)
+        move_a_number(page, film)
+        guess_a_score(page, film)
+    film.save(IMG / "moving.webp")
+    with window(browser, site / "index.html", 1200, 630) as page:  # what is shown with a link that is shared
+        page.screenshot(path=IMG / "door.png")
+
+
+def move_a_number(page, film):
+    """The key of tea is made larger by a hand, and what I hears goes over to tea."""
+    board = page.locator(".saved-board[data-title='I like tea']:has(.grab)").first
+    board.evaluate("(board) => scrollBy(0, board.getBoundingClientRect().top - 40)")
+    thumb = board.locator(".grab .thumb").first
+    thumb.wait_for()
+    film.take(1.6)
+    box = thumb.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 4  # below its number, which is read
+    page.mouse.move(x, y)
+    film.take(0.8)
+    page.mouse.down()
+    for step in range(1, 13):
+        page.mouse.move(x + 12 * step, y)
+        film.take(0.14)
+    page.mouse.up()
+    film.take(2.8)
+
+
+def guess_a_score(page, film):
+    form = page.locator("#guess-one-score")
+    for text, sign, seconds in (("14", "✗", 3.6), ("12", "✓", 3.2)):
+        form.evaluate("(form) => scrollBy(0, form.getBoundingClientRect().top - innerHeight / 2)")
+        form.get_by_role("textbox").click()
+        film.take(1.2)
+        film.type(form.get_by_role("textbox"), text)
+        form.get_by_role("button", name="Run").click()
+        form.locator(".verdict").get_by_text(sign).wait_for()
+        film.take(seconds)
+
+
+FILM = 920, 600
+
+
+# --------------------------------------------------------------------------------------------------------- stills
+
+
+def still(page, name, **what):
+    """Keep the window, in as few colours as it needs."""
+    image = Image.open(io.BytesIO(page.screenshot(**what))).convert("RGB")
+    image.save(IMG / f"{name}.webp", "WEBP", quality=84, method=6)
+
+
+CHECKED = """\
+def my_causal_mask(n_queries, n_keys):
+    return torch.ones(n_queries, n_keys).tril().bool()
+---
+from workbench.exercises import check
+
+check("3.2", my_causal_mask)"""
+
+
+def verdict(browser, folder):
+    """What a notebook says of an answer with a mistake that has a name."""
+    cells = [nbformat.v4.new_code_cell(source) for source in CHECKED.split("\n---\n")]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import torch"), *cells])
+    NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    notebook.cells = notebook.cells[1:]
+    notebook.cells[1].source = notebook.cells[1].source.rpartition("\n")[2]  # a lesson has imported it above
+    for count, cell in enumerate(notebook.cells, 61):
+        cell.execution_count = count
+        for output in cell.outputs:
+            output.execution_count = count
+    page, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
+    (folder / "verdict.html").write_text(page, encoding="utf-8")
+    with window(browser, folder / "verdict.html", 920, 600, device_scale_factor=2) as page:
+        still(page, "verdict", full_page=True)
+
+
+def slide(browser, folder):
+    """The first board of notebook 3, as a hall sees it."""
+    (folder / "slides.html").write_text(deck.page(ROOT / "notebooks/03_masking.ipynb"), encoding="utf-8")
+    with window(browser, folder / "slides.html", 1280, 720) as page:
+        page.wait_for_function("window.Reveal && Reveal.isReady()")
+        number = page.locator("section[data-number]:has(.saved-board)").first.get_attribute("data-number")
+        for key in (*number, "Enter"):
+            page.keyboard.press(key)
+        page.locator("section.present .attn-board").wait_for()
+        still(page, "slide")
+
+
+PADDING = {
+    "right": "(torch.arange(max_len) < lengths[:, None])[:, None]",
+    "turned": "(torch.arange(max_len) >= lengths[:, None])[:, None]",
+}
+CAUSAL = {"right": "torch.ones(n_queries, n_keys).tril(n_keys - n_queries).bool()"}
+CAUSAL |= {"corner": "torch.ones(n_queries, n_keys).tril().bool()", "turned": "~" + CAUSAL["right"]}
+SOFTMAX = {
+    "right": "torch.where(mask, scores, -torch.inf).softmax(-1).nan_to_num(0.0)",
+    "nan": "torch.where(mask, scores, -torch.inf).softmax(-1)",
+    "late": "scores.softmax(-1) * mask",
+}
+CLASS = {
+    "Ada Marsh": ("right", "right", "right"),
+    "Ben Okafor": ("right", "corner", "nan"),
+    "Chloé Roux": ("right", "corner", "late"),
+    "Dao Linh": ("right", "right", "nan"),
+    "Emeka Obi": ("turned", "corner", "right"),
+    "Fatima Zaidi": ("right", "right", "right"),
+    "Goran Ilić": ("right", "corner", "late"),
+    "Hana Sato": ("right", "right", "nan"),
+    "Iris Blom": ("turned", "turned", "nan"),
+    "Jonas Frey": ("right", "corner", "right"),
+    "Kaito Mori": ("right", "right", "nan"),
+    "Lena Vogt": ("right", "right", "right"),
+}
+HAND_IN = """\
+import torch
+
+
+def my_padding_mask(lengths, max_len):
+    return {}
+
+
+def my_causal_mask(n_queries, n_keys):
+    return {}
+
+
+def my_masked_softmax(scores, mask):
+    return {}
+"""
+
+
+def class_page(browser, folder):
+    """What a lecturer sees of a class of twelve, whose answers are made up and judged in earnest."""
+    handed_in = folder / "class"
+    for name, (padding, causal, softmax) in CLASS.items():
+        path = handed_in / name / "notebook_3.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(HAND_IN.format(PADDING[padding], CAUSAL[causal], SOFTMAX[softmax]), encoding="utf-8")
+    grade(handed_in, handed_in)
+    with window(browser, handed_in / "class.html", 1100, 900) as page:
+        below = page.get_by_role("heading", name="Each student").bounding_box()["y"]
+        still(page, "class", clip={"x": 0, "y": 0, "width": 1100, "height": below - 8})
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,288 @@
+"""The lessons as cards: of each a drawing from its own numbers, what it promises, and how far this browser has come.
+
+A lesson of course.toml has its card by itself; its drawing is the function in `DRAWINGS` under its number, which draws
+on 288 × 144 in colours of tokens.css, so that the same lines are light and dark.
+"""
+
+import html
+import re
+from itertools import groupby
+
+import nbformat
+import torch
+from torch import nn
+
+from attn_lib import MultiHeadAttention, position_angles, scaled_dot_product_attention
+from attn_lib.examples import TOKENS, W_k, W_q, X
+from workbench.board.lessons import mask_board
+from workbench.display.show import marked
+from workbench.exercises.clinic import PATIENTS
+
+from ..deck.outputs import run_here
+from ..lessons import lessons
+
+PARTS = {1: "Attention, made by you", 7: "What attention does"}  # the first lesson of each, and its name
+NOWHERE = "No guess yet. What you do is kept in this browser only."
+WIDTH, HEIGHT = 288, 144
+ACROSS = 34  # an arc with all the weight
+RING = (
+    '<svg class="ring" viewBox="0 0 36 36" role="img" aria-label="not begun"><circle cx="18" cy="18" r="15"/>'
+    '<circle class="part" cx="18" cy="18" r="15" pathLength="1" stroke-dasharray="0 1"/>'
+    '<path d="M11 18.5l5 5 9-10"/></svg>'
+)
+
+
+def cards(pages):
+    """What the first page has of the lessons: how far one is, the button that goes on, and a grid for each part."""
+    begins = f'<a class="button go-on" href="notebooks/{pages[0].lesson.name}.html">Begin with lesson 1</a>'
+    told = f'<div class="how-far"><p role="status">{NOWHERE}</p>{begins}</div>'
+    parts = groupby(pages, key=lambda page: max(first for first in PARTS if first <= page.lesson.number))
+    grids = (f"<h3>{PARTS[first]}</h3><ol>{''.join(map(card, part))}</ol>" for first, part in parts)
+    return f'<div class="cards">{told}{"".join(grids)}</div>'
+
+
+def card(page):
+    """A link to a lesson: its drawing, name, promise and minutes, and a ring for its guesses."""
+    lesson = page.lesson
+    promise = lesson.promise[0].upper() + lesson.promise[1:]
+    minutes = f"{lesson.minutes} minutes, {lesson.exercises} for {lesson.exercises_for}"
+    return (
+        f'<li><a href="notebooks/{lesson.name}.html" data-page="{lesson.name}" data-guesses="{page.guesses}">'
+        f'{picture(lesson.number)}<div class="told"><h4><span>{lesson.number}</span> {marked(page.heading)}</h4>{RING}'
+        f'<p>{marked(promise)}.</p><p class="minutes">{minutes}</p></div></a></li>'
+    )
+
+
+def picture(number):
+    """A lesson's drawing; its number where it has none."""
+    drawn = DRAWINGS[number]() if number in DRAWINGS else word(144, 96, str(number), 72, "var(--quiet)")
+    return f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{drawn}</svg>'
+
+
+def names_after(id, number):
+    """The variables of a lesson's notebook after the cell with that id."""
+    notebook = nbformat.read(lessons()[number - 1].path, as_version=4)
+    place = [cell.id for cell in notebook.cells].index(id)
+    names, notebook.cells = {}, notebook.cells[: place + 1]
+    run_here(notebook, names)
+    return names
+
+
+# ------------------------------------------------------------------------------------------------------- strokes
+
+
+def tag(name, text="", **attributes):
+    """An element; `stroke_width` becomes stroke-width."""
+    written = "".join(f' {key.replace("_", "-")}="{_short(value)}"' for key, value in attributes.items())
+    return f"<{name}{written}>{text}</{name}>" if text else f"<{name}{written}/>"
+
+
+def _short(value):
+    return html.escape(re.sub(r"(\.\d)\d+", r"\1", str(value)))
+
+
+def faint(colour, share):
+    """So much of a colour, from 0 to 1, on the picture's ground."""
+    return f"color-mix(in srgb, var(--{colour}) {round(100 * share)}%, var(--card))"
+
+
+def line(d, colour, width=3.0, **more):
+    return tag("path", d=_short(d), fill="none", stroke=f"var(--{colour})", stroke_width=width, **more)
+
+
+def dot(x, y, r, fill, **more):
+    return tag("circle", cx=x, cy=y, r=r, fill=fill, **more)
+
+
+def word(x, y, text, size=22, fill="var(--ink)"):
+    return tag("text", html.escape(text), x=x, y=y, font_size=size, fill=fill)
+
+
+def cells(x, y, side, fills):
+    """A matrix of squares, each with its fill; None leaves a place empty."""
+    places = [(i, j, fill) for i, row in enumerate(fills) for j, fill in enumerate(row) if fill]
+    at = {"width": side - 2, "height": side - 2, "rx": 2.5}
+    return "".join(tag("rect", x=x + j * side, y=y + i * side, fill=fill, **at) for i, j, fill in places)
+
+
+def arc(left, right, height, y, colour, width, **more):
+    """From one place of a line to another; a height below 0 hangs under the line."""
+    d = f"M{left} {y}C{left} {y - 1.33 * height} {right} {y - 1.33 * height} {right} {y}"
+    return line(d, colour, round(width, 1), **more)
+
+
+def shades(matrix, colour, most=0.9):
+    """A fill for each number of a matrix, faint to full."""
+    low, high = matrix.min(), matrix.max()
+    return [[faint(colour, 0.1 + (most - 0.1) * float((x - low) / (high - low))) for x in row] for row in matrix]
+
+
+# ------------------------------------------------------------------------------------------------------ drawings
+
+
+def by_hand():
+    """Whom *I* listens to: arcs as thick as the weights, side by side where they leave."""
+    weights = torch.softmax((X @ W_q) @ (X @ W_k).T, dim=-1)[0].tolist()
+    at, foot, arcs = {"I": 58, "like": 142, "tea": 226}, 40.0, []
+    for token, end, height in (("I", 30, 18), ("tea", at["tea"], 68), ("like", at["like"], 36)):
+        width = ACROSS * weights[TOKENS.index(token)]
+        shown = {"opacity": 0.7} if token == "like" else {}
+        arcs.append(arc(foot + width / 2, end, height, 88, "weights", width, **shown))
+        foot += width
+    words = (word(x, 122, token, 32, "var(--query)" if token == "I" else "var(--ink)") for token, x in at.items())
+    return "".join([*arcs, *words])
+
+
+def scaled():
+    """Dot products of 16 random numbers with 16 others, as they are and divided by √16."""
+    torch.manual_seed(0)
+    products = (torch.randn(20000, 16) * torch.randn(20000, 16)).sum(dim=1)
+    across = torch.linspace(26, 262, 60).tolist()
+
+    def outline(numbers):
+        high = torch.histc(numbers, 60, -9, 9).tolist()
+        return "M" + "L".join(f"{x} {124 - y / 25}" for x, y in zip(across, high, strict=True))
+
+    wide, narrow = outline(products), outline(products / 4)
+    return "".join(
+        [
+            tag("path", d=_short(narrow + "Z"), fill=faint("weights", 0.28)),
+            line(narrow, "weights", 4, stroke_linejoin="round"),
+            line(wide, "scores", 3, stroke_dasharray="2 6", stroke_linecap="round"),
+            line("M20 125H268", "line", 2),
+            line("M48 62H92M84 54l9 8-9 8M240 62H196M204 54l-9 8 9 8", "query", 3.5, stroke_linecap="round"),
+        ]
+    )
+
+
+def masking():
+    """The weights of the lesson's board with a causal mask, and the doors that it closes."""
+    weights = mask_board().change(given="causal").results["weights"]
+    fills = [
+        [faint("quiet", 0.1) if j > i else faint("weights", 0.12 + 0.8 * float(weights[i, j])) for j in range(4)]
+        for i in range(4)
+    ]
+    closed = "".join(f"M{92 + 30 * j} {35 + 30 * i}l10-10" for i in range(4) for j in range(i + 1, 4))
+    return cells(83, 13, 30, fills) + line(closed, "quiet", 2, opacity=0.6, stroke_linecap="round")
+
+
+def heads():
+    """Two heads over six words: above them who stands before, below them who is the same word."""
+    names = names_after("two-heads", 4)
+    words, at = names["tokens"], [28 + 46 * k for k in range(6)]
+    above, below = names["two_heads"]
+    drawn = []
+    for head, colour, y, most in ((above, "weights", 76, 58), (below, "query", 108, -26)):
+        for i, j in (head > 0.1).nonzero().tolist():
+            if i != j:
+                drawn.append(arc(at[i], at[j], most * (0.1 + 0.18 * abs(i - j)), y, colour, 1 + 5 * float(head[i, j])))
+    return "".join([*drawn, *(word(x, 98, text, 21) for x, text in zip(at, words, strict=True))])
+
+
+def same():
+    """Outputs of PyTorch's module, and of ours with its weights."""
+    torch.manual_seed(0)
+    theirs, ours = nn.MultiheadAttention(3, 1, batch_first=True), MultiHeadAttention(3, 1)
+    with torch.no_grad():
+        for projection, rows in zip(
+            (ours.q_proj, ours.k_proj, ours.v_proj), theirs.in_proj_weight.chunk(3), strict=True
+        ):
+            projection.weight.copy_(rows)
+            projection.bias.zero_()
+        ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
+        x = torch.randn(1, 3, 3)
+        left, right = (made[0][0] for made in (theirs(x, x, x), ours(x, x, x)))
+    equal = line("M132 64H156M132 80H156", "ink", 5, stroke_linecap="round")
+    return cells(26, 27, 30, shades(left, "output")) + equal + cells(172, 27, 30, shades(right, "output"))
+
+
+def clinic():
+    """What the first patient makes of weights, and under the glass the one that is furthest from the truth."""
+    torch.manual_seed(0)
+    q, k, unit = torch.randn(2, 4, 8), torch.randn(2, 5, 8), torch.eye(5).expand(2, 5, 5)
+    weights = PATIENTS["6.3"].buggy(q, k, unit)[0]
+    off = (weights - scaled_dot_product_attention(q, k, unit)[0][0]).abs()
+    i, j = divmod(int(off.argmax()), 5)
+    fills = shades(weights, "input", 0.5)
+    fills[i][j] = "var(--wrong)"
+    x, y = 74 + 28 * j + 13, 16 + 28 * i + 13
+    glass = dot(x, y, 26, "none", stroke="var(--ink)", stroke_width=5)
+    return cells(74, 16, 28, fills) + glass + line(f"M{x + 19} {y + 19}l26 24", "ink", 8, stroke_linecap="round")
+
+
+def learning():
+    """The loss along the first gradient; a careful step goes down, a bold one past the valley."""
+    keys = (X @ W_k).double()
+    x, w_q = X.double(), W_q.double()
+    to_scores = torch.softmax(x[0] @ w_q @ keys.T, -1) - torch.tensor([0.0, 0.0, 1.0]).double()
+    gradient = torch.outer(x[0], to_scores @ keys)
+
+    def at(rate):
+        loss = -torch.log_softmax(x[0] @ (w_q - rate * gradient) @ keys.T, -1)[2]
+        return 34 + 205 * rate, 142 - 40 * float(loss)
+
+    valley = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in (at(k / 40) for k in range(46)))
+    balls = [
+        dot(at(0)[0], at(0)[1] - 8, 6, faint("query", 0.45)),
+        dot(at(0.1)[0], at(0.1)[1] - 10, 9, "var(--query)"),
+        dot(
+            at(1)[0] - 6, at(1)[1] - 8, 9, "var(--card)", stroke="var(--query)", stroke_width=3, stroke_dasharray="4 4"
+        ),
+    ]
+    return line(valley, "quiet", 4, stroke_linecap="round", stroke_linejoin="round") + "".join(balls)
+
+
+def position():
+    """The first two pairs of sinusoids at positions 0 to 3: a quick hand and a slow one."""
+    dials = []
+    for k, angles in enumerate(position_angles(4, 12)[:, :2]):
+        x, hands = 48 + 64 * k, zip(angles, (23, 15), ("key", "query"), (4.5, 4.5), strict=True)
+        dials.append(dot(x, 62, 27, "var(--card)", stroke="var(--line)", stroke_width=2.5))
+        dials += [
+            line(f"M{x} 62l{r * float(a.sin()):.1f} {-r * float(a.cos()):.1f}", colour, width, stroke_linecap="round")
+            for a, r, colour, width in hands
+        ]
+        dials.append(word(x, 118, str(k), 20, "var(--quiet)"))
+    return "".join(dials)
+
+
+def two_heads():
+    """The share of new puzzles that was right at each step of the lesson's training; the ring is at step 60."""
+
+    right = names_after("learned", 9)["right"]
+
+    def at(step):
+        return 28 + 2.3 * step, 118 - 92 * right[step]
+
+    curve = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in map(at, range(101)))
+    moment = dot(*at(60), 7, "var(--card)", stroke="var(--output)", stroke_width=4)
+    return line("M26 18V122H264", "line", 2.5) + line(curve, "output", 4.5, stroke_linejoin="round") + moment
+
+
+def memory():
+    """The keys that are kept when each word arrives, and its own."""
+    return cells(86, 14, 20, [[faint("key", 0.24)] * i + ["var(--key)"] for i in range(6)])
+
+
+def story():
+    """A sentence that goes on, and the word that says how: *were* for the sake of *keys*, past the cat."""
+    at = {"keys": 34, "near": 86, "the": 130, "cat": 170, "were": 246}
+    words = (
+        word(x, 100, text.strip(), 22, "var(--output)" if text == "were" else "var(--ink)") for text, x in at.items()
+    )
+    return arc(at["keys"], at["were"], 56, 78, "weights", 9) + "".join(words)
+
+
+DRAWINGS = {
+    1: by_hand,
+    2: scaled,
+    3: masking,
+    4: heads,
+    5: same,
+    6: clinic,
+    7: learning,
+    8: position,
+    9: two_heads,
+    10: memory,
+    11: story,
+}

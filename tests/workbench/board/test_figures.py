@@ -1,0 +1,141 @@
+"""Figures in the hands of a person: what is grabbed moves the picture, the sum and every number alike."""
+
+import re
+
+import pytest
+from board_page import awake
+
+from authors.site import boards_in_pages
+from workbench.board.lessons import plane_figure, sentence_figure
+from workbench.display.colours import tokens
+
+
+def opened(browser, tmp_path, board, **options):
+    page = browser.new_page(**{"viewport": {"width": 1366, "height": 768}, "reduced_motion": "reduce", **options})
+    head = '<!doctype html><html lang="en"><meta charset=utf-8><meta name=viewport content="width=device-width">'
+    style = f"<title>A figure</title><style>{tokens()}{boards_in_pages.STYLE}</style>"
+    numbers = '<div style="height: 2000px"></div><div data-numbers="door"></div>'
+    shown = boards_in_pages.embed(board, "door")
+    (tmp_path / "figure.html").write_text(f"{head}{style}<main data-first>{awake(shown + numbers)}</main>")
+    page.goto((tmp_path / "figure.html").as_uri())
+    return page
+
+
+@pytest.fixture
+def door(browser, tmp_path):
+    page = opened(browser, tmp_path, sentence_figure())
+    yield page
+    page.close()
+
+
+def shares(page):
+    return [int(text.replace("≈", "").removesuffix(" %")) for text in page.locator("svg .share").all_text_contents()]
+
+
+def arcs(page):
+    return page.locator(".arc").evaluate_all("(all) => all.map((arc) => arc.getAttribute('stroke-width') * 1)")
+
+
+def test_the_sentence_is_there_at_first_and_whole(door):
+    assert shares(door) == [6, 47, 47]
+    assert door.locator(".becomes .output").all_text_contents() == ["1.94", "6.68", "1.60"]
+    cells = door.locator("[data-numbers] td.cell.result").all_inner_texts()
+    assert cells and all(cells)
+
+
+def test_five_presses_let_tea_gain_what_others_lose(door):
+    width = sum(arcs(door))
+    door.locator(".attn-figure").get_by_role("slider").focus()
+    for _ in range(5):
+        door.keyboard.press("ArrowRight")
+        assert sum(shares(door)) == 100 and sum(arcs(door)) == pytest.approx(width)
+    assert shares(door)[2] > 47
+    gains = [int(text.replace("−", "-").replace("±", "")) for text in door.locator(".answer .number").all_inner_texts()]
+    assert sum(gains) == 0 and gains[0] > 0 and gains[0] == shares(door)[2] - 47
+    assert door.locator(".becomes .ghost").count() == 3
+
+
+def test_every_number_has_what_was_grabbed_and_lets_it_go(door):
+    door.locator(".attn-figure").get_by_role("slider").focus()
+    door.keyboard.press("End")
+    yours = door.locator("[data-numbers] td.yours input")
+    assert yours.count() == 1 and yours.input_value() == "3"
+    yours.fill("1.5")
+    yours.press("Enter")
+    assert door.locator(".thumb").inner_text() == "1.5"
+    door.get_by_role("button", name="Why? The sum").click()
+    assert door.locator(".sum .chip.yours").all_inner_texts() == ["1.5"]
+    door.locator("[data-numbers]").get_by_role("button", name="let go").click()
+    assert door.locator(".yours:is(td, .chip)").count() == 0 and shares(door) == [6, 47, 47]
+
+
+def test_a_word_that_is_pressed_asks(door):
+    door.get_by_role("button", name="like", exact=True).focus()
+    door.keyboard.press("Enter")
+    assert shares(door)[1] > 90 and door.get_by_role("button", name="like", exact=True).get_attribute("aria-pressed")
+    assert "like" in door.locator(".lede").inner_text() and "like" in door.locator(".becomes .label").text_content()
+
+
+def test_who_hears_the_figure_hears_shares_and_the_claim_once(door):
+    slider = door.locator(".attn-figure").get_by_role("slider")
+    slider.press("ArrowRight")
+    heard = slider.get_attribute("aria-valuetext")
+    assert [int(share) for share in re.findall(r"(\d+) percent", heard)] == shares(door)
+    claim = door.locator(".attn-figure > [role=status].unseen")
+    claim.filter(has_text="lose").wait_for(state="attached")
+    assert claim.inner_text() in door.locator(".answer").inner_text()
+
+
+@pytest.mark.parametrize("size", [(360, 640), (390, 844), (844, 390)])
+def test_a_finger_drags_the_number_and_the_page(browser, tmp_path, size):
+    wide, high = size
+    page = opened(browser, tmp_path, sentence_figure(), viewport={"width": wide, "height": high}, has_touch=True)
+    box = page.locator(".thumb").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    assert box["y"] > 0 and box["y"] + box["height"] <= high and min(box["width"], box["height"]) >= 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+    finger = page.context.new_cdp_session(page)
+
+    def drag(by_x, by_y):
+        for k in range(10):
+            kind = "touchStart" if k == 0 else "touchEnd" if k == 9 else "touchMove"
+            at = {"x": x + by_x * k / 8, "y": y + by_y * k / 8}
+            points = {"type": kind, "touchPoints": [] if kind == "touchEnd" else [at]}
+            finger.send("Input.dispatchTouchEvent", points)
+
+    drag(56, 0)
+    page.wait_for_function("document.querySelector('.thumb').textContent !== '1.0'")
+    assert shares(page)[2] > 47 and sum(shares(page)) == 100
+    before = shares(page)
+    drag(0, -120)
+    page.wait_for_function("scrollY > 0")
+    assert shares(page) == before
+    page.close()
+
+
+def test_it_invites_once_and_stops_at_a_hand(browser, tmp_path):
+    page = opened(browser, tmp_path, sentence_figure(), reduced_motion="no-preference")
+    page.wait_for_function("document.querySelector('.thumb').textContent === '1.8'")
+    assert page.locator("td.yours").count() == 0  # it is only shown
+    page.locator(".attn-figure").get_by_role("slider").press("ArrowRight")
+    assert page.locator(".thumb").inner_text() == "1.1"
+    page.close()
+
+
+def test_what_stands_on_one_line_of_the_plane_scores_alike(browser, tmp_path):
+    page = opened(browser, tmp_path, plane_figure())
+    scores = lambda: page.locator("svg .score").all_text_contents()  # noqa: E731
+    assert scores()[1] == scores()[2]
+    first, third = page.locator(".attn-figure").get_by_role("slider").all()
+    third.press("ArrowRight")
+    assert scores()[1] != scores()[2]
+    for _ in range(2):
+        first.press("ArrowLeft")  # I asks with (1, ·, 2)
+    assert scores()[1] == scores()[2]
+    hand = page.locator(".hand").bounding_box()
+    page.mouse.move(hand["x"] + 24, hand["y"] + 24)
+    page.mouse.down()
+    page.mouse.move(hand["x"] + 24, hand["y"] - 60, steps=4)
+    page.mouse.up()
+    assert scores()[1] != scores()[2] and page.locator("[data-numbers] td.yours").count() == 2
+    page.close()

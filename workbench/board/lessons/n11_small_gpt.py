@@ -1,0 +1,45 @@
+"""The board of notebook 11."""
+
+from .. import Task
+from ..judge import Judge
+from ..story import StoryBoard
+
+__all__ = ["Judge", "story_board"]
+
+LOST = "ann had two keys and a hat . then she lost the keys . she asked bob : where are my"
+KISSED = (
+    "ann had a hat and two keys . then she lost the hat . she asked bob : where is my hat ? bob said : it is in the box"
+    " . ann found her hat in the box . she kissed bob because"
+)
+START = "ann had two keys and a hat . but the keys near the cat"
+TRIES = {
+    "near the cats": {"text": "ann had two keys and a hat . but the hat near the cats"},
+    "where are my": {"text": LOST},
+    "whom she asked": {"text": f"{LOST} keys ?"},
+    "bob for ann": {"text": "bob had two keys and a hat . then"},
+    "why she kissed bob": {"text": f"{KISSED} she"},
+    "two girls": {"text": f"{KISSED} she".replace("bob", "eve")},
+    "no story": {"text": "the keys near the cat"},
+    "T 1.6": {"text": "one day", "temperature": 1.6},
+}
+BECAUSE = Task(
+    "Take *why she kissed bob*, and change one word so that the model says *had* in place of *was*.",
+    (("one_word_off", f"{KISSED} she"), ("says", "had", 0.9), ("all_heads",)),
+    because="Who was glad is *she*; who had helped is *he*. Now find a place at which the model is sure of what comes"
+    " next, and no head hears any word by more than a third: there the map tells nothing.",
+)
+
+
+def story_board(model, vocabulary, text=None, tries=None, task=None, judge=None):
+    """A board on which a small GPT goes on with any text of its vocabulary; with lesson 11's words, lesson 11's tries.
+
+    model, vocabulary: as `StoryBoard` takes them; text: words to start from; tries: phrase → what it sets; task: a
+    `Task`; judge: a `Judge`. What of these is not given is the lesson's, as far as the vocabulary has its words.
+    """
+    knows = set(vocabulary).issuperset
+    text = (START if knows(START.split()) else "") if text is None else text
+    if tries is None:
+        tries = {said: sets for said, sets in TRIES.items() if knows(sets["text"].split())}
+    if task is None and knows(KISSED.split()) and knows(["had", "she"]):
+        task = BECAUSE
+    return StoryBoard(model, vocabulary, text, tries, task, judge)

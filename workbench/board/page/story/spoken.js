@@ -1,0 +1,46 @@
+// Shares and effects in words.
+
+const LOUD = 0.3; // what is said to be heard
+
+/** A share in whole per cent, which says neither 0 nor 100 of what is not. */
+export function percent(share) {
+  if (share < 0.005) return share > 0 ? "< 1\u00a0%" : "0\u00a0%";
+  return share > 0.995 && share < 0.9995 ? "> 99\u00a0%" : `${Math.round(100 * share)}\u00a0%`;
+}
+
+const most = (row) => row.indexOf(Math.max(...row));
+
+/** What stands there now, in a line: the word that comes next, who is heard for it, and what a changed word changed. */
+export function effectOf(engine) {
+  const { place, words } = engine;
+  const named = (word) => (word === engine.vocabulary[0] ? "the end" : `*${word}*`);
+  const [first, second] = engine.likely(place);
+  const both = second.share >= 0.05 ? `, ${named(second.word)} ${percent(second.share)}` : "";
+  const next = `${place ? `After *${engine.word(place)}*` : "To begin with"}: ${named(first.word)} ${percent(first.share)}${both}.`;
+  const heads = engine.maps.map((_, head) => ({ head, row: engine.heard(head, place) }));
+  const loud = heads.filter(({ head, row }) => !engine.isOut(head) && Math.max(...row) >= LOUD);
+  const hears = ({ head, row }) => `head ${head} hears ${named(engine.word(most(row)))}, ${percent(Math.max(...row))}`;
+  const heard = loud.map(hears).join("; ");
+  const who = heard ? ` ${heard[0].toUpperCase()}${heard.slice(1)}.` : "";
+  return `${changedAt(engine, words.length, named)}${next}${who}${verdictOf(engine)}`;
+}
+
+// What is wrong with a story, or that nothing is.
+function verdictOf({ verdict, words }) {
+  const { left, faults, isWhole } = verdict;
+  if (left !== null) return left < words.length ? ` ✗ From *${words[left]}* on it is no story of this kind.` : "";
+  if (!faults.length) return isWhole ? " ✓ A sound story." : "";
+  const [{ at, right, alike }] = faults;
+  if (right) return ` ✗ *${words[at]}*, where *${right}* follows.`;
+  return ` ✗ *${words[at]}* after *${alike}*: these two are never alike.`;
+}
+
+// The word that gained most at the end of a text in which a word was replaced.
+function changedAt(engine, end, named) {
+  if (!engine.before) return "";
+  const now = engine.shares(end);
+  const gains = now.map((share, k) => share - engine.before[k]);
+  const k = most(gains);
+  if (gains[k] < 0.01) return "The end stays as it was. ";
+  return `At the end ${named(engine.vocabulary[k])} ${percent(engine.before[k])} → ${percent(now[k])}. `;
+}

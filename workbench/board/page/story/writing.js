@@ -1,0 +1,107 @@
+// Writing on: the model goes on with the text by lots that a seed decides, at a temperature, from so many words.
+
+import { button, element, newId } from "../elements.js";
+import { COLDEST, HOTTEST } from "./engine.js";
+
+const PACE = 90; // ms a word
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+export function writingOf(view) {
+  const { engine } = view;
+  const write = button("Write on", () => (timer ? stop() : start()), "Let the model go on with the text");
+  write.className = "first";
+  const another = button("Another", onceMore, "Another ending, with the next seed");
+  const undo = button("Undo", () => engine.undo(), "Undo the last change (Ctrl+Z)");
+  const redo = button("Redo", () => engine.redo(), "Do it again (Ctrl+Y)");
+  const reset = button("Reset", () => engine.reset(), "Back to the example");
+  const links = (engine.model.more ?? []).map(({ act }) => button("Link", () => link(act), "Link to these words"));
+  const temperature = slider("temperature", { min: COLDEST, max: HOTTEST, step: 0.1 }, (x) => x.toFixed(1));
+  const count = engine.vocabulary.length;
+  const tops = [1, 2, 3, 5, 8, 12, 20, 40].filter((top) => top < count).concat(0);
+  const top = slider(
+    "top",
+    { min: 0, max: tops.length - 1, step: 1 },
+    (k) => (tops[k] ? `top ${tops[k]}` : `all ${count}`),
+    tops,
+  );
+  const seed = element("span", { class: "seed" });
+  const node = element("div", { class: "write", role: "toolbar", "aria-label": "Writing on" });
+  node.append(
+    write,
+    another,
+    temperature.node,
+    top.node,
+    seed,
+    element("span", { class: "back" }, ...links, undo, redo, reset),
+  );
+  let timer = null;
+  let gestures = 0;
+  let tried = false; // whether another ending can be asked for
+
+  function slider(name, range, words, values) {
+    const id = newId("s");
+    const input = element("input", { id, type: "range", ...range });
+    const shown = element("output", { for: id });
+    const title = { temperature: "Temperature", top: "Drawn from" }[name];
+    const read = () => (values ? values[input.value] : Number(input.value));
+    input.addEventListener("input", () => engine.set(name, read(), "", `slide ${name}`));
+    const node = element("span", { class: "dial" }, element("label", { for: id }, title), input, shown);
+    return {
+      node,
+      update() {
+        const now = engine.state.settings[name];
+        const value = values ? Math.max(0, values.indexOf(now)) : now;
+        input.value = String(value);
+        shown.textContent = words(value);
+        input.setAttribute("aria-valuetext", words(value));
+      },
+    };
+  }
+
+  async function link(act) {
+    engine.moved(null, await act());
+  }
+
+  function start() {
+    gestures += 1;
+    tried = true;
+    const gesture = `write ${gestures}`;
+    if (isStill()) {
+      while (engine.writeWord(gesture));
+      return;
+    }
+    const step = () => {
+      timer = setTimeout(step, PACE);
+      if (!engine.writeWord(gesture)) stop();
+    };
+    step();
+  }
+  function stop() {
+    clearTimeout(timer);
+    timer = null;
+    view.update();
+  }
+  function onceMore() {
+    clearTimeout(timer);
+    timer = null;
+    engine.another();
+    start();
+  }
+  return {
+    node,
+    stop() {
+      clearTimeout(timer);
+      timer = null;
+    },
+    isBusy: () => timer !== null,
+    update() {
+      write.textContent = timer ? "Stop" : "Write on";
+      another.disabled = !tried && engine.yours >= engine.words.length;
+      undo.disabled = !engine.past.length;
+      redo.disabled = !engine.future.length;
+      seed.textContent = `seed ${engine.state.settings.seed}`;
+      temperature.update();
+      top.update();
+    },
+  };
+}

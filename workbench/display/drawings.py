@@ -1,0 +1,784 @@
+"""A small vocabulary of drawings, made of numbers, for slides, notebooks and the site.
+
+A drawing is SVG in the page's own colours (`tokens.css`), so that it is right on a light page and on a dark one, with a
+description made of the same numbers. It has one step or more: a step is a dict of what changes, and None in it stands
+for what is not known yet, which is drawn as an empty place, so that nothing moves when it comes.
+
+    draw("bars", names=["I", "like"], values=[0.24, 0.76])
+    draw("bars", {"names": ["I", "like"], "values": [0.24, None]}, {"values": [0.24, 0.76]})
+
+The vocabulary: bars, bricks, strip, matrices, sentence, curve, flow, tiles, and beside for two of them side by side.
+"""
+
+import html
+import itertools
+import math
+import zlib
+
+from .colours import tokens
+
+WIDTH, HEIGHT = 1168, 520
+LEAST = 24  # pixels of a letter, where a drawing is as wide as WIDTH
+SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the largest
+VOCABULARY = {}
+
+
+class Drawing:
+    """The steps of a drawing, each as SVG, and what is said of each to somebody who does not see it."""
+
+    def __init__(self, steps, said, height):
+        self.steps, self.said, self.height = steps, said, height
+
+    def svg(self, step=-1):
+        """One step; what it adds to the one before it has the class `new`."""
+        step %= len(self.steps)
+        before = set(self.steps[step - 1]) if step else set(self.steps[0])
+        shown = [
+            part if part in before else part.replace(" ", ' class="new" ', 1) if " class=" not in part[:80] else part
+            for part in self.steps[step]
+        ]
+        alt = html.escape(self.said[step])
+        return (
+            f'<svg class="attn-drawing" viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{alt}">'
+            f"{self.hatched(''.join(shown), step)}</svg>"
+        )
+
+    @staticmethod
+    def hatched(parts, step):
+        """With the pattern of what is hatched, under a name of its own: one in a hidden part would not be drawn."""
+        name = f"hatch-{zlib.crc32(parts.encode())}-{step}"
+        return (
+            HATCH.replace("attn-hatch", name) + parts.replace("#attn-hatch", f"#{name}") if "#attn" in parts else parts
+        )
+
+    def _repr_html_(self):
+        return f"<style>{STYLE}</style>{self.svg()}"
+
+    def __repr__(self):
+        return self.said[-1]
+
+
+HATCH = (
+    '<defs><pattern id="attn-hatch" width="14" height="14" patternUnits="userSpaceOnUse" '
+    'patternTransform="rotate(45)"><rect width="14" height="14" fill="var(--hatch-paper)"/>'
+    '<rect width="5" height="14" fill="var(--hatch-line)"/></pattern></defs>'
+)
+FACES = """
+.attn-drawing {
+  display: block; width: 100%; max-width: 1168px; height: auto;
+  --hatch-paper: color-mix(in srgb, var(--quiet) 18%, var(--card));
+  --hatch-line: color-mix(in srgb, var(--quiet) 60%, var(--card));
+}
+.attn-drawing text { fill: var(--ink); font: 500 28px var(--ui); font-variant-numeric: tabular-nums; }
+.attn-drawing .word { font: italic 400 44px var(--text); }
+.attn-drawing .code { font: 500 26px var(--mono); }
+"""
+# In a notebook, whose page knows nothing of the tokens; JupyterLab and VS Code say whether they are dark.
+STYLE = (
+    tokens(".attn-drawing").replace("{", "{ color-scheme: light;", 1)
+    + FACES
+    + "[data-jp-theme-light=false] .attn-drawing, .vscode-dark .attn-drawing { color-scheme: dark; }"
+)
+
+
+def draw(picture, *steps, height=HEIGHT, **first):
+    """A drawing of the vocabulary.
+
+    steps: dicts, each of what is different from the step before; first: the same as words, for one step.
+    Raises: ValueError for a word that the vocabulary does not have.
+    """
+    if picture not in VOCABULARY:
+        raise ValueError(f"picture={picture!r} is none of {', '.join(sorted(VOCABULARY))}")
+    states = in_full([first, *steps] if first else list(steps))
+    pens = [Pen(WIDTH, height) for _ in states]
+    for pen, state in zip(pens, states, strict=True):
+        VOCABULARY[picture](pen, state, states)
+    return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height)
+
+
+def in_full(steps):
+    """Each step with all that it has from those before it."""
+    states, now = [], {}
+    for step in steps:
+        now = {**now, **plain(step)}
+        states.append(now)
+    return states
+
+
+def plain(value):
+    """Tensors and arrays as lists, to the depth of a list or a dict."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [plain(one) for one in value]
+    return value
+
+
+def word_of(drawing):
+    VOCABULARY[drawing.__name__] = drawing
+    return drawing
+
+
+# ------------------------------------------------------------------------------------------------------- the pen
+
+
+def colour(name):
+    return name if name.startswith(("url", "none")) else f"var(--{name})"
+
+
+def soft(name, share):
+    """A thing's colour, as much of it as `share` says, 0 to 100, on a card."""
+    return f"color-mix(in srgb, var(--{name}) {share:.0f}%, var(--card))"
+
+
+class Pen:
+    """Collects the parts of one step; `x` is where what it draws begins."""
+
+    def __init__(self, width, height, x=0, parts=None, said=None):
+        self.width, self.height, self.x = width, height, x
+        self.parts = [] if parts is None else parts
+        self.said = [] if said is None else said
+
+    def within(self, x, width):
+        return Pen(width, self.height, self.x + x, self.parts, self.said)
+
+    def say(self, *words):
+        self.said.append(" ".join(str(word) for word in words if word not in ("", None)))
+
+    def text(self, x, y, words, *, size=28, ink="ink", anchor="middle", face="", weight=None):
+        """Words; a list of them has parts, each words or (words, what is different: ink, up, down, face, weight)."""
+        style = f"font-size:{size:g}px;" + (f"font-weight:{weight};" if weight else "")
+        face = f' class="{face}"' if face else ""
+        inner = "".join(span(part) for part in (words if isinstance(words, list) else [words]))
+        self.parts.append(
+            f'<text{face} x="{self.x + x:.1f}" y="{y:.1f}" text-anchor="{anchor}" style="{style}fill:{colour(ink)}">'
+            f"{inner}</text>"
+        )
+
+    def word(self, x, y, words, *, size=44, **more):
+        self.text(x, y, words, size=size, face="word", **more)
+
+    def box(self, x, y, width, height, fill="none", *, edge=None, thick=2, dashed=False, round=4):
+        edge = f' stroke="{colour(edge)}" stroke-width="{thick}"' if edge else ""
+        dash = ' stroke-dasharray="7 7"' if dashed else ""
+        self.parts.append(
+            f'<rect x="{self.x + x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}" '
+            f'rx="{round}" fill="{fill}"{edge}{dash}/>'
+        )
+
+    def line(self, points, ink="quiet", thick=3, *, dash="", join="round"):
+        way = "M" + "L".join(f"{self.x + x:.1f} {y:.1f}" for x, y in points)
+        self.path(way, ink, thick, dash=dash, join=join)
+
+    def curved(self, start, one, other, end, ink, thick, *, dash=""):
+        (a, b), (c, d), (e, f), (g, h) = [(self.x + x, y) for x, y in (start, one, other, end)]
+        self.path(f"M{a:.1f} {b:.1f}C{c:.1f} {d:.1f} {e:.1f} {f:.1f} {g:.1f} {h:.1f}", ink, thick, dash=dash)
+
+    def path(self, way, ink, thick, *, dash="", join="round"):
+        dash = f' stroke-dasharray="{dash}" stroke-linecap="round"' if dash else ""
+        self.parts.append(
+            f'<path d="{way}" fill="none" stroke="{colour(ink)}" stroke-width="{thick:.1f}" '
+            f'stroke-linejoin="{join}"{dash}/>'
+        )
+
+    def disc(self, x, y, radius, fill, *, edge=None):
+        edge = f' stroke="{colour(edge)}" stroke-width="4"' if edge else ""
+        self.parts.append(f'<circle cx="{self.x + x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}"{edge}/>')
+
+    def arrow(self, start, end, ink, thick):
+        """Straight, with its head at the end."""
+        (a, b), (c, d) = start, end
+        angle, size = math.atan2(d - b, c - a), 9 + 2 * thick
+        e, f = c - size * math.cos(angle), d - size * math.sin(angle)
+        self.line([(a, b), (e, f)], ink, thick)
+        across = 0.55 * size * math.sin(angle), 0.55 * size * math.cos(angle)
+        head = [(c, d), (e - across[0], f + across[1]), (e + across[0], f - across[1])]
+        points = " ".join(f"{self.x + x:.1f},{y:.1f}" for x, y in head)
+        self.parts.append(f'<polygon points="{points}" fill="{colour(ink)}"/>')
+
+
+def span(part):
+    if isinstance(part, str):
+        return html.escape(part, quote=False)
+    words, how = part
+    style = "".join(
+        f"{name}:{value};"
+        for name, value in (
+            ("fill", colour(how["ink"]) if "ink" in how else ""),
+            ("font-size", f"{how['size']}px" if "size" in how else ""),
+            ("font", how.get("font", "")),
+            ("font-weight", how.get("weight", "")),
+        )
+        if value
+    )
+    move = f' dy="{how["dy"]}"' if "dy" in how else ""
+    return f'<tspan style="{style}"{move}>{html.escape(words, quote=False)}</tspan>'
+
+
+# ----------------------------------------------------------------------------------------------------- as words
+
+
+def number(value, unit=""):
+    """A number as it stands in a drawing: few digits, "≈0" for what is nearly nothing."""
+    if value is None:
+        return "?"
+    if isinstance(value, (str, bool)):
+        return str(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if unit == "%":
+        return "≈0 %" if 0 < value < 0.005 else f"{100 * value:.0f} %"
+    if value == int(value):
+        text = f"{value:,.0f}"
+    elif abs(value) < 0.005:
+        return "≈0"
+    elif 0.995 <= value < 1:
+        text = "≈1"
+    else:
+        text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return "0" if text in ("-0", "0.00", "-0.00") else text.replace("-", "−")
+
+
+def per_cents(values):
+    """Shares as whole per cents that sum to what they should."""
+    known = [value for value in values if isinstance(value, (int, float))]
+    if len(known) < len(values) or abs(sum(known) - 1) > 1e-3:
+        return [number(value, "%") for value in values]
+    whole = [math.floor(100 * value) for value in values]
+    rest = sorted(range(len(values)), key=lambda i: whole[i] - 100 * values[i])
+    for i in rest[: 100 - sum(whole)]:
+        whole[i] += 1
+    return ["≈0 %" if not share and value else f"{share} %" for share, value in zip(whole, values, strict=True)]
+
+
+def largest(states, name):
+    found = [v for state in states for v in flat(state.get(name, [])) if is_number(v)]
+    return max(found, default=1) or 1
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def flat(values):
+    return [one for value in values for one in (flat(value) if isinstance(value, list) else [value])]
+
+
+def listed(names, shown):
+    return ", ".join(f"{name} {value}" for name, value in zip(names, shown, strict=False))
+
+
+# -------------------------------------------------------------------------------------------------- the vocabulary
+
+
+@word_of
+def bars(pen, state, states):
+    """How much each has: names, values, unit ("%" unless it is ""), colour, strong (the one in its full colour), wrong.
+
+    caption says what they are; `lying` puts a bar on each row, for many or for long names; `words`: names in italics.
+    """
+    names, values = state["names"], state["values"]
+    unit = state.get("unit", "%")
+    shown = per_cents(values) if unit == "%" else [f"{number(value)}{unit}" for value in values]
+    top = state.get("top") or largest(states, "values")
+    strong, wrong = state.get("strong"), state.get("wrong")
+    name_of = pen.word if state.get("words", True) else pen.text
+
+    def looks(i):
+        thing = "wrong" if i == wrong else state.get("colour", "weights")
+        thing = thing[i] if isinstance(thing, list) else thing
+        full = i in (strong, wrong) or (strong is None and wrong is None and isinstance(state.get("colour"), list))
+        return thing, (colour(thing) if full else soft(thing, 48)), full
+
+    if state.get("caption"):
+        pen.text(pen.width / 2, 34, state["caption"], ink="quiet")
+    if state.get("lying"):
+        begin = 60 if state.get("caption") else 4
+        room = max(150, 20 * max(len(str(name)) for name in names) + 24)
+        step = min(84, (pen.height - begin) / len(names))
+        for i, value in enumerate(values):
+            y, (thing, fill, full) = begin + i * step, looks(i)
+            name_of(room - 18, y + step / 2 + 11, str(names[i]), size=34, anchor="end", ink=thing if full else "ink")
+            long = (pen.width - room - 120) * max(value or 0, 0) / top
+            if value is None:
+                pen.box(room, y + step * 0.18, 130, step * 0.64, "none", edge="quiet", dashed=True)
+                pen.text(room + 65, y + step / 2 + 11, "?", ink="quiet")
+                continue
+            pen.box(room, y + step * 0.18, max(long, 3), step * 0.64, fill)
+            ink = thing if full else "quiet"
+            pen.text(room + max(long, 3) + 14, y + step / 2 + 11, shown[i], anchor="start", ink=ink, weight=650)
+    else:
+        foot = pen.height - 66
+        wide = min(190, pen.width / len(names))
+        left, high = (pen.width - wide * len(names)) / 2, foot - (110 if state.get("caption") else 60)
+        for i, value in enumerate(values):
+            x, (thing, fill, full) = left + i * wide, looks(i)
+            name_of(
+                x + wide / 2,
+                foot + 52,
+                str(names[i]),
+                size=max(LEAST, min(44, 1.85 * wide / max(3, *(len(str(n)) for n in names)))),
+            )
+            tall = max(3, high * max(value or 0, 0) / top)
+            if value is None:
+                pen.box(x + wide * 0.12, foot - high * 0.45, wide * 0.76, high * 0.45 - 2, edge="quiet", dashed=True)
+                pen.text(x + wide / 2, foot - high * 0.2, "?", ink="quiet", size=36)
+                continue
+            pen.box(x + wide * 0.12, foot - tall, wide * 0.76, tall, fill)
+            pen.text(x + wide / 2, foot - tall - 14, shown[i], ink=thing, weight=650, size=32 if wide > 110 else 26)
+        pen.line([(left, foot + 1), (left + wide * len(names), foot + 1)], "line")
+    pen.say(state.get("caption"), listed(names, shown))
+
+
+@word_of
+def bricks(pen, state, states):
+    """Exponentials as stacks of bricks of 1, and the shares that they make: names, scores, hears, hatched."""
+    names, scores = state["names"], state["scores"]
+    heights = [None if s is None else math.exp(s) for s in scores]
+    top = max(math.exp(s) for every in states for s in every["scores"] if s is not None)
+    foot, u = pen.height - 66, (pen.height - 130) / top
+    wide = 700 / max(len(names), 3)
+    for j, (name, tall) in enumerate(zip(names, heights, strict=True)):
+        x, middle = 20 + j * wide, 20 + j * wide + wide * 0.42
+        off = j == state.get("hatched")
+        pen.word(middle, foot + 52, name, size=34 if off else 44, ink="quiet" if off else "ink")
+        at = foot - u if tall is None else foot - tall * u
+        if tall is None:
+            pen.box(x + wide * 0.14, foot - u, wide * 0.56, u - 3, edge="quiet", dashed=True)
+        else:
+            for i in range(math.ceil(tall - 1e-9)):
+                part = min(1, tall - i)
+                fill = "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78)
+                pen.box(x + wide * 0.14, foot - (i + part) * u, wide * 0.56, part * u - 3, fill)
+        power = number(scores[j]) if scores[j] is not None else "0" if off else "?"
+        e = ("e", {"font": "italic 400 38px var(--text)"})
+        pen.text(middle, at - 18, [e, (power, {"dy": -15, "size": 24}), (f" = {number(tall)}", {"dy": 15})])
+    pen.line([(10, foot + 1), (10 + wide * len(names), foot + 1)], "line")
+    known = [tall for tall in heights if tall is not None]
+    x, wide, y = pen.width - 320, 150, foot
+    shares = iter(per_cents([tall / sum(known) for tall in known]))
+    for j, tall in enumerate(heights):
+        if tall is None:
+            continue
+        part = tall / sum(known) * (foot - 50)
+        y -= part
+        off = j == state.get("hatched")
+        pen.box(x, y, wide, part - 3, "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78))
+        share = next(shares)
+        pen.text(x + wide + 20, y + part / 2 + 12, share, anchor="start", size=36, weight=650, ink="weights")
+    hears = (state.get("hears", "I"), {"font": "italic 400 44px var(--text)", "ink": "query"})
+    pen.text(x + wide / 2, foot + 52, [hears, " hears"])
+    pen.say("e to the scores:", listed(names, [number(tall) for tall in heights]))
+
+
+@word_of
+def strip(pen, state, states):
+    """A row of shares as one strip that is 1 long: names, shares, hatched, struck or gone (a place), total."""
+    names, shares = state["names"], state["shares"]
+    long, y, tall = pen.width - 40, 40, 130
+    x = 20
+    for j, (name, share) in enumerate(zip(names, shares, strict=True)):
+        wide, odd = share * long, j in (state.get("hatched"), state.get("gone"))
+        if j == state.get("gone"):
+            pen.box(x, y, wide - 4, tall, edge="wrong", thick=3, dashed=True)
+            pen.text(x + wide / 2, y + tall / 2 + 10, number(share), ink="wrong", weight=650)
+        else:
+            fill = "url(#attn-hatch)" if odd else soft("weights", (78, 48)[j % 2 == 0])
+            pen.box(x, y, wide - 4, tall, fill)
+        if j == state.get("struck"):
+            pen.line([(x - 10, y + tall + 12), (x + wide + 6, y - 12)], "wrong", 7)
+        if not odd:
+            pen.word(x + wide / 2, y + 62, name)
+            pen.text(x + wide / 2, y + 106, number(share), weight=600)
+        elif wide > 26 * len(name):
+            pen.word(x + wide / 2, y + tall + 44, name, size=34, ink="quiet")
+        x += wide
+    kept = [share for j, share in enumerate(shares) if j != state.get("gone")]
+    end, y = 20 + sum(kept) * long, y + tall + 60
+    if "total" in state:
+        if state["total"] is None:
+            pen.text(20 + long / 2, y + 70, "Σ = ?", size=48, ink="quiet")
+        else:
+            pen.line([(20, y - 30), (20, y - 12), (end - 4, y - 12), (end - 4, y - 30)], "weights", 4)
+            pen.text((20 + end) / 2, y + 52, number(state["total"]), size=56, ink="weights", weight=650)
+    pen.say(listed(names, [number(share) for share in shares]), f"together {number(state.get('total'))}")
+
+
+@word_of
+def matrices(pen, state, states):
+    """Matrices in a row, with signs between them: items, each a sign or a dict of rows, name, thing, left, top, mark.
+
+    A number is written in its cell; True is a filled cell and False an empty one; None is not known yet. `mark`ed rows
+    are framed, `dim` ones pale; a vector is one row. `left` and `top` name rows and columns.
+    """
+    items = state["items"]
+    shapes = [one if isinstance(one, str) else as_rows(one["rows"]) for one in items]
+    signs = sum(sign_width(one) for one in shapes if isinstance(one, str))
+    sides = sum(label_width(one.get("left")) for one in items if isinstance(one, dict))
+    columns = sum(len(one[0]) for one in shapes if not isinstance(one, str))
+    deepest = max(len(one) for one in shapes if not isinstance(one, str))
+    named = any(one.get("name") for one in items if isinstance(one, dict)) * 56
+    topped = any(one.get("top") for one in items if isinstance(one, dict)) * 50
+    gaps = 26 * (len(items) - 1)
+    size = min((pen.width - signs - sides - gaps) / columns, (pen.height - named - topped - 12) / deepest, 150)
+    high = min(size, 110) if deepest < 3 else size
+    x = (pen.width - (signs + sides + gaps + columns * size)) / 2
+    middle = named + topped + (pen.height - named - topped) / 2
+    for item, shape in zip(items, shapes, strict=True):
+        if isinstance(item, str):
+            pen.text(x + sign_width(item) / 2, middle + 14, item, size=40, ink="ink")
+            x += sign_width(item) + 26
+            continue
+        x += label_width(item.get("left"))
+        y = middle - len(shape) * high / 2
+        thing = item.get("thing", "ink")
+        full = item.get("full") or max([abs(v) for v in flat(shape) if is_number(v)], default=1) or 1
+        wide = len(shape[0]) * size
+        if item.get("name"):
+            pen.text(x + wide / 2 - 2, y - topped - 22, item["name"], ink=thing, weight=600, size=30)
+        top = [str(one) for one in item.get("top") or []]
+        letters = min([34, *(size * 2.1 / max(1, len(one)) for one in top)])
+        for j, one in enumerate(top if letters >= LEAST else []):  # narrow columns go by the rows' names
+            pen.word(x + j * size + size / 2 - 2, y - 14, one, size=letters)
+        for i, left in enumerate(item.get("left") or []):
+            pen.word(
+                x - 14, y + i * high + high / 2 + 10, str(left), size=min(34, max(LEAST, 0.8 * high)), anchor="end"
+            )
+        for i, row in enumerate(shape):
+            pale = item.get("only") is not None and i not in item["only"]
+            for j, value in enumerate(row):
+                cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale)
+        for i in item.get("mark") or []:
+            pen.box(x - 5, y + i * high - 5, wide + 6, high + 6, edge=thing, thick=5, round=8)
+        pen.say(item.get("name"), "; ".join(", ".join(map(number, row)) for row in shape))
+        x += wide + 26
+
+
+def as_rows(rows):
+    return rows if rows and isinstance(rows[0], list) else [rows]
+
+
+def sign_width(sign):
+    return 24 * max(1, len(sign))
+
+
+def label_width(left):
+    return 18 * max(len(str(one)) for one in left) + 20 if left else 0
+
+
+def cell(pen, x, y, wide, high, value, thing, full, pale=False):
+    """One cell of a matrix."""
+    if value is None:
+        pen.box(x, y, wide, high, soft("quiet", 6), edge="quiet", dashed=True)
+        return
+    if isinstance(value, bool):
+        thing = "weights" if thing == "ink" else thing
+        pen.box(x, y, wide, high, colour(thing) if value else soft("quiet", 8), edge=thing if value else "line")
+        return
+    if value == "hatch":
+        pen.box(x, y, wide, high, "url(#attn-hatch)")
+        return
+    bad = number(value) == "NaN"
+    below = is_number(value) and value < 0
+    share = SOFT + (FULL - SOFT) * min(1, abs(value) / full) if is_number(value) else SOFT
+    paint = "wrong" if bad else "below" if below and thing == "ink" else thing
+    pen.box(
+        x, y, wide, high, soft(paint, 26 if bad else share * (0.3 if pale else 0.8)), edge="wrong" if bad else thing
+    )
+    words = number(value)
+    size = min(44, max(24, 0.36 * wide), max(24, wide / max(2.2, 0.62 * len(words))))
+    if wide >= 13.5 * len(words) and high >= LEAST:
+        ink = "wrong" if bad else "quiet" if pale else "ink"
+        pen.text(x + wide / 2, y + high / 2 + size * 0.36, words, size=size, weight=600, ink=ink)
+
+
+@word_of
+def sentence(pen, state, states):
+    """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says.
+
+    shares: per cents under the words; fetched: chips under the words, of which `found` is filled; asks: what the last
+    one looks for.
+    """
+    words = state["words"]
+    inks = {int(k): v for k, v in (state.get("inks") or {}).items()}
+    n = len(words) + ("says" in state)
+    step = pen.width / n
+    size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in words)))
+    has_below = any(every.get("fetched") or every.get("shares") for every in states)
+    has_above = any(every.get("arcs") for every in states)
+    base = pen.height - (150 if has_below else 70) if has_above else pen.height * 0.55
+    place = [step * (i + 0.5) for i in range(n)]
+    for start, end, share in state.get("arcs") or []:
+        thick = max(2.5, 30 * share)
+        top = base - size - 14 - min(base - 90, 60 + 52 * abs(start - end))
+        a, b = place[start] + (0 if start != end else 30), place[end] - (0 if start != end else 30)
+        low = base - size - 8
+        pen.curved((a, low), (a, top), (b, top), (b, low), "weights", thick)
+    for i, word in enumerate(words):
+        pen.word(place[i], base, str(word), size=size, ink=inks.get(i, "ink"))
+    if "says" in state:
+        says = state["says"]
+        pen.word(
+            place[-1],
+            base,
+            "?" if says is None else str(says),
+            size=size,
+            weight=600,
+            ink="quiet" if says is None else state.get("ending", "output"),
+        )
+    if state.get("asks"):
+        pen.word(place[len(words) - 1] + 30, base - size - 40, state["asks"], size=38, ink="query", anchor="start")
+    for i, share in enumerate(state.get("shares") or []):
+        words_of = number(share, "%") if share is not None else "?"
+        pen.text(place[i], base + 62, words_of, size=34, weight=650, ink="quiet" if share is None else "weights")
+    for i, one in enumerate(state.get("fetched") or []):
+        if one is None:
+            continue
+        hit = i == state.get("found")
+        a, b = place[i] - 14, place[i - 1] + 16
+        if i:
+            pen.curved((a, base + 20), (a, base + 68), (b, base + 68), (b, base + 20), "weights", 5)
+        wide = max(96, 19 * len(one) + 24)
+        pen.box(
+            place[i] - wide / 2, base + 78, wide, 50, colour("key") if hit else soft("key", 14), edge="key", round=10
+        )
+        pen.word(place[i], base + 114, one, size=32, ink="paper" if hit else "key")
+    pen.say("Words:", ", ".join(map(str, words)))
+    for start, end, share in state.get("arcs") or []:
+        pen.say(words[start], "hears", words[end], number(share, "%"))
+    if state.get("fetched"):
+        pen.say("fetched:", ", ".join(one or "nothing" for one in state["fetched"]))
+    if state.get("says"):
+        pen.say("says", state["says"])
+
+
+@word_of
+def curve(pen, state, states):
+    """Lines over an axis: x, lines {name: numbers}, things {name: thing}, axes, upto, ball.
+
+    ball is a place along x, ticks the places that are named; slope (at, rise, how long) is a tangent.
+    """
+    along, lines = state["x"], state["lines"]
+    things = state.get("things") or {}
+    up = [y for every in states for line in every["lines"].values() for y in line if is_number(y)]
+    low, high = state.get("scale") or (min(0, *up), max(up))
+    x0, y0, y1 = 120, pen.height - 62, 56
+    x1 = pen.width - (210 if len(lines) > 1 else 40)
+    first, last = along[0], along[-1]
+
+    def at(x, y):
+        return x0 + (x - first) / (last - first) * (x1 - x0), y0 - (y - low) / (high - low) * (y0 - y1)
+
+    pen.line([(x0, y1 - 10), (x0, y0), (x1, y0)], "line", join="miter")
+    across, upwards = state.get("axes", ("", ""))
+    pen.text(x0 - 6, y1 - 26, upwards, anchor="start", ink="quiet")
+    for y in state.get("marks") or ([low, high] if not state.get("ends") else []):
+        pen.text(x0 - 16, at(first, y)[1] + 10, number(y, state.get("unit", "")), anchor="end", ink="quiet", size=26)
+    for y, name in zip((low, high), state.get("ends") or [], strict=False):
+        pen.text(x0 - 16, at(first, y)[1] + 10, name, anchor="end", ink="quiet", size=26)
+    ticks = apart([(at(x, low)[0], x) for x in state.get("ticks") or [first, last]], state.get("ball"))
+    for place, x in ticks:
+        here = x == state.get("ball")
+        pen.text(place, y0 + 40, f"{x:g}", ink="ink" if here else "quiet", weight=700 if here else None)
+    places = [x0, *(place for place, _ in ticks), x1]
+    place = max((d - c, (c + d) / 2) for c, d in itertools.pairwise(places))[1]
+    pen.text(place, y0 + 40, across, ink="quiet", size=26)
+    upto = state.get("upto", last)
+    ends = []
+    for name, line in lines.items():
+        thing = things.get(name, "output")
+        points = [at(x, y) for x, y in zip(along, line, strict=True) if x <= upto and is_number(y)]
+        if len(points) > 1:
+            pen.line(points, thing, 6)
+        if len(lines) > 1:
+            ends.append([points[-1], name, thing])
+        whole = [y for x, y in zip(along, line, strict=True) if x <= upto]
+        pen.say(name, "goes from", number(whole[0]), "to", number(whole[-1]))
+    previous = y1 - 34
+    for (x, y), name, thing in sorted(ends, key=lambda end: end[0][1]):
+        y = previous = max(y, previous + 34)
+        pen.text(x + 16, y + 9, name, anchor="start", ink=thing, weight=600, size=26)
+    if state.get("slope"):
+        x, rise, long = state["slope"]
+        y = line_at(along, next(iter(lines.values())), x)
+        far = min(long, (low - y) / rise) if rise < 0 else long
+        pen.line([at(x, y), at(x + far, y + rise * far)], "query", 4, dash="4 9")
+    if state.get("ball") is not None:
+        name, line = next(iter(lines.items()))
+        for other in (every.get("ball") for every in states):
+            if other is None or other >= state["ball"]:
+                continue
+            pen.disc(*at(other, line_at(along, line, other)), 9, "var(--paper)", edge=things.get(name, "output"))
+        pen.disc(
+            *at(state["ball"], line_at(along, line, state["ball"])),
+            17,
+            colour(state.get("ink", things.get(name, "output"))),
+        )
+
+
+def apart(ticks, ball):
+    """Ticks with room between them; the ball's own is there in any case."""
+    kept = []
+    for place, x in ticks:
+        if kept and place - kept[-1][0] < 50:
+            if x != ball:
+                continue
+            kept.pop()
+        kept.append((place, x))
+    return kept
+
+
+def line_at(along, line, x):
+    """A line's height at x, between the two points beside it."""
+    for (a, b), (c, d) in zip(zip(along, line, strict=True), list(zip(along, line, strict=True))[1:], strict=False):
+        if a <= x <= c:
+            return b + (d - b) * (x - a) / (c - a)
+    return line[-1]
+
+
+@word_of
+def flow(pen, state, states):
+    """Boxes, and arrows as values run or, thick, as gradients run: boxes {name: [column, row]} on a grid, arrows, back.
+
+    arrows are (from, to); back are (from, to, what it is times, on which side), drawn in the colour of where they end.
+    """
+    boxes = state["boxes"]
+    columns = 1 + max(c for every in states for c, _ in every["boxes"].values())
+    rows = 1 + max(r for every in states for _, r in every["boxes"].values())
+    tall, wide = 66, min(250, pen.width / columns - 30)
+    things = state.get("things") or {}
+
+    def middle(name):
+        c, r = boxes[name]
+        return pen.width * (c + 0.5) / columns, tall / 2 + 4 + r * (pen.height - tall - 8) / max(1, rows - 1)
+
+    def edge(name, other, shift):
+        """Where a line from one to the other leaves the box."""
+        (x, y), (a, b) = middle(name), middle(other)
+        dx, dy = a - x, b - y
+        far = min((wide / 2 + 6) / abs(dx) if dx else 9, (tall / 2 + 6) / abs(dy) if dy else 9)
+        return x + dx * far + shift, y + dy * far
+
+    back = state.get("back") or []
+    for start, end in state.get("arrows") or []:
+        pen.arrow(edge(start, end, 0), edge(end, start, 0), "line" if back else "quiet", 4)
+    for name in boxes:
+        x, y = middle(name)
+        thing = things.get(name, name if name in KNOWN else "ink")
+        empty = name in (state.get("empty") or [])
+        pen.box(
+            x - wide / 2,
+            y - tall / 2,
+            wide,
+            tall,
+            soft(thing, 0 if empty else 14),
+            edge=thing,
+            thick=3,
+            dashed=empty,
+            round=10,
+        )
+        label = (state.get("labels") or {}).get(name, name)
+        pen.text(x, y + 11, label, size=min(34, 1.75 * wide / max(5, len(label))), weight=650, ink=thing)
+    for start, end, words, *side in back:
+        thing = things.get(end, end if end in KNOWN else "ink")
+        one, other = edge(start, end, 22), edge(end, start, 22)
+        pen.arrow(one, other, thing, 11)
+        x, y = (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+        left = "left" in side
+        pen.text(x + (-40 if left else 40), y + 14, words, anchor="end" if left else "start", size=30, weight=600)
+    for start, end in state.get("arrows") or []:
+        pen.say(start, "goes into", end)
+    for start, end, words, *_ in back:
+        pen.say("the gradient of", start, "goes back to", end + ",", words)
+
+
+KNOWN = ("input", "query", "key", "value", "scores", "weights", "output", "wrong")
+
+
+@word_of
+def tiles(pen, state, states):
+    """A table that is uncovered cell by cell: columns, rows, cells; open is how many of them, row by row.
+
+    A cell is words, a number, a pattern of True and False, or words in a thing's colour as [words, thing].
+    """
+    columns, rows, cells = state.get("columns") or [], state.get("rows") or [], state["cells"]
+    across, down = len(cells[0]), len(cells)
+    opened = state.get("open", across * down)
+    room = max([16.2 * len(str(row)) + 24 for row in rows], default=0)
+    begin = 58 if columns else 0
+    wide, high = (pen.width - room) / across, (pen.height - begin) / down
+    high = min(high, 240)
+    begin += (pen.height - begin - high * down) / 2 if not columns else 0
+    for c, name in enumerate(columns):
+        size = min(30, 1.6 * wide / max(4, len(name)))
+        pen.text(room + (c + 0.5) * wide, 38, name, size=max(24, size), weight=600, ink="quiet")
+    for r, name in enumerate(rows):
+        pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
+    for r, row in enumerate(cells):
+        for c, value in enumerate(row):
+            x, y = room + c * wide + 6, begin + r * high + 6
+            tile(pen, x, y, wide - 12, high - 12, value, r * across + c < opened)
+    shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
+    pen.say(
+        "; ".join(
+            str(c[0])
+            if isinstance(c, list) and isinstance(c[0], str)
+            else "a pattern"
+            if isinstance(c, list)
+            else number(c)
+            for c in shown
+        )
+        or "all covered"
+    )
+
+
+def tile(pen, x, y, wide, high, value, is_open):
+    if not is_open:
+        pen.box(x, y, wide, high, soft("quiet", 9), edge="line", round=10)
+        pen.text(x + wide / 2, y + high / 2 + 13, "?", size=38, ink="quiet")
+        return
+    words, thing = value if isinstance(value, list) and isinstance(value[0], str) else (value, None)
+    pen.box(
+        x,
+        y,
+        wide,
+        high,
+        soft(thing, 12) if thing else "var(--card)",
+        edge=thing or "line",
+        thick=3 if thing else 2,
+        round=10,
+    )
+    if isinstance(words, list):  # a pattern
+        size = min((high - 16) / len(words), (wide - 16) / len(words[0]))
+        a, b = x + (wide - size * len(words[0])) / 2, y + (high - size * len(words)) / 2
+        for i, row in enumerate(words):
+            for j, one in enumerate(row):
+                cell(pen, a + j * size, b + i * size, size - 4, size - 4, one, "weights", 1)
+        return
+    words = words if isinstance(words, str) else number(words)
+    lines = words.split("\n")
+    size = min(46, 1.75 * wide / max(6, *map(len, lines)))
+    for i, line in enumerate(lines):
+        low = y + high / 2 + (i - len(lines) / 2 + 0.5) * size * 1.25 + size * 0.35
+        pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
+
+
+@word_of
+def beside(pen, state, states):
+    """Two drawings side by side: left and right, each [word of the vocabulary, dict]; share of the left one."""
+    share, gap = state.get("share", 0.5), 40
+    parts = [
+        ("left", 0, pen.width * share - gap / 2),
+        ("right", pen.width * share + gap / 2, pen.width * (1 - share) - gap / 2),
+    ]
+    for side, x, wide in parts:
+        now, all_of = {}, []
+        for every in states:
+            now = {**now, **every[side][1]}
+            all_of.append(now)
+        mine = all_of[next(i for i, every in enumerate(states) if every is state)]
+        VOCABULARY[state[side][0]](pen.within(x, wide), mine, all_of)

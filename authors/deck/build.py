@@ -80,7 +80,7 @@ def page(path, server=None):
             drawings.FACES,
             boards_in_pages.STYLE,
             read(HERE / "deck.css"),
-            *colours_of_code(),
+            read(HERE.parent / "code.css"),
         ],
         scripts=[
             read(REVEAL / "dist" / "reveal.js"),
@@ -321,12 +321,6 @@ def picture(folder, name, rest):
 def data_uri(path):
     kind = {".svg": "image/svg+xml", ".png": "image/png"}[path.suffix]
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
-
-
-def colours_of_code():
-    """Light, and dark where the page says so."""
-    where = {"a11y-high-contrast-light": ".highlight", "a11y-high-contrast-dark": ".dark .highlight"}
-    return [HtmlFormatter(style=style).get_style_defs(place) for style, place in where.items()]
 
 
 def speaker_view():

@@ -40,7 +40,8 @@ def lay_out(source):
     (static / "boards.js").write_text(boards_in_pages.script(), encoding="utf-8")
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
     minify(static / "boards.js", static / "predict.js", static / "site.js")
-    own = [(static / name).read_text(encoding="utf-8") for name in ("site.css", "cards.css")]
+    files = HERE.parent / "code.css", static / "site.css", static / "cards.css"
+    own = [file.read_text(encoding="utf-8") for file in files]
     (static / "site.css").write_text(
         "".join([faces.copied(static), tokens(), boards_in_pages.STYLE, *own]), encoding="utf-8"
     )

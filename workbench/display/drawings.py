@@ -7,7 +7,8 @@ for what is not known yet, which is drawn as an empty place, so that nothing mov
     draw("bars", names=["I", "like"], values=[0.24, 0.76])
     draw("bars", {"names": ["I", "like"], "values": [0.24, None]}, {"values": [0.24, 0.76]})
 
-The vocabulary: bars, bricks, strip, matrices, sentence, curve, flow, tiles, and beside for two of them side by side.
+The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, flow, tiles, and beside for two of them side by
+side.
 """
 
 import html
@@ -413,7 +414,7 @@ def matrices(pen, state, states):
     """Matrices in a row, with signs between them: items, each a sign or a dict of rows, name, thing, left, top, mark.
 
     A number is written in its cell; True is a filled cell and False an empty one; None is not known yet. `mark`ed rows
-    are framed, `dim` ones pale; a vector is one row. `left` and `top` name rows and columns.
+    are framed, `dim` ones pale; a vector is one row. `left` and `top` name rows and columns; `bare` writes no numbers.
     """
     items = state["items"]
     shapes = [one if isinstance(one, str) else as_rows(one["rows"]) for one in items]
@@ -424,7 +425,8 @@ def matrices(pen, state, states):
     named = any(one.get("name") for one in items if isinstance(one, dict)) * 56
     topped = any(one.get("top") for one in items if isinstance(one, dict)) * 50
     gaps = 26 * (len(items) - 1)
-    size = min((pen.width - signs - sides - gaps) / columns, (pen.height - named - topped - 12) / deepest, 150)
+    frame = 12 * any(one.get("mark") for state in states for one in state["items"] if isinstance(one, dict))
+    size = min((pen.width - signs - sides - gaps - frame) / columns, (pen.height - named - topped - 12) / deepest, 150)
     high = min(size, 110) if deepest < 3 else size
     x = (pen.width - (signs + sides + gaps + columns * size)) / 2
     middle = named + topped + (pen.height - named - topped) / 2
@@ -451,7 +453,7 @@ def matrices(pen, state, states):
         for i, row in enumerate(shape):
             pale = item.get("only") is not None and i not in item["only"]
             for j, value in enumerate(row):
-                cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale)
+                cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale, item.get("bare"))
         for i in item.get("mark") or []:
             pen.box(x - 5, y + i * high - 5, wide + 6, high + 6, edge=thing, thick=5, round=8)
         pen.say(item.get("name"), "; ".join(", ".join(map(number, row)) for row in shape))
@@ -470,7 +472,7 @@ def label_width(left):
     return 18 * max(len(str(one)) for one in left) + 20 if left else 0
 
 
-def cell(pen, x, y, wide, high, value, thing, full, pale=False):
+def cell(pen, x, y, wide, high, value, thing, full, pale=False, bare=False):
     """One cell of a matrix."""
     if value is None:
         pen.box(x, y, wide, high, soft("quiet", 6), edge="quiet", dashed=True)
@@ -491,7 +493,7 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False):
     )
     words = number(value)
     size = min(44, max(24, 0.36 * wide), max(24, wide / max(2.2, 0.62 * len(words))))
-    if wide >= 13.5 * len(words) and high >= LEAST:
+    if not bare and wide >= 13.5 * len(words) and high >= LEAST:
         ink = "wrong" if bad else "quiet" if pale else "ink"
         pen.text(x + wide / 2, y + high / 2 + size * 0.36, words, size=size, weight=600, ink=ink)
 
@@ -560,7 +562,8 @@ def sentence(pen, state, states):
 def curve(pen, state, states):
     """Lines over an axis: x, lines {name: numbers}, things {name: thing}, axes, upto, ball.
 
-    ball is a place along x, ticks the places that are named; slope (at, rise, how long) is a tangent.
+    ball is a place along x, ticks the places that are named; slope (at, rise, how long) is a tangent; with `log` each
+    doubling of x is as wide as the next.
     """
     along, lines = state["x"], state["lines"]
     things = state.get("things") or {}
@@ -569,9 +572,11 @@ def curve(pen, state, states):
     x0, y0, y1 = 120, pen.height - 62, 56
     x1 = pen.width - (210 if len(lines) > 1 else 40)
     first, last = along[0], along[-1]
+    measure = math.log if state.get("log") else float
 
     def at(x, y):
-        return x0 + (x - first) / (last - first) * (x1 - x0), y0 - (y - low) / (high - low) * (y0 - y1)
+        share = (measure(x) - measure(first)) / (measure(last) - measure(first))
+        return x0 + share * (x1 - x0), y0 - (y - low) / (high - low) * (y0 - y1)
 
     pen.line([(x0, y1 - 10), (x0, y0), (x1, y0)], "line", join="miter")
     across, upwards = state.get("axes", ("", ""))
@@ -638,6 +643,29 @@ def line_at(along, line, x):
         if a <= x <= c:
             return b + (d - b) * (x - a) / (c - a)
     return line[-1]
+
+
+@word_of
+def plane(pen, state, states):
+    """Arrows from the middle of a plane: arrows, each [name, (x, y), thing]; a name of "" has been named before."""
+    longest = max(abs(v) for every in states for _, point, _ in every["arrows"] for v in point)
+    x0, y0 = pen.width / 2, pen.height / 2
+    unit = min((pen.width - 220) / 2, (pen.height - 90) / 2) / longest
+    for i in range(-math.ceil(longest), math.ceil(longest) + 1):
+        far = unit * (math.ceil(longest) + 0.3)
+        for line in (
+            [(x0 + i * unit, y0 - far), (x0 + i * unit, y0 + far)],
+            [(x0 - far, y0 + i * unit), (x0 + far, y0 + i * unit)],
+        ):
+            pen.line(line, "line", 1 if i else 3)
+    for name, (x, y), thing in state["arrows"]:
+        end = x0 + x * unit, y0 - y * unit
+        pen.arrow((x0, y0), end, thing, 8)
+        long = math.hypot(x, y) * unit
+        away = x0 + x * unit * (1 + 26 / long), end[1] - y * unit * 34 / long + 10
+        side = "start" if x > 0.2 * abs(y) else "end" if x < -0.2 * abs(y) else "middle"
+        pen.text(*away, name, ink=thing, weight=650, anchor=side)
+        pen.say(name, "points to", f"({number(x)}, {number(y)})")
 
 
 @word_of

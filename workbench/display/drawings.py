@@ -301,10 +301,12 @@ def bars(pen, state, states):
         begin = 60 if state.get("caption") else 4
         room = max(150, 20 * max(len(str(name)) for name in names) + 24)
         step = min(84, (pen.height - begin) / len(names))
+        numbers = [f"{number(v, unit)}{unit}" for every in states for v in every["values"] if v is not None]
+        beside = max(120, 18 * max(map(len, numbers), default=0) + 14)  # a number at its bar's end
         for i, value in enumerate(values):
             y, (thing, fill, full) = begin + i * step, looks(i)
             name_of(room - 18, y + step / 2 + 11, str(names[i]), size=34, anchor="end", ink=thing if full else "ink")
-            long = (pen.width - room - 120) * max(value or 0, 0) / top
+            long = (pen.width - room - beside) * max(value or 0, 0) / top
             if value is None:
                 pen.box(room, y + step * 0.18, 130, step * 0.64, "none", edge="quiet", dashed=True)
                 pen.text(room + 65, y + step / 2 + 11, "?", ink="quiet")
@@ -444,8 +446,9 @@ def matrices(pen, state, states):
             pen.text(x + wide / 2 - 2, y - topped - 22, item["name"], ink=thing, weight=600, size=30)
         top = [str(one) for one in item.get("top") or []]
         letters = min([34, *(size * 2.1 / max(1, len(one)) for one in top)])
+        smaller = max(LEAST, min(letters, *(size * 1.8 / max(1, len(one)) for one in [*top, ""])))
         for j, one in enumerate(top if letters >= LEAST else []):  # narrow columns go by the rows' names
-            pen.word(x + j * size + size / 2 - 2, y - 14, one, size=letters)
+            pen.word(x + j * size + size / 2 - 2, y - 14, one, size=smaller)
         for i, left in enumerate(item.get("left") or []):
             pen.word(
                 x - 14, y + i * high + high / 2 + 10, str(left), size=min(34, max(LEAST, 0.8 * high)), anchor="end"

@@ -12,8 +12,9 @@ BOARD_CALL = re.compile(r"\b(\w+_board|\w+_figure|Board)\(")
 
 
 def minutes_of(notebook):
-    """What the lesson without its exercises takes a student, in minutes."""
-    cells = list(itertools.takewhile(lambda cell: not re.search(r"^## Exercises$", cell.source, re.M), notebook.cells))
+    """What the lesson takes a student the first time, without its exercises, in minutes."""
+    before = itertools.takewhile(lambda cell: not re.search(r"^## Exercises$", cell.source, re.M), notebook.cells)
+    cells = list(first_way(before))
     words = sum(len(words_of(cell)) for cell in cells if cell.cell_type == "markdown")
     code = [cell for cell in cells if cell.cell_type == "code"]
     boards = {name for cell in code for name in BOARD_CALL.findall(cell.source)}
@@ -23,6 +24,17 @@ def minutes_of(notebook):
     shown = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
     work = GUESS * guesses + BLANK * blanks + shown
     return words / WORDS_A_MINUTE + lines / LINES_A_MINUTE + work
+
+
+def first_way(cells):
+    """The cells that are for the first time: all but the sections whose heading says "on a second reading"."""
+    left_out = 0  # the level of the heading that said so; what stands under it goes with it
+    for cell in cells:
+        heading = re.match(r"(#+) (.+)", cell.source) if cell.cell_type == "markdown" else None
+        if heading and not 0 < left_out < len(heading[1]):
+            left_out = len(heading[1]) if "on a second reading" in heading[2].lower() else 0
+        if not left_out:
+            yield cell
 
 
 def words_of(cell):

@@ -322,6 +322,18 @@ def test_minutes_grow_with_what_there_is_to_do(source, tags, minutes):
     assert before - alone == pytest.approx(minutes) and behind == alone
 
 
+def test_a_second_reading_takes_no_minutes_of_the_first():
+    """A section says so in its heading; it ends with the next one that is not below it."""
+
+    def minutes(*sources):
+        return minutes_of(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text) for text in sources]))
+
+    told, later = "word " * 110, ["### In code, on a second reading", "word " * 110, "#### Deeper", "word " * 110]
+    whole = minutes("# Title", "## One", told, "### More", told, "## Two", told)
+    assert minutes("# Title", "## One", told, *later, "### More", told, *later, "## Two", told) == pytest.approx(whole)
+    assert minutes("# Title", *later, "#### On", told) == minutes("# Title")
+
+
 # ------------------------------------------------------------------------------------------ the house itself
 
 

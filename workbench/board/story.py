@@ -50,7 +50,7 @@ class StoryBoard(LiveBoard):
         words = text.split() if isinstance(text, str) else list(text)
         known = set(self.vocabulary[1:])
         if strange := [word for word in words if word not in known]:
-            raise ValueError(f"{strange[0]!r} is not in the vocabulary of {len(self.vocabulary)} words")
+            raise ValueError(f"{strange[0]!r} is none of the {len(known)} words of the vocabulary")
         if len(words) >= self._parts["places"]:
             raise ValueError(f"the model has {self._parts['places']} places, the text has {len(words)} words")
         return words

@@ -13,20 +13,23 @@ KISSED = (
 )
 START = "ann had two keys and a hat . but the keys near the cat"
 TRIES = {
-    "near the cats": {"text": "ann had two keys and a hat . but the hat near the cats"},
     "where are my": {"text": LOST},
-    "whom she asked": {"text": f"{LOST} keys ?"},
-    "bob for ann": {"text": "bob had two keys and a hat . then"},
     "why she kissed bob": {"text": f"{KISSED} she"},
     "two girls": {"text": f"{KISSED} she".replace("bob", "eve")},
     "no story": {"text": "the keys near the cat"},
-    "T 1.6": {"text": "one day", "temperature": 1.6},
+    "at temperature 1.6": {"text": "one day", "temperature": 1.6},
 }
 BECAUSE = Task(
     "Take *why she kissed bob*, and change one word so that the model says *had* in place of *was*.",
     (("one_word_off", f"{KISSED} she"), ("says", "had", 0.9), ("all_heads",)),
-    because="Who was glad is *she*; who had helped is *he*. Now find a place at which the model is sure of what comes"
-    " next, and no head hears any word by more than a third: there the map tells nothing.",
+    why="Why *had*?",
+    answers=(
+        "it has read this story before",
+        "*he* is bob, and who is kissed had helped",
+        "after *he* comes *had* in every story",
+    ),
+    right=1,
+    because="*She* is ann, who was glad; *he* is bob, who had helped. Of *two girls* nobody can know it.",
 )
 
 

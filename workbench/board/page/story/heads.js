@@ -61,7 +61,7 @@ export function headsOf(view) {
     const isNew = painted.maps !== engine.maps || painted.colour !== colour;
     painted = { maps: engine.maps, colour };
     const em = (word) => element("em", { dir: "auto" }, word);
-    key.replaceChildren("A row for each word, a square for each that it hears. Framed: ", em(engine.word(place)), ".");
+    key.replaceChildren("A row for each word, a square for each that it hears. Framed: ", em(engine.word(place)));
     cards.forEach(({ node, canvas, frame, said, only, out }, head) => {
       const row = engine.heard(head, place);
       const share = Math.max(...row);

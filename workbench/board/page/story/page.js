@@ -11,7 +11,7 @@ import { sentenceOf } from "./sentence.js";
 import { effectOf } from "./spoken.js";
 import { writingOf } from "./writing.js";
 
-const HINT = "Choose a word, or type: *Enter* takes the green one.";
+const hintOf = (arrow) => `Choose a word, or type: *${arrow}* takes the green one.`;
 const SNUG = 1080; // px: on a narrower page the bars leave the heads more room
 const MIDDLING = 900; // px: on a narrower one heads stand in pairs
 const NARROW = 720; // px: on a narrower page all stands one below the other
@@ -37,7 +37,7 @@ function render(engine, el) {
     for (const part of parts) part.update();
     const problem = engine.untold || engine.problem || view.complaint;
     const effect = effectOf(engine);
-    const said = `${engine.past.length ? engine.said : HINT} ${effect}`;
+    const said = `${engine.past.length ? engine.said : hintOf(sentence.arrow())} ${effect}`;
     if (!writing.isBusy()) line.replaceChildren(...worded(problem || said));
     line.classList.toggle("problem", Boolean(problem));
     if (engine.state !== before && !writing.isBusy()) {

@@ -11,8 +11,24 @@ const TYPES = [44, 38, 33, 28, 25]; // px, in which a text may stand in one line
 const NARROW = 700; // px
 const LEFTWARDS = /^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 const LABEL = 20; // px below a word, where it says so
+const EDGE = 3; // px beside the text, where a ribbon passes lines that lie between
+const ROOM = 10; // px there is for all that pass
 const isWord = (event) =>
   event.key.length === 1 && event.key !== " " && !(event.ctrlKey || event.metaKey || event.altKey);
+
+// A way along these points, whose corners are round.
+function rounded(...points) {
+  const towards = ([x, y], [a, b], most) => {
+    const long = Math.hypot(a - x, b - y);
+    const part = long ? Math.min(most, long / 2) / long : 0;
+    return `${x + (a - x) * part} ${y + (b - y) * part}`;
+  };
+  const corners = points.slice(1, -1).map((corner, k) => {
+    const [before, after] = [points[k], points[k + 2]];
+    return `L${towards(corner, before, 5)}Q${corner.join(" ")} ${towards(corner, after, 5)}`;
+  });
+  return `M${points[0].join(" ")}${corners.join("")}L${points.at(-1).join(" ")}`;
+}
 
 export function sentenceOf(view) {
   const { engine } = view;
@@ -34,6 +50,7 @@ export function sentenceOf(view) {
   let composing = false; // signs that are put together of several keys
 
   const size = () => engine.words.length;
+  const arrow = () => (row.dir === "rtl" ? "←" : "→"); // forth, as the text runs
   const isAtEnd = () => view.at === null;
   const at = () => view.at ?? size(); // how many words stand before the field
 
@@ -123,9 +140,12 @@ export function sentenceOf(view) {
     const forth = getComputedStyle(row).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
     const back = forth === "ArrowLeft" ? "ArrowRight" : "ArrowLeft";
     const isAtStart = field.selectionStart === 0 && field.selectionEnd === 0;
-    if (key === "Enter" || (key === forth && isEmpty && isAtEnd())) {
+    if (key === "Enter") {
       used(event);
       enter();
+    } else if (key === forth && isEmpty && isAtEnd()) {
+      used(event);
+      if (field.placeholder) choose(field.placeholder);
     } else if (key === "Escape" && (!isEmpty || !isAtEnd())) {
       used(event);
       const chosen = replaced;
@@ -153,11 +173,7 @@ export function sentenceOf(view) {
     const typed = field.value.trim();
     const known = engine.known(typed);
     const [first] = view.listed();
-    if (!typed) {
-      if (!isAtEnd()) return close(at());
-      if (first) choose(first.word);
-      return undefined;
-    }
+    if (!typed) return isAtEnd() ? undefined : close(at()); // Enter says what was written, and never more than that
     if (known) {
       const isReplacing = replaced !== null;
       put([known]);
@@ -272,7 +288,7 @@ export function sentenceOf(view) {
   }
   function labelOf(ghost) {
     if (replaced !== null) return `In place of ${engine.word(replaced)}`;
-    return ghost && !field.value ? `Next word; Enter takes ${ghost}` : "Next word";
+    return ghost && !field.value ? `Next word; ${arrow()} takes ${ghost}` : "Next word";
   }
 
   // ---- ribbons
@@ -335,11 +351,23 @@ export function sentenceOf(view) {
     const rise = Number.parseFloat(getComputedStyle(row).rowGap) || 40;
     const from = spot(chosen);
     const spots = new Map(found.map(({ to }) => [to, spot(words[to])]));
-    const ends = found.map((one) => ({ ...one, ...spots.get(one.to), width: Math.max(1.5, one.share * thick) }));
+    const lines = [...new Set(words.map(({ node }) => node.offsetTop))];
+    const isFar = ({ top }) => lines.some((line) => line > top + 4 && line < from.top - 4);
+    const ends = found
+      .map((one) => ({ ...one, ...spots.get(one.to), width: Math.max(1.5, one.share * thick) }))
+      .map((one) => ({ ...one, isFar: isFar(one) }));
     const size = { width: node.clientWidth, height: node.clientHeight };
     mark(names, isNarrow);
     for (const [what, px] of Object.entries(size)) ribbons.setAttribute(what, px);
-    ribbons.replaceChildren(...inOrder(ends, from).map((one) => ribbon(one, from.top, rise, names.has(one.to))));
+    const sides = { left: EDGE, right: EDGE }; // how far out the next ribbon goes
+    const edgeOf = (one) => {
+      const side = one.x < size.width / 2 ? "left" : "right";
+      const out = Math.min(sides[side], ROOM);
+      sides[side] += one.width + 1.5;
+      return side === "left" ? -out : size.width + out;
+    };
+    const drawn = inOrder(ends, from).map((one) => (one.isFar ? { ...one, edge: edgeOf(one) } : one));
+    ribbons.replaceChildren(...drawn.map((one) => ribbon(one, from.top, rise, names.has(one.to))));
     return undefined;
   }
 
@@ -372,6 +400,11 @@ export function sentenceOf(view) {
     else if (isSame) {
       const h = Math.min(rise - one.width, 16 + far * 0.34) / 0.75;
       d = `M${a} ${top}C${a + (b - a) * 0.06} ${top - h} ${b - (b - a) * 0.06} ${top - h} ${b} ${top}`;
+    } else if (one.isFar) {
+      const low = top - 5;
+      const high = one.bottom + rise - 5;
+      const y = one.bottom + (isNamed ? LABEL : 0);
+      d = rounded([a, top], [a, low], [one.edge, low], [one.edge, high], [b, high], [b, Math.min(y, high)]);
     } else {
       const y = one.bottom + (isNamed ? LABEL : 0);
       const h = Math.max(24, (top - y) * 0.5);
@@ -387,6 +420,7 @@ export function sentenceOf(view) {
     open,
     draw,
     focus: () => field.focus(),
+    arrow,
     isReplacing: () => replaced,
     /** The place whose next word is asked for. */
     place: () => (isAtEnd() ? engine.place : view.at),

@@ -21,7 +21,7 @@ export function writingOf(view) {
   const top = slider(
     "top",
     { min: 0, max: tops.length - 1, step: 1 },
-    (k) => (tops[k] ? `top ${tops[k]}` : `all ${count}`),
+    (k) => (tops[k] ? `top ${tops[k]}` : "all"),
     tops,
   );
   const seed = element("span", { class: "seed" });

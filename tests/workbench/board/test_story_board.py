@@ -102,6 +102,7 @@ def saved(tmp_path_factory):
     own = ["|", ".", "小明", "小红", "喜欢", "茶", "שרה", "אוהבת", "תה"]
     boards = {
         "words": StoryBoard(gpt(seed=3), WORDS, "ann had the key", {"the cats": {"text": "the cat was"}}),
+        "long": StoryBoard(gpt(places=60, seed=3), WORDS, "ann had the key . the cat was the keys ? bob had " * 4),
         "chinese": StoryBoard(gpt(words=len(own)), own, "小明 喜欢"),
         "hebrew": StoryBoard(gpt(words=len(own)), own, "שרה אוהבת תה"),
     }
@@ -137,7 +138,7 @@ def word(board, name):
     return board.locator(".words .word", has_text=name).first
 
 
-def test_typed_words_go_in_one_by_one_and_enter_takes_the_likely(pages, saved):
+def test_enter_says_what_was_typed_and_an_arrow_takes_the_likely(pages, saved):
     board, keys = opened(pages["desk"], saved), pages["desk"].keyboard
     field = board.get_by_role("textbox")
     field.focus()
@@ -145,9 +146,14 @@ def test_typed_words_go_in_one_by_one_and_enter_takes_the_likely(pages, saved):
     assert text(board) == "ann had the key was" and listed(board)[0] == "cat"
     keys.press("Enter")
     assert text(board) == "ann had the key was cat"
+    keys.type(".")
+    keys.press("Enter")  # as one confirms what was typed: the green word is nothing that anybody wrote
+    assert text(board) == "ann had the key was cat ."
+    keys.press("Backspace")
+    keys.press("Escape")
     likely = listed(board)[0]
     assert field.get_attribute("placeholder") in (likely, "")
-    keys.press("Enter")
+    keys.press("ArrowRight")
     assert text(board) == f"ann had the key was cat {likely}"
     keys.press("Backspace")
     assert text(board) == "ann had the key was cat" and field.input_value() == likely
@@ -235,6 +241,31 @@ def test_words_of_any_script_are_typed_and_stand_in_their_order(pages, saved, na
     assert text(board) == (becomes or f"{before} {typed.strip()}")
     first, second = (board.locator(".words .word").nth(k).bounding_box()["x"] for k in (0, 1))
     assert (first > second) == (name == "hebrew")
+
+
+# Where ribbons are drawn, and whether a word of another line than its own ends lies there.
+CROSSED = """(board) => {
+  const boxes = [...board.querySelectorAll(".words .name")].map((name) => name.getBoundingClientRect());
+  const hit = ({ x, y }) => boxes.find((box) => x > box.left && x < box.right && y > box.top + 4 && y < box.bottom - 4);
+  const paths = [...board.querySelectorAll(".ribbons path")];
+  const along = (path) => Array.from({ length: 200 }, (_, k) => {
+    const at = path.getPointAtLength((k / 199) * path.getTotalLength());
+    return at.matrixTransform(path.getScreenCTM());
+  });
+  return [paths.length, paths.filter((path) => along(path).some(hit)).length];
+}"""
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_ribbon_runs_through_no_word(pages, saved, size):
+    board = opened(pages[size], saved, "long")
+    drawn = 0
+    for place in (1, 20, 34, 40):
+        board.locator(".words > button").nth(place).click()
+        found, crossed = board.evaluate(CROSSED)
+        assert crossed == 0, place
+        drawn += found
+    assert drawn
 
 
 def test_a_change_is_heard_once(pages, saved):

@@ -94,8 +94,8 @@ export function listen(within, kind, set, left = () => {}) {
 }
 
 /** The phrases, where no page has them or always; those that do the task come last, once it is done. */
-export function triesOf({ engine }, always = false) {
-  const shown = engine.model.alone && !always ? [] : (engine.tries ?? []);
+export function triesOf({ engine }) {
+  const shown = engine.model.alone ? [] : (engine.tries ?? []); // a page has them in its sentences
   const inOrder = [...shown].sort((one, other) => one.answers - other.answers);
   const phrases = inOrder.map((one) => ({ ...phraseOf(engine, one), isLater: () => one.answers && !engine.reached }));
   const nodes = phrases.map(({ node }) => node);

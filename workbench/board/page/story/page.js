@@ -21,7 +21,7 @@ function render(engine, el) {
   const line = element("p", { class: "word-line" });
   const spoken = element("p", { class: "spoken-effect", role: "status" });
   const view = { engine, root, width: el.clientWidth, at: null, draft: "", complaint: "", line };
-  const tries = triesOf(view, true);
+  const tries = triesOf(view);
   const task = taskOf(view);
   const sentence = sentenceOf(view);
   view.sentence = sentence;

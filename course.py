@@ -15,6 +15,8 @@ python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         judge hand-ins: verdicts, points, a page for each student and one for the class;
                                       --unconfined does so without bubblewrap too, where students' code reaches your
                                       files; --live FOLDER shows who is stuck where while a class works
+python course.py exam                 write an exam in versions, its key, and question banks for Moodle and Canvas
+python course.py worksheet 01         write a lesson's numbers for a pencil, with the key on pages of its own
 python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
 python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade
 

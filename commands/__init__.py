@@ -54,6 +54,8 @@ def parser():
     command(minutes, "", passes_on=False)
     command(bench, "[--quick] [other options of benchmarks/bench_*.py]")
     command(grade, "", add_help=False)  # its own parser explains its options
+    command(exam, "", add_help=False)
+    command(worksheet, "", add_help=False)
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live]"
     command(hub, hub_words, needs=("hub",), epilog="deploy/README.md says what each does.")
     return whole
@@ -126,6 +128,16 @@ def grade(options, rest):
     if code < 0:  # a signal, which may have come from a submission
         print("Grading was ended from outside. Call it again: it skips the hand-ins that ran, and names them.")
     return code
+
+
+def exam(options, rest):
+    """Write an exam in versions, its key, and question banks; the wrong answers are the series' misconceptions."""
+    return run([PYTHON, "-m", "authors.exam", *rest], check=False, cwd=None, env=with_authors())
+
+
+def worksheet(options, rest):
+    """Write a lesson's numbers for a pencil: empty matrices, and the key on pages of its own."""
+    return run([PYTHON, "-m", "authors.exam.worksheet", *rest], check=False, cwd=None, env=with_authors())
 
 
 def hub(options, rest):

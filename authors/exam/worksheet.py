@@ -1,0 +1,211 @@
+"""Worksheets for a pencil: numbers that work out, empty matrices, and the key on pages of its own."""
+
+import argparse
+import html
+import math
+import random
+import secrets
+import sys
+from pathlib import Path
+
+import torch
+
+from attn_lib import (
+    causal_mask,
+    masked_softmax,
+    scaled_dot_product_attention,
+    self_attention_steps,
+)
+
+from .bank import mark_of
+from .item import Table, number
+from .paper import as_page, printed, shown_on_paper
+
+ROOT = Path(__file__).resolve().parents[2]
+DRAWS = 20_000
+POWERS = "e¹ = 2.72, e² = 7.39, e³ = 20.1, e⁴ = 54.6"
+
+
+def by_hand(rng):
+    """Lesson 1: three tokens of four features all the way to the outputs, with scores of at most 4."""
+    for _ in range(DRAWS):
+        x = _bits(rng, 3, 4)
+        matrices = [_bits(rng, 4, 3) for _ in range(3)]
+        steps = self_attention_steps(x, *matrices, scale=1)
+        if _serves(steps.scores) and steps.values.max() <= 3 and len({tuple(r) for r in steps.values.tolist()}) > 1:
+            break
+    else:
+        raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
+    given = [("X", x), *zip(("W_q", "W_k", "W_v"), matrices, strict=True)]
+    return "Attention by hand", given, [
+        ("Each query is a row of X times W_q.", "queries", steps.queries),
+        ("Each key is a row of X times W_k.", "keys", steps.keys),
+        ("Each value is a row of X times W_v.", "values", steps.values),
+        ("A score: query times key, pair by pair, added up; nothing is divided. A row for each query.", "scores", steps.scores),
+        (f"e to the power of each score. {POWERS}.", "powers", steps.scores.exp()),
+        ("Divide each row by its sum.", "weights", steps.weights),
+        ("Each output is the values' sum, each times its weight.", "outputs", steps.outputs),
+    ]  # fmt: skip
+
+
+def masking(rng):
+    """Lesson 3: scores under a causal mask, and what changes if softmax comes first."""
+    scores = _scores(rng, 4)
+    mask = causal_mask(4)
+    weights, late = masked_softmax(scores, mask), torch.softmax(scores, -1) * mask
+    return "Masking", [("scores", scores)], [
+        ("Which keys may each query hear under a causal mask? Write 1 or 0.", "mask", mask.double()),
+        ("Cross out the scores that are hidden; write −∞.", "masked scores", scores.masked_fill(~mask, -math.inf)),
+        (f"Softmax of each row. {POWERS}.", "weights", weights),
+        ("Now the mistake: softmax of whole rows, then 0 where the mask hides.", "weights, masked too late", late),
+        ("What does each of these rows sum to?", "sums", late.sum(-1, keepdim=True)),
+    ]  # fmt: skip
+
+
+def position(rng):
+    """Lesson 8: a pair of numbers is turned by its place; a score depends on the distance alone."""
+    query, key = ([rng.choice([-2, -1, 1, 2]), rng.choice([-2, -1, 0, 1, 2])] for _ in range(2))
+    places = torch.arange(4)
+    quarter = torch.tensor(
+        [[1, 0], [0, 1], [-1, 0], [0, -1]], dtype=torch.float64
+    )  # cos and sin of 0 to 3 right angles
+
+    def turned(pair):
+        a, b = pair
+        return torch.stack([a * quarter[:, 0] - b * quarter[:, 1], a * quarter[:, 1] + b * quarter[:, 0]], -1)
+
+    queries, keys = turned(query), turned(key)
+    scores = queries @ keys.T
+    assert torch.allclose(scores[0, 0], scores[places, places])  # equal distances, equal scores
+    given = [("query", torch.tensor([query], dtype=torch.float64)), ("key", torch.tensor([key], dtype=torch.float64))]
+    return "Turned by its place", given, [
+        ("At place p a query is turned by p right angles: each makes (−b, a) of (a, b).", "queries", queries),
+        ("The same for the key.", "keys", keys),
+        ("All scores, a row for each query.", "scores", scores),
+        ("Read the diagonals: a score for each distance, query's place minus key's, from −3 to 3.", "by distance",
+         torch.stack([scores.diagonal(-d)[0] for d in range(-3, 4)])[None]),
+    ]  # fmt: skip
+
+
+def cache(rng):
+    """Lesson 10: a token comes, and meets keys and values that are kept."""
+    for _ in range(DRAWS):
+        kept_keys, kept_values = _bits(rng, 3, 3), _small(rng, 3, 2)
+        query, key, value = _small(rng, 1, 3), _bits(rng, 1, 3), _small(rng, 1, 2)
+        keys, values = torch.cat([kept_keys, key]), torch.cat([kept_values, value])
+        scores = query @ keys.T
+        if _serves(scores):
+            break
+    else:
+        raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
+    output, weights = scaled_dot_product_attention(query, keys, values, scale=1.0)
+    given = [("kept keys", kept_keys), ("kept values", kept_values), ("new query", query), ("new key", key),
+             ("new value", value)]  # fmt: skip
+    without, kept = 4 * 5 // 2, 4
+    return "Writing with a memory", given, [
+        ("Put the new key behind those that are kept.", "keys", keys),
+        ("The new token's scores; nothing is divided.", "scores", scores),
+        (f"Its weights. {POWERS}.", "weights", weights),
+        ("Put the new value behind those that are kept.", "values", values),
+        ("Its output.", "output", output),
+        ("How many scores were computed now? How many if, without a cache, all are run again, causally?", "now, without",
+         torch.tensor([[kept, without]], dtype=torch.float64)),
+    ]  # fmt: skip
+
+
+SHEETS = {1: by_hand, 3: masking, 8: position, 10: cache}
+
+
+def _bits(rng, rows, columns):
+    return torch.tensor([[rng.randint(0, 1) for _ in range(columns)] for _ in range(rows)], dtype=torch.float64)
+
+
+def _small(rng, rows, columns):
+    return torch.tensor([[rng.randint(0, 2) for _ in range(columns)] for _ in range(rows)], dtype=torch.float64)
+
+
+def _scores(rng, n):
+    while True:
+        scores = torch.tensor([[rng.randint(0, 3) for _ in range(n)] for _ in range(n)], dtype=torch.float64)
+        if _serves(scores) and all(len(set(row)) > 1 for row in scores.tolist()):
+            return scores
+
+
+def _serves(scores):
+    """Whether powers of e stay on the sheet, and a row has something to choose from."""
+    return scores.max() <= 4 and scores.min() >= 0 and bool((scores.amax(-1) > scores.amin(-1)).all())
+
+
+# ----------------------------------------------------------------------------------------------------------- paper
+
+
+def page(lesson, seed):
+    """The sheet and, behind it, its key, as HTML."""
+    title, given, steps = SHEETS[lesson](random.Random(f"worksheet {lesson} {seed}"))
+    about = f"<h1>{html.escape(title)}</h1><p>lesson {lesson}, sheet {mark_of(seed)}</p>"
+    head = f"<header>{about}<p class='fill'>Name</p></header>"
+    asked = "".join(_step(i, *step, filled=False) for i, step in enumerate(steps, start=1))
+    key = "".join(_step(i, *step, filled=True) for i, step in enumerate(steps, start=1))
+    shown = "".join(shown_on_paper(_table(name, values)) for name, values in given)
+    return as_page(
+        f"{title}, {mark_of(seed)}",
+        f"<section class='sheet'>{head}<div class='parts'>{shown}</div><div class='steps'>{asked}</div></section>"
+        f"<section><header><h1>Key</h1><p>{html.escape(title)}, sheet {mark_of(seed)}</p></header>"
+        f"<div class='steps'>{key}</div></section>",
+    )
+
+
+def _step(place, told, name, values, filled):
+    cells = "".join(
+        "<tr>" + "".join(f"<td>{_written(x) if filled else ''}</td>" for x in row) + "</tr>" for row in values.tolist()
+    )
+    return (
+        f"<div class='step'><p><b>{place}</b> {html.escape(told)}</p><figure class='blanks'><table><caption>"
+        f"{html.escape(name)}</caption>{cells}</table></figure></div>"
+    )
+
+
+def _table(name, values):
+    return Table(name, tuple(tuple(_written(x) for x in row) for row in values.tolist()))
+
+
+def _written(x):
+    if math.isinf(x):
+        return "−∞"
+    return number(int(x) if float(x).is_integer() else round(float(x), 2))
+
+
+def lesson(text):
+    if not text.isdecimal() or int(text) not in SHEETS:
+        raise argparse.ArgumentTypeError(f"there is no sheet for {text!r}; there are {', '.join(map(str, SHEETS))}")
+    return int(text)
+
+
+def main(argv):
+    """Write the worksheet of a lesson, one for each group; returns an exit code."""
+    parser = argparse.ArgumentParser(
+        prog="course.py worksheet", description="Numbers for a pencil: empty matrices, and the key on pages of its own."
+    )
+    have = ", ".join(map(str, SHEETS))
+    parser.add_argument("lesson", type=lesson, metavar="lesson", help=f"one of {have}")
+    parser.add_argument("--seed", help="the same seed gives the same numbers (default: drawn)")
+    parser.add_argument("--groups", type=int, default=1, help="how many sheets, each with numbers of its own")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "worksheets", help="a folder")
+    options = parser.parse_args(argv)
+    if not 1 <= options.groups <= 99:
+        parser.error(f"from 1 to 99 groups, not {options.groups}")
+    seed = options.seed or secrets.token_hex(4)
+    options.out.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for group in range(1, options.groups + 1):
+        own = seed if options.groups == 1 else f"{seed} {group}"
+        paths.append(options.out / f"{options.lesson:02}-{mark_of(own)}.html")
+        paths[-1].write_text(page(options.lesson, own), encoding="utf-8")
+    as_pdf = printed(paths)
+    kinds = ".html and .pdf" if as_pdf else ".html; no browser was found to make .pdf of them"
+    print(f"Seed {seed}. Written to {options.out}: {', '.join(path.stem for path in paths)}, as {kinds}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -18,7 +18,7 @@ def main(argv):
     """Write an exam's versions, its key, and a bank for learning platforms; returns an exit code."""
     parser = argparse.ArgumentParser(
         prog="course.py exam",
-        description="Exams on paper and question banks; their wrong answers are the misconceptions that the series knows.",
+        description="Exams on paper and question banks; wrong answers are misconceptions that the series knows.",
     )
     parser.add_argument("--kinds", type=names, default=list(KINDS), help=f"of {','.join(KINDS)} (default: all)")
     parser.add_argument("--lessons", type=numbers, help="take only what belongs to these: 1,3,10 (default: all)")

@@ -41,7 +41,7 @@ def by_hand(rng):
         ("Each query is a row of X times W_q.", "queries", steps.queries),
         ("Each key is a row of X times W_k.", "keys", steps.keys),
         ("Each value is a row of X times W_v.", "values", steps.values),
-        ("A score: query times key, pair by pair, added up; nothing is divided. A row for each query.", "scores", steps.scores),
+        ("A score: query times key, pair by pair, added up; nothing divided.", "scores", steps.scores),
         (f"e to the power of each score. {POWERS}.", "powers", steps.scores.exp()),
         ("Divide each row by its sum.", "weights", steps.weights),
         ("Each output is the values' sum, each times its weight.", "outputs", steps.outputs),
@@ -108,7 +108,7 @@ def cache(rng):
         (f"Its weights. {POWERS}.", "weights", weights),
         ("Put the new value behind those that are kept.", "values", values),
         ("Its output.", "output", output),
-        ("How many scores were computed now? How many if, without a cache, all are run again, causally?", "now, without",
+        ("How many scores were computed now? How many if all are run again (causal mask)?", "now, without",
          torch.tensor([[kept, without]], dtype=torch.float64)),
     ]  # fmt: skip
 

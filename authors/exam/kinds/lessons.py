@@ -87,8 +87,8 @@ def spread(id, rng):
         (float(per_head), named("undivided variance", "That is the variance of scores that nothing divides.")),
     ]
     parts = (
-        f"Entries of queries and keys have mean 0 and variance 1, and are independent. An embedding of {width} features "
-        f"is cut into {heads} heads, and the scores of each head are divided by √{width}, which is a mistake.",
+        f"Entries of queries and keys have mean 0 and variance 1, and are independent. An embedding of {width} "
+        f"features is cut into {heads} heads, and the scores of each head are divided by √{width}, which is a mistake.",
     )
     why = f"A score is a sum of {per_head} products, so its standard deviation is √{per_head}, here over √{width}."
     asks = "What is the standard deviation of the scores, rounded to two decimals?"

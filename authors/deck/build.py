@@ -37,6 +37,7 @@ REVEAL = packages.PACKAGES / "reveal.js"
 SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
 BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
+LINE, FILLED, COMMENT = 1.5, 1.3, 1.2  # how much larger than other code the hall's line is, and the course's own
 SHORT = 7  # lines of a function that a slide shows with its prose
 CLAIM = re.compile(r'<span id="[\w-]+">(.+?)</span>', re.S)
 HANDS = re.compile(r"Hands (for .+?)[.?](?=\s|$)")
@@ -185,8 +186,11 @@ def add_code(slide, part, cell, value):
         if not part["drawn"] or (slide["picture"] and "saved-board" not in part["outputs"]):
             slide["whole"].append(part["outputs"])
         slide["ticks"] += TICK.findall(cell.source)
-    lengths = [len(line) + (0 if i else BUTTON) for i, line in enumerate(cell.source.splitlines())]
-    slide["longest"] = max([slide["longest"], *(lengths if part["open"] else [])])
+    size = LINE if part["blank"] else FILLED if "filled" in tags else 1
+    lengths = [
+        length(line, size if slide["deck"] else 1) + (0 if i else BUTTON) for i, line in enumerate(source.splitlines())
+    ]
+    slide["longest"] = max([slide["longest"], *(lengths if part["open"] or "filled" in tags else [])])
     printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
     part["wide"] = sum(length > WIDE for length in printed) > 1
     sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
@@ -228,6 +232,12 @@ def to_come(slide):
         "notes": notes + said,
         "whole": "".join(slide["whole"]),
     }
+
+
+def length(line, size):
+    """A line's length in letters of usual code, where its own are larger and its comment's a little."""
+    code, mark, comment = line.replace("...", "________").partition("  #")
+    return size * len(code) + (COMMENT if size > 1 else 1) * len(mark + comment)
 
 
 def without_guess(source):

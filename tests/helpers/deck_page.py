@@ -46,7 +46,8 @@ LOOK_AT_ALL = f"""(only) => {{
     const lookAtStep = () => {{
       const drawing = picture?.querySelector("svg"), head = heading.getBoundingClientRect();
       if (!drawing && !slide.querySelector(".saved-board, .outputs svg, .outputs img")) say("shows nothing");
-      const shown = [...slide.querySelectorAll(".heading, .picture text, .choice")].map((one) => one.textContent);
+      const read = ".heading, .picture text:not(.code), .choice"; // a line of code is no prose, as in a drawer
+      const shown = [...slide.querySelectorAll(read)].map((one) => one.textContent);
       const words = shown.join(" ").replaceAll("NaN", "").match(/\\p{{L}}{{2,}}/gu) ?? [];
       if (words.length > 25) say("has too many words:", words.length);
       if (heading.scrollWidth > heading.clientWidth + 1) say("has a heading that does not fit");

@@ -7,8 +7,8 @@ for what is not known yet, which is drawn as an empty place, so that nothing mov
     draw("bars", names=["I", "like"], values=[0.24, 0.76])
     draw("bars", {"names": ["I", "like"], "values": [0.24, None]}, {"values": [0.24, 0.76]})
 
-The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, flow, tiles, and beside for two of them side by
-side.
+The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, flow, tiles, lines of code, and beside for two
+of them side by side.
 """
 
 import html
@@ -792,10 +792,40 @@ def tile(pen, x, y, wide, high, value, is_open):
         return
     words = words if isinstance(words, str) else number(words)
     lines = words.split("\n")
-    size = min(46, 1.75 * wide / max(6, *map(len, lines)))
+    size = min(46, 1.62 * wide / max(6, *map(len, lines)))
     for i, line in enumerate(lines):
         low = y + high / 2 + (i - len(lines) / 2 + 0.5) * size * 1.25 + size * 0.35
         pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
+
+
+@word_of
+def lines(pen, state, states):
+    """Lines of code with their numbers, where the line is the point: source, mark {number: thing}, first, caption.
+
+    The marked ones are framed in their thing's colour; first is the number of the first line; the caption is below.
+    """
+    source = [line for every in states for line in [every["source"].splitlines()]]
+    shown = state["source"].splitlines()
+    longest = max(len(line) for one in source for line in one)
+    size = max(LEAST, min(32, (pen.width - 90) / (0.61 * longest)))
+    below = 70 if any("caption" in every for every in states) else 0
+    high = min(2.5 * size, (pen.height - below - 10) / max(map(len, source)))
+    mark = {int(number): thing for number, thing in (state.get("mark") or {}).items()}
+    for i, line in enumerate(shown):
+        y, number = 10 + i * high, state.get("first", 1) + i
+        thing = mark.get(number)
+        if thing:
+            pen.box(0, y, pen.width, high - 4, soft(thing, 10), edge=thing, thick=3, round=8)
+        foot = y + high / 2 + 0.32 * size - 2
+        pen.text(46, foot, str(number), size=size, face="code", ink=thing or "quiet", anchor="end")
+        indent = len(line) - len(line.lstrip())
+        pen.text(74 + 0.602 * size * indent, foot, line.lstrip(), size=size, face="code", anchor="start")
+    if state.get("caption"):
+        pen.text(74, 10 + len(shown) * high + 50, state["caption"], size=32, anchor="start", weight=600)
+    pen.say(f"{len(shown)} lines of code")
+    for number in mark:
+        pen.say("line", number, "is marked:", shown[number - state.get("first", 1)].strip())
+    pen.say(state.get("caption"))
 
 
 @word_of

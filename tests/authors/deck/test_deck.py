@@ -79,8 +79,11 @@ def test_timing_plot_can_be_read_whatever_was_measured(open_deck):
         assert page.evaluate(LOOK_AT_ALL, here) == [], drawn.description
 
 
-def test_slide_shrinks_what_does_not_fit_then_scrolls(open_deck):
-    page = open_deck("06_bug_clinic")
+def test_slide_shrinks_what_does_not_fit_then_scrolls(show, tmp_path):
+    notebook = made(("# Without a picture\n\nShort.", "slide"), ("## Next\n\nShort.", "slide"))
+    nbformat.write(notebook, tmp_path / "small.ipynb")
+    (tmp_path / "small.html").write_text(build.page(tmp_path / "small.ipynb"), encoding="utf-8")
+    page = show((tmp_path / "small.html").as_uri())
     fitted = """(lines) => {
       const body = Reveal.getCurrentSlide().querySelector(".body"), more = document.createElement("pre");
       more.textContent = "more\\n".repeat(lines);
@@ -91,7 +94,7 @@ def test_slide_shrinks_what_does_not_fit_then_scrolls(open_deck):
       return [Number(body.style.zoom), body.style.overflowY];
     }"""
     size, scrolls = page.evaluate(fitted, 0)
-    smaller, still = page.evaluate(fitted, 15)
+    smaller, still = page.evaluate(fitted, 20)
     smallest, at_last = page.evaluate(fitted, 60)
     assert smallest < smaller < size and [scrolls, still, at_last] == ["", "", "auto"]
 

@@ -15,6 +15,9 @@ FACES = [
     ("Inter", "normal", "100 900", "inter/files/inter-latin-wght-normal.woff2"),
     ("Source Serif 4", "italic", "200 900", "source-serif-4/files/source-serif-4-latin-wght-italic.woff2"),
 ]
+# what stands there until the first has come, and how many percent of its size are as wide, so that lines break alike
+STAND_INS = {"Georgia": 106, "Noto Serif": 94, "DejaVu Serif": 93}
+ABOVE, BELOW = 103.6, 33.5  # and as high, in percent of its size, above and below the foot of its letters: its `hhea`
 
 
 def embedded():
@@ -29,7 +32,17 @@ def copied(folder):
         package = path.parents[1]
         shutil.copy(path, folder)
         shutil.copy(package / "LICENSE", folder / f"LICENSE-{package.name}")
-    return style_sheet(lambda path: path.name)
+    return style_sheet(lambda path: path.name) + stand_ins()
+
+
+def stand_ins():
+    """`@font-face` of what stands in for the first face, "as wide Georgia"; tokens.css names them after it."""
+    return "".join(
+        f'@font-face {{ font-family: "as wide {name}"; src: local("{name}"); size-adjust: {size}%; '
+        f"ascent-override: {100 * ABOVE / size:.1f}%; descent-override: {100 * BELOW / size:.1f}%; "
+        f"line-gap-override: 0%; }}\n"
+        for name, size in STAND_INS.items()
+    )
 
 
 def files():

@@ -82,6 +82,11 @@ def script():
     return modules.script(HERE / "standalone.js")
 
 
+def door_script():
+    """What draws the board that stands before it, as a figure, while the page is still coming."""
+    return modules.script(HERE / "door.js")
+
+
 def guess_script():
     """Guesses read and judged in a page, by `attnGuess`."""
     return modules.script(HERE / "predict.js", "attnGuess")

@@ -5,6 +5,7 @@ on 288 × 144 in colours of tokens.css, so that the same lines are light and dar
 """
 
 import html
+import math
 import re
 from itertools import groupby
 
@@ -53,9 +54,15 @@ def card(page):
     )
 
 
-def picture(number):
+def opening(number):
+    """The drawing over the question that a lesson's page begins with."""
+    return picture(number, {**DRAWINGS, **OPENINGS})
+
+
+def picture(number, drawings=None):
     """A lesson's drawing; its number where it has none."""
-    drawn = DRAWINGS[number]() if number in DRAWINGS else word(144, 96, str(number), 72, "var(--quiet)")
+    drawings = drawings or DRAWINGS
+    drawn = drawings[number]() if number in drawings else word(144, 96, str(number), 72, "var(--quiet)")
     return f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{drawn}</svg>'
 
 
@@ -95,7 +102,8 @@ def dot(x, y, r, fill, **more):
 
 
 def word(x, y, text, size=22, fill="var(--ink)"):
-    return tag("text", html.escape(text), x=x, y=y, font_size=size, fill=fill)
+    kind = {"class": "fine"} if size < 34 else {}
+    return tag("text", html.escape(text), x=x, y=y, font_size=size, fill=fill, **kind)
 
 
 def cells(x, y, side, fills):
@@ -129,8 +137,42 @@ def by_hand():
         shown = {"opacity": 0.7} if token == "like" else {}
         arcs.append(arc(foot + width / 2, end, height, 88, "weights", width, **shown))
         foot += width
-    words = (word(x, 122, token, 32, "var(--query)" if token == "I" else "var(--ink)") for token, x in at.items())
+    words = (word(x, 122, token, 36, "var(--query)" if token == "I" else "var(--ink)") for token, x in at.items())
     return "".join([*arcs, *words])
+
+
+def bank():
+    """*Bank* as the lesson's table has it, half way between two words that may stand beside it."""
+    rows = names_after("words", 1)
+    river, coins, own = (rows[name].tolist() for name in ("river", "coins", "bank"))
+
+    def at(row):
+        return 66 + 62 * row[0], 124 - 46 * row[1]
+
+    def towards(other):
+        """An arrow to half of each, which it takes as both are as like it."""
+        (a, b), (c, d) = at(own), at([(x + y) / 2 for x, y in zip(own, other, strict=True)])
+        x, y = (c - a) / math.hypot(c - a, d - b), (d - b) / math.hypot(c - a, d - b)
+        head = f"M{c - 8 * x + 6 * y} {d - 8 * y - 6 * x}L{c} {d}L{c - 8 * x - 6 * y} {d - 8 * y + 6 * x}"
+        return f"M{a + 12 * x} {b + 12 * y}L{c} {d}{head}"
+
+    axes = line("M66 14V124H230", "line", 2)
+    pulls = line(towards(river) + towards(coins), "weights", 3.5, stroke_linecap="round")
+    dots = "".join(
+        dot(*at(row), 6, f"var(--{colour})") for row, colour in ((river, "input"), (coins, "input"), (own, "query"))
+    )
+    (rx, ry), (cx, cy), (bx, by) = at(river), at(coins), at(own)
+    words = (
+        word(rx, ry - 14, "river") + word(cx + 36, cy + 6, "coins") + word(bx + 34, by - 6, "bank", 26, "var(--query)")
+    )
+    return (
+        axes
+        + pulls
+        + dots
+        + words
+        + word(262, 129, "water", 15, "var(--quiet)")
+        + word(34, 24, "money", 15, "var(--quiet)")
+    )
 
 
 def scaled():
@@ -266,10 +308,9 @@ def memory():
 
 def story():
     """A sentence that goes on, and the word that says how: *were* for the sake of *keys*, past the cat."""
-    at = {"keys": 34, "near": 86, "the": 130, "cat": 170, "were": 246}
-    words = (
-        word(x, 100, text.strip(), 22, "var(--output)" if text == "were" else "var(--ink)") for text, x in at.items()
-    )
+    at = {"keys": 38, "near": 98, "the": 143, "cat": 180, "were": 246}
+    looks = {"keys": (34, "var(--ink)"), "were": (34, "var(--output)")}
+    words = (word(x, 104, text, *looks.get(text, (22, "var(--quiet)"))) for text, x in at.items())
     return arc(at["keys"], at["were"], 56, 78, "weights", 9) + "".join(words)
 
 
@@ -286,3 +327,4 @@ DRAWINGS = {
     10: memory,
     11: story,
 }
+OPENINGS = {1: bank}  # what a page begins with where that is not its card's drawing

@@ -63,7 +63,7 @@ class LessonPage:
         shown = outputs.shown(predict(Question("", said), None, answer, **wrong))
         example = "one word" if said["form"] == "word" else "one number"
         form = guess_form("opening", shown.question, shown.html, example, in_words=True)
-        shows = f'<div class="opening">{cards.picture(self.lesson.number)}<p>{marked(ask)}</p>{form}</div>'
+        shows = f'<div class="opening">{cards.opening(self.lesson.number)}<p>{marked(ask)}</p>{form}</div>'
         return [nbformat.v4.new_markdown_cell(re.sub(r"\n\s*\n", "\n", shows), id="opening")]
 
     def on_page(self, cell, fold):
@@ -183,7 +183,9 @@ def plot(figure):
     """A plot as large as in a notebook, and light or dark as the page is."""
     svg = figure.svg()
     size = re.search(r'width="\d+" height="\d+"', svg)[0]
-    return f'<img class="drawing" {size} alt="{html.escape(figure.description)}" src="{outputs.uri(svg)}">'
+    return (
+        f'<img class="drawing" loading="lazy" {size} alt="{html.escape(figure.description)}" src="{outputs.uri(svg)}">'
+    )
 
 
 def is_set_up(cell):

@@ -13,6 +13,7 @@ def mathml(formula, *, display=False):
     formula = formula.replace("{aligned}", "{split}")  # the same, under the name that latex2mathml knows
     formula = re.sub(r"\\text{[^}]*}", lambda found: found[0].replace(r"\_", "_"), formula)
     drawn = convert(formula, display="block" if display else "inline")
+    drawn = re.sub(r"<mi>(?=(.|&#x\w+;)</mi>)", '<mi class="letter">', drawn)  # in italics; longer ones are names
     return drawn.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
 
 

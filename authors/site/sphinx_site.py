@@ -39,7 +39,8 @@ def lay_out(source):
     shutil.copytree(ROOT / "img" / "upright", static / "upright")
     (static / "boards.js").write_text(boards_in_pages.script(), encoding="utf-8")
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
-    minify(static / "boards.js", static / "predict.js", static / "site.js")
+    (static / "door.js").write_text(boards_in_pages.door_script(), encoding="utf-8")
+    minify(*(static / name for name in ("boards.js", "predict.js", "door.js", "site.js")))
     files = HERE.parent / "code.css", static / "site.css", static / "cards.css"
     own = [file.read_text(encoding="utf-8") for file in files]
     (static / "site.css").write_text(
@@ -52,7 +53,10 @@ def lay_out(source):
     for name in others:
         (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_text(without_dead_links(name, [*others, "notebooks/"]), encoding="utf-8")
-    (source / "index.md").write_text(index(pages, others), encoding="utf-8")
+    (source / "index.md").write_text(
+        index(pages, others, (static / "door.js").read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    (static / "door.js").unlink()  # it stands in the page
     about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
 
@@ -77,11 +81,12 @@ def without_dead_links(name, shown):
     return re.sub(r"\[([^\]]+)\]\(([^)]+)\)", link, (ROOT / name).read_text(encoding="utf-8"))
 
 
-def index(pages, others):
-    """The first page: the door and every number of it, the ways in, and each lesson as a card."""
+def index(pages, others, script):
+    """The first page: the door and the script that draws it there, every number of it, the ways in, and the cards."""
     door = sentence_figure(link=("Lesson 1", f"notebooks/{pages[0].lesson.name}.html"))
     fill = {
-        "door": boards_in_pages.embed(door, "door"),
+        "still": f'<noscript><div class="opening">{cards.picture(1)}</div></noscript>',
+        "door": f"{boards_in_pages.embed(door, 'door')}\n\n<script>{script}</script>",
         "ways": ways_in(),
         "cards": cards.cards(pages),
         "pages": "\n".join(f"notebooks/{page.lesson.name}" for page in pages),

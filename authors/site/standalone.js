@@ -1,6 +1,5 @@
 // Brings the boards of a page to life: each stands as its saved tables, with its traits in a script beside them. Of the
-// states it is offered a board begins with the first that fits it; it says "moved" with its state after every change.
-// place.put sets another state, as one step of undo; place.now is what stands there.
+// states it is offered a board begins with the first that fits it. model.js says what its place then has.
 // An element with data-numbers, a board's id, has its matrices too where the board itself is shown as a figure.
 // A button with data-board, the name of a board's cell, makes it ready: its data-now is what differs from the start.
 
@@ -9,6 +8,7 @@ import { widget as matrices } from "../../workbench/board/page/page.js";
 import { fits as fitsWords } from "../../workbench/board/page/story/engine.js";
 import { widget as words } from "../../workbench/board/page/story/page.js";
 import { follow, listen, recordOf } from "../../workbench/board/page/tries.js";
+import { modelOf } from "./model.js";
 
 const isNumber = (x) => typeof x === "number" && Math.abs(x) <= LARGEST;
 const isSwitch = (x) => x === 0 || x === 1;
@@ -51,71 +51,31 @@ function fitsMatrices(state, { start, controls, panels }) {
 const KINDS = { story: { widget: words, fits: fitsWords } };
 const MATRICES = { widget: matrices, fits: fitsMatrices };
 
-const bytesOf = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-
 function wake(place, ...offered) {
-  const traits = JSON.parse(place.querySelector("script").textContent);
-  const { spec } = traits;
-  const { widget, fits } = KINDS[spec.kind] ?? MATRICES;
-  const listeners = {};
-  traits.frames = Object.fromEntries(Object.entries(traits.frames).map(([name, text]) => [name, bytesOf(text)]));
-
-  function accept({ inputs, settings, answer = null, proof = null, past = [] }) {
-    const revision = (traits.state.revision ?? 0) + 1;
-    const known = past.filter((one) => fits(one, spec));
-    traits.state = { inputs, settings, answer, proof: fits(proof, spec) ? proof : null, past: known, revision };
-  }
-  const taken = offered.find((state) => state && fits(state, spec));
-  if (taken) accept(taken);
-
-  const model = {
-    alone: true,
-    more: place.more ?? [], // of its menu
-    get: (name) => traits[name],
-    set(name, value) {
-      traits[name] = value;
-    },
-    on(event, then) {
-      listeners[event] = then;
-    },
-    off() {},
-    save_changes() {
-      place.dispatchEvent(new CustomEvent("moved", { detail: traits.state }));
-      followAll(place);
-    },
-  };
-  place.start = spec.start;
-  place.now = () => traits.state;
-  let last = null; // the gesture that changed it last: one is one step of undo
-  place.put = ({ inputs, settings }, gesture = null) => {
-    if (!fits({ inputs, settings }, spec)) return false;
-    const { answer, proof, past = [], ...before } = traits.state;
-    const goesOn = gesture !== null && gesture === last;
-    const steps = goesOn ? past : [...past, { inputs: before.inputs, settings: before.settings }];
-    last = gesture;
-    accept({ inputs, settings, answer, proof, past: steps });
-    listeners["change:state"]();
-    model.save_changes();
-    return true;
-  };
-  const holder = document.createElement("div");
-  place.replaceChildren(holder);
-  place.model = model;
-  const shown = widget();
-  shown.render({ model, el: holder });
+  if (!place.model) modelOf(place);
+  const { model, engine } = place; // an engine, if it was drawn while the page came
+  const { widget, fits } = KINDS[model.get("spec").kind] ?? MATRICES;
+  Object.assign(place, { fits, isAwake: true });
+  model.more = place.more ?? [];
+  const hasMoved = Boolean(engine?.past.length);
+  const taken = hasMoved ? undefined : place.resume(...offered); // what a hand has done since is newer
+  place.addEventListener("moved", () => followAll(place));
+  const shown = widget(engine);
+  if (!engine) shown.render({ model, el: place.holder });
   const numbers = place.id && document.querySelector(`[data-numbers="${place.id}"]`);
   if (numbers) shown.render({ model, el: numbers });
+  if (hasMoved) model.save_changes();
   return taken;
 }
 
 function wakeAll(within) {
-  for (const place of within.querySelectorAll(".saved-board")) if (!place.model) wake(place);
+  for (const place of within.querySelectorAll(".saved-board")) if (!place.isAwake) wake(place);
 }
 
 // The board that a phrase sets, awake.
 function boardOf({ dataset }) {
   const place = document.querySelector(`[data-id="${dataset.board}"] .saved-board`);
-  if (place && !place.model) place.dispatchEvent(new Event("needed"));
+  if (place && !place.isAwake) place.dispatchEvent(new Event("needed"));
   return place;
 }
 // Whoever shows the page brings it into view.

@@ -43,12 +43,16 @@ def pages(built):
     return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in built.rglob("*.html")}
 
 
+def serve(context, built):
+    place = lambda address: built / (urlsplit(address).path[1:] or "index.html")  # noqa: E731
+    context.route(f"{SERVED}**", lambda route: route.fulfill(path=place(route.request.url)))
+
+
 @pytest.fixture(scope="module")
 def window(browser, built):
     """One window for all tests: opening one costs more than most of them do in it."""
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    place = lambda address: built / (urlsplit(address).path[1:] or "index.html")  # noqa: E731
-    context.route(f"{SERVED}**", lambda route: route.fulfill(path=place(route.request.url)))
+    serve(context, built)
     page = context.new_page()
     page.asked = []
     page.on("request", lambda request: page.asked.append(request.url))
@@ -203,7 +207,9 @@ def test_pictures_are_described_and_formulas_drawn(built, pages):
     for path, page in pages.items():
         for picture in page.select("article img"):
             assert len(picture.get("alt", "")) > 20, f"{path.name}: {picture}"
-            assert picture["width"] and picture["height"]  # nothing jumps when it comes
+            assert (
+                picture["width"] and picture["height"] and picture["loading"] == "lazy"
+            )  # nothing jumps when it comes
         for formula in page.select("math"):
             assert "&" not in formula.get_text() and "\\" not in formula.get_text(), formula.get_text()
         assert "$$" not in page.select_one("article").get_text(), path.name
@@ -217,8 +223,12 @@ def test_pictures_are_described_and_formulas_drawn(built, pages):
 LOOK = (
     f"() => {{ {CONTRAST}"
     + """
-  const covered = [], unreached = [], needless = [];
+  const covered = [], unreached = [], needless = [], small = [];
   const words = document.createRange();
+  const scale = (node) => { // of a drawing's letters
+    const { b, d } = node instanceof SVGElement ? node.getScreenCTM() : { b: 0, d: 1 };
+    return Math.hypot(b, d);
+  };
   const isClear = (node) => { // a button over a picture's words, say
     const { backgroundColor, backgroundImage } = getComputedStyle(node);
     return backgroundColor === "rgba(0, 0, 0, 0)" && backgroundImage === "none" && !node.textContent.trim();
@@ -238,6 +248,9 @@ LOOK = (
     const node = all.currentNode, style = getComputedStyle(node);
     const texts = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
     if (texts.length) contrast(node, style);
+    if (texts.length && !node.closest(".unseen, [role=status]") && parseFloat(style.fontSize) * scale(node) < 14.5) {
+      small.push(short(node));
+    }
     if (texts.length && onScreen(node.getBoundingClientRect()) && texts.some((text) => isCovered(text, node))) {
       covered.push(short(node));
     }
@@ -251,7 +264,7 @@ LOOK = (
     }
   }
   const wider = document.documentElement.scrollWidth - innerWidth;
-  return { faint, covered, unreached, needless, "wider by": wider, looks: looks.size };
+  return { faint, covered, small, unreached, needless, "wider by": wider, looks: looks.size };
 }"""
 )
 CUT_CODE = "[...document.querySelectorAll('.cell_input pre')].filter((c) => c.scrollWidth > c.clientWidth).length"
@@ -377,6 +390,28 @@ def test_each_lesson_has_something_to_do_on_a_phones_first_screen(built, reader)
             "(all, y) => all.some((one) => one.offsetHeight && one.getBoundingClientRect().top < y)", box["y"]
         )
         assert not above, f"{name}: code stands before anything can be done"
+
+
+# What a finger has to hit, but for words of a sentence: what is lower or narrower than it should be. A cell is hit as a
+# whole, and so is a label.
+TOO_SMALL = """() => [...document.querySelectorAll("a[href], button, input, select, summary")].flatMap((node) => {
+  if (node.closest("p, article li:not(.cards *), td:not(.cell), .skip, .sentence")) return [];
+  const { width, height } = (node.closest("td.cell, label, .rail") ?? node).getBoundingClientRect();
+  const isSeen = width && node.checkVisibility({ visibilityProperty: true });
+  return isSeen && Math.min(width, height) < 43.5 ? [`${width} × ${height}: ${node.outerHTML.slice(0, 90)}`] : [];
+})"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_a_finger_hits_everything_on_a_phone_upright_or_not(built, browser, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height}, has_touch=True, is_mobile=True)
+    page, small = context.new_page(), {}
+    for name in ("index", "search", "01_by_hand", "03_masking", "04_multi_head"):
+        page.goto(address_of(built, name))
+        wake(page)
+        small[name] = page.evaluate(TOO_SMALL)
+    context.close()
+    assert not any(small.values()), small
 
 
 # ------------------------------------------------------------------------------------------------------- guesses
@@ -505,7 +540,8 @@ IN_VIEW = """(board) => {
     const seen = document.elementFromPoint(left + width / 2, top + height / 2);
     return width && seen && (node.contains(seen) || seen.contains(node));
   };
-  const parts = [...board.querySelectorAll("td.result, .why, .edited, .mini .tone > div")].filter(there);
+  const told = "td.result, .why, .edited, .mini .tone > div, .word-line, .say";
+  const parts = [...board.querySelectorAll(told)].filter(there);
   return parts.map((node) => node.textContent);
 }"""
 
@@ -531,10 +567,7 @@ def seen_otherwise(page, board, before):
     )
 
 
-WITH_NUMBERS = [name for name in LESSONS if name != "11_small_gpt"]  # its board has words: see test_story_board
-
-
-@pytest.mark.parametrize("name", ["index", *WITH_NUMBERS])
+@pytest.mark.parametrize("name", ["index", *LESSONS])
 def test_on_a_phone_a_tap_and_an_edit_change_what_is_seen(built, browser, name):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
@@ -543,9 +576,10 @@ def test_on_a_phone_a_tap_and_an_edit_change_what_is_seen(built, browser, name):
     if name == "index":
         grip = page.get_by_role("slider").first.bounding_box()
         assert grip["y"] + grip["height"] <= 844, "a visitor's first number is on the first screen"
-    board = come_to(page, ".attn-board:has(td.input)")
-    choose(board, "Random")  # between zeros one number may well change nothing
-    cells, moved = board.locator("td.input input, td.input .switch").filter(visible=True), []
+    board = come_to(page, ".attn-board:has(td.input, .words .word)")
+    if board.locator("td.input").count():
+        choose(board, "Random")  # between zeros one number may well change nothing
+    cells, moved = board.locator("td.input input, td.input .switch, .words .word").filter(visible=True), []
     for cell in (cells.first, cells.last):
         cell.evaluate("(node) => node.scrollIntoView({ block: 'center', behavior: 'instant' })")
         before = board.evaluate(IN_VIEW)
@@ -599,14 +633,17 @@ def test_a_sentences_number_is_moved_by_keys_and_by_a_hand(reader):
     both_say("second", "2")
 
 
-def test_every_phrase_that_a_board_knows_can_be_pressed_or_moved(pages):
+def test_every_phrase_that_a_board_knows_can_be_pressed_or_moved(pages, reader):
     seen = 0
     for path, page in pages.items():
         for place in page.select("[data-id]:has(.saved-board)"):
             spec = json.loads(place.select_one(".saved-board script").string)["spec"]
-            if spec.get("kind") == "story":
-                continue  # it has its phrases as buttons of its own
             tries = spec["tries"]
+            if spec.get("kind") == "story":  # it has its phrases itself
+                words = [" ".join(one["sets"]["inputs"]["text"]) for one in tries]
+                assert words == texts_of_phrases(reader(path.stem), place["data-id"], [one["said"] for one in tries])
+                seen += len(tries)
+                continue
             found = [json.loads(one["data-now"]) for one in page.select(f'.try[data-board="{place["data-id"]}"]')]
             numbers = [
                 json.loads(one["data-number"]) for one in page.select(f'[data-number][data-board="{place["data-id"]}"]')
@@ -615,6 +652,15 @@ def test_every_phrase_that_a_board_knows_can_be_pressed_or_moved(pages):
             assert all(one["sets"] in found for one in tries), (path.name, tries)
             seen += len(tries)
     assert seen > 5
+
+
+def texts_of_phrases(page, id, phrases):
+    """The text that stands on a board of words after each of its phrases was pressed."""
+    board, found = come_to(page, f"[data-id='{id}'] .attn-board"), []
+    for phrase in phrases:
+        board.get_by_role("button", name=phrase, exact=True).click()
+        found.append(" ".join(board.locator(".words .word .name").all_inner_texts()[1:]))
+    return found
 
 
 def test_a_page_stands_still_for_whom_motion_disturbs(reader):
@@ -755,6 +801,42 @@ def test_each_board_of_a_page_keeps_its_own_numbers(built, reader):
     page.evaluate("sessionStorage.clear(), localStorage.clear()")
     page.goto(f"{address_of(built, '01_by_hand')}?sent#{link}")
     assert page.evaluate(UNTOUCHED)[-2:] == [True, False], "a link is to one board"
+
+
+def test_the_door_stands_before_its_scripts_and_stays_as_it_is(built, browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    serve(context, built)
+    page, waiting = context.new_page(), []
+    page.route(re.compile(r"/_static/\w+\.js"), lambda route: waiting.append(route))
+    page.goto(SERVED, wait_until="commit")
+    grip, shares = page.get_by_role("slider").first, page.locator("[data-first] .share")
+    grip.wait_for()
+
+    def percents():
+        return [int(share.rstrip(" %")) for share in shares.all_text_contents()]
+
+    things = page.locator("h1, [data-first] :is(p, button, input, a)").element_handles()
+
+    def places():
+        return [thing.bounding_box() for thing in things]
+
+    before = percents()
+    assert sum(before) == 100 and not page.evaluate("'attnBoards' in window"), "numbers are there, and no script"
+    grip.press("ArrowRight")
+    page.wait_for_function("(text) => !document.body.innerText.includes(text)", arg=f"{before[-1]} %")
+    page.evaluate("document.fonts.ready.then(() => {})")
+    moved, where = percents(), places()
+    assert sum(moved) == 100 and moved[-1] > before[-1]
+    for route in waiting:
+        route.fulfill(path=built / urlsplit(route.request.url).path[1:])
+    page.unroute_all()
+    page.locator("[data-numbers] .attn-board").wait_for()
+    assert (percents(), places()) == (moved, where), "what comes later moves nothing, and takes nothing back"
+    assert grip.evaluate("(node) => node === document.activeElement")
+    page.reload()
+    page.locator("[data-numbers] .attn-board").wait_for()
+    assert percents() == moved, "it was kept, though no script was there yet that keeps things"
+    context.close()
 
 
 def test_a_link_shows_its_numbers_until_they_are_changed(built, reader):

@@ -180,9 +180,8 @@ function flowOf({ panels }) {
   return element("div", { class: "flow" }, ...inOrder.map(({ node }) => node));
 }
 
-/** One engine for each model, one page for each place where it is shown. */
-export function widget() {
-  let engine = null;
+/** One engine for each model, one page for each place where it is shown; made anew if there is none. */
+export function widget(engine = null) {
   return {
     initialize({ model }) {
       engine = new Engine(model);

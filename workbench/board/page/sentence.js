@@ -102,6 +102,8 @@ export function sentenceOf(view) {
   let geo = null;
 
   function layOut() {
+    tellLede(); // what these words take is not the picture's
+    tellAnswer();
     const width = stage.clientWidth;
     const isWide = root.dataset.layout === "wide";
     const isRoomy = isWide && innerHeight >= 950 && view.isFirst;

@@ -69,7 +69,7 @@ function setUp(form) {
   input.addEventListener("input", () => typed.set({ ...typed.get(), [form.id]: input.value }));
   const before = kept.get()?.[form.id];
   input.value = typed.get()?.[form.id] ?? before?.text ?? "";
-  if (before?.text) guess(before.text, before.shown);
+  if (before?.text) guess(String(before.text), before.shown);
   else if (before) reveal();
 }
 
@@ -136,6 +136,7 @@ function showCards() {
 if (document.querySelector(".cards")) {
   showCards();
   window.addEventListener("pageshow", showCards); // Back finds the page as it was left
+  window.addEventListener("storage", showCards); // as does who guesses in another window
 }
 
 // ---------------------------------------------------------------------------------------------------- boards
@@ -225,7 +226,7 @@ const coming = new IntersectionObserver(
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
       coming.unobserve(target);
-      setTimeout(() => target.model || target.begin());
+      setTimeout(() => target.isAwake || target.begin());
     }
   },
   { rootMargin: "100% 0px" },
@@ -311,11 +312,16 @@ function reach() {
   const wide = new Set(
     boxes.filter((box) => box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible"),
   );
+  const going = new Set([...wide].filter(goesOn));
   for (const box of boxes) {
     if (wide.has(box)) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
+    box.classList.toggle("goes-on", going.has(box)); // which is seen, too
+    box.onscroll = wide.has(box) ? () => box.classList.toggle("goes-on", goesOn(box)) : null;
   }
 }
+const goesOn = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
+
 // The boards of a page, which take their room as it changes, have observed it for longer and are told first.
 window.addEventListener("load", () => {
   goToLinked();

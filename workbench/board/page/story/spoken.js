@@ -19,7 +19,8 @@ export function effectOf(engine) {
   const next = `${place ? `After *${engine.word(place)}*` : "To begin with"}: ${named(first.word)} ${percent(first.share)}${both}.`;
   const heads = engine.maps.map((_, head) => ({ head, row: engine.heard(head, place) }));
   const loud = heads.filter(({ head, row }) => !engine.isOut(head) && Math.max(...row) >= LOUD);
-  const hears = ({ head, row }) => `head ${head} hears ${named(engine.word(most(row)))}, ${percent(Math.max(...row))}`;
+  const heardAt = (to) => (to ? named(engine.word(to)) : "the beginning");
+  const hears = ({ head, row }) => `head ${head} hears ${heardAt(most(row))}, ${percent(Math.max(...row))}`;
   const heard = loud.map(hears).join("; ");
   const who = heard ? ` ${heard[0].toUpperCase()}${heard.slice(1)}.` : "";
   return `${changedAt(engine, words.length, named)}${next}${who}${verdictOf(engine)}`;

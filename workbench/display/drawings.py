@@ -7,8 +7,8 @@ for what is not known yet, which is drawn as an empty place, so that nothing mov
     draw("bars", names=["I", "like"], values=[0.24, 0.76])
     draw("bars", {"names": ["I", "like"], "values": [0.24, None]}, {"values": [0.24, 0.76]})
 
-The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, flow, tiles, lines of code, and beside for two
-of them side by side.
+The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, flow, tiles, lines of code; beside and stacked
+for two of them.
 """
 
 import html
@@ -537,9 +537,9 @@ def sentence(pen, state, states):
         )
     if state.get("asks"):
         pen.word(place[len(words) - 1] + 30, base - size - 40, state["asks"], size=38, ink="query", anchor="start")
-    for i, share in enumerate(state.get("shares") or []):
-        words_of = number(share, "%") if share is not None else "?"
-        pen.text(place[i], base + 62, words_of, size=34, weight=650, ink="quiet" if share is None else "weights")
+    shares = state.get("shares") or []
+    for i, (share, shown) in enumerate(zip(shares, per_cents(shares), strict=True)):
+        pen.text(place[i], base + 62, shown, size=34, weight=650, ink="quiet" if share is None else "weights")
     for i, one in enumerate(state.get("fetched") or []):
         if one is None:
             continue
@@ -565,21 +565,25 @@ def sentence(pen, state, states):
 def curve(pen, state, states):
     """Lines over an axis: x, lines {name: numbers}, things {name: thing}, axes, upto, ball.
 
-    ball is a place along x, ticks the places that are named; slope (at, rise, how long) is a tangent; with `log` each
-    doubling of x is as wide as the next.
+    ball is a place along x, ticks the places that are named; slope (at, rise, how long) is a tangent; on the axes
+    in `log`, "x", "y" or "xy" (True is "x"), each doubling is as wide as the next.
     """
     along, lines = state["x"], state["lines"]
     things = state.get("things") or {}
     up = [y for every in states for line in every["lines"].values() for y in line if is_number(y)]
-    low, high = state.get("scale") or (min(0, *up), max(up))
+    logarithmic = {True: "x"}.get(state.get("log"), state.get("log") or "")
+    low, high = state.get("scale") or (min(up) if "y" in logarithmic else min(0, *up), max(up))
     x0, y0, y1 = 120, pen.height - 62, 56
     x1 = pen.width - (210 if len(lines) > 1 else 40)
     first, last = along[0], along[-1]
-    measure = math.log if state.get("log") else float
+
+    def part_of(way, value, begin, end):
+        if way in logarithmic:
+            value, begin, end = math.log(value), math.log(begin), math.log(end)
+        return (value - begin) / (end - begin)
 
     def at(x, y):
-        share = (measure(x) - measure(first)) / (measure(last) - measure(first))
-        return x0 + share * (x1 - x0), y0 - (y - low) / (high - low) * (y0 - y1)
+        return x0 + part_of("x", x, first, last) * (x1 - x0), y0 - part_of("y", y, low, high) * (y0 - y1)
 
     pen.line([(x0, y1 - 10), (x0, y0), (x1, y0)], "line", join="miter")
     across, upwards = state.get("axes", ("", ""))
@@ -650,8 +654,27 @@ def line_at(along, line, x):
 
 @word_of
 def plane(pen, state, states):
-    """Arrows from the middle of a plane: arrows, each [name, (x, y), thing]; a name of "" has been named before."""
-    longest = max(abs(v) for every in states for _, point, _ in every["arrows"] for v in point)
+    """Arrows from the middle of a plane: arrows, each [name, (x, y), thing]; a name of "" has been named before.
+
+    With `axes`, the names of the two numbers, only the part where both are positive, with its scales.
+    """
+    points = [point for every in states for _, point, _ in every["arrows"]]
+    if state.get("axes"):
+        x0, y0, unit = quadrant(pen, state["axes"], *(max(point[i] for point in points) for i in (0, 1)))
+    else:
+        x0, y0, unit = four_quadrants(pen, max(abs(v) for point in points for v in point))
+    for name, (x, y), thing in state["arrows"]:
+        end = x0 + x * unit, y0 - y * unit
+        pen.arrow((x0, y0), end, thing, 8)
+        long = math.hypot(x, y) * unit
+        away = x0 + x * unit * (1 + 26 / long), end[1] - y * unit * 34 / long + 10
+        side = "start" if x > 0.2 * abs(y) else "end" if x < -0.2 * abs(y) else "middle"
+        pen.text(*away, name, ink=thing, weight=650, anchor=side)
+        pen.say(name, "points to", f"({number(x)}, {number(y)})")
+
+
+def four_quadrants(pen, longest):
+    """A grid around 0 as far as the longest arrow; where its middle is, and how long a 1."""
     x0, y0 = pen.width / 2, pen.height / 2
     unit = min((pen.width - 220) / 2, (pen.height - 90) / 2) / longest
     for i in range(-math.ceil(longest), math.ceil(longest) + 1):
@@ -661,14 +684,22 @@ def plane(pen, state, states):
             [(x0 - far, y0 + i * unit), (x0 + far, y0 + i * unit)],
         ):
             pen.line(line, "line", 1 if i else 3)
-    for name, (x, y), thing in state["arrows"]:
-        end = x0 + x * unit, y0 - y * unit
-        pen.arrow((x0, y0), end, thing, 8)
-        long = math.hypot(x, y) * unit
-        away = x0 + x * unit * (1 + 26 / long), end[1] - y * unit * 34 / long + 10
-        side = "start" if x > 0.2 * abs(y) else "end" if x < -0.2 * abs(y) else "middle"
-        pen.text(*away, name, ink=thing, weight=650, anchor=side)
-        pen.say(name, "points to", f"({number(x)}, {number(y)})")
+    return x0, y0, unit
+
+
+def quadrant(pen, axes, across, up):
+    """A grid from 0 up and to the right with its scales; where its corner is, and how long a 1."""
+    unit = min((pen.width - 420) / across, (pen.height - 140) / up)
+    x0, y0 = (pen.width - unit * across) / 2 - 60, pen.height - 70
+    for i in range(math.floor(across) + 1):
+        pen.line([(x0 + i * unit, y0), (x0 + i * unit, y0 - unit * up)], "line", 1 if i else 3)
+        pen.text(x0 + i * unit, y0 + 36, number(i), ink="quiet", size=24)
+    for i in range(math.floor(up) + 1):
+        pen.line([(x0, y0 - i * unit), (x0 + across * unit, y0 - i * unit)], "line", 1 if i else 3)
+        pen.text(x0 - 18, y0 - i * unit + 9, number(i), ink="quiet", size=24, anchor="end")
+    pen.text(x0 + (math.floor(across) - 0.5) * unit, y0 + 36, axes[0], ink="quiet", size=26)
+    pen.text(x0, y0 - unit * up - 24, axes[1], ink="quiet", size=26)
+    return x0, y0, unit
 
 
 @word_of
@@ -837,9 +868,32 @@ def beside(pen, state, states):
         ("right", pen.width * share + gap / 2, pen.width * (1 - share) - gap / 2),
     ]
     for side, x, wide in parts:
-        now, all_of = {}, []
-        for every in states:
-            now = {**now, **every[side][1]}
-            all_of.append(now)
-        mine = all_of[next(i for i, every in enumerate(states) if every is state)]
+        mine, all_of = side_of(state, states, side)
         VOCABULARY[state[side][0]](pen.within(x, wide), mine, all_of)
+
+
+@word_of
+def stacked(pen, state, states):
+    """Two drawings, one below the other: upper and lower, each [word of the vocabulary, dict]; share of the upper."""
+    share, gap = state.get("share", 0.5), 30
+    parts = [
+        ("upper", 0, pen.height * share - gap / 2),
+        ("lower", pen.height * share + gap / 2, pen.height * (1 - share) - gap / 2),
+    ]
+    for side, y, tall in parts:
+        mine, all_of = side_of(state, states, side)
+        part = Pen(pen.width, tall, pen.x, said=pen.said)
+        VOCABULARY[state[side][0]](part, mine, all_of)
+        pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
+
+
+def side_of(state, states, side):
+    """What one side shows at a step, and at each of the steps at which it is the same word of the vocabulary."""
+    now, mine, all_of = {}, {}, []
+    for every in states:
+        now = {**now, **every[side][1]}
+        if every[side][0] == state[side][0]:
+            all_of.append(now)
+        if every is state:
+            mine = now
+    return mine, all_of

@@ -2,10 +2,16 @@
 
 Beside them, in the same run, what one would write first: a grid of ipywidgets whose figure is drawn anew. Painted
 means painted: a message posted from the frame's callback comes after layout and paint. --quick: fewer presses.
+
+--against FOLDER: this edition beside the one in that folder (`git worktree add FOLDER COMMIT`), on pages without a
+kernel in one browser, press by press in turn, as fast as the machine is and with a processor a quarter as fast; and how
+long waking a board takes. What counts on a busy machine are the ratios.
 """
 
 import argparse
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -144,11 +150,94 @@ def on_the_site(browser, count):
     return rows
 
 
+# Of a page whose board sleeps yet: until it has been painted awake, and the longest task on the way.
+WAKE = """() => new Promise((done) => {
+  const start = performance.now();
+  window.tasks = [];
+  new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: "longtask" });
+  attnBoards.wakeAll(document);
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => done(performance.now() - start);
+    port2.postMessage(0);
+  });
+})"""
+# Runs in the folder of an edition: a page for each board, by the number of its line.
+PAGES = """
+import sys, torch
+from pathlib import Path
+from authors.site import boards_in_pages
+from workbench.board import lessons
+for n, source in enumerate(sys.argv[2:]):
+    board = eval(source, {**vars(lessons), "torch": torch})
+    head = f"<!doctype html><meta charset=utf-8><style>{boards_in_pages.STYLE}</style>"
+    page = f"{head}{boards_in_pages.embed(board)}<script>{boards_in_pages.script()}</script>"
+    Path(sys.argv[1], f"{n}.html").write_text(page, encoding="utf-8")
+"""
+
+
+def pages_of(edition, folder):
+    folder.mkdir()
+    command = [sys.executable, "-c", PAGES, str(folder), *BOARDS]
+    subprocess.run(command, cwd=edition, env={**os.environ, "PYTHONPATH": str(edition)}, check=True)
+
+
+def side_by_side(browser, other, count):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        folders = [Path(folder) / name for name in ("before", "now")]
+        for edition, pages in zip((other, ROOT), folders, strict=True):
+            pages_of(edition, pages)
+        for n, (source, (target, *keys)) in enumerate(BOARDS.items()):
+            for rate in (1, 4):
+                both = each_in_turn(browser, [f"{pages}/{n}.html" for pages in folders], target, keys, count, rate)
+                rows.append(in_a_line(f"{source[:40]} ÷ {rate}", *both))
+    return rows
+
+
+def each_in_turn(browser, paths, target, keys, count, rate):
+    """For each page: the time of every press, of every waking, and the longest task while it was pressed."""
+    opened = [browser.new_page(viewport={"width": 1366, "height": 768}) for _ in paths]
+    for page in opened:
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": rate})
+    waking = [[] for _ in paths]
+    for _ in range(max(3, count // 10)):
+        for page, path, times in zip(opened, paths, waking, strict=True):
+            page.goto(Path(path).as_uri())
+            times.append(page.evaluate(WAKE))
+    for page in opened:
+        page.locator(f".attn-board {target}").first.focus()
+        page.evaluate(WATCH, ".attn-board")
+        page.evaluate("window.tasks.length = 0")
+    for n in range(count):
+        for page in opened:
+            page.keyboard.press(keys[n % 2])
+            page.wait_for_function("n => window.times.length > n", arg=n)
+    pressed = [page.evaluate("window.times") for page in opened]
+    longest = [page.evaluate("Math.max(0, ...window.tasks)") for page in opened]
+    for page in opened:
+        page.close()
+    return list(zip(pressed, waking, longest, strict=True))
+
+
+def in_a_line(name, before, now):
+    cells = [name]
+    for k in (0, 1):
+        old, new = (statistics.median(edition[k]) for edition in (before, now))
+        cells += [f"{old:.1f}", f"{new:.1f}", f"{new / old:.2f}"]
+    cells += [f"{before[2]:.0f}", f"{now[2]:.0f}"]
+    return "| " + " | ".join(cells) + " |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10 presses instead of 60")
     parser.add_argument("--site", action="store_true", help="only the pages without a kernel")
     parser.add_argument("--only", default="", help="only the boards whose call contains this")
+    parser.add_argument(
+        "--against", type=Path, help="a folder with another edition, to be compared on the site's pages"
+    )
     options = parser.parse_args()
     count = 10 if options.quick else 60
     for source in [source for source in BOARDS if options.only not in source]:
@@ -160,6 +249,13 @@ def main():
     head += "| --- | --- | --- | --- | --- |\n"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
+        if options.against:
+            text = "| board, processor | press → painted: before, ms | now | ratio | waking: before, ms | now | ratio "
+            text += "| longest task at a press: before | now |\n" + "| --- " * 9 + "|\n"
+            text += "\n".join(side_by_side(browser, options.against.resolve(), count)) + "\n"
+            browser.close()
+            print(text)
+            return
         text = f"On a page without a kernel\n\n{head}" + "\n".join(on_the_site(browser, count)) + "\n"
         if not options.site:
             text += f"\nIn JupyterLab\n\n{head}" + "\n".join(in_jupyterlab(browser, count)) + "\n"

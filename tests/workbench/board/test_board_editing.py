@@ -239,15 +239,28 @@ def test_bad_input_is_answered_at_the_cell(by_hand, text, complaint):
     see_results(by_hand)
 
 
-def test_a_refusal_belongs_to_its_cell_and_enter_stays_with_it(by_hand):
-    box = cell(by_hand, "W_k row 1 column 1")
+# Whether all of a refusal is seen, and the cell as well.
+SEEN_WHOLE = """(said, cell) => {
+  const { left, right, top, bottom } = said.getBoundingClientRect(), around = cell.getBoundingClientRect();
+  const line = said.closest(".line").getBoundingClientRect();
+  const isOnTop = (node, x, y) => node.contains(document.elementFromPoint(x, y));
+  const corners = [left + 3, right - 3].flatMap((x) => [isOnTop(said, x, top + 3), isOnTop(said, x, bottom - 3)]);
+  const isCut = bottom > line.bottom + 1 || right > line.right + 1;
+  return corners.every(Boolean) && !isCut && isOnTop(cell, around.left + 9, around.top + 9);
+}"""
+
+
+@pytest.mark.parametrize("label", ["W_q row 4 column 3", "W_k row 1 column 1", "inputs X tea, column 4"])
+def test_a_refusal_is_seen_whole_and_enter_stays_with_it(by_hand, label):
+    box = cell(by_hand, label)
     box.click()
     by_hand.page.keyboard.type("abc and more")
     press(by_hand, "Enter")
-    assert focused(by_hand) == "W_k row 1 column 1"
+    assert focused(by_hand) == label
+    assert by_hand.locator(".said").evaluate(SEEN_WHOLE, box.element_handle())
     assert box.get_attribute("aria-errormessage") == by_hand.locator(".said").get_attribute("id")
     press(by_hand, "Enter")  # the old number is as good as any
-    assert focused(by_hand) == "W_k row 2 column 1"
+    assert focused(by_hand) == label.replace("row 1", "row 2")
     cell(by_hand, "W_v row 1 column 1").fill("7")
     press(by_hand, "Enter")
     assert not by_hand.get_by_text("not a number").is_visible() and box.get_attribute("aria-errormessage") is None
@@ -385,6 +398,14 @@ def test_arrows_walk_on_in_the_next_row(by_hand):
         assert by_hand.page.evaluate(label).startswith(f"scores {place}:")
 
 
+def test_what_is_asked_and_what_it_came_from_are_marked_apart(by_hand):
+    for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
+        cell(by_hand, label).focus()
+        style = "node => getComputedStyle(node).outlineStyle"
+        assert by_hand.locator(".asked").evaluate(style) == "solid", label
+        assert {lit.evaluate(style) for lit in by_hand.locator(".lit").all()} == {"dashed"}, label
+
+
 def test_the_focused_cell_stays_explained_over_its_panel(by_hand):
     words = by_hand.locator(".why .words")
     cell(by_hand, "scores I → tea").focus()
@@ -408,6 +429,8 @@ def test_an_input_says_what_it_will_move(by_hand, page):
     moves = "W_k row 3 column 3 moves 2 of keys, 6 of scores, 9 of weights, 9 of outputs."
     assert hint.inner_text() == moves == by_hand.locator(".spoken").inner_text()
     assert by_hand.locator(".moved").count() == 26
+    mark = "node => getComputedStyle(node, '::after').backgroundColor"
+    assert by_hand.locator(".moved").first.evaluate(mark) != "rgba(0, 0, 0, 0)"
     mask = restarted(page, "mask_board")
     cell(mask, "mask q0 → k0").focus()
     assert (

@@ -172,6 +172,13 @@ def test_a_line_follows_what_the_menu_chooses(laptop):
     choose(shown, "Reset")
 
 
+def test_weighted_values_come_from_weights_and_values(alone):
+    page = alone("small", ALL["by_hand, weighted_values"]())
+    for pair in (("weights", "weighted_values"), ("values", "weighted_values")):
+        assert [*pair, True] in board(page, "small").evaluate(DRAWN)
+    assert board(page, "small").evaluate(PIERCED) == []
+
+
 # Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
 PIERCED = """root => {
   const drawn = [...root.querySelectorAll(".panel :is(.head, table, canvas, svg)")]
@@ -274,17 +281,27 @@ def test_nothing_sticks_out_of_a_board_on_a_page_between(laptop):
     for width in (640, 740, 1366):  # between a phone and a laptop, as marimo's pages are; and back again
         laptop.set_viewport_size({"width": width, "height": 768})
         assert laptop.evaluate(STICKS_OUT) == [], width
+        shrunk = "board => !board.classList.contains('narrow') && parseFloat(getComputedStyle(board).fontSize) < 16"
+        assert any(of_each(laptop, shrunk).values()) == (width < 1000)  # before they are drawn as on a phone
 
 
-@pytest.fixture(scope="module")
-def too_small(phone):
-    return of_each(
-        phone,
-        """root => [...root.querySelectorAll("td.input, button:not(.leaf), select")].filter((node) => {
-          const { width, height } = node.getBoundingClientRect();
-          return width && !node.matches(".switch") && (width < 44 || height < 44);
-        }).map((node) => node.outerHTML.slice(0, 90))""",
-    )
+# What is touched: every cell (its switch or number fills it), buttons, menus, sliders; not the numbers within a sum,
+# which are words of a sentence, and lead to cells.
+TOO_SMALL = """root => [...root.querySelectorAll("td.cell, button:not(.leaf, .switch), select, [type=range]")]
+  .filter((node) => {
+    const { width, height } = node.getBoundingClientRect();
+    return width && (width < 44 || height < 44);
+  }).map((node) => node.outerHTML.slice(0, 90))"""
+
+
+@pytest.fixture(scope="module", params=[(390, 844), (844, 390)], ids=["upright", "lying"])
+def too_small(request, open_page):
+    page = open_page(*request.param, has_touch=True)
+    found = of_each(page, TOO_SMALL)
+    number = page.locator("#by_hand td.input input").first
+    number.tap()
+    found["by_hand"] += board(page, "by_hand").evaluate(TOO_SMALL)  # the buttons that change it
+    return found
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -389,9 +406,18 @@ def in_order(laptop):
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_tab_reaches_a_result_after_what_it_is_computed_from(in_order, made, name):
-    order = in_order[name]
-    assert [pair for pair in true_dependencies(made[name]) if order.index(pair[0]) > order.index(pair[1])] == []
+def test_tab_reaches_a_result_after_what_it_is_computed_from(in_order, name):
+    order, shown = in_order[name], BOARDS[name]()
+    panels = shown.spec["panels"]
+    choosing = {panel["when"][0] for panel in panels if panel["when"]}  # what stands between others at times
+    choosing |= {panel["options"]["chosen"] for panel in panels if panel["role"] == "choice"}
+    for control in [control for control in shown.spec["controls"] if control["name"] in choosing]:
+        before = shown.settings[control["name"]]
+        for value in [*control["values"], before]:
+            pairs = true_dependencies(shown.change(**{control["name"]: value}))
+            assert [pair for pair in pairs if order.index(pair[0]) > order.index(pair[1])] == [], value
+    pairs = true_dependencies(shown)
+    assert [pair for pair in pairs if order.index(pair[0]) > order.index(pair[1])] == []
 
 
 # Of each panel: how many stops it has before and after, how many cells the right arrow does not come to, and whether
@@ -518,6 +544,29 @@ def test_steps_are_played_one_after_the_other_to_the_last(alone):
     assert page.locator(".said").inner_text().startswith("a row 1 column 1 is now")
 
 
+# While the steps of a board are played: what its arithmetic lies on of that which the next step reads.
+IN_THE_WAY = """root => {
+  root.scrollIntoView({ block: "center" });
+  const wrong = [], count = Number(root.querySelector(".player input").max);
+  for (let k = 0, why = null; !root.querySelector(".player").hidden && k <= count; k += 1) {
+    root.querySelector("[aria-label='Step on']").click();
+    for (const table of root.querySelectorAll("table:has(.lit)")) {
+      const { left, right, top, bottom } = table.querySelector("tbody").getBoundingClientRect();
+      const hidden = why && left < why.right && right > why.left && top < why.bottom && bottom > why.top;
+      if (hidden) wrong.push(`${k}: ${table.closest(".panel").dataset.name}`);
+    }
+    why = root.querySelector(".why:not([hidden])")?.getBoundingClientRect();
+  }
+  root.querySelector("[title='Back to the example']").click();
+  document.activeElement.blur();
+  return wrong;
+}"""
+
+
+def test_arithmetic_lies_on_nothing_that_the_next_step_reads(laptop):
+    assert {name: wrong for name, wrong in of_each(laptop, IN_THE_WAY).items() if wrong} == {}
+
+
 def test_nothing_moves_when_a_task_is_done_and_its_words_change(phone):
     shown = board(phone, "two_heads")
     top = "root => root.querySelector('.flow').getBoundingClientRect().top - root.getBoundingClientRect().top"
@@ -589,6 +638,14 @@ def test_a_computed_mask_has_the_signs_of_a_clicked_one(laptop):
     choose(shown, "Reset")
 
 
+# Whether nothing lies on a node, along its middle.
+ON_TOP = """node => {
+  const { left, top, width, height } = node.getBoundingClientRect();
+  const at = (share) => document.elementFromPoint(left + width * share, top + height / 2);
+  return [0.02, 0.25, 0.5, 0.75, 0.98].every((share) => node.contains(at(share)));
+}"""
+
+
 def test_a_cell_without_a_number_is_empty_and_says_so(laptop):
     shown = board(laptop, "cache")
     keys = shown.locator(".panel[data-name='keys'] td.result")
@@ -597,7 +654,7 @@ def test_a_cell_without_a_number_is_empty_and_says_so(laptop):
     differences = shown.locator(".panel[data-name='off by'] td.result").all_inner_texts()
     assert differences == ["0"] * 4 + [""] * 4
     keys.nth(8 * 3).hover()
-    assert shown.locator(".why").is_visible()
+    assert shown.locator(".why").is_visible() and shown.locator(".why").evaluate(ON_TOP)
     keys.nth(8 * 7).hover()
     assert not shown.locator(".why").is_visible()
     shown.get_by_role("slider", name="Tokens read").fill("7")
@@ -640,6 +697,7 @@ def test_on_a_phone_a_long_name_moves_nothing(alone):
     page = alone("long", Board({"inputs": Input(torch.ones(2, 2), rows=rows)}, [("twice", op.scale("inputs", by=2))]))
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".attn-board.narrow").wait_for()
+    assert not page.get_by_role("button", name="one more").is_visible()  # before a number was tapped
     assert not page.locator(".player").is_visible()  # there is but one step
     heights = board(page, "long").evaluate(HEIGHTS)
     assert len(heights) > 4 and max(heights) - min(heights) < 0.5, heights
@@ -649,27 +707,101 @@ def test_on_a_phone_a_long_name_moves_nothing(alone):
     page.set_viewport_size({"width": 1366, "height": 768})
 
 
-# Of each board what its strip says and how many rows a matrix has there, and where arithmetic and strip stand while
-# a result is asked about.
-SHEETS = """() => [...document.querySelectorAll(".attn-board")].map((root) => {
-  const edges = (part) => (({ top, bottom }) => [top, bottom])(root.querySelector(part).getBoundingClientRect());
-  [...root.querySelectorAll("td.result, .many")].find((node) => node.getClientRects().length).focus();
-  const small = root.querySelector(".mini"), rows = [...small.children].map((matrix) => matrix.children.length - 1);
-  const right = document.createRange();
-  right.selectNodeContents(small);
-  const out = right.getBoundingClientRect().right - small.getBoundingClientRect().right;
-  const found = [root.ariaLabel, small.innerText, Math.max(0, ...rows), out, edges(".why"), edges(".foot")];
-  document.activeElement.blur();
+# Of each board, while its first number is changed: what its strip says, how far numbers reach over its edge, where it
+# stands, and which of the results that are worth a look is neither in it nor in sight above it.
+STEPPED = """async () => {
+  const found = [], isShown = (node) => node.getClientRects().length > 0;
+  for (const root of document.querySelectorAll(".attn-board")) {
+    const number = [...root.querySelectorAll("td input")].find(isShown);
+    if (!number) continue;
+    number.focus();
+    root.querySelector("[aria-label='one more']").click();
+    for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame);
+    const small = root.querySelector(".mini"), strip = root.querySelector(".foot").getBoundingClientRect();
+    const all = document.createRange();
+    all.selectNodeContents(small);
+    const out = small.innerText ? all.getBoundingClientRect().right - small.getBoundingClientRect().right : 0;
+    const results = [...root.querySelectorAll(".panel:has(td.result)")].filter(isShown);
+    const weights = results.find((panel) => panel.matches(".weights")) ?? results.at(-1);
+    const { top, bottom } = weights.querySelector("tbody").getBoundingClientRect();
+    const isInSight = top >= 0 && bottom <= strip.top;
+    const isTold = small.innerText.includes(weights.querySelector("b").innerText);
+    found.push([root.ariaLabel, small.innerText, out, [strip.top, strip.bottom], isInSight || isTold]);
+    document.activeElement.blur();
+    root.querySelector("[title='Back to the example']").click();
+  }
   return found;
+}"""
+
+
+def test_on_a_phone_results_are_in_sight_while_a_number_is_changed(phone):
+    found = phone.evaluate(STEPPED)
+    assert len(found) == len(BOARDS) - 2  # heads and shapes have no number to change
+    assert "difference" in next(said for name, said, *_ in found if "patient" in name)  # where the flow ends
+    for name, said, out, strip, is_in_sight in found:
+        assert is_in_sight, name
+        assert out < 0.5, f"{name}: numbers beyond the edge"
+        assert "NaN" not in said and not re.search(r"\d\.\d{4}", said), name
+        assert 0 < strip[0] < strip[1] <= 844.5 and strip[1] - strip[0] < 170, name
+
+
+# Of the last result of each panel: what is wrong while it is asked about, if anything: its sum is cut, or lies over it,
+# or is out of sight.
+ASKED = """root => [...root.querySelectorAll(".panel")].flatMap((panel) => {
+  const isShown = (one) => one.textContent && one.getClientRects().length;
+  const cell = [...panel.querySelectorAll("td.result")].findLast(isShown);
+  if (!cell) return [];
+  cell.focus();
+  if (root.matches(".folded")) cell.scrollIntoView({ block: "nearest" });
+  else root.scrollIntoView();
+  const why = root.querySelector(".why"), wrong = [];
+  const box = (node) => node.getBoundingClientRect();
+  if (!why.hidden) {
+    const line = box(root.querySelector(".line")), end = box(why.lastElementChild), asked = box(cell);
+    if (end.bottom > line.bottom + 1 || end.right > line.right + 1) wrong.push("cut");
+    if (line.top < 0 || line.bottom > innerHeight + 1) wrong.push("out of sight");
+    const hidden = [cell, ...(root.matches(".folded") ? [] : root.querySelectorAll(".lit"))].some((node) => {
+      const { left, right, top, bottom } = box(node);
+      return bottom > line.top + 1 && top < line.bottom && left < line.right && right > line.left;
+    });
+    if (hidden) wrong.push("covers what it speaks of");
+  }
+  document.activeElement.blur();
+  return wrong.map((one) => `${panel.dataset.name}: ${one}`);
 })"""
 
 
-def test_on_a_phone_arithmetic_and_results_are_in_sight(phone):
-    sheets = phone.evaluate(SHEETS)
-    assert len(sheets) == len(BOARDS)
-    assert "difference" in next(small for name, small, *_ in sheets if "patient" in name)  # where the flow ends
-    for name, small, rows, out, sheet, strip in sheets:
-        assert 0 < rows <= 5 and small, name
-        assert out < 0.5, f"{name}: numbers beyond the edge"
-        assert "NaN" not in small and not re.search(r"\d\.\d{4}", small), name
-        assert 0 <= strip[0] <= sheet[0] < sheet[1] < strip[1] <= 844.5, name  # arithmetic and results at once
+@pytest.mark.parametrize("size", [(390, 844), (844, 390), (800, 768), (1366, 768), (1366, 620)])
+def test_arithmetic_is_whole_in_sight_and_hides_nothing(open_page, size):
+    page = open_page(*size, has_touch=min(size) < 400)
+    assert {name: wrong for name, wrong in of_each(page, ASKED).items() if wrong} == {}
+
+
+def test_on_a_phone_the_player_and_the_sum_have_room(phone):
+    shown = board(phone, "by_hand")
+    assert not shown.locator(".stepper").is_visible()  # before a number was tapped
+    assert not board(phone, "reshape").locator(".stepper").is_visible()  # which has none to change
+    shown.locator("td.result:visible").first.tap()
+    assert shown.locator(".line").bounding_box()["width"] > 300
+    shown.get_by_role("button", name="More", exact=True).tap()
+    assert not shown.get_by_text("Large type").is_visible()
+    phone.keyboard.press("Escape")
+
+
+def test_on_a_phone_a_step_that_is_played_is_in_sight(phone):
+    shown = board(phone, "by_hand")
+    shown.scroll_into_view_if_needed()
+    shown.get_by_role("button", name="Play the steps").tap()
+    shown.get_by_role("button", name="Pause").tap()
+    for name in ("keys", "values", "scores", "weights", "outputs"):
+        shown.get_by_role("button", name="Step on").tap()
+        panel, foot = shown.locator(f"[data-name={name}]").bounding_box(), shown.locator(".foot").bounding_box()
+        assert panel["y"] >= 0 and panel["y"] + panel["height"] <= foot["y"] + 0.5, name
+    choose(shown, "Reset")
+
+
+# As in JupyterLab on a laptop with its list of files.
+def test_a_board_is_no_higher_than_what_it_is_seen_in(open_page):
+    heights = of_each(open_page(934, 647), "board => board.getBoundingClientRect().height")
+    too_high = {name for name, height in heights.items() if height > 647}
+    assert too_high <= {"cache"}, too_high  # eight rows three times: there its foot stays in sight

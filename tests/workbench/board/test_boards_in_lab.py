@@ -167,16 +167,30 @@ def test_one_board_shown_twice_stays_in_step(boards, by_hand):
     see_results(by_hand)
 
 
-# Of each board its title, and whether something is cut off at its side; asked when JupyterLab has taken the new width
-# of the window, and the boards have been fitted to it.
+# Of each board its title, whether something is cut off at its side, and whether it is higher than what is seen; asked
+# when JupyterLab has taken the window's new width, and the boards have been fitted to it.
 SPILLED = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
   const right = () => document.querySelector(".jp-NotebookPanel").getBoundingClientRect().right;
   while (Math.abs(right() - innerWidth) > 60) await frame();
   for (let frames = 0; frames < 2; frames += 1) await frame();
+  const room = document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().height;
   return [...document.querySelectorAll(".attn-board[role=group]")].map((board) =>
-    [board.ariaLabel, board.scrollWidth > board.clientWidth + 1]);
+    [board.ariaLabel, board.scrollWidth > board.clientWidth + 1, board.getBoundingClientRect().height > room]);
 }"""
+
+
+def test_what_is_said_of_an_edit_is_in_sight_with_its_cell(boards, by_hand):
+    scroller = boards.page.locator(".jp-WindowedPanel-outer")
+    number = cell(by_hand, "inputs X I, column 1")
+    for block in ("start", "center", "end"):  # wherever the number stands in the window
+        number.evaluate("(node, block) => node.scrollIntoView({ block })", block)
+        number.focus()
+        press(by_hand, "ArrowUp")
+        see(by_hand, "inputs X I, column 1 is now")
+        room, line, box = scroller.bounding_box(), by_hand.locator(".line").bounding_box(), number.bounding_box()
+        assert room["y"] <= box["y"] and box["y"] + box["height"] <= line["y"], block
+        assert line["y"] + line["height"] <= room["y"] + room["height"] + 1, block
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
@@ -189,8 +203,8 @@ def test_a_board_fits_beside_the_file_list_in_both_themes(boards, theme):
     assert boards.page.locator(".jp-DirListing").is_visible()
     for width, height in ((1920, 1080), (1366, 768)):
         boards.page.set_viewport_size({"width": width, "height": height})
-        *matrices, (story, is_cut) = boards.page.evaluate(SPILLED)
-        assert matrices == [[title, False] for title in [*TITLES, TITLES[0]]], width
+        *matrices, (story, is_cut, _) = boards.page.evaluate(SPILLED)
+        assert matrices == [[title, False, False] for title in [*TITLES, TITLES[0]]], width
         assert (story, is_cut) == (STORY, False), width
     ARTEFACTS.mkdir(exist_ok=True)
     boards.board(STORY).screenshot(path=ARTEFACTS / f"a-story-in-{theme.lower().replace(' ', '-')}.png")

@@ -43,6 +43,7 @@ BY_HAND = (  # in the order of the lesson; a small board ends with one of them
         at=(4, 3),
         note="weight · value",
         when=("query", *TOKENS),
+        wires=("of one query", "values"),
     ),
     Step("outputs", op.product("used", "values"), at=(5, 3), note="weights @ values"),
 )

@@ -63,7 +63,7 @@ def _weights_now():
         Step("queries", op.product("X", "W_q now"), hidden=True),
         Step("keys", op.product("X", "W_k now"), hidden=True),
         Step("scores", op.product("queries", "keys", transpose="b"), hidden=True, rows=TOKENS, columns=TOKENS),
-        Step("weights", op.softmax("scores"), at=(4, 1), wires=("W_q now", "W_k now")),
+        Step("weights", op.softmax("scores"), at=(4, 1), wires=("X", "W_q now", "W_k now")),
     ]
 
 

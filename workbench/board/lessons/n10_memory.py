@@ -105,7 +105,7 @@ def _shown():
     weights = cache.shared_weights("q used", "k used", "hears", of="of", fault="fault", read="read", **HEADS)
     words = {"kind": "weights", "rows": ("0", "1", "2", "3"), "columns": READ}
     off = {"kind": "scores", "at": (4, 1), "sparse": True, "wires": ()}
-    stored = {"kind": "scores", "rows": (), "at": (3, 2), "wires": ("values",)}
+    stored = {"kind": "scores", "rows": (), "at": (3, 2)}
     return [
         Step("keys", cache.kept_rows("k used", **kept), "keys that are kept", at=(2, 1), gap=2, **heads),
         Step("values", cache.kept_rows("v", **kept), "values that are kept", at=(3, 1), gap=1, **heads),

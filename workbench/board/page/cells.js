@@ -150,6 +150,8 @@ export function numberCell(view, panel, i, j) {
       if (clean) fresh();
     },
     complain(isRefused) {
+      if (isRefused === input.hasAttribute("aria-invalid")) return;
+      input.parentElement?.classList.toggle("refused", isRefused);
       if (isRefused) {
         input.setAttribute("aria-invalid", "true");
         input.setAttribute("aria-errormessage", view.said.id);

@@ -60,6 +60,7 @@ function menuOf(items) {
   function show(isOpen) {
     node.hidden = !isOpen;
     opener.setAttribute("aria-expanded", String(isOpen));
+    node.parentElement?.classList.toggle("open", isOpen);
     if (isOpen) shown()[0].focus({ preventScroll: true });
   }
   function close() {

@@ -46,6 +46,10 @@ export function figureOf(engine, el, matrices) {
     problem.textContent = engine.untold || engine.problem;
     drawn.update();
   }
+  function changed() {
+    view.touched(); // what stands there now is somebody's
+    update();
+  }
   function layOut() {
     const width = el.clientWidth;
     if (!width) return;
@@ -60,12 +64,12 @@ export function figureOf(engine, el, matrices) {
   const forget = keysOf(view);
   el.append(root);
   if (!isFirst) el.append(everyNumber(engine, drawn.buttons, matrices));
-  engine.views.add(update);
+  engine.views.add(changed);
   layOut();
   resized.observe(el);
   drawn.invite?.();
   return () => {
-    engine.views.delete(update);
+    engine.views.delete(changed);
     window.removeEventListener("resize", layOut);
     resized.disconnect();
     forget();

@@ -45,8 +45,9 @@ export function lookingAt(view) {
     const x = engine.values[name]?.[i]?.[j];
     const isShown = x !== undefined && !view.isNothing(name, x);
     const found = isShown ? explained(view, name, i, j) : null;
-    view.step();
     why.hidden = !found;
+    root.classList.toggle("explained", Boolean(found));
+    view.step();
     hint.textContent = x === undefined ? idle : "";
     heard = hint.textContent;
     if (x === undefined) return;
@@ -75,7 +76,8 @@ export function lookingAt(view) {
 
 function idleWords({ panels }) {
   const isTouched = matchMedia("(hover: none)").matches; // a phone: neither keys nor a pointer
-  const change = isTouched ? "Tap a number and change it with − and +. " : "Change a number: type, or press ↑ ↓. ";
   const canChange = panels.some((panel) => panel.editable && !panel.toggle);
-  return `${canChange ? change : ""}${isTouched ? "Tap" : "Point at"} a result to see where it comes from.`;
+  if (isTouched) return `Tap a${canChange ? " number to change it, a" : ""} result to see where it comes from.`;
+  const change = canChange ? "Change a number: type, or press ↑ ↓. " : "";
+  return `${change}Point at a result to see where it comes from.`;
 }

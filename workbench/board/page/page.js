@@ -17,6 +17,9 @@ import { wiresOf } from "./wires.js";
 const NARROW = 600; // px: a narrower page is read as on a phone
 const WIDE = 1000; // px: on a narrower page lines of words are short
 const LEAST = 15; // px of the smallest type
+const LOW = 480; // px: a lower screen that is touched is a phone that lies on its side
+const ORDINARY = 17; // px: larger type is so on purpose, on a wide screen, a slide or for a hall
+const TOUCHED = matchMedia("(pointer: coarse)");
 const NOWHERE = { go: () => false, spot: () => null, size: () => [0, 0] }; // of a panel that is never shown
 
 /** A board's figure, if it has one, else its matrices; in a page the place itself may ask for them. */
@@ -39,13 +42,14 @@ function matrices(engine, el) {
   const told = element("p", { class: "told" }, view.said, " ", view.hint);
   const foot = element("div", { class: "foot" }, steps.node, element("div", { class: "line" }, told, view.why));
   foot.append(strip.stepper, strip.mini);
+  const room = element("div", { class: "room" }); // of the foot where it is a strip, so that nothing moves as it grows
   const top = element("div", { class: "top" }, task.node, tools.node);
-  root.append(top, controls.node, tries.node, view.stage, foot, view.spoken, view.effect);
+  root.append(top, controls.node, tries.node, view.stage, foot, room, view.spoken, view.effect);
   lookingAt(view);
   updates(view, [tools, task, controls, tries, steps, strip], fitting);
 
   const forget = keysOf(view);
-  root.classList.toggle("narrow", el.clientWidth > 0 && el.clientWidth < NARROW); // before there is much to lay out
+  root.classList.toggle("narrow", el.clientWidth > 0 && isPhone(el.clientWidth)); // before there is much to lay out
   el.append(root);
   engine.views.add(view.update);
   view.update();
@@ -53,6 +57,7 @@ function matrices(engine, el) {
     engine.views.delete(view.update);
     forget();
     steps.stop();
+    strip.stop();
   };
 }
 
@@ -105,9 +110,10 @@ function fitsInto(view, flow, el, connect) {
   }
 
   function isFolded(width) {
-    if (width < NARROW) return true;
+    if (isPhone(width)) return true;
     root.classList.remove("narrow", "folded", "tight");
     if (fits()) return false;
+    if (TOUCHED.matches) return true; // nothing may become smaller than a fingertip
     root.classList.add("tight");
     return !fits();
   }
@@ -118,23 +124,50 @@ function fitsInto(view, flow, el, connect) {
     root.style.fontSize = `${Math.min(size, Math.max(LEAST, seenWhole))}px`;
   }
 
+  // What an edit changes and its arithmetic are to be seen together: where the board is higher than what it is seen in,
+  // its rows come nearer to each other.
+  function lower() {
+    if (root.offsetHeight <= heightAround(el)) return;
+    if (Number.parseFloat(getComputedStyle(root).fontSize) > ORDINARY) return;
+    root.classList.add("low");
+    root.style.fontSize = `${LEAST}px`;
+  }
+
   function fit() {
     const width = el.clientWidth;
     seen = width;
     if (!width) return;
-    const folded = isFolded(width);
-    root.classList.toggle("narrow", width < NARROW);
-    root.classList.toggle("folded", folded);
-    if (folded) root.classList.remove("tight");
+    letFootStick(el);
     root.classList.toggle("short", width < WIDE);
+    root.classList.remove("low");
+    const folded = isFolded(width);
+    root.classList.toggle("narrow", isPhone(width));
+    root.classList.toggle("lying", isPhone(width) && width >= NARROW);
+    root.classList.toggle("touched", TOUCHED.matches);
+    root.classList.toggle("folded", folded);
     if (folded) root.style.fontSize = "";
-    else if (root.classList.contains("large")) fitHeight();
+    if (!isPhone(width) && !TOUCHED.matches) {
+      if (root.classList.contains("large") && !folded) fitHeight();
+      lower();
+    }
     if (!folded) connect();
     view.step?.();
   }
 
   new ResizeObserver(() => el.clientWidth !== seen && fit()).observe(el);
   return { fit };
+}
+
+const isPhone = (width) => width < NARROW || (TOUCHED.matches && innerHeight < LOW);
+const notebookAround = (el) => el.closest(".jp-WindowedPanel-outer"); // in JupyterLab, what scrolls
+const heightAround = (el) => notebookAround(el)?.clientHeight || innerHeight;
+
+// JupyterLab's boxes around an output could scroll, and never do: a foot would stick to them, and not to what is seen.
+function letFootStick(el) {
+  const outer = notebookAround(el);
+  for (let node = el.parentElement; outer && node !== outer; node = node.parentElement) {
+    if (getComputedStyle(node).overflowY !== "visible") node.classList.add("attn-around");
+  }
 }
 
 // view.update, after every change, and view.speak.
@@ -153,6 +186,7 @@ function updates(view, parts, { fit }) {
   view.update = () => {
     const { error } = engine;
     for (const panel of panels) panel.update();
+    for (const place of view.places) place.hidden = [...place.children].every((node) => node.hidden);
     for (const panel of panels) panel.complain(error?.name === panel.panel.name ? error : null);
     for (const part of parts) part.update();
     view.speak();
@@ -166,18 +200,36 @@ function updates(view, parts, { fit }) {
 }
 
 // The panels in the places of a grid, in the order of the flow, also for whoever hears it.
-function flowOf({ panels }) {
+function flowOf(view) {
+  const { engine, panels } = view;
   const places = new Map();
   for (const { node, panel } of Object.values(panels)) {
     const [column, row = 1, rows = 1] = panel.at.length ? panel.at : [1];
     const area = `${row} / ${column} / span ${rows}`;
     if (!places.has(area)) {
-      places.set(area, { at: [column, row], node: element("div", { class: "place", style: `grid-area: ${area}` }) });
+      const place = element("div", { class: "place", style: `grid-area: ${area}` });
+      places.set(area, { at: [column, row], node: place, names: [] });
     }
     places.get(area).node.append(node);
+    places.get(area).names.push(panel.name);
   }
-  const inOrder = [...places.values()].sort((one, other) => one.at[0] - other.at[0] || one.at[1] - other.at[1]);
-  return element("div", { class: "flow" }, ...inOrder.map(({ node }) => node));
+  const byPlace = [...places.values()].sort((one, other) => one.at[0] - other.at[0] || one.at[1] - other.at[1]);
+  view.places = asComputed(engine, byPlace).map(({ node }) => node);
+  return element("div", { class: "flow" }, ...view.places);
+}
+
+// From left to right, but nothing before what it is computed from: so it is read where it is folded, and heard.
+function asComputed(engine, places) {
+  const below = new Map(); // name → all that it is computed from
+  for (const { name, of } of engine.steps)
+    below.set(name, new Set(of.flatMap((from) => [from, ...(below.get(from) ?? [])])));
+  const waitsFor = (one, other) =>
+    one !== other && one.names.some((name) => other.names.some((of) => below.get(name)?.has(of)));
+  const inOrder = [];
+  for (let left = places; left.length; left = left.filter((place) => !inOrder.includes(place))) {
+    inOrder.push(left.find((place) => !left.some((other) => waitsFor(place, other))) ?? left[0]);
+  }
+  return inOrder;
 }
 
 /** One engine for each model, one page for each place where it is shown; made anew if there is none. */

@@ -26,7 +26,12 @@ export function pinCell(view, panel, i, j) {
   function update(x, blank) {
     node.classList.toggle("yours", isYours());
     node.classList.toggle("result", !isField());
-    if (!isField()) return result.update(x, blank);
+    if (!isField()) {
+      const hadFocus = document.activeElement === number.target; // which would fall to the page around the board
+      result.update(x, blank);
+      if (hadFocus) node.focus();
+      return;
+    }
     if (number.target.parentNode !== node) node.replaceChildren(number.target);
     node.removeAttribute("aria-label");
     number.update(x);

@@ -5,6 +5,8 @@ import { gripOf, shortly } from "./grip.js";
 import { range, trimmed } from "./numbers.js";
 
 const EVERY = 2; // from one line of equal score to the next
+const EDGE = 26; // px around the plane: under it numbers and their name, beside it numbers
+const NAME = 24; // px for an axis's name
 const CLAIM = "Across the lines the score moves; along one it stays.";
 
 export function planeOf(view) {
@@ -53,18 +55,44 @@ export function planeOf(view) {
     const width = stage.clientWidth;
     const [[left, right], [low, high]] = reach;
     const isNarrow = root.dataset.layout === "narrow";
-    const most = isNarrow ? 74 : 104;
     const unit = Math.min(
-      most,
-      (width - 24) / (right - left + (isNarrow ? 0.5 : 1.6)),
+      isNarrow ? 74 : 104,
+      (width - EDGE - 14) / (right - left),
       (innerHeight * 0.56) / (high - low),
     );
-    const x0 = (width - unit * (right - left + (isNarrow ? 0.3 : 1))) / 2 - left * unit;
-    const height = Math.round((high - low) * unit + 30);
-    geo = { width, height, unit, at: ([x, y]) => [x0 + x * unit, height - 24 + (low - y) * unit] };
-    geo.under = ([px, py]) => [(px - x0) / unit, (height - 24 - py) / unit + low];
+    const x0 = (width + EDGE - unit * (right - left)) / 2 - left * unit;
+    const foot = NAME + (high - low) * unit;
+    const height = Math.round(foot + EDGE + NAME);
+    geo = {
+      width,
+      height,
+      foot,
+      unit,
+      size: isNarrow ? 26 : 34,
+      at: ([x, y]) => [x0 + x * unit, foot + (low - y) * unit],
+    };
+    geo.under = ([px, py]) => [(px - x0) / unit, (foot - py) / unit + low];
+    [geo.x0] = geo.at([left, low]);
     stage.style.height = `${height}px`;
+    root.style.setProperty("--word", `${geo.size}px`);
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  }
+
+  function axesOf() {
+    // below and to the left of the plane, with the numbers of a key that they stand for
+    const [[left, right], [low, high]] = reach;
+    const [x0, y0] = geo.at([left, low]);
+    const [x1, y1] = geo.at([right, high]);
+    const text = (words, x, y, anchor) => element("text", { class: "axis", x, y, "text-anchor": anchor }, words);
+    const whole = (from, to) => range(to - from + 1).map((k) => from + k);
+    const kind = engine.panel[keys].kind;
+    return [
+      element("path", { class: "axis", d: `M${x0} ${y1}V${y0}H${x1}` }),
+      ...whole(left, right).map((x) => text(trimmed(x, 0), geo.at([x, low])[0], y0 + 20, "middle")),
+      ...whole(low, high).map((y) => text(trimmed(y, 0), x0 - 8, geo.at([left, y])[1] + 5, "end")),
+      text(`${numbered[axes[0]]} number of a ${kind}`, x1, y0 + 20 + NAME, "end"),
+      text(`${numbered[axes[1]]} number of a ${kind}`, Math.max(0, x0 - EDGE), y1 - 12, "start"),
+    ];
   }
 
   function lineOf(value, query) {
@@ -78,13 +106,20 @@ export function planeOf(view) {
     return ends.filter(isIn).sort((p, q) => q[1] - p[1] || p[0] - q[0]);
   }
 
-  function drawLine(value, query, isShared) {
+  function drawLine(value, query, isShared, taken, along) {
     const ends = lineOf(value, query);
     if (ends.length < 2) return [];
     const [[x1, y1], [x2, y2]] = [ends[0], ends.at(-1)].map(geo.at);
     const line = element("line", { class: isShared ? "level shared" : "level", x1, y1, x2, y2 });
-    const label = { class: "level", x: x2 + 4, y: y2 + 18 };
-    return [line, element("text", label, trimmed(value, 1))];
+    const said = `score ${trimmed(value, 1)}`;
+    const long = Math.hypot(x2 - x1, y2 - y1);
+    const wide = said.length * 8.4;
+    const places = [0.72, 0.5, 0.86, 0.3, 0.14].map((part) => mixed([x1, y1], [x2, y2], part));
+    const isFree = (box) => !isOut(geo, box) && !taken.some((other) => overlap(box, other)) && !along.some(isOn(box));
+    const free = places.find((at) => long > 60 && isFree(boxAt(...at, wide, 18)));
+    if (!free) return [line];
+    taken.push(boxAt(...free, wide, 18));
+    return [line, element("text", { class: "level", x: free[0], y: free[1] + 6, "text-anchor": "middle" }, said)];
   }
 
   function draw() {
@@ -94,45 +129,48 @@ export function planeOf(view) {
     const first = Math.ceil(Math.min(...corners) / EVERY);
     const count = Math.floor(Math.max(...corners) / EVERY) - first + 1;
     const levels = range(Math.max(0, Math.min(40, count))).map((k) => (first + k) * EVERY);
-    const at = score(beside);
-    const lines = levels
-      .filter((value) => Math.abs(value - at) > 1e-9)
-      .flatMap((value) => drawLine(value, query, false));
-    const origin = geo.at([0, 0]);
-    const ray = (name, to) => {
-      const [x2, y2] = geo.at(to);
-      return element("line", { class: name, x1: origin[0], y1: origin[1], x2, y2 });
-    };
-    const [tipX, tipY] = geo.at(query);
-    const points = words.flatMap((text, j) => {
-      const [x, y] = geo.at(place(j));
-      const isLeft = place(j)[0] < Math.min(1, query[0]); // of the query's line, which would run through the words
-      const where = { x: isLeft ? x - 16 : x + 22, "text-anchor": isLeft ? "end" : "start" };
-      const texts = [
-        element("text", { class: "word", ...where, y: y - 10 }, text),
-        element("text", { class: "score", ...where, y: y + 14 }, `score ${trimmed(score(j), 2)}`),
-      ];
-      return [
-        ray("key", place(j)),
-        element("circle", { class: "key", cx: x, cy: y, r: j === moves ? 15 : 8 }),
-        ...texts,
-      ];
+    const shared = score(beside);
+    const [origin, tip] = [geo.at([0, 0]), geo.at(query)];
+    const spots = words.map((_, j) => geo.at(place(j)));
+    const radius = (j) => (j === moves ? 15 : 8);
+    const ray = (name, [x2, y2]) => element("line", { class: name, x1: origin[0], y1: origin[1], x2, y2 });
+    // what no words may lie on: the points, then words that stand already; and what they had better not, the lines
+    const taken = [...spots.map(([x, y], j) => boxAt(x, y, 2 * radius(j), 2 * radius(j))), boxAt(...tip, 16, 16)];
+    const along = [...spots, tip].flatMap((end) => range(20).map((k) => mixed(origin, end, (k + 1) / 20)));
+    const asked = placed(geo, tip, 10, `what ${words[row]} looks for`.length * 8.2, 22, taken, along);
+    const labels = words.map((text, j) => {
+      const wide = Math.max(text.length * geo.size * 0.52, `score ${trimmed(score(j), 2)}`.length * 9.6);
+      return placed(geo, spots[j], radius(j) + 2, wide, geo.size + 20, taken, along);
     });
+    const lines = [
+      ...drawLine(shared, query, true, taken, along),
+      ...levels
+        .filter((value) => Math.abs(value - shared) > 1e-9)
+        .flatMap((value) => drawLine(value, query, false, taken, along)),
+    ];
+    const middle = { "text-anchor": "middle" };
     picture.replaceChildren(
+      ...axesOf(),
       ...lines,
-      ...drawLine(at, query, true),
-      ray("query", query),
-      element("circle", { class: "query", cx: tipX, cy: tipY, r: 8 }),
+      ray("query", tip),
+      element("circle", { class: "query", cx: tip[0], cy: tip[1], r: 8 }),
       element(
         "text",
-        { class: "query", x: tipX + 14, y: tipY - 10 },
+        { class: "query", x: asked[0], y: asked[1] + 5, ...middle },
         "what ",
         element("tspan", { class: "who" }, words[row]),
         " looks for",
       ),
-      ...points,
+      ...spots.flatMap((spot, j) => [
+        ray("key", spot),
+        element("circle", { class: "key", cx: spot[0], cy: spot[1], r: radius(j) }),
+      ]),
+      ...labels.flatMap(([x, y], j) => [
+        element("text", { class: "word", x, y: y + geo.size * 0.16, ...middle }, words[j]),
+        element("text", { class: "score", x, y: y + geo.size / 2 + 8, ...middle }, `score ${trimmed(score(j), 2)}`),
+      ]),
     );
-    const [x, y] = geo.at(place(moves));
+    const [x, y] = spots[moves];
     hand.style.transform = `translate(${x - 24}px, ${y - 24}px)`;
   }
 
@@ -172,4 +210,46 @@ export function planeOf(view) {
   const sliders = element("div", { class: "sliders" }, ...grips.map(({ node }) => node));
   const says = element("div", { class: "says" }, element("p", { class: "answer" }, answer), buttons);
   return { nodes: [stage, sliders, says, described], buttons, layOut, update };
+}
+
+const mixed = ([x0, y0], [x1, y1], part) => [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
+const boxAt = (x, y, wide, high) => ({
+  left: x - wide / 2,
+  right: x + wide / 2,
+  top: y - high / 2,
+  bottom: y + high / 2,
+});
+const overlap = (one, other) =>
+  one.left < other.right && one.right > other.left && one.top < other.bottom && one.bottom > other.top;
+
+const isOut = ({ x0, width, foot }, { left, right, top, bottom }) =>
+  left < x0 || right > width || top < 0 || bottom > foot;
+const isOn =
+  (box) =>
+  ([x, y]) =>
+    x > box.left && x < box.right && y > box.top && y < box.bottom;
+
+// The middle of words beside a point where they lie on nothing that has its place, if there is room, and on few lines.
+function placed(geo, [x, y], away, wide, high, taken, along) {
+  const [across, down] = [away + wide / 2 + 5, away + high / 2 + 3];
+  const around = [
+    ...[
+      [across, 0],
+      [-across, 0],
+      [0, -down],
+      [0, down],
+    ],
+    ...[
+      [across, -down],
+      [-across, -down],
+      [across, down],
+      [-across, down],
+    ],
+  ];
+  const places = around.map(([right, below]) => boxAt(x + right, y + below, wide, high));
+  const cost = (box) =>
+    1000 * isOut(geo, box) + 100 * taken.filter((other) => overlap(box, other)).length + along.filter(isOn(box)).length;
+  const best = places.reduce((one, other) => (cost(other) < cost(one) ? other : one));
+  taken.push(best);
+  return [(best.left + best.right) / 2, (best.top + best.bottom) / 2];
 }

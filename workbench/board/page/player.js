@@ -76,6 +76,9 @@ export function player(view) {
     engine.error = null;
     view.update();
     view.look(step.name, 0, 0, true);
+    const behavior = isStill() ? "auto" : "smooth";
+    if (view.root.classList.contains("folded"))
+      view.panel(step.name).node.scrollIntoView({ block: "nearest", behavior });
     view.say(`${engine.title(step.name)}: ${OPERATIONS[step.does].says(names, step.resolved)}`);
     if (!isStill()) fly(view, step, time);
   }

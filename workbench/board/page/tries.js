@@ -62,22 +62,31 @@ export function listen(within, kind, set, left = () => {}) {
     node.setPointerCapture(event.pointerId);
     node.querySelector("input").focus({ preventScroll: true });
     gestures += 1;
-    held = { node, x: event.clientX, at: now(node), gesture: `drag ${gestures}` };
-    go(node, held.at, held.gesture);
+    held = { node, x: event.clientX, at: now(node), gesture: `drag ${gestures}`, isSet: false };
+    if (event.pointerType === "mouse") begin(); // a finger may be on its way to scroll the page
   });
+  function begin() {
+    held.isSet = true;
+    go(held.node, held.at, held.gesture);
+  }
   within.addEventListener("pointermove", ({ clientX }) => {
     if (!held) return;
     const last = recordOf(held.node).values.length - 1;
     const at = held.at + Math.round((clientX - held.x) / Math.max(NARROWEST, Math.min(28, ROOM / last)));
     const inside = Math.max(0, Math.min(last, at));
-    if (inside !== now(held.node)) go(held.node, inside, held.gesture);
+    if (inside === now(held.node)) return;
+    held.isSet = true;
+    go(held.node, inside, held.gesture);
   });
-  for (const end of ["pointerup", "pointercancel"]) {
-    within.addEventListener(end, () => {
-      if (held) left(held.node);
-      held = null;
-    });
-  }
+  within.addEventListener("pointerup", () => {
+    if (held && !held.isSet) begin(); // a tap
+    if (held) left(held.node);
+    held = null;
+  });
+  within.addEventListener("pointercancel", () => {
+    if (held?.isSet) left(held.node);
+    held = null;
+  });
   within.addEventListener("input", (event) => {
     const node = of(event);
     if (node) go(node, now(node), `keys of ${recordOf(node).before}`);

@@ -1,5 +1,6 @@
 // Connectors along the true dependencies, behind the panels and never through one: what a line seems to come out of is
-// what the step is computed from. Lines go forwards only: one that ran back would cross all the others.
+// what the step is computed from. Lines go forwards: one that ran back would cross others, so it is drawn only where a
+// step asks for it and stands beneath what it comes from.
 
 import { element, newId } from "./elements.js";
 
@@ -44,7 +45,9 @@ export function wiresOf(view, flow) {
       const from = [...new Set(origins(name))].map((of) => all[of]);
       const others = Object.values(all).filter((box) => box !== to && !from.includes(box));
       const straight = from.some((box) => isBefore(box, to) && Math.abs(box.y - to.y) < LEVEL);
-      for (const box of from.filter(({ left }) => left < to.right)) {
+      const isBack = (box) => box.left >= to.right;
+      const mayComeBack = (box) => engine.panel[name].wires && box.bottom < to.top;
+      for (const box of from.filter((one) => !isBack(one) || mayComeBack(one))) {
         paths.add(wire(box, to, [...others, ...from.filter((other) => other !== box)], straight));
       }
     }
@@ -75,7 +78,14 @@ const standingIn = (boxes, x0, x1, y0, y1) =>
 
 /** From one box to another, around all others; straight: at the height of the middle, as a line beside it does. */
 export function wire(from, to, others, straight) {
+  if (from.left >= to.right) return wireBack(from, to);
   return isBefore(from, to) ? wireAcross(from, to, others, straight) : wireDown(from, to, others);
+}
+
+// Down between both, beside what comes straight down from the middle.
+function wireBack(from, to) {
+  const x = (to.left + to.right) / 2;
+  return `M${from.left + 12},${from.bottom + 1} V${(from.bottom + to.top) / 2} H${x} V${to.top - TIP}`;
 }
 
 function wireAcross(from, to, others, straight) {

@@ -681,8 +681,10 @@ def test_a_result_that_is_written_over_is_filled_and_let_go(by_hand):
     choose(by_hand, "As code")
     assert "keys[2, 2] = 1.5" in by_hand.get_by_label("The matrices as Python code").input_value()
     press(by_hand, "Escape")
+    yours.focus()
     by_hand.page.keyboard.press("Control+z")
     assert by_hand.locator("td.yours").count() == 0
+    assert focused(by_hand).startswith("keys tea, column 3"), "the next key would be a command of the page around it"
     by_hand.page.keyboard.press("Control+y")
     by_hand.get_by_role("button", name="let go").click()
     assert cell(by_hand, "keys tea, column 3").inner_text() == "1" and focused(by_hand).startswith("keys tea, column 3")

@@ -6,7 +6,7 @@ import pytest
 from board_page import awake
 
 from authors.site import boards_in_pages
-from workbench.board.lessons import plane_figure, sentence_figure
+from workbench.board.lessons import by_hand_board, plane_figure, sentence_figure
 from workbench.display.colours import tokens
 
 
@@ -86,14 +86,8 @@ def test_who_hears_the_figure_hears_shares_and_the_claim_once(door):
     assert claim.inner_text() in door.locator(".answer").inner_text()
 
 
-@pytest.mark.parametrize("size", [(360, 640), (390, 844), (844, 390)])
-def test_a_finger_drags_the_number_and_the_page(browser, tmp_path, size):
-    wide, high = size
-    page = opened(browser, tmp_path, sentence_figure(), viewport={"width": wide, "height": high}, has_touch=True)
-    box = page.locator(".thumb").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    assert box["y"] > 0 and box["y"] + box["height"] <= high and min(box["width"], box["height"]) >= 44
-    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+def finger_at(page, x, y):
+    """drag(by_x, by_y): with a finger that is set down there."""
     finger = page.context.new_cdp_session(page)
 
     def drag(by_x, by_y):
@@ -103,6 +97,37 @@ def test_a_finger_drags_the_number_and_the_page(browser, tmp_path, size):
             points = {"type": kind, "touchPoints": [] if kind == "touchEnd" else [at]}
             finger.send("Input.dispatchTouchEvent", points)
 
+    return drag
+
+
+def test_a_finger_that_scrolls_over_a_sentences_number_sets_nothing(browser, tmp_path):
+    board = by_hand_board()
+    phrase = boards_in_pages.setting("b", next(one for one in board.tries if "number" in one))
+    shown = f'<p style="margin-top: 400px">{phrase}</p><div data-id="b">{boards_in_pages.embed(board)}</div>'
+    (tmp_path / "sentence.html").write_text(f"<style>{boards_in_pages.STYLE}</style>{awake(shown)}")
+    page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto((tmp_path / "sentence.html").as_uri())
+    number = page.locator("p .attn-number")
+    box = number.bounding_box()
+    drag = finger_at(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    drag(0, -120)
+    page.wait_for_function("scrollY > 0")
+    assert page.locator("td.yours").count() == 0
+    page.evaluate("scrollTo(0, 0)")
+    drag(60, 0)
+    page.locator("td.yours").first.wait_for()
+    page.close()
+
+
+@pytest.mark.parametrize("size", [(360, 640), (390, 844), (844, 390)])
+def test_a_finger_drags_the_number_and_the_page(browser, tmp_path, size):
+    wide, high = size
+    page = opened(browser, tmp_path, sentence_figure(), viewport={"width": wide, "height": high}, has_touch=True)
+    box = page.locator(".thumb").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    assert box["y"] > 0 and box["y"] + box["height"] <= high and min(box["width"], box["height"]) >= 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+    drag = finger_at(page, x, y)
     drag(56, 0)
     page.wait_for_function("document.querySelector('.thumb').textContent !== '1.0'")
     assert shares(page)[2] > 47 and sum(shares(page)) == 100
@@ -138,4 +163,29 @@ def test_what_stands_on_one_line_of_the_plane_scores_alike(browser, tmp_path):
     page.mouse.move(hand["x"] + 24, hand["y"] - 60, steps=4)
     page.mouse.up()
     assert scores()[1] != scores()[2] and page.locator("[data-numbers] td.yours").count() == 2
+    page.close()
+
+
+# Words of the picture that lie on each other, or reach over its edge.
+COLLIDING = """() => {
+  const texts = [...document.querySelectorAll("svg text")];
+  const all = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const lies = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6;
+  const wrong = all.filter(([, box]) => box.left < 0 || box.right > innerWidth).map(([words]) => words);
+  all.forEach(([words, box], i) => wrong.push(...all.slice(i + 1)
+    .filter(([, other]) => lies(box, other)).map(([others]) => `${words} on ${others}`)));
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("size", [(390, 844), (844, 390), (1366, 768)])
+def test_words_in_the_plane_give_way_to_each_other(browser, tmp_path, size):
+    page = opened(browser, tmp_path, plane_figure(), viewport={"width": size[0], "height": size[1]})
+    for first, third in ((2, 1), (0, 0), (5, 3), (-1, -1), (1, 2), (3, 2)):
+        for slider, to in zip(page.locator(".attn-figure").get_by_role("slider").all(), (first, third), strict=True):
+            slider.fill(str(to))
+        assert page.evaluate(COLLIDING) == [], (first, third)
+    axes = page.locator("svg text.axis").all_text_contents()
+    assert "first number of a key" in axes and "third number of a key" in axes
     page.close()

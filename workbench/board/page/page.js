@@ -111,10 +111,12 @@ function fitsInto(view, flow, el, connect) {
 
   function isFolded(width) {
     if (isPhone(width)) return true;
-    root.classList.remove("narrow", "folded", "tight");
+    root.classList.remove("narrow", "folded", "tight", "terse");
     if (fits()) return false;
     if (TOUCHED.matches) return true; // nothing may become smaller than a fingertip
     root.classList.add("tight");
+    if (fits()) return false;
+    root.classList.add("terse"); // titles in several lines
     return !fits();
   }
 

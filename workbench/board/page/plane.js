@@ -223,7 +223,7 @@ const overlap = (one, other) =>
   one.left < other.right && one.right > other.left && one.top < other.bottom && one.bottom > other.top;
 
 const isOut = ({ x0, width, foot }, { left, right, top, bottom }) =>
-  left < x0 || right > width || top < 0 || bottom > foot;
+  left < x0 || right > width || top < NAME - 5 || bottom > foot;
 const isOn =
   (box) =>
   ([x, y]) =>

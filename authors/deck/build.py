@@ -334,9 +334,16 @@ def data_uri(path):
 
 
 def speaker_view():
-    """reveal.js' second window; its label for what comes stands at the foot of a slide, where it covers nothing."""
+    """reveal.js' second window; its labels stand where they cover nothing of a slide."""
     plugin = read(REVEAL / "plugin" / "notes" / "notes.js")
-    return plugin.replace("#upcoming-slide .label {", "#upcoming-slide .label { top: auto !important; bottom: 4px;", 1)
+    below = "top: auto !important; left: auto !important; right: 0; bottom: -30px; height: 26px; line-height: 26px;"
+    for label, place in (
+        ("#upcoming-slide .label {", below),
+        ("#speaker-layout {", "top: auto !important; bottom: 4px;"),
+        ("#speaker-controls {", "box-sizing: border-box; border-bottom: 44px solid transparent;"),
+    ):
+        plugin = plugin.replace(label, f"{label} {place}", 1)
+    return plugin
 
 
 def script_data(value):

@@ -18,7 +18,7 @@ export function asPython(text) {
   return PYTHON.test(plain) ? plain : JSON.stringify(text.trim());
 }
 
-export const guessOf = (cell) => cell.querySelector(".guess input")?.value.trim();
+export const guessOf = (cell) => cell.querySelector(".guess label input")?.value.trim();
 
 export function answerInPage(cell, text) {
   const verdict = cell.querySelector(".verdict");
@@ -53,7 +53,7 @@ export function reveal(cell) {
 
 // The last guess that shows gets the focus; where none does, first what covers it is shown.
 export function toGuess() {
-  const guesses = all(".guess input", current());
+  const guesses = all(".guess label input", current());
   const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
   while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
   const guess = guesses.findLast((one) => !isCovered(one));
@@ -65,7 +65,7 @@ export function startGuesses(answer) {
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
     cell.querySelector("form.guess").addEventListener("submit", (event) => {
       event.preventDefault();
-      const text = cell.querySelector(".guess input").value;
+      const text = cell.querySelector(".guess label input").value;
       if (text.trim()) answer(cell, text);
     });
     for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice));

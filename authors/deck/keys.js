@@ -2,6 +2,7 @@
 
 import { original } from "./edit.js";
 import { toGuess } from "./guess.js";
+import { countHands } from "./hall.js";
 import { turnTheme } from "./look.js";
 import { goTo, live } from "./page.js";
 import { interrupt, restart } from "./python.js";
@@ -11,7 +12,7 @@ import { turnCode } from "./steps.js";
 
 const jump = document.querySelector(".jump");
 const help = document.querySelector(".help");
-const COMMANDS = { c: () => turnCode(), "?": () => help.showModal(), d: turnTheme, g: toGuess };
+const COMMANDS = { c: () => turnCode(), "?": () => help.showModal(), d: turnTheme, g: toGuess, h: countHands };
 const LIVE = { i: interrupt, r: restart, u: runUpToHere, o: original };
 const TYPED_INTO = "input, textarea, select, [contenteditable=true], .attn-board, button, summary";
 let number = ""; // of the slide that is jumped to, as far as it was typed
@@ -53,7 +54,7 @@ function actionOf(event) {
   if (live && isToRun(event)) return () => runAndStay(event.shiftKey);
   if (key === "Escape" && number) return () => jumpTo("");
   if (key === "Escape" && typedInto) return () => target.blur();
-  if (typedInto || isHeld) return undefined;
+  if ((typedInto && !target.closest(".choice")) || isHeld) return undefined; // a choice hears Enter and Space alone
   if (/^\d$/.test(key)) return () => jumpTo(number + key);
   if (key === "Backspace" && number) return () => jumpTo(number.slice(0, -1));
   if (key === "Enter" && number) return arrive;

@@ -1,13 +1,14 @@
 // What the speaker's copies of the page show of this one: guesses as they are typed and boards as they are moved.
 
+import { handsOf, putHands } from "./hall.js";
 import { all, cells, inside, kept } from "./page.js";
 
-const lineOf = (cell) => cell.querySelector(".guess input");
+const lineOf = (cell) => cell.querySelector(".guess label input");
 const placeOf = (cell) => cell.querySelector(".saved-board");
 
 export function startMirror() {
   if (inside) window.addEventListener("storage", () => show(kept.mirror.get()));
-  else for (const event of ["input", "click", "submit", "moved"]) document.addEventListener(event, tell, true);
+  else for (const event of ["input", "click", "submit", "keydown", "moved"]) window.addEventListener(event, tell, true);
 }
 
 function tell() {
@@ -23,18 +24,20 @@ function seenIn(cell) {
   if (!lineOf(cell)) return [];
   const verdict = cell.querySelector(".verdict");
   const chosen = all(".choice", cell).findIndex((choice) => choice.getAttribute("aria-pressed") === "true");
-  return [[cell.dataset.id, { typed: lineOf(cell).value, says: verdict.innerHTML, looks: verdict.className, chosen }]];
+  const says = { typed: lineOf(cell).value, says: verdict.innerHTML, looks: verdict.className, chosen };
+  return [[cell.dataset.id, { ...says, ...handsOf(cell) }]];
 }
 
 function show(seen) {
   for (const cell of cells) {
-    const { typed, says, looks, chosen, ...state } = seen?.[cell.dataset.id] ?? {};
+    const { typed, says, looks, chosen, hands, present, counts, ...state } = seen?.[cell.dataset.id] ?? {};
     const place = placeOf(cell);
     if (place?.model && state.inputs && JSON.stringify(state) !== JSON.stringify(stateOf(place))) place.put(state);
     if (typed === undefined || !lineOf(cell)) continue;
     lineOf(cell).value = typed;
     Object.assign(cell.querySelector(".verdict"), { innerHTML: says, className: looks });
     for (const [i, choice] of all(".choice", cell).entries()) choice.setAttribute("aria-pressed", i === chosen);
+    putHands(cell, { hands, present, counts });
   }
 }
 

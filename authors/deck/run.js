@@ -5,6 +5,7 @@ import { fit } from "./look.js";
 import { clear, dropSaved, isOutput, show } from "./output.js";
 import { all, cells, current, kept, root, slideOf } from "./page.js";
 import { enqueue, python, remember, runSilently, say } from "./python.js";
+import { turnCode } from "./steps.js";
 
 // Runs a cell after those above it that have not been run: a lecturer jumps. Resolves when its last output is there.
 export function run(cell) {
@@ -52,6 +53,7 @@ export function runUpToHere() {
 
 async function execute(cell, { quietly = false } = {}) {
   const isUnasked = quietly && cell.dataset.question && !cell.guess;
+  if (!quietly) showCode(cell);
   if (!quietly) say("");
   if (!isUnasked || cell.shown.querySelector(".error")) clear(cell);
   cell.classList.add("running");
@@ -64,13 +66,21 @@ async function execute(cell, { quietly = false } = {}) {
   cell.classList.remove("stale");
   const well = reply.content.status === "ok";
   if (well) python.ran.add(cell.dataset.id);
-  else cell.classList.remove("unseen"); // an import that fails is to be read
+  else {
+    cell.classList.remove("unseen"); // an import that fails is to be read
+    showCode(cell);
+  }
   if (!isUnasked) keep(cell, seen);
   if (!isUnasked && well && saysRight(cell)) reveal(cell);
   remember();
   fit(slideOf(cell));
   if (!quietly) root.dataset.runs = Number(root.dataset.runs ?? 0) + 1;
   return well;
+}
+
+// What is run is seen, with what it says; a question and a line to fill stand on the slide as it is.
+function showCode(cell) {
+  if (!cell.matches("[data-question], .open, .filled, .unseen")) turnCode(slideOf(cell), true);
 }
 
 function ask(cell, code, hear) {

@@ -76,7 +76,8 @@ export const goOn = () => showSaved() || Reveal.next();
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;
   const isDue = (cell) => cell.matches(".visible, :not(.fragment)") && isAsInTheFile(cell);
-  const due = all(".to-come:not(:empty)", current()).filter((saved) => isDue(saved.parentElement));
+  const inSight = all(".to-come:not(:empty)", current()).filter((saved) => saved.checkVisibility()); // the drawer is open
+  const due = inSight.filter((saved) => isDue(saved.parentElement));
   for (const saved of due) saved.classList.remove("to-come");
   return due.length > 0;
 }

@@ -1,7 +1,9 @@
 // The steps of a slide: its picture, and its question as heading until the last of them brings what is claimed.
 // What a step shows comes into the page with it, and goes with it.
 
+import { nameSlips } from "./hall.js";
 import { holdOrGive } from "./held.js";
+import { fit } from "./look.js";
 import { all, current, inside, reading, storeOf } from "./page.js";
 
 const stepsOf = (slide) => all(".step", slide);
@@ -34,17 +36,19 @@ export function showStep(slide, step = shownOf(slide)) {
   for (const [i, dot] of all(".dots i", slide).entries()) dot.classList.toggle("on", i <= step);
   for (const [i, choice] of all(".choice", slide).entries()) choice.classList.toggle("right", last && i === right);
   slide.classList.toggle("answered", last);
+  nameSlips(slide);
   holdOrGive(slide);
 }
 
 // As far as it goes: on a page to scroll and on paper.
 export const showLast = (slide) => showStep(slide, stepsOf(slide).length);
 
-export function turnCode(slide = current()) {
+export function turnCode(slide = current(), open = !slide.matches(".codes")) {
   const button = slide.querySelector(".to-code");
   if (!button) return;
-  const open = slide.classList.toggle("codes");
+  slide.classList.toggle("codes", open);
   button.setAttribute("aria-expanded", open);
+  fit(slide);
 }
 
 // The speaker's notes have the answers: they are in the page from when somebody speaks from them.

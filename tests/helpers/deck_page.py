@@ -14,14 +14,13 @@ FITS = "(body) => body.scrollHeight <= body.clientHeight + 1 || body.style.overf
 
 # Every slide, first as it comes up and then at each step to its last: what is seen too early, cut, shrunk, small,
 # beyond the edge, narrow, faint, wordy or without a heading. Of all slides or of one, named by its number.
-LOOK_AT_ALL = f"""(only) => {{
+LOOK_AT_ALL = f"""async (only) => {{
   {TOO_SMALL}
   {CONTRAST}
   const seen = (node) => node.checkVisibility({{ visibilityProperty: true, opacityProperty: true }});
   // Of a drawing: matplotlib draws letters as shapes of 100 units, an exponent within them smaller; diagrams have text.
   const smallestLetter = (img) => {{
     const svg = new DOMParser().parseFromString(atob(img.src.split(",")[1]), "image/svg+xml").documentElement;
-    if (!svg.hasAttribute("viewBox")) return Infinity; // what is no vector has no letters to measure
     const [, , width, height] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number);
     const scale = (node) => {{
       const own = node.getAttribute("transform")?.match(/scale\\(([\\d.]+)/);
@@ -39,9 +38,12 @@ LOOK_AT_ALL = f"""(only) => {{
     if (only && i + 1 !== only) continue;
     const {{ h, v }} = Reveal.getIndices(slide);
     Reveal.slide(h, v, -1);
+    // a board fits itself to its slide in the frame in which it comes
+    if (slide.querySelector(".saved-board")) for (const _ of "ab") await new Promise(requestAnimationFrame);
     const say = (what, found = "") => wrong.push(`slide ${{i + 1}}: ${{what}} ${{found}}`);
     const [body, heading, picture] = [".body", ".heading", ".picture"].map((name) => slide.querySelector(name));
     const scale = Reveal.getScale(), box = slide.getBoundingClientRect();
+    const hasDrawer = slide.matches(".drawn.codes"); // which lies over the picture, and scrolls
     // Of a slide that has a question for its heading, at any of its steps.
     const lookAtStep = () => {{
       const drawing = picture?.querySelector("svg"), head = heading.getBoundingClientRect();
@@ -58,7 +60,7 @@ LOOK_AT_ALL = f"""(only) => {{
         if (own.left < box.left || own.right > box.right || own.top < head.bottom - 8 * scale) {{
           say("has letters beyond its picture:", text.textContent);
         }}
-        const below = [...body.querySelectorAll(".guess, .source")].find(seen);
+        const below = !hasDrawer && [...body.querySelectorAll(".guess, .source")].find(seen);
         if (below && own.bottom > below.getBoundingClientRect().top + 4 * scale) say("covers:", text.textContent);
       }}
     }};
@@ -73,25 +75,22 @@ LOOK_AT_ALL = f"""(only) => {{
     if (question && !question.querySelector(".saved").textContent.trim()) say("has no answer to its question");
     if (!heading.textContent.trim()) say("has no heading");
     const top = (heading.getBoundingClientRect().top - box.top) / scale;
-    const hasBoard = slide.querySelector(".saved-board");
-    if (i && !hasBoard && Math.abs(top - (usual ??= top)) > 1) say("has a heading that jumps to", top);
+    if (i && Math.abs(top - (usual ??= top)) > 1) say("has a heading that jumps to", top);
     if (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1) say("is cut");
-    if (body.scrollHeight > body.clientHeight + 1) say("is longer than the screen");
+    if (body.scrollHeight > body.clientHeight + 1 && !hasDrawer) say("is longer than the screen");
     const parts = [...slide.querySelectorAll(".heading, .cell *")];
     const beyond = parts.find((node) => {{
       const own = node.getBoundingClientRect();
       if (!own.width || !own.height || node.closest("details:not([open])")) return false;
-      return own.right > box.right + 1 || own.bottom > box.bottom + 1;
+      return own.right > box.right + 1 || (own.bottom > box.bottom + 1 && !hasDrawer);
     }});
     if (beyond) say("has something beyond the edge:", beyond.outerHTML.slice(0, 80));
     const small = tooSmall(parts.filter((part) => !part.closest("svg")), scale);
     if (innerWidth >= 1280 && small.length) say("is hard to read:", small[0]);
     for (const img of [...slide.querySelectorAll(".cell img")].filter(seen)) {{
-      const isNarrow = img.getBoundingClientRect().width < 0.45 * box.width;
-      if (img.matches(".drawing") && isNarrow) say("has a small drawing");
+      if (img.matches(".drawing") && img.getBoundingClientRect().width < box.width / 2) say("has a small drawing");
       const letter = smallestLetter(img);
-      const least = img.matches(".drawing") ? 18 : 12; // of a diagram's smallest labels
-      if (innerWidth >= 1280 && letter < least) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
+      if (innerWidth >= 1280 && letter < 18) say("has letters that are small:", `${{letter}} px in ${{img.alt}}`);
     }}
     const told = [...slide.querySelectorAll(":not(svg, svg *)")];
     const hasText = (node) => [...node.childNodes].some(isText) && !node.closest(":disabled");

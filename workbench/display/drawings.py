@@ -14,6 +14,7 @@ for two of them.
 import html
 import itertools
 import math
+import re
 import zlib
 
 from .colours import tokens
@@ -300,7 +301,8 @@ def bars(pen, state, states):
     if state.get("lying"):
         begin = 60 if state.get("caption") else 4
         room = max(150, 20 * max(len(str(name)) for name in names) + 24)
-        step = min(84, (pen.height - begin) / len(names))
+        step = min(130, (pen.height - begin) / len(names))
+        begin += (pen.height - begin - step * len(names)) / 2
         numbers = [f"{number(v, unit)}{unit}" for every in states for v in every["values"] if v is not None]
         beside = max(120, 18 * max(map(len, numbers), default=0) + 14)  # a number at its bar's end
         for i, value in enumerate(values):
@@ -390,7 +392,7 @@ def strip(pen, state, states):
             pen.box(x, y, wide - 4, tall, edge="wrong", thick=3, dashed=True)
             pen.text(x + wide / 2, y + tall / 2 + 10, number(share), ink="wrong", weight=650)
         else:
-            fill = "url(#attn-hatch)" if odd else soft("weights", (78, 48)[j % 2 == 0])
+            fill = "url(#attn-hatch)" if odd else soft("weights", (52, 30)[j % 2 == 0])
             pen.box(x, y, wide - 4, tall, fill)
         if j == state.get("struck"):
             pen.line([(x - 10, y + tall + 12), (x + wide + 6, y - 12)], "wrong", 7)
@@ -453,10 +455,11 @@ def matrices(pen, state, states):
             pen.word(
                 x - 14, y + i * high + high / 2 + 10, str(left), size=min(34, max(LEAST, 0.8 * high)), anchor="end"
             )
+        write = writing(shape, size - 4) if not item.get("bare") else silent
         for i, row in enumerate(shape):
             pale = item.get("only") is not None and i not in item["only"]
             for j, value in enumerate(row):
-                cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale, item.get("bare"))
+                cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale, write)
         for i in item.get("mark") or []:
             pen.box(x - 5, y + i * high - 5, wide + 6, high + 6, edge=thing, thick=5, round=8)
         pen.say(item.get("name"), "; ".join(", ".join(map(number, row)) for row in shape))
@@ -475,7 +478,26 @@ def label_width(left):
     return 18 * max(len(str(one)) for one in left) + 20 if left else 0
 
 
-def cell(pen, x, y, wide, high, value, thing, full, pale=False, bare=False):
+def without_zero(value):
+    """A number in a narrow cell: .24 for 0.24."""
+    return re.sub(r"^(−?)0\.", r"\1.", number(value))
+
+
+def silent(value):
+    return ""
+
+
+def writing(rows, wide):
+    """How the numbers of a matrix are written: all of them, or none where one has no room in its cell."""
+    numbers = [v for v in flat(rows) if v is not None and v != "hatch" and not isinstance(v, bool)]
+    return next((w for w in (number, without_zero) if all(room_for(w(v)) <= wide for v in numbers)), silent)
+
+
+def room_for(words):
+    return 13.5 * len(words)
+
+
+def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
     """One cell of a matrix."""
     if value is None:
         pen.box(x, y, wide, high, soft("quiet", 6), edge="quiet", dashed=True)
@@ -494,9 +516,9 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, bare=False):
     pen.box(
         x, y, wide, high, soft(paint, 26 if bad else share * (0.3 if pale else 0.8)), edge="wrong" if bad else thing
     )
-    words = number(value)
+    words = write(value)
     size = min(44, max(24, 0.36 * wide), max(24, wide / max(2.2, 0.62 * len(words))))
-    if not bare and wide >= 13.5 * len(words) and high >= LEAST:
+    if words and wide >= room_for(words) and high >= LEAST:
         ink = "wrong" if bad else "quiet" if pale else "ink"
         pen.text(x + wide / 2, y + high / 2 + size * 0.36, words, size=size, weight=600, ink=ink)
 
@@ -771,13 +793,18 @@ def tiles(pen, state, states):
     across, down = len(cells[0]), len(cells)
     opened = state.get("open", across * down)
     room = max([16.2 * len(str(row)) + 24 for row in rows], default=0)
-    begin = 58 if columns else 0
+    lines = max([name.count("\n") + 1 for name in columns], default=0)  # of the columns' names
+    begin = 24 + 34 * lines if columns else 0
     wide, high = (pen.width - room) / across, (pen.height - begin) / down
     high = min(high, 240)
-    begin += (pen.height - begin - high * down) / 2 if not columns else 0
+    spare = (pen.height - begin - high * down) / 2
+    begin += spare
     for c, name in enumerate(columns):
-        size = min(30, 1.6 * wide / max(4, len(name)))
-        pen.text(room + (c + 0.5) * wide, 38, name, size=max(24, size), weight=600, ink="quiet")
+        parts = name.split("\n")
+        size = min(30, 1.6 * wide / max(4, *map(len, parts)))
+        for i, part in enumerate(parts, lines - len(parts)):
+            y = spare + 38 + 34 * i
+            pen.text(room + (c + 0.5) * wide, y, part, size=max(24, size), weight=600, ink="quiet")
     for r, name in enumerate(rows):
         pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
     for r, row in enumerate(cells):

@@ -31,14 +31,6 @@ from authors.deck import build, notes
 from workbench.display.plots import curves
 
 NAMES = [path.stem for path in LESSONS]
-
-
-def all_but(*unfinished):
-    """All decks; those that the new slides do not do justice to yet may fail."""
-    waits = pytest.mark.xfail(reason="slides not yet fitted to the new layout")
-    return [pytest.param(name, marks=[waits] * (name in unfinished)) for name in NAMES]
-
-
 HALL, LAPTOP, OLD, LARGE = (1920, 1080), (1366, 768), (1024, 768), (3840, 2160)
 IN_A_BOARD = SLIDE + ".attn-board :is(input, [tabindex='0'])"
 
@@ -51,12 +43,25 @@ def slides_of(name):
 # ------------------------------------------------------------------------------------------------ what is seen
 
 
-@pytest.mark.parametrize("name", all_but("09_two_heads"))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_slide_fits_and_can_be_read(open_deck, name):
     page = open_deck(name)
     assert page.evaluate("Reveal.getTotalSlides()") == len(slides_of(name))
     assert page.evaluate(LOOK_AT_ALL) == []
     assert page.complaints == [] and all(asked.startswith(("file:", "data:")) for asked in page.asked)
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_no_violation_on_any_kind_of_slide(decks, show, colours):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = show((decks / "03_masking.html").as_uri(), color_scheme=colours, reduced_motion="reduce")
+    for kind in (".choice", ".guess:not(:has(.choice))", ".blank", ".saved-board"):
+        jump(page, slide_with(page, kind))
+        for key in ("h", "c", "c", "PageDown"):
+            found = Axe().run(page, options={"resultTypes": ["violations"]})
+            assert found.violations_count == 0, found.generate_report()
+            page.keyboard.press(key)
 
 
 @pytest.mark.parametrize("size", [HALL, LAPTOP, OLD, LARGE], ids=str)
@@ -132,7 +137,6 @@ def test_legend_moves_below_the_plot_whose_lines_it_would_hide():
         assert seen[-1] == moves and not lies_below(), "the notebook's own stays as it was"
 
 
-@pytest.mark.xfail(reason="a board on a slide shrinks its task line below what can be read")
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     page = show((decks / "03_masking.html").as_uri(), color_scheme="dark")
     assert page.locator(".jump, .python, .help").filter(visible=True).count() == 0, "nothing lies on the first slide"
@@ -436,6 +440,29 @@ def test_guess_is_answered_in_the_page_with_its_slip(decks, open_deck):
     assert page.locator(SLIDE + ".body").evaluate(FITS)
     page.keyboard.press("Escape")
     assert page.evaluate(NO_FOCUS), "one key leaves the line"
+
+
+def test_hands_are_bars_by_value_named_with_the_truth(open_deck):
+    page = open_deck("03_masking")
+    jump(page, slide_with(page, ".choice") + 3)
+    page.keyboard.press("h")
+    for many in ("22", "9", "3"):
+        page.keyboard.type(many)
+        page.keyboard.press("Tab")
+    page.get_by_label("How many sit in the hall").fill("40")
+    page.keyboard.press("Escape")
+    page.keyboard.press("h")
+    choices, name = page.locator(SLIDE + ".choice"), page.locator(SLIDE + ".choice small")
+    assert page.locator(SLIDE + ".slide-foot").inner_text().startswith("5 34 of")
+    long = [float(choice.evaluate(LONG)) for choice in choices.all()]
+    assert long[0] == 100 and long[0] > long[1] > long[2] > 0
+    assert name.count() == 0 and page.locator(SLIDE + ".right").count() == 0
+    page.keyboard.press("PageDown")
+    assert name.inner_text() and page.locator(SLIDE + ".choice.right").count() == 1
+    assert page.evaluate(LOOK_AT_ALL, number_of(page)) == []
+
+
+LONG = "(choice) => parseFloat(choice.style.getPropertyValue('--hands'))"
 
 
 def test_line_to_fill_is_drawn_where_nobody_can_type(open_deck):

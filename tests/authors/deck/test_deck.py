@@ -140,10 +140,11 @@ def test_legend_moves_below_the_plot_whose_lines_it_would_hide():
 def test_dark_and_light_by_the_system_and_by_a_key(decks, show):
     page = show((decks / "03_masking.html").as_uri(), color_scheme="dark")
     assert page.locator(".jump, .python, .help").filter(visible=True).count() == 0, "nothing lies on the first slide"
-    is_dark = "getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)'"
+    red = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"  # of a ground that is nearly grey
+    is_dark = f"{red} < 128"
     assert page.evaluate(is_dark) and page.evaluate(LOOK_AT_ALL) == []
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert not page.evaluate(is_dark), "paper is white"
+    assert page.evaluate(red) == 255, "paper is white"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate(is_dark)
     page.keyboard.press("d")
@@ -453,7 +454,7 @@ def test_hands_are_bars_by_value_named_with_the_truth(open_deck):
     page.keyboard.press("Escape")
     page.keyboard.press("h")
     choices, name = page.locator(SLIDE + ".choice"), page.locator(SLIDE + ".choice small")
-    assert page.locator(SLIDE + ".slide-foot").inner_text().startswith("5 34 of")
+    assert "34 of" in page.locator(SLIDE + ".slide-foot").inner_text()
     long = [float(choice.evaluate(LONG)) for choice in choices.all()]
     assert long[0] == 100 and long[0] > long[1] > long[2] > 0
     assert name.count() == 0 and page.locator(SLIDE + ".right").count() == 0

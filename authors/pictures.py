@@ -107,7 +107,7 @@ def moving(browser, _):
 
 def move_a_number(page, film):
     """The key of tea is made larger by a hand, and what I hears goes over to tea."""
-    board = page.locator(".saved-board[data-title='I like tea']:has(.grab)").first
+    board = page.locator(".saved-board[data-title='I like tea']").first  # it wakes as it comes near
     board.evaluate("(board) => scrollBy(0, board.getBoundingClientRect().top - 40)")
     thumb = board.locator(".grab .thumb").first
     thumb.wait_for()
@@ -175,14 +175,14 @@ def verdict(browser, folder):
 
 
 def slide(browser, folder):
-    """The first board of notebook 3, as a hall sees it."""
+    """The first question of notebook 3 as a hall sees it, with its answer."""
     (folder / "slides.html").write_text(deck.page(ROOT / "notebooks/03_masking.ipynb"), encoding="utf-8")
     with window(browser, folder / "slides.html", 1280, 720) as page:
         page.wait_for_function("window.Reveal && Reveal.isReady()")
-        number = page.locator("section[data-number]:has(.saved-board)").first.get_attribute("data-number")
-        for key in (*number, "Enter"):
+        for key in ("2", "Enter", "ArrowRight"):
             page.keyboard.press(key)
-        page.locator("section.present .attn-board").wait_for()
+        page.wait_for_function("document.querySelector('section.present .heading').textContent.includes('share')")
+        page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => {})")
         still(page, "slide")
 
 

@@ -54,8 +54,8 @@ def parser():
     command(minutes, "", passes_on=False)
     command(bench, "[--quick] [other options of benchmarks/bench_*.py]")
     command(grade, "", add_help=False)  # its own parser explains its options
-    command(exam, "", add_help=False)
-    command(worksheet, "", add_help=False)
+    command(exam, "[--seed …] [--kinds …] [--lessons …] [--each N] [--versions N] [--bank N] [--out FOLDER]")
+    command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]")
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live]"
     command(hub, hub_words, needs=("hub",), epilog="deploy/README.md says what each does.")
     return whole

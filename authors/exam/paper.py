@@ -2,6 +2,7 @@
 
 import html
 import shutil
+import subprocess
 from pathlib import Path
 
 from workbench.display.colours import tokens
@@ -11,6 +12,8 @@ from .shown import as_text, plain
 
 STYLE = (Path(__file__).parent / "paper.css").read_text(encoding="utf-8")
 BROWSERS = "chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "chrome", "msedge"
+
+HEADLESS = "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"
 
 
 def sheet(items, version, mark):
@@ -84,13 +87,8 @@ def printed(paths):
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if not found:
         return False
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        for path in paths:
-            page = browser.new_page()
-            page.goto(path.resolve().as_uri())
-            page.pdf(path=path.with_suffix(".pdf"), format="A4", prefer_css_page_size=True, print_background=True)
-        browser.close()
+    for path in paths:
+        quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        target = f"--print-to-pdf={path.with_suffix('.pdf').resolve()}"
+        subprocess.run([found, *HEADLESS, target, path.resolve().as_uri()], **quiet)
     return True

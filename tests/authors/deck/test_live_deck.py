@@ -321,6 +321,9 @@ def test_code_is_edited_as_in_a_notebook(live_deck):
 
 def test_run_lies_on_no_code_and_code_can_be_read(live_deck):
     page = live_deck
+    page.reload()  # what other slides' cells have said is not this one's
+    until(page, READY)
+    page.evaluate(OPEN_CODE)
     longest = page.evaluate(
         """() => Reveal.getSlides().map((slide) => Math.max(0, ...[...slide.querySelectorAll(".cm-line:first-child")]
           .map((line) => line.textContent.length)))"""

@@ -314,6 +314,17 @@ def story():
     return arc(at["keys"], at["were"], 56, 78, "weights", 9) + "".join(words)
 
 
+def tiles():
+    """The tiles of a causal mask that are read one after the other, up to the one that is read now."""
+    fills = [[faint("scores", 0.1)] * 6 for _ in range(6)]
+    for i in range(6):
+        for j in range(i + 1):
+            fills[i][j] = faint("weights", 0.3) if (i, j) < (4, 2) else faint("scores", 0.28)
+    fills[4][2] = "var(--weights)"
+    way = line("M91 105H134M128 99l7 6-7 6", "query", 3, stroke_linecap="round", stroke_linejoin="round")
+    return cells(84, 12, 20, fills) + way
+
+
 DRAWINGS = {
     1: by_hand,
     2: scaled,
@@ -326,5 +337,6 @@ DRAWINGS = {
     9: two_heads,
     10: memory,
     11: story,
+    12: tiles,
 }
 OPENINGS = {1: bank}  # what a page begins with where that is not its card's drawing

@@ -15,10 +15,12 @@ from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op
 from workbench.board.board import CONDITIONS
 from workbench.board.lessons import n10_cache_operations as cache
+from workbench.board.lessons import n12_tiles_operations as tiles
 from workbench.board.lessons.n07_learning import gradient_descent
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
 SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2), "w_k": (4, 2), "wish": (3, 3)}
+BYTES = ((0, 0), (1, 1), (2, 1), (2, 9))
 CASES = {  # every operation of the vocabulary, with every option that changes what it does
     "product": [op.product(A, B), op.product(A, SQUARE, transpose="b"), op.product(A, SQUARE, transpose="a")],
     "scale": [op.scale(A, by=-2.5), op.scale(A, powers={"n": -0.5, "m": 2})],
@@ -77,6 +79,20 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     ],
     "max_difference": [cache.max_difference(A, SQUARE), cache.max_difference(A, SQUARE, read="n")],
     "count": [cache.count(A, "two rows")],
+    "who_hears": [tiles.who_hears(A, which=which) for which in range(3)],
+    "tiles_now": [tiles.tiles_now(A, MASK, rows=2, keys="n", order=order, read="m") for order in range(3)],
+    "passing": [
+        tiles.passing(A, B, MASK, query=query, rows="n", keys=2, order=order, read="m", fault=fault)
+        for query, order in ((0, 0), (1, 1), (2, 2))
+        for fault in range(len(tiles.FAULTS))
+    ],
+    "output_so_far": [tiles.output_so_far("tiles passed"), tiles.output_so_far("no tile")],
+    "outputs_in_tiles": [
+        tiles.outputs_in_tiles(A, B, MASK, rows="m", keys="n", order=order, fault=fault)
+        for order in range(3)
+        for fault in range(len(tiles.FAULTS))
+    ],
+    "bytes_moved": [tiles.bytes_moved(A, B, MASK, rows="n", keys=3, order=order, read=read) for order, read in BYTES],
     "arcs": [op.arcs("shares")],
 }
 HELPERS = {
@@ -97,6 +113,8 @@ HELPERS = {
     "barred": op.cut(MASK, at=3, part=0),
     "eight": op.beside(A, SQUARE),
     "two rows": cache.kept_rows(A, read=2, window=9),
+    "tiles passed": tiles.passing(A, B, MASK, query=2, rows=1, keys=2, order=0, read="m"),
+    "no tile": tiles.passing(A, B, MASK, query=2, rows=1, keys=2, order=0, read=0),
     "certain": op.masked(A, MASK),  # with zeros
     "broken": op.softmax("filled"),  # nan where nothing is open
 }

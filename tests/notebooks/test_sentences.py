@@ -199,6 +199,9 @@ STATED = [
     ("11", "faults-answer", "\\frac65 = .{:.0f}$", lambda: [100 * math.log(6 / 5)]),
     ("05", "text-28", "that is {:.0f} million numbers", lambda: [round(12 * 4096**2 / 1e6, -1)]),
     ("05", "text-20", "has forgotten {} of the five", forgotten),
+    ("12", "predict-sum", "$e^{{-2}}$ is {:.4f}", lambda: [math.exp(-2)]),
+    ("12", "way-back", "lse is {:.4f}", lambda: [math.log(math.exp(2) + 2 * math.exp(4))]),
+    ("12", "hands", "with lse {:.4f}. What", lambda: [4 + math.log(2)]),
 ]  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def _steps():
             "tiles",
             tiles.tiles_now("S", "mask of", **step),
             "tiles: 1 now, ½ read, 0 to come",
-            "weights",
+            "scores",
             at=(1, 2),
             sparse=True,
         ),

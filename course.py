@@ -6,6 +6,7 @@ python course.py lab [notebook]       open JupyterLab on your own copy of the fi
 python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest, but for
                                       --thorough: the notebooks once more, as another processor would compute them
 python course.py present [notebook]   slides with live boards and a kernel behind them, for a lecture; ? shows the keys
+                                      --hall lets phones vote on its questions, --relay over a class's server
 python course.py slides [notebook…]   write each notebook as one HTML file of slides, for use without a network
 python course.py site                 write the series as a web site in which the boards still move
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
@@ -14,11 +15,14 @@ python course.py minutes              count what each lesson takes; README's tab
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         judge hand-ins: verdicts, points, a page for each student and one for the class;
                                       --unconfined does so without bubblewrap too, where students' code reaches your
-                                      files; --live FOLDER shows who is stuck where while a class works
+                                      files; --live FOLDER shows who is stuck where while a class works, with
+                                      --laptops also of those that join by an address and a code
 python course.py exam                 write an exam in versions, its key, and question banks for Moodle and Canvas
 python course.py worksheet 01         write a lesson's numbers for a pencil, with the key on pages of its own
+python course.py handbook             write one page for a module handbook: goals, hours, exams, plans
 python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
-python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade
+python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade;
+                                      hub return 03 puts the pages that came of it into the students' files
 
 python course.py COMMAND --help       what one of them does and takes
 

@@ -8,6 +8,7 @@ from .gpt import GPT, Block, layer_norm, next_shares, next_token_loss, read_on
 from .induction import induction_score, without_head
 from .masks import causal_mask, padding_mask, window_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
+from .online import backward_block, finish, flash_attention, merge, merge_outputs, part, pass_keys
 from .position import alibi_bias, position_angles, rotary, sinusoidal_encoding
 
 __all__ = [
@@ -20,16 +21,23 @@ __all__ = [
     "Steps",
     "alibi_bias",
     "attention_backward",
+    "backward_block",
     "cache_bytes",
     "cached_attention",
     "causal_mask",
+    "finish",
+    "flash_attention",
     "induction_score",
     "layer_norm",
     "masked_softmax",
+    "merge",
     "merge_heads",
+    "merge_outputs",
     "next_shares",
     "next_token_loss",
     "padding_mask",
+    "part",
+    "pass_keys",
     "position_angles",
     "read_on",
     "rotary",

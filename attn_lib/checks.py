@@ -255,3 +255,38 @@ def check_logits(logits, tokens):
         raise ValueError(f"logits has shape {tuple(logits.shape)}, tokens have {tuple(tokens.shape)}")
     if tokens.size(1) < 2:
         raise ValueError(f"tokens has {tokens.size(1)} in a row: the first is said by nobody, so 2 are needed")
+
+
+def check_part(scores, values):
+    """Scores (…, n_queries, n_keys) of at least one key, and values (…, n_keys, d_v)."""
+    check_floating("scores", scores)
+    check_floating("values", values)
+    if scores.ndim < 2 or values.ndim < 2:
+        raise ValueError(f"scores {tuple(scores.shape)} and values {tuple(values.shape)} need two dimensions or more")
+    if scores.size(-1) != values.size(-2):
+        raise ValueError(f"scores has {scores.size(-1)} keys, values has {values.size(-2)}")
+    if scores.size(-1) == 0:
+        raise ValueError("scores has 0 keys, a part needs at least 1")
+
+
+def check_states(a, b):
+    """Two parts (m, l, o), m and l (…, n_queries, 1), o (…, n_queries, d_v), of the same queries."""
+    for name, state in (("a", a), ("b", b)):
+        if not isinstance(state, tuple | list) or len(state) != 3:
+            raise TypeError(f"{name} must be (m, l, o), got {type(state).__name__}")
+        for letter, tensor in zip("mlo", state, strict=True):
+            check_floating(f"{letter} of {name}", tensor)
+    for letter, one, other in zip("mlo", a, b, strict=True):
+        if one.shape != other.shape:
+            raise ValueError(f"{letter} of a has shape {tuple(one.shape)}, {letter} of b has {tuple(other.shape)}")
+
+
+def check_finished(output_a, lse_a, output_b, lse_b):
+    """Outputs (…, n_queries, d_v) of the same queries, and an lse (…, n_queries) of each."""
+    for name, tensor in (("output_a", output_a), ("lse_a", lse_a), ("output_b", output_b), ("lse_b", lse_b)):
+        check_floating(name, tensor)
+    if output_a.shape != output_b.shape:
+        raise ValueError(f"output_a has shape {tuple(output_a.shape)}, output_b has {tuple(output_b.shape)}")
+    for name, lse in (("lse_a", lse_a), ("lse_b", lse_b)):
+        if lse.shape != output_a.shape[:-1]:
+            raise ValueError(f"{name} has shape {tuple(lse.shape)}, one for each query is {tuple(output_a.shape[:-1])}")

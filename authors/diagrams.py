@@ -500,6 +500,56 @@ def block(upright=False):
     return page
 
 
+def tiles(upright=False):
+    """Eight rows of tiles: those left of the diagonal are computed, on it computed and masked, the others spared.
+
+    One row of tiles is followed: its m, ℓ and o, and in the end their quotient.
+    """
+    page = Page(upright, 450, 758)
+    at = page.at
+    left, top, size = at((110, 96), (92, 92)), at(40, 44), 8
+    (x0, y0), cell = left, top
+    page.text(x0 + size * cell / 2, y0 - 62, "keys, in blocks", size=NORMAL, colour="key", bold=True)
+    page.text(x0 - 58, y0 + size * cell / 2, "queries, in blocks", size=NORMAL, colour="query", bold=True, rotation=90)
+    for k in range(size):
+        page.text(x0 + (k + 0.5) * cell, y0 - 18, str(k))
+        page.text(x0 - 20, y0 + (k + 0.5) * cell, str(k))
+    for i in range(size):
+        for j in range(size):
+            _tile(page, x0 + j * cell, y0 + i * cell, cell, j - i)
+    followed = 5
+    page.frame(x0, y0 + followed * cell, (followed + 1) * cell, cell)
+    y = y0 + (followed + 0.5) * cell
+    kept, done = at((530, y - 26, 150), (60, 510, 150)), at((780, y - 26, 120), (310, 510, 120))
+    page.box(*kept[:2], kept[2], 52, "weights", "m, ℓ, o")
+    page.box(*done[:2], done[2], 52, "output", "o / ℓ")
+    end = x0 + (followed + 1) * cell + 2
+    page.arrow(at([(end, y), (kept[0] - 2, y)], [(end, y), (470, y), (470, 480), (135, 480), (135, 508)]), "weights")
+    middle = kept[1] + 26
+    page.arrow([(kept[0] + kept[2], middle), (done[0] - 2, middle)], "output")
+    page.lines(kept[0] + kept[2] / 2, kept[1] + 80, "kept from tile\nto tile", colour="quiet")
+    page.lines(done[0] + done[2] / 2, done[1] + 80, "divided once,\nat the end", colour="quiet")
+    for k, (offset, says) in enumerate(((-1, "computed"), (0, "computed, then masked"), (1, "spared"))):
+        x, y = at((560, 92 + 46 * k), (60, 632 + 40 * k))
+        _tile(page, x, y, 34, offset)
+        page.text(x + 50, y + 17, says, ha="left")
+    return page
+
+
+def _tile(page, x, y, size, offset):
+    """A tile before the diagonal, on it (0) or behind it: filled, half filled, or empty with a dashed edge."""
+    inside = x + GAP / 2, y + GAP / 2, size - GAP, size - GAP
+    fill = DATA if offset > 0 else FULLEST * 0.75
+    if offset > 0:
+        page.parts.append(page.rectangle(*inside, "quiet", 0, radius=CELL, edge=1, dashed=True, strength=0.6))
+    else:
+        page.parts.append(page.rectangle(*inside, "scores", fill if offset else 0, radius=CELL, edge=1.5))
+    if not offset:
+        corners = f"M{inside[0]} {inside[1]}V{inside[1] + inside[3]}H{inside[0] + inside[2]}Z"
+        page.parts.append(element("path", {"d": corners, "fill": "var(--scores)", "fill-opacity": round(fill, 3)}))
+    page.boxes.append((x, y, x + size, y + size))
+
+
 def positions(upright=False):
     """Where each scheme comes in: table and sinusoids at the inputs, RoPE at queries and keys, ALiBi at the scores.
 
@@ -610,6 +660,7 @@ DIAGRAMS = {
         positions,
         two_heads,
         shared_heads,
+        tiles,
     )
 }
 

@@ -23,11 +23,12 @@ from .site import sphinx_site
 
 ROOT = Path(__file__).resolve().parents[1]
 IMG = ROOT / "img"
+SHADES = {"light": "", "dark": "-dark"}  # of a page, and what a picture's name then ends with
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"
 POINTER = """(() => {
   const pointer = document.createElement("div");
   pointer.style.cssText = `position: fixed; z-index: 99; width: 26px; height: 26px; margin: -13px; border-radius: 50%;
-    border: 3px solid #17202E; background: #17202E22; pointer-events: none; left: -50px`;
+    border: 3px solid; background: #80808044; pointer-events: none; left: -50px`;
   document.body.append(pointer);
   addEventListener("mousemove", (event) => {
     pointer.style.left = `${event.clientX}px`;
@@ -41,10 +42,14 @@ def main(names):
     taken = {"moving": moving, "verdict": verdict, "slide": slide, "class": class_page}
     if unknown := [name for name in names if name not in taken]:
         sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(taken)}")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_here(), args=["--no-sandbox"])
         for name in names or taken:
-            taken[name](browser, Path(folder))
+            if name == "moving" and sphinx_site.build(sphinx_site.BUILD):
+                sys.exit("the site has faults, see above")
+            for shade in SHADES:
+                with tempfile.TemporaryDirectory() as folder:
+                    taken[name](browser, Path(folder), shade)
             print(f"img: {name}", flush=True)
     return 0
 
@@ -55,9 +60,9 @@ def browser_here():
 
 
 @contextmanager
-def window(browser, path, width, height, **settings):
-    """A page of a browser on a file, in light colours and with nothing that moves by itself."""
-    look = {"color_scheme": "light", "reduced_motion": "reduce", "viewport": {"width": width, "height": height}}
+def window(browser, path, width, height, shade, **settings):
+    """A page of a browser on a file, light or dark and with nothing that moves by itself."""
+    look = {"color_scheme": shade, "reduced_motion": "reduce", "viewport": {"width": width, "height": height}}
     page = browser.new_page(**look | settings)
     page.goto(path.as_uri())
     yield page
@@ -90,26 +95,25 @@ class Film:
         first.save(path, "WEBP", quality=82, method=6, **look)
 
 
-def moving(browser, _):
-    """In lesson 1 a number is moved; then a guess gets its verdict, a wrong one first."""
-    if sphinx_site.build(sphinx_site.BUILD):
-        sys.exit("the site has faults, see above")
+def moving(browser, _, shade):
+    """On the first page a number is moved; then a guess of lesson 1 gets its verdict, a wrong one first."""
     site = sphinx_site.BUILD / "site"
-    with window(browser, site / "notebooks/01_by_hand.html", *FILM) as page:
+    with window(browser, site / "index.html", *FILM, shade) as page:
         page.evaluate(POINTER)
         film = Film(page)
         move_a_number(page, film)
+        page.goto((site / "notebooks/01_by_hand.html").as_uri())
+        page.evaluate(POINTER)
         guess_a_score(page, film)
-    film.save(IMG / "moving.webp")
-    with window(browser, site / "index.html", 1200, 630) as page:  # what is shown with a link that is shared
-        page.screenshot(path=IMG / "door.png")
+    film.save(IMG / f"moving{SHADES[shade]}.webp")
+    if shade == "light":
+        with window(browser, site / "index.html", 1200, 630, shade) as page:  # shown with a link that is shared
+            page.screenshot(path=IMG / "door.png")
 
 
 def move_a_number(page, film):
     """The key of tea is made larger by a hand, and what I hears goes over to tea."""
-    board = page.locator(".saved-board[data-title='I like tea']").first  # it wakes as it comes near
-    board.evaluate("(board) => scrollBy(0, board.getBoundingClientRect().top - 40)")
-    thumb = board.locator(".grab .thumb").first
+    thumb = page.locator("[data-first] .grab .thumb")
     thumb.wait_for()
     film.take(1.6)
     box = thumb.bounding_box()
@@ -131,21 +135,21 @@ def guess_a_score(page, film):
         form.get_by_role("textbox").click()
         film.take(1.2)
         film.type(form.get_by_role("textbox"), text)
-        form.get_by_role("button", name="Run").click()
+        form.get_by_role("button", name="Check").click()
         form.locator(".verdict").get_by_text(sign).wait_for()
         film.take(seconds)
 
 
-FILM = 920, 600
+FILM = 1000, 640
 
 
 # --------------------------------------------------------------------------------------------------------- stills
 
 
-def still(page, name, **what):
+def still(page, name, shade, **what):
     """Keep the window, in as few colours as it needs."""
     image = Image.open(io.BytesIO(page.screenshot(**what))).convert("RGB")
-    image.save(IMG / f"{name}.webp", "WEBP", quality=84, method=6)
+    image.save(IMG / f"{name}{SHADES[shade]}.webp", "WEBP", quality=84, method=6)
 
 
 CHECKED = """\
@@ -157,7 +161,10 @@ from workbench.exercises import check
 check("3.2", my_causal_mask)"""
 
 
-def verdict(browser, folder):
+VERDICT = ":root {{ color-scheme: {} }} body {{ background: light-dark(#FCFBF8, #14171C) !important; }}"
+
+
+def verdict(browser, folder, shade):
     """What a notebook says of an answer with a mistake that has a name."""
     cells = [nbformat.v4.new_code_cell(source) for source in CHECKED.split("\n---\n")]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import torch"), *cells])
@@ -168,22 +175,23 @@ def verdict(browser, folder):
         cell.execution_count = count
         for output in cell.outputs:
             output.execution_count = count
-    page, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
+    page, _ = HTMLExporter(template_name="lab", theme=shade).from_notebook_node(notebook)
     (folder / "verdict.html").write_text(page, encoding="utf-8")
-    with window(browser, folder / "verdict.html", 920, 600, device_scale_factor=2) as page:
-        still(page, "verdict", full_page=True)
+    with window(browser, folder / "verdict.html", 920, 600, shade, device_scale_factor=2) as page:
+        page.add_style_tag(content=VERDICT.format(shade))
+        still(page, "verdict", shade, full_page=True)
 
 
-def slide(browser, folder):
+def slide(browser, folder, shade):
     """The first question of notebook 3 as a hall sees it, with its answer."""
     (folder / "slides.html").write_text(deck.page(ROOT / "notebooks/03_masking.ipynb"), encoding="utf-8")
-    with window(browser, folder / "slides.html", 1280, 720) as page:
+    with window(browser, folder / "slides.html", 1280, 720, shade) as page:
         page.wait_for_function("window.Reveal && Reveal.isReady()")
         for key in ("2", "Enter", "ArrowRight"):
             page.keyboard.press(key)
         page.wait_for_function("document.querySelector('section.present .heading').textContent.includes('share')")
         page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => {})")
-        still(page, "slide")
+        still(page, "slide", shade)
 
 
 PADDING = {
@@ -228,7 +236,7 @@ def my_masked_softmax(scores, mask):
 """
 
 
-def class_page(browser, folder):
+def class_page(browser, folder, shade):
     """What a lecturer sees of a class of twelve, whose answers are made up and judged in earnest."""
     handed_in = folder / "class"
     for name, (padding, causal, softmax) in CLASS.items():
@@ -236,9 +244,9 @@ def class_page(browser, folder):
         path.parent.mkdir(parents=True)
         path.write_text(HAND_IN.format(PADDING[padding], CAUSAL[causal], SOFTMAX[softmax]), encoding="utf-8")
     grade(handed_in, handed_in)
-    with window(browser, handed_in / "class.html", 1100, 900) as page:
+    with window(browser, handed_in / "class.html", 1100, 900, shade) as page:
         below = page.get_by_role("heading", name="Each student").bounding_box()["y"]
-        still(page, "class", clip={"x": 0, "y": 0, "width": 1100, "height": below - 8})
+        still(page, "class", shade, clip={"x": 0, "y": 0, "width": 1100, "height": below - 8})
 
 
 if __name__ == "__main__":

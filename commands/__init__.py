@@ -45,7 +45,11 @@ def parser():
     one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
-    command(present, "[notebook] [Jupyter Server's options]", needs=("authors", "npm"))
+    hall_words = "[notebook] [--hall [--address ADDRESS | --relay ADDRESS]] [Jupyter Server's options]"
+    one = command(present, hall_words, needs=("authors", "npm"))
+    one.add_argument("--hall", action="store_true", help="phones vote: a server for them beside the deck")
+    one.add_argument("--address", help="which of this machine's addresses phones take, where it has several")
+    one.add_argument("--relay", help="phones vote on another machine, where course.py hub hall runs: its https address")
     for notebooks_alone in (slides, refresh):
         needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
         one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
@@ -56,7 +60,8 @@ def parser():
     command(grade, "", add_help=False)  # its own parser explains its options
     command(exam, "[--seed …] [--kinds …] [--lessons …] [--each N] [--versions N] [--bank N] [--out FOLDER]")
     command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]")
-    hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live]"
+    command(handbook, "[--lessons 1-5,8] [--out FOLDER]")
+    hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
     command(hub, hub_words, needs=("hub",), epilog="deploy/README.md says what each does.")
     return whole
 
@@ -82,7 +87,10 @@ def lab(options, rest):
 def present(options, rest):
     """Open the deck of a notebook in the browser, with a kernel behind it: of the first one, if none is named."""
     notebook, rest = split_notebook(rest)
-    return run([PYTHON, "-m", "authors.deck.serve", notebook, *server_options(), *rest], check=False)
+    hall = ["--hall"] if options.hall or options.relay else []
+    for name in ("address", "relay"):
+        hall += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
+    return run([PYTHON, "-m", "authors.deck.serve", notebook, *hall, *server_options(), *rest], check=False)
 
 
 def slides(options, rest):
@@ -138,6 +146,11 @@ def exam(options, rest):
 def worksheet(options, rest):
     """Write a lesson's numbers for a pencil: empty matrices, and the key on pages of its own."""
     return run([PYTHON, "-m", "authors.exam.worksheet", *rest], check=False, cwd=None, env=with_authors())
+
+
+def handbook(options, rest):
+    """Write one page for a module handbook: goals, needs, hours, exams, and plans of what may be chosen."""
+    return run([PYTHON, "-m", "authors.handbook", *rest], check=False, cwd=None, env=with_authors())
 
 
 def hub(options, rest):

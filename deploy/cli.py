@@ -2,7 +2,10 @@
 
 course.py hub                start it; Ctrl-C ends the hub alone: servers and kernels go on for the next start
 course.py hub stop           end it, and every student's processes
-course.py hub add | remove | list | collect | live | links      see roster.py, collect.py and student_edition.py
+course.py hub add | remove | list                               see roster.py
+course.py hub deadline | collect | return | live                see deadlines.py and collect.py
+course.py hub hall [new]                                        see hall.py
+course.py hub links                                             see student_edition.py
 """
 
 import contextlib
@@ -13,6 +16,8 @@ import sysconfig
 from pathlib import Path
 
 import collect
+import deadlines
+import hall
 import psutil
 import roster
 import spawners
@@ -30,7 +35,8 @@ def main(arguments):
         return stop()
     if arguments[0] in ("add", "remove", "list"):
         return roster.main(arguments)
-    others = {"collect": collect.main, "live": collect.live, "links": edition.links}
+    others = {"collect": collect.main, "return": collect.hand_back, "live": collect.live, "links": edition.links}
+    others |= {"deadline": deadlines.main, "hall": hall.main}
     if arguments[0] in others:
         return others[arguments[0]](arguments[1:])
     sys.exit(__doc__)

@@ -1,51 +1,87 @@
-"""Fetch what students handed in, ready for `course.py grade`, or what `check` says to them, for its live table.
+"""Fetch what students handed in, ready for `course.py grade`, hand its pages back, and fetch what `check` says.
 
-course.py hub collect 03 [FOLDER]     into FOLDER, or collected/ beside the course:
-    03/ID/03_masking.ipynb            what counts: each student's newest; 03/roster.csv names all students
-    03-all/ID/TIME.ipynb              every hand-in, also those of earlier calls
-    03-times.csv                      id, name, when the newest was handed in, how many there are
+course.py hub collect 03 [FOLDER]     into FOLDER/03, or collected/03 beside the course:
+    ID/TIME 03_masking.ipynb          every hand-in, also those of earlier calls; grading says which counts
+    roster.csv, times.csv             all students, and when each file came
+    deadlines.csv                     as `hub deadline` has them
+course.py hub return 03 [FOLDER]      each student's page of FOLDER/03/graded into attention/my/feedback in their files
 course.py hub live [FOLDER]           ID.jsonl for each student into FOLDER/live, again and again until Ctrl-C
 
 TIME is when the system last saw the file change, which no student can set.
 """
 
 import contextlib
+import csv
 import datetime
 import itertools
 import os
 import re
-import shutil
 import stat
 import sys
 import time
 from pathlib import Path
 
+import deadlines
+import homes
 import roster
 import spawners
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = "attention/handed-in"  # in a student's home; jupyterhub_config.py tells the notebook
+FEEDBACK = "attention/my/feedback"  # beside the notebooks, where the list of files shows it
 LIVE = ".attention-live"  # there check adds a line for each verdict; cli.py puts the folder into new homes
 LARGEST, MOST = 20_000_000, 200  # bytes of a file, and files of one student
 
 
 def main(arguments):
+    number, name, folder = which(arguments)
+    os.umask(0o077)
+    place = folder / number
+    place.mkdir(parents=True, exist_ok=True)
+    counts = {person["id"]: one(person, number, place, name) for person in roster.students()}
+    roster.write(roster.students(), place / "roster.csv", roster.FIELDS)
+    came = [{"path": str(copy.relative_to(place)), "time": when(copy)} for copy in copies(place)]
+    roster.write(came, place / "times.csv", ("path", "time"))
+    due = [row for row in deadlines.kept() if row["notebook"] == number]
+    roster.write(due, place / "deadlines.csv", deadlines.FIELDS)
+    give_to_the_teacher(folder)
+    absent = [id for id, count in counts.items() if not count]
+    print(f"{len(counts) - len(absent)} of {len(counts)} handed in notebook {number}.", end=" ")
+    print(f"Nothing from: {', '.join(absent)}." if absent else "")
+    print(f"python course.py grade {place}")
+
+
+def which(arguments):
+    """(number, file name, folder) of the notebook that is asked for."""
     found = sorted((ROOT / "notebooks").glob(f"{arguments[0]}*.ipynb")) if arguments else []
     if len(found) != 1 or len(arguments) > 2:
         sys.exit(__doc__)
-    os.umask(0o077)
     folder = Path(arguments[1] if len(arguments) == 2 else ROOT / "collected")
-    number = re.match(r"\d+", found[0].name)[0]
-    rows = [one(person, number, folder, found[0].name) for person in students()]
-    counted = folder / number
-    counted.mkdir(parents=True, exist_ok=True)
-    roster.write(students(), counted / "roster.csv", roster.FIELDS)
-    roster.write(rows, folder / f"{number}-times.csv", ("id", "name", "newest", "count"))
-    give_to_the_teacher(folder)
-    absent = [row["id"] for row in rows if not row["count"]]
-    print(f"{len(rows) - len(absent)} of {len(rows)} handed in notebook {number}.", end=" ")
-    print(f"Nothing from: {', '.join(absent)}." if absent else "")
-    print(f"python course.py grade {counted}")
+    return re.match(r"\d+", found[0].name)[0], found[0].name, folder
+
+
+def hand_back(arguments):
+    """Put the page that grading wrote for each student into their files."""
+    number, _, folder = which(arguments)
+    graded = folder / number / "graded"
+    try:
+        with open(graded / "handed-in.csv", encoding="utf-8-sig", newline="") as file:
+            pages = {row["id"]: row["page"] for row in csv.DictReader(file) if row["page"]}
+    except FileNotFoundError:
+        sys.exit(f"{folder / number} is not graded yet: python course.py grade {folder / number}")
+    back, failed = 0, []
+    for person in roster.students():
+        entry, page = spawners.home(person["id"]), pages.get(person["id"])
+        if entry and page:
+            try:
+                homes.put(entry, f"{FEEDBACK}/{number}.html", (graded / "feedback" / Path(page).name).read_bytes())
+                back += 1
+            except OSError as error:
+                failed.append(f"{person['id']} ({error.strerror})")
+    shown = f"{FEEDBACK.removeprefix('attention/')}/{number}.html"
+    print(f"{back} of {len(roster.students())} students have their page: {shown}")
+    if failed:
+        print(f"It could not be written for: {', '.join(failed)}.", file=sys.stderr)
 
 
 def live(arguments, until_stopped=True):
@@ -55,7 +91,7 @@ def live(arguments, until_stopped=True):
     folder.mkdir(parents=True, exist_ok=True)
     print(f"python course.py grade --live {folder}", flush=True)
     while True:
-        for person in students():
+        for person in roster.students():
             lines = b"".join(content for _, content in fetch(spawners.home(person["id"]), LIVE, ".jsonl"))
             fresh = folder / f".{person['id']}"
             fresh.write_bytes(lines)
@@ -66,24 +102,24 @@ def live(arguments, until_stopped=True):
         time.sleep(5)
 
 
-def students():
-    return [person for person in roster.people() if not person["teacher"]]
-
-
-def one(person, number, folder, name):
-    """Fetch one student's hand-ins; returns the row that says what there is."""
-    mine = folder / f"{number}-all" / person["id"]
+def one(person, number, place, name):
+    """Fetch one student's hand-ins; returns how many there are, those of earlier calls too."""
+    mine = place / person["id"]
     for changed, content in fetch(spawners.home(person["id"]), f"{PLACE}/{number}"):
-        mine.mkdir(parents=True, exist_ok=True)
-        copy = mine / f"{datetime.datetime.fromtimestamp(changed):%Y-%m-%d %H.%M.%S.%f}.ipynb"
+        mine.mkdir(exist_ok=True)
+        copy = mine / f"{datetime.datetime.fromtimestamp(changed):%Y-%m-%d %H.%M.%S.%f} {name}"
         copy.write_bytes(content)
         os.utime(copy, (changed, changed))
-    copies = sorted(mine.glob("*.ipynb"))
-    if copies:
-        counts = folder / number / person["id"] / name
-        counts.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(copies[-1], counts)
-    return {**person, "newest": copies[-1].stem[:19] if copies else "", "count": len(copies)}
+    return len(list(mine.glob("*.ipynb")))
+
+
+def copies(place):
+    """All that was collected, and nothing of what grading wrote."""
+    return sorted(copy for person in roster.students() for copy in (place / person["id"]).glob("*.ipynb"))
+
+
+def when(copy):
+    return datetime.datetime.fromtimestamp(copy.stat().st_mtime).astimezone().isoformat()
 
 
 def fetch(entry, place, kind=".ipynb"):
@@ -91,7 +127,7 @@ def fetch(entry, place, kind=".ipynb"):
     found = []
     if entry is None:
         return found
-    with acting_as(entry), contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+    with homes.acting_as(entry), contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
         for path in itertools.islice(Path(entry.pw_dir, place).iterdir(), MOST):
             if path.suffix == kind and not path.name.startswith("."):
                 try:
@@ -99,21 +135,6 @@ def fetch(entry, place, kind=".ipynb"):
                 except (OSError, ValueError) as error:
                     print(f"{entry.pw_name}: {path.name} was left out: {error}", file=sys.stderr)
     return found
-
-
-@contextlib.contextmanager
-def acting_as(entry):
-    """With the student's rights alone: a link of theirs to somebody else's file leads nowhere."""
-    groups = os.getgroups()
-    os.setgroups([])
-    os.setegid(entry.pw_gid)
-    os.seteuid(entry.pw_uid)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-        os.setegid(0)
-        os.setgroups(groups)
 
 
 def read(path):

@@ -14,8 +14,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import collect  # noqa: E402
+import deadlines  # noqa: E402
+import logins  # noqa: E402
 import spawners  # noqa: E402
 import student_edition as edition  # noqa: E402
+from nativeauthenticator import NativeAuthenticator  # noqa: E402
 from roster import STATE  # noqa: E402
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
@@ -57,6 +60,11 @@ c.Spawner.mem_limit = student["memory"]["limit"]
 c.Spawner.cpu_limit = student["cpu"]["limit"]
 c.Spawner.start_timeout = c.Spawner.http_timeout = student["startTimeout"]
 
+if logins.FILE.is_file():
+    c.JupyterHub.authenticator_class = logins.LogIns
+    c.LogIns.authenticators = logins.authenticators(NativeAuthenticator)
+    c.JupyterHub.template_vars = {"announcement_login": "A password is for those to whom the teacher gave one."}
+
 # ------------------------------------------------------------------------------------------------- a student's server
 
 PROCESSES = 400
@@ -66,7 +74,7 @@ def at_home(spawner, name):
     return str(Path(spawners.home(spawner.user.name).pw_dir, name))
 
 
-c.Spawner.pre_spawn_hook = spawners.make_account
+c.Spawner.pre_spawn_hook = deadlines.before_a_server
 c.Spawner.cmd = [str(Path(sys.executable).parent / "jupyterhub-singleuser")]
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=7200",  # forgotten notebooks; never one with a page open
@@ -76,6 +84,7 @@ c.Spawner.default_url = edition.pull("01_by_hand.ipynb")  # the course is there 
 c.Spawner.environment = {
     **student["extraEnv"],
     "ATTENTION_HAND_IN": f"~/{collect.PLACE}",
+    "ATTENTION_DEADLINES": lambda spawner: at_home(spawner, deadlines.TOLD),
     "ATTENTION_LIVE": lambda spawner: at_home(spawner, collect.LIVE),
     "JUPYTER_RUNTIME_DIR": lambda spawner: at_home(spawner, ".runtime"),  # a socket's path has 107 letters at most
     "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and their copies follow

@@ -141,9 +141,14 @@ def people():
         return []
 
 
+def students():
+    return [person for person in people() if not person["teacher"]]
+
+
 def write(people, path=None, fields=(*FIELDS, "teacher")):
     """The roster as a file that its owner alone can read, swapped in whole."""
     path = Path(path or STATE / "roster.csv")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}")
     people = list(people)
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", newline="") as file:

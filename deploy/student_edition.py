@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
+from workbench.chosen import chosen
+
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = Path(sys.prefix) / "hub"
 EDITION, HOOKS, SETTINGS = PLACE / "edition", PLACE / "hooks", PLACE / "gitconfig"
@@ -27,7 +29,7 @@ def write():
         shutil.rmtree(EDITION / part, ignore_errors=True)
     shutil.copytree(ROOT / "img", EDITION / "img")
     (EDITION / "notebooks").mkdir()
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
+    for path in chosen(ROOT / "notebooks"):
         (EDITION / "notebooks" / path.name).write_text(without_notes(path.read_text(encoding="utf-8")))
     git("add", "--all")
     git("commit", "--quiet", "--allow-empty", "--message=The course, for students")
@@ -78,5 +80,5 @@ def links(arguments):
     """Print one link for each notebook, for a course page; the argument is the hub's address."""
     if len(arguments) != 1 or not arguments[0].startswith("http"):
         sys.exit("Which hub? course.py hub links https://hub.example.org")
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+    for path in chosen(ROOT / "notebooks"):
         print(f"{arguments[0].rstrip('/')}/hub/user-redirect{pull(path.name)}")

@@ -2,8 +2,10 @@
 
 The hub sets LIVE_VARIABLE and HAND_IN_VARIABLE, each to a folder; where one is not set, nothing is told and there is
 no button. The teacher looks at the first with `course.py grade --live` and fetches from the second (deploy/collect.py).
+A laptop that is on no hub comes in with `join`, by the address and the code that `grade --live --laptops` shows.
 """
 
+import contextlib
 import datetime
 import getpass
 import html
@@ -11,18 +13,22 @@ import json
 import os
 import re
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from pathlib import Path
 
 from .display.show import framed
-from .places import HAND_IN_VARIABLE, LIVE_VARIABLE, NAME_VARIABLE
+from .places import DEADLINES_VARIABLE, HAND_IN_VARIABLE, LIVE_VARIABLE, NAME_VARIABLE
+from .progress import place
 
+PATIENCE = 2  # seconds that a check may wait for the teacher's table
 SESSION = "JPY_SESSION_NAME"  # Jupyter sets it to the file that a kernel was started for
 CHECK = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 ANSWER = re.compile(r"^(?:def (my_\w+)\(|(my_\w+) =)", re.M)
 WHAT = (
-    "Save first (Ctrl+S). The button copies the notebook as it is saved, with your code, text and outputs, for your "
-    "teacher; other students cannot read it. You may press it again: the last one counts, the earlier ones are kept."
+    "Save first (Ctrl+S): your teacher gets the notebook as it is saved, and other students cannot read it. Press "
+    "again whenever you like: earlier versions are kept, and the newest that comes in time counts."
 )
 
 
@@ -30,10 +36,10 @@ TOLD = "Your teacher sees this result and which mistake it names, not your code.
 
 
 def tell(verdict):
-    """Add a verdict to the learner's file in the folder of a class; returns the sentence that tells the learner so."""
+    """Tell the teacher's table of a verdict, where a class has one; returns the sentence that tells the learner so."""
     folder = os.environ.get(LIVE_VARIABLE)
     if not folder:
-        return None
+        return _send(verdict)
     name = re.sub(r"[^\w.@-]", "_", os.environ.get(NAME_VARIABLE) or getpass.getuser())
     line = {"time": round(time.time(), 1), "exercise": verdict.exercise, "status": verdict.status}
     try:
@@ -44,21 +50,111 @@ def tell(verdict):
     return TOLD
 
 
-def show_button():
-    """Display the button, where handing in is prepared."""
-    if found := button():
-        from IPython.display import display  # which a grader's process needs not import
-
-        display(found)
+# ------------------------------------------------------------------------------------ a laptop in a class, by a code
 
 
-def button():
-    """The button, and below it what it does and did, as a widget; None where HAND_IN_VARIABLE is not set."""
-    if not os.environ.get(HAND_IN_VARIABLE):
+class Joined:
+    """What a learner reads who has come in, or could not."""
+
+    def __init__(self, said, kind):
+        self.said, self.kind = said, kind
+
+    def __repr__(self):
+        return self.said
+
+    def _repr_html_(self):
+        return framed(html.escape(self.said), self.kind)
+
+
+def join(address, code):
+    """Let the teacher's table know, until the day ends, what `check` says here: under an animal's name, not yours."""
+    try:
+        there = _post(address, "join", {"code": str(code)})
+        kept = {"address": address, "token": there["token"], "name": there["name"], "day": _today()}
+        _joined_file().write_text(json.dumps(kept), encoding="utf-8")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Joined(f"You are not in the class: {_why(error)}", "wrong")
+    return Joined(
+        f"You are “{kept['name']}” today. Under this name your teacher sees, when you check an exercise, whether it is "
+        "right and which mistake is named, not your code and not who you are. leave() ends it.",
+        "right",
+    )
+
+
+def leave():
+    """Send the teacher's table nothing any more."""
+    _joined_file().unlink(missing_ok=True)
+    return Joined("Your teacher's table is told nothing more.", "open")
+
+
+def _send(verdict):
+    """Tell the table that this laptop has joined today; returns the sentence that says so, None without one."""
+    try:
+        kept = json.loads(_joined_file().read_text(encoding="utf-8"))
+        if kept["day"] != _today():
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
+    said = {"exercise": verdict.exercise, "status": verdict.status, "misconception": verdict.misconception or ""}
+    try:
+        _post(kept["address"], "told", {"token": kept["token"], **said})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"Your teacher does not see this result: {_why(error)}"
+    return f"As “{kept['name']}”: your teacher sees this result and which mistake it names, not your code."
+
+
+def _post(address, what, said):
+    """Send to the teacher's table, past any proxy, since it is in this room; returns what it answers."""
+    if not re.fullmatch(r"[\w.\-\[\]:]+:\d+", address):
+        raise ValueError(f"{address!r} is no address with a port, as in 192.168.1.5:8000.")
+    request = urllib.request.Request(f"http://{address}/{what}", json.dumps(said).encode())
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with direct.open(request, timeout=PATIENCE) as answer:
+        return json.loads(answer.read(10_000))
+
+
+def _why(error):
+    if isinstance(error, urllib.error.HTTPError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return str(json.loads(error.read(1000))["says"])
+    if isinstance(error, OSError):
+        return "nothing answers at that address. Is this laptop in the same network, and the table still open?"
+    return str(error)
+
+
+def _joined_file():
+    return place().with_name(".class.json")
+
+
+def _today():
+    return datetime.date.today().isoformat()
+
+
+# ----------------------------------------------------------------------------------------------------- handing in
+
+
+def show_button(number):
+    """Display the button below what the cell that runs shows, once, where handing in is prepared."""
+    if not os.environ.get(HAND_IN_VARIABLE):
+        return
+    from IPython import get_ipython  # which a grader's process needs not import
+    from IPython.display import display
+
+    events = get_ipython().events
+
+    def below(*_):
+        events.unregister("post_run_cell", below)
+        display(button(number))
+
+    if not any(getattr(one, "__qualname__", "") == below.__qualname__ for one in events.callbacks["post_run_cell"]):
+        events.register("post_run_cell", below)
+
+
+def button(number):
+    """The button, and below it what it does and did, as a widget; the number is the notebook's, for its deadline."""
     import ipywidgets
 
-    words = ipywidgets.HTML(framed(WHAT))
+    words = ipywidgets.HTML(framed(" ".join(filter(None, [deadline_in_words(number), WHAT]))))
     press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "max-content"})
 
     def pressed(_):
@@ -68,6 +164,18 @@ def button():
 
     press.on_click(pressed)
     return ipywidgets.VBox([press, words])
+
+
+def deadline_in_words(number):
+    """Until when this learner's notebook is taken, as the class's hub tells it; "" where there is no deadline."""
+    try:
+        told = json.loads(Path(os.environ[DEADLINES_VARIABLE]).read_text(encoding="utf-8"))
+        due = datetime.datetime.fromisoformat(told[f"{int(number):02}"]).astimezone()
+    except (KeyError, OSError, ValueError, TypeError):
+        return ""
+    shown = f"{due:%A}, {due.day} {due:%B %Y, %H:%M}"
+    over = datetime.datetime.now().astimezone() >= due.replace(second=0) + datetime.timedelta(minutes=1)
+    return f"The deadline was {shown}: what you hand in now is late." if over else f"Hand in by {shown}."
 
 
 def cells_run():

@@ -30,7 +30,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from .places import BASELINE_FILE, PROGRESS_FILE
+from . import shared_json
+from .chosen import chosen
+from .places import BASELINE_FILE, GUESSES_FILE, PROGRESS_FILE
 
 COURSE, MINE = "notebooks", "my"
 KEPT = "kept"
@@ -38,6 +40,7 @@ KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After your guess", "More after your guess"  # the second right below the first
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
+    "predict": "# A question. Run this cell (Shift+Enter) and answer below; its code gives the answer away.",
     "filled": "# The course's own code. Run this cell too (Shift+Enter); open it when you have written yours.",
     "answer": "# This belongs to the answer. Run this cell too (Shift+Enter); open it when you have yours.",
 }
@@ -54,6 +57,8 @@ def main(arguments):
             print(line, flush=True)
     except OSError as error:
         sys.exit(f"Your copies in {MINE}/ could not be written: {error}")
+    except ValueError as error:
+        sys.exit(str(error))
 
 
 def bring_up_to_date(root, fresh=None):
@@ -78,7 +83,7 @@ class Copies:
 
     def update_all(self, fresh=None):
         first = not (self.mine / BASELINE_FILE).exists()
-        names = sorted(path.name for path in self.course.glob("*.ipynb"))
+        names = [path.name for path in chosen(self.course)]
         again = [name for name in names if fresh and name.startswith(Path(fresh).stem)]
         if fresh and len(again) != 1:
             return [f"{fresh!r} names {len(again)} notebooks; there are: {', '.join(names)}"]
@@ -94,6 +99,7 @@ class Copies:
         old = read(path) if path.exists() else None
         if path.exists() and (old is None or again):
             self._keep(path)
+            self._forget_guesses(name)
             self._report(
                 f"{name} starts afresh" if again else f"{name} could not be read as a notebook and starts afresh"
             )
@@ -150,6 +156,13 @@ class Copies:
                 self._keep(self.mine / old)
                 os.replace(self.mine / old, self.mine / name)
                 return
+
+    def _forget_guesses(self, name):
+        """What was entered in a lesson's forms would stand in the fresh copy again."""
+        path = self.mine / GUESSES_FILE
+        if any(id.startswith(name[:2]) for id in shared_json.read(path)):
+            self._keep(path)
+            shared_json.change(path, lambda all: {id: texts for id, texts in all.items() if id[:2] != name[:2]})
 
     def _move_progress(self):
         """Progress of the time before there were copies, or of who works in notebooks/, is where the copies look."""
@@ -328,17 +341,19 @@ def with_guess(mine, was, new):
     """The new question with the learner's guess, where the guess is all that the learner has entered."""
     (guess, rest), (_, rest_was), (asked, rest_new) = map(split_guess, (mine, was, new))
     if guess and asked and rest.rstrip() == rest_was.rstrip():
-        return {**new, "source": guess + rest_new}
+        ours = new["source"].removesuffix(asked + rest_new)  # what stands above a guess
+        return {**new, "source": ours + guess + rest_new}
     return None
 
 
 def split_guess(cell):
-    """`guess = …` at the beginning of a cell, and the rest."""
-    lines = cell["source"].splitlines(keepends=True)
+    """`guess = …` at the beginning of a cell, and the rest; a line of ours above it says nothing here."""
+    source = cell["source"].removeprefix(f"{FIRST_LINES['predict']}\n")
+    lines = source.splitlines(keepends=True)
     try:
-        first = ast.parse(cell["source"]).body[0]
+        first = ast.parse(source).body[0]
     except (SyntaxError, ValueError, IndexError):
-        return "", cell["source"]
+        return "", source
     is_guess = isinstance(first, ast.Assign) and ast.unparse(first.targets[0]) == "guess" and first.lineno == 1
     end = first.end_lineno if is_guess and len(lines) > first.end_lineno else 0
     return "".join(lines[:end]), "".join(lines[end:])

@@ -197,7 +197,9 @@ def _heading(cells, i):
 
 def _line(name, cell):
     lines = [line.strip() for line in cell["source"].splitlines()]
-    return next(line for line in lines if re.search(rf"\b{name}\b", line) and not line.startswith("#"))
+    line = next(line for line in lines if re.search(rf"\b{name}\b", line) and not line.startswith("#"))
+    is_own = OWN & set(cell["metadata"].get("tags", []))  # and may be another by now than the file was saved with
+    return re.sub(rf"^(.*\b{name}\b[^=]*)=.*", r"\1= …", line) if is_own else line
 
 
 # ------------------------------------------------------------------------------------------- a line that raised

@@ -1,8 +1,8 @@
 """predict and blank: the learner's guess, or own line of code, beside the truth; a known slip is told by its name.
 
-In the learner's copy a guess binds: without one nothing is revealed and Run All stops; after a wrong one there is a
-second try, and only then the truth. In the tested edition of the notebooks, and on slides, every cell runs through
-and the truth is folded away.
+In the learner's copy a guess binds: without one the question's form is shown, nothing is revealed and Run All stops;
+after a wrong one there is a second try, and only then the truth. In the tested edition of the notebooks, and on slides,
+every cell runs through and the truth is folded away.
 
 A page without Python judges by authors/site/predict.js, which mirrors this file: whoever changes how an answer is
 compared, or what is said of a wrong one, changes both. Why not simpler, one of them for both: a saved page has no
@@ -11,10 +11,13 @@ Python, a kernel no JavaScript. The records of workbench.questions and all sente
 
 import math
 
+from IPython.display import display
+
 from . import questions
 from .display import show
 from .places import in_a_copy
 from .questions import reader
+from .questions.form import GuessForm
 
 GIVEN_UP = "show"
 
@@ -25,7 +28,8 @@ def predict(question, guess, truth, /, **slips):
     question is the id of a record of `workbench.questions`, as "01.new-bank", which says how a guess is read and how
     far a number may be off. truth is a number, a word, a shape or a tensor; guess is the same, however it is written.
     Each of slips is a name in that record and what a learner guesses who makes that slip.
-    In a learner's copy a guess that is missing raises `NotYet`, which shows one line and stops Run All.
+    In a learner's copy a guess that is missing is asked for by a form, where it is answered. Until something has been
+    entered there, now or in an earlier kernel, `NotYet` is raised, which shows one line and stops Run All.
     """
     return _judge(Prediction, question, guess, truth, slips)
 
@@ -53,7 +57,7 @@ def _judge(kind, question, guess, truth, slips):
         raise TypeError(f"question {question.id} has no slip called {unknown[0]!r}; it has {', '.join(question.slips)}")
     found = kind(question, guess, truth, slips)
     if found.status == "none" and in_a_copy():
-        raise NotYet(found.asking)
+        return found.ask()
     if found.status == "wrong":
         found.is_second = _first_wrong.setdefault(question.id, found.key) != found.key
     return found
@@ -62,7 +66,7 @@ def _judge(kind, question, guess, truth, slips):
 class Prediction:
     """What `predict` shows: `status` is "none", "right", "wrong", "unreadable" or "shown"; `slip` a name, or None."""
 
-    asking = f'Your guess first: write it in place of ... and run this cell again; guess = "{GIVEN_UP}" gives up.'
+    asking = f'Your guess first: above, or in this cell in place of ... (guess = "{GIVEN_UP}" gives up). Then go on.'
     called = "Your guess"
     again = "Change your guess and run this cell again: you have another try."
 
@@ -73,6 +77,7 @@ class Prediction:
         exact = within in (show.BY_HAND, show.RTOL)
         self.digits = 4 if exact else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
         self.wanted = reader.read(question, truth)
+        self.given = slips
         self.slips = {name: reader.read(question, value) for name, value in slips.items()}
         self.slips |= {option: [option] for option in question.options if option in question.slips}
         self.reveals_at_once = not in_a_copy()
@@ -120,6 +125,20 @@ class Prediction:
         word = "word" if self.question.options else "number"
         return f"It has {_how_many(reader.form(mine), word)}. {self.question.asks(size)}"
 
+    def ask(self):
+        """The question's form, with what was entered before; the first time it is shown and Run All stops."""
+
+        def judged(text):
+            found = _judge(type(self), self.question, text, self.truth, self.given)
+            found.again = "You have another try."
+            return found
+
+        form = GuessForm(self.question, reader.size(self.question, self.wanted), judged)
+        if form.prediction is None:
+            display(form)
+            raise NotYet(self.asking)
+        return form
+
     @property
     def is_revealed(self):
         """Whether the truth stands in the open: once it is known, given up, or missed twice."""
@@ -128,6 +147,7 @@ class Prediction:
     def for_a_page(self):
         """The question as data, so that a page without Python can read and judge an answer."""
         return self.question.as_data(self.wanted) | {
+            "id": self.question.id,
             "leaves": _leaves(self.wanted),
             "slips": [
                 {"name": name, "label": label, "leaves": _leaves(value), "says": show.marked(says)}
@@ -178,6 +198,9 @@ class Blank(Prediction):
     )
     called = "Yours"
     again = "Mend your line and run both cells again, or open this cell to see the course's."
+
+    def ask(self):
+        raise NotYet(self.asking)
 
     def _answer(self):
         answer = super()._answer()

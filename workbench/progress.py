@@ -1,13 +1,10 @@
 """Which exercises are done: a small file beside the notebooks, safe under several notebooks at once."""
 
-import json
 import os
 import re
-import time
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from . import shared_json
 from .places import PROGRESS_FILE, PROGRESS_VARIABLE
 
 STATE = re.compile(r"tried|done|(\d) of (\d)")  # of several parts some may be right
@@ -20,12 +17,10 @@ def place(folder=None):
 
 def load(folder=None):
     """Read the states as a dict, id → "tried", "2 of 3" or "done"; a damaged file or none counts as empty."""
-    try:
-        states = json.loads(place(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(states, dict):
-        return {}
+    return _known(shared_json.read(place(folder)))
+
+
+def _known(states):
     return {id: state for id, state in states.items() if _rank(state) > 0}
 
 
@@ -50,26 +45,9 @@ def store(verdict, folder=None):
     state = "done" if verdict.status == "correct" else verdict.right_parts or "tried"
     if _rank(load(folder).get(verdict.exercise)) >= _rank(state):
         return True
-    try:
-        path = place(folder).absolute()  # raises where the folder is gone
-        with FileLock(str(path) + ".lock", timeout=3):
-            states = load(folder)  # again: another notebook may have written meanwhile
-            states[verdict.exercise] = max(states.get(verdict.exercise), state, key=_rank)
-            _replace(path, json.dumps(states, indent=1, sort_keys=True))
-    except (OSError, Timeout):
-        return False
-    return True
 
+    def better(states):  # another notebook may have written meanwhile
+        states = _known(states)
+        return states | {verdict.exercise: max(states.get(verdict.exercise), state, key=_rank)}
 
-def _replace(path, text):
-    """Write another file and swap: a reader sees the old one or the new one, never half of it."""
-    unfinished = path.with_name(f"{PROGRESS_FILE}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
-    for attempt in range(20):
-        try:
-            return os.replace(unfinished, path)
-        except PermissionError:  # Windows, while another process reads the file
-            if attempt == 19:
-                unfinished.unlink()
-                raise
-            time.sleep(0.05)
+    return shared_json.change(place(folder), better)

@@ -28,7 +28,7 @@ from .. import faces, packages
 from ..site import boards_in_pages
 from ..site.markdown import inline, to_html
 from . import outputs, pictures
-from .notes import BEGINS, clock, minutes_before, notes_of
+from .notes import BEGINS, choices_of, clock, minutes_before, notes_of
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
@@ -40,7 +40,6 @@ WIDE = 80  # characters; a printed table with longer lines is set smaller, so th
 LINE, FILLED, COMMENT = 1.5, 1.3, 1.2  # how much larger than other code the hall's line is, and the course's own
 SHORT = 7  # lines of a function that a slide shows with its prose
 CLAIM = re.compile(r'<span id="[\w-]+">(.+?)</span>', re.S)
-HANDS = re.compile(r"Hands (for .+?)[.?](?=\s|$)")
 TICK = re.compile(r"(assert)(?:[^\n]*atol=(1e-\d+))?")
 SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
@@ -66,11 +65,11 @@ def page(path, server=None):
                 },
                 "slides": {slide["id"]: to_come(slide) for column in columns for slide in column},
                 "questions": {
-                    part["id"]: {**(part["question"] or {}), "answer": part["outputs"], "asks": part["asks"]}
+                    part["id"]: {**(part["question"] or {}), "answer": part["outputs"], "compares": part["compares"]}
                     for column in columns
                     for slide in column
                     for part in slide["cells"]
-                    if part.get("asks")
+                    if part.get("compares")
                 },
             }
         ),
@@ -81,6 +80,7 @@ def page(path, server=None):
             drawings.FACES,
             boards_in_pages.STYLE,
             read(HERE / "deck.css"),
+            read(HERE / "phones.css"),
             read(HERE.parent / "code.css"),
         ],
         scripts=[
@@ -129,8 +129,10 @@ def columns_of(notebook, shown, folder):
                     "heading": inline(own[2] if own else section),
                     "continued": own is None,
                     "deck": cell.metadata.get("deck"),
-                    "picture": drawn.get(cell.id),
+                    "picture": drawn.get(cell.id, (None, None))[0],
+                    "narrow": drawn.get(cell.id, (None, None))[1],
                     "notes": notes_of(cell),
+                    "choices": choices_of(cell),
                     "said": [],
                     "whole": [],  # of its cells, for paper
                     "ticks": [],
@@ -177,7 +179,7 @@ def add_code(slide, part, cell, value):
     part["blank"] = "blank" in tags
     part["outputs"] = outputs_of(cell, value)
     part["drawn"] = "<svg" in part["outputs"] or "<img" in part["outputs"] or "saved-board" in part["outputs"]
-    source, part["asks"] = without_guess(cell.source)
+    source, part["compares"] = without_guess(cell.source)
     lines = source.count("\n") + 1
     part["open"] = part["blank"] or (not slide["deck"] and "taught" in tags and lines <= SHORT)
     part["highlighted"] = highlighted(source.replace("...", "________") if part["blank"] else source)
@@ -210,17 +212,20 @@ def finish(slide):
     slide["plot"] = not picture and any(part.get("drawn") for part in slide["cells"])
     steps = max(len(picture.steps) if picture else 1, 2 if slide["claim"] else 1)
     slide["steps"] = steps if deck else 1
-    slide["ask"] = inline(deck["ask"]) if deck else slide["heading"]
-    hands = HANDS.search(slide["notes"]["ask"]) if question else None
-    choices = re.split(r",? and for |, for |, and |, | and ", hands[1].removeprefix("for ")) if hands and deck else []
-    slide["choices"] = (deck or {}).get("choices", choices if "right" in (deck or {}) else [])
+    slide["ask"] = lowered(inline(deck["ask"])) if deck else slide["heading"]
+    slide["choices"] = slide["choices"] if question else []
     tolerance = next((to for _, to in slide["ticks"] if to), "")
     slide["tick"] = f"agrees to {tolerance}" if tolerance else "checked" if slide["ticks"] and deck else ""
 
 
+def lowered(text):
+    """W_q with its q below the line, as formulas have it."""
+    return re.sub(r"(?<=\b[A-Za-z])_(\w+)", r"<sub>\1</sub>", text)
+
+
 def to_come(slide):
     """What a slide has in store: kept out of the page until its step, as nobody is to see or hear it before."""
-    picture, note = slide["picture"], slide["notes"]
+    picture, narrow, note = slide["picture"], slide["narrow"], slide["notes"]
     asked = f"<p><strong>Ask:</strong> {escape(note['ask'])}</p>" if note["ask"] else ""
     said = f'<p class="notebook"><em>The notebook goes on:</em> {" ".join(slide["said"])}</p>' if slide["said"] else ""
     notes = f"<p>{note['minutes']} min, from {clock(slide['from'])}</p>{asked}<p>{escape(note['say'])}</p>"
@@ -228,6 +233,7 @@ def to_come(slide):
         "ask": slide["ask"],
         "claim": slide["claim"],
         "pictures": [picture.svg(i) for i in range(len(picture.steps))] if picture else [],
+        "narrow": [narrow.svg(i) for i in range(len(narrow.steps))] if narrow else [],
         "right": (slide["deck"] or {}).get("right"),
         "notes": notes + said,
         "whole": "".join(slide["whole"]),

@@ -5,12 +5,14 @@ import { answerInPage, startGuesses } from "./guess.js";
 import { startKeys } from "./keys.js";
 import { startTheme } from "./look.js";
 import { startMirror } from "./mirror.js";
-import { all, cells, live, reading } from "./page.js";
+import { cells, live, reading } from "./page.js";
 import { startPaper } from "./paper.js";
+import { startPhones } from "./phones.js";
 import { endWithPage, enqueue, start } from "./python.js";
 import { answerInPython } from "./run.js";
 import { followBoards, startSlides } from "./slides.js";
-import { showLast, startSteps } from "./steps.js";
+import { startSteps } from "./steps.js";
+import { startTaps } from "./taps.js";
 
 startTheme();
 startGuesses(live ? answerInPython : answerInPage);
@@ -20,13 +22,14 @@ if (live) cells.forEach(makeEditable);
 startMirror();
 if (reading) {
   document.body.classList.add("reading");
-  all(".drawn:not(.asks)").forEach((slide) => showLast(slide));
+  startTaps();
 } else {
   startKeys();
   startSteps();
   startSlides();
 }
 startPaper();
+startPhones();
 if (live) {
   endWithPage();
   enqueue(start); // what a key asks for meanwhile has to wait

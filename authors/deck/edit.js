@@ -14,9 +14,9 @@ export function makeEditable(cell) {
   button.addEventListener("click", () => run(cell));
   holder.append(button);
   cell.source = () => view.state.doc.toString();
-  const asks = settings.questions[cell.dataset.id]?.asks; // a comparison names wrong answers: it runs, and nobody reads it
+  const compares = settings.questions[cell.dataset.id]?.compares; // a comparison names wrong answers: it runs, and nobody reads it
   const guess = () => (cell.dataset.question ? `guess = ${cell.guess ?? "..."}\n` : "");
-  cell.code = () => (asks ? `${guess()}${cell.source()}\n${asks}` : cell.source());
+  cell.code = () => (compares ? `${guess()}${cell.source()}\n${compares}` : cell.source());
   cell.write = (text) => attnKernel.rewrite(view, text);
   const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
   if (!saved.querySelector(".saved-board") && !cell.dataset.question) saved.classList.add("to-come");

@@ -1,5 +1,6 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
+import { phonesVoteOn } from "./hall.js";
 import { giveBack, hold } from "./held.js";
 import { fit } from "./look.js";
 import { all, cells, current, reading, settings, slideOf, storeOf } from "./page.js";
@@ -37,12 +38,7 @@ export function answerInPage(cell, text) {
 export function reveal(cell) {
   const slide = slideOf(cell);
   const waiting = all(".waits", slide);
-  if (reading) {
-    for (const part of waiting) part.classList.remove("waits");
-    for (const part of waiting) giveBack(part);
-    showLast(slide);
-    return;
-  }
+  if (reading) return uncover(slide);
   if (slide.matches(".drawn")) {
     while (slide === current() && slide.querySelector(".step:not(.visible)") && Reveal.nextFragment());
     return;
@@ -51,14 +47,24 @@ export function reveal(cell) {
   if (due && (cell.contains(due) || cell.nextElementSibling === due)) Reveal.nextFragment();
 }
 
+// On a page to scroll: all of it.
+export function uncover(slide) {
+  for (const part of all(".waits", slide)) {
+    part.classList.remove("waits");
+    giveBack(part);
+  }
+  showLast(slide);
+}
+
 // The last guess that shows gets the focus; where none does, first what covers it is shown.
 export function toGuess() {
   const guesses = all(".guess label input", current());
   const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
   while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
   const guess = guesses.findLast((one) => !isCovered(one));
+  if (guess && phonesVoteOn(guess.closest(".cell"))) return; // bars come there
   guess?.form.classList.add("typed");
-  guess?.focus();
+  guess?.select();
 }
 
 export function startGuesses(answer) {

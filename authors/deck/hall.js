@@ -1,10 +1,15 @@
 // The hands of the hall, as the lecturer counts them: bars by value, in their order and with nothing marked. What a
-// wrong one mistakes is named with the truth, as the bar without a name would give it away.
+// wrong one mistakes is named with the truth, as the bar without a name would give it away. What phones sent comes into
+// the same bars, with the truth and not before.
 
 import { fit } from "./look.js";
 import { all, current, settings, slideOf } from "./page.js";
+import { say } from "./python.js";
+
+export const OTHERS = "other answers";
 
 const hands = new Map(); // cell → value → how many
+const phones = new Map(); // cell → what phones.js says: {said, bars, before, name}: bars and before are as hands, name what a value is called
 let present = ""; // how many sit there, once it was said
 
 const make = (name, properties) => Object.assign(document.createElement(name), properties);
@@ -14,9 +19,10 @@ const choicesOf = (cell) => all(".choice", cell);
 export function countHands() {
   const cell = current().querySelector("[data-question]");
   if (!cell) return;
+  if (phonesVoteOn(cell)) return say("Phones vote on this question: hands are not counted.", { stays: true });
   const form = cell.querySelector(".guess");
   if (!form.querySelector(".hands")) addFields(cell, form);
-  if (form.classList.toggle("counting")) form.querySelector("input:not(.guess:has(.choice) label input)").focus();
+  if (form.classList.toggle("counting")) form.querySelector("input:not(.guess:has(.choice) label input)").select();
   draw(cell);
 }
 
@@ -67,31 +73,62 @@ export function putHands(cell, { hands: counted = [], present: there = "", count
   draw(cell);
 }
 
+// What phones sent, instead of hands; without any, hands again.
+export function putVotes(cell, votes) {
+  if (votes) phones.set(cell, votes);
+  else phones.delete(cell);
+  if (votes) cell.querySelector(".guess").classList.remove("counting", "typed");
+  draw(cell);
+}
+
+export const phonesVoteOn = (cell) => phones.has(cell);
+
 function draw(cell) {
   const slide = slideOf(cell);
   const form = cell.querySelector(".guess");
-  const counted = hands.get(cell) ?? new Map();
-  const most = Math.max(1, ...counted.values());
-  if (!choicesOf(cell).length) setTiles(form, counted);
+  const { said, bars, before = new Map(), name } = phones.get(cell) ?? {};
+  const counted = bars ?? hands.get(cell) ?? new Map();
+  const most = Math.max(1, ...counted.values(), ...before.values());
+  if (!choicesOf(cell).length) setTiles(form, new Map([...before, ...counted]), name);
   for (const tile of all(".choice, .vote", form)) {
-    const many = counted.get(tile.dataset.value ?? tile.firstChild.data);
-    if (many) tile.dataset.hands = many;
+    const value = tile.dataset.value ?? tile.firstChild.data;
+    const [many, earlier] = [counted.get(value) ?? 0, before.get(value) ?? 0];
+    if (before.size) tile.dataset.hands = `${earlier} → ${many}`;
+    else if (many || bars?.size) tile.dataset.hands = many;
     else delete tile.dataset.hands;
-    tile.style.setProperty("--hands", `${(100 * (many ?? 0)) / most}%`);
+    tile.style.setProperty("--hands", `${(100 * many) / most}%`);
+    tile.querySelector(".before")?.remove();
+    if (before.size) tile.append(make("i", { className: "before", style: `width: ${(100 * earlier) / most}%` }));
   }
   const isCounted = counted.size > 0 || form.matches(".counting");
   slide.classList.toggle("counted", isCounted);
-  sayHowMany(slide, isCounted && [...counted.values()].reduce((one, other) => one + other, 0), form);
+  sayHowMany(slide, isCounted && !said && [...counted.values()].reduce((one, other) => one + other, 0), form);
+  fitTiles(form);
   nameSlips(slide);
   fit(slide);
 }
 
+// As large as they fit beside each other, at last with how many below what.
+function fitTiles(form) {
+  for (const name of all(":is(.choice, .vote) small", form)) name.remove();
+  for (const size of ["", "small", "small lines"]) {
+    form.dataset.tiles = size;
+    const isTooWide = (node) => node.scrollWidth > node.clientWidth;
+    if (![form, ...all(".choice, .vote", form)].some(isTooWide)) return;
+  }
+}
+
 // Typed guesses have a tile each, numbers from the smallest on.
-function setTiles(form, counted) {
+function setTiles(form, counted, name = (value) => value) {
   for (const tile of all(".vote", form)) tile.remove();
-  const inOrder = [...counted.keys()].sort((a, b) => Number(a) - Number(b) || a.localeCompare(b));
-  for (const value of inOrder) {
-    const tile = make("span", { className: "vote", textContent: value });
+  const isLast = (value) => value === OTHERS;
+  const inOrder = [...counted.keys()].sort(
+    (a, b) => isLast(a) - isLast(b) || Number(a) - Number(b) || a.localeCompare(b),
+  );
+  const names = inOrder.map(name);
+  for (const [i, value] of inOrder.entries()) {
+    const isAlone = names.filter((other) => other === names[i]).length === 1;
+    const tile = make("span", { className: "vote", textContent: isAlone ? names[i] : value });
     tile.dataset.value = value;
     form.insertBefore(tile, form.querySelector(".verdict"));
   }
@@ -121,7 +158,7 @@ export function nameSlips(slide) {
   if (!cell || !slide.matches(".answered")) return;
   const question = settings.questions[cell.dataset.id];
   for (const tile of all(".choice[data-hands], .vote", slide)) {
-    const { right, slip } = attnGuess.judge(question, tile.firstChild.data);
+    const { right, slip } = attnGuess.judge(question, tile.dataset.value ?? tile.firstChild.data);
     const label = question.slips.find(({ name }) => name === slip)?.label;
     if (tile.matches(".vote")) tile.classList.toggle("right", Boolean(right));
     if (label && !tile.matches(".right")) tile.append(make("small", { textContent: label }));

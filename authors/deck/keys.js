@@ -5,6 +5,7 @@ import { toGuess } from "./guess.js";
 import { countHands } from "./hall.js";
 import { turnTheme } from "./look.js";
 import { goTo, live } from "./page.js";
+import { openSheet, vote } from "./phones.js";
 import { interrupt, restart } from "./python.js";
 import { runAndStay, runUpToHere } from "./run.js";
 import { goOn } from "./slides.js";
@@ -12,13 +13,21 @@ import { turnCode } from "./steps.js";
 
 const jump = document.querySelector(".jump");
 const help = document.querySelector(".help");
-const COMMANDS = { c: () => turnCode(), "?": () => help.showModal(), d: turnTheme, g: toGuess, h: countHands };
+const COMMANDS = {
+  c: () => turnCode(),
+  "?": () => help.showModal(),
+  d: turnTheme,
+  g: toGuess,
+  h: countHands,
+  v: vote,
+  V: openSheet,
+};
 const LIVE = { i: interrupt, r: restart, u: runUpToHere, o: original };
 const TYPED_INTO = "input, textarea, select, [contenteditable=true], .attn-board, button, summary";
 let number = ""; // of the slide that is jumped to, as far as it was typed
 
-// Help's button keeps the focus until the next frame.
-const isTypedInto = ({ target }) => !help.contains(target) && target.closest?.(TYPED_INTO);
+// A dialog's button keeps the focus until the next frame.
+const isTypedInto = ({ target }) => !target.closest?.("dialog") && target.closest?.(TYPED_INTO);
 
 export function startKeys() {
   window.addEventListener("keydown", onKey, true);
@@ -29,7 +38,7 @@ export function startKeys() {
 }
 
 function onKey(event) {
-  if (help.open) {
+  if (document.querySelector("dialog[open]")) {
     event.stopPropagation(); // Escape closes it, and does nothing else
     return;
   }
@@ -59,6 +68,7 @@ function actionOf(event) {
   if (key === "Backspace" && number) return () => jumpTo(number.slice(0, -1));
   if (key === "Enter" && number) return arrive;
   if (key === "Enter" && Reveal.isOverview()) return () => Reveal.toggleOverview(false);
+  if (Reveal.isOverview() && !"?d".includes(key)) return undefined; // no slide is in sight that a key could be for
   return COMMANDS[key] ?? (live ? LIVE[key] : undefined);
 }
 
@@ -74,6 +84,9 @@ function jumpTo(text) {
 
 function arrive() {
   const slide = Reveal.getSlides()[Number(number) - 1];
-  if (slide) goTo(slide);
+  if (slide) {
+    if (Reveal.isOverview()) Reveal.toggleOverview(false);
+    goTo(slide);
+  }
   jumpTo("");
 }

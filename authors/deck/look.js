@@ -3,8 +3,10 @@
 import { kept, reading, root } from "./page.js";
 
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
-const ROWS = [40, 37, 34, 31, 29, 27, 25, 23, 21]; // px of a board's rows, whose type stays as it is
+const BOARD = [26, 24, 22, 20, 18]; // px of a board's type
+const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21]; // and of its rows
 const DRAWER = [24, 22, 20, 18]; // px of code in its drawer
+const NOTES = [30, 28, 26, 24, 22, 21, 20, 19]; // px of what is below a slide on paper
 const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 
 // As large as there is room for, code and what it prints no larger than the longest line allows, words no larger than
@@ -14,10 +16,19 @@ export function fit(slide) {
   if (!body || reading) return;
   body.style.overflowY = "";
   if (slide.matches(".drawn.codes")) return fitType(body, "--drawer", DRAWER);
-  if (slide.matches(".boarded")) return fitType(body, "--row", ROWS);
+  if (slide.matches(".boarded")) {
+    if (watched.has(body) && body.scrollHeight <= body.clientHeight + 1) return; // at rest
+    fitBoard(body);
+    const frame = () => new Promise(requestAnimationFrame);
+    frame()
+      .then(frame)
+      .then(() => fitBoard(body)); // it lays itself out when it is seen
+    keepBoardFit(body);
+    return;
+  }
   const words = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 24, 23, 22, 21, 20] : [25];
   const unbroken = WIDTH / (12.1 * slide.dataset.longest);
-  for (const size of SIZES.slice(slide.matches(".counted, .drawn.coded") ? SIZES.indexOf(1) : 0)) {
+  for (const size of SIZES.slice(slide.matches(".counted, .drawn.coded, .pictured.asks") ? SIZES.indexOf(1) : 0)) {
     const code = Math.max(0.9, Math.min(size, unbroken)); // which still can be read from the last row
     const printed = Math.min(size, Math.max(1, unbroken));
     if (printed < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room
@@ -33,6 +44,31 @@ export function fit(slide) {
   body.style.overflowY = "auto";
 }
 
+// A board that grows later gets smaller type, never larger: so it comes to rest.
+const watched = new WeakSet();
+function keepBoardFit(body) {
+  if (watched.has(body)) return;
+  watched.add(body);
+  const shrink = () => {
+    const next = BOARD.indexOf(Number.parseInt(body.style.getPropertyValue("--board"), 10)) + 1;
+    if (body.scrollHeight > body.clientHeight + 1 && next < BOARD.length) fitBoard(body, next);
+  };
+  for (const board of body.querySelectorAll(".attn-board")) new ResizeObserver(shrink).observe(board);
+}
+
+// Its type as large as there is room for, and then its rows.
+function fitBoard(body, from = 0) {
+  body.style.overflowY = "";
+  for (const px of BOARD.slice(from)) {
+    body.style.setProperty("--board", `${px}px`);
+    for (const row of ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1))) {
+      body.style.setProperty("--row", `${row}px`);
+      if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+    }
+  }
+  body.style.overflowY = "auto";
+}
+
 // The largest of these sizes at which all of it is seen.
 function fitType(body, name, sizes) {
   for (const px of sizes) {
@@ -40,6 +76,17 @@ function fitType(body, name, sizes) {
     if (body.scrollHeight <= body.clientHeight + 1) return;
   }
   body.style.overflowY = "auto";
+}
+
+// What stands below a slide on paper, in two columns, as large as its page has room for, and a little to spare: a
+// browser may bring a face only when it prints.
+export function fitNotes(notes) {
+  const put = (px) => notes.style.setProperty("--notes", `${px}px`);
+  const fits = NOTES.findIndex((px) => {
+    put(px);
+    return notes.scrollWidth <= notes.clientWidth + 1 && notes.scrollHeight <= notes.clientHeight + 1;
+  });
+  put((fits >= 0 && NOTES[fits + 1]) || NOTES.at(-1));
 }
 
 export const isDark = () => root.classList.contains("dark");

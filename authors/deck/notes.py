@@ -11,12 +11,21 @@ from pathlib import Path
 import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+HANDS = re.compile(r"Hands (for .+?)[.?](?=\s|$)")
 BEGINS = ("slide", "subslide")  # what the metadata of a cell that begins a slide says
 
 
 def notes_of(cell):
     """The speaker metadata of a cell, complete."""
     return {"minutes": 0, "say": "", "ask": "", **cell.metadata.get("speaker", {})}
+
+
+def choices_of(cell):
+    """What the hall raises its hands for, if the slide that begins with this cell asks so; a list."""
+    deck = cell.metadata.get("deck", {})
+    hands = HANDS.search(notes_of(cell)["ask"])
+    listed = re.split(r",? and for |, for |, and |, | and ", hands[1].removeprefix("for ")) if hands else []
+    return deck.get("choices", listed if "right" in deck else [])
 
 
 def slides(notebook):

@@ -34,6 +34,7 @@ function memory(store, name) {
 export const kept = {
   typed: memory(localStorage, "typed"),
   mirror: memory(localStorage, "mirror"),
+  hall: memory(localStorage, "hall"),
   theme: memory(localStorage, "theme"),
   session: memory(sessionStorage, "session"),
   outputs: memory(sessionStorage, "outputs"),

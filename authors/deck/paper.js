@@ -1,7 +1,7 @@
 // On paper a page for each slide: its last step, the question above what is claimed, and below it all that its cells say.
 
 import { giveBack } from "./held.js";
-import { fit, isDark, setDark } from "./look.js";
+import { fit, fitNotes, isDark, setDark } from "./look.js";
 import { all, current, isAsInTheFile, reading, root, storeOf } from "./page.js";
 import { showLast, showStep } from "./steps.js";
 
@@ -37,6 +37,8 @@ function putOnPaper(slide) {
   showLast(slide);
   for (const held of all(".waits", slide)) giveBack(held);
   if (claim) slide.prepend(part("asked-first on-paper", ask));
-  slide.append(part("under-slide on-paper", `${whole}<hr>${notes}`));
+  const notesBelow = part("under-slide on-paper", `${whole}<hr>${notes}`);
+  slide.append(notesBelow);
+  fitNotes(notesBelow);
   if (!slide.matches(".drawn")) fit(slide);
 }

@@ -10,7 +10,7 @@ import math
 
 import torch
 
-from workbench.display.drawings import HEIGHT, draw, plain
+from workbench.display.drawings import HEIGHT, draw, draw_narrow, plain
 
 from .notes import BEGINS
 from .outputs import run_here
@@ -27,14 +27,24 @@ def by_slide(notebook):
 
 
 def drawn(notebook):
-    """Id of a slide's first cell → its drawing."""
-    found = {}
+    """Id of a slide's first cell → its drawing, and that for a phone or None where there is no room for it."""
+    found, decks = {}, {cell.id: cell.metadata.get("deck", {}) for cell in notebook.cells}
     for first, *others in by_slide(notebook):
-        deck = first.metadata.get("deck", {})
+        deck = decks[first.id]
         if "picture" in deck:
             tags = {tag for cell in (first, *others) for tag in cell.metadata.get("tags", [])}
-            found[first.id] = draw(deck["picture"], *json.loads(deck["steps"]), height=room(tags))
+            steps = steps_of(deck, decks)
+            wide = draw(deck["picture"], *steps, height=room(tags))
+            found[first.id] = wide, draw_narrow(deck["picture"], *steps)
     return found
+
+
+def steps_of(deck, decks):
+    """A picture's steps; those of an album are pictures of other slides, named by their first cells' ids."""
+    if "again" not in deck:
+        return json.loads(deck["steps"])
+    pictures = [[decks[id]["picture"], json.loads(decks[id]["steps"])] for id in deck["again"]]
+    return [{"pictures": pictures, "open": k} for k in range(len(pictures) + 1)]
 
 
 def room(tags):

@@ -1,9 +1,9 @@
 // How cells are run: one, all up to here, or the one that Shift+Enter means.
 
-import { asPython, guessOf, reveal } from "./guess.js";
+import { answerInPage, asPython, guessOf, reveal } from "./guess.js";
 import { fit } from "./look.js";
 import { clear, dropSaved, isOutput, show } from "./output.js";
-import { all, cells, current, kept, root, slideOf } from "./page.js";
+import { all, cells, current, isAsInTheFile, kept, root, slideOf } from "./page.js";
 import { enqueue, python, remember, runSilently, say } from "./python.js";
 import { turnCode } from "./steps.js";
 
@@ -129,7 +129,11 @@ export async function runAndStay(goesOn) {
   else await run(cell);
 }
 
+// The page knows the answer and says it at once; where code was changed, only Python does.
 export async function answerInPython(cell, text) {
+  const isJudged = cells.every((one) => one.matches(".blank") || isAsInTheFile(one));
+  cell.classList.toggle("judged", isJudged);
+  if (isJudged) answerInPage(cell, text);
   cell.answered = text;
   cell.guess = asPython(text);
   await run(cell);

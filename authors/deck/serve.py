@@ -1,6 +1,8 @@
 """`python course.py present [notebook]`: the deck of a notebook on a Jupyter server of its own, a kernel behind it."""
 
+import argparse
 import contextlib
+import getpass
 import os
 import sys
 from pathlib import Path
@@ -12,6 +14,9 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.ioloop import IOLoop
 
+from ..hall import link
+from ..hall.handlers import HallHandler
+from ..site.ways_to_run import addresses
 from . import build
 
 ROOT = build.HERE.parents[1]
@@ -21,6 +26,7 @@ PATIENCE = 30  # seconds in which a page that was left may come back to its Pyth
 class DeckHandler(JupyterHandler):
     """/deck/03_masking: the slides of a notebook, made anew whenever its file has changed."""
 
+    hall = False  # whether phones can vote
     made: ClassVar = {}  # path and time of its last change → page; the token stays the same while the server runs
 
     @web.authenticated
@@ -31,7 +37,8 @@ class DeckHandler(JupyterHandler):
         made = (path, path.stat().st_mtime_ns)
         if made not in self.made:
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"
-            self.made[made] = build.page(path, {"baseUrl": base, "token": self.identity_provider.token})
+            server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}
+            self.made[made] = build.page(path, server)
         self.finish(self.made[made])
 
 
@@ -52,6 +59,7 @@ class LeftHandler(JupyterHandler):
 def main(arguments):
     """Serve every notebook's deck and open the one named first; other arguments go to the Jupyter server."""
     path, *options = arguments
+    hall, options = hall_of(options)
     # kernels find the authors' tools, and notebooks their folder
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     app = ServerApp.instance()
@@ -59,7 +67,40 @@ def main(arguments):
     app.initialize([*fixed, f"--ServerApp.root_dir={build.NOTEBOOKS}", *options], find_extensions=False)
     decks, left = (url_path_join(app.base_url, path) for path in (r"/deck/(\w+(?:\.html)?)", r"/left/([\w-]+)"))
     app.web_app.add_handlers(r".*$", [(decks, DeckHandler), (left, LeftHandler)])
-    app.start()
+    if hall:
+        app.web_app.add_handlers(r".*$", [(url_path_join(app.base_url, "/hall"), HallHandler, {"link": hall})])
+        DeckHandler.hall = True
+        app.io_loop.add_callback(hall.listen)
+    try:
+        app.start()
+    finally:
+        if hall:
+            hall.end()
+
+
+def hall_of(options):
+    """The line to a vote server, or None, and the options that are Jupyter's."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--hall", action="store_true")
+    parser.add_argument("--address")
+    parser.add_argument("--relay")
+    wanted, others = parser.parse_known_args(options)
+    if not wanted.hall:
+        return None, others
+    site = addresses()[1]
+    as_file = "as a file, as pyproject.toml names no site"
+    print(f"What was guessed: at the end phones keep it {f'by a link to {site}/record.html' if site else as_file}.")
+    if wanted.relay:
+        secret = os.environ.pop("HALL_SECRET", "") or getpass.getpass("The relay's secret: ")
+        print(f"Phones vote at {wanted.relay}; V on a slide shows the code.", flush=True)
+        return link.Relayed(wanted.relay, secret, site), others
+    hall = link.Beside(site, wanted.address)
+    print(hall.in_letters())
+    print("Open it on your own phone now: where no phone gets in, this network keeps devices apart.")
+    if more := [one for one in link.own_addresses() if one not in hall.now["address"] and one != "127.0.0.1"]:
+        print(f"This machine is also called {', '.join(more)}; --address takes another one.")
+    sys.stdout.flush()
+    return hall, others
 
 
 if __name__ == "__main__":

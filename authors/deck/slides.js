@@ -2,6 +2,9 @@
 
 import { fit } from "./look.js";
 import { all, current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
+import { closeBeforeTruth } from "./phones.js";
+import { say } from "./python.js";
+import { showStep } from "./steps.js";
 
 const OPTIONS = {
   width: 1280,
@@ -25,6 +28,7 @@ const OPTIONS = {
 };
 
 export function startSlides() {
+  window.addEventListener("message", closeSpeakerOfAnother, true); // before reveal.js hears it
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
   const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn }) }; // for its own keys and swipes
   Reveal.initialize({ ...OPTIONS, plugins: [RevealNotes, saved] });
@@ -46,6 +50,17 @@ export function startSlides() {
   Reveal.on("fragmentshown", () => fit(current()));
 }
 
+// A speaker's window outlives the deck that it was opened from, and would drive the one that came after.
+function closeSpeakerOfAnother(event) {
+  const { source } = event;
+  if (inside || !source || source === window || source.opener !== window) return;
+  const copy = source.document.querySelector("#current-slide iframe");
+  if (!copy || new URL(copy.src).pathname === location.pathname) return;
+  event.stopImmediatePropagation();
+  source.close();
+  say("The speaker's window was of another deck: s opens this one's.", { stays: true });
+}
+
 // reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.
 function keepSteps() {
   const shown = new Set();
@@ -59,6 +74,7 @@ function keepSteps() {
     for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible")) {
       if (!shown.has(part)) part.classList.remove("visible", "current-fragment");
     }
+    showStep(current());
   });
 }
 
@@ -71,7 +87,7 @@ function startTabAt(slide) {
 }
 
 // For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
-export const goOn = () => showSaved() || Reveal.next();
+export const goOn = () => showSaved() || closeBeforeTruth() || Reveal.next();
 
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;

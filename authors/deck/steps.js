@@ -23,19 +23,23 @@ export function showStep(slide, step = shownOf(slide)) {
     if (slide) holdOrGive(slide);
     return;
   }
-  const { ask, claim, pictures, right } = storeOf(slide);
+  const { ask, claim, narrow, right, pictures: wide } = storeOf(slide);
+  const pictures = reading && narrow.length ? narrow : wide;
   const last = step === stepsOf(slide).length;
   const heading = slide.querySelector(".heading");
   heading.innerHTML = last && claim ? claim : ask;
   heading.classList.toggle("ask", !(last && claim));
-  const picture = slide.querySelector(".picture");
+  const picture = slide.querySelector(":scope > .picture");
   if (picture && picture.dataset.step !== String(step)) {
+    picture.classList.toggle("narrow", pictures === narrow);
     picture.innerHTML = pictures[Math.min(step, pictures.length - 1)];
     picture.dataset.step = step;
   }
   for (const [i, dot] of all(".dots i", slide).entries()) dot.classList.toggle("on", i <= step);
   for (const [i, choice] of all(".choice", slide).entries()) choice.classList.toggle("right", last && i === right);
+  slide.dataset.step = step;
   slide.classList.toggle("answered", last);
+  if (last) slide.querySelector(".counting")?.classList.remove("counting"); // names come in the fields' place
   nameSlips(slide);
   holdOrGive(slide);
 }

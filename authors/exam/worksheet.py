@@ -12,7 +12,10 @@ import torch
 
 from attn_lib import (
     causal_mask,
+    finish,
     masked_softmax,
+    merge,
+    part,
     scaled_dot_product_attention,
     self_attention_steps,
 )
@@ -23,7 +26,8 @@ from .paper import as_page, printed, shown_on_paper
 
 ROOT = Path(__file__).resolve().parents[2]
 DRAWS = 20_000
-POWERS = "e¹ = 2.72, e² = 7.39, e³ = 20.1, e⁴ = 54.6"
+NEGATIVE_POWERS = "e⁰ = 1, e⁻¹ = 0.37, e⁻² = 0.14, e⁻³ = 0.05, e⁻⁴ = 0.02"
+POWERS = "e¹ = 2.72, e² = 7.39, e³ = 20.09, e⁴ = 54.6"
 
 
 def by_hand(rng):
@@ -32,7 +36,8 @@ def by_hand(rng):
         x = _bits(rng, 3, 4)
         matrices = [_bits(rng, 4, 3) for _ in range(3)]
         steps = self_attention_steps(x, *matrices, scale=1)
-        if _serves(steps.scores) and steps.values.max() <= 3 and len({tuple(r) for r in steps.values.tolist()}) > 1:
+        unlike = len(steps.weights.unique(dim=0)) == 3 and len(steps.values.unique(dim=0)) > 1
+        if _serves(steps.scores) and steps.values.max() <= 3 and unlike and _is_full(x) and _is_full(steps.values):
             break
     else:
         raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
@@ -59,6 +64,38 @@ def masking(rng):
         (f"Softmax of each row. {POWERS}.", "weights", weights),
         ("Now the mistake: softmax of whole rows, then 0 where the mask hides.", "weights, masked too late", late),
         ("What does each of these rows sum to?", "sums", late.sum(-1, keepdim=True)),
+    ]  # fmt: skip
+
+
+def way_back(rng):
+    """Lesson 7: from what the output should have been back to scores, query and keys, in quarters."""
+    shares = torch.tensor([rng.sample([0.5, 0.25, 0.25], 3)], dtype=torch.float64)
+    for _ in range(DRAWS):
+        query, keys, values = _small(rng, 1, 2), _bits(rng, 3, 2), _small(rng, 3, 2)
+        grad_output = torch.tensor([[rng.choice([-2, -1, 1, 2]) for _ in range(2)]], dtype=torch.float64)
+        grad_weights = grad_output @ values.T
+        mean = (shares * grad_weights).sum(-1, keepdim=True)
+        if (
+            query.min() > 0
+            and len(set(grad_weights[0].tolist())) == 3
+            and keys.sum() >= 3
+            and mean == mean.round()
+            and _is_full(values)
+        ):
+            break
+    else:
+        raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
+    grad_scores = shares * (grad_weights - mean)
+    given = [("query", query), ("keys", keys), ("values", values), ("weights", shares),
+             ("gradient of the output", grad_output)]  # fmt: skip
+    return "The way back", given, [
+        ("Each weight's gradient: its value times the output's gradient, added up.", "of the weights", grad_weights),
+        ("The mean of these, each counted with its weight.", "mean", mean),
+        ("Each score's gradient: weight times what its own is above the mean.", "of the scores", grad_scores),
+        ("They add up to 0. Write the sum down.", "sum", grad_scores.sum(-1, keepdim=True)),
+        ("The query's gradient: each key times its score's gradient, added up; nothing was divided.", "of the query",
+         grad_scores @ keys),
+        ("Each key's gradient: the query times the gradient of its score.", "of the keys", grad_scores.T @ query),
     ]  # fmt: skip
 
 
@@ -94,7 +131,7 @@ def cache(rng):
         query, key, value = _small(rng, 1, 3), _bits(rng, 1, 3), _small(rng, 1, 2)
         keys, values = torch.cat([kept_keys, key]), torch.cat([kept_values, value])
         scores = query @ keys.T
-        if _serves(scores):
+        if _serves(scores) and _is_full(keys) and _is_full(values):
             break
     else:
         raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
@@ -113,7 +150,31 @@ def cache(rng):
     ]  # fmt: skip
 
 
-SHEETS = {1: by_hand, 3: masking, 8: position, 10: cache}
+def in_passing(rng):
+    """Lesson 12: one query's scores come two at a time; largest, sum and output so far are all that is kept."""
+    while True:
+        scores = torch.tensor([[rng.randint(0, 4) for _ in range(4)]], dtype=torch.float64)
+        first, second = scores.split(2, dim=-1)
+        if first.max() < second.max() and scores[0, 0] != scores[0, 1]:
+            break
+    while not _is_full(values := _small(rng, 4, 2)):
+        pass
+    halves = [part(*half) for half in zip((first, second), values.split(2), strict=True)]
+    m, sums, o = (torch.cat(both) for both in zip(*halves, strict=True))  # a row for each half
+    whole = merge(*halves)
+    return "Softmax in passing", [("scores", scores), ("values", values)], [
+        ("The largest score of the first two keys, and of the last two.", "m of each half", m.T),
+        (f"For each half the sum of e to the power of (score − m). {NEGATIVE_POWERS}.", "l of each half", sums.T),
+        ("For each half these powers times their values, added up: a row for each half.", "o of each half", o),
+        ("Merge: the larger m.", "m", whole[0]),
+        ("Each half's factor: e to the power of (its m − the larger m).", "factors", (m - whole[0]).exp().T),
+        ("Each l times its factor, added up.", "l", whole[1]),
+        ("Each o times its factor, added up.", "o", whole[2]),
+        ("The output: o divided by l.", "output", finish(*whole)[0]),
+    ]  # fmt: skip
+
+
+SHEETS = {1: by_hand, 3: masking, 7: way_back, 8: position, 10: cache, 12: in_passing}
 
 
 def _bits(rng, rows, columns):
@@ -129,6 +190,11 @@ def _scores(rng, n):
         scores = torch.tensor([[rng.randint(0, 3) for _ in range(n)] for _ in range(n)], dtype=torch.float64)
         if _serves(scores) and all(len(set(row)) > 1 for row in scores.tolist()):
             return scores
+
+
+def _is_full(matrix):
+    """Whether no column is all 0, with which there were nothing to do."""
+    return bool(matrix.any(0).all())
 
 
 def _serves(scores):
@@ -147,11 +213,13 @@ def page(lesson, seed):
     asked = "".join(_step(i, *step, filled=False) for i, step in enumerate(steps, start=1))
     key = "".join(_step(i, *step, filled=True) for i, step in enumerate(steps, start=1))
     shown = "".join(shown_on_paper(_table(name, values)) for name, values in given)
+    is_rounded = any(bool((100 * values != (100 * values).round()).any()) for _, _, values in steps)
     return as_page(
         f"{title}, {mark_of(seed)}",
         f"<section class='sheet'>{head}<div class='parts'>{shown}</div><div class='steps'>{asked}</div></section>"
         f"<section><header><h1>Key</h1><p>{html.escape(title)}, sheet {mark_of(seed)}</p></header>"
-        f"<div class='steps'>{key}</div></section>",
+        + "<p>Whoever goes on with rounded numbers may end a few hundredths off, which is right too.</p>" * is_rounded
+        + f"<div class='steps'>{key}</div></section>",
     )
 
 

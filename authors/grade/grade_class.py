@@ -1,6 +1,7 @@
 """Grade a class: find its submissions, judge as many at once as there are cores, write tables and pages."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -12,13 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .judge_process import JudgeProcess, Refused
-from .report.pages import write_pages
-from .report.points import read_points
-from .report.report import Report, Row, write_tables
+from .report.by_hand import OVERRIDES_FILE, read_overrides
+from .report.gradebooks import write_tables
+from .report.pages import page_of, write_pages
+from .report.points import late_rule, number, read_points, those_that_count
+from .report.report import Report, Row
 from .sandbox.host import CONFINED, ROOT, Limits, refuse_unconfined
 from .submissions.class_list import read_roster
-from .submissions.owners import WHO_FILE, assign_students, read_answers, write_questions
+from .submissions.owners import WHO_FILE, Roster, assign_students, read_answers, write_questions
 from .submissions.submission import choose, submissions_in
+from .submissions.times import DEADLINES_FILE, TIMES_FILE, read_deadlines, read_times, set_times
 
 DEPENDS_ON = "attn_lib", "workbench", "authors/grade", "notebooks"  # what a verdict may change with
 CACHE = ".judged"  # a folder beside the tables: what was judged once is not judged again
@@ -27,16 +31,18 @@ UNJUDGED = "not judged: the judge's process ended. Grade once more"
 
 
 def grade(
-    folder, out=None, *, roster=None, points=None, limits=None, jobs=None, again=False, zeros=False, unconfined=False,
-    show_progress=True,
+    folder, out=None, *, roster=None, points=None, deadline=None, best=False, limits=None, jobs=None, again=False,
+    again_for=(), zeros=False, unconfined=False, show_progress=True,
 ):  # fmt: skip
     """Judge every submission under `folder` and write tables and pages into `out`; returns a `Report`.
 
     A student is a folder, `anna/01_by_hand.ipynb`, a .zip, or part of a file's name, `anna_01_by_hand.ipynb`. `out` is
     the folder `graded` in it unless given. A roster and points are CSV files, roster.csv and points.csv in the folder
-    unless given; who.csv there says of files whose they are. What was judged before, by the same edition of the course,
-    is not judged again unless `again`, and what ran as grading was killed is not run again. Without bubblewrap nothing
-    runs unless `unconfined`. Who handed in nothing has no points, or 0 with `zeros`.
+    unless given; who.csv there says of files whose they are, times.csv when they came, deadlines.csv until when they
+    may (`deadline` for all), overrides.csv what is given by hand. Of several versions the newest in time counts, or
+    with `best` the one with most points. What was judged before, by the same edition of the course, is not judged again
+    unless `again`, or for the ids of `again_for`, and what ran as grading was killed is not run again. Without
+    bubblewrap nothing runs unless `unconfined`. Who answered nothing by the deadline has no points, or 0 with `zeros`.
     Raises: FileNotFoundError if there is no such folder or nothing in it, ValueError for a roster that is none,
     OSError if there is no bubblewrap.
     """
@@ -55,32 +61,77 @@ def grade(
     report.points, report.groups = read_points(points)
     answers, wrong = read_answers(place / WHO_FILE, people, submissions)
     report.questions = assign_students(submissions, people, answers)
-    chosen, others = choose([submission for submission in submissions if not submission.problem])
-    unique = list({id(submission): submission for submission, _ in chosen}.values())
-    results, report.confinement = grade_all(unique, out / CACHE, limits, jobs, again, show_progress, unconfined)
-    report.rows = [row for submission, number in chosen for row in _rows(submission, number, results, report.points)]
     report.people = list(dict.fromkeys([*people, *(one.student for one in submissions if not one.is_stray)]))
+    who = functools.partial(_called, Roster(report.people), report.people)
+    set_times(submissions, read_times(place / TIMES_FILE))
+    report.deadlines, unknown = read_deadlines(place / DEADLINES_FILE, who, deadline)
+    report.overrides, amiss = read_overrides(place / OVERRIDES_FILE, who, report.points)
+    report.late_rule = late_rule(points)
+    readable = [submission for submission in submissions if not submission.problem]
+    versions = choose(readable, lambda one, number: report.deadlines.lateness(one, number).late)
+    picks = [pick for version in versions for pick in (version.picks if best else version.picks[:1])]
+    once_more = {person for id in again_for for person in _student(who, id)}
+    unique = list({id(submission): submission for submission in picks}.values())
+    results, report.confinement = grade_all(
+        unique, out / CACHE, limits, jobs, again or (lambda one: one.student in once_more), show_progress, unconfined
+    )
+    report.rows, others = _counting(versions, results, report, best)
     labels = report.labels()
-    report.files = wrong + _remarks(report, others, labels)
+    report.files = wrong + unknown + amiss + _remarks(report, others, labels) + list(_how_late_nobody_knows(report))
+    out.mkdir(parents=True, exist_ok=True)
     write_questions(out / WHO_FILE, report.questions, answers, labels)
-    write_tables(report, out)
     write_pages(report, out)
+    write_tables(report, out, page_of(report))
     return report
+
+
+def _called(roster, people, id):
+    """The people that an id may mean, or, where nobody has ids, a name."""
+    return roster.with_code(id) or [person for person in people if not person.apart and person.name == id]
+
+
+def _student(who, id):
+    meant = who(id)
+    if len(meant) != 1:
+        raise ValueError(f"{len(meant) or 'no'} students have the id {id}")
+    return meant
+
+
+def _counting(versions, results, report, best):
+    """(rows of the versions that count, [(other file, why it does not)])."""
+    rows, others = [], []
+    for version in versions:
+        found = {id(pick): list(_rows(pick, version.number, results, report)) for pick in version.picks}
+        counts, why = version.picks[0], None
+        if best and len(version.picks) > 1:
+            points = {id(pick): _points(found[id(pick)], report) for pick in version.picks}
+            counts = max(version.picks, key=lambda pick: points[id(pick)])  # of equal ones that which else would count
+            why = f"has the most points, {number(points[id(counts)])}"
+        rows += found[id(counts)]
+        others += version.others(counts, why)
+    return rows, others
+
+
+def _points(rows, report):
+    """What a version comes to, with what lateness takes off."""
+    kept = {row.result["exercise"]: row.points * (1 - (report.late_rule.taken(row.late) or 0.0)) for row in rows}
+    return sum(those_that_count(kept, report.groups).values())
 
 
 def _if_there(path):
     return path if path.is_file() else None
 
 
-def _rows(submission, number, results, points):
+def _rows(submission, number, results, report):
     """The rows of a submission's answers to one notebook; one that was not judged has none, and a problem."""
-    found = results[submission.digest, submission.path]
+    found = results.get((submission.digest, submission.path), ())
     if found is None:
         submission.problem = UNJUDGED
+    late = report.deadlines.lateness(submission, number)
     for result in found or ():
         if result["exercise"].split(".")[0] == number:
-            of = points.get(result["exercise"], 0)
-            yield Row(submission.student, submission.path, result, result["share"] * of, of)
+            of = report.points.get(result["exercise"], 0)
+            yield Row(submission.student, submission.path, result, result["share"] * of, of, late)
 
 
 def _remarks(report, others, labels):
@@ -89,6 +140,28 @@ def _remarks(report, others, labels):
     problems = [(one.path, one.problem) for one in report.submissions if one.problem]
     owned = [one for one in report.submissions if one.student in asked and not one.is_stray]
     return [*problems, *((one.path, why) for one, why in others), *((one.path, asked[one.student]) for one in owned)]
+
+
+def _how_late_nobody_knows(report):
+    """(path, what is to be said of it) of files that are late nobody knows how much, and of those without any time."""
+    for path, late in dict.fromkeys((row.file, row.late) for row in report.rows):
+        if late.untold:
+            yield path, f"{late.in_words()}. {TIMES_FILE} may say when it came"
+        elif report.late_rule.taken(late) is None:
+            yield path, f"late, but nothing says how late, so nothing is taken off. {TIMES_FILE} may say when it came"
+    counting = {row.file for row in report.rows if row.is_answered and not row.late.late and not row.late.untold}
+    timeless = [
+        one.path for one in report.submissions if one.path in counting and not one.came and _has_due(one, report)
+    ]
+    if timeless:
+        more = f" and {len(timeless) - 1} more" if len(timeless) > 1 else ""
+        yield TIMES_FILE, f"has no time for {timeless[0]}{more}, nor has a worksheet: counted as in time"
+
+
+def _has_due(submission, report):
+    """Whether a deadline is asked of a file that no platform marks as late or leaves unmarked, as Canvas does."""
+    marks = submission.owner is not None and submission.owner.platform == "canvas"
+    return not marks and any(report.deadlines.due(submission.student, number)[0] for number in submission.notebooks())
 
 
 # ------------------------------------------------------------------------------------------------ many at once
@@ -102,7 +175,8 @@ def grade_all(chosen, cache, limits, jobs=None, again=False, show_progress=True,
     results, to_do = {}, queue.SimpleQueue()
     for submission in chosen:
         key = hashlib.sha256(f"{edition}{submission.digest}{submission.name}".encode()).hexdigest()
-        before = None if again else _read_kept(cache / f"{key}.json")
+        anew = again(submission) if callable(again) else again
+        before = None if anew else _read_kept(cache / f"{key}.json")
         if before is None:
             to_do.put((submission, cache / f"{key}.json"))
         else:

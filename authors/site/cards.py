@@ -5,6 +5,7 @@ on 288 × 144 in colours of tokens.css, so that the same lines are light and dar
 """
 
 import html
+import inspect
 import math
 import re
 from itertools import groupby
@@ -16,7 +17,7 @@ from torch import nn
 from attn_lib import MultiHeadAttention, position_angles, scaled_dot_product_attention
 from attn_lib.examples import TOKENS, W_k, W_q, X
 from workbench.board.lessons import mask_board
-from workbench.display.show import marked
+from workbench.display.show import marked, plain
 from workbench.exercises.clinic import PATIENTS
 
 from ..deck.outputs import run_here
@@ -42,6 +43,19 @@ def cards(pages):
     return f'<div class="cards">{told}{"".join(grids)}</div>'
 
 
+def still():
+    """The door where no script may run: its drawing, and in words what the arcs say."""
+    weights = 100 * torch.softmax((X @ W_q) @ (X @ W_k).T, dim=-1)[0]
+    shares = ", ".join(
+        f"{share:.0f} % to <i>{token}</i>" for token, share in zip(TOKENS, weights.tolist(), strict=True)
+    )
+    return (
+        f'<noscript><div class="still">{picture(1)}<p>Three words. <i class="query">I</i> listens to all of them: '
+        f"<b>the thicker the arc, the more.</b> It gives {shares}. Make one word more, and the others lose.</p>"
+        "<p>Its numbers move where this page may run scripts, and in the notebooks.</p></div></noscript>"
+    )
+
+
 def card(page):
     """A link to a lesson: its drawing, name, promise and minutes, and a ring for its guesses."""
     lesson = page.lesson
@@ -56,7 +70,9 @@ def card(page):
 
 def opening(number):
     """The drawing over the question that a lesson's page begins with."""
-    return picture(number, {**DRAWINGS, **OPENINGS})
+    drawings = {**DRAWINGS, **OPENINGS}
+    said = html.escape(plain(inspect.getdoc(drawings[number]))) if number in drawings else ""
+    return picture(number, drawings).replace('aria-hidden="true"', f'role="img" aria-label="{said}"')
 
 
 def picture(number, drawings=None):
@@ -314,6 +330,17 @@ def story():
     return arc(at["keys"], at["were"], 56, 78, "weights", 9) + "".join(words)
 
 
+def tiles():
+    """The tiles of a causal mask that are read one after the other, up to the one that is read now."""
+    fills = [[faint("scores", 0.1)] * 6 for _ in range(6)]
+    for i in range(6):
+        for j in range(i + 1):
+            fills[i][j] = faint("weights", 0.3) if (i, j) < (4, 2) else faint("scores", 0.28)
+    fills[4][2] = "var(--weights)"
+    way = line("M91 105H134M128 99l7 6-7 6", "query", 3, stroke_linecap="round", stroke_linejoin="round")
+    return cells(84, 12, 20, fills) + way
+
+
 DRAWINGS = {
     1: by_hand,
     2: scaled,
@@ -326,5 +353,6 @@ DRAWINGS = {
     9: two_heads,
     10: memory,
     11: story,
+    12: tiles,
 }
 OPENINGS = {1: bank}  # what a page begins with where that is not its card's drawing

@@ -21,6 +21,13 @@ from . import boards_in_pages, cards
 from .ways_to_run import how_to_run, notebook_of
 
 DRAWINGS = Path(__file__).parent / "source"
+HOW_TO_WRITE = (  # in a notebook, where it is judged, and here
+    " Write it in place of `...`; the cell after it compares.",
+    " Write it on paper, then look at one that does it; in the notebook yours is compared.",
+)
+STANDING = "where_you_stand"  # the page of the questions over all lessons
+ROOM = 70  # signs of a line of code beside which the column of words ends
+STANDING_FROM = "stand"  # the cell with whose heading they begin, at the end of the last lesson
 
 
 class LessonPage:
@@ -29,20 +36,53 @@ class LessonPage:
     def __init__(self, lesson):
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
         self.found = outputs.run_here(self.notebook)
+        ids = [cell.id for cell in self.notebook.cells]
+        end = ids.index(STANDING_FROM) if STANDING_FROM in ids else len(ids)
+        self.notebook.cells, self.standing = self.notebook.cells[:end], self.notebook.cells[end:]
         self.heading = self.notebook.cells[0].source.partition("\n")[0].partition(". ")[2]
         self.buttons = boards_in_pages.buttons(self.notebook, self.found)
-        self.guesses = sum(bool(shown.question) for shown in self.found.values()) + bool(lesson.opening)
+        self.guesses = self.questions(self.notebook.cells) + bool(lesson.opening)
+
+    def questions(self, cells):
+        """How many of these cells ask for a guess."""
+        return sum(bool(self.found[cell.id].question) for cell in cells if cell.id in self.found)
+
+    def pages(self):
+        """Name and notebook of the lesson's page, and of the one that its end is by itself if it looks back at all."""
+        yield self.lesson.name, self.page()
+        if self.standing:
+            yield STANDING, self.standing_page()
 
     def page(self):
         notebook = self.notebook.copy()
-        both = zip(notebook.cells, fold_titles(notebook.cells), strict=True)
-        first, *others = [self.on_page(cell, fold) for cell, fold in both]
+        both = zip(notebook.cells, page_titles(notebook.cells), strict=True)
+        first, *others = [part for cell, fold in both for part in self.on_page(cell, fold)]
         heading, _, rest = first.source.partition("\n")
         why, _, promised = rest.partition(PROMISED)
         first.source = heading
         about = nbformat.v4.new_markdown_cell(f"{why.strip()}\n\n{self.about(promised.strip())}", id="about")
         notebook.cells = [first, *self.opening(), about, *question_first(others)]
+        if self.standing:
+            heading, _, _ = self.standing[0].source.partition("\n")
+            leads = f"{heading}\n\nTen questions over lessons 1 to 11 have [a page of their own]({STANDING}.ipynb)."
+            notebook.cells.append(nbformat.v4.new_markdown_cell(leads, id=STANDING_FROM))
         return notebook
+
+    def standing_page(self):
+        """The questions over all lessons as a page of their own."""
+        notebook = self.notebook.copy()
+        first, *others = self.standing
+        heading = nbformat.v4.new_markdown_cell(first.source.removeprefix("#"), id=first.id)
+        cells = [self.in_words(cell) for cell in others]
+        last = max(i for i, cell in enumerate(cells, 1) if cell.id in self.found)
+        count = nbformat.v4.new_markdown_cell('<p class="standing" role="status"></p>', id="so-far")
+        notebook.cells = [heading, *cells[:last], count, *cells[last:]]
+        return notebook
+
+    def in_words(self, cell):
+        """A cell of the questions over all lessons, without code: whoever looks back is asked in words."""
+        shown, *_ = self.on_page(cell, None)  # what comes behind a question is its code
+        return shown
 
     def about(self, promised):
         """What the first cell promises and needs, and how the lesson is run, behind one line."""
@@ -62,35 +102,50 @@ class LessonPage:
         ask, answer, wrong = said.pop("ask"), said.pop("answer"), said.pop("wrong", {})
         shown = outputs.shown(predict(Question("", said), None, answer, **wrong))
         example = "one word" if said["form"] == "word" else "one number"
-        form = guess_form("opening", shown.question, shown.html, example, in_words=True)
+        form = guess_form("opening", shown.question, shown.html, example)
         shows = f'<div class="opening">{cards.opening(self.lesson.number)}<p>{marked(ask)}</p>{form}</div>'
         return [nbformat.v4.new_markdown_cell(re.sub(r"\n\s*\n", "\n", shows), id="opening")]
 
     def on_page(self, cell, fold):
-        """A cell as the page has it; fold is what stands on its fold if it answers a question."""
+        """A cell as the page has it, a question before its code; fold is what stands on the fold of an answer."""
+        shown = self.found.get(cell.id)
+        if not shown or not shown.question:
+            return [self.as_shown(cell, fold, shown or outputs.Shown())]
+        asked, code = cell.copy(), cell.copy()
+        form = as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))
+        asked.outputs, asked.metadata = [form], {"tags": ["predict", "remove-input"]}
+        code.outputs, code.metadata, code.id = [], {"tags": ["answer", *wide_tags(cell)]}, f"{cell.id}-code"
+        code.source = re.sub(r"^guess = .*\n", "", code.source)  # which is asked for above
+        fold_behind(code, "Show how it is computed")
+        return [asked, code]
+
+    def as_shown(self, cell, fold, shown):
         cell = cell.copy()
         cell.metadata = dict(cell.metadata)
-        tags = cell.metadata.get("tags", [])
+        tags = cell.metadata["tags"] = [*cell.metadata.get("tags", []), *wide_tags(cell)]
         if cell.cell_type == "markdown":
-            cell.source = boards_in_pages.with_buttons(cell.source, self.buttons)
+            cell.source = boards_in_pages.with_buttons(cell.source, self.buttons).replace(*HOW_TO_WRITE)
             if beside := cell.metadata.get("beside"):  # stays in sight beside the text
                 cell.source += f"\n\n{(DRAWINGS / beside).read_text(encoding='utf-8')}"
             if fold:
                 cell.source = f'<details class="after-guess">\n<summary>{fold}</summary>\n\n{cell.source}\n\n</details>'
             return cell
-        shown = self.found.get(cell.id) or outputs.Shown()
-        if shown.question:
-            cell.outputs = [as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))]
-        elif "saved-board" in shown.html:
+        if "saved-board" in shown.html:
             cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
         elif shown.figure:
-            cell.outputs = [as_html(plot(shown.figure))]
+            printed = [output for output in cell.outputs if output.output_type == "stream"]
+            cell.outputs = [*printed, as_html(plot(shown.figure))]
             if "answer" in tags:
                 cell.metadata["tags"] = [*tags, "hide-cell"]
         elif instead := self.instead_of_running(cell):
             cell.outputs = [as_html(instead)]
             cell.metadata["tags"] = [*tags, "remove-input"]
-        elif is_set_up(cell) or {"filled", "answer"} & set(tags):
+        elif "filled" in tags:
+            cell.source = re.sub(r"^blank\(.*", "", cell.source, flags=re.S | re.M).strip()  # here nothing is judged
+            fold_behind(cell, "Show a line that does it")
+        elif is_set_up(cell):
+            fold_behind(cell, "Show what is imported")
+        elif "answer" in tags:
             cell.metadata["tags"] = [*tags, "hide-cell"]
         if "outputs" in cell:  # a progress bar has been saved as it began, at 0 %
             cell.outputs = [output for output in cell.outputs if boards_in_pages.VIEW not in output.get("data", {})]
@@ -102,17 +157,42 @@ class LessonPage:
             return self.answer_place(cell, EXERCISES[id])
         if id := cell.metadata.get("hint"):
             return hints(EXERCISES[id])
-        return f"<p>{self.so_far()}</p>" if cell.source == "progress()" else ""
-
-    def so_far(self):
-        """Where the page says how many of its guesses were right."""
-        return f'<span class="so-far" data-page="{self.lesson.name}" data-guesses="{self.guesses}"></span>'
+        return f"<p>{so_far(self.lesson.name, self.guesses)}</p>" if cell.source == "progress()" else ""
 
     def answer_place(self, cell, exercise):
         """Where an exercise is answered: here if it asks for numbers, otherwise one button leads to the notebook."""
         if not isinstance(exercise, Numbers):
             return f'<p><a class="button" href="{notebook_of(self.lesson.name)}">Write it in the notebook</a></p>'
         return guess_form(cell.id, question_of(exercise))
+
+
+def so_far(page, guesses):
+    """Where a page says how many of its guesses were right."""
+    return f'<span class="so-far" data-page="{page}" data-guesses="{guesses}"></span>'
+
+
+def page_titles(cells):
+    """The titles of folds, as in a copy; what answers no guess but a line of one's own says so."""
+    asked = "guess"
+    for cell, title in zip(cells, fold_titles(cells), strict=True):
+        if kinds := {"predict", "filled"} & set(cell.metadata.get("tags", [])):
+            asked = "guess" if "predict" in kinds else "line"
+        yield title and title.replace("guess", asked)
+
+
+def fold_behind(cell, words):
+    """Fold a cell of code away behind these words."""
+    cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-cell"]
+    cell.metadata["mystnb"] = {"code_prompt_show": words, "code_prompt_hide": words.replace("Show", "Hide", 1)}
+
+
+def wide_tags(cell):
+    """Tags of a cell of code for site.css: whether it is wider than words are, and whether what it says is a text."""
+    if cell.cell_type != "code":
+        return []
+    said = [line for output in cell.outputs for line in output.get("text", "").splitlines()]
+    is_wide = any(len(line) > ROOM for line in cell.source.splitlines())
+    return [*["wide"] * is_wide, *["story"] * any(len(line) > 2 * ROOM for line in said)]
 
 
 def question_first(cells):
@@ -124,10 +204,10 @@ def question_first(cells):
         return cells
     for cell in before:
         if cell.cell_type == "code":
-            cell.metadata["tags"] = ["hide-input"]
+            cell.metadata["tags"] = ["hide-input", *wide_tags(cell)]
     ready = silent[0]
     ready.source = "\n\n".join(cell.source for cell in silent)
-    ready.metadata["tags"] = ["hide-cell"]
+    ready.metadata["tags"] = ["hide-cell", *wide_tags(ready)]
     return [cell for cell in before if cell not in silent] + question + [ready] + after
 
 
@@ -151,19 +231,31 @@ def question_of(exercise):
     return asked.as_data(exercise.answer) | {"leaves": exercise.answer, "slips": slips}
 
 
-def guess_form(id, question, answer="", example="", *, in_words=False):
-    """A line to type into, and the answer that waits for it; without one it may be tried for ever.
+def guess_form(id, question, answer="", example=""):
+    """A line to type into, or a button for each of few words, and the answer that waits for it.
 
-    in_words: it reads as a question of the page, not as a line of the notebook's code.
+    Without an answer it may be tried for ever.
     """
     again = not answer
-    name = "Your guess" if in_words else f"<code>{'answer' if again else 'guess'} =</code>"
+    name = f"Your {'answer' if again else 'guess'}"
     give_up = "" if again else ' <button type="button" class="show">Show me</button>'
+    how = f"{example[0].upper()}{example[1:]}." if example else question["asks"]
+    if question["options"] and question["size"] == 1:
+        words = "".join(
+            f'<button type="button" class="word">{html.escape(word)}</button>' for word in question["options"]
+        )
+        entry = f'<span class="words" role="group" aria-label="{name}">{words}</span><input type="hidden">'
+        how = ""
+    else:
+        entry = (
+            f"<label>{name} <input"
+            ' autocomplete="off" autocapitalize="off" spellcheck="false"></label>'
+            " <button>Check</button>"
+        )
     return (
         f'<form class="guess" id="guess-{id}" data-question="{html.escape(json.dumps(question))}"'
-        f' data-again="{str(again).lower()}"><label>{name} <input'
-        f' autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="{html.escape(example)}"></label>'
-        f' <button>{"Check" if again or in_words else "Run"}</button>{give_up}<p class="verdict" role="status"></p>'
+        f' data-again="{str(again).lower()}">{entry}{give_up}'
+        f'<p class="how">{html.escape(how)}</p><p class="verdict" role="status"></p>'
         f'<div class="answer" hidden>{answer}</div></form>'
     )
 

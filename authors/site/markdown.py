@@ -1,11 +1,16 @@
 """Markdown as pages need it: formulas as MathML, which browsers draw without any script."""
 
 import re
+import xml.etree.ElementTree as ET
 from functools import cache
 
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+ET.register_namespace("", MATHML[1:-1])
+BARS = "\u00af\u2015"  # over what they are the mean of
 
 
 def mathml(formula, *, display=False):
@@ -14,7 +19,26 @@ def mathml(formula, *, display=False):
     formula = re.sub(r"\\text{[^}]*}", lambda found: found[0].replace(r"\_", "_"), formula)
     drawn = convert(formula, display="block" if display else "inline")
     drawn = re.sub(r"<mi>(?=(.|&#x\w+;)</mi>)", '<mi class="letter">', drawn)  # in italics; longer ones are names
-    return drawn.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
+    drawn = drawn.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
+    return as_high_and_wide(drawn)
+
+
+def as_high_and_wide(drawn):
+    """Roots and bars as rows that site.css draws lines around: not every machine has a face in which they grow."""
+    tree = ET.fromstring(drawn)
+    for node in list(tree.iter()):
+        if node.tag == f"{MATHML}msqrt":
+            sign, under = ET.Element(f"{MATHML}mo"), ET.Element(f"{MATHML}mrow", {"class": "bar"})
+            sign.text, under[:] = "\u221a", list(node)
+            _as_row(node, "root", [sign, under])
+        elif node.tag == f"{MATHML}mover" and (node[1].text or "") in BARS:
+            _as_row(node, "bar", [node[0]])
+    return ET.tostring(tree, encoding="unicode")
+
+
+def _as_row(node, name, content):
+    node.tag, node.attrib = f"{MATHML}mrow", {"class": name}
+    node[:] = content
 
 
 @cache

@@ -17,8 +17,8 @@ from workbench.display.colours import tokens
 
 from .. import faces, packages
 from ..lessons import lessons
-from . import boards_in_pages, cards
-from .lesson_page import LessonPage
+from . import boards_in_pages, cards, record
+from .lesson_page import STANDING, LessonPage
 from .ways_to_run import ZIP, pack, ways_in, write_for_colab
 
 HERE = Path(__file__).parent
@@ -41,14 +41,19 @@ def lay_out(source):
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
     (static / "door.js").write_text(boards_in_pages.door_script(), encoding="utf-8")
     minify(*(static / name for name in ("boards.js", "predict.js", "door.js", "site.js")))
-    files = HERE.parent / "code.css", static / "site.css", static / "cards.css"
+    files = HERE.parent / "code.css", static / "site.css", static / "cards.css", static / "record.css"
     own = [file.read_text(encoding="utf-8") for file in files]
     (static / "site.css").write_text(
         "".join([faces.copied(static), tokens(), boards_in_pages.STYLE, *own]), encoding="utf-8"
     )
     pages = [LessonPage(lesson) for lesson in lessons()]
+    asked = {}
     for one in pages:
-        nbformat.write(one.page(), source / "notebooks" / one.lesson.path.name)
+        for name, page in one.pages():
+            nbformat.write(page, source / "notebooks" / f"{name}.ipynb")
+            asked |= record.questions(one, name, page)
+    record.write(asked, static / "record.js")
+    minify(static / "record.js")
     others = [name for name in OTHERS if (ROOT / name).is_file()]
     for name in others:
         (source / name).parent.mkdir(exist_ok=True)
@@ -58,6 +63,7 @@ def lay_out(source):
     )
     (static / "door.js").unlink()  # it stands in the page
     about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
+    about[f"notebooks/{STANDING}"] = "Ten questions over lessons 1 to 11: each mistake says which to open again."
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
 
 
@@ -85,11 +91,11 @@ def index(pages, others, script):
     """The first page: the door and the script that draws it there, every number of it, the ways in, and the cards."""
     door = sentence_figure(link=("Lesson 1", f"notebooks/{pages[0].lesson.name}.html"))
     fill = {
-        "still": f'<noscript><div class="opening">{cards.picture(1)}</div></noscript>',
+        "still": cards.still(),
         "door": f"{boards_in_pages.embed(door, 'door')}\n\n<script>{script}</script>",
         "ways": ways_in(),
         "cards": cards.cards(pages),
-        "pages": "\n".join(f"notebooks/{page.lesson.name}" for page in pages),
+        "pages": "\n".join(f"notebooks/{name}" for name in [*(page.lesson.name for page in pages), STANDING]),
         "others": "\n".join(name[:-3] for name in others),
     }
     first = (SOURCE / "index.md").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 import ast
 import itertools
 import math
-import re
 import warnings
 
 import nbformat
@@ -246,7 +245,7 @@ def lesson():
     sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
     before, threads, names = torch.get_default_dtype(), torch.get_num_threads(), {}
     try:
-        for part in ("imports", "schemes", "learn"):
+        for part in ("imports", "schemes", "share-right", "learn"):
             names.update(rotary=rotary, sinusoidal_encoding=sinusoidal_encoding, alibi_bias=alibi_bias)
             exec(sources[part], names)
         names["accuracy"] = ast.unparse(ast.parse(sources["race"]).body[-1])
@@ -266,12 +265,3 @@ def test_rope_keeps_no_rule_beyond_the_trained_distances(lesson):
     exec(names["accuracy"], names)
     assert names["accuracy"]("RoPE", "before", 32) > 0.99
     assert 0.3 < names["accuracy"]("RoPE", "before", 256) < 0.9
-
-
-def test_what_the_notebook_reads_off_its_table_is_in_it():
-    (output,) = [c.outputs[0].text for c in nbformat.read(NOTEBOOK, as_version=4).cells if c.id == "race-table"]
-    rows = {tuple(line.split()[:2]): [float(x) for x in re.findall(r"\d\.\d\d", line)] for line in output.splitlines()}
-    assert rows["before", "RoPE"] == [1.0] * 6 and rows["first", "ALiBi"] == [1.0] * 6
-    assert rows["first", "sinusoids"][-1] > 0.9 and max(rows["before", "sinusoids"][1:]) < 0.5
-    assert rows["first", "RoPE"][0] == 1.0 and max(rows["first", "RoPE"][1:]) < 0.5
-    assert max(rows["before", "ALiBi"]) < 0.5

@@ -6,6 +6,7 @@ the whole, with students' servers, is tried by benchmarks/load_hub.py.
 """
 
 import asyncio
+import base64
 import contextlib
 import csv
 import importlib
@@ -19,12 +20,15 @@ import stat
 import subprocess
 import sys
 import sysconfig
+import threading
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from paths import ROOT
@@ -103,8 +107,10 @@ def own_process():
 class Hub:
     """A hub's process on free ports, its state in a folder, and its pages as browsers ask for them."""
 
-    def __init__(self, state):
+    def __init__(self, state, logins=""):
         self.roster = load("roster")
+        if logins:
+            (state / "login.yaml").write_text(logins)
         self.roster.STATE = state
         config = state / "config.py"
         config.write_text(HUB.format(deploy=str(DEPLOY), config=str(DEPLOY / "jupyterhub_config.py"), state=str(state)))
@@ -278,6 +284,148 @@ def test_guessing_a_password_ends(hub):
     for i in range(20):
         hub.post(session, "login", username="lise", password=f"guess {i}")
     assert not hub.logs_in("lise", password)
+
+
+class Institution:
+    """An identity provider as a university has one: OpenID's code flow, and a learning platform's LTI 1.3 launch."""
+
+    LTI = "https://purl.imsglobal.org/spec/lti/claim"
+    SECRET = "known to the hub"
+
+    def __init__(self, port):
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
+        self.address, self.person, self.codes = f"http://127.0.0.1:{port}", "", {}
+        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+    def logins(self):
+        return f"""
+- name: the university
+  class: generic-oauth
+  settings:
+    client_id: hub
+    client_secret: {self.SECRET}
+    authorize_url: {self.address}/authorize
+    token_url: {self.address}/token
+    userdata_url: {self.address}/userinfo
+    username_claim: email
+    scope: [openid, email]
+- name: Moodle
+  class: lti13
+  settings:
+    client_id: [hub]
+    issuer: {self.address}
+    authorize_url: {self.address}/lti
+    jwks_endpoint: {self.address}/keys
+    username_key: email
+"""
+
+    def serve(self):
+        """Start it in a thread; returns the server, to be shut down."""
+        import jwt
+        from jwt.algorithms import RSAAlgorithm
+
+        institution = self
+
+        class Pages(BaseHTTPRequestHandler):
+            def do_GET(self):
+                url = urlsplit(self.path)
+                asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+                if url.path == "/authorize":  # whoever sits there has logged in at the institution
+                    code = institution.codes[institution.person] = uuid.uuid4().hex
+                    self.send_response(302)
+                    self.send_header("Location", f"{asked['redirect_uri']}?code={code}&state={quote(asked['state'])}")
+                    return self.end_headers()
+                if url.path == "/userinfo":
+                    token = self.headers["Authorization"].split()[-1]
+                    return self.say({"email": next(who for who, c in institution.codes.items() if c == token)})
+                key = {**json.loads(RSAAlgorithm.to_jwk(institution.key.public_key())), "kid": "1", "use": "sig"}
+                return self.say({"keys": [key]})
+
+            def do_POST(self):
+                sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                (code,) = sent["code"]
+                basic = base64.b64encode(f"hub:{institution.SECRET}".encode()).decode()
+                known = institution.SECRET in sent.get("client_secret", []) or basic in self.headers["Authorization"]
+                assert known and code in institution.codes.values()
+                self.say({"access_token": code, "token_type": "Bearer"})
+
+            def say(self, what):
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                self.wfile.write(json.dumps(what).encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.jwt = jwt
+        server = ThreadingHTTPServer(("127.0.0.1", int(self.address.rpartition(":")[2])), Pages)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
+
+    def launch(self, asked, person, key=None):
+        """What the platform's page posts back to the hub for this person."""
+        said = {
+            "iss": self.address, "aud": "hub", "sub": "4711", "email": person, "nonce": asked["nonce"],
+            "iat": int(time.time()), "exp": int(time.time()) + 60, f"{self.LTI}/version": "1.3.0",
+            f"{self.LTI}/message_type": "LtiResourceLinkRequest", f"{self.LTI}/deployment_id": "1",
+            f"{self.LTI}/target_link_uri": "http://hub", f"{self.LTI}/resource_link": {"id": "1"},
+            f"{self.LTI}/roles": [],
+        }  # fmt: skip
+        token = self.jwt.encode(said, key or self.key, "RS256", headers={"kid": "1"})
+        return {"id_token": token, "state": asked["state"]}
+
+
+@pytest.fixture(scope="module")
+def institution(tmp_path_factory):
+    """A hub with the institution's log-ins beside its own, and the institution."""
+    pytest.importorskip("multiauthenticator", reason="python course.py hub has not installed it")
+    there = Institution(free_ports(1))
+    server = there.serve()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DEPLOY))
+        running = Hub(tmp_path_factory.mktemp("institution"), there.logins())
+        running.passwords = running.add("ada@example.org", "grace")
+        yield there, running
+        running.end()
+    server.shutdown()
+
+
+def test_institutions_log_in_lets_in_the_roster_and_nobody_else(institution):
+    there, hub = institution
+    page = hub.browser().get(f"{hub.address}/login").text
+    assert "Log in with the university" in page and "Log in with a password" in page and "Moodle" not in page
+    for person, known in (("Ada@Example.org", True), ("mallory@example.org", False)):
+        there.person, browser = person, hub.browser()
+        answer = browser.get(f"{hub.address}/log-in-1/oauth_login", allow_redirects=False)
+        answer = browser.get(answer.headers["Location"], allow_redirects=False)  # at the institution, and back
+        answer = browser.get(answer.headers["Location"], allow_redirects=False)
+        assert answer.status_code == (302 if known else 403)
+        assert hub.who(browser) == ("ada@example.org" if known else None)
+    browser = hub.browser()
+    browser.get(f"{hub.address}/native/login")
+    hub.post(browser, "native/login", username="grace", password=hub.passwords["grace"])
+    assert hub.who(browser) == "grace", "the hub's own passwords go on"
+    hub.post(stranger := hub.browser(), "native/login", username="grace", password="wrong")
+    assert hub.who(stranger) is None
+
+
+def test_learning_platform_logs_in_and_a_forged_launch_does_not(institution):
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    there, hub = institution
+    forged = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    for person, key, status in (
+        ("ada@example.org", None, 302), ("mallory@example.org", None, 403), ("ada@example.org", forged, 400),
+    ):  # fmt: skip
+        browser = hub.browser()
+        sent = {"iss": there.address, "login_hint": "1", "target_link_uri": hub.address, "client_id": "hub"}
+        answer = browser.post(f"{hub.address}/log-in-2/lti13/oauth_login", data=sent, allow_redirects=False)
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(answer.headers["Location"]).query).items()}
+        answer = browser.post(asked["redirect_uri"], data=there.launch(asked, person, key), allow_redirects=False)
+        assert answer.status_code == status, answer.text[-500:]
+        assert hub.who(browser) == (person if status == 302 else None)
 
 
 # ------------------------------------------------------------------------------------------------------------- roster
@@ -797,7 +945,7 @@ def class_of(roster, monkeypatch, tmp_path):
     homes = {person["id"]: tmp_path / "homes" / person["id"] for person in people[:2]}
     entries = {id: SimpleNamespace(pw_dir=str(home), pw_name=id) for id, home in homes.items()}
     monkeypatch.setattr(collect.spawners, "home", entries.get)
-    monkeypatch.setattr(collect, "acting_as", lambda entry: contextlib.nullcontext())
+    monkeypatch.setattr(collect.homes, "acting_as", lambda entry: contextlib.nullcontext())
     monkeypatch.delenv("SUDO_UID", raising=False)
     old = os.umask(0o022)
     yield collect, homes
@@ -812,31 +960,70 @@ def handed_in(home, name, text):
     return file
 
 
-def test_collect_keeps_all_counts_the_newest_names_the_missing(class_of, tmp_path, capsys):
+def test_collect_keeps_all_says_when_and_names_the_missing(class_of, tmp_path, capsys):
     collect, homes = class_of
     first = handed_in(homes["王小明"], "2026-01-01 09.00.00.000000 03_masking.ipynb", "first")
-    out = tmp_path / "out"
+    out = tmp_path / "out/03"
     os.utime(first, (0, 0))  # whoever is late may try that
-    collect.main(["03", str(out)])
-    assert not [*(out / "03-all/王小明").glob("1970*")]
+    load("deadlines").main(["3", "2026-12-01"])
+    collect.main(["03", str(out.parent)])
     first.unlink()  # it stays collected
     handed_in(homes["王小明"], "2025-01-01 09.00.00.000000 03_masking.ipynb", "second, with an earlier name")
-    collect.main(["03", str(out)])
-    collect.main(["03", str(out)])
+    collect.main(["03", str(out.parent)])
+    collect.main(["03", str(out.parent)])
     assert "1 of 3 handed in notebook 03. Nothing from: ada@example.org, eve." in capsys.readouterr().out
-    assert {str(path.relative_to(out / "03")) for path in (out / "03").rglob("*") if path.is_file()} == {
-        "roster.csv", "王小明/03_masking.ipynb",
-    }  # fmt: skip
-    assert (out / "03/王小明/03_masking.ipynb").read_text() == "second, with an earlier name"
-    assert sorted(path.read_text() for path in (out / "03-all/王小明").iterdir()) == [
-        "first", "second, with an earlier name",
-    ]  # fmt: skip
-    with open(out / "03/roster.csv", encoding="utf-8", newline="") as file:
+    with open(out / "times.csv", encoding="utf-8", newline="") as file:
+        came = {row["path"]: row["time"] for row in csv.DictReader(file)}
+    assert [(out / path).read_text() for path in sorted(came, key=came.get)] == [
+        "first",
+        "second, with an earlier name",
+    ]
+    assert {*map(str, came), "roster.csv", "times.csv", "deadlines.csv"} == {
+        str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()
+    }
+    assert all(moment > "2026" for moment in came.values()), "what a student sets is not asked"
+    with open(out / "roster.csv", encoding="utf-8", newline="") as file:
         assert [row["id"] for row in csv.DictReader(file)] == ["ada@example.org", "王小明", "eve"]
-    with open(out / "03-times.csv", encoding="utf-8", newline="") as file:
-        counts = {row["id"]: row["count"] for row in csv.DictReader(file)}
-    assert counts == {"ada@example.org": "0", "王小明": "2", "eve": "0"}
-    assert all(mode(path) & 0o077 == 0 for path in (out / "03", out / "03-all", out / "03-times.csv"))
+    assert "03,,2026-12-01T23:59" in (out / "deadlines.csv").read_text()
+    assert all(mode(path) & 0o077 == 0 for path in (out, out / "times.csv"))
+
+
+def test_students_see_their_own_deadline_and_nobody_elses(class_of, capsys):
+    _, homes = class_of
+    deadlines, told = load("deadlines"), lambda id: json.loads((homes[id] / deadlines.TOLD).read_text())
+    deadlines.main(["03", "2026-12-01 18:00"])
+    deadlines.main(["3", "2026-12-08", "王小明"])
+    capsys.readouterr()
+    deadlines.main([])
+    assert [line.split()[::2] for line in capsys.readouterr().out.splitlines()] == [["03", "all"], ["03", "王小明"]]
+    assert told("ada@example.org")["03"].startswith("2026-12-01T18:00")
+    assert told("王小明")["03"].startswith("2026-12-08T23:59")
+    deadlines.main(["03", "none", "王小明"])
+    assert told("王小明") == told("ada@example.org")
+    for wrong, said in (
+        (["03", "soon"], "'soon' is no deadline"),
+        (["03", "2026-12-08", "nobody"], "has the id nobody"),
+    ):
+        with pytest.raises(SystemExit, match=said):
+            deadlines.main(wrong)
+
+
+def test_feedback_comes_into_each_students_files(class_of, tmp_path, capsys):
+    collect, homes = class_of
+    with pytest.raises(SystemExit, match="not graded yet"):
+        collect.hand_back(["03", str(tmp_path)])
+    feedback = tmp_path / "03/graded/feedback"
+    feedback.mkdir(parents=True)
+    rows = ["student,id,page", "Ada,ada@example.org,a.html", "X,王小明,x.html", "Eve,eve,"]
+    (feedback.parent / "handed-in.csv").write_text("\n".join(rows), encoding="utf-8-sig")
+    for text in ("first", "after a word with the teacher"):
+        for name in "ax":
+            (feedback / f"{name}.html").write_text(f"{name}, {text}")
+        collect.hand_back(["03", str(tmp_path)])
+    pages = {id: home / "attention/my/feedback/03.html" for id, home in homes.items()}
+    assert {id: page.read_text()[0] for id, page in pages.items()} == {"ada@example.org": "a", "王小明": "x"}
+    assert all("a word" in page.read_text() and mode(page) == 0o600 for page in pages.values())
+    assert "2 of 3 students have their page: my/feedback/03.html" in capsys.readouterr().out
 
 
 def test_collect_leaves_out_what_is_no_notebook_and_says_so(class_of, tmp_path, capsys, monkeypatch):
@@ -853,7 +1040,7 @@ def test_collect_leaves_out_what_is_no_notebook_and_says_so(class_of, tmp_path, 
     assert collect.LARGEST == 20e6, "what a file left out is told"
     monkeypatch.setattr(collect, "LARGEST", 10)
     collect.main(["03", str(tmp_path / "out")])
-    assert [path.read_text() for path in (tmp_path / "out/03-all/王小明").iterdir()] == ["good"]
+    assert [path.read_text() for path in (tmp_path / "out/03/王小明").iterdir()] == ["good"]
     said = capsys.readouterr().err
     assert all(f"{name}.ipynb was left out" in said for name in ("large", "pipe", "link")) and "half" not in said
 
@@ -864,7 +1051,7 @@ def test_collect_stops_before_the_disk_is_full(class_of, tmp_path, monkeypatch):
         handed_in(homes["王小明"], f"{i}.ipynb", str(i))
     monkeypatch.setattr(collect, "MOST", 3)
     collect.main(["03", str(tmp_path / "out")])
-    assert len([*(tmp_path / "out/03-all/王小明").iterdir()]) == 3
+    assert len([*(tmp_path / "out/03/王小明").iterdir()]) == 3
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
@@ -933,6 +1120,8 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     press("ada@example.org", "m - n")
     press("王小明", "m - n")
     press("王小明", "")  # the newest counts
+    load("deadlines").main(["03", "2026-01-01"])
+    load("deadlines").main(["03", "2999-01-01", "王小明"])
     collect.main(["03", str(out)])
     said = capfd.readouterr().out
     assert said.endswith(f"python course.py grade {out / '03'}\n")
@@ -947,6 +1136,10 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     from workbench.exercises.engine.exercise import EXERCISES
 
     assert EXERCISES["3.2"].misconceptions["top-left"].name in page and "First difference: A has" in page
+    collect.hand_back(["03", str(out)])
+    back = {id: (home / "attention/my/feedback/03.html").read_text(encoding="utf-8") for id, home in homes.items()}
+    assert back["王小明"] == page and "after the deadline" not in page
+    assert "2 of 7 points" in back["ada@example.org"] and "after the deadline" in back["ada@example.org"]
 
 
 def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monkeypatch):
@@ -957,7 +1150,7 @@ def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monke
     monkeypatch.setenv("SUDO_UID", "1000")
     monkeypatch.setenv("SUDO_GID", "1001")
     collect.main(["03", str(tmp_path / "out")])
-    assert set(owned.values()) == {(1000, 1001)} and tmp_path / "out/03/王小明/03_masking.ipynb" in owned
+    assert set(owned.values()) == {(1000, 1001)} and tmp_path / "out/03/times.csv" in owned
     collect.live([str(tmp_path / "out")], until_stopped=False)
     assert owned[tmp_path / "out/live/王小明.jsonl"] == (1000, 1001)
 

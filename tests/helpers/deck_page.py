@@ -41,19 +41,20 @@ LOOK_AT_ALL = f"""async (only) => {{
     // a board fits itself to its slide in the frame in which it comes
     if (slide.querySelector(".saved-board")) for (const _ of "ab") await new Promise(requestAnimationFrame);
     const say = (what, found = "") => wrong.push(`slide ${{i + 1}}: ${{what}} ${{found}}`);
-    const [body, heading, picture] = [".body", ".heading", ".picture"].map((name) => slide.querySelector(name));
+    const part = (name) => slide.querySelector(`:scope > .${{name}}`);
+    const [body, heading, picture] = ["body", "heading", "picture"].map(part);
     const scale = Reveal.getScale(), box = slide.getBoundingClientRect();
     const hasDrawer = slide.matches(".drawn.codes"); // which lies over the picture, and scrolls
     // Of a slide that has a question for its heading, at any of its steps.
     const lookAtStep = () => {{
       const drawing = picture?.querySelector("svg"), head = heading.getBoundingClientRect();
       if (!drawing && !slide.querySelector(".saved-board, .outputs svg, .outputs img")) say("shows nothing");
-      const read = ".heading, .picture text:not(.code), .choice"; // a line of code is no prose, as in a drawer
+      const read = ".heading, .picture text:not(.code, .small *), .choice"; // no drawer, no small picture
       const shown = [...slide.querySelectorAll(read)].map((one) => one.textContent);
       const words = shown.join(" ").replaceAll("NaN", "").match(/\\p{{L}}{{2,}}/gu) ?? [];
       if (words.length > 25) say("has too many words:", words.length);
       if (heading.scrollWidth > heading.clientWidth + 1) say("has a heading that does not fit");
-      for (const text of slide.querySelectorAll(".picture text")) {{
+      for (const text of picture?.querySelectorAll("text:not(.small *)") ?? []) {{
         const own = text.getBoundingClientRect(), size = parseFloat(getComputedStyle(text).fontSize);
         const long = drawing.getScreenCTM().a / scale;
         if (size * long < 23.9) say("has small letters:", `${{size * long}} px: ${{text.textContent}}`);

@@ -20,6 +20,8 @@ from workbench.display import show
 from workbench.places import COPY_VARIABLE
 from workbench.predict import NotYet, Prediction
 
+FORM = "application/vnd.jupyter.widget-view+json"
+
 
 class Wrong(Exception):
     """What is wrong, in lines that IPython shows without a traceback."""
@@ -53,7 +55,7 @@ def run(source):
     with capture_output() as seen, value_shown, error_shown:
         result = shell.run_cell(source)
     error = result.error_before_exec or result.error_in_exec
-    drawn = "".join(str(output.data) for output in seen.outputs)
+    drawn = "".join(str(output.data) for output in seen.outputs if FORM not in output.data)
     return Came(error, values[0] if values else None, seen.stdout + seen.stderr + drawn)
 
 
@@ -97,7 +99,7 @@ def stops_without_a_guess(came):
     elif '"show"' not in str(came.error) or "\n" in str(came.error):
         yield f"without a guess it does not say in one line how to give up: {came.error}"
     if came.printed:
-        yield f"without a guess it shows something: {came.printed}"
+        yield f"without a guess it shows more than a form: {came.printed}"
 
 
 def shows_the_answer_that_was_saved(came, cell, after="the notebook"):

@@ -44,7 +44,7 @@ def test_a_question_is_one_cell_with_a_computed_answer(path):
     assert {cell.id: wrong for cell in cells if (wrong := list(what_is_wrong_with(cell)))} == {}
 
 
-def test_run_all_stops_at_the_first_question_with_one_line(tmp_path):
+def test_run_all_stops_at_the_first_question_with_its_form(tmp_path):
     """In a real kernel, as JupyterLab runs it."""
     (tmp_path / "notebooks").mkdir()
     shutil.copy2(NOTEBOOKS[0], tmp_path / "notebooks")
@@ -56,6 +56,7 @@ def test_run_all_stops_at_the_first_question_with_one_line(tmp_path):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     ran = [cell for cell in code if cell.execution_count is not None]
     assert "predict" in ran[-1].metadata.tags and ran == code[: len(ran)] and len(ran) < 10
-    (output,) = ran[-1].outputs
+    form, output = ran[-1].outputs
+    assert "application/vnd.jupyter.widget-view+json" in form.data
     (line,) = output.traceback
     assert output.output_type == "error" and "Your guess first" in line and "\n" not in line

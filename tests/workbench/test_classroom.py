@@ -10,7 +10,6 @@ from traitlets.config import Config
 
 from workbench import classroom
 from workbench.display.colours import on_any
-from workbench.exercises import progress
 
 CELLS = ("text", "def my_f(x):\n    return x", 'check("3.2", my_f)', "my_scores = 2", "progress()")
 
@@ -100,22 +99,33 @@ def test_the_cells_that_were_run_are_the_kernels_in_order():
         InteractiveShell.clear_instance()
 
 
-def test_there_is_no_button_where_nobody_collects(monkeypatch):
-    monkeypatch.delenv(classroom.HAND_IN_VARIABLE, raising=False)
-    assert classroom.button() is None
-
-
-def test_the_button_stands_with_the_progress_and_hands_in_when_pressed(notebook, tmp_path, monkeypatch):
-    monkeypatch.setenv(classroom.HAND_IN_VARIABLE, "~/handed-in")
+def test_button_stands_below_each_exercise_where_somebody_collects(notebook, tmp_path, monkeypatch):
     monkeypatch.setenv(classroom.SESSION, str(notebook))
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path))
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
-    monkeypatch.setattr(classroom, "cells_run", lambda: ["my_scores = 3"])
-    monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path))
-    progress()
-    press, words = shown[0].children
-    assert press.description == "Hand in this notebook" and "other students cannot read it" in words.value
-    press.click()
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    try:
+        shell.run_cell("from workbench.exercises import check, progress")
+        shell.run_cell("check('3.2', ...)")
+        assert not shown, "nobody collects"
+        monkeypatch.setenv(classroom.HAND_IN_VARIABLE, "~/handed-in")
+        shell.run_cell("check('3.2', ...); check('3.1', ...)")
+        shell.run_cell("progress()")
+        ((press, words),) = (one.children for one in shown)
+        assert press.description == "Hand in this notebook" and "other students cannot read it" in words.value
+        shell.run_cell("my_scores = 3", store_history=True)
+        press.click()
+    finally:
+        InteractiveShell.clear_instance()
     assert "Handed in: notebook 3" in words.value and "my_scores" in words.value and on_any("quiet") in words.value
     assert len(list((tmp_path / "handed-in/03").iterdir())) == 1
+
+
+@pytest.mark.parametrize(("due", "said"), [("2999-05-03T23:59+00:00", "Hand in by "), ("2026-05-03T23:59", "is late.")])
+def test_button_says_until_when(tmp_path, monkeypatch, due, said):
+    (tmp_path / "deadlines.json").write_text(json.dumps({"03": due}))
+    monkeypatch.setenv(classroom.DEADLINES_VARIABLE, str(tmp_path / "deadlines.json"))
+    assert said in classroom.button("3").children[1].value and "May" in classroom.button("3").children[1].value
+    assert "deadline" not in classroom.button("4").children[1].value

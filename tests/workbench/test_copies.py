@@ -37,7 +37,8 @@ def ids(cells):
 
 
 def sources(cells):
-    return [c["source"] for c in cells]
+    """What stands in the cells, but for the line that a hidden question shows."""
+    return [c["source"].removeprefix(f"{copies.FIRST_LINES['predict']}\n") for c in cells]
 
 
 LESSON = [

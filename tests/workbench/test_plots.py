@@ -327,3 +327,11 @@ def test_map_of_something_else_says_what_its_rows_and_columns_are():
     assert figure.description == "Sinusoids, 10 rows by 12 columns, position by feature. Colours from −1 to 1."
     assert [axis.get_label_text() for axis in (figure.axes[0].yaxis, figure.axes[0].xaxis)] == ["position", "feature"]
     assert "10 queries by 12 keys" in heatmap(torch.zeros(10, 12)).description
+
+
+@pytest.mark.filterwarnings("error:Glyph")
+def test_a_word_whose_signs_no_face_has_is_named_by_its_place():
+    nobodys = "\U000f0000"  # of private use: no face has it
+    figure = heatmap(torch.eye(3), ["tea", nobodys, "תה"], title="Own words")
+    assert [ticks(axis) for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis)] == [["tea", "1", "תה"]] * 2
+    figure.savefig(io.BytesIO())

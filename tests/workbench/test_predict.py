@@ -2,6 +2,8 @@
 
 import fractions
 import math
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -261,12 +263,62 @@ def test_a_page_without_python_gets_what_it_needs_to_judge():
 
 
 @pytest.mark.parametrize("guess", [..., None, [1, ...]])
-def test_in_a_copy_nothing_is_revealed_without_a_guess(copy, guess):
+def test_in_a_copy_nothing_is_revealed_without_a_guess(copy, guess, capsys):
     with pytest.raises(NotYet) as stop:
         predict(ONE, guess, 1234, column=5678)
     (line,) = stop.value._render_traceback_()
     assert "\n" not in line and 'guess = "show"' in line and "..." in line
-    assert "1234" not in line and "5678" not in line
+    assert not any(number in said for number in ("1234", "5678") for said in (line, capsys.readouterr().out))
+
+
+def form_of(question, truth, **slips):
+    """The form that the cell shows, in a kernel that has seen no guess yet."""
+    module._first_wrong.clear()
+    shown = []
+    with mock.patch.object(module, "display", shown.append):
+        try:
+            return predict(question, ..., truth, **slips)
+        except NotYet:
+            return shown[0]
+
+
+def enter(form, text):
+    form._hear(form, {"guess": text}, [])
+    return form.prediction.status
+
+
+def test_a_form_tells_a_page_nothing_before_its_answer(copy):
+    form = form_of(ONE, 1234, column=5678)
+    for text, told in (("what?", False), ("5678", False), ("7", True)):
+        enter(form, text)
+        assert ("1234" in str(form.get_state())) == told == (not form.is_open)
+
+
+def test_a_form_has_another_try_and_says_what_was_wrong(copy):
+    form = form_of(ONE, 1234, column=5678)
+    assert enter(form, "5678") == "wrong" and "You <em>did</em> column. You have another try." in form.verdict
+    assert enter(form, "1234.0") == "right" and "Right" in form.verdict and form.entered == "1234.0"
+
+
+def test_what_was_entered_stands_there_in_the_next_kernel(copy):
+    for text in ("7", "what?", "5678"):
+        enter(form_of(ONE, 1234, column=5678), text)
+    again = form_of(ONE, 1234, column=5678)
+    assert again.entered == "5678" and "column" in again.verdict and not again.is_open
+    assert form_of(WHOLE, 12).prediction is None  # another question has its own
+    enter(form_of(YES, "yes"), "show")
+    assert form_of(YES, "yes").prediction.status == "shown"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"01.x": 7}', '{"%s": 7}', '{"%s": [7, null]}'])
+def test_damaged_guesses_cost_nothing_but_themselves(copy, content):
+    Path(places.GUESSES_FILE).write_text(content.replace("%s", ONE.id))
+    assert enter(form_of(ONE, 1234), "1234") == "right" and form_of(ONE, 1234).entered == "1234"
+
+
+def test_a_guess_in_the_cell_counts_before_the_forms(copy):
+    enter(form_of(ONE, 1234), "7")
+    assert predict(ONE, 1234, 1234).status == "right"
 
 
 def test_in_a_copy_the_truth_comes_after_the_second_wrong_guess(copy):

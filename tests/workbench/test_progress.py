@@ -10,6 +10,7 @@ from filelock import FileLock
 
 import attn_lib
 from workbench import progress as kept
+from workbench import shared_json
 from workbench.exercises import check, progress
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.verdict import Verdict
@@ -66,7 +67,7 @@ def test_a_notebook_waits_while_another_one_writes(own_folder):
         other = threading.Thread(target=tries)
         other.start()
         other.join(0.3)
-        kept._replace(own_folder / PROGRESS_FILE, '{"2.1": "done"}')
+        shared_json.replace(own_folder / PROGRESS_FILE, '{"2.1": "done"}')
     other.join()
     assert kept.load(own_folder) == {"1.1": "done", "2.1": "done"}
 
@@ -97,15 +98,15 @@ def test_a_disk_that_is_full_costs_nothing_of_what_was_kept(own_folder, monkeypa
 
 @pytest.mark.parametrize("times", [3, 1000])
 def test_a_file_in_use_is_waited_for_but_not_for_ever(own_folder, monkeypatch, times):
-    replace, held = kept.os.replace, iter(range(times))
+    replace, held = shared_json.os.replace, iter(range(times))
 
     def refusing(*paths):
         if next(held, None) is not None:
             raise PermissionError("in use")
         replace(*paths)
 
-    monkeypatch.setattr(kept.os, "replace", refusing)
-    monkeypatch.setattr(kept.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(shared_json.os, "replace", refusing)
+    monkeypatch.setattr(shared_json.time, "sleep", lambda seconds: None)
     stored = kept.store(Verdict("1.1", "correct"))
     assert stored == (times == 3) == (kept.load() == {"1.1": "done"})
     assert not [path for path in own_folder.iterdir() if not path.name.endswith((".json", ".lock"))]
@@ -124,7 +125,7 @@ def test_a_folder_without_write_access_is_said_once(monkeypatch):
         raise PermissionError("read-only")
 
     kept.store(Verdict("3.3", "correct"))
-    monkeypatch.setattr(kept, "_replace", refuse)
+    monkeypatch.setattr(shared_json, "replace", refuse)
     verdict = check("3.2", attn_lib.causal_mask)
     assert verdict.status == "correct" and "could not be saved" in verdict.message
     for answer in (lambda scores, mask: scores, EXERCISES["3.3"].reference):  # nothing to be added

@@ -50,7 +50,8 @@ class Step:
     shown; gap: after how many columns there is a gap, a number or a control's name; parts: names of
     what stands between gaps, and no gap after the last; hidden steps are never drawn;
     wires: the names from which connectors are drawn, if not from all that it is computed from; sparse: what is nan is
-    not there, and its cell stays empty; pin: a hand may write over its numbers, and what follows takes the hand's.
+    not there, and its cell stays empty ("rows": where a whole row is nan); tiles: the controls after whose number of
+    rows and of columns a line is drawn; pin: a hand may write over its numbers, and what follows takes the hand's.
     """
 
     name: str
@@ -66,7 +67,8 @@ class Step:
     gap: object = 0
     parts: tuple = ()
     wires: tuple | None = None
-    sparse: bool = False
+    sparse: object = False
+    tiles: tuple = ()
     pin: bool = False
 
 
@@ -384,7 +386,7 @@ def _step_panel(step, panels):
     operation, options = step.operation, step.operation.options
     record, given = operation.record, [panels[name] for name in operation.of]
     panel = _panel(step, step.name) | {"does": operation.does, "role": record.role, "of": operation.of}
-    panel |= {"wires": step.wires, "sparse": step.sparse, "pin": step.pin}
+    panel |= {"wires": step.wires, "sparse": step.sparse, "tiles": step.tiles, "pin": step.pin}
     rows, columns = record.words(given, options)
     panel["rows"] = rows if step.rows is None else panel["rows"]
     panel["columns"] = columns if step.columns is None else panel["columns"]

@@ -44,7 +44,8 @@ class Plane(Figure):
     """Keys as points in the plane of two of their numbers, with lines of equal score for one query.
 
     axes: which two numbers, and what they reach from and to; row: whose query it is; moves: whose key can be dragged;
-    beside: the key that it is compared with.
+    beside: the key that it is compared with; weights and outputs: where they are named, what becomes of `beside` is in
+    the plane too; places: other words and where they stand, to drag the key to.
     """
 
     axes: tuple
@@ -52,3 +53,6 @@ class Plane(Figure):
     row: int = 0
     moves: int = 2
     beside: int = 1
+    weights: str = ""
+    outputs: str = ""
+    places: tuple = ()

@@ -29,6 +29,20 @@ class Judge:
         may = {slot: sorted(self.may[slot]) for slot in slots}
         return {"sentences": forms, "may": may, "follows": _tables(self.follows, may), "apart": list(self.apart)}
 
+    def begins(self, sentences=2):
+        """The first sentences of a sound story, as text."""
+        r = random.Random(0)
+        draws = (
+            self.follows({slot: r.choice(sorted(words)) for slot, words in self.may.items()}) for _ in range(TRIED)
+        )
+        alike = [pair for pair in self.apart if set(pair) <= self.may.keys()]
+        sound = (
+            slots for slots in draws if all(slots[one].rstrip("s") != slots[other].rstrip("s") for one, other in alike)
+        )
+        slots = next(sound, {})
+        forms = (word for sentence in self.sentences[:sentences] for word in sentence[-1].split())
+        return " ".join(slots.get(word.upper(), word) if word[0].isupper() else word for word in forms) if slots else ""
+
 
 def _tables(follows, may):
     """For each slot that is not drawn: the slots it follows from, and its word for each of their words."""

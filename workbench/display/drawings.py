@@ -7,8 +7,8 @@ for what is not known yet, which is drawn as an empty place, so that nothing mov
     draw("bars", names=["I", "like"], values=[0.24, 0.76])
     draw("bars", {"names": ["I", "like"], "values": [0.24, None]}, {"values": [0.24, 0.76]})
 
-The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, flow, tiles, lines of code; beside and stacked
-for two of them.
+The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, points, flow, tiles, wall, lines of code; beside
+and stacked for two of them, album for four that were there before.
 """
 
 import html
@@ -20,16 +20,18 @@ import zlib
 from .colours import tokens
 
 WIDTH, HEIGHT = 1168, 520
+NARROW = 600  # for a phone held upright, on which a letter of LEAST has 14 pixels
 LEAST = 24  # pixels of a letter, where a drawing is as wide as WIDTH
 SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the largest
+SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
 VOCABULARY = {}
 
 
 class Drawing:
     """The steps of a drawing, each as SVG, and what is said of each to somebody who does not see it."""
 
-    def __init__(self, steps, said, height):
-        self.steps, self.said, self.height = steps, said, height
+    def __init__(self, steps, said, height, width=WIDTH):
+        self.steps, self.said, self.height, self.width = steps, said, height, width
 
     def svg(self, step=-1):
         """One step; what it adds to the one before it has the class `new`."""
@@ -41,7 +43,7 @@ class Drawing:
         ]
         alt = html.escape(self.said[step])
         return (
-            f'<svg class="attn-drawing" viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{alt}">'
+            f'<svg class="attn-drawing" viewBox="0 0 {self.width} {self.height:.0f}" role="img" aria-label="{alt}">'
             f"{self.hatched(''.join(shown), step)}</svg>"
         )
 
@@ -67,7 +69,7 @@ HATCH = (
 )
 FACES = """
 .attn-drawing {
-  display: block; width: 100%; max-width: 1168px; height: auto;
+  display: block; width: 100%; max-width: 1168px; height: auto; overflow: visible;
   --hatch-paper: color-mix(in srgb, var(--quiet) 18%, var(--card));
   --hatch-line: color-mix(in srgb, var(--quiet) 60%, var(--card));
 }
@@ -96,6 +98,75 @@ def draw(picture, *steps, height=HEIGHT, **first):
     for pen, state in zip(pens, states, strict=True):
         VOCABULARY[picture](pen, state, states)
     return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height)
+
+
+def draw_narrow(picture, *steps):
+    """The same drawing for a phone held upright: what stands side by side is stacked; None where it has no room."""
+    states = in_full(steps)
+    if not all(is_narrow(picture, state) for state in states):
+        return None
+    height = max(narrow_height(picture, state) for state in states)
+    pens = [Pen(NARROW, height) for _ in states]
+    for pen, state in zip(pens, states, strict=True):
+        VOCABULARY[picture](pen, state, states)
+    return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height, NARROW)
+
+
+def is_narrow(picture, state):
+    """Whether a drawing can be read at that width."""
+    if picture in ("beside", "stacked"):
+        return all(is_narrow(*side) for name, side in state.items() if name in ("left", "right", "upper", "lower"))
+    if picture == "matrices":
+        return all(matrix_width(item) <= 9 for item in state["items"] if isinstance(item, dict))
+    if picture == "sentence":
+        return sum(max(4, len(str(word))) for word in state["words"]) <= 40 and len(state["words"]) < 8
+    if picture == "tiles":
+        longest = max(len(line) for row in state["cells"] for one in row for line in words_of_tile(one).split("\n"))
+        return len(state["cells"][0]) * 14 * longest + 16 * max(map(len, map(str, state.get("rows") or [""]))) < NARROW
+    return picture in ("bars", "curve", "plane", "points", "wall", "flow", "strip")
+
+
+def matrix_width(item):
+    return len(as_rows(item["rows"])[0])
+
+
+def words_of_tile(one):
+    return one[0] if isinstance(one, list) and isinstance(one[0], str) else "" if isinstance(one, list) else str(one)
+
+
+def narrow_height(picture, state):
+    if picture == "matrices":
+        return sum(line_height(line) for line in lines_of(state["items"]))
+    if picture == "beside":
+        return narrow_height(*state["left"]) + narrow_height(*state["right"]) + 30
+    if picture == "stacked":
+        return narrow_height(*state["upper"]) + narrow_height(*state["lower"]) + 30
+    if picture == "flow":
+        rows = 1 + max(row for _, row in state["boxes"].values())
+        return 120 * (columns_of(state) if columns_of(state) > 3 else rows)
+    if picture == "bars":
+        return 76 * len(state["names"]) + (60 if state.get("caption") else 0)
+    return 150 * len(state["cells"]) + 60 if picture == "tiles" else 330 if picture in ("sentence", "strip") else 480
+
+
+def columns_of(state):
+    return 1 + max(column for column, _ in state["boxes"].values())
+
+
+def lines_of(items):
+    """Matrices, each with the sign before it, as they stand one below another."""
+    lines = []
+    for item in items:
+        if not lines or (lines[-1] and isinstance(lines[-1][-1], dict)):
+            lines.append([])
+        lines[-1].append(item)
+    return lines
+
+
+def line_height(line):
+    matrix = as_rows(line[-1]["rows"])
+    size = min(90, (NARROW - 24 * 4 - label_width(line[-1].get("left"))) / len(matrix[0]))
+    return size * len(matrix) + 56 * bool(line[-1].get("name")) + 50 * bool(line[-1].get("top")) + 40
 
 
 def in_full(steps):
@@ -153,7 +224,8 @@ class Pen:
         """Words; a list of them has parts, each words or (words, what is different: ink, up, down, face, weight)."""
         style = f"font-size:{size:g}px;" + (f"font-weight:{weight};" if weight else "")
         face = f' class="{face}"' if face else ""
-        inner = "".join(span(part) for part in (words if isinstance(words, list) else [words]))
+        parts = words if isinstance(words, list) else [words] if "code" in face else lowered(words, size)
+        inner = "".join(span(part) for part in parts)
         self.parts.append(
             f'<text{face} x="{self.x + x:.1f}" y="{y:.1f}" text-anchor="{anchor}" style="{style}fill:{colour(ink)}">'
             f"{inner}</text>"
@@ -185,6 +257,13 @@ class Pen:
             f'stroke-linejoin="{join}"{dash}/>'
         )
 
+    def head(self, x, y, size, ink):
+        """An arrow's head whose point is there, downwards."""
+        points = " ".join(
+            f"{self.x + a:.1f},{b:.1f}" for a, b in ((x, y), (x - 0.62 * size, y - size), (x + 0.62 * size, y - size))
+        )
+        self.parts.append(f'<polygon points="{points}" fill="{colour(ink)}"/>')
+
     def disc(self, x, y, radius, fill, *, edge=None):
         edge = f' stroke="{colour(edge)}" stroke-width="4"' if edge else ""
         self.parts.append(f'<circle cx="{self.x + x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}"{edge}/>')
@@ -199,6 +278,18 @@ class Pen:
         head = [(c, d), (e - across[0], f + across[1]), (e + across[0], f - across[1])]
         points = " ".join(f"{self.x + x:.1f},{y:.1f}" for x, y in head)
         self.parts.append(f'<polygon points="{points}" fill="{colour(ink)}"/>')
+
+
+def lowered(words, size):
+    """The parts of words in which W_q has its q below the line."""
+    parts = []
+    for i, part in enumerate(SUBSCRIPT.split(str(words))):
+        down = round(0.22 * size)
+        if i % 2:
+            parts.append((part, {"size": max(LEAST, round(0.7 * size)), "dy": down}))
+        elif part:
+            parts.append((part, {"dy": -down}) if i else part)
+    return parts
 
 
 def span(part):
@@ -298,7 +389,7 @@ def bars(pen, state, states):
 
     if state.get("caption"):
         pen.text(pen.width / 2, 34, state["caption"], ink="quiet")
-    if state.get("lying"):
+    if state.get("lying") or pen.width <= NARROW:
         begin = 60 if state.get("caption") else 4
         room = max(150, 20 * max(len(str(name)) for name in names) + 24)
         step = min(130, (pen.height - begin) / len(names))
@@ -351,14 +442,11 @@ def bricks(pen, state, states):
         x, middle = 20 + j * wide, 20 + j * wide + wide * 0.42
         off = j == state.get("hatched")
         pen.word(middle, foot + 52, name, size=34 if off else 44, ink="quiet" if off else "ink")
-        at = foot - u if tall is None else foot - tall * u
-        if tall is None:
-            pen.box(x + wide * 0.14, foot - u, wide * 0.56, u - 3, edge="quiet", dashed=True)
-        else:
-            for i in range(math.ceil(tall - 1e-9)):
-                part = min(1, tall - i)
-                fill = "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78)
-                pen.box(x + wide * 0.14, foot - (i + part) * u, wide * 0.56, part * u - 3, fill)
+        at = foot - (tall or 0) * u  # of what is asked for nothing stands there: a box would have a height
+        for i in range(math.ceil((tall or 0) - 1e-9)):
+            part = min(1, tall - i)
+            fill = "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78)
+            pen.box(x + wide * 0.14, foot - (i + part) * u, wide * 0.56, part * u - 3, fill)
         power = number(scores[j]) if scores[j] is not None else "0" if off else "?"
         e = ("e", {"font": "italic 400 38px var(--text)"})
         pen.text(middle, at - 18, [e, (power, {"dy": -15, "size": 24}), (f" = {number(tall)}", {"dy": 15})])
@@ -418,9 +506,19 @@ def matrices(pen, state, states):
     """Matrices in a row, with signs between them: items, each a sign or a dict of rows, name, thing, left, top, mark.
 
     A number is written in its cell; True is a filled cell and False an empty one; None is not known yet. `mark`ed rows
-    are framed, `dim` ones pale; a vector is one row. `left` and `top` name rows and columns; `bare` writes no numbers.
+    and `column`s are framed, those not in `only` pale, where "diagonal" can be asked for too; a vector is one row.
+    `left` and `top` name rows and columns; `bare` writes no numbers.
     """
     items = state["items"]
+    lines = lines_of(items)
+    if pen.width <= NARROW and len(lines) > 1:
+        y, scale = 0, pen.height / sum(line_height(line) for line in lines)
+        for line in lines:
+            part = Pen(pen.width, scale * line_height(line), pen.x, said=pen.said)
+            matrices(part, {"items": line}, [{"items": line}])
+            pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
+            y += part.height
+        return
     shapes = [one if isinstance(one, str) else as_rows(one["rows"]) for one in items]
     signs = sum(sign_width(one) for one in shapes if isinstance(one, str))
     sides = sum(label_width(one.get("left")) for one in items if isinstance(one, dict))
@@ -457,11 +555,14 @@ def matrices(pen, state, states):
             )
         write = writing(shape, size - 4) if not item.get("bare") else silent
         for i, row in enumerate(shape):
-            pale = item.get("only") is not None and i not in item["only"]
+            only = item.get("only")
             for j, value in enumerate(row):
+                pale = only is not None and (i != j if only == "diagonal" else i not in only)
                 cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale, write)
         for i in item.get("mark") or []:
             pen.box(x - 5, y + i * high - 5, wide + 6, high + 6, edge=thing, thick=5, round=8)
+        for j in item.get("column") or []:
+            pen.box(x + j * size - 5, y - 5, size + 6, high * len(shape) + 6, edge=thing, thick=5, round=8)
         pen.say(item.get("name"), "; ".join(", ".join(map(number, row)) for row in shape))
         x += wide + 26
 
@@ -525,7 +626,7 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
 
 @word_of
 def sentence(pen, state, states):
-    """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says.
+    """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says, missing.
 
     shares: per cents under the words; fetched: chips under the words, of which `found` is filled; asks: what the last
     one looks for.
@@ -536,15 +637,23 @@ def sentence(pen, state, states):
     step = pen.width / n
     size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in words)))
     has_below = any(every.get("fetched") or every.get("shares") for every in states)
-    has_above = any(every.get("arcs") for every in states)
+    has_above = any(every.get("arcs") or every.get("missing") for every in states)
     base = pen.height - (150 if has_below else 70) if has_above else pen.height * 0.55
     place = [step * (i + 0.5) for i in range(n)]
     for start, end, share in state.get("arcs") or []:
         thick = max(2.5, 30 * share)
         top = base - size - 14 - min(base - 90, 60 + 52 * abs(start - end))
         a, b = place[start] + (0 if start != end else 30), place[end] - (0 if start != end else 30)
+        low, head = base - size - 8, 10 + 0.9 * thick
+        pen.curved((a, low), (a, top), (b, top), (b, low - 0.8 * head), "weights", thick)
+        pen.head(b, low + 4, head, "weights")  # it looks at who is heard
+    for start, end in state.get("missing") or []:  # arcs that should be there and are not
         low = base - size - 8
-        pen.curved((a, low), (a, top), (b, top), (b, low), "weights", thick)
+        top = low - min(base - 90, 60 + 52 * abs(start - end))
+        pen.curved(
+            (place[start], low), (place[start], top), (place[end], top), (place[end], low), "wrong", 4, dash="10 10"
+        )
+        pen.say(words[start], "does not find", words[end])
     for i, word in enumerate(words):
         pen.word(place[i], base, str(word), size=size, ink=inks.get(i, "ink"))
     if "says" in state:
@@ -678,13 +787,16 @@ def line_at(along, line, x):
 def plane(pen, state, states):
     """Arrows from the middle of a plane: arrows, each [name, (x, y), thing]; a name of "" has been named before.
 
-    With `axes`, the names of the two numbers, only the part where both are positive, with its scales.
+    With `axes`, the names of the two numbers, only the part where both are positive, with its scales; between is two
+    points that a dashed line joins.
     """
     points = [point for every in states for _, point, _ in every["arrows"]]
     if state.get("axes"):
         x0, y0, unit = quadrant(pen, state["axes"], *(max(point[i] for point in points) for i in (0, 1)))
     else:
         x0, y0, unit = four_quadrants(pen, max(abs(v) for point in points for v in point))
+    if state.get("between"):
+        pen.line([(x0 + x * unit, y0 - y * unit) for x, y in state["between"]], "quiet", 3, dash="2 10")
     for name, (x, y), thing in state["arrows"]:
         end = x0 + x * unit, y0 - y * unit
         pen.arrow((x0, y0), end, thing, 8)
@@ -711,8 +823,9 @@ def four_quadrants(pen, longest):
 
 def quadrant(pen, axes, across, up):
     """A grid from 0 up and to the right with its scales; where its corner is, and how long a 1."""
-    unit = min((pen.width - 420) / across, (pen.height - 140) / up)
-    x0, y0 = (pen.width - unit * across) / 2 - 60, pen.height - 70
+    left, right = (110, 190) if pen.width <= NARROW else (150, 270)  # room for the names of axes and arrows
+    unit = min((pen.width - left - right) / across, (pen.height - 140) / up)
+    x0, y0 = (pen.width + left - right - unit * across) / 2, pen.height - 70
     for i in range(math.floor(across) + 1):
         pen.line([(x0 + i * unit, y0), (x0 + i * unit, y0 - unit * up)], "line", 1 if i else 3)
         pen.text(x0 + i * unit, y0 + 36, number(i), ink="quiet", size=24)
@@ -720,7 +833,7 @@ def quadrant(pen, axes, across, up):
         pen.line([(x0, y0 - i * unit), (x0 + across * unit, y0 - i * unit)], "line", 1 if i else 3)
         pen.text(x0 - 18, y0 - i * unit + 9, number(i), ink="quiet", size=24, anchor="end")
     pen.text(x0 + (math.floor(across) - 0.5) * unit, y0 + 36, axes[0], ink="quiet", size=26)
-    pen.text(x0, y0 - unit * up - 24, axes[1], ink="quiet", size=26)
+    pen.text(x0 - 18, y0 - (math.floor(up) - 0.5) * unit + 9, axes[1], ink="quiet", size=26, anchor="end")
     return x0, y0, unit
 
 
@@ -730,6 +843,9 @@ def flow(pen, state, states):
 
     arrows are (from, to); back are (from, to, what it is times, on which side), drawn in the colour of where they end.
     """
+    if pen.width <= NARROW and columns_of(state) > 3:  # from top to bottom, where it runs from left to right
+        states = [{**every, "boxes": {name: [r, c] for name, (c, r) in every["boxes"].items()}} for every in states]
+        state = {**state, "boxes": {name: [r, c] for name, (c, r) in state["boxes"].items()}}
     boxes = state["boxes"]
     columns = 1 + max(c for every in states for c, _ in every["boxes"].values())
     rows = 1 + max(r for every in states for _, r in every["boxes"].values())
@@ -781,6 +897,71 @@ def flow(pen, state, states):
 
 
 KNOWN = ("input", "query", "key", "value", "scores", "weights", "output", "wrong")
+
+
+@word_of
+def wall(pen, state, states):
+    """Many small squares, one for each try: right, a row of True and False or None where nothing is known; caption."""
+    right = state["right"]
+    begin = 60 if any("caption" in every for every in states) else 0
+    across = math.ceil(math.sqrt(len(right) * pen.width / (pen.height - begin)))
+    size = min(pen.width / across, (pen.height - begin) / math.ceil(len(right) / across))
+    left = (pen.width - across * size) / 2
+    for thing, wanted in (("line", None), ("output", True), ("wrong", False)):
+        places = [divmod(i, across) for i, one in enumerate(right) if one is wanted]
+        square = f"h{size - 3:.1f}v{size - 3:.1f}h-{size - 3:.1f}z"
+        way = "".join(f"M{pen.x + left + c * size:.1f} {begin + r * size:.1f}{square}" for r, c in places)
+        if way:
+            pen.parts.append(f'<path d="{way}" fill="{colour(thing)}"/>')
+    if state.get("caption"):
+        pen.text(pen.width / 2, 40, state["caption"], size=36, weight=600)
+    pen.say(state.get("caption"), f"{sum(one is True for one in right)} of {len(right)} are right")
+
+
+@word_of
+def points(pen, state, states):
+    """Named points on one line: names, at, strong (places in full colour), asks (which way somebody looks, 1 or -1).
+
+    things are two colours, of the points and of who asks; caption is said below.
+    """
+    low, high = min(state["at"]), max(state["at"])
+    point, asker = state.get("things", ["key", "query"])
+    foot, strong = pen.height * 0.55, state.get("strong")
+    pen.line([(20, foot), (pen.width - 20, foot)], "line", 4)
+    for i, (name, value) in enumerate(zip(state["names"], state["at"], strict=True)):
+        x = 80 + (pen.width - 160) * (value - low) / (high - low)
+        on = strong is None or i in strong
+        pen.disc(x, foot, 24 if strong and on else 15, colour(point) if on else soft("quiet", 30))
+        pen.word(x, foot + 74, str(name), size=48, ink=point if on else "quiet")
+    if state.get("asks"):
+        way = state["asks"]
+        begin, end = (pen.width / 2 - way * 240, pen.width / 2 + way * 240)
+        pen.arrow((begin, foot - 110), (end, foot - 110), asker, 11)
+    if state.get("caption"):
+        pen.text(pen.width / 2, foot - 150, state["caption"], size=34, ink=asker, weight=600)
+    pen.say(state.get("caption"), listed(state["names"], [number(value) for value in state["at"]]))
+    for i in strong or []:
+        pen.say(state["names"][i], "is the favourite")
+
+
+@word_of
+def album(pen, state, states):
+    """Four pictures of before, small, to be known again: pictures, [word of the vocabulary, steps]; open, how many."""
+    pictures, wide, tall = state["pictures"], pen.width / 2, pen.height / 2
+    for i, (word, steps) in enumerate(pictures):
+        x, y = (i % 2) * wide, (i // 2) * tall
+        is_open = i < state.get("open", len(pictures))
+        pen.box(
+            x + 8, y + 6, wide - 16, tall - 12, "var(--card)" if is_open else soft("quiet", 6), edge="line", round=12
+        )
+        if not is_open:
+            pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
+            continue
+        full, scale = in_full(steps), min((wide - 60) / WIDTH, (tall - 40) / HEIGHT)
+        small = Pen(WIDTH, HEIGHT, said=pen.said)
+        VOCABULARY[word](small, full[-1], full)
+        place = f"translate({pen.x + x + (wide - scale * WIDTH) / 2:.1f} {y + (tall - scale * HEIGHT) / 2:.1f})"
+        pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
 
 
 @word_of
@@ -850,7 +1031,7 @@ def tile(pen, x, y, wide, high, value, is_open):
         return
     words = words if isinstance(words, str) else number(words)
     lines = words.split("\n")
-    size = min(46, 1.62 * wide / max(6, *map(len, lines)))
+    size = min(46, 1.62 * wide / max(7, *map(len, lines)))
     for i, line in enumerate(lines):
         low = y + high / 2 + (i - len(lines) / 2 + 0.5) * size * 1.25 + size * 0.35
         pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
@@ -889,6 +1070,10 @@ def lines(pen, state, states):
 @word_of
 def beside(pen, state, states):
     """Two drawings side by side: left and right, each [word of the vocabulary, dict]; share of the left one."""
+    if pen.width <= NARROW:
+        high, low = narrow_height(*state["left"]), narrow_height(*state["right"])
+        turned = [{"upper": every["left"], "lower": every["right"], "share": high / (high + low)} for every in states]
+        return stacked(pen, turned[states.index(state)], turned)
     share, gap = state.get("share", 0.5), 40
     parts = [
         ("left", 0, pen.width * share - gap / 2),

@@ -12,6 +12,7 @@ from io import BytesIO
 import matplotlib
 import numpy as np
 import torch
+from matplotlib import font_manager
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -230,6 +231,49 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
 
 
 @styled
+def dots(groups, *, title, xlabel, marks=None, least=1e-7):
+    """Draw each value of each group as a dot, a row of dots for each group, along one logarithmic axis.
+
+    groups is a dict of name → numbers of at least 0; what is smaller than `least` stands at `least`. marks are
+    values through which a line goes, each with its words, on the side to which their arrow points. Returns a Figure.
+    Raises: ValueError if there are more groups than colours for them, or if one has no value.
+    """
+    if len(groups) > len(LINES):
+        raise ValueError(f"groups has {len(groups)} rows, at most {len(LINES)} can be told apart")
+    figure = Figure(figsize=(8.2, 0.9 + 1.1 * len(groups)), layout="constrained")
+    axes = figure.subplots()
+    parts = []
+    for row, ((name, values), (colour, marker, _)) in enumerate(zip(groups.items(), LINES, strict=False)):
+        values = np.asarray([float(value) for value in values]).clip(least)
+        if not values.size:
+            raise ValueError(f"group {name!r} has no value")
+        aside = 0.6 * (np.arange(values.size) * 0.618 % 1 - 0.5)  # so that equal ones do not lie on each other
+        axes.plot(values, row + aside, marker, color=COLOURS[colour], markersize=4.5, alpha=0.6)
+        parts.append(f"{name}, {show.count(values.size, 'dot')} from {values.min():.2g} to {values.max():.2g}")
+    for mark, words in (marks or {}).items():
+        axes.axvline(mark, color=STYLE["axes.edgecolor"], linewidth=1.2, linestyle="--")
+        side = "right" if words.startswith("←") else "left"
+        axes.text(mark, len(groups) - 0.3, f" {words} ", ha=side, va="bottom", fontsize=12)
+    axes.set_xscale("log")
+    axes.set_xlim(least / 2)
+    axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0,), numticks=12))
+    axes.xaxis.set_major_formatter(functools.partial(_or_less, least))
+    axes.xaxis.set_minor_formatter("")
+    axes.set_yticks(range(len(groups)), list(groups))
+    axes.set_ylim(len(groups) - 0.25, -0.5)
+    axes.set_title(title, fontsize=15, pad=10)
+    axes.set_xlabel(xlabel, fontsize=13)
+    axes.tick_params(labelsize=12)
+    figure.description = f"{title}. {xlabel}: {'; '.join(parts)}."
+    return figure
+
+
+def _or_less(least, value, _):
+    """A tick's label, by a function that can be pickled, as tests keep figures."""
+    return f"≤ {value:g}" if value <= least else f"{value:g}"
+
+
+@styled
 def place_legend(axes, below=False):
     """Put the names of the curves where they hide the least, or below the axes."""
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2, "frameon": False} if below else {}
@@ -333,6 +377,30 @@ def _tokens(weights, query_tokens, key_tokens):
     return named
 
 
+SCRIPTS = (  # faces with signs that matplotlib's own has not, as systems bring them along
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei"),
+    *("Microsoft YaHei", "SimHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans GB", "Hiragino Sans"),
+    *("Apple SD Gothic Neo", "Noto Sans Devanagari", "Nirmala UI", "Arial Unicode MS"),
+)
+
+
+@functools.cache
+def _faces():
+    """Name of each face that is here for words → the signs it has, matplotlib's own first."""
+    here = {face.name: face.fname for face in font_manager.fontManager.ttflist}
+    own = font_manager.FontProperties().get_name()
+    return {
+        name: frozenset(font_manager.get_font(here[name]).get_charmap()) for name in (own, *SCRIPTS) if name in here
+    }
+
+
+def _readable(tokens):
+    """The tokens as they can be written here, one whose signs no face has by its place, and the faces for them."""
+    known = frozenset().union(*_faces().values())
+    words = [token if known.issuperset(map(ord, token)) else str(place) for place, token in enumerate(tokens)]
+    return words, list(_faces())
+
+
 def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
     """Draw the matrix; returns what a scale beside it is made from."""
     values = matrix.detach().float().cpu().numpy()
@@ -346,7 +414,9 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
     axes.xaxis.set_label_position("top")
     for axis, tokens, name in ((axes.xaxis, key_tokens, names[1]), (axes.yaxis, query_tokens, names[0])):
         step = math.ceil(len(tokens) / 16)  # a tick for each token would be unreadable
-        axis.set_ticks(range(0, len(tokens), step), tokens[::step], fontsize=font, color=ON_LIGHT["ink"])
+        words, faces = _readable(tokens)
+        look = {"fontsize": font, "fontfamily": faces, "color": ON_LIGHT["ink"]}
+        axis.set_ticks(range(0, len(tokens), step), words[::step], **look)
         axis.set_label_text(name, fontsize=font + 1, color=COLOURS.get(name, ON_LIGHT["ink"]), weight="bold")
         axis.labelpad = 8
     axes.tick_params(length=0, pad=5)

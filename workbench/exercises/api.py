@@ -23,6 +23,7 @@ def check(id, *answer):
     """
     verdict = verdict_on(id, *answer)
     _record(verdict)
+    classroom.show_button(_notebook(id))  # on a class's hub, handing in is where the exercise is
     return verdict
 
 
@@ -47,7 +48,6 @@ def solution(id):
 
 def progress():
     """Show which exercises are done of the notebooks that were begun, as kept in the folder of the learner's copies."""
-    classroom.show_button()  # a notebook ends here, and on a class's hub with handing it in
     states = kept.load()
     begun = {_notebook(id) for id in states}
     shown = [(id, exercise) for id, exercise in EXERCISES.items() if _notebook(id) in begun]

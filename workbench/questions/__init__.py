@@ -40,6 +40,9 @@ class Question:
         self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
         self.range, self.which = record.get("range"), record.get("which", False)
         self.options = record.get("options", {})
+        named = {value: words for words, value in reversed(record.get("names", {}).items())}  # by its first name
+        first, last = self.range if self.form == "set" else (0, -1)
+        self.members = [f"{i} {named.get(i, '')}".strip() for i in range(first, last + 1)]
         known = record.get("slips", {}) | {name: common["slips"][name] for name in record.get("common", [])}
         self.slips = {name: Slip(one["label"], one["says"]) for name, one in known.items()}
         self.slips |= {name: Slip(name, one["says"]) for name, one in self.options.items() if "says" in one}
@@ -109,6 +112,7 @@ class Question:
             "within": self.within,
             "size": size,
             "options": list(self.options),
+            "members": self.members,
             "names": self.names,
             "skip": " ".join(self.skip),
             "asks": self.asks(size),

@@ -1,14 +1,16 @@
 """An output by hand: one query, two or three keys whose scores lie 1 or 2 apart, with the powers of e on the sheet."""
 
 import math
+import random
 
 import torch
 
 from attn_lib import scaled_dot_product_attention
 
-from ..item import Option, Table, item, misconception, number, slip, wrong
+from ..item import Option, Table, could_be_confused, item, misconception, number, slip, wrong
 
 D_K = 4  # so that the root is 2
+MOST = 4  # wrong options
 
 
 def draw(id, rng):
@@ -39,13 +41,20 @@ def draw(id, rng):
         (mixed(powers, value), slip("01.weights-by-hand", "exponentials")),
         (float(sum(value)), slip("01.output-one", "unweighted")),
     ]
-    within = [
-        one for one in slips if min(value) <= one[0] <= max(value)
-    ]  # the others betray themselves: no mean is there
+    # No mean lies beyond the values, so an option there betrays itself; and were the right one always in the middle,
+    # whoever crossed out the ends would have it sooner: its rank is drawn by the id, which a redraw does not bend.
+    within = [one for one in slips if min(value) <= one[0] <= max(value)]
     beyond = [one for one in slips if one not in within]
     rng.shuffle(within)
-    rng.shuffle(beyond)
-    options = [wrong(number(x), told, x) for x, told in within[:4] + beyond[:1] + within[4:]]
+    if any(could_be_confused(x, right) for x, _ in slips):
+        return None  # a mistake would get points
+    candidates = distinct([*within, *rng.sample(beyond, min(1, len(beyond)))])
+    rank = random.Random(id).randrange(MOST + 1)
+    below = [one for one in candidates if one[0] < right][:rank]
+    above = [one for one in candidates if one[0] > right][: MOST - rank]
+    if len(below) < rank or len(above) < MOST - rank:
+        return None
+    options = [wrong(number(x), told, x) for x, told in below + above]
     why = (
         f"Scores {listed(scores)}, divided by 2: {listed(halves)}; weights "
         f"{listed([round(w, 3) for w in weights])}; their sum with the values is {number(right)}."
@@ -58,7 +67,16 @@ def draw(id, rng):
         "e¹ = 2.72, e² = 7.39.",
     )
     asks = "What is the output of scaled dot-product attention, rounded to two decimals?"
-    return item(id, 2, parts, asks, Option(number(right), why, value=right), options, rng)
+    return item(id, 2, parts, asks, Option(number(right), why, value=right), options, rng, most=MOST)
+
+
+def distinct(found):
+    """Pairs of a number and what leads to it, without those that could be confused with one before."""
+    kept = []
+    for x, told in found:
+        if not any(could_be_confused(x, other) for other, _ in kept):
+            kept.append((x, told))
+    return kept
 
 
 def softmax(scores):

@@ -1,12 +1,13 @@
 """Questions of the lessons with new numbers; their slips are the lessons' own."""
 
 import math
+import random
 
 import torch
 
 from attn_lib import Cache, cache_bytes, cached_attention, softmax_backward
 
-from ..item import Option, Table, item, misconception, named, number, slip, wrong
+from ..item import FEWEST, Option, Table, is_same, item, misconception, named, number, reworded, slip, wrong
 from .by_hand import softmax
 
 
@@ -22,10 +23,25 @@ def made(id, lesson, parts, asks, right, checked, wrongs, rng, why):
     """An item with numbers for options; `checked` is the right one, come to in another way."""
     if abs(right - checked) > 1e-9 * max(1, abs(right)):
         raise AssertionError(f"{id}: {right} in one way, {checked} in the other")
-    options = [wrong(number(x), told, x if isinstance(x, float) else None) for x, told in wrongs]
-    rng.shuffle(options)
     shown = Option(number(right), why, value=right if isinstance(right, float) else None)
-    return item(id, lesson, parts, asks, shown, options, rng, most=4)
+    rng.shuffle(wrongs)
+    below, above = [], []
+    for x, told in wrongs:
+        option = wrong(number(x), told, x if isinstance(x, float) else None)
+        if is_same(option, shown):
+            return None  # a mistake would get points
+        if not any(is_same(option, other) for other in below + above):
+            (below if x < right else above).append(option)
+    rank = random.Random(id).randrange(FEWEST)  # were it always in the middle, nobody had to calculate
+    if len(below) < rank or len(above) < FEWEST - 1 - rank:
+        return None
+    options = below[:rank] + above[: FEWEST - 1 - rank]
+    return item(id, lesson, parts, asks, shown, options, rng)
+
+
+def in_brackets(x):
+    """A number as it stands behind a sign."""
+    return f"({number(x)})" if x < 0 else number(x)
 
 
 def scores_of_a_query(id, rng):
@@ -44,9 +60,7 @@ def scores_of_a_query(id, rng):
     ]
     rows = tuple(tuple(number(x) for x in row) for row in keys)
     parts = (Table("query", (tuple(number(x) for x in query),)), Table("keys", rows))
-    why = (
-        "Multiplied in pairs and added: " + " + ".join(f"({number(x)})" if x < 0 else number(x) for x in products) + "."
-    )
+    why = "Multiplied in pairs and added: " + " + ".join(map(in_brackets, products)) + "."
     asks = f"What is the score of this query with key {place}, keys counted from 0, before anything is divided?"
     return made(id, 1, parts, asks, right, checked, wrongs, rng, why)
 
@@ -54,6 +68,8 @@ def scores_of_a_query(id, rng):
 def after_softmax(id, rng):
     scores = [rng.randint(0, 2) for _ in range(4)]
     hidden = rng.randint(1, 2)
+    if not 0 < sum(scores[: 4 - hidden]) < sum(scores):
+        return None  # without e the rest would have all or nothing
     weights = softmax(scores)
     left = weights[: 4 - hidden]
     right, checked = (
@@ -64,12 +80,12 @@ def after_softmax(id, rng):
         (100.0, slip("03.after-softmax", "renormalised")),
         (100 - right, slip("03.after-softmax", "erased")),
         (100 * (4 - hidden) / 4, slip("03.dead", "uniform")),
-        (100 * sum(scores[: 4 - hidden]) / sum(scores) if sum(scores) else math.nan, slip("01.break-it", "linear")),
+        (100 * sum(scores[: 4 - hidden]) / sum(scores), slip("01.break-it", "linear")),
     ]
-    wrongs = [one for one in wrongs if not math.isnan(one[0])]
+    erased = "weights of the last two are" if hidden == 2 else "weight of the last one is"
     parts = (
         f"A query's scores with four keys are {', '.join(map(str, scores))}. Softmax makes weights of all four, and "
-        f"only then the weights of the last {'two are' if hidden == 2 else 'one is'} set to 0. e¹ = 2.72, e² = 7.39.",
+        f"only then the {erased} set to 0. e¹ = 2.72, e² = 7.39.",
     )
     asks = "What do the weights of this row sum to now, in per cent?"
     why = f"What was erased, {number(100 - right)} %, is missing; nothing brings the row back to a sum of 1."
@@ -130,7 +146,7 @@ def scores_in_all(id, rng):
 
 def kept_bytes(id, rng):
     layers, heads, wide = rng.choice([12, 16, 24, 32]), rng.choice([8, 16, 32]), rng.choice([64, 128])
-    shared = heads // rng.choice([2, 4, 8])
+    shared = heads // rng.choice([2, 4])  # with 8 the bits would be what unshared heads take
     right, checked = 2 * layers * shared * wide * 2, cache_bytes(layers, shared, wide)
     wrongs = [
         (right // 2, misconception("10.4", "keys-alone")),
@@ -166,7 +182,7 @@ def back_through_softmax(id, rng):
         f"weights is {', '.join(number(g) for g in grads)}.",
     )
     why = f"The row's mean is {number(mean)}; the rest is multiplied by the weight: "
-    why += f"{weights[place]} · ({number(grads[place])} − {number(mean)})."
+    why += f"{weights[place]} · ({number(grads[place])} − {in_brackets(mean)})."
     asks = f"What is the gradient by score {place}, counted from 0, rounded to two decimals?"
     return made(id, 7, parts, asks, right, checked, wrongs, rng, why)
 
@@ -179,7 +195,10 @@ def parameters(id, rng):
     wrongs = [
         (4 * width * width, slip("05.inside", "weights_only")),
         (3 * (width * width + width), misconception("5.2", "no-out-proj")),
-        (4 * heads * (width * width + width), misconception("10.4", "whole-width")),
+        (
+            4 * heads * (width * width + width),
+            reworded(misconception("10.4", "whole-width"), "Each head is taken for as wide as the whole token."),
+        ),
         (
             4 * (width * width // heads + width),
             named("one head", "That is one head; each matrix makes all of them at once."),
@@ -196,7 +215,13 @@ def longer_text(id, rng):
     right, checked = heads * (times * n) ** 2, heads * sum(times * n for _ in range(times * n))
     wrongs = [
         (times * heads * n * n, slip("05.memory-answer", "doubles")),
-        (times**3 * heads * n * n, slip("05.memory-answer", "cubed")),
+        (
+            times**3 * heads * n * n,
+            reworded(
+                slip("05.memory-answer", "cubed"),
+                f"Queries and keys are {times} times as many; the features of each are not.",
+            ),
+        ),
         (heads * n * n, slip("03.break-it", "unchanged")),
         ((times * n) ** 2, named("one map", "That is one head; each of them has a map of its own.")),
     ]
@@ -209,7 +234,7 @@ def longer_text(id, rng):
 
 
 def ignorance(id, rng):
-    words = rng.choice([10, 20, 50, 68, 100, 500, 1000])
+    words = rng.choice([5, 6, 8, 10, 12, 20, 27, 50, 68])
     right, checked = (
         math.log(words),
         torch.nn.functional.cross_entropy(torch.zeros(1, words, dtype=torch.float64), torch.tensor([0])).item(),
@@ -217,14 +242,22 @@ def ignorance(id, rng):
     wrongs = [
         (1 / words, named("a share", "That is the share of the right word; the loss is minus its logarithm.")),
         (math.log2(words), named("base 2", "That is in bits, with the logarithm to base 2.")),
-        (0.0, slip("03.dead", "zero")),
+        (0.0, named("all of it", "That is the loss of a model that gives the right word everything.")),
         (float(words), named("perplexity", "That is the perplexity, e to the power of the loss.")),
         (1 - 1 / words, named("what is missing", "That is what the share lacks of 1; the loss takes a logarithm.")),
     ]
     parts = (f"A model that knows nothing gives each of {words} words the same share.",)
     why = f"The loss is −ln(1 / {words}) = ln {words}."
     return made(
-        id, 11, parts, "What is its cross-entropy, with the natural logarithm?", right, checked, wrongs, rng, why
+        id,
+        11,
+        parts,
+        "What is its cross-entropy, with the natural logarithm, rounded to two decimals?",
+        right,
+        checked,
+        wrongs,
+        rng,
+        why,
     )
 
 

@@ -9,7 +9,7 @@ import torch
 
 from attn_lib import merge_heads, scaled_dot_product_attention, split_heads
 
-from ..item import Code, Option, item, misconception, slip, wrong
+from ..item import Code, Option, item, misconception, reworded, slip, wrong
 
 TRIES = 3  # random inputs on which the faulty program must differ
 
@@ -72,7 +72,8 @@ MASKED = Program(
         Fault(0, "d_k = q.size(-2)", "It counts tokens, where features are asked for.",
               "The last size is that of the features", misconception("2.2", "wrong-size-in-root")),
         Fault(1, "scores = k @ q.transpose(-2, -1)", "Keys ask queries: rows and columns have changed places.",
-              "Here queries have the rows and keys the columns", slip("02.cross-scores", "transposed")),
+              "Here queries have the rows and keys the columns",
+              reworded(slip("02.cross-scores", "transposed"), "Who asks has the rows.")),
         Fault(2, "scores = scores / d_k", "It divides by d_k, not by its root.",
               "It divides by the root", misconception("2.2", "d-not-root")),
         Fault(2, "scores = scores * math.sqrt(d_k)", "It multiplies where it should divide.",

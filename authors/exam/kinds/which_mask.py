@@ -46,7 +46,10 @@ def padded(id, rng):
     n = rng.choice([4, 5])
     real = rng.randint(2, n - 1)
     mask = rule(n, n, lambda query, key: key < real)
-    told = f"A sentence of {real} tokens has been padded at its end to {n}; nobody shall hear the padding."
+    told = (
+        f"A sentence of {real} tokens has been padded at its end to {n}. Nobody may hear the padding; every query, "
+        "those of the padding too, may hear every real token."
+    )
     wrongs = [
         (rule(n, n, lambda query, key: key >= real), misconception("3.1", "polarity")),
         (rule(n, n, lambda query, key: key <= real), misconception("3.1", "off-by-one")),
@@ -64,8 +67,8 @@ def causal_and_padded(id, rng):
     real = rng.randint(2, n - 1)
     mask = rule(n, n, lambda query, key: key <= query and key < real)
     told = (
-        f"A sentence of {real} tokens has been padded at its end to {n}. Each token may hear itself and what stands "
-        "before it; nobody shall hear the padding."
+        f"A sentence of {real} tokens has been padded at its end to {n}. Nobody may hear the padding; every query, "
+        "those of the padding too, may hear every real token that is itself or stands before it."
     )
     wrongs = [
         (rule(n, n, lambda query, key: key < query and key < real), misconception("3.2", "no-diagonal")),

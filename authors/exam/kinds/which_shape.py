@@ -4,7 +4,9 @@ import torch
 
 from attn_lib import merge_heads, scaled_dot_product_attention, split_heads
 
-from ..item import Code, Option, item, misconception, named, slip, wrong
+from ..item import Code, Option, item, misconception, named, reworded, slip, wrong
+
+TURNED = reworded(slip("02.cross-scores", "transposed"), "Rows and columns have changed places: who asks has the rows.")
 
 
 def draw(id, rng):
@@ -45,7 +47,7 @@ def cross(id, rng):
     b, n, m, d = s["batch"], s["n"], s["m"], s["d"]
     made = torch.zeros(b, n, d) @ torch.zeros(b, m, d).transpose(-2, -1)
     wrongs = [
-        ((b, m, n), slip("02.cross-scores", "transposed")),
+        ((b, m, n), TURNED),
         ((b, n, n), named("queries for keys", "You took the number of queries where that of the keys belongs.")),
         ((n, m), slip("02.bmm-scores", "unbatched")),
         ((b, d, d), slip("02.bmm-scores", "features")),
@@ -63,7 +65,10 @@ def split(id, rng):
     wrongs = [
         ((b, n, h, w // h), misconception("4.1", "not-transposed")),
         ((b * h, n, w // h), misconception("4.1", "merged-batch")),
-        ((b, h, n, w), misconception("10.4", "whole-width")),
+        (
+            (b, h, n, w),
+            reworded(misconception("10.4", "whole-width"), "Each head is taken for as wide as the whole token."),
+        ),
         ((b, h, w // h, n), slip("07.my-grad-W-q", "transposed")),
     ]
     code = f"x = torch.randn({b}, {n}, {w})  # batch, tokens, features", f"heads = split_heads(x, {h})"
@@ -80,7 +85,7 @@ def weights(id, rng):
         ((b, n, m), slip("04.whole-shape", "averaged")),
         ((b, n, h, m), slip("04.whole-shape", "head_order")),
         ((b, h, m, m), slip("04.whole-shape", "n_k")),
-        ((b, h, m, n), slip("02.cross-scores", "transposed")),
+        ((b, h, m, n), TURNED),
         ((b, h, n, w // h), slip("02.bmm-scores", "features")),
     ]
     code = (
@@ -122,7 +127,7 @@ def averaged(id, rng):
     wrongs = [
         ((b, h, n, m), slip("05.averaged", "unaveraged")),
         ((n, m), slip("05.averaged", "unbatched")),
-        ((b, m, n), slip("02.cross-scores", "transposed")),
+        ((b, m, n), TURNED),
         ((b, n, w), slip("02.bmm-scores", "features")),
     ]
     code = (
@@ -162,8 +167,11 @@ def kept(id, rng):
     wrongs = [
         ((b, new, d), misconception("10.1", "old-ones-dropped")),
         ((b, old, d), misconception("10.1", "not-kept")),
-        ((b, old + new, 2 * d), misconception("10.2", "along-the-features")),
-        ((2 * b, old + new, d), misconception("10.2", "in-the-batch")),
+        ((b, old + new, 2 * d), named("features joined", "That joins the features too; only the tokens become more.")),
+        (
+            (2 * b, old + new, d),
+            named("batch joined", "That joins the batch too; the sentences are the same as before."),
+        ),
     ]
     code = (
         f"kept = torch.randn({b}, {old}, {d})  # batch, tokens, features",

@@ -1,12 +1,17 @@
-"""The table of a class at work: who is stuck where, and the commonest mistake now. Nothing leaves this machine.
+"""The table of a class at work: who is stuck where, and the commonest mistake now. It is for this machine alone.
 
 What `check` found comes from files in one folder: `NAME.jsonl`, to which `check` adds a line where the variable
 ATTENTION_LIVE names that folder (and tells the learner so), and the `.progress.json` of learners' folders, which know
-what is done but not when. Whatever stands in them was written by others: it is read as ids and numbers, never trusted.
+what is done but not when. Laptops send the same to laptops.py, a process of its own. Whatever comes was written by
+others: it is read as ids and numbers, never trusted.
 """
 
 import http.server
 import json
+import os
+import subprocess
+import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,6 +21,7 @@ from workbench import progress
 from workbench.display.show import count, marked
 from workbench.exercises.engine.exercise import EXERCISES
 
+from ...hall.link import PASSED_ON, own_addresses
 from .pages import escape, listing, page, slide
 from .report import PART_MISTAKES, kind_of, misconception_in_words
 
@@ -64,9 +70,48 @@ def _is_recent(state, now):
     return state.last is None or now - state.last < RECENT
 
 
-def look(folder):
-    """The `Class` as the files of a folder have it now."""
+class Laptops:
+    """The process that laptops send verdicts to, and what it has told: `lines`, {the laptop's word: its verdicts}."""
+
+    def __init__(self, address=None, shared=False):
+        here = address or own_addresses()[0]
+        bare = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        place = Path(__file__).with_name("laptops.py")
+        self.process = subprocess.Popen([sys.executable, "-I", place], env=bare, cwd=place.parent, **pipes)
+        self.process.stdin.write(json.dumps({"address": here, "shared": shared}) + "\n")
+        self.process.stdin.flush()
+        begun = json.loads(self.process.stdout.readline())
+        self.address, self.code, self.refused = f"{here}:{begun['port']}", begun["code"], 0
+        self.lines = {}
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            told = json.loads(line)
+            self.refused = told.get("refused", self.refused)
+            if "joined" in told:
+                self.lines.setdefault(told["joined"], [])
+            elif "name" in told:
+                self.lines[told["name"]].append({**told, "time": time.time()})
+
+    def how_to_join(self):
+        """The two lines of a notebook by which a learner comes in."""
+        return f'from workbench.classroom import join\njoin("{self.address}", "{self.code}")'
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+def look(folder, laptops=None):
+    """The `Class` as the files of a folder, if there is one, and the laptops have it now."""
     learners = {}
+    for name, lines in (laptops.lines if laptops else {}).copy().items():
+        for line in lines.copy():
+            _take_in(learners.setdefault(name, {}), line)
+    if folder is None:
+        return Class({name: states for name, states in learners.items() if states})
     for path in sorted(Path(folder).rglob(progress.PROGRESS_FILE)):
         name = path.parent.name if path.parent.name != "my" else path.parent.parent.name
         for id, state in progress.load(path.parent).items():
@@ -127,7 +172,8 @@ def _commonest(found, now):
     for id, mistake, how_many in found.commonest(now)[:5]:
         name, reread = misconception_in_words(id, mistake)
         rows += (
-            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td><td class='number'>{how_many}</td>"
+            f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td>"
+            f"<td class='number' data-head='learners'>{how_many}</td>"
             f"<td>{slide(reread)}</td></tr>"
         )
     if not rows:
@@ -140,9 +186,10 @@ def _stuck(found, now):
     for name, id, state in found.stuck(now):
         minutes = f"{(now - state.since) / 60:.0f} min" if state.since else ""
         mistake = misconception_in_words(id, state.misconception)[0] if state.misconception else ""
+        tries = " data-head='tries'" if state.tries else ""
         rows += (
             f"<tr><th scope='row'>{escape(name)}</th><td>{id} {marked(EXERCISES[id].title)}</td>"
-            f"<td class='number'>{minutes}</td><td class='number'>{state.tries or ''}</td>"
+            f"<td class='number'>{minutes}</td><td class='number'{tries}>{state.tries or ''}</td>"
             f"<td>{marked(mistake)}</td></tr>"
         )
     if not rows:
@@ -181,7 +228,22 @@ setInterval(async () => {
 """
 
 
-def server(folder, port=0):
+def joining(laptops):
+    """What to project so that laptops come in, and how many have."""
+    if not laptops:
+        return ""
+    refused = ""
+    if laptops.refused:
+        many = count(laptops.refused, "laptop")
+        refused = f" {many} found no place: eight may come from one address, unless you start with --shared."
+    return (
+        f"<p>On a laptop of this network, in a cell of any notebook:</p><pre>{escape(laptops.how_to_join())}</pre>"
+        f"<p>{count(len(laptops.lines), 'laptop')} joined. Each has an animal's name, which its learner sees too; "
+        f"whose it is, only the learner knows.{refused}</p>"
+    )
+
+
+def server(folder, port=0, laptops=None):
     """A server of the table on this machine alone, to be started."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -189,7 +251,7 @@ def server(folder, port=0):
             here = f"{self.server.server_port}"
             if self.headers.get("Host") not in (f"127.0.0.1:{here}", f"localhost:{here}"):  # another name for us
                 return self.send_error(403)
-            found = table(look(folder), time.time())
+            found = joining(laptops) + table(look(folder, laptops), time.time())
             if self.path == "/table":
                 return self._answer(found)
             if self.path == "/":
@@ -217,19 +279,32 @@ def server(folder, port=0):
     return http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
 
 
-def serve(folder, port):
-    """Serve the table until Ctrl-C; returns an exit code."""
-    if not Path(folder).is_dir():
+def serve(folder, port, laptops=None):
+    """Serve the table until Ctrl-C; returns an exit code. `laptops` makes a `Laptops`, for those to come in."""
+    if folder is not None and not Path(folder).is_dir():
         print(f"There is no folder {folder}.")
         return 1
     try:
-        live = server(folder, port)
+        there = laptops() if laptops else None
+    except (OSError, ValueError):
+        print("No laptop can come in: that address is none of this machine's, or no port of it can be used.")
+        return 1
+    try:
+        live = server(folder, port, there)
     except OSError as error:
         print(f"Port {port} cannot be used ({error.strerror}): --port names another.")
+        if there:
+            there.end()
         return 1
     with live:
-        print(f"http://127.0.0.1:{live.server_port} shows the class as the files in {folder} have it; Ctrl-C ends it.")
+        shows = f"the class as the files in {folder} have it" if folder is not None else "the class"
+        print(f"http://127.0.0.1:{live.server_port} shows {shows}; Ctrl-C ends it.")
+        if there:
+            print(f"On a laptop of this network, in a cell of any notebook:\n{there.how_to_join()}", flush=True)
         try:
             live.serve_forever()
         except KeyboardInterrupt:
             return 0
+        finally:
+            if there:
+                there.end()

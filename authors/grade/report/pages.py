@@ -5,6 +5,7 @@ import functools
 import hashlib
 import html
 import re
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -17,10 +18,14 @@ from workbench.exercises.engine.sections import TITLES, section_in_words
 from ...deck.notes import slide_numbers
 from ..grade_answer import RUN_ENDINGS
 from ..submissions.extract import NOTEBOOKS
-from .report import BLANK, JUDGED, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words, number, total
+from .points import number, total
+from .report import BLANK, ELSEWHERE, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words
 
 STYLE = tokens() + (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
+BY_HAND = "✎"
+FOR_MOODLE = "feedback-moodle.zip"
+MOST_LINES, MOST_CODE = 200, 10_000  # of an answer that a page shows
 WORDS = {"correct": "right", "wrong": "not yet right", "unattempted": "not attempted", "missing": "not handed in"}
 
 
@@ -52,17 +57,45 @@ def listing(label, columns, rows, caption=""):
 
 
 def write_pages(report, out):
-    """class.html, and feedback/ with a page for each student who handed something in, be it readable or not."""
+    """class.html, and feedback/ with a page for each student who handed something in, be it readable or not.
+
+    Who handed in nothing has one too, where a teacher gave points by hand. Pages of Moodle's hand-ins are also in
+    feedback-moodle.zip.
+    """
     (out / "feedback").mkdir(exist_ok=True)
     for old in (out / "feedback").glob("*.html"):
         old.unlink()
-    labels, states = report.labels(), report.states()
-    for person in report.people:
-        if states[person] in (NOTHING, UNASSIGNED):
-            continue
+    labels, has_page = report.labels(), page_of(report)
+    for person in filter(has_page, report.people):
         text = page(f"Feedback for {labels[person]}", feedback(report, person, labels[person]))
         (out / "feedback" / file_of(person)).write_text(text, encoding="utf-8")
+    _zip_for_moodle(report, out, filter(has_page, report.people))
     (out / "class.html").write_text(page("The class", class_page(report)), encoding="utf-8")
+
+
+def _zip_for_moodle(report, out, people):
+    """feedback-moodle.zip, each page in a folder as Moodle calls it: by that it finds whose it is."""
+    path, numbers = out / FOR_MOODLE, {}
+    for one in report.submissions:
+        if one.owner and one.owner.platform == "moodle":
+            numbers.setdefault(one.student, one.owner.number)
+    path.unlink(missing_ok=True)
+    if not numbers:
+        return
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for person in people:
+            if number := person.moodle or numbers.get(person):
+                name = re.sub(r"[_/\\]+", " ", person.name)  # what stands before the number is only read
+                page = out / "feedback" / file_of(person)
+                archive.write(page, f"{name}_{number}_assignsubmission_file_/feedback.html")
+
+
+def page_of(report):
+    """Return person → the name of their page's file, "" for who has none."""
+    states = report.states()
+    return lambda person: (
+        file_of(person) if states[person] not in (NOTHING, ELSEWHERE, UNASSIGNED) or report.judged(person) else ""
+    )
 
 
 def file_of(person):
@@ -81,25 +114,24 @@ def feedback(report, person, label):
     there = f"<h2>Your files</h2><ul>{there}</ul>" * bool(there)
     if any(question.person == person for question in report.questions):
         there = "<p>From the file alone your teacher cannot tell whose it is: say that it is yours.</p>" + there
-    if state == BLANK and not rows:
+    judged = report.judged(person)
+    if state == BLANK and not judged:
         return (
             f"<h1>{escape(label)}</h1><p>Nothing is answered in what you handed in. If you did answer, it was another "
             f"file: hand in the one that holds your answers.</p>{there}"
         )
-    if state == UNREADABLE:
+    if state == UNREADABLE and not judged:
         return (
             f"<h1>{escape(label)}</h1><p>What you handed in could not be judged. You have no points for it yet, which "
             "is not 0 points. Open the file on your own machine, see that it holds your answers, and hand it in once "
             f"more as .ipynb, .py or .zip.</p>{there}"
         )
-    counted = report.counted(person)
-    judged = {id.split(".")[0] for id in rows}
     possible = {id: of for id, of in report.possible().items() if id.split(".")[0] in judged}
-    reached = f"{total(counted)} of {total(possible)} points."
-    lines = "".join(_line(id, rows.get(id), report.points[id], id in counted) for id in ids)
-    best = report.best_in_words()
+    reached = f"{number(report.reached(person))} of {total(possible)} points."
+    lines = "".join(_line(report, person, id, rows.get(id)) for id in ids)
+    said = [reached, *_lateness(report, person), *report.best_in_words()]
     return (
-        f"<h1>{escape(label)}</h1><p>{' '.join([reached, *best])} A ✗ leads "
+        f"<h1>{escape(label)}</h1><p>{' '.join(said)} A ✗ leads "
         "to your own code and to what <code>check</code> found.</p>"
         + listing("results", ("exercise", "what", "result", "points"), lines, "What you handed in")
         + there
@@ -107,8 +139,17 @@ def feedback(report, person, label):
     )
 
 
+def _lateness(report, person):
+    """Sentences on what came late, and what that costs."""
+    late = report.late_in_words(person)
+    if late:
+        yield escape(f"{late[0].upper()}{late[1:]}.")
+    if taken := sum(report.taken(person).values()):
+        yield escape(f"{report.late_rule.in_words()}: here {number(taken)} of them.")
+
+
 def _files_in_words(report, person):
-    """Each file of a student with what is to be said of it, those that only were judged left out."""
+    """Each file of a student with what is to be said of it, those that only were judged and came in time left out."""
     said = dict(report.files)
     for submission in report.files_of(person):
         why = said.get(submission.path, "")
@@ -116,8 +157,9 @@ def _files_in_words(report, person):
             why = submission.problem.partition(". ")[0]  # what follows is for the teacher
         elif not why.startswith("does not count"):
             why = ""
-        if why or submission.late:
-            late = "It came late, as the platform says. " * submission.late
+        late = report.deadlines.lateness(submission, *submission.notebooks()[:1]).in_words()
+        if why or late:
+            late = f"{late[0].upper()}{late[1:]}. " if late else ""
             yield f"We have your file {escape(submission.in_words())}. {late}{escape(_sentence(why))}"
 
 
@@ -128,16 +170,26 @@ def _sentence(why):
     return f"There is {why}." if why.startswith("no ") else f"It is {why}." if why else ""
 
 
-def _line(id, row, of, counts):
+def _line(report, person, id, row):
+    """An exercise: its result, and its points, by hand or as found; none of a notebook that was not judged."""
+    of, given = report.points.get(id, 0), report.override(person, id)
+    found, counts, taken = (some(person).get(id) for some in (report.found, report.counted, report.taken))
     status = row.result["status"] if row else "missing"
-    result = f"{SIGNS[status]} {WORDS[status]}"
+    unread = status == "missing" and report.why_not_judged(person)
+    result = f"{SIGNS[status]} {'not judged' if unread else WORDS[status]}"
     if status != "missing":
         name = _name_of_mistake(row)
         result = f"<a href='#e{id}'>{result}</a>{f': {marked(name)}' if name else ''}"
-    others = "<br>others are better" if row and row.points and not counts else ""
+    points = f"{'–' if found is None else number(found)} of {number(of)}"
+    if given and given.points is not None:
+        points += "<br>by hand" + (f", not {number(row.points)}" if row and row.points != given.points else "")
+    if given and given.comment:
+        result += f"<br><span class='comment'>Your teacher: {escape(given.comment)}</span>"
+    points += "<br>others are better" if found and counts is None else ""
+    points += f"<br>late: {number(taken)} off" if taken else ""
     return (
         f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
-        f"<td class='number'>{number(row.points) if row else '–'} of {number(of)}{others}</td></tr>"
+        f"<td class='number'>{points}</td></tr>"
     )
 
 
@@ -164,9 +216,12 @@ def _article(row):
 
 
 def numbered(code, id):
-    """Source with the numbers of its lines."""
-    lines = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(code.splitlines(), start=1))
-    return f"<pre tabindex='0' role='region' aria-label='your code for {id}'>" + "\n".join(lines) + "</pre>"
+    """Source with the numbers of its lines, as much of it as a page has room for."""
+    lines = code[:MOST_CODE].splitlines()[:MOST_LINES]
+    left = len(code) - len("\n".join(lines))
+    shown = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(lines, start=1))
+    rest = f"<p class='soft'>{left:,} more characters of it are in the file.</p>" if left > 1 else ""
+    return f"<pre tabindex='0' role='region' aria-label='your code for {id}'>" + "\n".join(shown) + f"</pre>{rest}"
 
 
 # ------------------------------------------------------------------------------------------------- for the class
@@ -179,6 +234,9 @@ def class_page(report):
         "".join(f"<p>{escape(line)}.</p>" for line in report.counts_in_words()),
         mistakes(report),
         students(report),
+        late_ones(report),
+        by_hand(report),
+        shared_files(report),
         files(report),
         f"<p class='soft'>{escape(report.confinement)}</p>" if report.confinement else "",
     ]
@@ -192,7 +250,7 @@ def opening(report):
             name, reread = misconception_in_words(id, misconception)
             return (
                 f"<p class='opening'>Begin with {slide(reread)}: in {id}, {len(who)} of {_how_many_judged(report)} "
-                f"made the same mistake, “{marked(name)}”.</p>"
+                f"made {'the same' if len(who) > 1 else 'this'} mistake, “{marked(name)}”.</p>"
             )
     return ""
 
@@ -243,15 +301,18 @@ def students(report):
         groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
     heads = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
     body = ""
-    labels, states = report.labels(), report.states()
+    labels, states, has_page = report.labels(), report.states(), page_of(report)
     for person in sorted(report.people, key=lambda person: labels[person].casefold()):
         mine, name, state = report.of(person), escape(labels[person]), states[person]
-        if state not in (NOTHING, UNASSIGNED):
+        if has_page(person):
             name = f"<a href='feedback/{escape(file_of(person))}'>{name}</a>"
         name += " <b class='late'>late</b>" * report.is_late(person)
-        if state == JUDGED or (state == BLANK and mine):
-            cells = "".join(_cell(mine.get(id), person) for id in ids)
-            cells += f"<td>{total(report.counted(person))}</td>"
+        if report.judged(person):
+            cells = "".join(
+                _cell(None if report.is_open(person, id) else mine.get(id), person, id, report.override(person, id))
+                for id in ids
+            )
+            cells += f"<td>{number(report.reached(person))}</td>"
         else:
             why = report.why_not_judged(person)
             said = f"{state}{f' ({why})' if why else ''}"
@@ -259,24 +320,78 @@ def students(report):
         body += f"<tr><th scope='row'>{name}</th>{cells}</tr>"
     out_of = total(report.possible())
     best = "".join(f" {words}" for words in report.best_in_words())
+    by_hand = f", {BY_HAND} set by hand" if any(given.points is not None for given in report.overrides.values()) else ""
     return (
-        "<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in. A sign leads to the "
-        f"student's page.{best}</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
+        f"<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in{by_hand}. A sign leads to "
+        f"the student's page.{best}</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
         f"<table class='grid'><thead><tr><th rowspan='2' scope='col'>student</th>{groups}"
         f"<th rowspan='2' scope='col'>of {out_of}</th></tr><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _cell(row, person):
+def _cell(row, person, id, given):
+    if given and given.points is not None:
+        says = escape(f"{id} set by hand: {number(given.points)}{f', {given.comment}' if given.comment else ''}")
+        page = file_of(person) + (f"#e{id}" if row and row.result["status"] != "missing" else "")
+        return f"<td><a href='feedback/{escape(page)}' title='{says}' aria-label='{says}'>{BY_HAND}</a></td>"
     if row is None:
         return "<td></td>"
-    status, id = row.result["status"], row.result["exercise"]
+    status = row.result["status"]
     name = _name_of_mistake(row)
     says = escape(f"{id} {WORDS[status]}" + (f": {name}" if name else ""))
     if status == "missing":
         return f"<td title='{says}'>{SIGNS[status]}</td>"
     link = f"<a href='feedback/{escape(file_of(person))}#e{id}' title='{says}' aria-label='{says}'>{SIGNS[status]}</a>"
     return f"<td class='{status}'>{link}</td>"
+
+
+def _linked(report, person, label):
+    """A student's name, which leads to their page where there is one."""
+    return (
+        f"<a href='feedback/{escape(file_of(person))}'>{escape(label)}</a>"
+        if page_of(report)(person)
+        else escape(label)
+    )
+
+
+def late_ones(report):
+    """Who came late, how late, and what that costs."""
+    rows, labels = "", report.labels()
+    for person in sorted(filter(report.is_late, report.people), key=lambda person: labels[person].casefold()):
+        how, taken = report.late_in_words(person).removeprefix("it came "), sum(report.taken(person).values())
+        off = f"points off: {number(taken)}" if taken else ""
+        rows += f"<tr><th scope='row'>{_linked(report, person, labels[person])}</th><td>{escape(how)}</td>"
+        rows += f"<td>{off}</td></tr>" if report.late_rule.share else "</tr>"
+    if not rows:
+        return ""
+    columns = ("student", "came", "cost")[: 3 if report.late_rule.share else 2]
+    return "<h2>Late</h2>" + listing("late", columns, rows)
+
+
+def by_hand(report):
+    """What a teacher set or said of single results."""
+    rows, labels = "", report.labels()
+    for (person, id), given in report.overrides.items():
+        row = report.of(person).get(id)
+        found = f"{number(row.points)} found" if row else "nothing found"
+        points = found if given.points is None else f"{number(given.points)} points ({found})"
+        rows += f"<tr><th scope='row'>{_linked(report, person, labels[person])}</th>"
+        rows += f"<td>{id}: {points}</td><td>{escape(given.comment)}</td></tr>"
+    if not rows:
+        return ""
+    return "<h2>By hand</h2>" + listing("by hand", ("student", "exercise", "comment"), rows)
+
+
+def shared_files(report):
+    """Equal files of several students; pairs that work together have them too."""
+    rows, labels = "", report.labels()
+    for same in report.shared_files():
+        who = ", ".join(_linked(report, one.student, labels[one.student]) for one in same)
+        rows += f"<tr><th scope='row'>{who}</th><td>{'<br>'.join(_breakable(one.path) for one in same)}</td></tr>"
+    if not rows:
+        return ""
+    why = "Equal to the last byte. A pair that works together hands in the same, too: ask before you think anything."
+    return f"<h2>The same file from several</h2><p>{why}</p>" + listing("same files", ("students", "files"), rows)
 
 
 def _breakable(text):

@@ -1,6 +1,8 @@
 """How many points each exercise is worth, and of which only the best count."""
 
+import datetime
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +10,8 @@ from workbench.exercises.engine.exercise import EXERCISES, find
 
 from ..tables import rows_of
 
+LATE = "late"  # in the column of exercises: the row says what lateness costs
+PER = {"hour": datetime.timedelta(hours=1), "day": datetime.timedelta(days=1), "week": datetime.timedelta(weeks=1)}
 DEFAULT_POINTS = Path(__file__).with_name("points.csv")
 
 
@@ -24,7 +28,7 @@ def read_points(path=None):
 
     A row is for one exercise, for several, `6.1 6.5`, or for all of a notebook, `6.*`; a later row counts more. A
     number under `best` says how many of them count, each student's best. The course's points are 2 for an exercise,
-    3 for a patient of the clinic, one for each part, and what points.csv says.
+    3 for a patient of the clinic, one for each part, and what points.csv says. What lateness costs is `late_rule`'s.
     Raises: ValueError for a file that is no such table, OSError for none.
     """
     points = {} if path else {id: 3.0 if exercise.in_parts else 2.0 for id, exercise in EXERCISES.items()}
@@ -33,6 +37,8 @@ def read_points(path=None):
     if not {"exercise", "points"} <= set(columns):
         raise ValueError(f"{path} has no columns exercise and points")
     for row in rows:
+        if row["exercise"].casefold() == LATE:
+            continue
         try:
             ids = _ids_of(row["exercise"])
             points |= dict.fromkeys(ids, _points_of(row["points"]))
@@ -41,6 +47,51 @@ def read_points(path=None):
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path}: {error} (exercise {row['exercise']})") from None
     return points, groups
+
+
+@dataclass(frozen=True)
+class LateRule:
+    """What a late hand-in loses of its points, once or for each hour, day or week begun."""
+
+    share: float = 0.0
+    each: str = ""  # one of `PER`
+
+    def taken(self, lateness):
+        """The share that is taken off, None where it would take the time to know."""
+        if not (self.share and lateness.late):
+            return 0.0
+        if not self.each:
+            return self.share
+        return None if lateness.by is None else min(1.0, self.share * -(-lateness.by // PER[self.each]))
+
+    def in_words(self):
+        each = f" for each {self.each} begun" if self.each else ""
+        return f"A late hand-in loses {self.share:.0%} of its points{each}"
+
+
+NO_RULE = LateRule()
+
+
+def late_rule(path):
+    """The `LateRule` of a points.csv: a row `late,20%` or `late,10% a day`; without one lateness costs nothing."""
+    if not path:
+        return NO_RULE
+    for row in rows_of(path)[1]:
+        if row.get("exercise", "").casefold() == LATE:
+            found = re.fullmatch(r"[-−]?(\d+(?:[.,]\d+)?) ?%(?: (?:a|an|per) (hour|day|week))?", row["points"])
+            if not found or float(found[1].replace(",", ".")) > 100:
+                raise ValueError(f"{path}: {row['points']!r} is nothing that lateness may cost, as in 20% or 10% a day")
+            return LateRule(float(found[1].replace(",", ".")) / 100, found[2] or "")
+    return NO_RULE
+
+
+def those_that_count(points, groups):
+    """Those of {exercise: points} that count: of a group the best, of equal ones the first."""
+    ids = list(points)
+    for group in groups:
+        best = sorted((id for id in ids if id in group.ids), key=lambda id: -points[id])
+        ids = [id for id in ids if id not in best[group.most :]]
+    return {id: points[id] for id in ids}
 
 
 def _ids_of(text):
@@ -70,3 +121,13 @@ def _best_of(ids, text, groups):
     if twice := [id for group in groups for id in group.ids if id in ids]:
         raise ValueError(f"{twice[0]} is in two rows that have a best")
     return BestOf(tuple(ids), int(text))
+
+
+def total(points, notebook=None):
+    """The sum of {exercise: points} as it is written, of all notebooks or of one."""
+    return number(sum(of for id, of in points.items() if notebook in (None, id.split(".")[0])))
+
+
+def number(points):
+    """2, 2.5, 0.67."""
+    return f"{points:.2f}".rstrip("0").rstrip(".")

@@ -1,32 +1,48 @@
 """What came out of a grading: every student's results, points, and the tables that teachers import."""
 
-import contextlib
-import csv
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from workbench.display.show import count
 from workbench.exercises.clinic import judge_test
 from workbench.exercises.engine.exercise import EXERCISES
 
 from ..grade_answer import RUN_ENDINGS
-from ..submissions.class_list import labels, moodle_number, worksheet
+from ..submissions.class_list import labels
 from ..submissions.extract import course
-from ..tables import harmless, table_in
+from ..submissions.times import IN_TIME, Deadlines, Lateness
+from .points import NO_RULE, LateRule, those_that_count
 
 JUDGED, UNREADABLE, UNASSIGNED = "judged", "handed in, unreadable", "handed in, unassigned"
 BLANK, NOTHING = "handed in, nothing answered", "nothing"
+ELSEWHERE = "on the platform, not in this folder"
 IN_WORDS = {
     JUDGED: "judged",
     UNREADABLE: "handed in but unreadable",
     UNASSIGNED: "unassigned (a hand-in may be theirs)",
     BLANK: "with nothing answered in what they handed in",
+    ELSEWHERE: "whose hand-in the platform has and this folder has not",
     NOTHING: "with nothing handed in",
 }
 STATES = tuple(IN_WORDS)
-VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconception", "points", "of", "counts", "note")
+VERDICTS = (
+    "student",
+    "id",
+    "e-mail",
+    "file",
+    "exercise",
+    "status",
+    "misconception",
+    "points",
+    "of",
+    "counts",
+    "note",
+    "by hand",
+    "comment",
+)
 
 
-HANDED_IN = ("student", "id", "e-mail", "state", "late", "files", "why it is not judged")
+HANDED_IN = ("student", "id", "e-mail", "state", "late", "files", "why it is not judged", "page")
 PART_MISTAKES = {
     sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.LAST)
 } | {  # what any patient's answer can have
@@ -47,12 +63,17 @@ class Row:
     person: object
     file: str
     result: dict
-    points: float
+    points: float  # as they were found
     of: float
+    late: Lateness = IN_TIME
 
     @property
     def is_answered(self):
         return self.result["status"] not in ("missing", "unattempted")
+
+    @property
+    def notebook(self):
+        return self.result["exercise"].split(".")[0]
 
 
 @dataclass
@@ -69,15 +90,25 @@ class Report:
     roster: object = None  # its file
     submissions: list = field(default_factory=list)
     questions: list = field(default_factory=list)  # of `who`
-    zeros: bool = False  # whether who handed in nothing has 0 points, and not none
+    zeros: bool = False  # whether who answered nothing by the deadline has 0 points, and not none
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    late_rule: LateRule = NO_RULE
+    overrides: dict = field(default_factory=dict)  # {(person, exercise): Override}
 
     def in_words(self):
         """What the command says at its end."""
         lines = [*self.counts_in_words(), *(f"{path}: {why}" for path, why in self.files)]
         if self.questions:
             lines.append(f"{self.out}/who.csv lists whose is whose: fill in the ids, and save it beside the roster.csv")
+        for files in self.shared_files():
+            lines.append(f"{' and '.join(one.path for one in files)}: the same file")
         lines += [self.confinement] * bool(self.confinement)
-        return "\n".join([*lines, f"class.html, feedback/, handed-in.csv and the gradebooks are in {self.out}"])
+        return "\n".join(
+            [
+                *lines,
+                f"class.html, feedback/, handed-in.csv and the gradebooks, read again and right, are in {self.out}",
+            ]
+        )
 
     def counts_in_words(self):
         """How many there are of each state, on the roster and beside it; late ones too."""
@@ -91,6 +122,17 @@ class Report:
                 yield f"{len(some)} {who}: {each}"
         if late:
             yield f"{late} handed in late, as the platform says"
+            if self.late_rule.share:
+                yield self.late_rule.in_words()
+        labels, notebooks = self.labels(), self.notebooks() or [""]
+        if away := [labels[person] for person, state in states.items() if state == ELSEWHERE]:
+            yield f"The platform has a hand-in that is not in this folder of {', '.join(away)}: download all once more"
+        filled = [p for p, state in states.items() if any(self.is_zero(p, state, number) for number in notebooks)]
+        if filled:
+            names = ", ".join(labels[person] for person in filled)
+            yield f"0 points filled in, where nothing was answered, for {count(len(filled), 'student')}: {names}"
+        if self.overrides:
+            yield f"{count(len(self.overrides), 'result')} set or commented by hand"
 
     def states(self):
         """{person: state}, each one of `STATES`."""
@@ -101,7 +143,26 @@ class Report:
         handed_in = {row.person for row in self.rows} | {submission.student for submission in self.submissions}
         asked = {person for question in self.questions for person in question.among}
         state = dict.fromkeys(handed_in, UNREADABLE) | dict.fromkeys(blank, BLANK) | dict.fromkeys(judged, JUDGED)
-        return {person: state.get(person, UNASSIGNED if person in asked else NOTHING) for person in self.people}
+        away = dict.fromkeys(self._elsewhere(), ELSEWHERE)
+        state = away | dict.fromkeys(asked, UNASSIGNED) | state
+        return {person: state.get(person, NOTHING) for person in self.people}
+
+    def _elsewhere(self):
+        """Those of whom a grading worksheet, in whatever language, says that they handed something in.
+
+        It does by a time, or by the words that it has of somebody whose hand-in is here.
+        """
+        here = {one.student.status for one in self.submissions if one.owner and one.owner.platform == "moodle"}
+        for person in self.people:
+            told = person.status in here or person.status.casefold().startswith("submitted")
+            if person.came or (person.status and told):
+                yield person
+
+    def is_zero(self, person, state, notebook):
+        """Whether `zeros` gives 0 points, after the deadline, for a notebook of which nothing was judged."""
+        in_the_way = state in (UNASSIGNED, ELSEWHERE) or self.why_not_judged(person)
+        unjudged = self.zeros and not in_the_way and not self.is_judged(person, notebook)
+        return bool(unjudged and self.deadlines.is_over(person, notebook))
 
     def answered(self):
         """Those who answered something."""
@@ -111,7 +172,44 @@ class Report:
         return [submission for submission in self.submissions if submission.student == person]
 
     def is_late(self, person):
-        return person.late or any(submission.late for submission in self.files_of(person))
+        return bool(self.late_in_words(person))
+
+    def late_in_words(self, person):
+        """How late what counts of a student came, or what could not be read; "" for in time."""
+        mine = [row.late for row in self.rows if row.person == person]
+        mine += [self.deadlines.lateness(one) for one in self.files_of(person) if one.problem or not mine]
+        late = sorted((late for late in mine if late.late), key=lambda late: late.by or timedelta())
+        return late[-1].in_words() if late else "it came late, as the platform says" if person.late and not mine else ""
+
+    def is_judged(self, person, notebook):
+        """Whether points of a notebook are known: something in it was answered and judged, or a teacher gave points."""
+        answered = any(row.person == person and row.is_answered and row.notebook == notebook for row in self.rows)
+        given = (
+            id for (whose, id), override in self.overrides.items() if whose == person and override.points is not None
+        )
+        return answered or any(id.split(".")[0] == notebook for id in given)
+
+    def is_open(self, person, exercise):
+        """Whether an exercise is without a result where one may still be: in a file that could not be read."""
+        by_hand, row = self.override(person, exercise), self.of(person).get(exercise)
+        if (by_hand and by_hand.points is not None) or (row and row.result["status"] != "missing"):
+            return False
+        return bool(self.why_not_judged(person))
+
+    def judged(self, person):
+        """The numbers of the notebooks of which a student's points are known."""
+        return [number for number in self.notebooks() if self.is_judged(person, number)]
+
+    def override(self, person, exercise):
+        return self.overrides.get((person, exercise))
+
+    def shared_files(self):
+        """[files] of several students, equal to the last byte; who answered nothing has what all were given."""
+        same, answered = {}, {row.file for row in self.rows if row.is_answered}
+        for one in self.submissions:
+            if one.path in answered:
+                same.setdefault(one.digest, []).append(one)
+        return [files for files in same.values() if len({one.student for one in files}) > 1]
 
     def why_not_judged(self, person):
         """What keeps a student's work from being judged, in words; "" where there is none."""
@@ -127,8 +225,9 @@ class Report:
 
     def exercises(self):
         """The exercises that this report is about, in order: of notebooks in which somebody answered something."""
-        there = {row.result["exercise"] for row in self.rows}
-        begun = {row.result["exercise"].split(".")[0] for row in self.rows if row.is_answered}
+        given = {id for (_, id), override in self.overrides.items() if override.points is not None}
+        there = {row.result["exercise"] for row in self.rows} | given
+        begun = {row.notebook for row in self.rows if row.is_answered} | {id.split(".")[0] for id in given}
         return [id for id in EXERCISES if id in there and id.split(".")[0] in begun and self.points.get(id, 0) > 0]
 
     def notebooks(self):
@@ -141,21 +240,39 @@ class Report:
         rows = {row.result["exercise"]: row for row in self.rows if row.person == person}
         return {id: rows[id] for id in ids if id in rows}
 
+    def found(self, person):
+        """{exercise: points} of a student's judged notebooks, as they were found or a teacher set them by hand."""
+        rows, known = self.of(person), {}
+        for id in self.exercises():
+            by_hand = self.override(person, id)
+            if by_hand and by_hand.points is not None:
+                known[id] = by_hand.points
+            elif id in rows and self.is_judged(person, rows[id].notebook) and not self.is_open(person, id):
+                known[id] = rows[id].points
+        return known
+
     def counted(self, person):
         """{exercise: points} of those of a student's results that count."""
-        return self._best({id: row.points for id, row in self.of(person).items()})
+        return those_that_count(self.found(person), self.groups)
+
+    def taken(self, person):
+        """{exercise: points} that lateness takes off what counts; what was set by hand stays as it is."""
+        rows, taken = self.of(person), {}
+        for id, points in self.counted(person).items():
+            by_hand = self.override(person, id)
+            if id in rows and not (by_hand and by_hand.points is not None):
+                taken[id] = points * (self.late_rule.taken(rows[id].late) or 0.0)
+        return taken
+
+    def reached(self, person, notebook=None):
+        """A student's points in all notebooks or in one, each exercise's lateness taken off."""
+        ids = [(id, points) for id, points in self.counted(person).items() if notebook in (None, id.split(".")[0])]
+        taken = self.taken(person)
+        return sum(points - taken.get(id, 0.0) for id, points in ids)
 
     def possible(self):
         """{exercise: points} that can be reached in the notebooks that somebody answered something in."""
-        return self._best(self.points)
-
-    def _best(self, points):
-        """Those of {exercise: points} that count: of a group the best, of equal ones the first."""
-        ids = [id for id in self.exercises() if id in points]
-        for group in self.groups:
-            best = sorted((id for id in ids if id in group.ids), key=lambda id: -points[id])
-            ids = [id for id in ids if id not in best[group.most :]]
-        return {id: points[id] for id in ids}
+        return those_that_count({id: self.points[id] for id in self.exercises()}, self.groups)
 
     def best_in_words(self):
         """A sentence for each group of which somebody handed something in."""
@@ -196,111 +313,3 @@ def kind_of(exercise, misconception):
     if misconception in EXERCISES[exercise].misconceptions or misconception in PART_MISTAKES:
         return 0
     return 2 if misconception in RUN_ENDINGS else 1
-
-
-# ---------------------------------------------------------------------------------------------------------- tables
-
-
-def write_tables(report, out):
-    """verdicts.csv, handed-in.csv, and the gradebooks that Moodle and Canvas import."""
-    counted, states = {person: report.counted(person) for person in report.people}, report.states()
-    with _table(out / "verdicts.csv") as write:
-        write(VERDICTS)
-        for row in report.rows:
-            r, p = row.result, row.person
-            counts = number(counted[p].get(r["exercise"], 0))
-            write((p.name, p.number, p.email, row.file, r["exercise"], r["status"], r["misconception"],
-                   number(row.points), number(row.of), counts, r["note"]))  # fmt: skip
-    with _table(out / "handed-in.csv") as write:
-        write(HANDED_IN)
-        for person in report.people:
-            files = "; ".join(submission.path for submission in report.files_of(person))
-            late = "late" * report.is_late(person)
-            why = report.why_not_judged(person)
-            write((person.name, person.number, person.email, states[person], late, files, why))
-    _write_gradebooks(report, out, counted, states)
-
-
-def _write_gradebooks(report, out, counted, states):
-    """A cell is empty where nothing was judged: `handed-in.csv` says why."""
-    notebooks = report.notebooks()
-    listed = [person for person in report.people if person.listed] or report.people
-    titles = [f"Attention {name.replace('_', ' ')}" for name in notebooks.values()]
-    cells = {
-        person: [_cell(report, person, counted[person], states[person], number) for number in notebooks]
-        for person in listed
-    }
-    with _table(out / "gradebook-moodle.csv") as write:
-        write(("ID number", "Email address", "Full name", *titles))
-        for person in listed:
-            write((person.id, person.email, person.name, *cells[person]))
-    with _table(out / "gradebook-canvas.csv", mark=False) as write:
-        write(("Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles))
-        write(("    Points Possible", "", "", "", "", *(total(report.possible(), n) for n in notebooks)))
-        for person in listed:
-            write((person.name, person.canvas, person.id, person.email, person.section, *cells[person]))
-    if any(person.moodle and person.listed for person in listed):
-        readable = {person: counted[person] if states[person] != UNREADABLE else {} for person in counted}
-        _write_worksheet(report, out / "grading-worksheet.csv", readable)
-
-
-def _cell(report, person, counted, state, notebook):
-    """A student's points for a notebook: none where nothing of it was judged, or, with `zeros`, handed in."""
-    if state != UNREADABLE and any(id.split(".")[0] == notebook for id in counted):
-        return total(counted, notebook)
-    in_the_way = state == UNASSIGNED or report.why_not_judged(person)
-    return "0" if report.zeros and not in_the_way else ""
-
-
-def _write_worksheet(report, path, counted):
-    """Moodle's own grading worksheet, every cell as it was but the grades of those whose work was judged."""
-    separator, (heads, *lines) = table_in(report.roster)
-    place = worksheet(heads, lines)
-    if "grade" not in place:
-        return
-    at, of, grade = place["moodle"], place.get("most"), place["grade"]
-    possible = sum(report.possible().values())
-    people = {person.moodle: person for person in report.people if person.listed and person.moodle}
-    with open(path, "w", newline="", encoding="utf-8-sig") as file:
-        write = csv.writer(file, delimiter=separator).writerow
-        write(heads)
-        for line in lines:
-            person = people.get(moodle_number(line[at])) if len(line) == len(heads) else None
-            zero = report.zeros and person and not (line[grade].strip() or report.why_not_judged(person))
-            if person and (counted[person] or zero):
-                most = line[of] if of is not None else ""
-                line[grade] = scaled(sum(counted[person].values()), possible, most)
-            write(line)
-
-
-def scaled(reached, possible, most):
-    """Points as the platform counts them, whose most is `most`, "100.00" or "100,00"."""
-    with contextlib.suppress(ValueError):
-        grade = number(reached * float(most.replace(",", ".")) / possible) if possible else number(reached)
-        return grade.replace(".", ",") if "," in most else grade
-    return number(reached)
-
-
-def total(points, notebook=None):
-    """The sum of {exercise: points} as it is written, of all notebooks or of one."""
-    return number(sum(of for id, of in points.items() if notebook in (None, id.split(".")[0])))
-
-
-def number(points):
-    """2, 2.5, 0.67."""
-    return f"{points:.2f}".rstrip("0").rstrip(".")
-
-
-class _table:
-    """Writes rows of texts to a CSV file; the mark is that by which Excel knows UTF-8."""
-
-    def __init__(self, path, mark=True):
-        self.path, self.mark = path, mark
-
-    def __enter__(self):
-        self.file = open(self.path, "w", newline="", encoding="utf-8-sig" if self.mark else "utf-8")
-        writer = csv.writer(self.file)
-        return lambda row: writer.writerow([harmless(str(value)) for value in row])
-
-    def __exit__(self, *error):
-        self.file.close()

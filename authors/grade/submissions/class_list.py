@@ -1,11 +1,13 @@
 """Who is in the class: a roster, read as teachers and learning platforms have it."""
 
+import datetime
 import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 
 from ..tables import rows_of
+from .moments import moment
 
 COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports too
     "id": ("id", "student id", "id number", "sis user id", "matriculation number", "number", "username"),
@@ -25,7 +27,13 @@ ELSEWHERE = {  # what Moodle calls them in German, French and Spanish
     "email": ("e-mail-adresse", "adresse de courriel", "dirección de correo", "correo electrónico"),
 }
 COLUMNS = {part: (*names, *ELSEWHERE.get(part, ())) for part, names in COLUMNS.items()}
-WORKSHEET = {"moodle": "identifier", "grade": "grade", "most": "maximum grade"}
+WORKSHEET = {
+    "moodle": "identifier",
+    "status": "status",
+    "grade": "grade",
+    "most": "maximum grade",
+    "came": "last modified (submission)",
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class Person:
     place: str = ""  # of one whose name two of the roster have: where the files are
     listed: bool = True
     late: bool = False  # as a grading worksheet in English says
+    came: datetime.datetime | None = None  # when the newest hand-in came, as a grading worksheet says
+    status: str = ""  # how far the hand-in is, in a grading worksheet's own words
 
     @property
     def number(self):
@@ -108,7 +118,9 @@ def read_roster(path):
         number = moodle_number(part["moodle"])
         late = bool(number and re.search(r"\blate\b", row.get("status", "")))  # "… - 1 day 2 hours late"
         codes = (part["id"], part["email"], part["canvas"], part["section"], number)
-        people.append(Person(name, *codes, late=late))
+        came = moment(row.get(columns[at["came"]], "")) if "came" in at else None
+        status = row.get(columns[at["status"]], "").partition(" - ")[0].strip() if "status" in at else ""
+        people.append(Person(name, *codes, late=late, came=came, status=status))
     if not people:
         raise ValueError(f"{path} lists nobody")
     return people
@@ -123,21 +135,35 @@ def worksheet(heads, lines):
     names = [head.strip().casefold() for head in heads]
     place = {part: names.index(name) for part, name in WORKSHEET.items() if name in names}
     if "moodle" in place:
-        return place
+        return place | _came(place, lines, len(heads))
     columns = list(zip(*(line for line in lines if len(line) == len(heads)), strict=True))
     if not columns or len({re.sub(r"\s*\d+$", "", cell.strip()) or cell for cell in columns[0]}) > 1:
         return {}
     for most in range(2, len(columns)):
         same = {_decimal(cell) for cell in columns[most]}
         if len(same) == 1 and (same.pop() or 0) > 0 and all(map(_is_grade, columns[most - 1])):
-            place = {"moodle": 0, "grade": most - 1, "most": most}
+            place = {"moodle": 0, "grade": most - 1, "most": most} | ({"status": most - 2} if most > 2 else {})
             break
     else:
         return {}
     between = range(1, place["grade"] - 1)  # the last of them tells how far a student is
     mails = [i for i in between if all("@" in cell or not cell for cell in columns[i]) and any(columns[i])]
     names = [i for i in between[:1] if i not in mails]
-    return place | {part: some[0] for part, some in (("email", mails), ("name", names)) if some}
+    place |= {part: some[0] for part, some in (("email", mails), ("name", names)) if some}
+    return place | _came(place, lines, len(heads))
+
+
+def _came(place, lines, width):
+    """The column that says when each hand-in came: of the two with moments behind the maximum the first."""
+    if "came" in place or "most" not in place:
+        return {}
+    of_moments = []
+    for column in range(place["most"] + 1, width):
+        cells = [line[column].strip() for line in lines if len(line) == width]
+        if cells and all(cell in ("", "-") or moment(cell) for cell in cells):
+            of_moments.append(column)
+    told = of_moments[:1] if len(of_moments) > 1 and of_moments[1] == of_moments[0] + 1 else []
+    return {"came": told[0]} if told else {}
 
 
 def _decimal(text):

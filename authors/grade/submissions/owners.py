@@ -34,7 +34,7 @@ def assign_students(found, people, answers=None):
     """
     answers, groups, roster = answers or {}, {}, Roster(people)
     for submission in found:
-        said = _answered(submission.path, answers)
+        said = said_of(submission.path, answers)
         if said:
             submission.student = said
         else:
@@ -131,9 +131,9 @@ def read_answers(path, people, found):
     if not {"path", "id"} <= set(columns):
         raise ValueError(f"{path} has no columns path and id")
     answers, wrong, roster = {}, [], Roster(people)
-    there = {_plain(part) for submission in found for part in _up_from(submission.path)}
+    there = {plain_path(part) for submission in found for part in _up_from(submission.path)}
     for row in rows:
-        place, meant = _plain(row["path"]), roster.with_code(row["id"])
+        place, meant = plain_path(row["path"]), roster.with_code(row["id"])
         place = place if place in there else place.removeprefix("'")  # which `harmless` put there
         if not row["id"]:
             continue  # not answered yet
@@ -147,8 +147,9 @@ def read_answers(path, people, found):
     return answers, wrong
 
 
-def _answered(path, answers):
-    return next((answers[place] for part in _up_from(path) if (place := _plain(part)) in answers), None)
+def said_of(path, answers):
+    """What a table says of a file, or of a folder that it lies in; None for nothing."""
+    return next((answers[place] for part in _up_from(path) if (place := plain_path(part)) in answers), None)
 
 
 def _up_from(path):
@@ -156,7 +157,7 @@ def _up_from(path):
     return [path, *(str(parent) for parent in PurePosixPath(path).parents if parent.name)]
 
 
-def _plain(path):
+def plain_path(path):
     return composed(path.replace("\\", "/").strip("/"))
 
 

@@ -16,12 +16,13 @@ from workbench.display.show import count
 
 from .class_list import composed
 from .extract import Cell, answer_in, course, exercises_in, headings, read_cells, split_script
+from .moments import shown
 
 LARGEST = 32 << 20  # bytes of one file
 FILES_IN_ZIP = 500
 IGNORED = {"__MACOSX", "__pycache__", "graded"}
 ELSE = "not a notebook, .py or .zip"
-OURS = {"roster.csv", "points.csv", "who.csv"}
+OURS = {"roster.csv", "points.csv", "who.csv", "times.csv", "deadlines.csv", "overrides.csv"}
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.S)
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_(?P<rest>.+)", re.S)
 PLATFORMS = {"moodle": MOODLE, "canvas": CANVAS}
@@ -67,7 +68,9 @@ class Submission:
     exercises: list = field(default_factory=list)
     owner: Owner | None = None
     place: str = ""  # the file or folder that is all one student's
-    late: bool = False  # as the platform says
+    late: bool = False  # as the platform marks it in its name
+    came: datetime.datetime | None = None  # when, as the platform says
+    from_worksheet: bool = False  # whether a grading worksheet is of the assignment that it was downloaded from
     size: int | None = None  # in bytes
 
     @property
@@ -87,10 +90,12 @@ class Submission:
     def in_words(self):
         """The file as its student knows it: name, size and date."""
         size = "" if self.size is None else f" of {count(self.size, 'byte')}"
+        if self.came:
+            return f"{self.name}{size}, which came on {shown(self.came)}"
         moment = datetime.datetime(*self.modified[1:]) if self.modified[1:] else None
         if self.modified and moment is None:
             moment = datetime.datetime.fromtimestamp(self.modified[0])
-        return f"{self.name}{size}" + (f", dated {moment.day} {moment:%B %Y, %H:%M}" if moment else "")
+        return f"{self.name}{size}" + (f", dated {shown(moment)}" if moment else "")
 
     def answered(self, number):
         """How many exercises of a notebook it holds an answer to."""
@@ -213,6 +218,8 @@ def _read(path, data, modified):
         is_notebook = text.lstrip().startswith("{")  # whatever its name says
         if is_notebook and not text.rstrip().endswith("}"):
             raise ValueError("it is cut off, and ends in the middle of the notebook")
+        if kind == ".ipynb" and not is_notebook and Cell(text).error:  # a script under this name may be read
+            raise ValueError("it is not a notebook")
         cells = read_cells(text) if is_notebook else split_script(text)
     except ValueError as error:
         return _made(path, modified, problem=f"cannot be read: {error}", size=size)
@@ -286,26 +293,62 @@ def _numbered():
     return re.compile(rf"(?P<before>.*?)[-_ ]*0*[1-9][0-9]*_(?:{lessons})[-_ ]*(?P<after>.*)")
 
 
-def choose(found):
-    """Of a student's files with the same notebook the fullest counts, of equally full ones the newest.
+@dataclass
+class Versions:
+    """A student's files with the same notebook."""
 
-    Returns (the chosen, as (submission, number of notebook), what is to be said of the others).
+    student: object
+    number: str  # of the notebook
+    picks: list  # of each attempt the file that stands for it, first the one that counts
+    said: list  # (file, why it does not count) of others of an attempt
+
+    def others(self, best, why=None):
+        """(file, what is to be said of it) of all but the one that counts; `why` where points have said which."""
+        for other in self.picks:
+            if other is not best:
+                yield other, f"does not count: {best.path} {why or self._why(best, other)}"
+        yield from self.said
+
+    def _why(self, best, other):
+        if best.digest == other.digest:
+            return "is the same"
+        if not other.answered(self.number) and best.answered(self.number):
+            return "answers more exercises"
+        return "is newer" if best.came > other.came else "is the newest that came in time"
+
+
+def choose(found, is_late=lambda submission, number: False):
+    """Return the `Versions` of each student and notebook.
+
+    Files that came at the same time, or of which one has no time, are one attempt: of it the fullest file counts, of
+    equally full ones the newest. Of attempts the newest that came in time does, else the newest; one without an answer
+    only where there is no other.
     """
-    chosen, said, rivals = [], [], {}
+    rivals = {}
     for submission in found:
         for number in submission.notebooks():
             rivals.setdefault((submission.student, number), []).append(submission)
-    for (_, number), files in rivals.items():
-        best = max(files, key=lambda submission: (submission.answered(number), submission.modified))
-        chosen.append((best, number))
-        for other in files:
+    return [_versions(student, number, files, is_late) for (student, number), files in rivals.items()]
+
+
+def _versions(student, number, files, is_late):
+    attempts, picks, said = {}, [], []
+    timed = all(submission.came for submission in files)
+    for submission in files:
+        attempts.setdefault(submission.came if timed else None, []).append(submission)
+    for together in attempts.values():
+        best = max(together, key=lambda submission: (submission.answered(number), submission.modified))
+        picks.append(best)
+        for other in together:
             if other is not best:
                 fuller = best.answered(number) > other.answered(number)
                 newer = "is newer" if best.modified > other.modified else "is as new, and first by name"
                 why = "answers more exercises" if fuller else newer
                 why = "is the same" if best.digest == other.digest else why
                 said.append((other, f"does not count: {best.path} {why}"))
-    return chosen, said
+    if timed:
+        picks.sort(key=lambda one: (bool(one.answered(number)), not is_late(one, number), one.came), reverse=True)
+    return Versions(student, number, picks, said)
 
 
 def cells_as_data(submission):

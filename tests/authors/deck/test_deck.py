@@ -219,6 +219,22 @@ def test_on_a_phone_the_claim_comes_with_the_answer(decks, show):
     until(page, SEEN_FIRST)
 
 
+# A finger on each picture, or else its heading, for each step that its slide has; what is claimed by then, and before.
+TAPPED_THROUGH = """() => [...document.querySelectorAll("section.drawn:has(.step)")].map((slide) => {
+  const heading = slide.querySelector(".heading"), before = heading.textContent;
+  for (const _ of slide.querySelectorAll(".step")) (slide.querySelector(":scope > .picture") ?? heading).click();
+  return [before, heading.textContent];
+})"""
+
+
+@pytest.mark.parametrize("name", ["03_masking", "07_how_attention_learns"])
+def test_on_a_phone_taps_lead_every_slide_to_its_claim(decks, show, name):
+    page = show((decks / f"{name}.html").as_uri(), PHONE, has_touch=True, is_mobile=True)
+    slides = page.evaluate(TAPPED_THROUGH)
+    assert len(slides) > 15 and all(asked != claimed for asked, claimed in slides)
+    assert page.locator(".next-step").filter(visible=True).count() == 0 and page.complaints == []
+
+
 # ----------------------------------------------------------------------------------------------------- on paper
 
 
@@ -275,6 +291,8 @@ def test_paper_has_a_page_for_each_slide_with_question_and_claim(open_deck):
         asked = page.locator(".asked-first").all_text_contents()
         claims = page.locator("section:has(> .asked-first) > .heading").all_text_contents()
         assert len(asked) > 15 and not set(asked) & set(claims)
+        still_to_come = "document.getAnimations().filter((one) => one.animationName === 'come').length"
+        assert page.evaluate(still_to_come) == 0, "a step that fades in would be printed before it is there"
     page.set_viewport_size({"width": HALL[0], "height": HALL[1]})
     around = dict.fromkeys(("top", "right", "bottom", "left"), "1cm")  # what a browser proposes
     pdf = page.pdf(prefer_css_page_size=True, print_background=True, margin=around)
@@ -446,6 +464,34 @@ def test_guess_is_answered_in_the_page_with_its_slip(decks, open_deck):
     assert page.locator(SLIDE + ".heading").inner_text() != asked, "the picture's next step is the answer"
 
 
+# Whether a verdict lies on a word of the picture above it.
+ON_THE_PICTURE = """(form) => {
+  const high = form.getBoundingClientRect().top;
+  const words = [...form.closest("section").querySelectorAll(".picture text")];
+  return words.some((word) => word.getBoundingClientRect().bottom > high + 4);
+}"""
+
+
+@pytest.mark.parametrize("name", ["01_by_hand", "07_how_attention_learns"])
+def test_verdict_of_any_guess_shows_no_code_and_covers_nothing(open_deck, name):
+    page = open_deck(name)
+    typed = ".guess:not(:has(.choice))"
+    slides = page.evaluate(
+        "(typed) => Reveal.getSlides().flatMap((one, i) => (one.querySelector(typed) ? [i + 1] : []))", typed
+    )
+    for number in slides:
+        jump(page, number)
+        form, verdict = page.locator(SLIDE + typed).first, page.locator(SLIDE + ".verdict").first
+        for guess in ("0.1, 0.2, 0.3, 0.4", "0.9999"):  # one of a wrong form, one of a wrong value
+            page.keyboard.press("g")
+            page.keyboard.type(guess)
+            page.keyboard.press("Enter")
+            assert verdict.inner_text() and not re.search(r"predict|slip|[=\[(]\w+\(", verdict.inner_text())
+            assert not form.evaluate(ON_THE_PICTURE), f"slide {number}"
+            page.keyboard.press("Escape")
+    assert slides
+
+
 def test_hands_are_bars_by_value_named_with_the_truth(open_deck):
     page = open_deck("03_masking")
     jump(page, slide_with(page, ".choice") + 3)
@@ -455,7 +501,6 @@ def test_hands_are_bars_by_value_named_with_the_truth(open_deck):
         page.keyboard.press("Tab")
     page.get_by_label("How many sit in the hall").fill("40")
     page.keyboard.press("Escape")
-    page.keyboard.press("h")
     choices, name = page.locator(SLIDE + ".choice"), page.locator(SLIDE + ".choice small")
     assert "34 of" in page.locator(SLIDE + ".slide-foot").inner_text()
     long = [float(choice.evaluate(LONG)) for choice in choices.all()]
@@ -463,6 +508,7 @@ def test_hands_are_bars_by_value_named_with_the_truth(open_deck):
     assert name.count() == 0 and page.locator(SLIDE + ".right").count() == 0
     page.keyboard.press("PageDown")
     assert name.inner_text() and page.locator(SLIDE + ".choice.right").count() == 1
+    assert not page.locator(SLIDE + ".hands").first.is_visible(), "names stand where fields were"
     assert page.evaluate(LOOK_AT_ALL, number_of(page)) == []
 
 
@@ -483,7 +529,7 @@ def test_clicker_keys_work_from_anywhere(open_deck):
         before = page.evaluate("Reveal.getProgress()")  # a step of a slide counts too
         page.keyboard.press(key)
         page.wait_for_function(f"(before) => Reveal.getProgress() {way} before", arg=before)
-    board = slide_with(page, ".saved-board input")
+    board = slide_with(page, ".attn-board input")
     jump(page, board)
     page.locator(IN_A_BOARD).first.focus()
     page.keyboard.press("PageUp")
@@ -492,7 +538,7 @@ def test_clicker_keys_work_from_anywhere(open_deck):
 
 def test_a_board_keeps_its_keys(open_deck):
     page = open_deck("01_by_hand")
-    board = slide_with(page, ".saved-board input")
+    board = slide_with(page, ".attn-board input")
     jump(page, board)
     for part in (IN_A_BOARD, SLIDE + ".attn-board button:enabled"):
         page.locator(part).first.focus()
@@ -514,7 +560,7 @@ def test_swipe_turns_the_page_but_not_while_it_drags_a_number(open_deck):
     for by, there in ((-120, 2), (120, 1), (-120, 2)):
         swipe(page, 640, 300, by)
         until_slide(page, there)
-    board = slide_with(page, ".saved-board input")
+    board = slide_with(page, ".attn-board input")
     jump(page, board)
     number = page.locator(SLIDE + ".attn-board input").first
     before, box = number.input_value(), number.bounding_box()

@@ -56,6 +56,18 @@ def test_item_has_one_right_answer_and_each_wrong_one_is_a_named_mistake(kind, n
     assert found == drawn(kind, SEED, number)  # the same seed gives the same question
 
 
+@pytest.mark.parametrize("kind", ["hand", "lesson"])
+def test_right_number_is_as_often_the_smallest_as_the_middle_one(kind):
+    """Or whoever crosses out the ends has it without a calculation."""
+    ranks = []
+    for number in range(100):
+        found = drawn(kind, SEED, number)
+        values = [value(option.shown) for option in found.options]
+        ranks.append(sorted(values).index(values[found.key]))
+    counts = [ranks.count(rank) for rank in range(max(ranks) + 1)]
+    assert len(counts) == len(values) and min(counts) >= 10, counts
+
+
 def test_student_who_computes_chooses_what_the_key_says(written):
     """The sheet alone is read: numbers from its tables, the options by their letters."""
     for version in "AB":
@@ -137,8 +149,33 @@ def test_key_of_the_first_worksheet_is_what_a_pencil_comes_to(seed):
     sheet, key = BeautifulSoup(worksheet.page(1, seed), "html.parser").find_all("section")
     x, w_q, w_k, w_v = map(numbers_in, sheet.select(".parts table"))
     queries, keys, values, scores, powers, weights, outputs = map(numbers_in, key.select(".blanks table"))
+    assert x.any(0).all() and values.any(0).all() and len(weights.unique(dim=0)) == 3, "something to do in each"
     assert torch.equal(queries, x @ w_q) and torch.equal(keys, x @ w_k) and torch.equal(values, x @ w_v)
     assert torch.equal(scores, queries @ keys.T) and scores.max() <= 4
     exact = scores.exp() / scores.exp().sum(-1, keepdim=True)
     assert (powers - scores.exp()).abs().max() < 0.06 and (weights - exact).abs().max() < 0.006
     assert (outputs - exact @ values).abs().max() < 0.006
+
+
+def filled_in(lesson, seed):
+    """What is given on a worksheet, and the numbers of its key."""
+    sheet, key = BeautifulSoup(worksheet.page(lesson, seed), "html.parser").find_all("section")
+    return [list(map(numbers_in, part)) for part in (sheet.select(".parts table"), key.select(".blanks table"))]
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_way_back_on_paper_is_autograds(seed):
+    (query, keys, values, weights, grad_output), (_, _, of_scores, total, of_query, of_keys) = filled_in(7, seed)
+    query, keys, scores = query.requires_grad_(), keys.requires_grad_(), weights.log().requires_grad_()
+    torch.softmax(scores, -1).matmul(values).backward(grad_output)
+    assert torch.allclose(scores.grad, of_scores) and total == 0
+    (query @ keys.T).backward(of_scores)
+    assert torch.equal(query.grad, of_query) and torch.equal(keys.grad, of_keys)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_merge_on_paper_comes_to_the_softmax_of_all_keys(seed):
+    (scores, values), steps = filled_in(12, seed)
+    assert (steps[-1] - torch.softmax(scores, -1) @ values).abs().max() < 0.006

@@ -1,16 +1,23 @@
 """The table of a class at work: who is stuck where, and what is commonest now."""
 
+import json
+import re
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from grading import texts, told
 
 from authors.grade.__main__ import main
 from authors.grade.report import dashboard
+from workbench import classroom
+from workbench.exercises.api import verdict_on
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.sections import TITLES
 
@@ -133,3 +140,73 @@ def test_dashboard_is_served_to_this_machine_only(tmp_path, capsys):
         assert f"Port {server.server_port} cannot be used" in taken
         assert missing == f"There is no folder {tmp_path / 'none'}."
         server.shutdown()
+
+
+@pytest.fixture
+def laptops():
+    """Where laptops come in, as `grade --live --laptops` starts it."""
+    there = dashboard.Laptops("127.0.0.1")
+    yield there
+    there.end()
+    assert there.process.returncode == 0
+
+
+def wait_until(there):
+    """What another process has sent is soon here."""
+    until = time.monotonic() + 20
+    while not there() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert there()
+
+
+def test_laptop_joins_by_address_and_code_and_sends_no_name(laptops, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path))
+    monkeypatch.setenv("ATTENTION_NAME", "Ada Lovelace")
+    monkeypatch.delenv("ATTENTION_LIVE", raising=False)
+    verdict = verdict_on("3.2", lambda q, k: torch.ones(q, k).tril().bool())
+    assert classroom.tell(verdict) is None, "nobody has joined anything"
+    assert "No hall has this code" in repr(classroom.join(laptops.address, "XXXX"))
+    said = repr(classroom.join(laptops.address, laptops.code.lower()))
+    word = re.search("“(.+)” today", said)[1]
+    assert word in classroom.tell(verdict)
+    wait_until(lambda: laptops.lines.get(word))
+    page = BeautifulSoup(dashboard.joining(laptops) + dashboard.table(dashboard.look(None, laptops), 0), "html.parser")
+    assert laptops.how_to_join() in page.pre.get_text() and "1 laptop joined" in page.get_text()
+    assert texts(page, "table.grid tbody tr") == [[word, "", "✗", ""]] and CORNER.name in page.get_text()
+    assert "Ada" not in json.dumps(laptops.lines)
+    classroom.leave()
+    assert classroom.tell(verdict) is None
+    classroom.join(laptops.address, laptops.code)
+    laptops.end()
+    assert "does not see this result: nothing answers" in classroom.tell(verdict)
+    assert "no address with a port" in repr(classroom.join("http://evil.example/", "XXXX"))
+
+
+def test_laptops_door_gives_nothing_away_and_takes_nothing_else(laptops):
+    def ask(path, said=None):
+        data = said if isinstance(said, bytes | None) else json.dumps(said).encode()
+        try:
+            with urllib.request.urlopen(f"http://{laptops.address}{path}", data) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    token = ask("/join", {"code": laptops.code})[1]["token"]
+    verdict = {"token": token, "exercise": "3.2", "status": "wrong", "misconception": "top-left"}
+    for path in ("/", "/table", "/told", "/join", "/state", "/events", "/api/kernels"):
+        status, said = ask(path)
+        assert status in (404, 405) and laptops.code not in said and "heron" not in said
+    for changed, status in (
+        ({"token": f"{token[:-1]}0"}, 403), ({"token": None}, 403), ({"exercise": "<b>"}, 400),
+        ({"status": "seen"}, 400), ({"misconception": "x" * 999}, 400), ({"misconception": "<script>"}, 400),
+    ):  # fmt: skip
+        assert ask("/told", verdict | changed)[0] == status
+    assert ask("/join", {"code": "AAAA"})[0] == 404 and ask("/join", b"[")[0] == 400
+    assert [ask("/told", verdict)[0] for _ in range(45)][::44] == [200, 429], "a flood ends, and Run All does not"
+    assert [ask("/join", {"code": laptops.code})[0] for _ in range(8)] == [200] * 7 + [503], "eight from one address"
+    wait_until(lambda: laptops.refused)
+    assert "1 laptop found no place" in dashboard.joining(laptops)
+    environment = Path(f"/proc/{laptops.process.pid}/environ")
+    if environment.exists():
+        there = {line.partition("=")[0] for line in environment.read_text().split("\0") if line}
+        assert there <= {"PATH", "LANG", "LC_CTYPE"}, "no token of the teacher's is within its reach"

@@ -1,13 +1,16 @@
 """Grading a class: what comes in is judged once, nothing becomes 0 unjudged, and each file finds its student."""
 
+import contextlib
 import csv
 import io
 import re
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from pathlib import Path
 
+import messy_class
 import pytest
 from bs4 import BeautifulSoup
 from grading import RIGHT, TOP_LEFT, JudgeHere, notebook_with, result, table_of, texts
@@ -17,6 +20,7 @@ from authors.grade import grade_class
 from authors.grade.__main__ import main
 from authors.grade.grade_answer import RUN_ENDINGS
 from authors.grade.judge_process import JudgeProcess
+from authors.grade.report import gradebooks
 from authors.grade.sandbox.host import Limits, refuse_unconfined
 from authors.grade.submissions.extract import Cell
 from authors.grade.submissions.submission import Submission
@@ -27,59 +31,6 @@ BY_HAND = "answer = [1.5105, 3.3094, 2.2658]  # größer\n"
 CORNER = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()  # größer\n"
 FAILS = "def my_causal_mask(q, k):\n    return q.no\n"
 CALLS = "import attn_lib\nmy_causal_mask = attn_lib.causal_mask\n"
-ROSTER = """id,name,e-mail
-1001,Anna Schmidt,anna1@x.org
-1002,Anna Schmidt,anna2@x.org
-3,Jürgen Müller,jm@x.org
-4,王小明,w@x.org
-5,Ben Late,b@x.org
-6,Old Windows,o@x.org
-7,Carla Empty,c@x.org
-8,Dan Pdf,d@x.org
-9,Lena Locked,l@x.org
-10,Kim Lee,k1@x.org
-11,Kim Lee,k2@x.org
-12,Nobody Came,n@x.org
-13,Vera Twice,v@x.org
-"""
-
-
-def messy_class(folder):
-    """What a lecturer finds in a download; returns the state that each student of the roster is to have."""
-    decomposed = "Ju\u0308rgen Mu\u0308ller"  # as a Mac names files
-    files = {
-        f"{MOODLE.format('Anna Schmidt_1001')}/01_by_hand.py": BY_HAND.encode(),
-        f"{MOODLE.format('Anna Schmidt_1002')}/03_masking.py": CORNER.encode(),
-        f"{decomposed}/answers.py": BY_HAND.encode(),
-        "王小明.py": BY_HAND.encode("utf-16"),
-        "lateben_LATE_55_66_01_by_hand.py": BY_HAND.encode(),
-        "Old Windows.py": CORNER.encode("cp1252"),
-        "Carla Empty.ipynb": b"",
-        "Dan Pdf.ipynb": b"%PDF-1.7 \xff\xff",
-        "Kim Lee/01_by_hand.py": BY_HAND.encode(),
-        "Kim Lee.py": CALLS.encode(),
-        "Zoe Unknown.py": FAILS.encode(),
-        "Vera Twice/old/01_by_hand.py": b"answer = [...]\n",
-        "Vera Twice/new.py": BY_HAND.encode(),
-        "Vera Twice/newest.ipynb": b'{"cells": [{"cell_type": "code", "sou',
-        "what I shall say.docx": b"PK\x03\x04",
-    }
-    for name, data in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
-    locked = io.BytesIO()
-    with zipfile.ZipFile(locked, "w") as archive:
-        archive.writestr("01_by_hand.py", BY_HAND)
-    locked = bytearray(locked.getvalue())
-    locked[locked.rindex(b"PK\x01\x02") + 8] |= 1  # as it says of an entry in its table of contents
-    (folder / "Lena Locked.zip").write_bytes(locked)
-    (folder / "roster.csv").write_text(ROSTER, encoding="utf-8")
-    judged, unreadable = "judged", "handed in, unreadable"
-    return {
-        "1001": judged, "1002": judged, "3": judged, "4": judged, "5": judged, "6": judged, "7": unreadable,
-        "8": unreadable, "9": unreadable, "10": "handed in, unassigned", "11": "handed in, unassigned", "12": "nothing",
-        "13": judged,
-    }  # fmt: skip
 
 
 @pytest.fixture
@@ -105,32 +56,106 @@ def page_of(out, number):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").get_text()
 
 
-def test_messy_class_is_graded_as_it_comes_in(judge_here, tmp_path, capsys):
-    states, out = messy_class(tmp_path), tmp_path / "graded"
-    assert main([str(tmp_path), "--jobs", "1"]) == 0
-    found = column(out / "handed-in.csv", "state", of="id")
-    assert {id: found[id] for id in states} == states
-    each = [int(n) for n in re.findall(r"\d+", capsys.readouterr().out.splitlines()[0])]
-    assert each[0] == sum(each[1:]) == len(states)
-    points = {line[0]: "".join(line[3:]) for line in table_of(out / "gradebook-moodle.csv")[1:]}
-    judged = {id for id, state in states.items() if state == "judged"}
-    assert {id for id in points if points[id]} == judged, "zero only for what was judged"
-    assert points["1001"] == "1" and points["1002"] == points["6"] == "0"
-    for number, said in {
-        "7": "Carla Empty.ipynb of 0 bytes",
-        "8": "it is a PDF",
-        "9": "password",
-        "13": "cut off",
-    }.items():
-        assert said in page_of(out, number)
-    assert "late" in page_of(out, "5") and column(out / "handed-in.csv", "late", of="id")["5"] == "late"
-    soup = BeautifulSoup((out / "class.html").read_text(encoding="utf-8"), "html.parser")
-    assert "Ben Late" in soup.select_one(".late").parent.get_text()
-    kinds = [line[1] for line in texts(soup.select("table.list")[0], "tbody tr")]
-    assert kinds[0] in soup.select_one("h1 + p").get_text(), "it begins with what the class can be told"
-    assert [mistake_of(kind) for kind in kinds] == ["top-left", "librarys-own", "raises"]
-    _, *asked = table_of(out / "who.csv")
-    assert {line[0] for line in asked} == {"Kim Lee", "Kim Lee.py", "Zoe Unknown.py"}
+@pytest.fixture(scope="module")
+def messy(host, tmp_path_factory):
+    """The class of 48 files as it was graded: its students, the folder of tables and pages, and what was said."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as said:
+        patch.setattr(grade_class, "JudgeProcess", JudgeHere)
+        patch.setattr(grade_class, "refuse_unconfined", lambda: None)
+        patch.setattr(JudgeHere, "host", host)
+        patch.setattr(JudgeHere, "asked", [])
+        folder = tmp_path_factory.mktemp("class")
+        roster = messy_class.made_in(folder, tmp_path_factory.mktemp("scratch"))
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        assert main([str(folder), "--jobs", "1"]) == 0
+        assert {path: path.read_bytes() for path in before} == before, "overrides too are the teacher's alone"
+    return roster, folder / "graded", said.getvalue()
+
+
+def soup_of(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def test_messy_class_has_everybody_in_one_state(messy):
+    roster, out, said = messy
+    assert column(out / "handed-in.csv", "state", of="id").items() >= {(one.id, one.state) for one in roster}
+    how_many = Counter(one.state for one in roster)
+    first, others = said.splitlines()[:2]
+    each = [int(n) for n in re.findall(r"\d+", first)]
+    assert each == [len(roster), *(how_many[state] for state in messy_class.STATES)] and each[0] == sum(each[1:])
+    assert others == "3 not matched to it: 3 judged" and "gradebooks, read again and right" in said
+    assert [line in soup_of(out / "class.html").get_text() for line in (first, others)] == [True] * 2
+    *_, last = table_of(out / "who.csv")
+    assert last[0] == "Zoe Unknown.py"
+
+
+def points_in(one):
+    """Points in each exercise as the student's signs and the teacher's hand have them, "" where nothing is judged."""
+    cells = []
+    for (id, of), sign in zip(messy_class.EXERCISES.items(), one.signs or "   ", strict=True):
+        notebook = one.signs[:1] if id == "1.1" else one.signs[1:]
+        found = {"✓": str(of), "✎": one.by_hand.get(id, [""])[0], " ": ""}.get(sign, "0")
+        cells.append(found if set(notebook) & set("✓✗✎") else "")
+    return cells
+
+
+def test_every_number_of_the_messy_class_is_right_in_each_gradebook(messy):
+    roster, out, _ = messy
+    by_exercise = {line[0]: line[4:] for line in table_of(out / "points-by-exercise.csv")[1:]}
+    moodle = {line[0]: line[3:] for line in table_of(out / "gradebook-moodle.csv")[1:]}
+    canvas = {line[2]: line[5:] for line in table_of(out / "gradebook-canvas.csv")[2:]}
+    assert [*by_exercise] == [*moodle] == [*canvas] == [one.id for one in roster], "ids are texts, zeros and all"
+    for one in roster:
+        points = points_in(one)
+        judged = one.total != ""
+        assert by_exercise[one.id] == [*points, *(["0", one.off, one.total] if judged else [""] * 3)], one
+        books = [points[0], f"{float(one.total) - float(points[0] or 0):g}" if any(points[1:]) else ""]
+        assert moodle[one.id] == canvas[one.id] == books, one
+
+
+def test_every_number_of_the_messy_class_page_is_right(messy):
+    roster, out, _ = messy
+    whole = soup_of(out / "class.html")
+    lines = {line[0].removesuffix(" late"): line for line in texts(whole, "table.grid tbody tr")}
+    late = {line[0]: line[1:] for line in texts(whole.select_one("[aria-label=late]"), "tbody tr")}
+    by_hand = {line[0]: " ".join(line[1:]) for line in texts(whole.select_one("[aria-label='by hand']"), "tbody tr")}
+    for one in roster:
+        label = f"{one.name} ({one.id})" if one.name in ("Anna Schmidt", "Kim Lee") else one.name
+        line = lines.pop(label)
+        assert line[0].endswith(" late") == bool(one.late)
+        if one.total:
+            assert line[1:] == [*(sign.strip() for sign in one.signs), one.total], one
+        else:
+            assert line[1].startswith(one.state) and len(line) == 2
+        if one.late:
+            how, off = late.pop(label)
+            assert how.startswith(one.late) and off == (f"points off: {one.off}" if one.off != "0" else "")
+        for id, (points, comment) in one.by_hand.items():
+            said = by_hand.pop(label)
+            assert said.startswith(f"{id}: {points}") and comment in said
+    assert sorted(lines) == ["Kim Lee (Kim Lee)", "Kim Lee (Kim Lee.py)", "Zoe Unknown"] and not late and not by_hand
+    wrong = Counter(one.mistake for one in roster if one.mistake) + Counter(["top-left"])  # the stranger's
+    answered = sum(any(sign in "✓✗" for sign in one.signs) or bool(one.mistake) for one in roster) + 3
+    told = texts(whole.select_one("[aria-label='mistakes of the class']"), "tbody tr")
+    assert [mistake_of(line[1]) for line in told] == ["top-left", "raises", "cannot-be-run", "librarys-own"]
+    assert [line[-1].partition(" of")[0] for line in told] == [str(wrong[mistake_of(line[1])]) for line in told]
+    assert all(f" of {answered} " in line[-1] for line in told)
+    assert f"{wrong['top-left']} of {answered} made the same mistake" in whole.select_one("h1 + p").get_text()
+    same = texts(whole.select_one("[aria-label='same files']"), "tbody tr")
+    assert same == [["Pia Pair , Pit Pair", "Pia Pair.py Pit Pair.py"]], "nothing answered is no likeness"
+
+
+def test_every_student_of_the_messy_class_is_told_what_came(messy):
+    roster, out, _ = messy
+    for one in roster:
+        if one.state in (messy_class.NOTHING, messy_class.UNASSIGNED):
+            assert not [*(out / "feedback").glob(f"{one.id}-*")]
+            continue
+        said = page_of(out, one.id)
+        assert one.says in said and one.late in said
+        assert re.findall(r"([\d.]+) of \d points\.", said) == [one.total] * bool(one.total)
+        assert all(comment in said for _, comment in one.by_hand.values())
+        assert "Pair" not in said or one.name.endswith("Pair"), "who has the same file is between teacher and students"
 
 
 def mistake_of(name):
@@ -213,7 +238,7 @@ def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, 
     (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
     quick(tmp_path)
     back = column(tmp_path / "graded/handed-in.csv", "state", of="student")
-    assert back == {"Ada Lovelace": "judged", "Bob": "nothing"}
+    assert back == {"Ada Lovelace": "judged", "Bob": "on the platform, not in this folder"}
     assert column(tmp_path / "graded/handed-in.csv", "e-mail", of="student")["Ada Lovelace"] == mail
     back = (tmp_path / "graded/grading-worksheet.csv").read_text(encoding="utf-8-sig")
     back, was = (list(csv.reader(table.splitlines(), delimiter=comma)) for table in (back, text))
@@ -237,7 +262,7 @@ def test_notebook_that_nobody_answered_counts_for_nobody(judge_here, tmp_path):
     (tmp_path / "Ada/01.py").write_text(BY_HAND, encoding="utf-8")
     assert main([str(tmp_path), "--jobs", "1"]) == 0
     assert column(out / "gradebook-moodle.csv", "Attention 01 by hand", of="Full name") == {
-        "Ada": "1", "Bob": "0", "Eve": "0",
+        "Ada": "1", "Bob": "", "Eve": "",
     }  # fmt: skip
     assert column(out / "handed-in.csv", "state", of="student")["Eve"] == nothing
 
@@ -284,6 +309,21 @@ def test_nothing_handed_in_is_0_only_with_zeros(quick, tmp_path):
     assert cells == [["1", "", ""], ["1", "", "0"]]
 
 
+def test_hand_in_that_was_not_downloaded_is_never_0(quick, tmp_path, capsys):
+    put(tmp_path, "Ada_1001_assignsubmission_file_/01.py")
+    heads = "ID,Vollständiger Name,Status,Bewertung,Bestwertung,Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung)"
+    rows = [("Ada", "Zur Bewertung abgegeben"), ("Bob", "Zur Bewertung abgegeben"), ("Eve", "Keine Abgabe")]
+    lines = [f"Teilnehmer/in{1001 + i},{name},{status},,10.00,-,-" for i, (name, status) in enumerate(rows)]
+    (tmp_path / "roster.csv").write_text("\n".join([heads, *lines, ""]), encoding="utf-8")
+    quick(tmp_path, "--zeros")
+    said = capsys.readouterr().out
+    assert "not in this folder of Bob:" in said and "for 1 student: Eve\n" in said
+    grades = column(tmp_path / "graded/grading-worksheet.csv", "Bewertung", of="Vollständiger Name")
+    assert grades == {"Ada": "3.33", "Bob": "", "Eve": "0"}
+    with zipfile.ZipFile(tmp_path / "graded/feedback-moodle.zip") as archive:  # which Moodle gives to each
+        assert archive.namelist() == ["Ada_1001_assignsubmission_file_/feedback.html"]
+
+
 def test_names_zipped_on_a_mac_are_read(quick, tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("Xu\u0308/01_by_hand.py", BY_HAND)
@@ -295,6 +335,150 @@ def test_names_zipped_on_a_mac_are_read(quick, tmp_path):
     (tmp_path / "roster.csv").write_text("id,name\n1,Xü\n", encoding="utf-8")
     quick(tmp_path / "all.zip")
     assert column(tmp_path / "graded/handed-in.csv", "state", of="id") == {"1": "judged"}
+
+
+@pytest.mark.parametrize(
+    ("heads", "line"),
+    [
+        ("Identifier,Status,Grade,Maximum Grade,Last modified (submission),Last modified (grade)",
+         "Participant 1001,Submitted for grading,,10.00,{},-"),
+        ("ID,Status,Bewertung,Bestwertung,Kann geändert werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Note)",
+         "Teilnehmer/in1001,Zur Bewertung abgegeben,,10.00,Ja,{},-"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("came", "late"),
+    [('"Sunday, 3 May 2026, 11:59 PM"', ""), ('"Sonntag, 3. Mai 2026, 23:59"', ""),
+     ('"Monday, 4 May 2026, 12:01 AM"', "2 minutes after the deadline, 3 May 2026, 23:59")],
+)  # fmt: skip
+def test_moodles_worksheet_says_when_work_came(quick, tmp_path, heads, line, came, late):
+    put(tmp_path, "Participant_1001_assignsubmission_file_/01.py")
+    (tmp_path / "roster.csv").write_text(f"{heads}\n{line.format(came)}\n", encoding="utf-8")
+    quick(tmp_path, "--deadline", "2026-05-03")
+    assert [*column(tmp_path / "graded/handed-in.csv", "late", of="student").values()] == [late]
+
+
+def test_moved_deadline_takes_nothing_off_any_more(quick, tmp_path):
+    put(tmp_path, "Ada.py")
+    (tmp_path / "times.csv").write_text("path,time\nAda.py,2026-05-04 09:00\n")
+    (tmp_path / "points.csv").write_text("exercise,points\n1.1,4\nlate,25%\n")
+    for due, points in (("2026-05-03 23:59", "3"), ("2026-05-04 09:00", "4"), ("2026-05-04 08:59", "3")):
+        quick(tmp_path, "--deadline", due)
+        assert column(tmp_path / "graded/gradebook-moodle.csv", "Attention 01 by hand", of="Full name")["Ada"] == points
+
+
+def test_worksheet_tells_when_work_in_plain_folders_came(quick, tmp_path, capsys):
+    put(tmp_path, "Ada/01.py", "who knows/01.py", "Eve/01.py")
+    heads = "Identifier,Full name,Status,Grade,Maximum Grade,Last modified (submission)"
+    times = ['"Monday, 4 May 2026, 12:01 AM"'] * 2 + ["-"]
+    lines = [f"Participant {1001 + i},{name},x,,10.00,{came}"
+             for i, (name, came) in enumerate(zip(("Ada", "Bob", "Eve"), times, strict=True))]  # fmt: skip
+    (tmp_path / "roster.csv").write_text("\n".join([heads, *lines, ""]))
+    (tmp_path / "who.csv").write_text("path,id\nwho knows,1002\n")
+    quick(tmp_path, "--deadline", "2026-05-03")
+    late = column(tmp_path / "graded/handed-in.csv", "late", of="student")
+    assert [bool(late[name]) for name in ("Ada", "Bob", "Eve")] == [True, True, False]
+    assert "has no time for Eve/01.py, nor has a worksheet: counted as in time" in capsys.readouterr().out
+
+
+def test_unreadable_part_stays_without_points(judge_here, tmp_path):
+    """Of one who set points by hand for an exercise of it, and of one who pasted an exercise as a text."""
+    put(tmp_path, "Ada/03_masking.ipynb", "Bob/03_masking.py", "Bob/onlinetext.html", "Eve/03_masking.py")
+    (tmp_path / "Ada/03_masking.ipynb").write_text("{")
+    for name in ("Bob", "Eve"):
+        (tmp_path / name / "03_masking.py").write_text(RIGHT)
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n")
+    (tmp_path / "overrides.csv").write_text("id,exercise,points\n1,3.1,2\n")
+    (tmp_path / "points.csv").write_text("exercise,points\n3.1,2\n3.2,3\n3.3,2\n")
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    lines = table_of(tmp_path / "graded/points-by-exercise.csv")[1:]
+    assert [line[4:7] for line in lines] == [["2", "", ""], ["", "3", ""], ["0", "3", "0"]]
+    assert "– of 2" in page_of(tmp_path / "graded", 2)
+    assert page_of(tmp_path / "graded", 1).count("not judged") == 3
+
+
+def test_best_version_counts_where_it_is_asked_for(judge_here, tmp_path):
+    for name, text in {"a": messy_class.BOTH, "b": RIGHT, "c": f"{RIGHT}\n"}.items():
+        put(tmp_path, f"Ada/{name}.py")
+        (tmp_path / f"Ada/{name}.py").write_text(text)
+    rows = "Ada/a.py,2026-05-04 09:00\nAda/b.py,2026-05-02 09:00\nAda/c.py,2026-05-01 09:00\n"
+    (tmp_path / "times.csv").write_text(f"path,time\n{rows}")
+    out, told = tmp_path / "graded", []
+    for rule, options, points in (("", (), "3"), ("", ("--best",), "5"), ("late,50%\n", ("--best",), "3")):
+        (tmp_path / "points.csv").write_text(f"exercise,points\n3.1,2\n3.2,3\n{rule}")
+        assert main([str(tmp_path), "--jobs", "1", "--deadline", "2026-05-03", *options]) == 0
+        assert column(out / "gradebook-moodle.csv", "Attention 03 masking", of="Full name")["Ada"] == points
+        told.append(page_of(out, "Ada"))
+    assert "Ada/b.py is the newest that came in time" in told[0] and "Ada/b.py is newer" in told[0]
+    assert "Ada/a.py has the most points, 5" in told[1] and "Ada/b.py has the most points, 3" in told[2]
+
+
+def test_only_one_student_is_judged_again(judge_here, tmp_path, capsys):
+    for name in ("ada", "bob"):
+        (tmp_path / f"{name}.py").write_text(f"{RIGHT}  # {name}")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n")
+    assert main([str(tmp_path)]) == main([str(tmp_path), "--again-for", "2"]) == 0
+    assert sorted(judge_here.asked) == ["ada.py", "bob.py", "bob.py"]
+    assert main([str(tmp_path), "--again-for", "3"]) == 1 and "no students have the id 3" in capsys.readouterr().err
+
+
+def test_zeros_wait_for_each_students_deadline(quick, tmp_path):
+    put(tmp_path, "Ada.py")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n")
+    (tmp_path / "deadlines.csv").write_text("id,notebook,deadline\n,01,2026-05-03\n3,,2999-01-01\n")
+    quick(tmp_path, "--zeros")
+    assert [line[-1] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]] == ["1", "0", ""]
+    assert [line[-1] for line in table_of(tmp_path / "graded/points-by-exercise.csv")[1:]] == ["1", "0", ""]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("deadlines.csv", "id,deadline\n,soon\n", "'soon' is no time"),
+        ("deadlines.csv", "id,until\n,2026-05-03\n", "no column deadline"),
+        ("times.csv", "path,time\nAda.py,2026-05-03\n", "'2026-05-03' is no time"),
+        ("points.csv", "exercise,points\n1.1,1\nlate,much\n", "'much' is nothing that lateness may cost"),
+        ("overrides.csv", "id,points\n1,2\n", "no columns id, exercise and points"),
+    ],
+)
+def test_teachers_table_that_cannot_be_read_ends_grading(quick, tmp_path, capsys, name, text, said):
+    put(tmp_path, "Ada.py")
+    (tmp_path / name).write_text(text)
+    assert quick(tmp_path) == 1 and said in capsys.readouterr().err
+
+
+def test_wrong_rows_of_teachers_tables_are_named(quick, tmp_path, capsys):
+    put(tmp_path, "Ada.py")
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n")
+    (tmp_path / "deadlines.csv").write_text("id,deadline\n9,2026-05-03\n")
+    rows = "9,1.1,1\n1,1.9,1\n1,1.1,lots\n1,1.1,5\n1,1.1,0.5\n"
+    (tmp_path / "overrides.csv").write_text(f"id,exercise,points\n{rows}")
+    quick(tmp_path)
+    said = capsys.readouterr().out
+    for words in (
+        "deadlines.csv: 9: nobody on the roster has this id", "overrides.csv: 9 1.1: nobody has the id 9",
+        "overrides.csv: 1 1.9: there is no exercise '1.9'\n", "'lots' is no number of points", "stands there twice",
+        "overrides.csv: 1 1.1: 5 points, of 1, count as they stand",
+    ):  # fmt: skip
+        assert words in said
+    assert [line[-1] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]] == ["0.5"]
+
+
+@pytest.mark.parametrize("table", ["gradebook-moodle.csv", "gradebook-canvas.csv", "points-by-exercise.csv"])
+def test_gradebook_that_is_not_as_it_was_meant_is_never_done(quick, tmp_path, monkeypatch, capsys, table):
+    put(tmp_path, "Ada.py")
+    (tmp_path / "roster.csv").write_text("id,name\n007,Ada\n")
+    close = gradebooks._table.__exit__
+
+    def spreadsheet(self, *error):
+        close(self, *error)
+        if self.path.name == table:  # which had it open, and saved it its own way
+            self.path.write_bytes(self.path.read_bytes().replace(b"007", b"7"))
+
+    monkeypatch.setattr(gradebooks._table, "__exit__", spreadsheet)
+    assert quick(tmp_path) == 1
+    said = capsys.readouterr()
+    assert table in said.err and "'7' for '007'" in said.err and "right" not in said.out
 
 
 # ----------------------------------------------------------------------------------------------- what was judged once

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from grading import ADA, BOB, EVE, row, table_of, texts, told
 from paths import NOTEBOOKS
 
-from authors.grade.report import dashboard, pages, report
+from authors.grade.report import dashboard, gradebooks, pages, report
 from authors.grade.report.points import BestOf, read_points
 from authors.grade.report.report import Report
 from authors.grade.submissions.class_list import Person
@@ -33,10 +33,10 @@ def test_every_exercise_has_points(tmp_path):
 
 
 def test_row_of_points_names_one_exercise_some_or_a_notebook(tmp_path):
-    text = "exercise,points,best\n4.*,2,\n4.3,5,\n6.1 6.5 6.1,3,1\n3.*,1,2\n"
+    text = "exercise,points,best\n2.*,2,\n2.2,5,\n6.1 6.5 6.1,3,1\n3.*,1,2\n"
     (tmp_path / "p.csv").write_text(text, encoding="utf-8")
     points, groups = read_points(tmp_path / "p.csv")
-    assert points == {"4.1": 2, "4.2": 2, "4.3": 5, "6.1": 3, "6.5": 3, "3.1": 1, "3.2": 1, "3.3": 1}
+    assert points == {"2.1": 2, "2.2": 5, "6.1": 3, "6.5": 3, "3.1": 1, "3.2": 1, "3.3": 1}
     assert groups == [BestOf(("6.1", "6.5"), 1), BestOf(("3.1", "3.2", "3.3"), 2)]
 
 
@@ -89,7 +89,7 @@ def test_only_the_best_of_a_group_count_everywhere(tmp_path):
     points = {"3.1": 2, "6.1": 2, "6.2": 2, "6.4": 2, "6.5": 2}
     whole = Report(rows, [ADA, BOB], points=points, groups=groups)
     assert whole.counted(ADA) == {"3.1": 2, "6.2": 2, "6.4": 2} and whole.counted(BOB) == {"6.2": 0}
-    report.write_tables(whole, tmp_path)
+    gradebooks.write_tables(whole, tmp_path)
     assert [line[3:] for line in table_of(tmp_path / "gradebook-moodle.csv")[1:]] == [["2", "4"], ["", "0"]]
     assert table_of(tmp_path / "gradebook-canvas.csv")[1][5:] == ["2", "4"]
     verdicts = [line for line in table_of(tmp_path / "verdicts.csv") if line[0] == "Ada"]
@@ -111,7 +111,7 @@ def test_only_the_best_of_a_group_count_everywhere(tmp_path):
 
 
 def test_gradebooks_are_as_moodle_and_canvas_import_them(small, tmp_path):
-    report.write_tables(small, tmp_path)
+    gradebooks.write_tables(small, tmp_path)
     titles = ["Attention 03 masking", "Attention 06 bug clinic"]
     assert table_of(tmp_path / "gradebook-moodle.csv") == [
         ["ID number", "Email address", "Full name", *titles],
@@ -131,16 +131,18 @@ def test_gradebooks_are_as_moodle_and_canvas_import_them(small, tmp_path):
     assert marked == [True, True, False]  # by it Excel knows UTF-8; Canvas takes it for a part of the first head
     assert small.in_words().splitlines()[0] == "3 on the roster: 2 judged, 1 with nothing handed in"
     verdicts = table_of(tmp_path / "verdicts.csv")
-    assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", "0", ""]
+    assert verdicts[2] == ["Ada", "1", "ada@x.org", "1.ipynb", "3.2", "wrong", "top-left", "0", "2", "0", "", "", ""]
     assert "'=cmd()" not in [line[0] for line in verdicts]
-    assert table_of(tmp_path / "handed-in.csv")[-1] == ["'=cmd()", "3", "", "nothing", "", "", ""]
+    assert table_of(tmp_path / "handed-in.csv")[-1] == ["'=cmd()", "3", "", "nothing", "", "", "", ""]
     small.people.append(Person("Zed", listed=False))
     small.rows.append(row(small.people[-1], "3.1", "correct", share=1.0))
-    report.write_tables(small, tmp_path)
+    gradebooks.write_tables(small, tmp_path)
     assert "Zed" in [line[0] for line in table_of(tmp_path / "verdicts.csv")]
     for name, column in (("moodle", 2), ("canvas", 0)):  # a platform knows no such student
         assert "Zed" not in [line[column] for line in table_of(tmp_path / f"gradebook-{name}.csv")]
-    report.write_tables(Report(small.rows[-1:], small.people[-1:], points=small.points), tmp_path)  # without a roster
+    gradebooks.write_tables(
+        Report(small.rows[-1:], small.people[-1:], points=small.points), tmp_path
+    )  # without a roster
     assert table_of(tmp_path / "gradebook-moodle.csv")[1:] == [["", "", "Zed", "2"]]
 
 
@@ -236,7 +238,7 @@ def test_feedback_names_the_students_own_unreadable_and_late_files(small, tmp_pa
     adas, bobs = (page(tmp_path, f"feedback/{pages.file_of(person)}") for person in (ADA, BOB))
     assert "old.ipynb. It came late, as the platform says. It cannot be read: it is a PDF." in bobs.get_text()
     assert "PDF" not in adas.get_text() and "not a <notebook>" not in bobs.get_text()
-    assert texts(bobs, "table.list tbody tr")[0][2:] == ["– not handed in", "0 of 2"] and not bobs.find(id="e3.1")
+    assert texts(bobs, "table.list tbody tr")[0][2:] == ["– not judged", "– of 2"] and not bobs.find(id="e3.1")
     assert "1.33 of 6 points" in bobs.get_text() and "stopped after <1> seconds" in bobs.get_text()
 
 
@@ -244,6 +246,11 @@ def test_feedback_names_the_students_own_unreadable_and_late_files(small, tmp_pa
 def test_feedback_says_once_where_to_read_again(message, tmp_path):
     pages.write_pages(Report([row(ADA, "3.2", "wrong", message=message)], [ADA], points={"3.2": 2}), tmp_path)
     assert (tmp_path / "feedback" / pages.file_of(ADA)).read_text(encoding="utf-8").count("Read again") == 1
+
+
+def test_page_shows_no_more_code_than_can_be_read():
+    shown = soup(pages.numbered("x = 1\n" * 9000, "3.2"))
+    assert len(shown.pre.get_text().splitlines()) <= 300 and "more characters" in shown.get_text()
 
 
 def test_pages_of_earlier_gradings_go_and_names_make_no_paths(small, tmp_path):

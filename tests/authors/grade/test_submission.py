@@ -1,5 +1,6 @@
 """What was handed in: every file found, read, named for what it is, and chosen among a student's own."""
 
+import datetime
 import io
 import os
 import zipfile
@@ -115,6 +116,7 @@ def damaged():
         ("a.ipynb", b'{"cells": [{"cell_type": "co', "cannot be read: it is cut off"),
         ("a.ipynb", "{'ü': 1}".encode("cp1252"), "cannot be read: it is not UTF-8"),
         ("a.ipynb", b"my answers", "cannot be read: it is not a notebook"),
+        ("a.ipynb", f"<<<<<<< HEAD\n{RIGHT}".encode(), "cannot be read: it is not a notebook"),
         ("a.ipynb", b"{}", "cannot be read: it is not a notebook"),
         ("a.ipynb", b'{"cells": 3}', "cannot be read: it is not a notebook"),
         ("a.py", b"x\0\x01", "cannot be read: it is not text"),
@@ -167,19 +169,32 @@ def test_hidden_files_tables_and_links_are_no_submissions(tmp_path):
         submissions_in(tmp_path / "empty")
 
 
-def test_fullest_file_of_a_student_counts_then_the_newest():
+def test_newest_in_time_counts_and_of_one_attempt_the_fullest():
     def made(path, when, *sources):
         cells = [Cell(source, place=i) for i, source in enumerate(sources)]
         return Submission("ada", path, when, cells, digest=path, exercises=["3.1", "3.2", "3.3"])
 
     padding = "def my_padding_mask(lengths, max_len):\n    return 1"
     old, new, full = made("old", 1, RIGHT), made("new", 2, RIGHT), made("full", 0, RIGHT, padding)
-    chosen, said = choose([new, old])
-    assert chosen == [(new, "3")] and said == [(old, "does not count: new is newer")]
-    chosen, said = choose([new, full])
-    assert chosen == [(full, "3")] and said == [(new, "does not count: full answers more exercises")]
+
+    def counting(*files):
+        (versions,) = choose(files, lambda submission, number: submission.came >= noon)
+        return versions.picks[0], list(versions.others(versions.picks[0]))
+
+    noon = datetime.datetime(2026, 5, 3, 12, tzinfo=datetime.UTC)
+    assert counting(new, old) == (new, [(old, "does not count: new is newer")])
+    assert counting(new, full) == (full, [(new, "does not count: full answers more exercises")])
+    for hours, counts, why in (((-2, -1, -3), new, "newer"), ((1, 2, 3), full, "newer"), ((-1, 1, 2), old, "in time")):
+        for submission, hour in zip((old, new, full), hours, strict=True):
+            submission.came = noon + datetime.timedelta(hours=hour)
+        best, others = counting(old, new, full)
+        assert best == counts and all(said.endswith(why) for _, said in others) and len(others) == 2
+    blank = made("blank", 3)
+    blank.came = noon - datetime.timedelta(minutes=1)
+    assert counting(blank, old)[0] == old, "nobody takes an answer back with an empty file"
     old.digest = new.digest
-    assert choose([new, old])[1] == [(old, "does not count: new is the same")]
+    old.came = None
+    assert counting(new, old)[1] == [(old, "does not count: new is the same")]
 
 
 def test_newest_file_in_a_zip_or_folder_counts(tmp_path):
@@ -190,7 +205,7 @@ def test_newest_file_in_a_zip_or_folder_counts(tmp_path):
     def chosen():
         found = submissions_in(tmp_path)
         owners.assign_students(found, [])
-        return [submission for submission, _ in choose(found)[0]]
+        return [versions.picks[0] for versions in choose(found)]
 
     (best,) = chosen()
     assert best.path == "ada.zip/b.py" and not best.problem

@@ -20,6 +20,10 @@ VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
 
 ADDED = {"form": "number", "slips": {"added": {"label": "one more", "says": "One too many."}}}
 
+PLOT = """from workbench.display.plots import heatmap
+print("6 apart")
+heatmap(torch.ones(1, 1), ["tea"], ["tea"], title="Tea")"""
+
 
 def predicting(source, **metadata):
     return new_code_cell(source, metadata={"tags": ["predict"], **metadata})
@@ -40,6 +44,7 @@ def lesson(tmp_path):
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
         new_code_cell("from workbench.board.lessons import two_heads_board\ntwo_heads_board()", id="board"),
         new_code_cell("1", id="bar", outputs=[bar]),
+        new_code_cell(PLOT, id="plot", outputs=[new_output("stream", name="stdout", text="6 apart"), bar]),
         new_code_cell('check("1.1", answer)', id="check-numbers", metadata={"check": "1.1"}),
         new_code_cell('check("1.2", my_self_attention)', id="check-function", metadata={"check": "1.2"}),
         new_code_cell('hint("1.2")', id="hint", metadata={"hint": "1.2"}),
@@ -68,7 +73,7 @@ def test_what_answers_a_question_is_folded_prose_and_code(cells):
 
 def test_imports_are_folded_and_what_shows_something_is_not(cells):
     assert cells["in"].metadata["tags"] == ["hide-cell"]
-    assert "tags" not in cells["board"].metadata
+    assert not cells["board"].metadata.get("tags")
     assert not lesson_page.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
 
 
@@ -77,11 +82,16 @@ def test_a_board_lives_and_a_progress_bar_leaves_its_text(cells):
     assert not cells["bar"].outputs, "a progress bar stands still in a page"
 
 
+def test_what_a_cell_prints_stands_above_its_picture(cells):
+    printed, picture = cells["plot"].outputs
+    assert printed.text == "6 apart" and "<img" in picture.data["text/html"]
+
+
 def test_a_question_is_a_line_whose_answer_waits(cells, lesson):
     form = shown(cells["asked"]).form
     question = json.loads(form["data-question"])
     assert question["leaves"] == [2] and question["slips"][0]["leaves"] == [3] and form["data-again"] == "false"
-    assert form.input["placeholder"] == 'a number < 3, as "1"'
+    assert form.select_one(".how").get_text() == 'A number < 3, as "1".'
     assert form.select_one(".answer").has_attr("hidden") and "2" in form.select_one(".answer").get_text()
     assert lesson.guesses == 1 and 'data-guesses="1"' in str(shown(cells["progress"]))
 

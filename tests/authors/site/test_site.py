@@ -22,6 +22,7 @@ from contrast import CONTRAST
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
 from authors.site import sphinx_site, ways_to_run
+from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 
 LESSONS = [lesson.name for lesson in lessons()]
@@ -90,7 +91,7 @@ def lesson_pages(built, pages):
 
 
 def test_every_lesson_is_in_the_contents_between_neighbours(built, pages):
-    assert {path.stem for path in pages} == {"index", "search", "INSTRUCTORS", "README", *LESSONS}
+    assert {path.stem for path in pages} == {"index", "record", "search", "INSTRUCTORS", "README", STANDING, *LESSONS}
     both = zip([None, *LESSONS], lesson_pages(built, pages).items(), [*LESSONS[1:], None], strict=False)
     for before, (name, page), after in both:
         links = page.select("#lessons li a")
@@ -130,6 +131,14 @@ def test_first_page_has_a_board_and_a_card_for_each_lesson(built, pages):
         assert link["data-guesses"] == str(len(page.select("form.guess[data-again=false]"))), "what its ring counts"
 
 
+def test_the_last_lesson_looks_back_on_a_page_of_its_own(built, pages):
+    looking_back, last = (pages[built / "notebooks" / f"{name}.html"] for name in (STANDING, LESSONS[-1]))
+    asked = {form["id"] for form in looking_back.select("form.guess")}
+    assert len(asked) == 10 and looking_back.select_one(".standing")
+    assert not asked & {form["id"] for form in last.select("form.guess")} and not looking_back.select("article pre")
+    assert last.select_one(f'#where-you-stand a[href="{STANDING}.html"]')
+
+
 def test_every_page_says_how_to_run_its_lesson(built, pages):
     for name, page in {"index": pages[built / "index.html"], **lesson_pages(built, pages)}.items():
         ways = page.select_one("details#run-it")
@@ -146,7 +155,7 @@ def test_a_shared_link_has_a_title_and_words_of_its_own(built, pages):
         assert ("og:url" in card) == ("og:image" in card) == bool(ways_to_run.addresses()[1]), "whole addresses or none"
         assert path.stem not in LESSONS or card["og:title"] in page.h1.get_text()
         assert page.select_one("h1") and page.html["lang"] == "en" and page.select_one('link[rel*="icon"]')
-    assert len(said) == len(LESSONS) + 1
+    assert len(said) == len(LESSONS) + 2  # the first page, with those that have none, and where you stand
 
 
 # In a process that knows nothing of the course: the first notebook, with what stands beside it.
@@ -277,7 +286,7 @@ EACH += ["duplicate-id-aria", "empty-heading", "heading-order", "image-alt", "la
 EACH += ["listitem", "select-name", "svg-img-alt", "td-headers-attr", "th-has-data-cells"]
 EACH = {"runOnly": EACH}
 ALL = {"rules": {"target-size": {"enabled": True}, "color-contrast": {"enabled": False}}}
-KINDS = {"phone, dark": ["index", "search", "README", LESSONS[0]], "laptop, light": ["README"]}
+KINDS = {"phone, dark": ["index", "record", "search", "README", LESSONS[0]], "laptop, light": ["README"]}
 
 
 def show_on(page, screen, motion="reduce"):
@@ -364,6 +373,9 @@ def test_the_search_finds_a_word_of_a_lesson(reader):
     page.get_by_label("Search").fill("saturated")
     page.keyboard.press("Enter")
     page.locator("#search-results").get_by_role("link", name="1. Attention by hand").first.wait_for()
+    page.goto(f"{SERVED}search.html?q=saturated")  # as on a server, where pages may be fetched
+    found = page.locator("#search-results li").filter(has=page.get_by_role("link", name="1. Attention by hand"))
+    found.first.get_by_text(re.compile("saturated", re.I)).wait_for()  # with the words around it
 
 
 def test_the_step_being_read_is_lit_on_the_map(built, pages, reader):
@@ -384,7 +396,7 @@ def test_each_lesson_has_something_to_do_on_a_phones_first_screen(built, reader)
     page = reader("index", "phone, dark")
     for name in LESSONS:
         page.goto(address_of(built, name))
-        box = page.locator("article :is(form.guess input, .attn-board)").first.bounding_box()
+        box = page.locator("article :is(form.guess :is(label input, .word), .attn-board)").first.bounding_box()
         assert box["y"] + box["height"] < page.viewport_size["height"], name
         above = page.locator(".cell_input").evaluate_all(
             "(all, y) => all.some((one) => one.offsetHeight && one.getBoundingClientRect().top < y)", box["y"]
@@ -406,7 +418,7 @@ TOO_SMALL = """() => [...document.querySelectorAll("a[href], button, input, sele
 def test_a_finger_hits_everything_on_a_phone_upright_or_not(built, browser, width, height):
     context = browser.new_context(viewport={"width": width, "height": height}, has_touch=True, is_mobile=True)
     page, small = context.new_page(), {}
-    for name in ("index", "search", "01_by_hand", "03_masking", "04_multi_head"):
+    for name in ("index", "record", "search", "01_by_hand", "03_masking", "04_multi_head"):
         page.goto(address_of(built, name))
         wake(page)
         small[name] = page.evaluate(TOO_SMALL)
@@ -439,7 +451,7 @@ def test_a_right_guess_opens_its_answer_and_is_counted(built, reader):
     assert fold.get_attribute("open") is None and not form.get_by_text("The answer").is_visible()
     fold.evaluate("(node) => node.insertAdjacentHTML('afterend', `<h3>More</h3>${node.outerHTML}`)")  # no answer to it
     line.fill("[0.5, 1.5]")
-    form.get_by_role("button", name="Run").click()
+    form.get_by_role("button", name="Check").click()
     verdict.get_by_text("✓ Right.").wait_for()
     form.get_by_text("The answer: [0.5, 1.5]").wait_for()
     assert page.locator("details.after-guess[open]").count() == 1  # the next question's stays shut
@@ -472,6 +484,23 @@ def test_first_page_goes_on_where_one_stopped(built, reader):
     assert "Begin" in onwards.inner_text() and onwards.get_attribute("href").endswith(f"{LESSONS[1]}.html")
 
 
+def test_where_you_stand_names_the_lessons_that_slipped(built, reader):
+    page = reader("index")
+    page.goto((built / f"notebooks/{STANDING}.html").as_uri())
+    result, forms = page.locator(".standing"), page.locator("form.guess")
+    for form in forms.all():
+        ask(form.locator("input"), "3")  # right of one or two at most
+    count = forms.count()
+    result.get_by_text(
+        re.compile(rf"^{count} of {count} answered, \d right at once. To open again: lesson 1, lesson 2")
+    ).wait_for()
+    result.get_by_role("link", name="lesson 2").click()
+    page.get_by_role("heading", level=1, name=re.compile("^2")).wait_for()
+    page.goto(address_of(built, "index"))
+    page.get_by_text(re.compile(rf"^{count} guesses, \d right at once")).wait_for()
+    assert "Begin" in page.locator(".go-on").inner_text()
+
+
 def test_two_wrong_guesses_or_giving_up_show_the_answer(reader):
     page = reader("01_by_hand", "phone, dark")
     form, line, verdict = first_question(page)
@@ -485,7 +514,10 @@ def test_two_wrong_guesses_or_giving_up_show_the_answer(reader):
     other = page.locator("form.guess").nth(3)
     other.get_by_role("button", name="Show me").click()
     other.get_by_text("The answer").wait_for()
-    assert page.locator(".tag_answer details[open]").count() == 1, "the next question's code stays folded"
+    open_after = """(form) => [...document.querySelectorAll('.tag_answer details[open]')].filter(
+        (fold) => form.compareDocumentPosition(fold) & Node.DOCUMENT_POSITION_FOLLOWING).length"""
+    assert other.evaluate(open_after)
+    assert not page.locator("form.guess").nth(4).evaluate(open_after), "the next question's code stays folded"
     page.get_by_text(re.compile(r"^0 of \d+ guesses right$")).wait_for()
     page.reload()
     other.get_by_text("The answer").wait_for()
@@ -914,3 +946,23 @@ def test_in_print_answers_stand_at_the_end_and_hints_open(built, reader):
     page.goto(address_of(built, "index"))
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert end.count() == 0, "a page without questions has no answers"
+
+
+def test_what_a_phone_brings_is_kept_joined_and_forgotten(built, reader):
+    page = reader("record", asking="#on=2026-05-03&03.after-softmax=1&03.after-softmax=less&03.padding-heard=0")
+    page.get_by_text("You said 1, then less.").wait_for()
+    assert "#" not in page.url, "what was guessed is in no history"
+    links = page.locator("#record ul a")
+    assert links.count() == 1, "what was wrong in the end is to be read again"
+    target = links.first.get_attribute("href")
+    assert f'id="{target.partition("#")[2]}"' in (built / target.partition("#")[0]).read_text(encoding="utf-8")
+    page.goto(f"{page.url}#on=2026-05-10&01.new-bank=0.5%3B+1.5&99.x=1&03.moved=%3Cimg+src%3Dx%3E")
+    page.get_by_text("You said 0.5, 1.5.").wait_for()
+    page.get_by_text("You said <img src=x>").wait_for()
+    assert page.locator("#record .kept-guess").count() == 4 and page.locator("#record img").count() == 0
+    assert [page.locator("#record h2").nth(i).inner_text()[0] for i in (1, 2)] == ["1", "3"]
+    page.get_by_role("button", name="Forget").click()
+    page.get_by_role("button", name="Forget").click()
+    page.get_by_text("Nothing is kept here yet.").wait_for()
+    page.reload()
+    page.get_by_text("Nothing is kept here yet.").wait_for()

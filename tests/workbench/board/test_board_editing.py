@@ -324,6 +324,26 @@ def test_as_code_the_matrices_can_be_copied_and_pasted_back(by_hand, page):
     see_results(by_hand, W_v=changed(W_v, 1, 1, 0.25))
 
 
+def test_a_number_longer_than_its_cell_is_whole_in_a_hand(by_hand):
+    number = cell(by_hand, "W_q row 1 column 1")
+    number.fill("123456.789")
+    number.press("Enter")
+    assert (number.input_value(), number.get_attribute("title")) == ("123k", "123456.789")
+    number.focus()
+    assert number.input_value() == "123456.789"
+    assert number.evaluate("(input) => input.scrollWidth <= input.clientWidth"), "and is seen to its end"
+    number.press("Escape")
+    press(by_hand, "Control+z")
+
+
+def test_a_task_whose_numbers_are_gone_says_that_it_was_so(by_hand):
+    column = cell(by_hand, "W_k row 3 column 3")
+    for typed, mark in (("1", "✓ Now say why."), ("9", "✓ It was so. Say why.")):
+        column.fill(typed)
+        column.press("Enter")
+        assert by_hand.locator(".task b").inner_text().strip() == mark
+
+
 def test_the_reason_is_asked_when_the_task_was_done(by_hand):
     reasons = by_hand.get_by_role("combobox", name="In which column, and why there?")
     assert not reasons.is_visible()

@@ -15,6 +15,7 @@ from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op
 from workbench.board.board import CONDITIONS
 from workbench.board.lessons import n10_cache_operations as cache
+from workbench.board.lessons import n12_tiles_operations as tiles
 from workbench.board.lessons.n07_learning import gradient_descent
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
@@ -77,10 +78,25 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     ],
     "max_difference": [cache.max_difference(A, SQUARE), cache.max_difference(A, SQUARE, read="n")],
     "count": [cache.count(A, "two rows")],
+    "who_hears": [tiles.who_hears(A, which=which) for which in range(3)],
+    "tiles_now": [tiles.tiles_now(A, MASK, "minus", rows=2, keys="n", order=order, read="m") for order in range(3)],
+    "passing": [
+        tiles.passing(A, B, MASK, "minus", query=query, rows="n", keys=2, order=order, read="m", fault=fault)
+        for query, order in ((0, 0), (1, 1), (2, 2))
+        for fault in range(len(tiles.FAULTS))
+    ],
+    "output_so_far": [tiles.output_so_far("tiles passed"), tiles.output_so_far("no tile")],
+    "outputs_in_tiles": [
+        tiles.outputs_in_tiles(A, B, MASK, "minus", rows="m", keys="n", order=order, fault=fault)
+        for order in range(3)
+        for fault in range(len(tiles.FAULTS))
+    ],
+    "bytes_moved": [tiles.bytes_moved(A, B, MASK, rows="n", keys=3)],
     "arcs": [op.arcs("shares")],
 }
 HELPERS = {
     "positive": op.exp(A),
+    "minus": op.scale(A, by=-1),
     "sums": op.total(A),
     "columns": op.total(A, over="column"),
     "halves": op.scale(MASK, by=2.5),
@@ -97,6 +113,8 @@ HELPERS = {
     "barred": op.cut(MASK, at=3, part=0),
     "eight": op.beside(A, SQUARE),
     "two rows": cache.kept_rows(A, read=2, window=9),
+    "tiles passed": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order=0, read="m"),
+    "no tile": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order=0, read=0),
     "certain": op.masked(A, MASK),  # with zeros
     "broken": op.softmax("filled"),  # nan where nothing is open
 }
@@ -262,6 +280,7 @@ WRITTEN = """(text) => {
 @pytest.mark.parametrize("seed", range(3))
 def test_a_line_is_true_as_it_is_written(page, seed):
     operations = [*CASES["product"], *CASES["softmax"][:1], *CASES["scale"], *CASES["divide"], *CASES["entropy"][:1]]
+    operations += CASES["passing"]
     checked = 0
     for line in page.evaluate(WRITTEN, traits(board_of(operations, seed))):
         sum_, _, result = line.replace("−", "-").rpartition(" ≈ " if " ≈ " in line else " = ")

@@ -6,7 +6,7 @@ import pytest
 from board_page import awake
 
 from authors.site import boards_in_pages
-from workbench.board.lessons import by_hand_board, plane_figure, sentence_figure
+from workbench.board.lessons import bank_figure, by_hand_board, plane_figure, sentence_figure
 from workbench.display.colours import tokens
 
 
@@ -69,11 +69,29 @@ def test_every_number_has_what_was_grabbed_and_lets_it_go(door):
     assert door.locator(".yours:is(td, .chip)").count() == 0 and shares(door) == [6, 47, 47]
 
 
+def test_the_sums_shares_add_up_and_its_arc_stays_whole(door):
+    word = door.locator("[data-numbers] [data-name=W_q] input").first
+    for x in ("0.5", "-1"):
+        word.fill(x)
+        word.press("Enter")
+        if x == "0.5":
+            door.get_by_role("button", name="Why? The sum").click()
+        told = door.locator(".sum tbody .chip.weights").all_inner_texts()
+        assert sum(float(share) for share in told) == pytest.approx(1, abs=1e-9)
+    assert shares(door)[0] > 80
+    left = "(all) => Math.min(...all.map((arc) => arc.getBBox().x - arc.getAttribute('stroke-width') / 2))"
+    assert door.locator(".arc").evaluate_all(left) >= 0
+
+
 def test_a_word_that_is_pressed_asks(door):
     door.get_by_role("button", name="like", exact=True).focus()
     door.keyboard.press("Enter")
     assert shares(door)[1] > 90 and door.get_by_role("button", name="like", exact=True).get_attribute("aria-pressed")
     assert "like" in door.locator(".lede").inner_text() and "like" in door.locator(".becomes .label").text_content()
+    told = door.locator(".attn-figure > [role=status].unseen")
+    told.filter(has_text=f"like {shares(door)[1]} percent").wait_for(state="attached")
+    heard = door.locator("[data-numbers] [role=status]").evaluate_all("(all) => all.map((one) => one.ariaLive)")
+    assert "polite" not in heard[:1], "the matrices, which nobody looks at, are silent"
 
 
 def test_who_hears_the_figure_hears_shares_and_the_claim_once(door):
@@ -166,6 +184,19 @@ def test_what_stands_on_one_line_of_the_plane_scores_alike(browser, tmp_path):
     page.close()
 
 
+def test_what_bank_becomes_goes_with_its_neighbour(browser, tmp_path):
+    page = opened(browser, tmp_path, bank_figure())
+    water, money = page.locator(".attn-figure").get_by_role("slider").all()
+    becomes = page.locator("svg text.becomes")
+    assert becomes.inner_html() == "(1.5, 0.5)"
+    for slider, to in ((water, 0), (money, 2)):
+        slider.fill(str(to))
+    assert becomes.inner_html() == "(0.5, 1.5)" and "hears 0.50" in page.locator(".answer").inner_text()
+    money.fill("-1")
+    assert becomes.inner_html() != "(0.5, 1.5)" and "hears 0.05" in page.locator(".answer").inner_text()
+    page.close()
+
+
 # Words of the picture that lie on each other, or reach over its edge.
 COLLIDING = """() => {
   const texts = [...document.querySelectorAll("svg text")];
@@ -188,4 +219,14 @@ def test_words_in_the_plane_give_way_to_each_other(browser, tmp_path, size):
         assert page.evaluate(COLLIDING) == [], (first, third)
     axes = page.locator("svg text.axis").all_text_contents()
     assert "first number of a key" in axes and "third number of a key" in axes
+    page.close()
+
+
+@pytest.mark.parametrize("size", [(390, 844), (844, 390), (1366, 768)])
+def test_words_around_bank_give_way_to_each_other(browser, tmp_path, size):
+    page = opened(browser, tmp_path, bank_figure(), viewport={"width": size[0], "height": size[1]})
+    for water, money in ((2, 0), (1, 1), (0, 2), (3, 3), (-1, -1), (0, 0), (1.5, 0.5), (0.6, 1.8)):
+        for slider, to in zip(page.locator(".attn-figure").get_by_role("slider").all(), (water, money), strict=True):
+            slider.fill(str(to))
+        assert page.evaluate(COLLIDING) == [], (water, money)
     page.close()

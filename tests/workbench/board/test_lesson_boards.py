@@ -1,5 +1,6 @@
 """Every board computes what attn_lib computes, and its task can be done by what it asks for."""
 
+import itertools
 import math
 import re
 
@@ -32,10 +33,12 @@ from workbench.board.lessons import (
     induction_board,
     learning_board,
     mask_board,
+    n12_tiles_operations,
     patient_board,
     position_board,
     reshape_board,
     softmax_board,
+    tiles_board,
     two_heads_board,
 )
 from workbench.board.lessons.n03_masking import FILLS
@@ -79,6 +82,7 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
         "W": [(i, i, 10) for i in (2, 5, 1)],
     },
     "cache": {"fault": "no mask once there is a cache", "chunk": "two"},
+    "tiles": {"fault": "factor missing on o", "order": "backwards", "S": [(0, 0, 9)]},
 }
 
 
@@ -558,3 +562,46 @@ def test_random_numbers_do_not_saturate_the_weights():
         weights = board.change(**drawn).results["weights"]
         saturated += int((weights.max(dim=-1).values > 0.99).sum())
     assert saturated < 15  # of 300 rows
+
+
+@pytest.mark.parametrize("mask", n12_tiles_operations.MASKS)
+def test_tiles_board_ends_at_the_whole_rows_whatever_the_tiles(mask):
+    board = tiles_board().change(mask=mask, read=5)
+    for rows, keys, order, query in itertools.product((1, 2, 4), (1, 4), n12_tiles_operations.ORDERS, ("I", "milk")):
+        board.change(rows=rows, keys=keys, order=order, query=query)
+        assert board.results["difference"].max() < 1e-9
+        assert_close(board.results["so far"], board.results["whole"])
+
+
+def test_tiles_board_shows_the_lessons_three_keys_and_its_faults():
+    board = tiles_board().change(read=3)
+    assert_close(board.results["so far"].round(decimals=4), torch.tensor([[1.9366, 6.6831, 1.5951]]).double())
+    film = board.results["film"]
+    assert film[:3, 0].tolist() == [2, 4, 4] and film[3:].isnan().all()
+    for fault in list(n12_tiles_operations.FAULTS)[1:5]:
+        first = [board.change(fault=fault, order=o).results["difference"][0].item() for o in ("forwards", "backwards")]
+        assert first[0] > 0.05 and first[1] < 1e-9, fault
+        assert not board.reached
+
+
+@pytest.mark.parametrize("order", n12_tiles_operations.ORDERS[1:])
+def test_tiles_board_task_is_done_in_each_order_that_hides(order):
+    scores = tiles_board().inputs["S"]
+    board = tiles_board().change(fault="factor missing on o", order=order, S=entry(scores, 0, 1, 9.0))
+    assert board.reached
+
+
+def test_tiles_board_shows_what_happens_without_care():
+    board = tiles_board().change(mask="first two keys", fault="no care for −∞", read=1)
+    assert board.results["difference"].isnan().all(), "every row is lost, as in the lesson"
+    assert board.results["film"][0, 0] == -math.inf and board.results["film"][0, 1:].isnan().all()
+    low = tiles_board().change(mask="causal", keys=2, fault="−10000 for −∞", S=entry(board.inputs["S"], 0, 0, -20000.0))
+    assert low.results["difference"][0] > 0.05
+
+
+def test_tiles_board_spares_what_nobody_hears():
+    board = tiles_board().change(mask="causal", rows=2, keys=2, read=5)
+    tiles = board.results["tiles"]
+    assert tiles.isnan().sum() == 2 * 3 + 2 * 1 and tiles[:2, 2:].isnan().all()
+    tiled, whole = board.results["bytes"][0].tolist()
+    assert tiled < board.change(mask="none").results["bytes"][0, 0] < whole

@@ -89,7 +89,9 @@ def test_the_judge_finds_what_does_not_follow_as_soon_as_it_stands_there(browser
     assert verdict("bob had two key") == (False, [2], None)
     assert verdict("ann had a key . then he lost the keys .") == (True, [6, 9], None)
     assert verdict("ann had a key . she asked ann .") == (True, [7], None)
+    assert verdict("bob had two keys . she asked bob .") == (True, [5, 7], None)  # in the order of the text
     assert verdict("ann had the key .") == (False, [], 2)
+    assert not verdict(judge.begins())[1]
     page.close()
 
 
@@ -172,6 +174,36 @@ def test_a_strange_word_is_refused_and_the_nearest_are_offered(pages, saved):
     chosen = listed(board)[0]
     keys.press("Enter")
     assert text(board) == f"ann had the key {chosen}" and "kex" not in board.locator(".word-line").inner_text()
+
+
+def test_what_is_typed_after_a_strange_word_waits_for_it(pages, saved):
+    board, keys = opened(pages["desk"], saved), pages["desk"].keyboard
+    field = board.get_by_role("textbox")
+    field.focus()
+    keys.type("kex was bob?")
+    assert text(board) == "ann had the key" and field.input_value().split() == ["kex", "was", "bob", "?"]
+    chosen = listed(board)[0]
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    assert text(board) == f"ann had the key {chosen} was bob ?" and not field.input_value()
+    field.focus()
+    keys.type("kex ")
+    board.get_by_role("button", name="Undo").click()  # another text: what was typed has no place in it
+    assert not field.input_value() and "kex" not in board.locator(".word-line").inner_text()
+
+
+def test_a_text_that_is_put_back_is_not_written_on(browser, saved):
+    page = browser.new_page()
+    board = opened(page, saved, "long")
+    before = text(board)
+    said = """(board) => ["Write on", "Stop", "Reset"].map((name) => {
+      const button = [...board.querySelectorAll("button")].find((one) => one.textContent === name);
+      if (name !== "Stop") button?.click();
+      return Boolean(button);
+    })"""  # in one breath: the first word is written at once
+    assert board.evaluate(said) == [True, True, True]
+    assert board.get_by_role("button", name="Write on").count() and text(board) == before
+    page.close()
 
 
 def test_a_word_is_chosen_changed_and_removed_by_keys(pages, saved):

@@ -1009,6 +1009,27 @@ def next_by_gather(logits, lengths, temperature, top):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
+def block_of_one_norm(x, norm1, attention, norm2, mlp):
+    h = norm1(x)
+    return x + attention(h, h, h, is_causal=True)[0] + mlp(norm2(h))
+
+
+MISCONCEPTIONS += [
+    (
+        "11.1",
+        "over-tokens",
+        lambda x, weight, bias: (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5) ** 0.5 * weight + bias,
+    ),
+    ("11.2", "mlp-of-the-first-norm", block_of_one_norm),
+    (
+        "11.3",
+        "end-not-counted",
+        lambda logits, tokens, lengths: F.cross_entropy(
+            logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=0
+        ),
+    ),
+]
+
 RIGHT += [
     *[("11.1", answer) for answer in (norm_by_token, norm_by_var_mean)],
     *[("11.2", answer) for answer in (block_in_one_line, block_token_by_token)],
@@ -1185,4 +1206,293 @@ NEAR_MISSES += [
     ("5.2", biases_turned),
     ("5.2", loads_for_good),
     ("5.1", from_loop(lambda j, n, m: math.inf if j >= n else 0.0, torch.float32, lambda b, m: (b, m))),
+]
+
+
+# ------------------------------------------------------------------------------------------------------- notebook 12
+
+
+def one_more_by_logs(m, l, o, score, value, *, old=None, new=None, top=max):
+    """12.1 with Python's numbers: each as a logarithm of a sum; old and new exchange the two weights."""
+    new_m = top(float(m), float(score))
+    factor, p = math.exp(float(m) - new_m), math.exp(float(score) - new_m)
+    of_l, of_o = old(factor) if old else (factor, factor)
+    p_l, p_o = new(p) if new else (p, p)
+    o = torch.stack([of_o * a + p_o * b for a, b in zip(o, value, strict=True)])
+    return score.new_tensor(new_m), score.new_tensor(of_l * float(l) + p_l), o
+
+
+def one_more_by_merging(m, l, o, score, value):
+    state = attn_lib.merge((m[None, None], l[None, None], o[None]), (score[None, None], torch.ones(1, 1), value[None]))
+    return state[0][0, 0], state[1][0, 0], state[2][0]
+
+
+def one_more_then_divided(m, l, o, score, value):
+    m, l, o = one_more_by_logs(m, l, o, score, value)
+    return m, l, torch.div(o, l)
+
+
+def one_more_by_the_old(m, l, o, score, value):
+    weight = torch.exp(score - m)
+    highest = torch.stack([m, score]).amax()
+    shrunk = torch.exp(m - highest)
+    return highest, shrunk * l + weight, shrunk * o + weight * value
+
+
+def one_more_never(m, l, o, score, value):
+    weight = (score - m).exp()
+    return m.clone(), torch.add(l, weight), torch.addcmul(o, weight.expand(len(o)), value)
+
+
+def both_by_softmax(out_a, lse_a, out_b, lse_b, *, logs=None, shares=None, swap=False):
+    """12.2 with both sets side by side: logs brings the lse to others, shares to weights."""
+    lses = torch.stack([lse_a, lse_b])  # (2, …)
+    lse = lses.logsumexp(dim=0)
+    weights = (shares or (lambda lses: torch.softmax(lses, dim=0).nan_to_num(0.0)))(lses)
+    outs = torch.stack([out_b, out_a] if swap else [out_a, out_b])
+    return torch.einsum("s...,s...d->...d", weights, outs), lse if logs is None else logs(lses)
+
+
+def both_by_sigmoid(out_a, lse_a, out_b, lse_b):
+    share = torch.sigmoid((lse_a - lse_b).nan_to_num(0.0, posinf=math.inf, neginf=-math.inf))[..., None]
+    return torch.lerp(out_b, out_a, share), torch.logaddexp(lse_a, lse_b)
+
+
+def in_base(base):
+    return lambda lses: torch.softmax(lses * math.log(base), dim=0)
+
+
+def by_hand_shares(lses):
+    powers = lses.exp()
+    return powers / powers.sum(dim=0)
+
+
+def query_by_query(
+    q, k, v, rows, keys, causal, *, heard=None, scaled=True, score_of=None, tail=None, step=None, end=None
+):
+    """12.3 with one query at a time, key block by key block; its parts can be exchanged."""
+    lead, (n_q, n_k) = q.shape[:-2], (q.size(-2), k.size(-2))
+    q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v))
+    answer = v.new_zeros(len(q), n_q, v.size(-1))
+    for b in range(len(q)):
+        for i in range(n_q):
+            m, l, o, first = -math.inf, 0.0, torch.zeros(v.size(-1), dtype=v.dtype), True
+            for left in range(0, n_k, keys):
+                if end is not None and causal and left >= end(i // rows * rows, n_k - n_q):
+                    continue
+                for j in range(left, min(left + keys, n_k)):
+                    s = float(q[b, i] @ k[b, j]) / (math.sqrt(q.size(-1)) if scaled else 1)
+                    if causal and not (j <= i + n_k - n_q if heard is None else heard(i, j, n_k - n_q, rows, keys)):
+                        if score_of is None:
+                            continue
+                        s = score_of
+                    m, l, o = (step or add_key)(m, l, o, s, v[b, j], left if first else None)
+                    first = False
+            for _ in range(tail(n_k, keys, causal) if tail else 0):
+                m, l, o = add_key(m, l, o, 0.0, 0 * v[b, 0], None)
+            answer[b, i] = o / l if l else o
+    return answer.reshape(*lead, n_q, v.size(-1))
+
+
+def add_key(m, l, o, s, value, _):
+    top = max(m, s)
+    return top, l * math.exp(m - top) + math.exp(s - top), o * math.exp(m - top) + math.exp(s - top) * value
+
+
+def tiles_then_merged(q, k, v, rows, keys, causal):
+    """12.3 with a part for each tile, merged by their log-sum-exps."""
+    offset, outputs = k.size(-2) - q.size(-2), []
+    for top in range(0, q.size(-2), rows):
+        block = q[..., top : top + rows, :] / math.sqrt(q.size(-1))
+        out, lse = block[..., :1] * 0 * v[..., :1, :], torch.full(block.shape[:-1], -math.inf, dtype=q.dtype)
+        for left in range(0, k.size(-2), keys):
+            s = torch.einsum("...id,...jd->...ij", block, k[..., left : left + keys, :])
+            if causal:
+                i, j = torch.arange(block.size(-2))[:, None] + top, torch.arange(s.size(-1)) + left
+                s = torch.where(j > i + offset, -math.inf, s)
+            now = attn_lib.finish(*attn_lib.part(s, v[..., left : left + keys, :]))
+            out, lse = attn_lib.merge_outputs(out, lse, *now)
+        outputs.append(out)
+    return torch.cat(outputs, dim=-2)
+
+
+def nan_at_first(m, l, o, s, value, _):
+    return add_key(m, l, o, s, value, _) if m > -math.inf or s > -math.inf else (m, math.nan, o * math.nan)
+
+
+def tile_by_tile_without(q, k, v, rows, keys, causal, *, of_l, of_o):
+    """12.3 with a part for each tile, whose factors go to their own powers."""
+    offset, outputs = k.size(-2) - q.size(-2), []
+    for i in range(q.size(-2)):
+        state = None
+        for left in range(0, min(k.size(-2), i // rows * rows + rows + offset) if causal else k.size(-2), keys):
+            s = q[..., i : i + 1, :] @ k[..., left : left + keys, :].mT / math.sqrt(q.size(-1))
+            there = torch.arange(left, left + s.size(-1)) <= (i + offset if causal else k.size(-2))
+            m, l, o = attn_lib.part(s.masked_fill(~there, -math.inf), v[..., left : left + keys, :])
+            if state is not None:
+                top = torch.maximum(state[0], m)
+                unit = top.masked_fill(top == -math.inf, 0.0)
+                old, new = torch.exp(state[0] - unit), torch.exp(m - unit)
+                m, l, o = top, old**of_l * state[1] + new * l, old**of_o * state[2] + new * o
+            state = m, l, o
+        outputs.append(attn_lib.finish(*state)[0] if state else 0 * v[..., :1, :])
+    return torch.cat(outputs, dim=-2)
+
+
+def mean_of_tiles(q, k, v, rows, keys, causal):
+    n_q, n_k = q.size(-2), k.size(-2)
+    mask = torch.ones(n_q, n_k, dtype=torch.bool).tril(n_k - n_q if causal else n_k)
+    pieces = []
+    for block in range(0, n_k, keys):
+        s = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, -math.inf)[..., block : block + keys]
+        pieces.append(torch.softmax(s, dim=-1).nan_to_num(0.0) @ v[..., block : block + keys, :])
+    return sum(pieces) / len(pieces)
+
+
+def block_by_einsum(q, k, v, out, lse, grad_out, *, weights=None, shared=None, scales=(0.5, 0.5), swap=False):
+    """12.4 with einsum; weights(scores, lse) and shared(weights, grad_weights, out, grad_out) can be exchanged."""
+    there, back = (q.size(-1) ** -power for power in scales)
+    scores = torch.einsum("...id,...jd->...ij", q, k) * there
+    w = torch.exp(scores - lse.unsqueeze(-1)) if weights is None else weights(scores, lse)
+    grad_w = torch.einsum("...id,...jd->...ij", grad_out, v)
+    taken = torch.einsum("...id,...id->...i", out, grad_out)[..., None]
+    taken = taken if shared is None else shared(w, grad_w, taken)
+    grad_s = (w * grad_w - w * taken) * back
+    of_q, of_k = torch.einsum("...ij,...jd->...id", grad_s, k), torch.einsum("...ij,...id->...jd", grad_s, q)
+    of_v = torch.einsum("...ij,...id->...jd", w, grad_out)
+    return (of_k, of_q, of_v) if swap else (of_q, of_k, of_v)
+
+
+def block_query_by_query(q, k, v, out, lse, grad_out):
+    """12.4 by autograd of a sum whose gradient it is, block and rest of the row apart."""
+    grad_q, grad_k, grad_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    for j in range(k.size(-2)):
+        key, value = k[..., j, :], v[..., j, :]
+        weight = ((q * key[..., None, :]).sum(-1) / math.sqrt(q.size(-1)) - lse).exp()
+        change = weight * ((grad_out * (value[..., None, :] - out)).sum(-1)) / math.sqrt(q.size(-1))
+        grad_q = grad_q + change[..., None] * key[..., None, :]
+        grad_k[..., j, :] = (change[..., None] * q).sum(-2)
+        grad_v[..., j, :] = (weight[..., None] * grad_out).sum(-2)
+    return grad_q, grad_k, grad_v
+
+
+def block_not_transposed(q, k, v, out, lse, grad_out):
+    w = torch.exp(q @ k.transpose(-1, -2) / q.size(-1) ** 0.5 - lse.unsqueeze(-1))
+    g = w * (grad_out @ v.transpose(-1, -2) - (out * grad_out).sum(-1, keepdim=True)) / q.size(-1) ** 0.5
+    return g @ k, g @ q, w.transpose(-1, -2) @ grad_out
+
+
+RIGHT += [
+    ("12.1", one_more_by_logs),
+    ("12.1", one_more_by_merging),
+    ("12.2", both_by_softmax),
+    ("12.2", both_by_sigmoid),
+    ("12.3", query_by_query),
+    ("12.3", tiles_then_merged),
+    ("12.4", block_by_einsum),
+    ("12.4", block_query_by_query),
+]
+
+MISCONCEPTIONS += [
+    ("12.1", "output-not-rescaled", part(one_more_by_logs, old=lambda c: (c, 1))),
+    ("12.1", "sum-not-rescaled", part(one_more_by_logs, old=lambda c: (1, c))),
+    ("12.1", "neither-rescaled", part(one_more_by_logs, old=lambda c: (1, 1))),
+    ("12.1", "upside-down", part(one_more_by_logs, old=lambda c: (1 / c if c else math.inf, 1 / c if c else math.inf))),
+    ("12.1", "old-maximum-forgotten", part(one_more_by_logs, top=lambda m, score: score)),
+    ("12.1", "divided-in-each-step", one_more_then_divided),
+    ("12.1", "starts-at-zero", part(one_more_by_logs, top=lambda m, score: max(m, score, 0.0))),
+    ("12.1", "weighed-by-the-old-maximum", one_more_by_the_old),
+    ("12.1", "never-rescaled", one_more_never),
+    ("12.1", "value-not-weighed", part(one_more_by_logs, new=lambda p: (p, 1))),
+    ("12.2", "lse-added", part(both_by_softmax, logs=lambda lses: lses.sum(dim=0))),
+    ("12.2", "base-two", part(both_by_softmax, shares=in_base(2))),
+    ("12.2", "plain-mean", part(both_by_softmax, shares=lambda lses: torch.full_like(lses, 0.5))),
+    ("12.2", "shared-by-the-logarithms", part(both_by_softmax, shares=lambda lses: lses / lses.sum(dim=0))),
+    ("12.2", "exchanged", part(both_by_softmax, swap=True)),
+    ("12.2", "the-larger-one", part(both_by_softmax, logs=lambda lses: lses.amax(dim=0))),
+    (
+        "12.2",
+        "not-divided",
+        part(both_by_softmax, shares=lambda lses: (lses - lses.amax(dim=0)).exp().nan_to_num(1.0)),
+    ),
+    ("12.2", "nobody-is-nan", part(both_by_softmax, shares=lambda lses: torch.softmax(lses, dim=0))),
+    (
+        "12.2",
+        "exponentials-of-large-numbers",
+        part(both_by_softmax, shares=by_hand_shares, logs=lambda lses: lses.exp().sum(dim=0).log()),
+    ),
+    ("12.3", "padded-with-zeros", part(query_by_query, tail=lambda n_k, keys, causal: 0 if causal else -n_k % keys)),
+    ("12.3", "last-keys-left-out", lambda q, k, v, rows, keys, causal: whole_tiles(q, k, v, rows, keys, causal)),
+    (
+        "12.3",
+        "stops-too-early",
+        part(query_by_query, heard=lambda i, j, o, rows, keys: j <= i + o, end=lambda t, o: t + o + 1),
+    ),
+    ("12.3", "upper-left", part(query_by_query, heard=lambda i, j, *_: j <= i)),
+    (
+        "12.3",
+        "rim-not-masked",
+        part(query_by_query, heard=lambda i, j, o, rows, keys: j // keys * keys <= i // rows * rows + rows - 1 + o),
+    ),
+    (
+        "12.3",
+        "stand-in",
+        part(query_by_query, score_of=-1e9),
+    ),
+    (
+        "12.3",
+        "mask-in-the-last-tile-only",
+        part(
+            query_by_query,
+            heard=lambda i, j, o, rows, keys: (
+                j <= i + o or j // keys * keys < (i // rows * rows + rows - 1 + o) // keys * keys
+            ),
+        ),
+    ),
+    ("12.3", "nobody-is-nan", part(query_by_query, score_of=-math.inf, step=nan_at_first)),
+    ("12.3", "not-rescaled", part(tile_by_tile_without, of_l=0, of_o=1)),
+    ("12.3", "softmax-of-each-tile", mean_of_tiles),
+    ("12.3", "not-scaled", part(query_by_query, scaled=False)),
+    ("12.3", "future-heard", part(query_by_query, heard=lambda *_: True)),
+    (
+        "12.4",
+        "shared-of-the-block",
+        part(block_by_einsum, shared=lambda w, g, _: torch.einsum("...ij,...ij->...i", w, g)[..., None]),
+    ),
+    (
+        "12.4",
+        "softmax-of-the-block",
+        part(block_by_einsum, weights=lambda s, lse: s.exp() / s.exp().sum(-1, keepdim=True)),
+    ),
+    (
+        "12.4",
+        "by-the-blocks-maximum",
+        part(block_by_einsum, weights=lambda s, lse: (s - s.max(-1, keepdim=True)[0]).exp()),
+    ),
+    ("12.4", "base-two", part(block_by_einsum, weights=lambda s, lse: 2.0 ** (s - lse[..., None]))),
+    ("12.4", "scale-forgotten", part(block_by_einsum, scales=(0.5, 0))),
+    ("12.4", "scale-twice", part(block_by_einsum, scales=(0.5, 1))),
+    ("12.4", "not-shared", part(block_by_einsum, shared=lambda w, g, taken: 0 * taken)),
+    ("12.4", "mean-over-features", part(block_by_einsum, shared=lambda w, g, taken: taken / g.new_tensor(3.0))),
+    ("12.4", "query-and-key-exchanged", part(block_by_einsum, swap=True)),
+    ("12.4", "lse-as-a-row", part(block_by_einsum, weights=lambda s, lse: (s - lse).exp())),
+    ("12.4", "not-transposed", block_not_transposed),
+    ("12.3", "rows-counted-in-the-tile", part(query_by_query, heard=lambda i, j, o, rows, _: j <= i % rows + o)),
+]
+
+
+def whole_tiles(q, k, v, rows, keys, causal):
+    """Keys that do not fill a tile are left out, whatever the mask says of the others."""
+    n_q, n_k = q.size(-2), k.size(-2)
+    there = torch.ones(n_q, n_k, dtype=torch.bool).tril(n_k - n_q if causal else n_k)
+    there[:, n_k // keys * keys :] = False
+    s = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~there, -math.inf).exp()
+    return (s / s.sum(-1, keepdim=True).clamp(min=1e-300)) @ v
+
+
+NEAR_MISSES += [
+    ("12.1", part(one_more_by_logs, old=lambda c: (c, c * c))),
+    ("12.2", part(both_by_softmax, shares=in_base(3))),
+    ("12.3", part(query_by_query, heard=lambda i, j, o, *_: j < i + o)),
+    ("12.4", part(block_by_einsum, scales=(0.5, 0.25))),
 ]

@@ -614,6 +614,13 @@ def test_a_clue_is_given_where_there_are_numbers_to_compare():
     assert "A clue" not in small(invariants=invariants).judge(lambda x: x[:1]).message
 
 
+def test_a_clue_names_what_is_read_of_the_notebook_and_no_attribute():
+    notebook = {"values": torch.ones(2), "other": torch.ones(2)}
+    exec("def attribute(x): return x.topk(1).values * 7\ndef reads(x): return x * other.sum() * 7", notebook)
+    assert "of the notebook" not in small().judge(notebook["attribute"]).message
+    assert "it reads `other` of the notebook" in small().judge(notebook["reads"]).message
+
+
 def test_an_invariant_that_raises_does_not_hold():
     def holds(answer):
         raise ZeroDivisionError

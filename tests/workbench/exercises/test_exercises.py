@@ -181,6 +181,15 @@ def test_check_rejects_a_broken_invariant(id, shape):
     assert verdict.status == "wrong" and any(what in verdict.message for what, _ in EXERCISES[id].invariants)
 
 
+@pytest.mark.parametrize(
+    "rows, keys, complaint",
+    [(99, 99, "the whole matrix"), (8, 99, "a whole row"), (1, 99, "a whole row"), (99, 5, "more than")],
+)
+def test_12_3_notices_whoever_holds_more_than_a_tile(rows, keys, complaint):
+    verdict = check("12.3", lambda q, k, v, _rows, _keys, causal: OWN["12.3"](q, k, v, rows, keys, causal))
+    assert verdict.status == "wrong" and f"it holds {complaint}" in verdict.message
+
+
 def leaks(into, out_of, first=0):
     """4.3 in which one token is reached by another that is masked."""
 

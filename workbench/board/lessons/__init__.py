@@ -11,3 +11,4 @@ from .n08_position import *
 from .n09_two_heads import *
 from .n10_memory import *
 from .n11_small_gpt import *
+from .n12_softmax_in_passing import *

@@ -10,7 +10,7 @@ from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 from ..figures import Plane, Sentence
 
-__all__ = ["by_hand_board", "plane_figure", "sentence_figure"]
+__all__ = ["bank_figure", "by_hand_board", "plane_figure", "sentence_figure"]
 
 ARITHMETIC = ("as they are", "rounded to one digit", "scaled by 1/√d_k")
 BY_HAND = (  # in the order of the lesson; a small board ends with one of them
@@ -82,6 +82,29 @@ def plane_figure():
     asks = "*like* and *tea* stand on one line. Drag *tea* over it: who scores higher then?"
     figure = Plane(axes=(0, 2), reach=((-1, 5), (-1, 3)), asks=asks)
     return Board(*_parts("scores", ARITHMETIC[:1]), title="Keys in a plane", figure=figure)
+
+
+def bank_figure():
+    """*Bank* beside a word to drag: how much of it *bank* hears by likeness alone, and where that takes it."""
+    rows = Input([[1, 1], [2, 0]], rows=("bank", "neighbour"), columns=("water", "money"), title="two words")
+    steps = [
+        Step("scores", op.product("rows", "rows", transpose="b")),
+        Step("weights", op.softmax("scores")),
+        Step("outputs", op.product("weights", "rows")),
+    ]
+    figure = Plane(
+        axes=(0, 1),
+        reach=((-1, 3), (-1, 3)),
+        asks="Drag the *neighbour* to *coins*, along the thick line. What becomes of *bank*?",
+        queries="rows",
+        keys="rows",
+        moves=1,
+        beside=0,
+        weights="weights",
+        outputs="outputs",
+        places=(("river", 2, 0), ("coins", 0, 2)),
+    )
+    return Board({"rows": rows}, steps, title="Bank and its neighbour", figure=figure)
 
 
 def _parts(upto, arithmetic, may_show_nobody=False):

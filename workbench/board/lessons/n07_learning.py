@@ -36,7 +36,7 @@ def learning_board():
         "X": Input(X, rows=TOKENS, at=(1, 1), title="inputs X"),
         "W_q": Input(W_q, "query", "W_q at the start", at=(2, 1)),
         "W_k": Input(W_k, "key", "W_k at the start", at=(2, 2)),
-        "wish": Input(wish, "weights", at=(1, 2), draw=(0, 1, 1), **words),
+        "wish": Input(wish, "weights", at=(5, 2), draw=(0, 1, 1), **words),
     }
     controls = [
         Control("step", "Step", tuple(range(51)), 0, slider=True),
@@ -69,14 +69,15 @@ def _weights_now():
 
 def _loss_and_gradient():
     loss = {"kind": "scores", "at": (5, 1), "note": "−Σ wish · ln weight", "wires": ("weights",)}
-    scores = {"kind": "gradient", "at": (4, 2), "wires": ("weights", "wish")}
-    w_q = {"kind": "gradient", "at": (5, 2), "wires": ("to scores",)}
+    scores = {"kind": "gradient", "at": (4, 2), "note": "weights − wish", "wires": ("weights", "wish")}
+    queries = {"kind": "gradient", "at": (3, 3), "note": "@ keys", "wires": ("to scores",)}
+    w_q = {"kind": "gradient", "at": (2, 3), "note": "Xᵀ @", "wires": ("to queries",)}
     return [
         Step("loss", op.cross_entropy("wish", "weights"), **loss),
         Step("wished", op.total("wish"), hidden=True),
         Step("counted", op.multiply("weights", "wished"), "weights of rows with a wish", hidden=True),
         Step("to scores", op.subtract("counted", "wish"), "gradient of scores", **scores),
-        Step("to queries", op.product("to scores", "keys"), "gradient of queries", hidden=True, kind="gradient"),
+        Step("to queries", op.product("to scores", "keys"), "gradient of queries", **queries),
         Step("to W_q", op.product("X", "to queries", transpose="a"), "gradient of W_q", **w_q),
     ]
 

@@ -17,6 +17,7 @@ TRIES = {
     "why she kissed bob": {"text": f"{KISSED} she"},
     "two girls": {"text": f"{KISSED} she".replace("bob", "eve")},
     "no story": {"text": "the keys near the cat"},
+    "nothing": {"text": ""},
     "at temperature 1.6": {"text": "one day", "temperature": 1.6},
 }
 BECAUSE = Task(
@@ -37,10 +38,12 @@ def story_board(model, vocabulary, text=None, tries=None, task=None, judge=None)
     """A board on which a small GPT goes on with any text of its vocabulary; with lesson 11's words, lesson 11's tries.
 
     model, vocabulary: as `StoryBoard` takes them; text: words to start from; tries: phrase → what it sets; task: a
-    `Task`; judge: a `Judge`. What of these is not given is the lesson's, as far as the vocabulary has its words.
+    `Task`; judge: a `Judge`. What of these is not given is the lesson's, as far as the vocabulary has its words; of
+    another language a text begins as the judge's stories do.
     """
     knows = set(vocabulary).issuperset
-    text = (START if knows(START.split()) else "") if text is None else text
+    if text is None:
+        text = START if knows(START.split()) else judge.begins() if judge else ""
     if tries is None:
         tries = {said: sets for said, sets in TRIES.items() if knows(sets["text"].split())}
     if task is None and knows(KISSED.split()) and knows(["had", "she"]):

@@ -7,6 +7,8 @@ import { exact, minus, readCell, readNumber, readNumbers, written } from "./numb
 import { MOVES, walk } from "./walk.js";
 
 const PIXELS_PER_STEP = 12; // of a number that is dragged
+const LONG = 4; // signs: more stand close
+const MOST = 5; // signs that a cell has room for
 
 export function resultCell(view, panel, i, j) {
   const node = element("td", { class: "cell result", tabindex: "-1" });
@@ -24,8 +26,8 @@ export function resultCell(view, panel, i, j) {
     update(x, isNothing) {
       const shown = panel.kind === "mask" ? sign(x) : written(x);
       const text = isNothing ? "" : shown;
-      node.textContent = text;
-      node.classList.toggle("long", text.length > 4);
+      node.replaceChildren(text.length > LONG ? element("span", {}, text) : text);
+      node.classList.toggle("long", text.length > LONG);
       node.setAttribute("aria-label", `${view.engine.label(panel.name, i, j)}: ${isNothing ? "not yet" : text}`);
     },
   };
@@ -62,16 +64,31 @@ export function numberCell(view, panel, i, j) {
   function selectAll() {
     if (clean && document.activeElement === input) input.select();
   }
+  // While it is looked at only, a number that is longer than its cell is rounded as results are; in a hand it is whole.
   function fresh() {
-    input.value = minus(exact(valueNow()));
+    const whole = minus(exact(valueNow()));
+    const isHeld = document.activeElement === input;
+    input.value = isHeld || whole.length <= MOST ? whole : written(valueNow());
+    input.title = input.value === whole ? "" : whole;
     clean = true;
+    grow();
     selectAll();
   }
   function typed() {
     clean = false;
+    grow();
+  }
+  function grow() {
+    const { length } = input.value;
+    node.classList.toggle("long", length > LONG);
+    node.classList.toggle("grown", length > MOST);
+    input.style.setProperty("--signs", length);
   }
   function commit() {
-    if (clean) return true;
+    if (clean) {
+      if (input.title || input.value.length > MOST) fresh();
+      return true;
+    }
     clean = true;
     engine.edit(name, [[i, j, input.value]]);
     fresh();
@@ -135,7 +152,10 @@ export function numberCell(view, panel, i, j) {
 
   input.addEventListener("beforeinput", selectAll); // a typed digit takes the place of all
   input.addEventListener("input", typed);
-  input.addEventListener("focus", selectAll);
+  input.addEventListener("focus", () => {
+    if (clean && input.title) fresh();
+    selectAll();
+  });
   input.addEventListener("blur", commit);
   input.addEventListener("dblclick", typed);
   input.addEventListener("keydown", onKey);

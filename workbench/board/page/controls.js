@@ -100,11 +100,14 @@ function codeOf(view) {
     view.say("Copied. Paste it into a cell.");
   });
   const close = button("Close", () => node.close());
-  const node = element("dialog", { "aria-label": "As code" }, area, element("p", {}, copy, " ", close));
+  const title = element("h2", {}, "As code");
+  const node = element("dialog", { "aria-label": "As code" }, title, area, element("p", {}, copy, " ", close));
   node.addEventListener("keydown", (event) => event.stopPropagation()); // nothing else hears it
   function open() {
     area.value = engine.code();
     node.showModal();
+    area.setSelectionRange(0, 0);
+    area.scrollTop = 0;
   }
   return { node, item: item("As code", open, "The matrices as Python code") };
 }

@@ -7,6 +7,7 @@ import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readNum
 import { OPERATIONS } from "./operations.js";
 import "../lessons/n07_learning.js"; // what only one lesson computes
 import "../lessons/n10_cache_operations.js";
+import "../lessons/n12_tiles_operations.js";
 
 /**
  * The records that Python sends, as board.py makes them, and what stands on a board.
@@ -29,7 +30,8 @@ import "../lessons/n10_cache_operations.js";
  * @property {boolean} hidden
  * @property {boolean} editable
  * @property {boolean} toggle
- * @property {boolean} sparse whether its cells that are nan stay empty
+ * @property {boolean | string} sparse whether its cells that are nan stay empty; "rows": where a whole row is
+ * @property {string[]} tiles the controls after whose number of rows and of columns a line is drawn
  * @property {boolean} pin whether a hand may write over its numbers; they are then among the inputs of the state, under
  *   its name, null where a number stays as it is computed
  *
@@ -112,7 +114,8 @@ export class Engine extends Journal {
     const there = { values: this.values, numbers: this.numbers, start: this.start.inputs };
     const holds = this.task?.conditions.every(([kind, ...rest]) => CONDITIONS[kind](there, ...rest));
     const isComputed = !this.steps.some(({ name }) => this.state.inputs[name]); // nothing is written over
-    if (holds && isComputed && !this.proof) this.proof = structuredClone(this.state);
+    this.holds = Boolean(holds && isComputed);
+    if (this.holds && !this.proof) this.proof = structuredClone(this.state);
   }
 
   // ---- where a number came from, and where it goes

@@ -11,13 +11,15 @@ const SIGNS = { "+": " + ", "·": "·", "/": " / ", "−": " − ", max: ", " };
 /** A tree as pieces of text and of cells, { at, text }, its numbers with so many digits. */
 function spell(node, digits, inside = false) {
   if (!node.op) return [spellLeaf(node, digits, inside)];
-  const parts = node.parts.map((part, k) => spell(part, digits, inside || k > 0 || node.op === "e^"));
+  const isBracketed = inside && (node.op === "+" || node.op === "−") && node.parts.length > 1;
+  const isInside = (k) => k > 0 || node.op === "e^" || (inside && !isBracketed);
+  const parts = node.parts.map((part, k) => spell(part, digits, isInside(k)));
   if (node.op === "told") return [node.text && `${node.text} `, ...parts[0]];
   if (PREFIXES[node.op]) return [PREFIXES[node.op], ...parts[0]];
   if (node.op === "−" && parts.length === 1) return ["−(", ...spell(node.parts[0], digits), ")"];
   const line = joined(parts, SIGNS[node.op]);
   if (node.op === "max") return ["max(", ...line, ")"];
-  return node.op === "+" && inside && parts.length > 1 ? ["(", ...line, ")"] : line;
+  return isBracketed ? ["(", ...line, ")"] : line;
 }
 
 function spellLeaf({ value, at }, digits, inside) {
@@ -50,7 +52,7 @@ export const plainText = (pieces) => pieces.map((piece) => piece.text ?? piece).
 /** These cells, and for those that are not shown the cells that they came from. */
 export function inSight(view, cells) {
   const { engine } = view;
-  const origins = (at) => inSight(view, sources(engine.arithmetic(...at)));
+  const origins = (at) => inSight(view, sources(engine.arithmetic(...at) ?? {}));
   return cells.flatMap((at) => (view.shows(engine.panel[at[0]]) ? [at] : origins(at)));
 }
 

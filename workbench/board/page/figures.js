@@ -83,6 +83,8 @@ function everyNumber(engine, buttons, matrices) {
     place.hidden = !place.hidden;
     open.setAttribute("aria-expanded", String(!place.hidden));
     if (!place.childElementCount) matrices(engine, place);
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (!place.hidden) place.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
   });
   open.setAttribute("aria-expanded", "false");
   open.setAttribute("aria-controls", place.id);

@@ -23,6 +23,7 @@ export class Journal {
     this.problem = ""; // why it cannot be computed
     this.gesture = null;
     this.proof = null; // the state in which the task was seen done
+    this.holds = true; // whether what the task asks for is there now, of a kind of board that says so
     this.answer = null;
   }
 

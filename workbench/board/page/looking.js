@@ -43,7 +43,7 @@ export function lookingAt(view) {
     marked = [];
     const [name, i, j] = view.asked ?? [];
     const x = engine.values[name]?.[i]?.[j];
-    const isShown = x !== undefined && !view.isNothing(name, x);
+    const isShown = x !== undefined && !view.isNothing(name, i, x);
     const found = isShown ? explained(view, name, i, j) : null;
     why.hidden = !found;
     root.classList.toggle("explained", Boolean(found));

@@ -41,6 +41,15 @@ export function written(x) {
 /** A number as it is, for whoever edits it or copies it. */
 export const exact = (x) => String(Number(x.toPrecision(12)));
 
+/** Shares as whole parts that sum to as many as there are, 100 for percents: the largest remainders are rounded up. */
+export function inParts(shares, parts) {
+  const whole = shares.map((share) => Math.floor(share * parts + 1e-9));
+  const left = shares.map((share, j) => share * parts - whole[j]);
+  const byRemainder = range(shares.length).sort((a, b) => left[b] - left[a]);
+  for (const j of byRemainder.slice(0, parts - sum(whole))) whole[j] += 1;
+  return whole;
+}
+
 // ---- reading: the one way in which boards, guesses and exercises take numbers
 
 const plainSigns = (text) =>

@@ -77,7 +77,10 @@ function viewOf(engine) {
     effect: element("span", { class: "effect", role: "status" }),
     why: element("p", { class: "why", hidden: true }),
     shows: (panel) => engine.shows(panel),
-    isNothing: (name, x) => Number.isNaN(x) && Boolean(engine.panel[name].sparse),
+    isNothing(name, i, x) {
+      const { sparse } = engine.panel[name];
+      return Number.isNaN(x) && Boolean(sparse) && (sparse !== "rows" || engine.values[name][i].every(Number.isNaN));
+    },
     panel: (name) => view.panels[name] ?? NOWHERE,
     go: (name, i, j) => view.panel(name).go(i, j),
     say(words) {
@@ -185,8 +188,11 @@ function updates(view, parts, { fit }) {
     view.said.textContent = problem || engine.said;
     view.said.classList.toggle("problem", Boolean(problem || engine.error));
   };
+  const heard = [view.said, view.effect];
   view.update = () => {
     const { error } = engine;
+    const isElsewhere = Boolean(document.activeElement?.closest(".attn-figure")); // where it is said in words
+    for (const node of heard) node.setAttribute("aria-live", isElsewhere ? "off" : "polite");
     for (const panel of panels) panel.update();
     for (const place of view.places) place.hidden = [...place.children].every((node) => node.hidden);
     for (const panel of panels) panel.complain(error?.name === panel.panel.name ? error : null);

@@ -71,6 +71,7 @@ function tableOf(view, panel, first) {
     node: table,
     update(matrix) {
       const isYours = yoursIn(view, panel, matrix);
+      drawTiles(view, panel, cells);
       for (const [i, row] of matrix.entries()) {
         for (const [j, x] of row.entries()) updateCell(view, panel, cells[i][j], x, isYours(i, j));
       }
@@ -87,6 +88,18 @@ function tableOf(view, panel, first) {
       }
     },
   };
+}
+
+// A line above and on the left of each tile.
+function drawTiles({ engine }, { tiles }, cells) {
+  if (!tiles?.length) return;
+  const [rows, columns] = tiles.map((control) => engine.numbers[control]);
+  for (const [i, row] of cells.entries()) {
+    for (const [j, { node }] of row.entries()) {
+      node.classList.toggle("tile-below", i > 0 && i % rows === 0);
+      node.classList.toggle("tile-right", j > 0 && j % columns === 0);
+    }
+  }
 }
 
 // Whether a part between gaps begins with this column.
@@ -147,11 +160,13 @@ function yoursIn({ engine }, { name, editable }, matrix) {
 }
 
 function updateCell(view, panel, cell, x, isYours) {
-  if (cell.shown !== undefined && Object.is(cell.shown, x) && cell.isYours === isYours) return;
+  const isNothing = view.isNothing(panel.name, cell.at[0], x);
+  const isSame = cell.isNothing === isNothing && cell.isYours === isYours;
+  if (cell.shown !== undefined && Object.is(cell.shown, x) && isSame) return;
   cell.shown = x;
+  cell.isNothing = isNothing;
   cell.isYours = isYours;
   cell.node.classList.toggle("yours", isYours);
-  const isNothing = view.isNothing(panel.name, x);
   cell.update(x, isNothing);
   const isShare = panel.kind === "weights" && !panel.toggle;
   const painted = isNothing ? 0 : paintedOf(panel, x, isShare, view.halves[panel.name]);

@@ -1,4 +1,5 @@
 // The figure of keys in a plane: two of their numbers as a place, lines of equal score for one query, one key to drag.
+// Where the figure names outputs, a ring shows what the query's word becomes of what it hears.
 
 import { element, worded } from "./elements.js";
 import { gripOf, shortly } from "./grip.js";
@@ -8,11 +9,12 @@ const EVERY = 2; // from one line of equal score to the next
 const EDGE = 26; // px around the plane: under it numbers and their name, beside it numbers
 const NAME = 24; // px for an axis's name
 const CLAIM = "Across the lines the score moves; along one it stays.";
+const BETWEEN = "What it becomes lies between the two.";
 
 export function planeOf(view) {
   const { engine, root, figure } = view;
-  const { keys, queries, scores, axes, reach, row, moves, beside } = figure;
-  const words = engine.panel[keys].rows;
+  const { keys, queries, scores, weights, outputs, axes, reach, row, moves, beside } = figure;
+  const { rows: words, columns, kind: kindOfKey } = engine.panel[keys];
   const picture = element("svg", { class: "picture", "aria-hidden": "true" });
   const hand = element("span", { class: "hand", "aria-hidden": "true" });
   const stage = element("div", { class: "stage" }, picture, hand);
@@ -22,6 +24,10 @@ export function planeOf(view) {
   const numbered = ["first", "second", "third", "fourth"];
   const place = (j) => axes.map((n) => view.values[keys][j][n]);
   const score = (j) => view.values[scores][row][j];
+  const share = (j) => view.values[weights][row][j].toFixed(2);
+  const becomes = () => axes.map((n) => view.values[outputs][row][n]);
+  const becomesIn = () => `(${becomes().map(shortly).join(", ")})`;
+  const under = (j) => (outputs ? `share ${share(j)}` : `score ${trimmed(score(j), 2)}`);
   const spoken = (x) => `${shortly(x)}. ${scored()}`;
   const grips = axes.map((n, axis) =>
     gripOf(view, {
@@ -29,16 +35,28 @@ export function planeOf(view) {
       least: reach[axis][0],
       most: reach[axis][1],
       step: figure.step,
-      words: [`${numbered[n]} number of `, element("em", {}, words[moves]), `’s ${engine.panel[keys].kind}`],
+      words: columns.length
+        ? [`${columns[n]} of the `, element("em", {}, words[moves])]
+        : [`${numbered[n]} number of `, element("em", {}, words[moves]), `’s ${kindOfKey}`],
       spoken,
     }),
   );
 
-  const scored = () => `${words[row]} scores ${words.map((text, j) => `${text} ${trimmed(score(j), 2)}`).join(", ")}.`;
+  const scored = () => {
+    const each = words.map((text, j) => `${text} ${trimmed(score(j), 2)}`).join(", ");
+    const end = outputs ? ` It hears ${share(moves)} of the ${words[moves]} and becomes ${becomesIn()}.` : "";
+    return `${words[row]} scores ${each}.${end}`;
+  };
 
   function tellAnswer() {
     const ahead = score(moves) - score(beside);
     const isMoved = place(moves).some((x, k) => x !== view.start[keys][moves][axes[k]]);
+    if (outputs) {
+      const heard = `*${words[row]}* hears ${share(moves)} of its *${words[moves]}* and becomes ${becomesIn()}.`;
+      answer.replaceChildren(...worded(isMoved ? heard : figure.asks));
+      described.textContent = `Two words as points, and what ${words[row]} becomes. ${scored()}`;
+      return;
+    }
     const [mine, other] = [moves, beside].map((j) => [`*${words[j]}*`, trimmed(score(j), 2)]);
     const far = trimmed(Math.abs(ahead), 2);
     const told = `${mine[0]} scores ${mine[1]}, ${other[0]} ${other[1]}: `;
@@ -68,7 +86,7 @@ export function planeOf(view) {
       height,
       foot,
       unit,
-      size: isNarrow ? 26 : 34,
+      size: isNarrow || unit < 80 ? 26 : 34,
       at: ([x, y]) => [x0 + x * unit, foot + (low - y) * unit],
     };
     geo.under = ([px, py]) => [(px - x0) / unit, (foot - py) / unit + low];
@@ -85,13 +103,13 @@ export function planeOf(view) {
     const [x1, y1] = geo.at([right, high]);
     const text = (words, x, y, anchor) => element("text", { class: "axis", x, y, "text-anchor": anchor }, words);
     const whole = (from, to) => range(to - from + 1).map((k) => from + k);
-    const kind = engine.panel[keys].kind;
+    const named = (n) => columns[n] || `${numbered[n]} number of a ${kindOfKey}`;
     return [
       element("path", { class: "axis", d: `M${x0} ${y1}V${y0}H${x1}` }),
       ...whole(left, right).map((x) => text(trimmed(x, 0), geo.at([x, low])[0], y0 + 20, "middle")),
       ...whole(low, high).map((y) => text(trimmed(y, 0), x0 - 8, geo.at([left, y])[1] + 5, "end")),
-      text(`${numbered[axes[0]]} number of a ${kind}`, x1, y0 + 20 + NAME, "end"),
-      text(`${numbered[axes[1]]} number of a ${kind}`, Math.max(0, x0 - EDGE), y1 - 12, "start"),
+      text(named(axes[0]), x1, y0 + 20 + NAME, "end"),
+      text(named(axes[1]), Math.max(0, x0 - EDGE), y1 - 12, "start"),
     ];
   }
 
@@ -133,15 +151,23 @@ export function planeOf(view) {
     const [origin, tip] = [geo.at([0, 0]), geo.at(query)];
     const spots = words.map((_, j) => geo.at(place(j)));
     const radius = (j) => (j === moves ? 15 : 8);
+    const ring = outputs ? geo.at(becomes()) : null;
     const ray = (name, [x2, y2]) => element("line", { class: name, x1: origin[0], y1: origin[1], x2, y2 });
     // what no words may lie on: the points, then words that stand already; and what they had better not, the lines
-    const taken = [...spots.map(([x, y], j) => boxAt(x, y, 2 * radius(j), 2 * radius(j))), boxAt(...tip, 16, 16)];
+    const marks = figure.places.map(([, ...at]) => geo.at(at));
+    const taken = [
+      ...spots.map(([x, y], j) => boxAt(x, y, 2 * radius(j), 2 * radius(j))),
+      ...[tip, ...marks].map((at) => boxAt(...at, 16, 16)),
+      ...(ring ? [boxAt(...ring, 30, 30)] : []),
+    ];
     const along = [...spots, tip].flatMap((end) => range(20).map((k) => mixed(origin, end, (k + 1) / 20)));
-    const asked = placed(geo, tip, 10, `what ${words[row]} looks for`.length * 8.2, 22, taken, along);
+    const tells = ring ? becomesIn() : `what ${words[row]} looks for`;
+    const asked = placed(geo, ring ?? tip, ring ? 17 : 10, tells.length * (ring ? 9.4 : 8.2), 22, taken, along);
     const labels = words.map((text, j) => {
-      const wide = Math.max(text.length * geo.size * 0.52, `score ${trimmed(score(j), 2)}`.length * 9.6);
+      const wide = Math.max(text.length * geo.size * 0.48, under(j).length * 9.6);
       return placed(geo, spots[j], radius(j) + 2, wide, geo.size + 20, taken, along);
     });
+    const named = figure.places.map(([text], k) => placed(geo, marks[k], 8, text.length * 10, 22, taken, along));
     const lines = [
       ...drawLine(shared, query, true, taken, along),
       ...levels
@@ -149,9 +175,7 @@ export function planeOf(view) {
         .flatMap((value) => drawLine(value, query, false, taken, along)),
     ];
     const middle = { "text-anchor": "middle" };
-    picture.replaceChildren(
-      ...axesOf(),
-      ...lines,
+    const asking = () => [
       ray("query", tip),
       element("circle", { class: "query", cx: tip[0], cy: tip[1], r: 8 }),
       element(
@@ -161,13 +185,28 @@ export function planeOf(view) {
         element("tspan", { class: "who" }, words[row]),
         " looks for",
       ),
+    ];
+    const becoming = () => [
+      element("line", { class: "moved", x1: spots[row][0], y1: spots[row][1], x2: ring[0], y2: ring[1] }),
+      element("circle", { class: "becomes", cx: ring[0], cy: ring[1], r: 13 }),
+      element("text", { class: "becomes", x: asked[0], y: asked[1] + 5, ...middle }, tells),
+    ];
+    picture.replaceChildren(
+      ...axesOf(),
+      ...lines,
+      ...figure.places.flatMap(([text], k) => [
+        element("circle", { class: "place", cx: marks[k][0], cy: marks[k][1], r: 7 }),
+        element("text", { class: "place", x: named[k][0], y: named[k][1] + 6, ...middle }, text),
+      ]),
+      ...(ring ? [] : asking()),
       ...spots.flatMap((spot, j) => [
         ray("key", spot),
         element("circle", { class: "key", cx: spot[0], cy: spot[1], r: radius(j) }),
       ]),
+      ...(ring ? becoming() : []),
       ...labels.flatMap(([x, y], j) => [
         element("text", { class: "word", x, y: y + geo.size * 0.16, ...middle }, words[j]),
-        element("text", { class: "score", x, y: y + geo.size / 2 + 8, ...middle }, `score ${trimmed(score(j), 2)}`),
+        element("text", { class: "score", x, y: y + geo.size / 2 + 8, ...middle }, under(j)),
       ]),
     );
     const [x, y] = spots[moves];
@@ -204,7 +243,7 @@ export function planeOf(view) {
     tellAnswer();
     draw();
     for (const grip of grips) grip.update();
-    if (last && engine.values !== last) view.tell(CLAIM);
+    if (last && engine.values !== last) view.tell(outputs ? BETWEEN : CLAIM);
     last = engine.values;
   }
   const sliders = element("div", { class: "sliders" }, ...grips.map(({ node }) => node));
@@ -245,10 +284,20 @@ function placed(geo, [x, y], away, wide, high, taken, along) {
       [across, down],
       [-across, down],
     ],
+    ...[
+      [across / 2, -down],
+      [-across / 2, -down],
+      [across / 2, down],
+      [-across / 2, down],
+    ],
   ];
-  const places = around.map(([right, below]) => boxAt(x + right, y + below, wide, high));
+  const places = [1, 1.8, 2.6, 3.4].flatMap((far) =>
+    around.map(([right, below]) => boxAt(x + right * (1 + far) * 0.5, y + below * far, wide, high)),
+  );
   const cost = (box) =>
-    1000 * isOut(geo, box) + 100 * taken.filter((other) => overlap(box, other)).length + along.filter(isOn(box)).length;
+    10000 * isOut(geo, box) +
+    1000 * taken.filter((other) => overlap(box, other)).length +
+    along.filter(isOn(box)).length;
   const best = places.reduce((one, other) => (cost(other) < cost(one) ? other : one));
   taken.push(best);
   return [(best.left + best.right) / 2, (best.top + best.bottom) / 2];

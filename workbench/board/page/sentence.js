@@ -2,7 +2,7 @@
 
 import { button, element, worded } from "./elements.js";
 import { gripOf, shortly } from "./grip.js";
-import { range, sameNumber, sum } from "./numbers.js";
+import { inParts, range, sameNumber } from "./numbers.js";
 import { sumOf } from "./sum.js";
 
 const CLAIM = "What one word gains, the others lose.";
@@ -10,15 +10,9 @@ const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Ei
 const WAIT = 900; // ms until the number moves once by itself, as an invitation
 const MOVES = 2400; // ms that it takes
 const BY = 0.8; // and how far it goes
+const LEGS = 10; // px between the legs of an arc
 
-/** Whole percents that sum to 100: the largest remainders are rounded up. */
-export function percents(shares) {
-  const whole = shares.map((share) => Math.floor(share * 100 + 1e-9));
-  const byRemainder = range(shares.length).sort((a, b) => shares[b] * 100 - whole[b] - (shares[a] * 100 - whole[a]));
-  for (const j of byRemainder.slice(0, 100 - sum(whole))) whole[j] += 1;
-  return whole;
-}
-
+const percents = (shares) => inParts(shares, 100);
 const signed = (x) => (x > 0 ? "+" : x < 0 ? "−" : "±") + Math.abs(x);
 const word = (text, kind = "") => element("i", { class: kind }, text);
 
@@ -61,6 +55,7 @@ export function sentenceOf(view) {
   function ask(j) {
     view.touched();
     engine.set(figure.asker, engine.control[figure.asker].values[j]);
+    view.tell(heard());
   }
 
   function heard() {
@@ -115,9 +110,13 @@ export function sentenceOf(view) {
     const tallest = size * 0.8 + (isRoomy ? 420 : isWide ? 300 : 236);
     const shortest = size * 0.8 + (isWide ? 112 : 84);
     const base = Math.round(Math.max(shortest, Math.min(room() - under, tallest)));
-    const x = words.map((_, j) => width * (0.15 + (0.69 * j) / Math.max(1, words.length - 1)));
+    const thick = isWide ? size * 0.77 : 46;
+    const edge = Math.max(width * 0.15, thick * 1.5 + LEGS); // the first word's arc to itself has room, however thick
+    const x = words.map(
+      (_, j) => edge + ((width - edge - Math.min(width * 0.16, edge)) * j) / Math.max(1, words.length - 1),
+    );
     const top = base - size * 0.86;
-    geo = { width, isWide, size, share, base, top, x, thick: isWide ? size * 0.77 : 46, height: base + under };
+    geo = { width, isWide, size, share, base, top, x, thick, height: base + under };
     stage.style.height = `${geo.height}px`;
     picture.setAttribute("viewBox", `0 0 ${width} ${geo.height}`);
     root.style.setProperty("--word", `${size}px`);
@@ -178,12 +177,12 @@ export function sentenceOf(view) {
   function drawOutput() {
     const { isWide, base, share, height } = geo;
     const wide = becomes.clientWidth;
-    const high = isWide ? height : 118;
+    const high = isWide ? height : root.dataset.layout === "beside" ? 96 : 118;
     const [now, before] = [view.values, view.start].map((values) => rowOf(figure.outputs, values));
     const all = [...now, ...view.start[figure.outputs].flat()];
     const [lowest, highest] = [Math.min(0, ...all), Math.max(1, ...all)];
     const foot = isWide ? base + share + 46 : high - 34;
-    const unit = (isWide ? Math.min(300, base * 0.76) : 74) / (highest - lowest);
+    const unit = (isWide ? Math.min(300, base * 0.76) : high - 44) / (highest - lowest);
     const zero = foot + lowest * unit;
     const area = isWide ? wide : wide * 0.62; // on a phone the words stand beside the bars
     const bar = Math.min(54, (area / now.length) * 0.76);
@@ -282,11 +281,13 @@ function feetOf({ x, thick, isWide }, asker, weights) {
 
 const spanOf = (weight, thick, isWide) => (isWide ? 44 : 26) + weight * thick * 1.15; // of the arc of a word to itself
 
-function arcOf({ x, top, thick, isWide }, asker, j, weight, foot) {
+function arcOf({ x, top, thick, isWide, width }, asker, j, weight, foot) {
   const y = top + 2;
   if (j === asker) {
     const side = asker && asker === x.length - 1 ? 1 : -1;
-    const end = foot + side * spanOf(weight, thick, isWide);
+    const half = (weight * thick) / 2;
+    const wanted = foot + side * spanOf(weight, thick, isWide);
+    const end = Math.min(width - half, Math.max(half, wanted));
     const high = y - (isWide ? 70 : 46) - weight * thick * 1.5;
     return `M${foot} ${y}C${foot} ${high} ${end} ${high} ${end} ${y}`;
   }

@@ -1,7 +1,7 @@
 // "Why? The sum": the row of the word that asks, each share from its pairs of numbers.
 
 import { button, element, newId } from "./elements.js";
-import { exact, minus, sum, trimmed, written } from "./numbers.js";
+import { exact, inParts, minus, sum, trimmed, written } from "./numbers.js";
 
 const fixed = (x, digits) => minus(x.toFixed(digits));
 const shortPower = (x) => (x < 99999.5 ? fixed(x, 1) : written(x));
@@ -39,6 +39,7 @@ export function sumOf(view, asker, words) {
     const { queries, keys, values, scores, weights } = figure;
     const at = asker();
     const { values: all } = view;
+    const shares = inParts(all[weights][at], 1000).map((parts) => parts / 1000); // they sum to 1 as they are read
     return words.map((text, j) => {
       const score = all[scores][at][j];
       return element(
@@ -48,7 +49,7 @@ export function sumOf(view, asker, words) {
         element("td", {}, ...pairs(all[queries][at], all[keys][j], j)),
         element("td", {}, trimmed(score, 2)),
         element("td", { class: "roomy" }, shortPower(Math.exp(score))),
-        element("td", {}, chip(weights, 0, null, fixed(all[weights][at][j], 3))),
+        element("td", {}, chip(weights, 0, null, fixed(shares[j], 3))),
         element("td", { class: "roomy" }, ...spaced(all[values][j].map((x) => chip(values, x)))),
       );
     });

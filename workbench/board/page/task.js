@@ -6,6 +6,9 @@ const OPEN = "Task. ";
 const WHY = "✓ Now say why. ";
 const WRONG = "✗ Not for that reason. ";
 const DONE = "✓ Done. ";
+const WAS = "✓ It was so. Say why. "; // and is no longer
+
+const ASKS = [WHY, WAS, WRONG];
 
 /** In one place: the task; once it is met, the question why; at last what there is to know. */
 export function taskOf({ engine }) {
@@ -19,7 +22,8 @@ export function taskOf({ engine }) {
   function markNow() {
     if (engine.done) return DONE;
     if (!engine.reached) return OPEN;
-    return engine.answer === null ? WHY : WRONG;
+    if (engine.answer !== null) return WRONG;
+    return engine.holds ? WHY : WAS;
   }
   let told = "";
   return {
@@ -30,14 +34,14 @@ export function taskOf({ engine }) {
       // It is heard again whenever it is written.
       if (mark !== told) said.replaceChildren(element("b", {}, mark), ...wordsOf(task, mark));
       told = mark;
-      reason.hidden = mark !== WHY && mark !== WRONG;
+      reason.hidden = !ASKS.includes(mark);
       reasons.value = engine.answer === null ? "" : String(engine.answer);
     },
   };
 }
 
 function wordsOf(task, mark) {
-  if (mark === WHY || mark === WRONG) return [];
+  if (ASKS.includes(mark)) return [];
   return worded((mark === DONE && task.because) || task.text);
 }
 

@@ -1,18 +1,21 @@
 // Connectors along the true dependencies, behind the panels and never through one: what a line seems to come out of is
 // what the step is computed from. Lines go forwards: one that ran back would cross others, so it is drawn only where a
-// step asks for it and stands beneath what it comes from.
+// step asks for it and stands beneath what it comes from, or beside it with nothing between: so gradients go back.
 
 import { element, newId } from "./elements.js";
 
 /**
- * Where a panel stands: left, right and y, its middle, are its table's; edge and far, top and bottom its title's too.
- * @typedef {{ left: number, right: number, edge: number, far: number, top: number, bottom: number, y: number }} Box
+ * Where a panel stands: left, right and y, its middle, are its table's; edge and far, top and bottom its title's too; tip
+ * is how far from it lines end that come from the left.
+ * @typedef {{ left: number, right: number, edge: number, far: number, top: number, bottom: number, y: number, tip: number }} Box
  */
 
 const LEVEL = 14; // px: tables whose middles are nearer stand at one height
 const TIP = 5; // px from the end of a line to its table
+const BEFORE = 8; // px from the end of a line to the words beside a table's rows
 const BESIDE = 6; // px from the middle: lines from above and from below arrive beside each other
 const AWAY = 3; // px from a title
+const AROUND = 8; // px from what a line goes around
 
 export function wiresOf(view, flow) {
   const { engine, panels } = view;
@@ -46,7 +49,8 @@ export function wiresOf(view, flow) {
       const others = Object.values(all).filter((box) => box !== to && !from.includes(box));
       const straight = from.some((box) => isBefore(box, to) && Math.abs(box.y - to.y) < LEVEL);
       const isBack = (box) => box.left >= to.right;
-      const mayComeBack = (box) => engine.panel[name].wires && box.bottom < to.top;
+      const isNext = (box) => box.top < to.bottom && !standingIn(others, to.right, box.left, to.y, to.y).length;
+      const mayComeBack = (box) => engine.panel[name].wires && (box.bottom < to.top || isNext(box));
       for (const box of from.filter((one) => !isBack(one) || mayComeBack(one))) {
         paths.add(wire(box, to, [...others, ...from.filter((other) => other !== box)], straight));
       }
@@ -69,6 +73,7 @@ function boxOf(node, flow) {
     top: (whole.top - top) / zoom,
     bottom: (whole.bottom - top) / zoom,
     y: ((table.top + table.bottom) / 2 - top) / zoom,
+    tip: node.querySelector("tbody th") ? BEFORE : TIP,
   };
 }
 
@@ -82,15 +87,18 @@ export function wire(from, to, others, straight) {
   return isBefore(from, to) ? wireAcross(from, to, others, straight) : wireDown(from, to, others);
 }
 
-// Down between both, beside what comes straight down from the middle.
+// To the left at one height; or down between both, beside what comes straight down from the middle.
 function wireBack(from, to) {
+  const middle = (from.left + to.right) / 2;
+  const y = Math.abs(from.y - to.y) < LEVEL ? to.y : from.y;
+  if (from.bottom >= to.top) return `M${from.left - 1},${y} H${middle} V${to.y} H${to.right + TIP}`;
   const x = (to.left + to.right) / 2;
   return `M${from.left + 12},${from.bottom + 1} V${(from.bottom + to.top) / 2} H${x} V${to.top - TIP}`;
 }
 
 function wireAcross(from, to, others, straight) {
   const begin = `M${from.right + 1},${from.y}`;
-  const into = `H${to.left - TIP}`;
+  const into = `H${to.left - to.tip}`;
   const y = straight ? to.y : to.y + (from.y < to.y ? -BESIDE : BESIDE);
   const half = Math.min(10, (to.left - from.right) / 2);
   const late = to.left - half - 8;
@@ -99,8 +107,13 @@ function wireAcross(from, to, others, straight) {
   const onTheWay = standingIn(others, early, to.left, y, y);
   const before = standingIn(others, from.right, late, from.y, from.y);
   if (onTheWay.length && before.length) {
-    // beneath what stands between them
-    const floor = Math.max(...onTheWay.map((box) => box.bottom)) + AWAY;
+    // around what stands between them: beneath it, or above it where that crosses nothing
+    const isTop = (box) =>
+      !others.some((other) => other.bottom < box.top && other.left < box.right && other.right > box.left);
+    const isOver = Math.abs(from.y - to.y) < LEVEL && onTheWay.every(isTop);
+    const floor = isOver
+      ? Math.min(...onTheWay.map((box) => box.top)) - AROUND
+      : Math.max(...onTheWay.map((box) => box.bottom)) + AROUND;
     return `${begin} H${early} V${floor} H${to.left - half} V${y} ${into}`;
   }
   if (Math.abs(from.y - to.y) < LEVEL) return `M${from.right + 1},${y} ${into}`;
@@ -121,5 +134,5 @@ function wireDown(from, to, others) {
   if (!between.length) return `M${x},${start} V${end}`;
   const edge = Math.min(...[from, to, ...between].map((box) => box.edge)) - 6;
   const lower = ((from.bottom - from.y) / 2) * Math.sign(to.y - from.y); // not where lines come in
-  return `M${from.left - 1},${from.y + lower} H${edge} V${to.y} H${to.left - TIP}`;
+  return `M${from.left - 1},${from.y + lower} H${edge} V${to.y} H${to.left - to.tip}`;
 }

@@ -9,6 +9,7 @@ from torch import nn
 from attn_lib.cache import cached_attention
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
 from attn_lib.masks import causal_mask, padding_mask, window_mask
+from attn_lib.online import flash_attention
 from attn_lib.position import rotary
 
 
@@ -137,6 +138,19 @@ def block_of(core=by_library, *, norm=normed, road=lambda x, h: x, behind=lambda
         return x + F.relu(behind(x, h, normed) @ w_1) @ w_2
 
     return attention
+
+
+def tiled(core=by_library):
+    """Return attention that is told how many keys to hear at a time, and hears them all at once."""
+
+    def attention(q, k, v, size, causal):
+        return core(q, k, v, causal_mask(q.size(-2), k.size(-2)) if causal else None)
+
+    return attention
+
+
+def in_tiles(q, k, v, size, causal):
+    return flash_attention(q, k, v, rows=2, keys=size, is_causal=causal)[0]
 
 
 class DropoutInTraining(nn.Module):

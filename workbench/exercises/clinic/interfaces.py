@@ -157,3 +157,17 @@ BLOCK = Interface(
     correct.block_of,
     ("6.1", "6.4", "6.5", "6.8"),
 )
+TILES = Interface(
+    "attention(q, k, v, size, causal)",
+    "keys are heard in blocks of so many; if causal, the last query stands at the last key",
+    [*(correct.tiled(core) for core in correct.CORES), correct.in_tiles],
+    [
+        (*qkv(), 2, False),
+        (*qkv(n_k=7, seed=3), 3, False),
+        (*qkv(n_q=4, n_k=4, seed=5), 2, True),
+        (*qkv(n_q=3, n_k=7, seed=7), 3, True),
+        (*qkv(n_q=5, n_k=3, seed=9), 2, True),
+    ],
+    correct.tiled,
+    ("6.1", "6.4", "6.5", "6.8"),
+)

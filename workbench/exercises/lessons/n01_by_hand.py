@@ -1,4 +1,4 @@
-"""Exercises of notebook 1: one output by hand, then self-attention as a function."""
+"""Exercises of notebook 1: one output by hand, self-attention as a function, and what a token matters to the others."""
 
 from functools import partial
 
@@ -327,3 +327,110 @@ def rounded(x, w_q, w_k, w_v):
     One decimal looks tidy on paper, but the outputs carry the error: up to 0.3 in the example.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).round(decimals=1) @ (x @ w_v)
+
+
+# ----------------------------------------------------------------------------------------------------------- 1.3
+
+
+def _others(x, j):
+    return torch.arange(len(x)) != j
+
+
+def _moved(x, w_q, w_k, w_v, j, without):
+    """How far the outputs of the others are from those in `without`, a row for each of them."""
+    return (unscaled(x, w_q, w_k, w_v)[_others(x, j)] - without).norm(dim=-1)
+
+
+def left_out(x, w_q, w_k, w_v, j):
+    kept = x[_others(x, j)]
+    return _moved(x, w_q, w_k, w_v, j, unscaled(kept, w_q, w_k, w_v))
+
+
+matters = function(
+    "1.3",
+    left_out,
+    as_="my_left_out(x, w_q, w_k, w_v, j)",
+    title="Who is missed?",
+    section="01#text-27",
+    probes=[
+        (X, W_q, W_k, W_v, 2),
+        (*_projections(4, 3, 4, 2, seed=110), 0),
+        (*_projections(5, 4, 2, 3, seed=120), 3),
+        (*_projections(3, 2, 3, 3, seed=130), 1),
+    ],
+    corner_cases=[(*_projections(2, 3, 2, 4, seed=140), 1)],
+    returns=("the distances",),
+    random_probes=lambda rng: [
+        (*_projections(n, *rng.sample(range(2, 8), 3), seed=rng.randrange(10**6)), rng.randrange(n)) for n in (3, 5)
+    ],
+    hints=[
+        "Two runs of your function from 1.2: one on all rows of x, one without row j. `x[torch.arange(len(x)) != j]` "
+        "has all rows but that.",
+        "The first run has one output more than the second: leave out row j of it too, and subtract.",
+        "The length of each row of differences is `.norm(dim=-1)`: squared, added up, the root of it.",
+    ],
+    shows=(self_attention_steps,),
+)
+
+
+@matters.misconception(reread="01#text-18")
+def zeroed_input(x, w_q, w_k, w_v, j):
+    """Row j of the inputs is set to 0, and the token still stands there.
+
+    A token of zeros has a key of zeros, so its score is 0, and e to 0 is 1: it takes a share from all others, and hands
+    over nothing. Leave the row out.
+    """
+    silent = x * _others(x, j)[:, None]
+    return _moved(x, w_q, w_k, w_v, j, unscaled(silent, w_q, w_k, w_v)[_others(x, j)])
+
+
+@matters.misconception(reread="01#text-18")
+def shares_that_do_not_sum_to_one(x, w_q, w_k, w_v, j):
+    """The weights of token j are removed after softmax, and the rest of a row no longer sums to 1.
+
+    Softmax deals out one whole among those who are there. If one is missing, the others share what it had.
+    """
+    weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * _others(x, j)
+    return _moved(x, w_q, w_k, w_v, j, (weights @ (x @ w_v))[_others(x, j)])
+
+
+def _differences(x, w_q, w_k, w_v, j):
+    others = _others(x, j)
+    return unscaled(x, w_q, w_k, w_v)[others] - unscaled(x[others], w_q, w_k, w_v)
+
+
+@matters.misconception(reread="01#text-27")
+def squared_distance(x, w_q, w_k, w_v, j):
+    """These are the squares of the distances.
+
+    The length of a row is the root of the sum of its squares.
+    """
+    return _differences(x, w_q, w_k, w_v, j).square().sum(dim=-1)
+
+
+@matters.misconception(reread="01#text-27", forms=[lambda *args: _differences(*args).abs().sum(dim=-1)])
+def added_up(x, w_q, w_k, w_v, j):
+    """The differences of a row are added up as they are.
+
+    Steps up and down then cancel, or count as if each went its own way. How far an output has moved is the length of
+    the whole row: the root of the sum of its squares.
+    """
+    return _differences(x, w_q, w_k, w_v, j).sum(dim=-1)
+
+
+@matters.misconception(reread="01#text-25")
+def its_weight(x, w_q, w_k, w_v, j):
+    """This is how much the others listen to token j, not what they would miss.
+
+    Whose value is what the others say anyway can have a large share and hardly be missed.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)[_others(x, j), j]
+
+
+@matters.misconception(reread="01#text-27")
+def down_the_columns(x, w_q, w_k, w_v, j):
+    """The lengths run down the columns: one for each number of an output.
+
+    A row belongs to a token, and it is the tokens that are asked for.
+    """
+    return _differences(x, w_q, w_k, w_v, j).norm(dim=0)

@@ -1,4 +1,4 @@
-"""Exercises of notebook 4: split, merge, and multi-head attention as one function."""
+"""Exercises of notebook 4: split, merge, multi-head attention as one function, and heads cut out of it."""
 
 import itertools
 import math
@@ -521,3 +521,116 @@ def dead_uniform(*args):
     Where all scores are equally low, softmax gives each key the same. Such a row has to be 0.
     """
     return _variant(*args, weigh=partial(_masked, fill=-1e9))
+
+
+# ----------------------------------------------------------------------------------------------------------- 4.4
+
+
+def _four(embed_dim, num_heads, keep, *, seed):
+    return *(normal(embed_dim, embed_dim, seed=seed + k) for k in range(4)), num_heads, keep
+
+
+def _features(embed_dim, num_heads, keep):
+    return torch.arange(embed_dim).view(num_heads, -1)[list(keep)].flatten()
+
+
+def pruned(w_q, w_k, w_v, w_o, num_heads, keep):
+    """Columns of what makes queries, keys and values, rows of what takes the heads' outputs."""
+    kept = _features(w_o.size(0), num_heads, keep)
+    return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o[kept]
+
+
+prune = function(
+    "4.4",
+    pruned,
+    as_="my_prune(w_q, w_k, w_v, w_o, num_heads, keep)",
+    title="Fewer heads",
+    section="04#text-mix",
+    probes=[
+        _four(6, 3, [0, 2], seed=400),
+        _four(12, 3, [1], seed=410),
+        _four(8, 4, [0, 1, 3], seed=420),
+        _four(8, 2, [1], seed=430),
+    ],
+    corner_cases=[_four(4, 2, [0, 1], seed=440)],
+    returns=("`w_q`", "`w_k`", "`w_v`", "`w_o`"),
+    random_probes=lambda rng: [
+        _four(heads * 3, heads, sorted(rng.sample(range(heads), heads - 1)), seed=rng.randrange(10**6))
+        for heads in (3, 4)
+    ],
+    hints=[
+        "Which of the `embed_dim` features are head 2's? `head_dim` of them, side by side, from 2 · head_dim on.",
+        "`x @ w_q` makes feature j with *column* j of `w_q`. What comes out of the heads meets *row* j of `w_o`.",
+        "`torch.arange(embed_dim).view(num_heads, -1)[keep].flatten()` has the features that stay.",
+    ],
+)
+
+
+@prune.misconception(reread="04#text-18")
+def rows_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
+    """Queries, keys and values lose rows, where they should lose columns.
+
+    `nn.Linear` keeps its weight transposed, and there a head is rows. Here a projection is `x @ w_q`: row i says what
+    becomes of input feature i, and all inputs are still there.
+    """
+    kept = _features(w_o.size(0), num_heads, keep)
+    return w_q[kept], w_k[kept], w_v[kept], w_o[kept]
+
+
+@prune.misconception(reread="04#text-mix")
+def columns_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
+    """`w_o` loses columns, where it should lose rows.
+
+    The heads' outputs come in at its rows. Its columns are the features that everybody writes into, and they stay.
+    """
+    kept = _features(w_o.size(0), num_heads, keep)
+    return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o[:, kept]
+
+
+@prune.misconception(reread="04#text-mix")
+def last_projection_as_it_was(w_q, w_k, w_v, w_o, num_heads, keep):
+    """`w_o` is as it was.
+
+    Fewer heads bring fewer features, and `w_o` would still wait for all of them. The rows of the heads that are gone
+    have to go too.
+    """
+    kept = _features(w_o.size(0), num_heads, keep)
+    return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o
+
+
+@prune.misconception(reread="04#text-20")
+def every_other_feature(w_q, w_k, w_v, w_o, num_heads, keep):
+    """A head's features are taken from all over, one in every `num_heads`.
+
+    They stand side by side: head 0 has the first `head_dim` features, head 1 the next.
+    """
+    kept = torch.arange(w_o.size(0)).view(-1, num_heads)[:, list(keep)].T.flatten()
+    return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o[kept]
+
+
+@prune.misconception(reread="04#text-20")
+def features_for_heads(w_q, w_k, w_v, w_o, num_heads, keep):
+    """It keeps one feature for each head that stays.
+
+    `keep` counts heads, and a head is `head_dim` features wide.
+    """
+    return w_q[:, keep], w_k[:, keep], w_v[:, keep], w_o[keep]
+
+
+@prune.misconception(reread="04#text-mix")
+def the_others(w_q, w_k, w_v, w_o, num_heads, keep):
+    """It cuts out the heads that should stay.
+
+    `keep` lists those that are still needed.
+    """
+    return pruned(w_q, w_k, w_v, w_o, num_heads, [h for h in range(num_heads) if h not in keep])
+
+
+@prune.misconception(reread="04#text-mix")
+def silenced(w_q, w_k, w_v, w_o, num_heads, keep):
+    """The heads are silenced, and still there.
+
+    With 0 in their places the output is right, but every product is as large as before: nothing has been saved.
+    """
+    stays = torch.isin(torch.arange(w_o.size(0)), _features(w_o.size(0), num_heads, keep))
+    return w_q * stays, w_k * stays, w_v * stays, w_o * stays[:, None]

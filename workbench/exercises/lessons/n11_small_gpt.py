@@ -78,7 +78,7 @@ def epsilon_outside(x, weight, bias):
     return _normed(x, weight, bias, inside=False)
 
 
-@layer_norm.misconception()
+@layer_norm.misconception(forms=[lambda x, weight, bias: _normed(x, weight, bias, dim=0)])
 def over_tokens(x, weight, bias):
     """The means run over the tokens, where they have to run over the features.
 
@@ -147,9 +147,14 @@ def bias_first(x, weight, bias):
 
 
 def _block(x, norm1, attention, norm2, mlp):
-    h = norm1(x)
-    heard, _ = attention(h, h, h, causal_mask(x.size(1)))
-    x = x + heard
+    return _second(x + _attended(norm1(x), attention), norm2, mlp)
+
+
+def _attended(h, attention, mask=None):
+    return attention(h, h, h, causal_mask(h.size(1)) if mask is None else mask)[0]
+
+
+def _second(x, norm2, mlp):
     return x + mlp(norm2(x))
 
 
@@ -187,10 +192,6 @@ block = function(
 )
 
 
-def _attended(h, attention, mask=None):
-    return attention(h, h, h, causal_mask(h.size(1)) if mask is None else mask)[0]
-
-
 @block.misconception(
     reread="11#residual",
     forms=[
@@ -207,17 +208,13 @@ def added_to_the_normed(x, norm1, attention, norm2, mlp):
     return _from_normed(norm1(x) + _attended(norm1(x), attention), norm2, mlp)
 
 
-def _second(x, norm2, mlp):
-    return x + mlp(norm2(x))
-
-
 def _from_normed(x, norm2, mlp):
     return norm2(x) + mlp(norm2(x))
 
 
 @block.misconception()
 def post_norm(x, norm1, attention, norm2, mlp):
-    """The norms stand behind the parts, not before them: post-norm.
+    """The norms stand after the parts, not before them: post-norm.
 
     So it was in the paper of 2017, and so PyTorch's layer does it unless told `norm_first=True`. GPT-2 and those after
     it norm what a part reads, and leave the road alone.
@@ -265,7 +262,7 @@ def norms_exchanged(x, norm1, attention, norm2, mlp):
 
 @block.misconception(reread="11#residual")
 def no_second_residual(x, norm1, attention, norm2, mlp):
-    """Behind the MLP nothing is added: its output takes the place of the row.
+    """After the MLP nothing is added: its output takes the place of the row.
 
     The residual goes round both parts.
     """
@@ -274,7 +271,7 @@ def no_second_residual(x, norm1, attention, norm2, mlp):
 
 @block.misconception(reread="11#residual")
 def no_first_residual(x, norm1, attention, norm2, mlp):
-    """Behind the attention nothing is added: what was heard takes the place of the row.
+    """After the attention nothing is added: what was heard takes the place of the row.
 
     The residual goes round both parts.
     """
@@ -288,6 +285,18 @@ def old_row(x, norm1, attention, norm2, mlp):
     Then both parts work side by side, as in a few models. Here the MLP works on what has been heard: on the new row.
     """
     return x + _attended(norm1(x), attention) + mlp(norm2(x))
+
+
+@block.misconception(
+    forms=[lambda x, norm1, attention, norm2, mlp: x + _attended(norm1(x), attention) + mlp(norm1(x))],
+    reread="11#residual",
+)
+def mlp_of_the_first_norm(x, norm1, attention, norm2, mlp):
+    """The MLP reads the row that was normed for the attention.
+
+    `h = norm1(x)` is what attention reads. By then `x` has changed: the MLP reads `norm2(x)`, with what was heard.
+    """
+    return x + _attended(norm1(x), attention) + mlp(norm2(norm1(x)))
 
 
 @block.misconception(reread="03#text-10")
@@ -322,7 +331,7 @@ def _loss(logits, tokens, lengths):
 def _texts(n, vocabulary, lengths, *, seed):
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.randint(1, vocabulary, (len(lengths), n), generator=generator)
-    tokens[torch.arange(n) >= torch.tensor(lengths)[:, None]] = 0  # padding
+    tokens[torch.arange(n) >= torch.tensor(lengths)[:, None] - 1] = 0  # the end of a text, and padding
     return 2 * normal(len(lengths), n, vocabulary, seed=seed), tokens, torch.tensor(lengths)
 
 
@@ -357,12 +366,17 @@ def _cost(logits, tokens, true):
     return F.cross_entropy(logits[true], tokens[true])
 
 
+def _every_cost(said, due):
+    """The loss when nobody asks for padding."""
+    return F.cross_entropy(said.flatten(0, 1), due.flatten())
+
+
 def _true(tokens, lengths):
     return torch.arange(tokens.size(1)) < lengths[:, None]
 
 
 @loss.misconception(
-    forms=[lambda logits, tokens, lengths: F.cross_entropy(logits.flatten(0, 1), tokens.flatten())],
+    forms=[lambda logits, tokens, lengths: _every_cost(logits, tokens)],
     reread="11#break-it",
 )
 def not_shifted(logits, tokens, lengths):
@@ -374,7 +388,7 @@ def not_shifted(logits, tokens, lengths):
 
 
 @loss.misconception(
-    forms=[lambda logits, tokens, lengths: F.cross_entropy(logits[:, :-2].flatten(0, 1), tokens[:, 2:].flatten())],
+    forms=[lambda logits, tokens, lengths: _every_cost(logits[:, :-2], tokens[:, 2:])],
     reread="11#break-it",
 )
 def shifted_twice(logits, tokens, lengths):
@@ -386,7 +400,7 @@ def shifted_twice(logits, tokens, lengths):
 
 
 @loss.misconception(
-    forms=[lambda logits, tokens, lengths: F.cross_entropy(logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten())],
+    forms=[lambda logits, tokens, lengths: _every_cost(logits[:, 1:], tokens[:, :-1])],
 )
 def shifted_backwards(logits, tokens, lengths):
     """It is shifted the wrong way: each token is judged by the one before it.
@@ -397,11 +411,7 @@ def shifted_backwards(logits, tokens, lengths):
 
 
 @loss.misconception(
-    forms=[
-        lambda logits, tokens, lengths: F.cross_entropy(
-            logits[:, :-1].softmax(dim=-1).flatten(0, 1), tokens[:, 1:].flatten()
-        )
-    ],
+    forms=[lambda logits, tokens, lengths: _every_cost(logits[:, :-1].softmax(dim=-1), tokens[:, 1:])],
     reread="11#break-it",
 )
 def softmax_first(logits, tokens, lengths):
@@ -429,6 +439,16 @@ def padding_counted(logits, tokens, lengths):
     Who pads much then has a low loss that says nothing.
     """
     return gpt.next_token_loss(logits, tokens)
+
+
+@loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
+def end_not_counted(logits, tokens, lengths):
+    """Every token 0 is taken for padding, where it may be a true one.
+
+    `ignore_index=0` leaves out the end of each text, too, which has the same number; and a model that is never told
+    where a text ends never stops. `lengths` say how far a text goes.
+    """
+    return _cost(logits[:, :-1], tokens[:, 1:], tokens[:, 1:] != 0)
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
@@ -529,7 +549,7 @@ def last_place(logits, lengths, temperature, top):
 
 @next_word.misconception(telltale_call=_said(4, 5, [4, 2], 0.5, 2, seed=1))
 def one_further(logits, lengths, temperature, top):
-    """It is the place behind the last true token.
+    """It is the place after the last true token.
 
     Of three tokens the last stands at 2.
     """

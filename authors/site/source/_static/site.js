@@ -27,6 +27,8 @@ const store = (place, name) => ({
 
 const kept = store(localStorage, page); // guess → { text, right, shown, once: right at once, done, again: may be repeated }
 const typed = store(localStorage, `${page}:typed`); // guess → what stands in its line, asked or not
+const order = store(localStorage, "begun"); // pages, as they were begun
+const wasTried = (one) => one.done || typeof one.once === "boolean";
 
 function setUp(form) {
   const input = form.querySelector("input");
@@ -38,6 +40,7 @@ function setUp(form) {
     const { once = null, done = false } = kept.get()?.[form.id] ?? {};
     state.done = done || state.right || state.shown;
     kept.set({ ...kept.get(), [form.id]: { ...state, once: once ?? state.once ?? null, again } });
+    if (!order.get()?.includes(page)) order.set([...(order.get() ?? []), page]);
     sayHowFar();
   }
   function say(text, right) {
@@ -66,9 +69,21 @@ function setUp(form) {
     reveal();
     remember({ text: "", right: false, shown: true });
   });
+  const words = all(".word", form);
+  const showWord = () => {
+    for (const word of words) word.setAttribute("aria-pressed", String(word.textContent === input.value));
+  };
+  for (const word of words) {
+    word.addEventListener("click", () => {
+      input.value = word.textContent;
+      showWord();
+      guess(input.value);
+    });
+  }
   input.addEventListener("input", () => typed.set({ ...typed.get(), [form.id]: input.value }));
   const before = kept.get()?.[form.id];
   input.value = typed.get()?.[form.id] ?? before?.text ?? "";
+  showWord();
   if (before?.text) guess(String(before.text), before.shown);
   else if (before) reveal();
 }
@@ -76,7 +91,8 @@ function setUp(form) {
 // What answers a question: the folds below it, up to the next question or heading.
 function waiting(form) {
   const found = [];
-  for (const node of all("article form.guess, article :is(h1, h2, h3), details.after-guess, .tag_answer details")) {
+  const stops = "article form.guess, article :is(h1, h2, h3), .tag_blank";
+  for (const node of all(`${stops}, details.after-guess, .tag_answer details`)) {
     if (node === form) found.length = 0;
     else if (!node.matches("details")) {
       if (form.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING) return found;
@@ -95,6 +111,24 @@ function sayHowFar() {
     const right = guessesOn(place.dataset.page).filter((one) => one.right).length;
     place.textContent = `${right} of ${place.dataset.guesses} guesses right`;
   }
+  for (const place of all(".standing")) sayWhereYouStand(place);
+}
+
+// The end of the questions over all lessons: how many were right at once, and which lessons the others ask to open.
+function sayWhereYouStand(place) {
+  const forms = all("form.guess");
+  const tried = forms.filter((form) => wasTried(kept.get()?.[form.id] ?? {}));
+  const slipped = tried.filter((form) => !kept.get()[form.id].once);
+  const found = slipped.flatMap((form) => all("a", form.closest(".cell").previousElementSibling));
+  const named = Object.fromEntries(found.map((link) => [Number(/\d+/.exec(link.textContent)), link.href]));
+  const links = Object.entries(named).map(([number, href]) =>
+    Object.assign(document.createElement("a"), { href, textContent: `lesson ${number}` }),
+  );
+  const count = `${tried.length} of ${forms.length} answered, ${tried.length - slipped.length} right at once.`;
+  const told = [tried.length ? count : "What slips is named here, with the lessons to open again."];
+  if (links.length) told.push(" To open again: ", ...links.flatMap((link, k) => [k ? ", " : "", link]), ".");
+  else if (tried.length === forms.length) told.push(" Nothing slipped.");
+  place.replaceChildren(...told);
 }
 sayHowFar();
 
@@ -103,28 +137,31 @@ sayHowFar();
 // How much of a lesson was guessed, on its ring: 0, a part, or all.
 function drawRing(card) {
   const of = Number(card.dataset.guesses);
-  const done = guessesOn(card.dataset.page).filter((one) => one.done).length;
+  const guesses = guessesOn(card.dataset.page);
+  const done = guesses.filter((one) => one.done).length;
   const ring = card.querySelector(".ring");
   ring.querySelector(".part").setAttribute("stroke-dasharray", `${done / of} 1`);
   ring.classList.toggle("finished", done >= of);
-  if (done) ring.setAttribute("aria-label", done < of ? `${done} of ${of} guesses done` : "finished");
-  return { card, isBegun: done > 0, isFinished: done >= of };
+  const isBegun = guesses.some(wasTried);
+  if (isBegun) ring.setAttribute("aria-label", done < of ? `${done} of ${of} guesses done` : "finished");
+  return { card, isBegun, isFinished: done >= of };
 }
 
 // The cards, the one to go on with, and one line on all: each guess that was made counts once in both of its numbers.
 function showCards() {
   const cards = all(".cards a[data-page]").map(drawRing);
-  const made = cards.flatMap(({ card }) => guessesOn(card.dataset.page)).filter((one) => typeof one.once === "boolean");
+  const asked = [...cards.map(({ card }) => card.dataset.page), "where_you_stand"];
+  const made = asked.flatMap(guessesOn).filter((one) => typeof one.once === "boolean");
   const finished = cards.filter((one) => one.isFinished);
-  const begun = cards.filter((one) => one.isBegun && !one.isFinished);
+  const when = ({ card }) => order.get()?.indexOf(card.dataset.page) ?? 0;
+  const begun = cards.filter((one) => one.isBegun && !one.isFinished).sort((one, other) => when(one) - when(other));
   const next = begun[0] ?? cards.find((one) => !one.isFinished);
   for (const { card } of cards) card.classList.toggle("next", card === next?.card && cards.some((one) => one.isBegun));
-  if (!finished.length && !begun.length) return;
+  if (!finished.length && !begun.length && !made.length) return;
   const [told, onwards] = document.querySelector(".how-far").children;
+  const lessons = [finished.length && `${finished.length} finished`, begun.length && `${begun.length} begun`];
   told.textContent = [
-    [finished.length && `${finished.length} finished`, begun.length && `${begun.length} begun`]
-      .filter(Boolean)
-      .join(", "),
+    ...[lessons.filter(Boolean).join(", ")].filter(Boolean),
     `${made.length} guess${made.length === 1 ? "" : "es"}, ${made.filter((one) => one.once).length} right at once`,
     "Kept in this browser only.",
   ].join(". ");

@@ -43,7 +43,7 @@ export class StoryEngine extends Journal {
     this.vocabulary = spec.vocabulary;
     this.judge = spec.judge;
     this.number = new Map(spec.vocabulary.map((word, place) => [word, place]));
-    this.before = null; // what came at the end, before a word was replaced
+    this.before = null; // what came at the end, before a word was replaced or a head turned
     this.heads = spec.heads * spec.blocks;
     this.most = spec.places - 1; // words
     this.begin();
@@ -164,11 +164,17 @@ export class StoryEngine extends Journal {
   turn(head) {
     const { out } = this.state.settings;
     const now = this.isOut(head) ? out.filter((one) => one !== head) : [...out, head].sort((a, b) => a - b);
-    this.set("out", now, `Head ${head} is ${this.isOut(head) ? "back" : "out"}.`);
+    const others = out.filter((one) => one !== head);
+    const both = others.length ? `, as ${others.length > 1 ? "are" : "is"} ${others.join(", ")}` : "";
+    this.remember();
+    this.before = this.shares(this.words.length);
+    const settings = { ...this.state.settings, out: now };
+    super.moved({ ...this.state, settings }, `Head ${head} is ${this.isOut(head) ? "back" : `out${both}`}.`);
   }
 
   moved(state, said, error) {
-    if (state && state.inputs !== this.state.inputs) this.before = null;
+    const isOther = state && (state.inputs !== this.state.inputs || state.settings.out !== this.state.settings.out);
+    if (isOther) this.before = null;
     super.moved(state, said, error);
   }
 
@@ -209,7 +215,10 @@ export class StoryEngine extends Journal {
     const closed = isOpen ? parts.slice(0, -1) : parts;
     const known = closed.map((part) => this.known(part));
     const first = known.indexOf(null);
-    if (first >= 0) return { words: known.slice(0, first), rest: parts.slice(first).join(" "), strange: parts[first] };
+    if (first >= 0) {
+      const rest = `${parts.slice(first).join(" ")}${isOpen ? "" : " "}`;
+      return { words: known.slice(0, first), rest, strange: parts[first] };
+    }
     return { words: known, rest: isOpen ? parts.at(-1) : "", strange: "" };
   }
 

@@ -1,6 +1,7 @@
 // What each head hears: its map with the row of the chosen place, the word that it hears most, and a switch.
 
 import { button, element } from "../elements.js";
+import { dashesOf } from "./dashes.js";
 import { percent } from "./spoken.js";
 
 export function headsOf(view) {
@@ -25,14 +26,17 @@ export function headsOf(view) {
     out.className = "switch-off";
     out.setAttribute("role", "switch");
     out.setAttribute("aria-label", `Head ${head}`);
-    const node = element("div", { class: "one-head" }, element("div", { class: "over" }, `head ${head}`, out), only);
+    const line = element("path", { d: "M2 4H52", "stroke-dasharray": dashesOf(head, 3) });
+    const kind = element("svg", { class: "kind-of-line", viewBox: "0 0 54 8", "aria-hidden": "true" }, line);
+    const name = element("span", { class: "name-of-head" }, `head ${head}`, kind);
+    const node = element("div", { class: "one-head" }, element("div", { class: "over" }, name, out), only);
     for (const [event, lit] of [
       ["pointerenter", head],
       ["pointerleave", null],
     ]) {
       only.addEventListener(event, ({ pointerType }) => pointerType === "mouse" && light(lit));
     }
-    return { node, canvas, frame, said, only, out };
+    return { node, map, canvas, frame, said, only, out };
   }
   function light(head) {
     view.lit = head;
@@ -58,20 +62,22 @@ export function headsOf(view) {
     const { place } = engine;
     const n = engine.tokens.length;
     const colour = getComputedStyle(node).color;
-    const isNew = painted.maps !== engine.maps || painted.colour !== colour;
-    painted = { maps: engine.maps, colour };
+    const isNew = colour && (painted.maps !== engine.maps || painted.colour !== colour); // none before it is in the page
+    if (isNew) painted = { maps: engine.maps, colour };
     const em = (word) => element("em", { dir: "auto" }, word);
     key.replaceChildren("A row for each word, a square for each that it hears. Framed: ", em(engine.word(place)));
-    cards.forEach(({ node, canvas, frame, said, only, out }, head) => {
+    cards.forEach(({ node, map, canvas, frame, said, only, out }, head) => {
       const row = engine.heard(head, place);
       const share = Math.max(...row);
       const heard = engine.word(row.indexOf(share));
       const isOut = engine.isOut(head);
+      map.classList.toggle("empty", n === 1);
       if (isNew) paint(canvas, engine.maps[head], colour);
       frame.style.top = `${(100 * place) / n}%`;
       frame.style.height = `${100 / n}%`;
       frame.style.width = `${(100 * (place + 1)) / n}%`;
-      said.replaceChildren(...(isOut ? ["is out"] : [em(heard), ` ${percent(share)}`]));
+      const hears = n > 1 ? [em(heard), ` ${percent(share)}`] : ["no word yet"];
+      said.replaceChildren(...(isOut ? ["is out"] : hears));
       node.classList.toggle("gone", isOut);
       out.setAttribute("aria-checked", String(!isOut));
       only.setAttribute("aria-pressed", String(engine.state.settings.head === head));

@@ -50,10 +50,11 @@ function faultsIn({ follows, apart }, template, words) {
   };
   const faults = apart
     .filter(([one, other]) => drawn[one] && drawn[other] && areAlike(drawn[one], drawn[other]))
-    .map(([one, other]) => ({ at: slots.indexOf(other), alike: drawn[one] }));
+    .map((pair) => pair.map((slot) => slots.indexOf(slot)).sort((a, b) => a - b))
+    .map(([first, at]) => ({ at, alike: words[first] }));
   slots.forEach((slot, at) => {
     const right = slot && due(slot);
     if (right && right !== words[at]) faults.push({ at, right });
   });
-  return faults;
+  return faults.sort((one, other) => one.at - other.at);
 }

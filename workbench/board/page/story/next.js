@@ -82,7 +82,7 @@ export function nextOf(view) {
       title.replaceChildren(...say(place, there));
       list.setAttribute("aria-label", title.textContent);
       const chosen = engine.place;
-      tools.classList.toggle("later", chosen === 0 || view.at !== null);
+      tools.hidden = chosen === 0 || view.at !== null || Boolean(view.complaint);
       change.setAttribute("aria-label", `Change ${engine.word(chosen)}`);
       remove.setAttribute("aria-label", `Remove ${engine.word(chosen)}`);
       rows.forEach((row, k) => {

@@ -30,7 +30,8 @@ function render(engine, el) {
   const writing = writingOf(view);
   const parts = [tries, task, sentence, next, heads, writing];
   const below = element("div", { class: "below" }, next.node, heads.node);
-  root.append(task.node, sentence.node, line, tries.node, writing.node, below, spoken);
+  const told = element("div", { class: "told" }, line, writing.back);
+  root.append(task.node, sentence.node, told, tries.node, writing.node, below, spoken);
 
   let before = null; // what was seen last
   view.update = () => {
@@ -54,6 +55,7 @@ function render(engine, el) {
     root.classList.toggle("middling", el.clientWidth >= NARROW && el.clientWidth < MIDDLING);
     root.classList.toggle("narrow", el.clientWidth > 0 && el.clientWidth < NARROW);
     sentence.update();
+    heads.update();
   };
   const sized = new ResizeObserver(fit);
   sized.observe(el);

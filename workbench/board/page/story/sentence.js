@@ -2,33 +2,20 @@
 // ribbons from the chosen word to those that it hears.
 
 import { element, used } from "../elements.js";
+import { dashesOf } from "./dashes.js";
 
-const DRAWN = 0.1; // a smaller share is no ribbon
+const DRAWN = { line: 0.15, several: 0.2 }; // a smaller share is no ribbon, where the text has one line or several
 const NAMED = 0.3; // from here on the heard word says which head hears it
-const WIDTH = { wide: 16, narrow: 10 }; // px of a ribbon with all of a head
+const WIDTH = { wide: 7, narrow: 6 }; // px of a ribbon with all of a head
 const SHORT = 0.36; // of the type's size: no text is narrower for each of its signs
 const TYPES = [44, 38, 33, 28, 25]; // px, in which a text may stand in one line
 const NARROW = 700; // px
 const LEFTWARDS = /^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 const LABEL = 20; // px below a word, where it says so
-const EDGE = 3; // px beside the text, where a ribbon passes lines that lie between
-const ROOM = 10; // px there is for all that pass
+const APART = 104; // px between two words that both say in words which heads hear them
+const TAKEN = 24; // px that a ribbon goes out of its way for a gap of its own
 const isWord = (event) =>
   event.key.length === 1 && event.key !== " " && !(event.ctrlKey || event.metaKey || event.altKey);
-
-// A way along these points, whose corners are round.
-function rounded(...points) {
-  const towards = ([x, y], [a, b], most) => {
-    const long = Math.hypot(a - x, b - y);
-    const part = long ? Math.min(most, long / 2) / long : 0;
-    return `${x + (a - x) * part} ${y + (b - y) * part}`;
-  };
-  const corners = points.slice(1, -1).map((corner, k) => {
-    const [before, after] = [points[k], points[k + 2]];
-    return `L${towards(corner, before, 5)}Q${corner.join(" ")} ${towards(corner, after, 5)}`;
-  });
-  return `M${points[0].join(" ")}${corners.join("")}L${points.at(-1).join(" ")}`;
-}
 
 export function sentenceOf(view) {
   const { engine } = view;
@@ -47,6 +34,8 @@ export function sentenceOf(view) {
   const words = []; // buttons: place 0 is the sign that begins a text
   let replaced = null; // the place whose word the field stands for
   let fitted = ""; // what the type was chosen for
+  let seen = engine.words; // the text as it was shown last
+  let isOwn = false; // whether the field itself changes it
   let composing = false; // signs that are put together of several keys
 
   const size = () => engine.words.length;
@@ -71,18 +60,17 @@ export function sentenceOf(view) {
     view.update();
     if (focused !== undefined) words[focused]?.node.focus();
   }
-  function setDraft(text) {
-    view.draft = text;
-    view.complaint = "";
+  function setDraft(text, strange = "") {
+    view.draft = strange || text;
+    view.complaint = strange ? complaintOf(strange) : "";
     if (field.value !== text) field.value = text;
   }
 
-  // Words that are known go into the text; what is left may still become one.
+  // Words that are known go into the text, up to a strange one, which waits in the field with all that comes after it.
   function take(typed) {
     const { words: found, rest, strange } = engine.understood(typed);
     if (found.length) put(found);
-    setDraft(strange || rest);
-    if (strange) view.complaint = complaintOf(strange);
+    setDraft(rest, strange);
     view.update();
     return !strange;
   }
@@ -91,6 +79,16 @@ export function sentenceOf(view) {
 
   function put(found) {
     const before = at();
+    own(() => putAt(before, found));
+    if (view.at !== null) view.at = before + found.length;
+  }
+  function own(change) {
+    isOwn = true;
+    change();
+    isOwn = false;
+    seen = engine.words;
+  }
+  function putAt(before, found) {
     if (replaced !== null) {
       const [first, ...others] = found;
       replaced = null;
@@ -99,11 +97,16 @@ export function sentenceOf(view) {
     } else {
       engine.insert(before, found);
     }
-    if (view.at !== null) view.at = before + found.length;
   }
 
   /** A word from the list: where the field stands, or after the chosen word. */
   function choose(word) {
+    if (view.complaint) {
+      const isReplacing = replaced !== null;
+      const [, ...others] = field.value.trimStart().split(/(?<=^\S+)\s+/);
+      if (take(`${word} ${others.join(" ")}`) && isReplacing) close();
+      return undefined;
+    }
     if (isAtEnd()) {
       setDraft("");
       return engine.say(engine.place, word);
@@ -162,7 +165,7 @@ export function sentenceOf(view) {
       used(event);
       const place = at();
       const word = engine.word(place);
-      engine.remove(place - 1);
+      own(() => engine.remove(place - 1));
       if (view.at !== null) view.at = place - 1;
       setDraft(word);
       view.update();
@@ -182,7 +185,7 @@ export function sentenceOf(view) {
       return view.update();
     }
     if (first?.far === 0) return choose(first.word); // it begins so
-    view.complaint = complaintOf(typed);
+    setDraft(field.value, typed.split(/\s+/)[0]);
     return view.update();
   }
 
@@ -294,19 +297,19 @@ export function sentenceOf(view) {
   // ---- ribbons
 
   // Who is heard: for each head that is not out the places with their shares.
-  function heardNow() {
+  function heardNow(least) {
     const { place } = engine;
     const { head: alone } = engine.state.settings;
     const among = view.lit ?? (alone < 0 ? null : alone);
     return engine.maps.flatMap((_, head) =>
-      engine.isOut(head)
+      engine.isOut(head) || place === 0 // the first hears nobody but itself
         ? []
         : Array.from(engine.heard(head, place), (share, to) => ({
             head,
             to,
             share,
             faint: among !== null && among !== head,
-          })).filter(({ share }) => share >= DRAWN),
+          })).filter(({ share }) => share >= least),
     );
   }
 
@@ -319,11 +322,17 @@ export function sentenceOf(view) {
     return names;
   }
 
-  function mark(names, isNarrow) {
+  function mark(names) {
+    const labelled = [...names.keys()].map((k) => ({ k, ...spot(words[k]) }));
+    const isAlone = ({ k, x, top }) =>
+      x > APART / 2 &&
+      x < node.clientWidth - APART / 2 &&
+      labelled.every((other) => other.k === k || Math.abs(other.top - top) > 4 || Math.abs(other.x - x) > APART);
+    const isInWords = new Set(labelled.filter(isAlone).map(({ k }) => k));
     words.forEach(({ node, mark, name }, k) => {
       const heads = names.get(k);
       const said = heads ? `${heads.length > 1 ? "heads" : "head"} ${heads.join(", ")}` : "";
-      const shown = isNarrow ? said.replace(/heads? /, "") : said;
+      const shown = isInWords.has(k) ? said : said.replace(/heads? /, "");
       if (mark.textContent !== shown) mark.textContent = shown;
       const loud = heads ? `, heard by ${said}` : "";
       node.setAttribute("aria-label", k ? `${name.textContent}, word ${k}${loud}` : `start of the text${loud}`);
@@ -336,14 +345,34 @@ export function sentenceOf(view) {
     bottom: node.offsetTop + node.offsetHeight,
   });
 
+  // The lines of words, the lowest first, with the gaps beside and between their words.
+  function linesOf() {
+    const lines = new Map();
+    for (const { node } of words) {
+      const { offsetTop: top, offsetLeft: left, offsetWidth: width } = node;
+      if (node.hidden) continue;
+      if (!lines.has(top)) lines.set(top, { top, bottom: top + node.offsetHeight, edges: [] });
+      lines.get(top).edges.push([left, left + width]);
+    }
+    const gapsOf = (edges) => {
+      const sorted = edges.sort(([one], [other]) => one - other);
+      const inner = sorted.slice(1).map(([left], k) => (left + sorted[k][1]) / 2);
+      return [sorted[0][0] - 2, ...inner, sorted.at(-1)[1] + 2].map((x) => ({ x, taken: 0 }));
+    };
+    return [...lines.values()]
+      .map(({ top, bottom, edges }) => ({ top, bottom, gaps: gapsOf(edges) }))
+      .sort((one, other) => other.top - one.top);
+  }
+
   // All places are asked for before anything is written: each look after a change costs the page a layout.
   function draw() {
-    const found = heardNow();
-    const names = named(found);
     const isNarrow = view.root.classList.contains("narrow");
+    const lines = linesOf();
+    const found = heardNow(lines.length > 1 ? DRAWN.several : DRAWN.line);
+    const names = named(found);
     const chosen = words[engine.place];
     if (!chosen || chosen.node.hidden) {
-      mark(names, isNarrow);
+      mark(names);
       return ribbons.replaceChildren();
     }
     const isSeveral = isNarrow || node.classList.contains("several");
@@ -351,23 +380,12 @@ export function sentenceOf(view) {
     const rise = Number.parseFloat(getComputedStyle(row).rowGap) || 40;
     const from = spot(chosen);
     const spots = new Map(found.map(({ to }) => [to, spot(words[to])]));
-    const lines = [...new Set(words.map(({ node }) => node.offsetTop))];
-    const isFar = ({ top }) => lines.some((line) => line > top + 4 && line < from.top - 4);
-    const ends = found
-      .map((one) => ({ ...one, ...spots.get(one.to), width: Math.max(1.5, one.share * thick) }))
-      .map((one) => ({ ...one, isFar: isFar(one) }));
+    const ends = found.map((one) => ({ ...one, ...spots.get(one.to), width: Math.max(2, one.share * thick) }));
     const size = { width: node.clientWidth, height: node.clientHeight };
-    mark(names, isNarrow);
+    mark(names);
     for (const [what, px] of Object.entries(size)) ribbons.setAttribute(what, px);
-    const sides = { left: EDGE, right: EDGE }; // how far out the next ribbon goes
-    const edgeOf = (one) => {
-      const side = one.x < size.width / 2 ? "left" : "right";
-      const out = Math.min(sides[side], ROOM);
-      sides[side] += one.width + 1.5;
-      return side === "left" ? -out : size.width + out;
-    };
-    const drawn = inOrder(ends, from).map((one) => (one.isFar ? { ...one, edge: edgeOf(one) } : one));
-    ribbons.replaceChildren(...drawn.map((one) => ribbon(one, from.top, rise, names.has(one.to))));
+    const drawn = inOrder(ends, from).flatMap((one) => ribbon(one, from.top, rise, names.has(one.to), lines));
+    ribbons.replaceChildren(...drawn);
     return undefined;
   }
 
@@ -391,27 +409,56 @@ export function sentenceOf(view) {
       });
   }
 
-  function ribbon(one, top, rise, isNamed) {
-    const { a, b } = one;
+  // From the chosen word to the one that is heard, where its arrow points; on the way up between the words of each line.
+  function ribbon(one, top, rise, isNamed, lines) {
+    const { a, b, width, head } = one;
+    const tip = 5 + width;
     const isSame = Math.abs(one.top - top) < 4;
-    const far = Math.abs(a - b);
+    const isUp = !isSame;
+    const end = isUp ? one.bottom + (isNamed ? LABEL : 0) : top;
+    const last = end + (isUp ? tip : -tip);
     let d;
-    if (one.to === engine.place) d = `M${a} ${top}c0 ${-rise * 0.55} 26 ${-rise * 0.55} 26 0`;
-    else if (isSame) {
-      const h = Math.min(rise - one.width, 16 + far * 0.34) / 0.75;
-      d = `M${a} ${top}C${a + (b - a) * 0.06} ${top - h} ${b - (b - a) * 0.06} ${top - h} ${b} ${top}`;
-    } else if (one.isFar) {
-      const low = top - 5;
-      const high = one.bottom + rise - 5;
-      const y = one.bottom + (isNamed ? LABEL : 0);
-      d = rounded([a, top], [a, low], [one.edge, low], [one.edge, high], [b, high], [b, Math.min(y, high)]);
+    let x = b;
+    if (one.to === engine.place) {
+      x = a + 26;
+      d = `M${a} ${top}c0 ${-rise * 0.55} 26 ${-rise * 0.55} 26 ${-tip}`;
+    } else if (isSame) {
+      const h = Math.min(rise - width, 16 + Math.abs(a - b) * 0.34) / 0.75;
+      d = `M${a} ${top}C${a + (b - a) * 0.06} ${top - h} ${b} ${top - h - tip} ${b} ${last}`;
     } else {
-      const y = one.bottom + (isNamed ? LABEL : 0);
-      const h = Math.max(24, (top - y) * 0.5);
-      d = `M${a} ${top}C${a} ${top - h} ${b} ${y + h} ${b} ${y}`;
+      const between = lines.filter((line) => line.top > one.top + 4 && line.top < top - 4);
+      d = `M${a} ${top}`;
+      let at = [a, top];
+      const rest = (line) => (line.top - last) / (top - last); // how much of the way is left there
+      const to = (x, y) => {
+        const middle = (at[1] + y) / 2;
+        d += `C${at[0]} ${middle} ${x} ${middle} ${x} ${y}`;
+        at = [x, y];
+      };
+      for (const line of between) {
+        const gap = gapFor(line, b + (a - b) * rest(line));
+        to(gap, line.bottom);
+        d += `L${gap} ${line.top}`;
+        at = [gap, line.top];
+      }
+      to(b, last);
     }
-    const opacity = one.faint ? 0.1 : 0.3 + 0.5 * one.share;
-    return element("path", { d, opacity: opacity.toFixed(2), "stroke-width": one.width.toFixed(1) });
+    const opacity = (one.faint ? 0.12 : 0.45 + 0.4 * one.share).toFixed(2);
+    const wide = 2.5 + width / 2;
+    const dashes = dashesOf(head, width);
+    return [
+      element("path", { d, opacity, "stroke-width": width.toFixed(1), "stroke-dasharray": dashes }),
+      element("path", { d: `M${x - wide} ${last}H${x + wide}L${x} ${end}Z`, class: "tip", opacity }),
+    ];
+  }
+
+  // The gap of a line that is nearest to x; one that other ribbons go through counts as farther away.
+  function gapFor({ gaps }, x) {
+    const far = (gap) => Math.abs(gap.x - x) + TAKEN * gap.taken;
+    const gap = gaps.reduce((one, other) => (far(other) < far(one) ? other : one));
+    const aside = [0, 3, -3][gap.taken % 3];
+    gap.taken += 1;
+    return gap.x + aside;
   }
 
   return {
@@ -425,7 +472,12 @@ export function sentenceOf(view) {
     /** The place whose next word is asked for. */
     place: () => (isAtEnd() ? engine.place : view.at),
     update() {
-      if (view.at !== null && view.at > size()) close();
+      if (engine.words !== seen && !isOwn) {
+        // changed by Undo, a phrase, a bar, Python: what was typed belongs to another text
+        seen = engine.words;
+        replaced = view.at = null;
+        setDraft("");
+      }
       showWords();
       draw();
     },

@@ -26,15 +26,11 @@ export function writingOf(view) {
   );
   const seed = element("span", { class: "seed" });
   const node = element("div", { class: "write", role: "toolbar", "aria-label": "Writing on" });
-  node.append(
-    write,
-    another,
-    temperature.node,
-    top.node,
-    seed,
-    element("span", { class: "back" }, ...links, undo, redo, reset),
-  );
+  node.append(write, another, temperature.node, top.node, seed);
+  const back = element("div", { class: "back", role: "group", "aria-label": "Back" }, ...links, undo, redo, reset);
   let timer = null;
+  let written = null; // the text after the last word that was written
+  let isWriting = false; // while a word is added
   let gestures = 0;
   let tried = false; // whether another ending can be asked for
 
@@ -72,29 +68,34 @@ export function writingOf(view) {
     }
     const step = () => {
       timer = setTimeout(step, PACE);
-      if (!engine.writeWord(gesture)) stop();
+      isWriting = true;
+      const isMore = engine.writeWord(gesture);
+      isWriting = false;
+      written = engine.words;
+      if (!isMore) stop();
     };
     step();
   }
-  function stop() {
+  function halt() {
     clearTimeout(timer);
     timer = null;
+  }
+  function stop() {
+    halt();
     view.update();
   }
   function onceMore() {
-    clearTimeout(timer);
-    timer = null;
+    halt();
     engine.another();
     start();
   }
   return {
     node,
-    stop() {
-      clearTimeout(timer);
-      timer = null;
-    },
+    back,
+    stop: halt,
     isBusy: () => timer !== null,
     update() {
+      if (timer && !isWriting && engine.words !== written) halt(); // the text is another one: by Undo, Reset, a phrase
       write.textContent = timer ? "Stop" : "Write on";
       another.disabled = !tried && engine.yours >= engine.words.length;
       undo.disabled = !engine.past.length;

@@ -1,0 +1,312 @@
+// Votes by phone: V opens the question of the slide, closes it, opens it a second time. Until the truth is there the
+// hall sees how many have answered and nothing that leans; the speaker sees at once what they mistake, and what
+// evidence says of such a vote. The server that phones reach knows no truth: what was sent is judged here.
+
+import { OTHERS, putVotes } from "./hall.js";
+import { all, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
+import { say } from "./python.js";
+
+const hasHall = Boolean(settings.server?.hall);
+const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of the speaker's copies this is
+const FEW = 0.35; // of a first vote right: below, talk does not help
+const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001
+let now = { votes: {} };
+
+const make = (name, properties, ...within) => {
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...within);
+  return node;
+};
+const place = () => `${settings.server.baseUrl}hall?token=${settings.server.token}`;
+const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what) });
+const questionOf = (cell) => settings.questions[cell.dataset.id];
+const asked = (slide = current()) => slide?.querySelector("[data-question]");
+const roundsOf = (cell) => now.votes[questionOf(cell).id] ?? [];
+const choicesOf = (cell) => all(".choice", cell).map((choice) => choice.firstChild.data);
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+export function startPhones() {
+  if (!hasHall || reading) return;
+  if (inside) {
+    window.addEventListener("storage", () => hear(kept.hall.get()));
+    hear(kept.hall.get());
+  } else {
+    new EventSource(place()).onmessage = ({ data }) => {
+      const news = JSON.parse(data);
+      kept.hall.set({ ...news, qr: "" });
+      hear(news);
+    };
+  }
+  Reveal.addKeyBinding({ keyCode: 86, key: "V", description: "Vote" }, vote); // the speaker's window asks its copy
+  for (const change of ["slidechanged", "fragmentshown", "fragmenthidden", "ready"]) {
+    Reveal.on(change, () => {
+      if (!inside) closeWhatIsLeft();
+      showVotes();
+    });
+  }
+}
+
+function hear(news) {
+  if (!news) return;
+  const trouble = now.trouble;
+  now = news;
+  if (now.trouble !== trouble && !inside) say(now.trouble, { trouble: Boolean(now.trouble) });
+  if (sheet.open) fillSheet();
+  showVotes();
+}
+
+// ---------------------------------------------------------------------------------------------------- the lecturer
+
+// The key: open, close, and once more; where nothing is to be guessed, how to come in.
+export function vote() {
+  if (Reveal.isOverview()) return; // no slide is in sight that it could be for
+  if (!hasHall) return say("Phones vote where the deck is started with --hall; h counts hands.", { stays: true });
+  const cell = asked();
+  if (!cell || current().matches(".answered")) return inside ? undefined : openSheet();
+  const rounds = roundsOf(cell).filter(({ answered, open }) => answered || open); // one that nobody answered is none
+  const last = rounds.at(-1);
+  if (last?.open) return order({ do: "close" });
+  if (last?.told) return say(`The answer was shown: this vote is over. ${ANEW}`, { stays: true });
+  if (rounds.length > 1 && !last.cut) return say(`Both votes are in; → shows them. ${ANEW}`, { stays: true });
+  order({ do: "open", question: forPhones(cell), again: rounds.length > 0 });
+}
+
+const ANEW = "Shift+V can ask anew.";
+const isOpen = (cell) => Boolean(cell && roundsOf(cell).at(-1)?.open);
+
+// Nothing stays open behind the lecturer's back, and whose truth was seen is not asked again.
+function closeWhatIsLeft() {
+  const open = cells.find((cell) => cell.dataset.question && isOpen(cell));
+  if (open && slideOf(open) !== current()) order({ do: "close", cut: true });
+  else if (open && slideOf(open).matches(".answered")) order({ do: "close" });
+  const seen = asked();
+  const last = seen && current().matches(".answered") && roundsOf(seen).at(-1);
+  if (last && !last.told) {
+    last.told = true; // at once: a key may come before the news
+    order({ do: "told", question: questionOf(seen).id });
+  }
+}
+
+// Before next brings the truth it closes the vote: a clicker pressed too early gives nothing away.
+export function closeBeforeTruth() {
+  const isNear = all(".step:not(.visible)", current()).length === 1;
+  if (!hasHall || besideSpeaker === "upcoming-slide" || !isNear || !isOpen(asked())) return false;
+  order({ do: "close", cut: true });
+  return true;
+}
+
+// What a phone has to know to ask. What an answer is not, as what it is, stays here.
+function forPhones(cell) {
+  const { id, form, size, whole, options, members, range } = questionOf(cell);
+  const words = document.createElement("p");
+  words.innerHTML = storeOf(slideOf(cell)).ask;
+  const question = { id, ask: words.textContent };
+  const choices = choicesOf(cell).length ? choicesOf(cell) : form === "matrix" ? possible(questionOf(cell)) : options;
+  if (form === "set" && !choicesOf(cell).length)
+    return { ...question, kind: "set", options: members.map(withoutDigits), first: range[0] };
+  if (form === "words") return { ...question, kind: "each", options, size };
+  if (choices.length) return { ...question, kind: "one", options: choices };
+  return form === "shape" ? { ...question, kind: "shape" } : { ...question, kind: "numbers", size, whole };
+}
+
+// The truth and what slips make of it, in an order that says nothing.
+const possible = (question) =>
+  [...new Set([question, ...question.slips].map(({ leaves }) => written(question, leaves)))].sort();
+
+// Numbers as they are read again, with no more digits than are compared.
+function written({ form, size }, leaves) {
+  const short = leaves.map((x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x));
+  if (form === "matrix") {
+    const rows = Array.from({ length: leaves.length / size }, (_, i) => short.slice(i * size, (i + 1) * size));
+    return `[${rows.map((row) => `[${row.join(", ")}]`).join(", ")}]`;
+  }
+  return form === "shape" ? `(${short.join(", ")})` : short.join(", ") || "none";
+}
+
+// As a slide has it: names of a set's members, and no digits that nobody reads from the last row.
+function named({ form, members, range }, value) {
+  if (value === OTHERS || value === "none") return value;
+  if (form === "set") return value.replace(/\d+/g, (i) => withoutDigits(members[i - range[0]] ?? i));
+  return value.replace(/-?\d+\.\d+(e[+-]?\d+)?/g, (x) => Number(Number(x).toFixed(2)) || "≈0");
+}
+
+const withoutDigits = (member) => member.replace(/^\d+ /, ""); // if it has a name, as its slide says it
+
+// Where commas are decimal, others would mislead.
+const spoken = (text) => (text.includes(",") ? text : text.replaceAll("; ", ", "));
+
+// ----------------------------------------------------------------------------------------------------- what they mean
+
+// Bars: what the slide has choices for, or else the right answer, each known slip, and the others.
+function barsOf(cell, votes) {
+  const question = questionOf(cell);
+  const choices = choicesOf(cell);
+  const there = choices.length ? choices : [written(question, question.leaves)];
+  const bars = new Map(there.map((value) => [value, 0]));
+  for (const [text, many] of Object.entries(votes)) {
+    const value = choices.includes(text) ? text : meaning(question, text);
+    bars.set(value, (bars.get(value) ?? 0) + many);
+  }
+  return bars;
+}
+
+function meaning(question, text) {
+  const { right, slip } = attnGuess.judge(question, text);
+  const known = right ? question : question.slips.find(({ name }) => name === slip);
+  return known ? written(question, known.leaves) : OTHERS;
+}
+
+const isRight = (cell, value) =>
+  choicesOf(cell).length
+    ? choicesOf(cell).indexOf(value) === storeOf(slideOf(cell)).right
+    : attnGuess.judge(questionOf(cell), value).right === true;
+
+function shareRight(cell, bars) {
+  const all = [...bars.values()].reduce((one, other) => one + other, 0);
+  const right = [...bars].filter(([value]) => isRight(cell, value)).reduce((sum, [, many]) => sum + many, 0);
+  return all ? right / all : 0;
+}
+
+// ------------------------------------------------------------------------------------------------------ what is seen
+
+function showVotes() {
+  if (!Reveal.isReady()) return;
+  const slide = current();
+  const cell = asked(slide);
+  const rounds = cell ? roundsOf(cell) : [];
+  if (cell) {
+    const isAnswered = slide.matches(".answered");
+    const [bars, before] = rounds.map(({ votes }) => barsOf(cell, votes)).reverse();
+    const name = (value) => named(questionOf(cell), value);
+    putVotes(
+      cell,
+      rounds.length ? { said: true, name, ...(isAnswered ? { bars, before } : { bars: new Map() }) } : null,
+    );
+    sayHowMany(slide, rounds);
+    slide.querySelector(".commonest")?.remove();
+    if (isAnswered && rounds.length) sayCommonest(cell, rounds.at(-1).votes);
+  }
+  if (besideSpeaker === "current-slide") tellSpeaker(cell, rounds);
+}
+
+// "217 of 231 answered", and while it is open how a latecomer gets in.
+function sayHowMany(slide, rounds) {
+  const foot = slide.querySelector(".slide-foot");
+  foot.querySelector(".phones")?.remove();
+  const last = rounds.at(-1);
+  if (!last) return;
+  const which = last.again ? "second vote: " : "";
+  const many = `${which}${last.answered} of ${Math.max(last.phones, last.answered)} answered`;
+  const line = make("span", { className: "phones", role: "status" }, make("b", { textContent: last.open ? "●" : "" }));
+  line.append(` ${many}${last.open ? "" : slide.matches(".answered") ? "" : ", closed"}`);
+  foot.firstElementChild.after(line);
+  if (last.open) line.append(make("span", { className: "way-in", textContent: `${shortAddress()}  ${now.code}` }));
+}
+
+const shortAddress = () => now.address.replace(/^https?:\/\/|\/$/g, "");
+
+// What most of the wrong ones sent, through the verdict that one guess gets.
+function sayCommonest(cell, votes) {
+  const wrong = Object.entries(votes).filter(([text]) => !isRight(cell, text));
+  const same = new Map(); // by what they mean, whose first text speaks for them
+  for (const [text, many] of wrong) {
+    const { key, unread } = attnGuess.judge(questionOf(cell), text);
+    if (!unread) same.set(key, { text, many: (same.get(key)?.many ?? 0) + many });
+  }
+  const [most] = [...same.values()].sort((one, other) => other.many - one.many);
+  if (!most) return;
+  const { slip, says } = attnGuess.judge(questionOf(cell), most.text);
+  const said = questionOf(cell).form === "set" ? named(questionOf(cell), most.text) : most.text;
+  const line = make("p", { className: "commonest", innerHTML: says });
+  line.prepend(`${most.many} ${most.many === 1 ? "says" : "say"} ${spoken(said)}. `);
+  if (slip) slideOf(cell).querySelector(".heading").after(line);
+}
+
+// In the speaker's window: names at once, and which way evidence suggests.
+function tellSpeaker(cell, rounds) {
+  const view = window.parent.document;
+  const panel = view.querySelector(".hall-votes") ?? view.createElement("div");
+  panel.className = "hall-votes";
+  if (!panel.isConnected) view.querySelector(".speaker-controls-notes").before(panel);
+  if (!rounds.length) return panel.remove();
+  const bars = rounds.map(({ votes }) => barsOf(cell, votes));
+  const values = [...new Set(bars.flatMap((one) => [...one.keys()]))];
+  const unknown = Object.entries(rounds.at(-1).votes).filter(([text]) => meaning(questionOf(cell), text) === OTHERS);
+  const often = unknown.sort(([, one], [, other]) => other - one).slice(0, 4);
+  const others = often.map(([text, many]) => `${spoken(text)} (${many})`).join("; ");
+  const cellOf = (text, style = "") => Object.assign(view.createElement("span"), { textContent: text, style });
+  const row = (value) => {
+    const { slip } = attnGuess.judge(questionOf(cell), value);
+    const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
+    const many = bars.map((one) => one.get(value) ?? 0).join(" → ");
+    return [
+      cellOf(many, "text-align: right"),
+      cellOf(value, "font-weight: 600"),
+      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : label),
+    ];
+  };
+  const left = all(".step:not(.visible)", slideOf(cell)).length;
+  const advice = cellOf(
+    adviceOn(
+      rounds,
+      left > 1 ? `→, ${left} times,` : "→",
+      bars.map((one) => shareRight(cell, one)),
+    ),
+    "grid-column: 1 / -1; font-weight: 600",
+  );
+  panel.style =
+    "display: grid; grid-template-columns: auto auto 1fr; gap: 2px 16px; padding: 8px 18px; font-size: 18px";
+  panel.replaceChildren(advice, ...values.flatMap(row));
+}
+
+function adviceOn(rounds, next, [first, second]) {
+  const last = rounds.at(-1);
+  if (!last.answered) return "Nobody has answered yet.";
+  if (last.cut && !last.told) return "Closed in passing: v lets this vote go on.";
+  if (second !== undefined) return `${percent(first)} right, then ${percent(second)}. ${next} shows bars and truth.`;
+  const what = first < FEW ? "explain it again, then vote" : first <= MANY ? "let them talk, then v" : "go on with →";
+  return `${percent(first)} right: ${what}.`;
+}
+
+// -------------------------------------------------------------------------------------------------- how to come in
+
+const sheet = make("dialog", { className: "phones-sheet", ariaLabel: "Votes by phone" });
+const picture = make("div", { className: "qr" });
+const many = make("p", { className: "many", role: "status" });
+const address = make("p", { className: "address" });
+const code = make("p", { className: "code" });
+const button = (textContent, what) => make("button", { type: "button", textContent, onclick: what });
+const share = button("Let them in: many phones share an address here", () => order({ do: "share" }));
+const anew = button("Ask this slide's question anew: its votes are forgotten", () => {
+  order({ do: "forget", question: questionOf(asked()).id });
+  sheet.close();
+});
+const end = button("End: phones show what was guessed", () => order({ do: "end" }));
+
+export function openSheet() {
+  if (!hasHall) return vote();
+  if (!sheet.isConnected) {
+    const close = make(
+      "form",
+      { method: "dialog" },
+      make("button", { textContent: "Close (Escape)", autofocus: true }),
+    );
+    const renew = button("New code: everybody comes in again", () => order({ do: "code" }));
+    const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
+    sheet.append(picture, said, make("div", { className: "orders" }, share, anew, renew, end, close));
+    document.body.append(sheet);
+  }
+  fillSheet();
+  sheet.showModal();
+}
+
+function fillSheet() {
+  if (picture.dataset.code !== now.code) picture.innerHTML = now.qr;
+  picture.dataset.code = now.code;
+  address.textContent = shortAddress();
+  code.textContent = now.code;
+  many.textContent = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
+  share.hidden = !now.refused;
+  anew.hidden = !asked() || !roundsOf(asked()).length;
+  end.disabled = now.phase === "end";
+}

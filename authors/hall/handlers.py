@@ -1,0 +1,48 @@
+"""What the deck's own Jupyter server has for it, behind its token: the line to the vote server."""
+
+import asyncio
+import json
+
+from jupyter_server.base.handlers import JupyterHandler
+from tornado import ioloop, iostream, web
+
+PATIENCE = 5  # seconds in which a deck that is loaded again is back
+
+
+class HallHandler(JupyterHandler):
+    """/hall: all that is known of the hall as events, and the deck's orders. Only the deck's pages come here."""
+
+    def initialize(self, link):
+        self.link = link
+
+    @web.authenticated
+    async def get(self):
+        self.set_header("Content-Type", "text/event-stream")
+        self.set_header("Cache-Control", "no-store")
+        news = asyncio.Event()
+        self.link.listeners.add(news)
+        try:
+            while True:
+                self.write(f"data: {json.dumps(self.link.now, ensure_ascii=False)}\n\n")
+                await self.flush()
+                await news.wait()
+                news.clear()
+        except iostream.StreamClosedError:
+            pass
+        finally:
+            self.link.listeners.discard(news)
+            ioloop.IOLoop.current().call_later(PATIENCE, self.close_unless_back)
+
+    def close_unless_back(self):
+        """No phone votes for a deck that is gone."""
+        if not self.link.listeners and self.link.now.get("phase") == "open":
+            self.link.order({"do": "close", "cut": True})
+
+    def on_connection_close(self):
+        for news in self.link.listeners:
+            news.set()  # who has gone is noticed as it is told
+
+    @web.authenticated
+    def post(self):
+        self.link.order(json.loads(self.request.body))
+        self.finish({})

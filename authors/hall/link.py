@@ -1,0 +1,197 @@
+"""The deck's line to its vote server: one that it starts beside itself, or a relay that it reaches outwards."""
+
+import asyncio
+import contextlib
+import io
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import segno
+from tornado import httpclient, ioloop, websocket
+
+SERVER = Path(__file__).with_name("server.py")
+ASKED = ("id", "ask", "kind", "options", "size", "whole", "first")  # all that a phone is told of a question
+PASSED_ON = ("PATH", "LANG", "SYSTEMROOT")  # of the environment, which has tokens; Windows needs the last
+
+
+class Link:
+    """Orders go out, counts come in; `now` is all that a deck has to know, and `listeners` are set when it is another.
+
+    now: address, qr, code, phones, refused, shared, site, trouble, and votes, a question's id → its rounds, each
+    {again, open, answered, phones, cut, told, votes}: votes are texts and how many sent each, phones how many there
+    were while it was open, cut that it was closed in passing, told that the truth has been seen since.
+    """
+
+    def __init__(self, site=""):
+        self.site, self.round, self.asked, self.listeners = site, 0, "", set()
+        self.now = {"address": "", "qr": "", "code": "", "phones": 0, "site": site, "trouble": "", "votes": {}}
+
+    def order(self, order):
+        """What the deck wants done; what a phone is not to know stays here."""
+        do = order["do"]
+        if do == "open":
+            question = {name: order["question"][name] for name in ASKED if name in order["question"]}
+            self.send({"do": "open", "question": question, **self.opened(question["id"], bool(order.get("again")))})
+        elif do == "forget":
+            self.now["votes"].pop(order["question"], None)
+            self.asked = "" if self.asked == order["question"] else self.asked
+            self.send({"do": "close"})
+            self.changed()
+        elif do == "told":
+            self.now["votes"][order["question"]][-1]["told"] = True
+            self.changed()
+        elif do == "end":
+            self.send({"do": "end", "record": f"{self.site}/record.html" if self.site else None})
+        elif do in ("close", "code", "share"):
+            if do == "close" and self.asked:
+                self.now["votes"][self.asked][-1]["cut"] = bool(order.get("cut"))
+            self.send({"do": do})
+
+    def opened(self, id, again):
+        """The number of the round that begins, and whether it is a question's second; one cut short goes on."""
+        rounds = self.now["votes"].setdefault(id, [])
+        if self.asked == id and rounds and rounds[-1]["cut"]:
+            rounds[-1] |= {"cut": False, "open": True}
+            return {"round": self.round, "again": rounds[-1]["again"]}
+        for others in self.now["votes"].values():
+            for one in others:
+                one["cut"] = False  # phones have gone on
+        del rounds[1 if again else 0 :]
+        begun = {"again": again, "open": True, "answered": 0, "phones": self.now["phones"], "votes": {}}
+        rounds.append({**begun, "cut": False, "told": False})
+        self.round, self.asked = self.round + 1, id
+        return {"round": self.round, "again": again}
+
+    def hear(self, told):
+        if told.get("round") == self.round and self.asked:
+            last = self.now["votes"][self.asked][-1]
+            last |= {"answered": told["answered"], "votes": told["votes"], "open": told["phase"] == "open"}
+            if last["open"]:
+                last["phones"] = told["phones"]
+        before = self.now["code"]
+        self.now |= {name: told[name] for name in ("code", "phones", "refused", "shared", "phase")}
+        if self.now["code"] != before:
+            self.now["qr"] = segno.make(self.scanned(), error="m").svg_inline(border=2, omitsize=True)
+        self.changed()
+
+    def changed(self):
+        for one in self.listeners:
+            one.set()
+
+    def scanned(self):
+        """What a phone's camera reads: the address with the code, which goes to nobody on the way."""
+        return f"{self.now['address']}#{self.now['code']}"
+
+    def in_letters(self):
+        """Address and code for a terminal, with the picture for a camera."""
+        drawn = io.StringIO()
+        segno.make(self.scanned(), error="l").terminal(drawn, border=2, compact=True)
+        return f"{drawn.getvalue()}\n{self.now['address']}  code {self.now['code']}"
+
+
+class Beside(Link):
+    """A vote server of this machine's own, in a process that has neither our environment nor our open files."""
+
+    def __init__(self, site="", address=None):
+        super().__init__(site)
+        here = address or own_addresses()[0]
+        bare = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        self.process = subprocess.Popen([sys.executable, "-I", SERVER], env=bare, cwd=SERVER.parent, **pipes)
+        self.send({"address": here})
+        self.now["address"] = f"http://{here}:{json.loads(self.process.stdout.readline())['port']}/"
+        first = json.loads(self.process.stdout.readline())
+        self.hear(first)
+
+    def listen(self):
+        """From now on, in the loop that runs here."""
+        threading.Thread(target=self.read, args=(ioloop.IOLoop.current(),), daemon=True).start()
+
+    def read(self, loop):
+        for line in self.process.stdout:
+            loop.add_callback(self.hear, json.loads(line))
+        loop.add_callback(self.ended)
+
+    def ended(self):
+        self.now["trouble"] = "The vote server has ended. Count hands with h."
+        self.changed()
+
+    def send(self, order):
+        with contextlib.suppress(OSError):  # it has ended, which is said
+            self.process.stdin.write(f"{json.dumps(order)}\n")
+            self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+class Relayed(Link):
+    """A vote server with a public name; the line is opened from here, and again when it breaks."""
+
+    def __init__(self, address, secret, site=""):
+        super().__init__(site)
+        self.now["address"] = address.rstrip("/") + "/"
+        self.secret, self.id, self.line, self.waiting = secret, secrets.token_urlsafe(16), None, []
+
+    def listen(self):
+        self.task = asyncio.ensure_future(self.stay_connected())
+
+    async def stay_connected(self):
+        desk = "ws" + self.now["address"].removeprefix("http") + "desk"
+        headers = {"Authorization": f"Bearer {self.secret}"}
+        while True:
+            try:
+                request = httpclient.HTTPRequest(desk, headers=headers)
+                self.line = await websocket.websocket_connect(request, ping_interval=20)
+                self.line.write_message(json.dumps({"hall": self.id}))
+                due, self.waiting, self.now["trouble"] = self.waiting, [], ""
+                for order in due:
+                    self.send(order)
+                while told := await self.line.read_message():
+                    self.hear(json.loads(told))
+                self.trouble("The relay does not answer; it is tried again.")
+            except httpclient.HTTPClientError as error:
+                refused = "The relay does not know this secret." if error.code == 403 else f"The relay says {error}."
+                self.trouble(refused)
+            except OSError as error:
+                self.trouble(f"The relay cannot be reached: {error}")
+            self.line = None
+            await asyncio.sleep(2)
+
+    def trouble(self, said):
+        self.now["trouble"] = said
+        self.changed()
+
+    def send(self, order):
+        if self.line is None:
+            self.waiting.append(order)
+        else:
+            self.sending = asyncio.ensure_future(self.written(order))
+
+    async def written(self, order):
+        try:
+            await self.line.write_message(json.dumps(order))
+        except (websocket.WebSocketClosedError, AttributeError):
+            self.waiting.append(order)
+
+    def end(self):
+        self.task.cancel()
+
+
+def own_addresses():
+    """This machine's, as phones may reach it: first that of the way out, then the others, at last only itself."""
+    found = []
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # nothing is sent
+        found.append(probe.getsockname()[0])
+    for network in psutil.net_if_addrs().values():
+        found += [one.address for one in network if one.family == socket.AF_INET and one.address not in found]
+    return [one for one in found if not one.startswith("127.")] + ["127.0.0.1"]

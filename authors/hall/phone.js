@@ -1,0 +1,445 @@
+// What a phone asks and sends. The server says all that there is each time; what was sent and what was guessed is
+// kept here, so that nothing is lost when the network, or the page, goes away.
+
+const one = (id) => document.getElementById(id);
+const make = (name, properties, ...inside) => {
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...inside);
+  return node;
+};
+const heading = document.querySelector("h1");
+const store = {
+  get: (name) => {
+    try {
+      return JSON.parse(localStorage.getItem(`hall:${name}`));
+    } catch {
+      return null;
+    }
+  },
+  set: (name, value) => {
+    try {
+      localStorage.setItem(`hall:${name}`, JSON.stringify(value));
+    } catch {
+      // it is not kept, and goes on
+    }
+  },
+};
+const fresh = () => ({ token: "", guesses: [], sent: null });
+let me = store.get("me") ?? fresh(); // sent: {round, text}, the last vote that was counted
+let state = null;
+let waiting = null; // a vote that is not there yet
+let late = 0; // the round that a vote came too late for
+let events;
+let poll;
+let clock;
+let misses = 0;
+let showsGuesses = false;
+
+const keep = () => store.set("me", me);
+const soon = () => 300 + 2000 * Math.random(); // not all phones at the same moment
+
+// ------------------------------------------------------------------------------------------------ the line
+
+async function send(path, sent) {
+  const told = await fetch(path, { method: "POST", body: JSON.stringify(sent), signal: AbortSignal.timeout(8000) });
+  return { status: told.status, ...(await told.json().catch(() => ({}))) };
+}
+
+async function join(code) {
+  say("");
+  try {
+    const told = await send("join", { code });
+    if (!told.token) return say(told.says, true);
+    if (Date.now() - (me.at ?? 0) > 6e7) me = fresh(); // another lecture
+    Object.assign(me, { token: told.token, code, sent: null, at: Date.now() });
+    keep();
+    show(told.state);
+    listen();
+  } catch {
+    say("No connection. Try again.", true);
+  }
+}
+
+function listen() {
+  events?.close();
+  events = new EventSource(`events?token=${me.token}`);
+  events.onmessage = ({ data }) => {
+    misses = 0;
+    clearInterval(poll);
+    poll = 0;
+    one("lost").hidden = true;
+    const now = JSON.parse(data);
+    if (now.phase === "gone") return leave();
+    show(now);
+    if (waiting) deliver();
+  };
+  events.onerror = () => {
+    events.close();
+    misses += 1;
+    if (misses > 1 && !poll) poll = setInterval(look, 2000); // events may not come through here at all
+    clearTimeout(clock);
+    clock = setTimeout(misses > 2 ? () => look().then(listen) : listen, soon() * Math.min(misses, 8));
+    if (misses === 2) look();
+  };
+}
+
+async function look() {
+  try {
+    const told = await fetch(`state?token=${me.token}`, { signal: AbortSignal.timeout(8000) });
+    if (told.status === 403) leave();
+    else show(await told.json());
+    one("lost").hidden = true;
+    if (waiting) deliver();
+  } catch {
+    one("lost").hidden = state?.phase === "end"; // and it is tried again
+  }
+}
+
+function leave() {
+  events?.close();
+  clearInterval(poll);
+  clearTimeout(clock);
+  poll = 0;
+  me.token = "";
+  waiting = null;
+  keep();
+  show({ phase: "gone" });
+}
+
+function vote(text) {
+  waiting = { round: state.round, text };
+  say("Sending …");
+  deliver();
+}
+
+async function deliver() {
+  const mine = waiting;
+  clearTimeout(deliver.clock);
+  if (mine.under) return;
+  mine.under = true;
+  try {
+    const told = await send("vote", { token: me.token, round: mine.round, text: mine.text });
+    if (waiting !== mine) return waiting && deliver();
+    if (told.status === 429 && told.says === "Too fast.") throw told;
+    waiting = null;
+    if (told.status === 200) counted(mine);
+    else if (told.status === 403) leave();
+    else if (told.status === 409) sayLate(mine.round);
+    else say(told.says, true);
+  } catch (error) {
+    if (waiting !== mine) return waiting && deliver();
+    if (!error.status) say("Not sent yet: no connection. It goes as soon as there is one.", true);
+    deliver.clock = setTimeout(deliver, error.status ? 300 : 2000 + soon());
+  } finally {
+    mine.under = false;
+  }
+}
+addEventListener("online", () => {
+  if (waiting) deliver();
+  if (me.token && events?.readyState === 2) listen();
+});
+
+function counted({ round, text }) {
+  const { question, again } = state;
+  me.sent = { round, text };
+  const known = me.guesses.find(({ id }) => id === question.id) ?? { ...question, said: [] };
+  if (!me.guesses.includes(known)) me.guesses.push(known);
+  known.said[again ? 1 : 0] = text;
+  keep();
+  show(state);
+}
+
+// The same phone in another tab has sent something, has gone, or is in again.
+addEventListener("storage", ({ key }) => {
+  if (key !== "hall:me") return;
+  const { token, sent } = me;
+  me = store.get("me") ?? fresh();
+  if (JSON.stringify(sent) !== JSON.stringify(me.sent)) one("ask").replaceChildren();
+  if (me.token && me.token !== token) listen();
+  show(state);
+});
+
+// ------------------------------------------------------------------------------------------------ what is seen
+
+// Members by their names; no more commas where they are decimal.
+const readable = (text, { kind, options, first }) => {
+  const named = kind === "set" ? text.replace(/\d+/g, (i) => options[i - first]) : text;
+  return named.includes(",") ? named : named.replaceAll("; ", ", ");
+};
+
+function sayLate(round) {
+  late = round;
+  say("Too late: that vote was closed.", true);
+}
+
+function say(text, bad) {
+  one("said").textContent = text;
+  one("said").className = bad ? "bad" : "";
+}
+
+function show(now) {
+  const before = state;
+  state = now;
+  const { phase, question, round, again } = state;
+  const asks = phase === "open" && !showsGuesses;
+  const isIn = Boolean(me.token);
+  one("join").hidden = isIn || showsGuesses;
+  one("ask").hidden = !asks;
+  if (phase === "end" && before?.phase !== "end" && me.guesses.length) showsGuesses = true;
+  one("kept").hidden = !showsGuesses;
+  one("mine").hidden = !me.guesses.length;
+  one("mine").textContent = showsGuesses ? "Back" : `What you guessed (${me.guesses.length})`;
+  if (showsGuesses) return showGuesses();
+  const missed = waiting && waiting.round !== round ? waiting.round : 0;
+  if (missed) waiting = null;
+  if (phase === "open" && late === round) late = 0; // it goes on
+  const mine = me.sent && me.sent.round === round ? readable(me.sent.text, question) : "";
+  one("long").hidden = phase === "open";
+  if (!isIn) head(phase === "gone" ? "The code has changed: it is on the screen." : "The hall answers by phone");
+  else if (phase === "wait") head("You are in. The next question comes here by itself.");
+  else if (phase === "end") head("The lecture is over.");
+  else head(again ? `Once more: ${question.ask}` : question.ask);
+  if (asks && (before?.round !== round || before.phase !== "open" || !one("ask").childElementCount)) ask(question);
+  if (missed) sayLate(missed);
+  else if (phase === "closed" && late === round) sayLate(round);
+  else if (phase === "closed") say(mine ? `Closed. You said: ${mine}` : "Closed.");
+  else if (phase === "end") say("You can close this page.");
+  else if (mine && !waiting) say(`You said: ${mine}. Until it is closed you can change it.`);
+  else if (before?.round !== round || before?.phase !== phase) say("");
+}
+
+function head(text) {
+  if (heading.textContent !== text) heading.textContent = text;
+}
+
+const button = (text, onclick, properties) =>
+  make("button", { type: "button", textContent: text, onclick, ...properties });
+const press = (node, on) => node.setAttribute("aria-pressed", on);
+const HINTS = {
+  numbers: ({ size, whole }) =>
+    `${size}${whole ? " whole" : ""} number${size > 1 ? "s, in the order of the slide" : ""}.`,
+  each: () => "One for each, in the order of the slide.",
+};
+const sentBefore = () => (me.sent?.round === state.round ? me.sent.text.split("; ") : []);
+const KINDS = { one: oneOf, each, numbers, shape: numbers, set };
+
+function ask(question) {
+  one("ask").onsubmit = (event) => event.preventDefault();
+  const hint = HINTS[question.kind]?.(question);
+  one("ask").replaceChildren(...(hint ? [make("p", { textContent: hint })] : []), ...KINDS[question.kind](question));
+}
+
+// One of several words is sent as it is tapped.
+function oneOf({ options }) {
+  const mine = me.sent?.round === state.round ? me.sent.text : "";
+  const all = options.map((option) =>
+    button(option, ({ currentTarget }) => {
+      for (const other of all) press(other, other === currentTarget);
+      vote(option);
+    }),
+  );
+  for (const [i, node] of all.entries()) press(node, options[i] === mine);
+  return [make("div", { className: "list" }, ...all)];
+}
+
+function sender(text) {
+  return button(
+    "Send",
+    () => {
+      const found = text();
+      if (found) vote(found);
+      else say("Something is still empty.", true);
+    },
+    { className: "send wide" },
+  );
+}
+
+// A word for each of several.
+function each({ options, size }) {
+  const chosen = Array.from({ length: size }, (_, row) => sentBefore()[row] ?? "");
+  const rows = chosen.map((_, row) => {
+    const all = options.map((option) =>
+      button(
+        option,
+        ({ currentTarget }) => {
+          chosen[row] = option;
+          for (const other of all) press(other, other === currentTarget);
+        },
+        { ariaLabel: `${row + 1}: ${option}`, ariaPressed: String(chosen[row] === option) },
+      ),
+    );
+    return make("div", { className: "rows" }, make("span", { textContent: `${row + 1}.` }), ...all);
+  });
+  return [...rows, sender(() => chosen.every(Boolean) && chosen.join("; "))];
+}
+
+// Some of several, or none.
+function set({ options }) {
+  const first = state.question.first ?? 0;
+  const all = options.map((option, i) =>
+    button(
+      option,
+      ({ currentTarget: it }) => {
+        press(it, it.ariaPressed !== "true");
+        press(none, false);
+      },
+      { ariaPressed: String(sentBefore().includes(String(i + first))) },
+    ),
+  );
+  const none = button(
+    "none of them",
+    () => {
+      for (const other of all) press(other, false);
+      press(none, true);
+    },
+    { ariaPressed: String(sentBefore()[0] === "none"), className: "wide" },
+  );
+  const on = (node) => node.ariaPressed === "true";
+  const text = () => (on(none) ? "none" : all.flatMap((node, i) => (on(node) ? [i + first] : [])).join("; "));
+  return [make("div", { className: "chips" }, ...all), none, make("p"), sender(text)];
+}
+
+// Boxes for numbers with a pad of our own: phones' own have no minus, or no point. A shape has as many as one likes.
+function numbers({ kind, size }) {
+  const line = make("div", { className: "boxes" });
+  const boxes = () => [...line.querySelectorAll("input")];
+  let at;
+  const take = (box) => {
+    at = box;
+  };
+  const add = () => {
+    const box = make("input", { inputMode: "none", autocomplete: "off", maxLength: 20, onfocus: () => take(box) });
+    line.append(box);
+    for (const [i, node] of boxes().entries())
+      node.ariaLabel = `${kind === "shape" ? "Size" : "Number"} ${i + 1} of ${boxes().length}`;
+    return box;
+  };
+  const before = sentBefore();
+  for (let i = 0; i < (size ?? (before.length || 2)); i++) add().value = before[i] ?? "";
+  at = boxes()[0];
+  const type = (text) => {
+    at.setRangeText(text, at.selectionStart, at.selectionEnd, "end");
+    at.focus();
+  };
+  const back = () => {
+    if (at.selectionStart === at.selectionEnd && at.selectionStart) at.selectionStart -= 1;
+    type("");
+  };
+  const next = () => {
+    const all = boxes();
+    at = all[(all.indexOf(at) + 1) % all.length];
+    at.focus();
+  };
+  const key = (text, label, act = () => type(text)) =>
+    button(text, act, { ariaLabel: label ?? text, onpointerdown: (event) => event.preventDefault() });
+  const text = () => {
+    const all = boxes().map(({ value }) => value.trim());
+    return all.every(Boolean) && all.join("; ");
+  };
+  const go = sender(text);
+  go.className = "send two";
+  const many = (size ?? 2) > 1;
+  const pad = make(
+    "div",
+    { className: "pad" },
+    ...["7", "8", "9"].map((digit) => key(digit)),
+    key("−", "minus"),
+    key("⌫", "delete", back),
+    ...["4", "5", "6"].map((digit) => key(digit)),
+    key("/", "divided by"),
+    key("%", "per cent"),
+    ...["1", "2", "3"].map((digit) => key(digit)),
+    key("∞", "infinity"),
+    key("nan", "not a number"),
+    key("0"),
+    key(".", "point"),
+    key("→", "next box", next),
+    go,
+  );
+  pad.children[17].disabled = !many;
+  line.onkeydown = (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    go.click();
+  };
+  if (kind !== "shape") return [line, pad];
+  const more = make(
+    "div",
+    { className: "rows sizes" },
+    key("+ size", "one size more", () => boxes().length < 6 && add().focus()),
+    key("− size", "one size less", () => {
+      if (boxes().length > 1) boxes().at(-1).remove();
+      if (!at.isConnected) at = boxes().at(-1);
+      at.focus();
+    }),
+  );
+  return [line, more, pad];
+}
+
+// ------------------------------------------------------------------------------------------- what you guessed
+
+const spoken = ({ said, ...question }) =>
+  said
+    .filter(Boolean)
+    .map((text) => readable(text, question))
+    .join(", then ");
+
+function showGuesses() {
+  head("What you guessed");
+  say("");
+  const kept = one("kept");
+  const list = make(
+    "ol",
+    {},
+    ...me.guesses.map((guess) => make("li", {}, `${guess.ask} `, make("b", { textContent: spoken(guess) }))),
+  );
+  const forget = button(
+    "Forget it",
+    () => {
+      if (forget.textContent !== "Forget all?") {
+        forget.textContent = "Forget all?";
+        return;
+      }
+      me.guesses = [];
+      keep();
+      showsGuesses = false;
+      show(state);
+    },
+    { className: "wide" },
+  );
+  const record = state.record;
+  const keeper = record
+    ? make("p", {}, make("a", { href: `${record}#${told()}`, textContent: "Keep it, and see what to read again" }))
+    : button("Save it as a file", save, { className: "wide" });
+  kept.replaceChildren(list, keeper, make("p", {}), forget);
+}
+
+// What follows the # of a link is sent to no server.
+function told() {
+  const all = new URLSearchParams({ on: new Date(me.at).toLocaleDateString("sv") });
+  for (const { id, said } of me.guesses) for (const text of said) all.append(id, text ?? "");
+  return all;
+}
+
+function save() {
+  const lines = me.guesses.map((guess) => `${guess.id}: ${guess.ask}\n    ${spoken(guess)}\n`);
+  const file = new Blob([`What I guessed, ${new Date(me.at).toLocaleDateString("sv")}\n\n${lines.join("\n")}`], {
+    type: "text/plain",
+  });
+  make("a", { href: URL.createObjectURL(file), download: "what-i-guessed.txt" }).click();
+}
+
+one("mine").onclick = () => {
+  showsGuesses = !showsGuesses;
+  one("said").textContent = "";
+  show(state ?? { phase: "wait" });
+};
+one("join").onsubmit = (event) => {
+  event.preventDefault();
+  join(one("code").value);
+};
+const scanned = location.hash.slice(1);
+show({ phase: me.token ? "wait" : "out" });
+if (scanned && scanned !== me.code) join(scanned);
+else if (me.token) listen();
+else if (scanned) join(scanned);

@@ -1,0 +1,45 @@
+"""The page on which a student keeps what they guessed in lectures, and finds what to read again.
+
+A phone leads here at the end of a lecture, by a link whose guesses stand behind the #, which is sent to nobody.
+"""
+
+import json
+from pathlib import Path
+
+from workbench.board import modules
+
+from ..deck.notes import choices_of
+from ..deck.pictures import by_slide
+
+SCRIPT = Path(__file__).with_name("record.js")
+
+
+def write(asked, target):
+    """The page's script, with the questions that lectures ask; asked is what `questions` found on all pages."""
+    data = json.dumps(asked, ensure_ascii=False).replace("<", "\\u003c")
+    script = modules.script(SCRIPT).replace("const ASKED = {};", f"const ASKED = {data};")
+    target.write_text(script, encoding="utf-8", newline="\n")
+
+
+def questions(lesson_page, name, page):
+    """A question's id → what is to be known of it, of the questions of a lesson that stand on the page of this name."""
+    heading, found = "", {}
+    there = {cell.id for cell in page.cells}
+    for first, *others in by_slide(lesson_page.notebook):
+        for cell in (first, *others):
+            if cell.cell_type == "markdown" and cell.source.startswith("#"):
+                heading = cell.source.partition("\n")[0].lstrip("# ")
+            shown = lesson_page.found.get(cell.id)
+            if shown and shown.question and cell.id in there:
+                deck = first.metadata.get("deck", {})
+                found[shown.question["id"]] = {
+                    "lesson": f"{lesson_page.lesson.number}. {lesson_page.heading}",
+                    "at": f"notebooks/{name}.html#guess-{cell.id}",
+                    "section": heading,
+                    "ask": deck.get("ask", heading).replace("`", ""),
+                    "answer": shown.html,
+                    "question": shown.question,
+                    "choices": choices_of(first),
+                    "right": deck.get("right"),
+                }
+    return found

@@ -1,0 +1,237 @@
+"""A lecture that is answered by phone: what the hall sees and when, and what the lecturer alone sees."""
+
+import json
+import urllib.error
+import urllib.request
+
+import preloaded_kernels
+import pytest
+from deck_page import LOOK_AT_ALL, SLIDE, jump, number_of, slide_with, until
+from lab_page import wait_for
+from paths import LESSONS
+from ports import free_ports
+
+from authors.deck import serve
+
+BARS = SLIDE + ":is(.choice, .vote)[data-hands]"
+LEFT = SLIDE + ".phones"
+
+
+class Lecture:
+    """A deck that phones can answer; its phones are requests, as the page has tests of its own."""
+
+    def __init__(self, address):
+        self.address, self.tokens = address, []
+
+    def now(self):
+        with urllib.request.urlopen(f"{self.address}/hall?token=test") as events:
+            return json.loads(events.readline().removeprefix(b"data: "))
+
+    def ask(self, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(self.now()["address"] + path, data) as answer:
+            return json.loads(answer.read())
+
+    def look(self):
+        """Every phone asks what there is, so that it counts as here."""
+        return [self.ask(f"state?token={token}") for token in self.tokens][-1]
+
+    def vote(self, *texts):
+        """As many phones as texts, each with its own."""
+        while len(self.tokens) < len(texts):
+            self.tokens.append(self.ask("join", {"code": self.now()["code"]})["token"])
+        round = self.look()["round"]
+        for token, text in zip(self.tokens, texts, strict=False):
+            self.ask("vote", {"token": token, "round": round, "text": text})
+
+
+@pytest.fixture(scope="module")
+def lecture(tmp_path_factory):
+    """What `course.py present 03 --hall` starts."""
+    port, log = free_ports(1), tmp_path_factory.mktemp("voting") / "server.log"
+    options = ["--hall", "--address", "127.0.0.1", "--no-browser", "--allow-root", f"--ServerApp.port={port}"]
+    options += ["--IdentityProvider.token=test"]
+    with preloaded_kernels.server(serve.main, [str(LESSONS[2]), *options], log) as server:
+        wait_for(f"http://127.0.0.1:{port}", server.is_alive, log)
+        yield Lecture(f"http://127.0.0.1:{port}")
+
+
+@pytest.fixture(scope="module")
+def deck(show, lecture):
+    page = show(f"{lecture.address}/deck/03_masking?token=test")
+    yield page
+    assert not page.complaints
+
+
+def left(page, text):
+    page.locator(LEFT).filter(has_text=text).wait_for()
+
+
+def to_the_truth(page):
+    while not page.locator(f"{SLIDE.strip()}.answered").count():
+        page.keyboard.press("PageDown")
+
+
+def test_hall_sees_how_many_and_with_the_truth_what_they_mistake(deck, lecture):
+    jump(deck, slide_with(deck, ".choice", 1))
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    lecture.vote("1", "1", "less", "more")
+    left(deck, "4 of 4 answered")
+    assert deck.locator(BARS).count() == 0, "nothing leans"
+    deck.keyboard.press("v")
+    left(deck, "closed")
+    deck.keyboard.press("v")
+    left(deck, "second vote: 0 of 4")
+    lecture.vote("1", "less", "less", "less")
+    left(deck, "4 of 4 answered")
+    assert deck.locator(BARS).count() == deck.locator(SLIDE + ".right").count() == 0
+    to_the_truth(deck)
+    deck.locator(BARS + ".right").wait_for()
+    seen = {
+        bar.evaluate("(bar) => bar.firstChild.data"): bar.get_attribute("data-hands")
+        for bar in deck.locator(BARS).all()
+    }
+    assert seen == {"1": "2 → 1", "less": "1 → 3", "more": "1 → 0"}
+    assert deck.locator(SLIDE + ".choice small").all_inner_texts() == ["divided again"]
+    assert "nothing here does that" in deck.locator(SLIDE + ".commonest").inner_text()
+    assert lecture.now()["phase"] == "closed", "the truth closes the vote"
+    assert deck.evaluate(LOOK_AT_ALL, number_of(deck)) == []
+
+
+def test_no_vote_is_lost_by_a_key_too_many(deck, lecture):
+    number = slide_with(deck, ".choice", 2)
+    jump(deck, number)
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    deck.keyboard.press("v")
+    left(deck, "closed")
+    deck.keyboard.press("v")
+    deck.locator(LEFT).filter(has_not_text="second").filter(has_text="0 of 4").wait_for()
+    lecture.vote("nan", "nan")
+    left(deck, "2 of 4")
+    while deck.locator(SLIDE + ".step:not(.visible)").count() > 1:
+        deck.keyboard.press("PageDown")
+    deck.keyboard.press("PageDown")
+    left(deck, "2 of 4 answered, closed")
+    assert not deck.locator(f"{SLIDE.strip()}.answered").count(), "next too early gives nothing away"
+    deck.keyboard.press("v")
+    left(deck, "● 2 of 4")
+    jump(deck, number + 1)
+    jump(deck, number)
+    left(deck, "closed")
+    deck.keyboard.press("v")
+    left(deck, "● 2 of 4")
+    deck.keyboard.press("v")
+    left(deck, "2 of 4 answered, closed")
+    deck.keyboard.press("v")
+    left(deck, "second vote: 0 of 4")
+    lecture.vote("0.27", "0.27", "0.27")
+    left(deck, "3 of 4")
+    for shown in ("Both votes are in", "The answer was shown"):
+        if shown == "Both votes are in":
+            deck.keyboard.press("v")
+            left(deck, "3 of 4 answered, closed")
+        else:
+            to_the_truth(deck)
+            deck.keyboard.press("PageUp")
+        deck.keyboard.press("v")
+        deck.get_by_text(shown).wait_for()
+        left(deck, "second vote: 3 of 4 answered, closed")
+    deck.keyboard.press("Shift+V")
+    deck.get_by_role("button", name="anew").click()
+    deck.locator(LEFT).wait_for(state="detached")
+
+
+def test_overview_gives_no_answer_away_and_opens_no_vote(deck, lecture):
+    number = slide_with(deck, ".choice", 1)
+    for key in ("Escape", "ArrowRight", "ArrowRight", "v", "Escape", *str(number), "Enter"):
+        deck.keyboard.press(key)
+    until(deck, f"Reveal.getSlides().indexOf(Reveal.getCurrentSlide()) === {number - 1}")
+    assert not deck.locator(f"{SLIDE.strip()}.answered").count()
+    assert lecture.now()["phase"] != "open"
+
+
+def test_numbers_that_phones_type_are_grouped_by_what_they_mistake(deck, lecture):
+    number = slide_with(deck, "[data-question]:not(:has(.choice))")
+    jump(deck, number)
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    assert lecture.ask(f"state?token={lecture.tokens[0]}")["question"]["size"] == 3
+    lecture.vote("1; 0; 0", "1,0; 0; 0", "0.14; 0.43; 0.43", "7; 7; 7")
+    left(deck, "4 of 4")
+    to_the_truth(deck)
+    deck.locator(BARS + ".right").wait_for()
+    shown = [(bar.get_attribute("data-value"), bar.get_attribute("data-hands")) for bar in deck.locator(BARS).all()]
+    assert dict(shown)["1, 0, 0"] == "2" and dict(shown)["other answers"] == "1" and len(shown) == 3
+    assert deck.locator(SLIDE + ".vote small").all_inner_texts() == ["without the mask"]
+    assert "7, 7" not in deck.locator(SLIDE.strip()).inner_text(), "no free text is shown"
+
+
+def test_speaker_sees_names_at_once_and_what_evidence_suggests(deck, lecture):
+    jump(deck, slide_with(deck, ".choice", 3))
+    with deck.expect_popup() as opened:
+        deck.keyboard.press("s")
+    panel = opened.value.locator(".hall-votes")
+    copy = opened.value.frame_locator("#current-slide iframe").locator("section.present > section.present .choice")
+    copy.first.wait_for()
+    opened.value.keyboard.press("v")
+    for texts, advice in (("one", "one", "one", "three"), "explain"), (("one", "three", "three", "one"), "talk"):
+        left(deck, "of 4")
+        lecture.vote(*texts)
+        panel.filter(has_text=advice).wait_for()
+        panel.filter(has_text="✓ right").wait_for()
+        deck.wait_for_timeout(300)  # as people type, no faster
+    assert deck.locator(BARS).count() == 0
+    opened.value.close()
+    deck.keyboard.press("PageUp")
+
+
+def test_a_vote_ends_with_its_slide_and_a_reload_changes_nothing(deck, lecture):
+    number = slide_with(deck, ".choice", 0)
+    jump(deck, number)
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    lecture.vote("0", "0", "more than 0")
+    left(deck, "3 of")
+    jump(deck, number - 1)
+    until(deck, "document.querySelector('section.present > section.present .phones') === null")
+    jump(deck, number)
+    left(deck, "3 of 4 answered, closed")
+    deck.reload()
+    left(deck, "3 of 4 answered, closed")
+    assert lecture.now()["phase"] == "closed"
+
+
+def test_speaker_window_of_another_deck_drives_nothing(deck, lecture):
+    with deck.expect_popup() as opened:
+        deck.keyboard.press("s")
+    opened.value.frame_locator("#current-slide iframe").locator("section.present").first.wait_for()
+    with opened.value.expect_event("close"):
+        deck.goto(f"{lecture.address}/deck/01_by_hand?token=test")
+    deck.get_by_text("s opens this one's").wait_for()
+    deck.goto(f"{lecture.address}/deck/03_masking?token=test")
+
+
+def test_code_is_on_a_sheet_for_who_comes_late(deck, lecture):
+    jump(deck, 1)
+    lecture.look()
+    deck.keyboard.press("v")
+    sheet = deck.get_by_role("dialog", name="Votes by phone")
+    sheet.get_by_text(lecture.now()["code"]).wait_for()
+    sheet.get_by_text("4 phones here").wait_for()
+    assert sheet.locator("svg").bounding_box()["height"] > 300
+    before = lecture.now()["code"]
+    sheet.get_by_role("button", name="New code").click()
+    sheet.get_by_text("No phone here yet").wait_for()
+    assert lecture.now()["code"] != before and sheet.get_by_text(before).count() == 0
+    deck.keyboard.press("Escape")
+    sheet.wait_for(state="hidden")
+    assert number_of(deck) == 1 and not deck.evaluate("Reveal.isPaused() || Reveal.isOverview()")
+
+
+def test_only_the_decks_token_gives_orders(lecture):
+    with urllib.request.urlopen(f"{lecture.address}/hall") as answer:
+        assert "/login" in answer.url
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(f"{lecture.address}/hall", b'{"do": "close"}')

@@ -1,0 +1,224 @@
+"""The phone's page, as fingers, keyboards and bad networks meet it."""
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT as AXE
+from vote_server import NUMBERS, WORDS, VoteServer
+
+PHONES = {"small": (320, 568), "large": (390, 844)}
+SHAPE = {"id": "02.query-shape", "ask": "Which shape has query?", "kind": "shape"}
+SET = {"id": "03.moved", "ask": "Which outputs move?", "kind": "set", "options": ["0 I", "1 like", "2 tea"], "first": 0}
+EACH = {"id": "05.dead", "ask": "nan or finite?", "kind": "each", "options": ["nan", "finite"], "size": 2}
+ANSWERED = [  # a question, the buttons that are pressed, and what is counted
+    (NUMBERS, ["minus", "0", "point", "5", "next box", "not a number", "Send"], "−0.5; nan"),
+    (NUMBERS, ["7", "8", "delete", "per cent", "next box", "1", "divided by", "infinity", "Send"], "7%; 1/∞"),
+    (SHAPE, ["2", "next box", "6", "one size more", "3", "one size more", "one size less", "Send"], "2; 6; 3"),
+    (WORDS, ["no"], "no"),
+    (SET, ["0 I", "1 like", "2 tea", "1 like", "Send"], "0; 2"),
+    (SET, ["0 I", "none of them", "Send"], "none"),
+    (EACH, ["1: finite", "2: finite", "1: nan", "Send"], "nan; finite"),
+]
+TOO_SMALL = """() => [...document.querySelectorAll("button, input")].filter((node) => {
+  const { width, height } = node.getBoundingClientRect();
+  return width && (width < 44 || height < 44);
+}).map((node) => node.outerHTML)"""
+SCROLLS = "document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth"
+IS_IN = "JSON.parse(localStorage.getItem('hall:me') ?? '{}').token"
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
+
+
+@pytest.fixture(scope="module")
+def server():
+    one = VoteServer("https://site.test/course")
+    one.order({"do": "share"})
+    yield one
+    one.end()
+
+
+@pytest.fixture
+def phone(browser, server):
+    """A phone that has come in by the QR code."""
+    # what a test waits for is a function, which the page's own policy forbids
+    context = browser.new_context(viewport={"width": 320, "height": 568}, has_touch=True, bypass_csp=True)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.goto(server.scanned())
+    page.wait_for_function(IS_IN)
+    yield page
+    assert not page.complaints
+    context.close()
+
+
+def says(page, text):
+    page.get_by_text(text).first.wait_for()
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).tap()
+
+
+def counted(server):
+    return server.rounds()[-1]["votes"]
+
+
+@pytest.mark.parametrize(("question", "buttons", "text"), ANSWERED)
+def test_every_form_is_answered_by_fingers_alone(server, phone, question, buttons, text):
+    server.open(question)
+    says(phone, question["ask"])
+    for name in buttons:
+        press(phone, name)
+    server.until(lambda: counted(server) == {text: 1})
+    says(phone, "You said")
+    for size in PHONES.values():
+        phone.set_viewport_size({"width": size[0], "height": size[1]})
+        assert not phone.evaluate(SCROLLS) and phone.evaluate(TOO_SMALL) == []
+    for scheme in ("light", "dark"):
+        phone.emulate_media(color_scheme=scheme)
+        phone.evaluate(AXE)
+        wrong = phone.evaluate("(rules) => axe.run(document, rules)", RULES)["violations"]
+        assert [one["id"] for one in wrong] == []
+
+
+def test_numbers_are_typed_on_a_keyboard_too(server, phone):
+    server.open(NUMBERS)
+    says(phone, NUMBERS["ask"])
+    phone.get_by_label("Number 1 of 2").focus()
+    phone.keyboard.type("0,5")
+    phone.keyboard.press("Tab")
+    phone.keyboard.type("1,5")
+    phone.keyboard.press("Enter")
+    server.until(lambda: counted(server) == {"0,5; 1,5": 1})
+
+
+def test_what_is_half_filled_is_not_sent(server, phone):
+    server.open(NUMBERS)
+    says(phone, NUMBERS["ask"])
+    press(phone, "1")
+    press(phone, "Send")
+    says(phone, "still empty")
+    phone.get_by_label("Number 1 of 2").fill("half")
+    phone.get_by_label("Number 2 of 2").fill("abc")
+    press(phone, "Send")
+    says(phone, "Numbers are asked for.")
+    assert counted(server) == {}
+
+
+def test_a_vote_waits_for_the_network_and_is_then_sent(server, phone):
+    server.open(WORDS)
+    says(phone, WORDS["ask"])
+    phone.context.set_offline(True)
+    press(phone, "yes")
+    says(phone, "Not sent yet")
+    phone.context.set_offline(False)
+    server.until(lambda: counted(server) == {"yes": 1})
+    says(phone, "You said: yes")
+
+
+def test_a_vote_that_comes_too_late_is_in_no_later_question(server, phone):
+    server.open(WORDS)
+    says(phone, WORDS["ask"])
+    phone.context.set_offline(True)
+    press(phone, "yes")
+    says(phone, "Not sent yet")
+    server.open(SET)
+    phone.context.set_offline(False)
+    says(phone, SET["ask"])
+    says(phone, "Too late: that vote was closed.")
+    press(phone, "2 tea")
+    press(phone, "Send")
+    server.until(lambda: counted(server) == {"2": 1})
+    assert server.now["votes"][WORDS["id"]][-1]["votes"] == {}
+
+
+def test_a_page_that_is_loaded_again_goes_on(server, phone):
+    server.open(WORDS)
+    says(phone, WORDS["ask"])
+    press(phone, "no")
+    says(phone, "You said: no")
+    phone.reload()
+    says(phone, "You said: no")
+    before = server.now["phones"]
+    press(phone, "yes")
+    server.until(lambda: counted(server) == {"yes": 1} and server.now["phones"] == before)
+
+
+def test_two_tabs_of_a_phone_say_the_same(server, phone):
+    other = phone.context.new_page()
+    other.goto(server.now["address"])
+    server.open({**EACH, "ask": "In both tabs?"})
+    for tab, buttons, text in ((phone, ["1: nan", "2: nan"], "nan, nan"), (other, ["2: finite"], "nan, finite")):
+        says(tab, "In both tabs?")
+        for name in [*buttons, "Send"]:
+            press(tab, name) if tab is phone else tab.get_by_role("button", name=name).click()
+        says(phone, f"You said: {text}")
+        says(other, f"You said: {text}")
+    other.close()
+
+
+def test_a_server_that_has_gone_is_said(browser):
+    server, page = VoteServer(), browser.new_page(bypass_csp=True)
+    page.goto(server.scanned())
+    page.wait_for_function(IS_IN)
+    server.end()
+    says(page, "No connection. It is tried")
+    page.close()
+
+
+def test_who_was_thrown_out_comes_in_by_the_new_code(server, phone):
+    old = server.now["code"]
+    server.order({"do": "code"})
+    says(phone, "The code has changed")
+    server.until(lambda: server.now["code"] != old)
+    phone.get_by_label("The code on the screen").fill(server.now["code"].lower())
+    press(phone, "Come in")
+    server.open(WORDS)
+    says(phone, WORDS["ask"])
+
+
+def test_events_that_never_come_through_are_asked_for(server, browser):
+    page = browser.new_page(bypass_csp=True)
+    page.route("**/events*", lambda route: route.abort())
+    page.goto(server.scanned())
+    server.open({**WORDS, "ask": "Is it asked for?"})
+    says(page, "Is it asked for?")
+    page.get_by_role("button", name="yes").click()
+    server.until(lambda: counted(server) == {"yes": 1})
+    page.close()
+
+
+def test_at_the_end_there_is_a_link_with_what_was_guessed(server, phone):
+    server.open(WORDS)
+    says(phone, WORDS["ask"])
+    press(phone, "no")
+    says(phone, "You said: no")
+    server.open(WORDS, again=True)
+    says(phone, "Once more")
+    press(phone, "yes")
+    says(phone, "You said: yes")
+    server.order({"do": "end"})
+    says(phone, "no, then yes")
+    link = phone.get_by_role("link").get_attribute("href")
+    assert link.startswith("https://site.test/course/record.html#on=")
+    assert link.endswith("&02.thrown-away=no&02.thrown-away=yes")
+    press(phone, "Forget it")
+    press(phone, "Forget all?")
+    phone.reload()
+    says(phone, "The lecture is over.")
+    assert phone.get_by_role("button", name="What you guessed").count() == 0
+
+
+def test_without_a_site_what_was_guessed_is_a_file(browser):
+    server = VoteServer()
+    page = browser.new_page(bypass_csp=True)
+    page.goto(server.scanned())
+    page.wait_for_function(IS_IN)
+    server.open(WORDS)
+    page.get_by_role("button", name="no", exact=True).click()
+    says(page, "You said: no")
+    server.order({"do": "end"})
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save it as a file").click()
+    assert "Is this attention?\n    no" in saved.value.path().read_text(encoding="utf-8")
+    page.close()
+    server.end()

@@ -1,0 +1,211 @@
+"""The vote server, met over HTTP by phones and by those who mean it harm."""
+
+import json
+import os
+import socket
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from vote_server import NUMBERS, WORDS, VoteServer
+
+
+@contextmanager
+def started(**settings):
+    server = VoteServer(**settings)
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+@pytest.fixture
+def server():
+    with started() as one:
+        yield one
+
+
+def test_votes_are_counted_by_text_and_the_last_one_counts(server):
+    one, other = server.join(), server.join()
+    server.open()
+    assert [server.vote(one, "0.5; 1.5"), server.vote(other, "1; 2")] == [200, 200]
+    time.sleep(0.3)
+    assert server.vote(one, "1; 2") == 200
+    server.until(lambda: server.rounds()[-1]["votes"] == {"1; 2": 2})
+    assert (server.now["phones"], server.rounds()[-1]["answered"]) == (2, 2)
+
+
+def test_a_late_vote_lands_nowhere(server):
+    phone = server.join()
+    first = server.open()
+    server.order({"do": "close"})
+    server.until(lambda: server.now["phase"] == "closed")
+    assert server.vote(phone, "1; 2", first) == 409
+    server.open(WORDS)
+    assert server.vote(phone, "yes", first) == 409
+    assert server.vote(phone, "yes") == 200
+    server.until(lambda: server.rounds()[-1]["votes"] == {"yes": 1})
+    assert server.now["votes"]["01.new-bank"][-1]["votes"] == {}
+
+
+def test_second_vote_stands_beside_the_first(server):
+    phone = server.join()
+    server.open()
+    server.vote(phone, "1; 2")
+    server.until(lambda: server.rounds()[-1]["answered"] == 1)
+    server.open(again=True)
+    time.sleep(0.3)
+    server.vote(phone, "3; 4")
+    server.until(lambda: [one["votes"] for one in server.rounds()] == [{"1; 2": 1}, {"3; 4": 1}])
+
+
+def test_phone_is_told_all_there_is_whenever_it_comes(server):
+    phone = server.join()
+    events = server.events(phone)
+    assert next(events)["phase"] == "wait"
+    server.open()
+    assert next(events)["question"] == NUMBERS
+    events.close()
+    late = server.join()
+    state = json.loads(server.ask("GET", f"/state?token={late}")[1])
+    assert state == next(server.events(late))
+    assert (state["phase"], state["round"], state["again"]) == ("open", server.round, False)
+
+
+def test_no_right_answer_gets_to_a_phone(server):
+    phone = server.join()
+    server.open({**NUMBERS, "leaves": [0.5, 1.5], "slips": [{"name": "swapped"}], "answer": "0.5"})
+    assert next(server.events(phone))["question"] == NUMBERS
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400), (b"votes", 400), (b"[]", 400), (b"[" * 500, 400), (b"\xff", 400), (b"x" * 2000, 400),
+        ({"round": "1"}, 409), ({"round": True}, 409), ({"round": 1.0}, 409), ({"round": None}, 409),
+        ({"text": 5}, 400), ({"text": ""}, 400), ({"text": ["1"]}, 400), ({"text": "5" * 81}, 400),
+        ({"text": "<b>1</b>"}, 400), ({"text": "1\n2"}, 400), ({"text": "\ud800"}, 400), ({"text": "fr@x.com"}, 400),
+        ({"token": None}, 403), ({"token": "a.b"}, 403), ({"token": "é.é"}, 403), ({"token": 7}, 403),
+    ],
+)  # fmt: skip
+def test_bad_votes_are_refused_and_change_nothing(shared_server, body, status):
+    server, phone = shared_server
+    sent = {"token": phone, "round": server.round, "text": "1; 2"}
+    assert server.ask("POST", "/vote", {**sent, **body} if isinstance(body, dict) else body)[0] == status
+    server.until(lambda: server.rounds()[-1]["votes"] == {"3; 4": 1})
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with started() as server:
+        phone = server.join()
+        server.open()
+        server.vote(phone, "3; 4")
+        time.sleep(0.3)
+        yield server, phone
+
+
+def test_what_is_no_option_is_no_answer(server):
+    phone = server.join()
+    server.open(WORDS)
+    assert [server.vote(phone, text) for text in ("maybe", "Yes", "yes")] == [400, 400, 200]
+
+
+def test_a_forged_token_is_refused(server):
+    phone = server.join()
+    name, _, signature = phone.partition(".")
+    server.open()
+    assert {server.vote(forged, "1; 2") for forged in (name, f"{name}.", f"{name}.{signature[::-1]}")} == {403}
+    assert server.ask("GET", f"/state?token={name}.x")[0] == server.ask("GET", "/events?token=")[0] == 403
+
+
+def test_votes_come_no_faster_than_a_person_types(server):
+    phone = server.join()
+    server.open()
+    assert [server.vote(phone, "1; 2"), server.vote(phone, "1; 3")] == [200, 429]
+    statuses = []
+    for _ in range(20):
+        time.sleep(0.26)
+        statuses.append(server.vote(phone, "2; 2"))
+    assert statuses == [200] * 19 + [429]
+
+
+def test_wrong_code_says_nothing_of_the_question(server):
+    server.open()
+    status, said = server.ask("POST", "/join", {"code": "0000"})
+    assert (status, json.loads(said)) == (404, {"says": "No hall has this code."})
+    assert server.join(f" {server.now['code'].lower()} ") not in (404, 400)
+
+
+def test_one_address_takes_eight_places_unless_many_share_it(server):
+    assert [isinstance(server.join(), str) for _ in range(10)] == [True] * 8 + [False] * 2
+    server.until(lambda: server.now["refused"] == 2)
+    server.order({"do": "share"})
+    server.until(lambda: server.now["shared"])
+    places = [server.join() for _ in range(593)]
+    assert isinstance(places[591], str) and places[592] == 503
+
+
+def test_new_code_throws_everybody_out(server):
+    phone, old = server.join(), server.now["code"]
+    events = server.events(phone)
+    assert next(events)["phase"] == "wait"
+    server.open()
+    assert next(events)["phase"] == "open"
+    server.order({"do": "code"})
+    assert [told["phase"] for told in events] == ["gone"]
+    server.until(lambda: server.now["code"] != old and server.now["phones"] == 0)
+    assert server.vote(phone, "1; 2") == 403
+    assert server.join(old) == 404
+    assert server.vote(server.join(), "1; 2") == 200
+
+
+@pytest.mark.parametrize("path", ["/api/kernels", "/tree", "/?x=/../server.py", "/server.py", "/desk"])
+def test_nothing_else_is_served(shared_server, path):
+    status, said = shared_server[0].ask("GET", path)
+    assert (status, said) == (404, b"") if "?" not in path else b"tornado" not in said
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("path", ["/", "/state", "/events", "/open", "/close", "/reveal"])
+def test_nothing_on_the_network_opens_or_reveals(shared_server, method, path):
+    server, _ = shared_server
+    assert server.ask(method, path, {"do": "close"})[0] in (404, 405)
+    server.until(lambda: server.rounds()[-1]["open"])
+
+
+def test_page_is_small_and_asks_nobody_else(server):
+    status, packed = server.ask("GET", "/", **{"Accept-Encoding": "gzip"})
+    page = server.ask("GET", "/")[1].decode()
+    assert status == 200 and len(packed) < 6 * 1024
+    assert "http" not in page.replace("http-equiv", "") and page.endswith("</html>\n")
+
+
+def test_half_sent_requests_keep_nobody_waiting(server):
+    phone = server.join()
+    server.open()
+    hanging = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(400)]
+    for line in hanging:
+        line.send(b"POST /vote HTTP/1.1\r\nHost: x\r\n")
+    begun = time.monotonic()
+    assert server.vote(phone, "1; 2") == 200 and time.monotonic() - begun < 5
+    for line in hanging:
+        line.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").is_file(), reason="only Linux shows what a process holds")
+def test_process_holds_nothing_of_ours(monkeypatch, tmp_path):
+    monkeypatch.setenv("JUPYTER_TOKEN", "secret-of-the-deck")
+    with open(tmp_path / "grades.csv", "w"), started() as server:
+        process = Path(f"/proc/{server.process.pid}")
+        assert set(os.environ) > {one.partition("=")[0] for one in (process / "environ").read_text().split("\0")} - {""}
+        assert "secret-of-the-deck" not in (process / "environ").read_text()
+        opened = [os.readlink(one) for one in (process / "fd").iterdir()]
+        assert not [name for name in opened if "grades" in name or name.startswith("/work")]
+
+
+def test_it_ends_with_the_deck_and_writes_nothing(server, tmp_path):
+    server.join()
+    server.process.stdin.close()
+    assert server.process.wait(20) == 0

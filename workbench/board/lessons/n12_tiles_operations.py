@@ -1,0 +1,111 @@
+"""What only the board of notebook 12 computes: rows of scores heard tile by tile. The page's half stands beside it."""
+
+import math
+
+import torch
+
+from attn_lib.online import finish
+
+from ..operations import column_words, operation, row_words, same_words
+
+ORDERS = ("forwards", "backwards", "largest first")
+MASKS = ("none", "causal", "first two keys")
+FAULTS = {  # name → powers of the factor on o and on l
+    "none": (1, 1),
+    "factor missing on o": (0, 1),
+    "factor missing on ℓ": (1, 0),
+    "factor missing on both": (0, 0),
+    "factor upside down": (-1, -1),
+    "no care for −∞": (1, 1),
+    "−10000 for −∞": (1, 1),
+}
+CARELESS, STAND_IN = 5, 6  # places among the faults
+
+
+def _reading(sorting, mask, rows, keys, order, first):
+    """Where the blocks of keys begin that are read, in order, for the rows from `first` on.
+
+    Those behind the last key that anybody hears are spared, as in `pass_keys`. Which is the largest, the scores
+    `sorting` say: those at the start, so that a score changed later may be read late all the same.
+    """
+    heard = mask[first : first + rows].bool()
+    lefts = list(range(0, int(heard.any(dim=0).nonzero().max()) + 1, keys)) if heard.any() else []
+    if order == ORDERS.index("largest first"):
+        open_ = sorting[first : first + rows].masked_fill(~heard, -math.inf)
+        return sorted(lefts, key=lambda left: -open_[:, left : left + keys].max().item())
+    return lefts if order == ORDERS.index("forwards") else lefts[::-1]
+
+
+def _states(scores, values, heard, lefts, keys, fault):
+    """(m, l, o) of one query after each of these blocks."""
+    on_o, on_l = list(FAULTS.values())[fault]
+    silent, states = -1e4 if fault == STAND_IN else -math.inf, []
+    for left in lefts:
+        s = scores[left : left + keys].masked_fill(~heard[left : left + keys].bool(), silent)
+        before = states[-1] if states else (s.new_tensor(-math.inf), s.new_zeros(()), values.new_zeros(values.size(1)))
+        m = torch.maximum(before[0], s.max())
+        unit = m if fault == CARELESS or m > -math.inf else torch.zeros_like(m)
+        p, factor = torch.exp(s - unit), torch.exp(before[0] - unit)
+        scaled = (factor**on_l * before[1], factor**on_o * before[2]) if states else before[1:]
+        states.append((m, scaled[0] + p.sum(), scaled[1] + p @ values[left : left + keys]))
+    return states
+
+
+@operation
+def who_hears(a, *, which):
+    """A mask of the size of a: nobody's, the future's, or that of the first two keys."""
+    queries, keys = torch.arange(a.size(0))[:, None], torch.arange(a.size(1))
+    return [keys >= 0, keys <= queries, keys >= 2][which].expand(a.shape).double()
+
+
+@operation(words=same_words)
+def tiles_now(scores, mask, sorting, *, rows, keys, order, read):
+    """Of each place's tile: as which of its rows it was read, counted from 1, 0 if it will be; nan if it is spared."""
+    places = torch.full_like(scores, math.nan)
+    for first in range(0, scores.size(0), rows):
+        for place, left in enumerate(_reading(sorting, mask, rows, keys, order, first), start=1):
+            places[first : first + rows, left : left + keys] = place if place <= read else 0
+    return places
+
+
+@operation
+def passing(scores, values, mask, sorting, *, query, rows, keys, order, read, fault=0):
+    """A query's m, l and o, a row for each block of keys that it has read; rows of blocks to come are nan."""
+    film = torch.full((scores.size(1), 2 + values.size(1)), math.nan, dtype=scores.dtype)
+    lefts = _reading(sorting, mask, rows, keys, order, query // rows * rows)[:read]
+    for row, (m, l, o) in zip(film, _states(scores[query], values, mask[query], lefts, keys, fault), strict=False):
+        row[:] = torch.cat([m[None], l[None], o])
+    return film
+
+
+@operation
+def output_so_far(film):
+    """o / l in the last row that is there, or 0 while nobody was heard."""
+    there = film[~film.isnan().all(dim=1)]
+    return (
+        finish(*(there[-1:, part] for part in (slice(0, 1), slice(1, 2), slice(2, None))))[0]
+        if len(there)
+        else (torch.zeros_like(film[:1, 2:]))
+    )
+
+
+@operation(words=row_words)
+def outputs_in_tiles(scores, values, mask, sorting, *, rows, keys, order, fault=0):
+    """The output of every query when all its tiles were read."""
+    outputs = torch.zeros(scores.size(0), values.size(1), dtype=scores.dtype)
+    for query in range(scores.size(0)):
+        lefts = _reading(sorting, mask, rows, keys, order, query // rows * rows)
+        for m, l, o in _states(scores[query], values, mask[query], lefts, keys, fault)[-1:]:
+            outputs[query] = finish(m[None], l[None], o)[0]
+    return outputs
+
+
+@operation(words=column_words)
+def bytes_moved(scores, values, mask, *, rows, keys):
+    """Bytes of two-byte numbers: of all tiles that are read, rows outside, and of the whole matrix."""
+    (n, m), d = scores.shape, values.size(1)
+    tiles = n * 2 * d + n  # queries, outputs and one number of each row
+    for first in range(0, n, rows):
+        lefts = _reading(scores, mask, rows, keys, 0, first)
+        tiles += sum(min(keys, m - left) for left in lefts) * 2 * d
+    return torch.tensor([[2.0 * tiles, 2.0 * (4 * n * m + 2 * (n + m) * d)]], dtype=scores.dtype)

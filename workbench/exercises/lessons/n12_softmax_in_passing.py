@@ -1,0 +1,833 @@
+"""Exercises of notebook 12: one more key, two outputs merged, attention in tiles, and the way back through a block."""
+
+import math
+from functools import partial, reduce
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from attn_lib import online
+from attn_lib.functional import scaled_dot_product_attention
+
+from ..engine.function import function
+from ..engine.probes import normal
+
+# --------------------------------------------------------------------------------------------------------- 12.1
+
+
+def _step(m, l, o, score, value):
+    new_m = torch.maximum(m, score)
+    factor, p = torch.exp(m - new_m), torch.exp(score - new_m)
+    return new_m, factor * l + p, factor * o + p * value
+
+
+def _kept(m, l, score, *, seed, width=3):
+    """What is kept of a row, the score of the next key, and values with numbers of both signs."""
+    numbers = (torch.tensor(float(x)) for x in (m, l, score))
+    m, l, score = numbers
+    o = normal(width, seed=seed) * l if l else torch.zeros(width)
+    return m, l, o, score, normal(width, seed=seed + 1)
+
+
+def _drawn_rows(rng):
+    m = rng.randrange(-3, 4)
+    up, down = m + 1 + rng.random(), m - 1 - rng.random()
+    return [_kept(m, 1 + 2 * rng.random(), score, seed=rng.randrange(10**6)) for score in (up, down)]
+
+
+step = function(
+    "12.1",
+    _step,
+    as_="my_step(m, l, o, score, value)",
+    title="One more key",
+    section="12#three",
+    dtype=torch.float64,
+    shows=(_step,),
+    probes=[
+        _kept(2, 1.5, 4, seed=1),
+        _kept(4, 2.25, 1, seed=2, width=4),
+        _kept(-3, 1.25, -1, seed=3),
+        _kept(-1, 3.5, -2, seed=4, width=2),
+    ],
+    corner_cases=[_kept(-math.inf, 0, -2, seed=5), _kept(-math.inf, 0, -900, seed=6), _kept(-900, 2, -901, seed=7)],
+    random_probes=_drawn_rows,
+    returns=("the new m", "the new l", "the new o"),
+    hints=[
+        "Three lines: the new maximum, the factor for what was there, and the share of the new key, both below 1 or 1.",
+        "`torch.maximum(m, score)` is the new m. What was there is multiplied by e to the power of m minus the new m.",
+        "The new key adds p = e^(score − new m) to l, and p times its value to o. Nothing is divided yet.",
+    ],
+)
+
+
+def _stepped(m, l, o, score, value, *, on_l=1, on_o=1, top=torch.maximum, p_of=None):
+    new_m = top(m, score)
+    factor = torch.exp(m - new_m)
+    p = torch.exp(score - (new_m if p_of is None else p_of(m, score)))
+    return new_m, factor**on_l * l + p, factor**on_o * o + p * value
+
+
+@step.misconception(reread="12#hide")
+def output_not_rescaled(m, l, o, score, value):
+    """o is not rescaled.
+
+    l is in the new unit, o in the old one. Both were added up of e to the power of s − m, so both need the factor.
+    """
+    return _stepped(m, l, o, score, value, on_o=0)
+
+
+@step.misconception(reread="12#hide")
+def sum_not_rescaled(m, l, o, score, value):
+    """l is not rescaled.
+
+    o is in the new unit, l in the old one. Both were added up of e to the power of s − m, so both need the factor.
+    """
+    return _stepped(m, l, o, score, value, on_l=0)
+
+
+@step.misconception(reread="12#hide")
+def neither_rescaled(m, l, o, score, value):
+    """Neither l nor o is rescaled when a larger score comes.
+
+    The output then lies between the values all the same, so a glance does not see it.
+    """
+    return _stepped(m, l, o, score, value, on_l=0, on_o=0)
+
+
+@step.misconception()
+def upside_down(m, l, o, score, value):
+    """The factor stands upside down: e to the power of new minus old.
+
+    The maximum only grows, so e to the power of new minus old is 1 or more, and what was there would grow too. In a
+    larger unit it has to become smaller: old minus new.
+    """
+    return _stepped(m, l, o, score, value, on_l=-1, on_o=-1)
+
+
+@step.misconception()
+def old_maximum_forgotten(m, l, o, score, value):
+    """The new m is the score of the new key alone; the old maximum is forgotten.
+
+    It comes out right as long as nothing overflows: the unit cancels. But m is to be the largest score so far, since
+    only then no exponential is above 1.
+    """
+    return _stepped(m, l, o, score, value, top=lambda m, score: score)
+
+
+@step.misconception(reread="12#three")
+def divided_in_each_step(m, l, o, score, value):
+    """o is divided by l in each step, and rescaled again in the next one.
+
+    Divide once, at the very end; until then o is a sum.
+    """
+    new_m, new_l, new_o = _step(m, l, o, score, value)
+    return new_m, new_l, new_o / new_l
+
+
+@step.misconception(reread="12#three")
+def kept_divided(m, l, o, score, value):
+    """o is taken as divided by l: multiplied by it again, and divided anew.
+
+    Here o comes as a sum, not divided, and goes on as one. Divide once, at the very end.
+    """
+    new_m, new_l, _ = _step(m, l, o, score, value)
+    return new_m, new_l, (torch.exp(m - new_m) * l * o + torch.exp(score - new_m) * value) / new_l
+
+
+@step.misconception(reread="12#never")
+def no_maximum_subtracted(m, l, o, score, value):
+    """The new key is weighed by e to the power of its score, from which nothing is subtracted.
+
+    What was there is in units of e to the power of m; the new key's unit is 1. Bring both to the new maximum.
+    """
+    return torch.maximum(m, score), l + torch.exp(score), o + torch.exp(score) * value
+
+
+@step.misconception(reread="12#merge")
+def starts_at_zero(m, l, o, score, value):
+    """The maximum never falls below 0.
+
+    With scores around 0 nobody notices. When all are far below it, every exponential is 0, and so is l.
+    """
+    return _stepped(m, l, o, score, value, top=lambda m, score: torch.maximum(m, score).clamp(min=0))
+
+
+@step.misconception()
+def weighed_by_the_old_maximum(m, l, o, score, value):
+    """The new key is weighed by the old maximum.
+
+    What was there is in the new unit; the new key has to be, too: e to the power of score minus new m.
+    """
+    return _stepped(m, l, o, score, value, p_of=lambda m, score: m)
+
+
+@step.misconception(reread="12#never")
+def never_rescaled(m, l, o, score, value):
+    """m stays as it was, and nothing is rescaled.
+
+    That is right, and safe as long as no score is far above the first. Here m is asked for as the largest so far.
+    """
+    p = torch.exp(score - m)
+    return m, l + p, o + p * value
+
+
+@step.misconception()
+def value_not_weighed(m, l, o, score, value):
+    """The value is added to o as it is.
+
+    It counts with the same weight as in l: p times the value.
+    """
+    new_m, new_l, _ = _step(m, l, o, score, value)
+    return new_m, new_l, torch.exp(m - new_m) * o + value
+
+
+# --------------------------------------------------------------------------------------------------------- 12.2
+
+
+def _merge(out_a, lse_a, out_b, lse_b):
+    return online.merge_outputs(out_a, lse_a, out_b, lse_b)
+
+
+def _outputs(*lead, d_v, seed, silent=(), high=0.0):
+    """Two outputs and their lse; of the queries in `silent` the second set has heard nobody."""
+    out_a, out_b = normal(*lead, d_v, seed=seed), normal(*lead, d_v, seed=seed + 1)
+    lse_a, lse_b = high + 2 * normal(*lead, seed=seed + 2), high + 2 * normal(*lead, seed=seed + 3)
+    for i in silent:
+        lse_b[..., i], out_b[..., i, :] = -math.inf, 0.0
+    return out_a, lse_a, out_b, lse_b
+
+
+def _nobody():
+    out_a, lse_a, out_b, lse_b = _outputs(2, d_v=3, seed=8, silent=(1,))
+    lse_a, out_a = lse_a.clone(), out_a.clone()
+    lse_a[1], out_a[1] = -math.inf, 0.0
+    return out_a, lse_a, out_b, lse_b
+
+
+merge = function(
+    "12.2",
+    _merge,
+    as_="my_merge(out_a, lse_a, out_b, lse_b)",
+    title="Two outputs",
+    section="12#hands",
+    dtype=torch.float64,
+    shows=(online.merge_outputs,),
+    probes=[_outputs(3, d_v=4, seed=1), _outputs(2, 3, d_v=5, seed=10), _outputs(2, 3, 4, d_v=2, seed=20)],
+    corner_cases=[
+        _outputs(3, d_v=2, seed=30, silent=(0,)),
+        _nobody(),
+        _outputs(3, d_v=2, seed=40, high=800.0),
+        _outputs(3, d_v=2, seed=50, high=-800.0),
+    ],
+    random_probes=lambda rng: [_outputs(2, rng.randrange(2, 5), d_v=3, seed=rng.randrange(10**6)) for _ in range(2)],
+    returns=("the output", "the lse"),
+    hints=[
+        "An lse is the score of a whole set: what would softmax make of the two?",
+        "`torch.logaddexp(a, b)` is ln(eᵃ + eᵇ), without overflow. The shares are e to the power of each lse minus it.",
+        "Where both are −∞ their difference is nan: put 0 in place of the new lse there, before you subtract.",
+    ],
+)
+
+
+def _shared_out(out_a, lse_a, out_b, lse_b, share_a, share_b, lse):
+    return share_a[..., None] * out_a + share_b[..., None] * out_b, lse
+
+
+@merge.misconception(
+    forms=[
+        lambda out_a, lse_a, out_b, lse_b: (online.merge_outputs(out_a, lse_a, out_b, lse_b)[0], lse_a + lse_b),
+    ]
+)
+def lse_added(out_a, lse_a, out_b, lse_b):
+    """The two lse are added.
+
+    They are logarithms: what adds up are their exponentials, ln(eᵃ + eᵇ).
+    """
+    lse = lse_a + lse_b
+    return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp(lse_a - lse), torch.exp(lse_b - lse), lse)
+
+
+@merge.misconception(
+    forms=[
+        lambda out_a, lse_a, out_b, lse_b: (
+            (out_a * torch.exp2(lse_a)[..., None] + out_b * torch.exp2(lse_b)[..., None])
+            / (torch.exp2(lse_a) + torch.exp2(lse_b))[..., None],
+            torch.logaddexp(lse_a, lse_b),
+        )
+    ],
+    telltale_call=_outputs(3, d_v=4, seed=1),
+)
+def base_two(out_a, lse_a, out_b, lse_b):
+    """The lse are read in base 2.
+
+    Some kernels hand them back so. The shares are then too even, near enough to pass a glance. These are natural
+    logarithms.
+    """
+    lse = torch.logaddexp2(lse_a, lse_b)
+    return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp2(lse_a - lse), torch.exp2(lse_b - lse), lse)
+
+
+@merge.misconception(
+    forms=[lambda out_a, lse_a, out_b, lse_b: ((out_a + out_b) / 2, torch.logaddexp(lse_a, lse_b) - math.log(2))]
+)
+def plain_mean(out_a, lse_a, out_b, lse_b):
+    """It is the plain mean of the two outputs.
+
+    A set with high scores counts for more, and how much more its lse says.
+    """
+    return (out_a + out_b) / 2, torch.logaddexp(lse_a, lse_b)
+
+
+@merge.misconception()
+def shared_by_the_logarithms(out_a, lse_a, out_b, lse_b):
+    """The outputs are shared out by the lse themselves.
+
+    An lse is a logarithm, and may be negative. Take its exponential: the shares are softmax of the two.
+    """
+    share = lse_a / (lse_a + lse_b)
+    return _shared_out(out_a, lse_a, out_b, lse_b, share, 1 - share, torch.logaddexp(lse_a, lse_b))
+
+
+@merge.misconception()
+def exchanged(out_a, lse_a, out_b, lse_b):
+    """The two shares have changed places.
+
+    Each output goes with its own lse.
+    """
+    return online.merge_outputs(out_b, lse_a, out_a, lse_b)
+
+
+@merge.misconception()
+def the_larger_one(out_a, lse_a, out_b, lse_b):
+    """The new lse is the larger of the two.
+
+    That is the maximum, m. The lse is larger than both: ln(eᵃ + eᵇ).
+    """
+    return online.merge_outputs(out_a, lse_a, out_b, lse_b)[0], torch.maximum(lse_a, lse_b)
+
+
+@merge.misconception()
+def not_divided(out_a, lse_a, out_b, lse_b):
+    """The shares do not sum to 1: the outputs are weighed by e to the power of lse minus the larger lse.
+
+    Divide by the sum of both shares, too; or subtract the new lse in place of the larger one.
+    """
+    top = torch.maximum(lse_a, lse_b)
+    top = top.masked_fill(top == -math.inf, 0.0)
+    shares = torch.exp(lse_a - top), torch.exp(lse_b - top)
+    return _shared_out(out_a, lse_a, out_b, lse_b, *shares, torch.logaddexp(lse_a, lse_b))
+
+
+def _by_the_larger(out_a, lse_a, out_b, lse_b):
+    """As it stands in many books: both in units of the larger one, which is −∞ where nobody was heard."""
+    top = torch.maximum(lse_a, lse_b)
+    of_a, of_b = torch.exp(lse_a - top), torch.exp(lse_b - top)
+    both = of_a + of_b
+    return _shared_out(out_a, lse_a, out_b, lse_b, of_a / both, of_b / both, top + both.log())
+
+
+@merge.misconception(forms=[_by_the_larger], telltale_call=_nobody(), reread="12#merge")
+def nobody_is_nan(out_a, lse_a, out_b, lse_b):
+    """Where a query heard nobody in either set it is nan.
+
+    −∞ − (−∞) is nan. Put a finite number in place of the lse before it is subtracted.
+    """
+    lse = torch.logaddexp(lse_a, lse_b)
+    return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp(lse_a - lse), torch.exp(lse_b - lse), lse)
+
+
+@merge.misconception(
+    telltale_call=_outputs(3, d_v=2, seed=40, high=800.0),
+    forms=[
+        lambda out_a, lse_a, out_b, lse_b: (
+            (out_a * lse_a.exp()[..., None] + out_b * lse_b.exp()[..., None])
+            / (lse_a.exp() + lse_b.exp())[..., None].where(lse_a.exp()[..., None] + lse_b.exp()[..., None] > 0, 1.0),
+            (lse_a.exp() + lse_b.exp()).log(),
+        )
+    ],
+)
+def exponentials_of_large_numbers(out_a, lse_a, out_b, lse_b):
+    """The exponentials are taken as they are, and overflow.
+
+    e to the power of 800 is more than any number there is in float64, and e to the power of −800 is 0. Subtract
+    first: `torch.logaddexp` does.
+    """
+    of_a, of_b = lse_a.exp(), lse_b.exp()
+    return _shared_out(out_a, lse_a, out_b, lse_b, of_a / (of_a + of_b), of_b / (of_a + of_b), (of_a + of_b).log())
+
+
+# --------------------------------------------------------------------------------------------------------- 12.3
+
+
+def _flash(q, k, v, rows, keys, causal):
+    return online.flash_attention(q, k, v, rows=rows, keys=keys, is_causal=causal)[0]
+
+
+def _tiled(n_q, n_k, rows, keys, causal, *lead, d=4, d_v=3, seed=0, wide=2.0):
+    sizes = (*lead, n_q, d), (*lead, n_k, d), (*lead, n_k, d_v)
+    q, k, v = (normal(*size, seed=seed + i) for i, size in enumerate(sizes))
+    return wide * q, k, v, rows, keys, causal
+
+
+class _Largest(TorchFunctionMode):
+    """Notes the sizes of the largest tensor that torch's functions return, and of the largest exponential."""
+
+    any = exponential = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, torch.Tensor):
+                self.any = max(self.any, tensor.numel())
+                if getattr(function, "__name__", "") in ("exp", "exp_", "exp2", "expm1"):
+                    self.exponential = max(self.exponential, tensor.numel())
+        return result
+
+
+def _largest(answer):
+    """What an answer holds at most of 40 × 50 scores in tiles of 8 × 5; keys and values are of two features each."""
+    with _Largest() as largest:
+        answer(*(x.double() if isinstance(x, torch.Tensor) else x for x in _tiled(40, 50, 8, 5, False, d=2, d_v=2)))
+    return largest
+
+
+def _holds_no_matrix(answer):
+    return _largest(answer).any < 40 * 50
+
+
+def _holds_no_row(answer):
+    """Whether there is never a block of whole rows, nor a single row of which exponentials are taken at once."""
+    largest = _largest(answer)
+    return largest.any < 8 * 50 and largest.exponential not in range(50, 40 * 5)
+
+
+def _holds_a_tile_at_most(answer):
+    return _largest(answer).exponential <= 8 * 5
+
+
+flash = function(
+    "12.3",
+    _flash,
+    as_="my_flash(q, k, v, rows, keys, causal)",
+    title="Tiles",
+    section="12#tiles",
+    dtype=torch.float64,
+    shows=(online.flash_attention, online.pass_keys),
+    without=("scaled_dot_product_attention", "softmax"),
+    probes=[
+        _tiled(6, 6, 2, 3, False, seed=1),
+        _tiled(5, 7, 2, 3, False, 2, seed=2),
+        _tiled(6, 6, 2, 2, True, seed=3),
+        _tiled(7, 7, 4, 2, True, 2, seed=4),
+        _tiled(7, 7, 2, 3, True, seed=5),
+        _tiled(3, 7, 2, 2, True, seed=6),
+    ],
+    corner_cases=[
+        _tiled(7, 4, 2, 3, True, seed=7),  # three queries hear nobody
+        _tiled(4, 5, 9, 9, False, 2, seed=8),
+        _tiled(5, 8, 2, 3, True, seed=9, wide=300.0),
+    ],
+    random_probes=lambda rng: [
+        _tiled(rng.randrange(4, 7), rng.randrange(7, 10), 2, 3, causal, seed=rng.randrange(10**6))
+        for causal in (False, True)
+    ],
+    invariants=[
+        ("it holds the whole matrix of scores at once", _holds_no_matrix),
+        ("it holds a whole row of scores at once, and no tile of `keys` keys", _holds_no_row),
+        ("it holds more than `rows` × `keys` scores at once", _holds_a_tile_at_most),
+    ],
+    returns=("the output",),
+    hints=[
+        "Two loops: over blocks of rows, and within it over blocks of keys. Slices may reach over the end: "
+        "`k[..., left : left + keys, :]` is then shorter.",
+        "For each tile m, l and o of its own, then merge them with those of the row so far, as `attn_lib.part` and "
+        "`attn_lib.merge` do, which you may use.",
+        "Query i hears key j if j ≤ i + n_k − n_q. Set the others of a tile to −∞, and where a row has heard nobody, "
+        "m = −∞, do not subtract it: nan. At the end o / l, and 0 where l is 0.",
+    ],
+)
+
+
+def _in_tiles(
+    q,
+    k,
+    v,
+    rows,
+    keys,
+    causal,
+    *,
+    scale=None,
+    silent=-math.inf,
+    hears=None,
+    end=None,
+    padded=False,
+    whole_tiles=False,
+    powers=(1, 1),
+    care=True,
+    divided=True,
+):
+    """Attention tile by tile with parts to be exchanged; hears(i, j, offset, left) says what a mask lets through."""
+    scale = 1 / math.sqrt(q.size(-1)) if scale is None else scale
+    (n_q, n_k), outputs = (q.size(-2), k.size(-2)), []
+    offset = n_k - n_q
+    if padded and n_k % keys:
+        more = keys - n_k % keys
+        k = torch.cat([k, k.new_zeros(*k.shape[:-2], more, k.size(-1))], dim=-2)
+        v = torch.cat([v, v.new_zeros(*v.shape[:-2], more, v.size(-1))], dim=-2)
+    for top in range(0, n_q, rows):
+        block = q[..., top : top + rows, :] * scale
+        i = torch.arange(top, top + block.size(-2))[:, None]
+        m, l = torch.full_like(block[..., :1], -math.inf), torch.zeros_like(block[..., :1])
+        o = l * v.new_zeros(v.size(-1))
+        stop = n_k // keys * keys if whole_tiles else k.size(-2)
+        if causal:
+            stop = min(stop, int(i[-1]) + offset + 1 if end is None else end(top, rows, keys, offset))
+        for left in range(0, stop, keys):
+            s = block @ k[..., left : left + keys, :].mT
+            j = torch.arange(left, left + s.size(-1))
+            if causal:
+                open_ = j <= i + offset if hears is None else hears(i, j, offset, left)
+                s = s.masked_fill(~open_, silent)
+            new_m = torch.maximum(m, s.amax(dim=-1, keepdim=True))
+            unit = new_m.masked_fill(new_m == -math.inf, 0.0) if care else new_m
+            p, factor = torch.exp(s - unit), torch.exp(m - unit)
+            factor = factor if left else torch.ones_like(factor)  # nothing was there
+            l, o = factor ** powers[0] * l + p.sum(dim=-1, keepdim=True), factor ** powers[1] * o + p @ v[..., j, :]
+            m = new_m
+        l = torch.ones_like(l) if not divided else l
+        outputs.append(o / (l.masked_fill(l == 0, 1.0) if care else l))
+    return torch.cat(outputs, dim=-2)
+
+
+@flash.misconception()
+def padded_with_zeros(q, k, v, rows, keys, causal):
+    """The last tile is filled up with keys of 0, and they are counted.
+
+    Their score is 0, and e to the power of 0 is 1: they are in l. Mask them, or let the last tile be shorter.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, padded=True, end=lambda top, rows, keys, offset: 10**9)
+
+
+@flash.misconception()
+def last_keys_left_out(q, k, v, rows, keys, causal):
+    """Keys that do not fill a tile are left out.
+
+    `n_keys // keys` counts whole tiles only. The last one is shorter.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, whole_tiles=True)
+
+
+@flash.misconception(reread="12#care")
+def stops_too_early(q, k, v, rows, keys, causal):
+    """The loop over the keys ends where the *first* query of a block of rows ends.
+
+    The last query of the block hears further: a tile is spared only if nobody in it hears.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, end=lambda top, rows, keys, offset: top + offset + 1)
+
+
+@flash.misconception(
+    forms=[partial(_in_tiles, hears=lambda i, j, offset, left: j <= i, end=lambda top, rows, *_: top + rows)],
+    reread="03#text-10",
+)
+def upper_left(q, k, v, rows, keys, causal):
+    """The triangle stands at the upper left.
+
+    With fewer queries than keys the last query then does not hear the last keys. Query i hears key j if
+    j ≤ i + n_k − n_q.
+    """
+    everywhere = {"end": lambda *_: 10**9}
+    return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j <= i, **everywhere)
+
+
+@flash.misconception(reread="12#care")
+def rim_not_masked(q, k, v, rows, keys, causal):
+    """The tiles on the rim are computed whole, and not masked.
+
+    To spare the tiles beyond it is not enough: on the diagonal, a tile has keys that some of its queries may not hear.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j >= 0)
+
+
+@flash.misconception()
+def mask_in_the_last_tile_only(q, k, v, rows, keys, causal):
+    """The mask is applied in the last tile of a row of tiles only.
+
+    Where a block of rows is taller than a block of keys is wide, the rim crosses several tiles.
+    """
+
+    def hears(i, j, offset, left):
+        last = (int(i[-1]) + offset) // keys * keys
+        return (j <= i + offset) | (torch.tensor(left) < last)
+
+    return _in_tiles(q, k, v, rows, keys, causal, hears=hears)
+
+
+@flash.misconception(
+    forms=[partial(_in_tiles, silent=silent, end=lambda *_: 10**9) for silent in (-1e9, torch.finfo(torch.float64).min)]
+    + [partial(_in_tiles, silent=-1e4)],
+    telltale_call=_tiled(7, 4, 2, 3, True, seed=7),
+    reread="12#break-it",
+)
+def stand_in(q, k, v, rows, keys, causal):
+    """A large negative number stands for −∞.
+
+    A query that may hear nobody then hears all alike, and a true score below that number loses to a masked key.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, silent=-1e9)
+
+
+def _careless(q, k, v, rows, keys, causal):
+    """The notebook's own `careless` for `part`; merged and finished with care."""
+    outputs, offset = [], k.size(-2) - q.size(-2)
+    for top in range(0, q.size(-2), rows):
+        parts, i = [], torch.arange(top, min(top + rows, q.size(-2)))[:, None]
+        for left in range(0, k.size(-2), keys):
+            s = q[..., top : top + rows, :] @ k[..., left : left + keys, :].mT / math.sqrt(q.size(-1))
+            j = torch.arange(left, left + s.size(-1))
+            s = s.masked_fill(j > i + offset, -math.inf) if causal else s
+            m = s.amax(dim=-1, keepdim=True)
+            p = torch.exp(s - m)
+            parts.append((m, p.sum(dim=-1, keepdim=True), p @ v[..., left : left + keys, :]))
+        outputs.append(online.finish(*reduce(online.merge, parts))[0])
+    return torch.cat(outputs, dim=-2)
+
+
+@flash.misconception(
+    forms=[partial(_in_tiles, care=False, end=lambda *_: 10**9), _careless],
+    telltale_call=_tiled(7, 4, 2, 3, True, seed=7),
+    reread="12#break-it",
+)
+def nobody_is_nan(q, k, v, rows, keys, causal):
+    """A query that has heard nobody so far becomes nan.
+
+    Its maximum is −∞, and −∞ − (−∞) is nan; so is 0 divided by 0 at the end.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, care=False)
+
+
+@flash.misconception(
+    forms=[partial(_in_tiles, powers=powers) for powers in ((0, 1), (0, 0), (-1, -1))], reread="12#hide"
+)
+def not_rescaled(q, k, v, rows, keys, causal):
+    """From tile to tile l and o are not both rescaled to the new maximum.
+
+    As with one key at a time: both are multiplied by e to the power of old minus new.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, powers=(1, 0))
+
+
+@flash.misconception(reread="12#three")
+def end_not_divided(q, k, v, rows, keys, causal):
+    """o is not divided by l at the end.
+
+    Until every key was heard o is a sum; the output is o / l.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, divided=False)
+
+
+@flash.misconception(
+    forms=[partial(_in_tiles, hears=lambda i, j, offset, left: j <= i - i[0] + offset, end=lambda *_: 10**9)]
+)
+def rows_counted_in_the_tile(q, k, v, rows, keys, causal):
+    """In the mask a query's number is counted from the top of its tile.
+
+    Which keys it may hear depends on its place among all queries: add where its block of rows begins.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j <= i - i[0] + offset)
+
+
+def _blocks_alone(q, k, v, rows, keys, causal, together):
+    i, j = torch.arange(q.size(-2))[:, None], torch.arange(k.size(-2))
+    mask = j <= i + k.size(-2) - q.size(-2) if causal else j >= 0 * i
+    pieces = [
+        scaled_dot_product_attention(q, k[..., b, :], v[..., b, :], mask[:, b])[0]
+        for b in (slice(left, left + keys) for left in range(0, k.size(-2), keys))
+    ]
+    return together(torch.stack(pieces), dim=0)
+
+
+@flash.misconception(forms=[partial(_blocks_alone, together=torch.sum)], reread="12#merge")
+def softmax_of_each_tile(q, k, v, rows, keys, causal):
+    """Each tile has a softmax of its own, and the outputs are added or averaged.
+
+    Then each block counts the same, whatever its scores are. Merge m, l and o, and divide once.
+    """
+    return _blocks_alone(q, k, v, rows, keys, causal, torch.mean)
+
+
+@flash.misconception()
+def not_scaled(q, k, v, rows, keys, causal):
+    """The scores are not divided by √d.
+
+    As in notebook 2: the tiles change nothing about it.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, scale=1.0)
+
+
+@flash.misconception(reread="03#text-10")
+def future_heard(q, k, v, rows, keys, causal):
+    """`causal` is not used: each query hears the keys behind it.
+
+    Query i hears key j if j ≤ i + n_k − n_q.
+    """
+    return _in_tiles(q, k, v, rows, keys, False)
+
+
+# --------------------------------------------------------------------------------------------------------- 12.4
+
+
+def _backward(q, k, v, out, lse, grad_out):
+    return online.backward_block(q, k, v, out, lse, grad_out)
+
+
+def _way_back(n_q, n_k, block, *lead, d=4, d_v=3, seed=0):
+    """One block of the keys, and what the way there has left of all of them."""
+    q, k, v = (
+        normal(*lead, n_q, d, seed=seed),
+        normal(*lead, n_k, d, seed=seed + 1),
+        normal(*lead, n_k, d_v, seed=seed + 2),
+    )
+    output, lse = online.flash_attention(q.double(), k.double(), v.double())
+    grad_out = normal(*lead, n_q, d_v, seed=seed + 3)
+    return q, k[..., block, :], v[..., block, :], output, lse, grad_out
+
+
+backward = function(
+    "12.4",
+    _backward,
+    as_="my_backward_block(q, k, v, out, lse, grad_out)",
+    title="The way back through a block",
+    section="12#way-back",
+    dtype=torch.float64,
+    shows=(online.backward_block,),
+    without=("backward", "grad", "_softmax_backward_data"),
+    probes=[
+        _way_back(3, 6, slice(0, 4), seed=1),
+        _way_back(4, 7, slice(3, 5), 2, seed=10),
+        _way_back(5, 8, slice(2, 8), 2, 3, d=6, seed=20),
+    ],
+    random_probes=lambda rng: [
+        _way_back(3, 7, slice(rng.randrange(3), 5), 2, seed=rng.randrange(10**6)) for _ in range(2)
+    ],
+    returns=("what it gives to the gradient of q", "the gradient of k", "the gradient of v"),
+    hints=[
+        "Notebook 7's seven lines, with two exchanges: how the weights come back, and what `shared` is.",
+        "The weights are e to the power of score − lse, with lse as a column. `shared` is the sum over features of "
+        "`out * grad_out`, one number for each query.",
+        "`grad_scores = weights * (grad_out @ v.mT - shared) / √d`; then `grad_scores @ k`, `grad_scores.mT @ q` and "
+        "`weights.mT @ grad_out`.",
+    ],
+)
+
+
+def _back(q, k, v, out, lse, grad_out, *, weights=None, shared=None, there=None, back=None):
+    by = 1 / math.sqrt(q.size(-1))
+    scores = q @ k.mT * (by if there is None else there(by))
+    weights = torch.exp(scores - lse[..., None]) if weights is None else weights(scores, lse)
+    grad_weights = grad_out @ v.mT
+    own = (out * grad_out).sum(dim=-1, keepdim=True)
+    shared = own if shared is None else shared(weights, grad_weights, own)
+    grad_scores = weights * (grad_weights - shared) * (by if back is None else back(by))
+    return grad_scores @ k, grad_scores.mT @ q, weights.mT @ grad_out
+
+
+@backward.misconception()
+def shared_of_the_block(q, k, v, out, lse, grad_out):
+    """`shared` is that of the block alone.
+
+    A row is judged against its mean over *all* keys. The block has only some of them; `out · grad_out` has all.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: (w * g).sum(dim=-1, keepdim=True))
+
+
+@backward.misconception()
+def softmax_of_the_block(q, k, v, out, lse, grad_out):
+    """The weights are softmax of the block alone.
+
+    They are those of the whole row: e to the power of score − lse.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.softmax(s, dim=-1))
+
+
+@backward.misconception()
+def by_the_blocks_maximum(q, k, v, out, lse, grad_out):
+    """The weights are e to the power of score minus the block's maximum.
+
+    That is a part's p, in a unit of its own and not divided. The lse holds unit and sum of the whole row.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s - s.amax(dim=-1, keepdim=True)))
+
+
+@backward.misconception()
+def base_two(q, k, v, out, lse, grad_out):
+    """The weights are taken in base 2.
+
+    This lse is a natural logarithm.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp2(s - lse[..., None]))
+
+
+@backward.misconception(forms=[partial(_back, there=lambda by: 1.0, back=lambda by: 1.0)], reread="07#all-of-it")
+def scale_forgotten(q, k, v, out, lse, grad_out):
+    """The scale is forgotten on the way back, or everywhere.
+
+    The scores are scaled on the way there; on the way back their gradient is, once more.
+    """
+    return _back(q, k, v, out, lse, grad_out, back=lambda by: 1.0)
+
+
+@backward.misconception()
+def scale_twice(q, k, v, out, lse, grad_out):
+    """The gradient of the scores is scaled twice.
+
+    Once is enough: by 1/√d.
+    """
+    return _back(q, k, v, out, lse, grad_out, back=lambda by: by**2)
+
+
+@backward.misconception()
+def not_shared(q, k, v, out, lse, grad_out):
+    """Nothing is taken away from `grad_out @ v.mT`.
+
+    What one score gains the others lose: each is judged against its row's weighted mean, `shared`.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: 0.0)
+
+
+@backward.misconception()
+def mean_over_features(q, k, v, out, lse, grad_out):
+    """`shared` is a mean over the features, where it is their sum.
+
+    It stands for a dot product, out with grad_out.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: own / v.size(-1))
+
+
+@backward.misconception()
+def lse_as_a_row(q, k, v, out, lse, grad_out):
+    """lse is subtracted along the keys.
+
+    It has one number for each query, so it has to stand as a column: `lse[..., None]`.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s - lse))
+
+
+@backward.misconception()
+def not_transposed(q, k, v, out, lse, grad_out):
+    """The gradient of the scores is not transposed for the gradient of k.
+
+    It has a row for each query. A key's gradient adds up over the queries: `grad_scores.mT @ q`.
+    """
+    weights = torch.exp(q @ k.mT / math.sqrt(q.size(-1)) - lse[..., None])
+    return _back(q, k, v, out, lse, grad_out)[0], weights @ q, weights.mT @ grad_out
+
+
+@backward.misconception()
+def query_and_key_exchanged(q, k, v, out, lse, grad_out):
+    """The gradients of q and k have changed places in the formulas.
+
+    That of q is the gradient of the scores times the *keys*, that of k its transpose times the *queries*.
+    """
+    of_q, of_k, of_v = _back(q, k, v, out, lse, grad_out)
+    return of_k, of_q, of_v

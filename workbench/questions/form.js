@@ -1,0 +1,78 @@
+// The form of a question in a notebook: entries go to Python, which judges, and what it says stands below.
+
+import { button, element } from "../board/page/elements.js";
+import { keysOf } from "../board/page/keys.js";
+
+export default { render };
+
+function render({ model, el }) {
+  const { options, size, asks } = model.get("question");
+  const send = (text) => model.send({ guess: text });
+  const entry = options.length && size === 1 ? buttonsOf(options, send) : lineOf(options, size, asks, send);
+  const giveUp = button("Show me", () => send("show"));
+  giveUp.className = "give-up";
+  const verdict = element("div", { class: "verdict", role: "status" });
+  const root = element("div", { class: "attn-guess", role: "group", "aria-label": "Your guess" });
+  root.append(entry.node, giveUp, verdict);
+  entry.node.append(giveUp);
+  function show() {
+    entry.show(model.get("entered"));
+    giveUp.hidden = !model.get("is_open");
+    root.classList.toggle("answered", !model.get("is_open"));
+    if (verdict.innerHTML !== model.get("verdict")) verdict.innerHTML = model.get("verdict");
+  }
+  model.on("change", show);
+  show();
+  el.replaceChildren(root);
+  const end = keysOf({ engine: { undo() {}, redo() {} }, root });
+  return () => {
+    model.off("change", show);
+    end();
+  };
+}
+
+// One of few words: a button for each.
+function buttonsOf(options, send) {
+  const buttons = options.map((option) => button(option, () => send(option)));
+  return {
+    node: element("div", { class: "entry" }, ...buttons),
+    show: (entered) => {
+      for (const one of buttons) one.setAttribute("aria-pressed", String(one.textContent === entered));
+    },
+  };
+}
+
+// A line for numbers, or a choice for each of several words.
+function lineOf(options, size, asks, send) {
+  const id = `guess-${Math.random().toString(36).slice(2)}`;
+  const fields = options.length
+    ? Array.from({ length: size }, (_, i) => choiceOf(options, `word ${i + 1} of ${size}`))
+    : [element("input", { id, autocomplete: "off", autocapitalize: "off", spellcheck: "false" })];
+  const how = element("p", { class: "how" }, asks);
+  const label = element("label", { for: options.length ? undefined : id }, "Your guess");
+  const form = element("form", { class: "entry" }, label, ...fields, element("button", {}, "Check"), how);
+  const text = () => fields.map((field) => field.value).join(", ");
+  function check(event) {
+    event.preventDefault();
+    if (fields.every((field) => field.value.trim())) send(text());
+  }
+  form.addEventListener("submit", check);
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && event.target.matches("input")) check(event); // JupyterLab would eat it
+  });
+  return {
+    node: form,
+    show: (entered) => {
+      if (!entered || entered === text()) return;
+      const parts = options.length ? entered.split(", ") : [entered];
+      fields.forEach((field, i) => {
+        field.value = parts[i] ?? "";
+      });
+    },
+  };
+}
+
+function choiceOf(options, name) {
+  const rows = ["", ...options].map((option) => element("option", { value: option }, option || "…"));
+  return element("select", { "aria-label": name }, ...rows);
+}

@@ -99,13 +99,14 @@ class Link:
 class Beside(Link):
     """A vote server of this machine's own, in a process that has neither our environment nor our open files."""
 
-    def __init__(self, site="", address=None):
+    def __init__(self, site="", address=None, **where):
+        """where: ports, those that are tried instead of the server's own."""
         super().__init__(site)
         here = address or own_addresses()[0]
         bare = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
         self.process = subprocess.Popen([sys.executable, "-I", SERVER], env=bare, cwd=SERVER.parent, **pipes)
-        self.send({"address": here})
+        self.send({"address": here, **where})
         self.now["address"] = f"http://{here}:{json.loads(self.process.stdout.readline())['port']}/"
         first = json.loads(self.process.stdout.readline())
         self.hear(first)

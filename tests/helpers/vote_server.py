@@ -15,7 +15,8 @@ class VoteServer(Beside):
     """Listens without a loop of its own: what it is told comes in a thread."""
 
     def __init__(self, site=""):
-        super().__init__(site, address="127.0.0.1")
+        # any free port: at one that is given again at once, phones would meet another test's server
+        super().__init__(site, address="127.0.0.1", ports=[0])
         self.port = int(self.now["address"].split(":")[2].strip("/"))
         threading.Thread(target=self.follow, daemon=True).start()
 

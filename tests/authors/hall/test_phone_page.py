@@ -22,7 +22,6 @@ TOO_SMALL = """() => [...document.querySelectorAll("button, input")].filter((nod
   return width && (width < 44 || height < 44);
 }).map((node) => node.outerHTML)"""
 SCROLLS = "document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth"
-IS_IN = "JSON.parse(localStorage.getItem('hall:me') ?? '{}').token"
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
 
 
@@ -37,17 +36,21 @@ def server():
 @pytest.fixture
 def phone(browser, server):
     """A phone that has come in by the QR code."""
-    # what a test waits for is a function, which the page's own policy forbids
-    context = browser.new_context(viewport={"width": 320, "height": 568}, has_touch=True, bypass_csp=True)
+    context = browser.new_context(viewport={"width": 320, "height": 568}, has_touch=True)
     page = context.new_page()
     page.set_default_timeout(10_000)
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.goto(server.scanned())
-    page.wait_for_function(IS_IN)
+    comes_in(page, server)
     yield page
     assert not page.complaints
     context.close()
+
+
+def comes_in(page, server):
+    """By the QR code; the form that asks for the code goes."""
+    page.goto(server.scanned())
+    page.get_by_label("The code on the screen").wait_for(state="hidden")
 
 
 def says(page, text):
@@ -157,9 +160,8 @@ def test_two_tabs_of_a_phone_say_the_same(server, phone):
 
 
 def test_a_server_that_has_gone_is_said(browser):
-    server, page = VoteServer(), browser.new_page(bypass_csp=True)
-    page.goto(server.scanned())
-    page.wait_for_function(IS_IN)
+    server, page = VoteServer(), browser.new_page()
+    comes_in(page, server)
     server.end()
     says(page, "No connection. It is tried")
     page.close()
@@ -177,7 +179,7 @@ def test_who_was_thrown_out_comes_in_by_the_new_code(server, phone):
 
 
 def test_events_that_never_come_through_are_asked_for(server, browser):
-    page = browser.new_page(bypass_csp=True)
+    page = browser.new_page()
     page.route("**/events*", lambda route: route.abort())
     page.goto(server.scanned())
     server.open({**WORDS, "ask": "Is it asked for?"})
@@ -210,9 +212,8 @@ def test_at_the_end_there_is_a_link_with_what_was_guessed(server, phone):
 
 def test_without_a_site_what_was_guessed_is_a_file(browser):
     server = VoteServer()
-    page = browser.new_page(bypass_csp=True)
-    page.goto(server.scanned())
-    page.wait_for_function(IS_IN)
+    page = browser.new_page()
+    comes_in(page, server)
     server.open(WORDS)
     page.get_by_role("button", name="no", exact=True).click()
     says(page, "You said: no")

@@ -84,6 +84,7 @@ def flash_attention(query, key, value, *, rows=64, keys=64, is_causal=False, sca
     Source: Dao 2023, FlashAttention-2, https://arxiv.org/abs/2307.08691, algorithm 1.
     """
     check_attention(query, key, value, dropout_p=0.0)
+    check_count("n_queries", query.size(-2))
     check_count("rows", rows)
     check_count("keys", keys)
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale

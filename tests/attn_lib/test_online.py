@@ -139,6 +139,7 @@ def test_what_does_not_fit_is_refused_with_both_numbers():
         (merge, state, other): (ValueError, "2, 1", "5, 1"),
         (merge, state, 3): (TypeError, "b must be"),
         (flash_attention, x, torch.zeros(2, 3, 5), x): (ValueError, "4 features", "5"),
+        (flash_attention, x[:, :0], x, x): (ValueError, "n_queries=0"),
         (merge_outputs, x, x[..., 0], x, torch.zeros(2, 4)): (ValueError, "lse_b", "(2, 4)", "(2, 3)"),
         (backward_block, x, x, x, x, torch.zeros(2, 4), x): (ValueError, "lse", "(2, 4)", "(2, 3)"),
     }

@@ -257,6 +257,20 @@ def check_logits(logits, tokens):
         raise ValueError(f"tokens has {tokens.size(1)} in a row: the first is said by nobody, so 2 are needed")
 
 
+def check_tokens(tokens, vocabulary, length, seen=0):
+    """Tokens (batch, n) below vocabulary, of a text that is not longer than length with what was seen before them."""
+    check_tensor("tokens", tokens)
+    if tokens.dtype not in WHOLE:
+        raise TypeError(f"tokens must hold whole numbers, got {tokens.dtype}")
+    if tokens.ndim != 2 or 0 in tokens.shape:
+        raise ValueError(f"tokens must be (batch, n) with at least one token, got shape {tuple(tokens.shape)}")
+    if seen + tokens.size(1) > length:
+        raise ValueError(f"a text of {seen + tokens.size(1)} tokens has no place in a model of length={length}")
+    low, high = tokens.aminmax()
+    if low < 0 or high >= vocabulary:
+        raise ValueError(f"tokens hold {int(low if low < 0 else high)}, the vocabulary has 0 to {vocabulary - 1}")
+
+
 def check_part(scores, values):
     """Scores (…, n_queries, n_keys) of at least one key, and values (…, n_keys, d_v)."""
     check_floating("scores", scores)

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .cache import cached_attention
-from .checks import check_count, check_floating, check_logits, check_positive, check_width
+from .checks import check_count, check_floating, check_logits, check_positive, check_tokens, check_width
 from .functional import merge_heads, split_heads
 from .modules import MultiHeadAttention
 
@@ -57,6 +57,7 @@ class GPT(nn.Module):
 
     Shapes: tokens (batch, n) of whole numbers below vocabulary, n up to length; returns logits (batch, n, vocabulary)
     and a list of weights (batch, heads, n, n), one for each block; options as in `Block`.
+    Raises: TypeError or ValueError, naming both numbers, for tokens that it does not know or has no place for.
     Source: Radford et al. 2019, Language Models are Unsupervised Multitask Learners; its places are learned too.
     """
 
@@ -69,6 +70,7 @@ class GPT(nn.Module):
             nn.init.normal_(part.weight, std=0.1)
 
     def forward(self, tokens, **options):
+        check_tokens(tokens, self.token.num_embeddings, self.place.num_embeddings)
         x, maps = self.token(tokens) + self.place.weight[: tokens.size(1)], []  # (batch, n, embed_dim)
         for block in self.blocks:
             x, weights = block(x, **options)
@@ -112,10 +114,11 @@ def read_on(model, tokens, caches):
 
     Shapes: tokens (batch, n_new); caches has a `Cache` for each block, or None at the start of a text; returns logits
     (batch, n_new, vocabulary) and a list of caches. The same as the whole text in one call, within rounding.
-    Raises: ValueError for another number of caches than of blocks.
+    Raises: TypeError or ValueError for tokens as `GPT` and for another number of caches than of blocks.
     Source: notebook 10; Shazeer 2019, https://arxiv.org/abs/1911.02150, section 2.4.
     """
     seen = 0 if caches[0] is None else caches[0].seen
+    check_tokens(tokens, model.token.num_embeddings, model.place.num_embeddings, seen)
     x, kept = model.token(tokens) + model.place.weight[seen : seen + tokens.size(1)], []  # (batch, n_new, embed_dim)
     for block, cache in zip(model.blocks, caches, strict=True):
         a, h = block.attention, block.norm1(x)

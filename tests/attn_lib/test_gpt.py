@@ -96,6 +96,8 @@ def test_who_comes_later_changes_nothing_and_every_parameter_takes_part():
 
 
 x, logits, tokens = torch.randn(2, 3, 4), torch.randn(2, 3, 7), torch.randint(7, (2, 3))
+gpt = GPT(7, 3, 8, 2)
+full = read_on(gpt, tokens, [None])[1]
 BAD = {
     "weight": (lambda: layer_norm(x, torch.ones(3), torch.zeros(4)), ValueError, ["weight", "(3,)", "(2, 3, 4)"]),
     "integers": (lambda: layer_norm(x.int(), torch.ones(4), torch.zeros(4)), TypeError, ["x", "int32"]),
@@ -104,6 +106,9 @@ BAD = {
     "one token": (lambda: next_token_loss(logits[:, :1], tokens[:, :1]), ValueError, ["tokens has 1", "2"]),
     "temperature": (lambda: next_shares(logits, 0), ValueError, ["temperature=0"]),
     "top": (lambda: next_shares(logits, top=0), ValueError, ["top=0", "1"]),
+    "too long": (lambda: gpt(tokens.repeat(1, 2)), ValueError, ["6 tokens", "length=3"]),
+    "read on": (lambda: read_on(gpt, tokens[:, :1], full), ValueError, ["4 tokens", "length=3"]),
+    "unknown": (lambda: gpt(tokens + 7), ValueError, ["tokens hold", "0 to 6"]),
     "infinite": (lambda: next_shares(logits, math.inf), ValueError, ["temperature=inf"]),
 }
 

@@ -51,7 +51,8 @@ class Step:
     what stands between gaps, and no gap after the last; hidden steps are never drawn;
     wires: the names from which connectors are drawn, if not from all that it is computed from; sparse: what is nan is
     not there, and its cell stays empty ("rows": where a whole row is nan); tiles: the controls after whose number of
-    rows and of columns a line is drawn; pin: a hand may write over its numbers, and what follows takes the hand's.
+    rows and of columns a line is drawn; pin: a hand may write over its numbers, and what follows takes the hand's;
+    blinks: a cell lights up for a moment as its number changes; zero: the word that stands for 0.
     """
 
     name: str
@@ -70,6 +71,8 @@ class Step:
     sparse: object = False
     tiles: tuple = ()
     pin: bool = False
+    blinks: bool = False
+    zero: str = ""
 
 
 @dataclass(frozen=True)
@@ -387,6 +390,7 @@ def _step_panel(step, panels):
     record, given = operation.record, [panels[name] for name in operation.of]
     panel = _panel(step, step.name) | {"does": operation.does, "role": record.role, "of": operation.of}
     panel |= {"wires": step.wires, "sparse": step.sparse, "tiles": step.tiles, "pin": step.pin}
+    panel |= {"blinks": step.blinks, "zero": step.zero}
     rows, columns = record.words(given, options)
     panel["rows"] = rows if step.rows is None else panel["rows"]
     panel["columns"] = columns if step.columns is None else panel["columns"]

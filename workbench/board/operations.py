@@ -214,6 +214,12 @@ def largest(a):
     return a.max(dim=1, keepdim=True).values
 
 
+@operation(words=row_words)
+def apart(a, b):
+    """How far each row of a is from that of b: the largest difference of two entries."""
+    return (a - b).abs().amax(dim=1, keepdim=True)
+
+
 @operation
 def running_maximum(a):
     """The largest entry of each row so far, from left to right."""

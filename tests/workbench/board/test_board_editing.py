@@ -17,7 +17,7 @@ HEADS = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
 
 @pytest.fixture(scope="module")
 def page(browser, tmp_path_factory):
-    names = ("by_hand_board", "softmax_board", "mask_board", "two_heads_board", "reshape_board")
+    names = ("by_hand_board", "softmax_board", "mask_board", "two_heads_board", "reshape_board", "other_word_figure")
     made = {name: getattr(lessons, name)() for name in names}
     made["heads_board"] = lessons.heads_board(HEADS, ["a", "b"])
     shown = "".join(f'<section id="{name}">{boards_in_pages.embed(board)}</section>' for name, board in made.items())
@@ -535,6 +535,36 @@ def test_softmax_board_by_keyboard(page):
     see(board, "✓ Now say why.")
     press(board, "Control+z", "Control+z")  # each way of a slider is one step
     assert (number(board, "weights, / 1 key 2"), number(board, "weights, / √d_k key 2")) == start
+
+
+def test_a_mask_is_painted_by_mouse_and_by_keys(page):
+    board = restarted(page, "mask_board")
+    closed = board.locator("[data-name=mask] .switch[aria-pressed=false]")
+    cell(board, "mask q0 → k1").hover()
+    page.mouse.down()
+    cell(board, "mask q0 → k3").hover()  # at one go: no cell on the way is left out
+    page.mouse.up()
+    assert closed.evaluate_all("all => all.map((one) => one.ariaLabel)") == [f"mask q0 → k{k}" for k in (1, 2, 3)]
+    assert number(board, "weights q0 → k0") == 1 and "3 cells of mask are now blocked" in said(board)
+    press(board, "Control+z")
+    assert closed.count() == 0
+    cell(board, "mask q1 → k2").focus()
+    press(board, "Enter", "Shift+ArrowRight", "Shift+ArrowDown")
+    assert focused(board) == "mask q2 → k3" and closed.count() == 3
+    press(board, "ArrowUp", "Enter")
+    assert focused(board) == "mask q1 → k3" and closed.count() == 2
+
+
+def test_an_output_that_hears_nothing_of_a_new_word_keeps(page):
+    board = restarted(page, "other_word_figure")
+    moved = board.locator("[data-name='moved by'] td.cell")
+    board.get_by_role("combobox").select_option("I like milk")
+    assert "keeps" not in moved.all_inner_texts()
+    cell(board, "mask 1st → 3rd").focus()
+    press(board, "Enter", "Shift+ArrowDown")
+    assert moved.all_inner_texts()[:2] == ["keeps"] * 2 and number(board, "moved by 3rd, column 1") > 0
+    board.get_by_role("combobox").select_option("I drink tea")
+    assert number(board, "moved by 1st, column 1") > 0
 
 
 def test_mask_board_shows_the_nan_and_its_gradient(page):

@@ -34,6 +34,7 @@ from workbench.board.lessons import (
     learning_board,
     mask_board,
     n12_tiles_operations,
+    other_word_figure,
     patient_board,
     position_board,
     reshape_board,
@@ -177,6 +178,17 @@ def test_mask_board_shows_what_each_fill_does_to_a_nan():
     board.change(fill="masked_softmax of attn_lib")
     assert (board.results["weights"][0] == 0).all() and board.results["gradient"].isfinite().all()
     assert board.done  # its second half, looking at the gradient, does not take it back
+
+
+def test_another_word_moves_no_output_before_it_under_a_causal_mask():
+    board = other_word_figure()
+    for sentence, first in (("I like milk", 2), ("I like coffee", 2), ("I drink tea", 1), ("We like tea", 0)):
+        board.change(chosen=sentence, mask=torch.ones(3, 3))
+        assert (board.results["moved by"] > 0.001).all(), "nothing is closed, and everybody hears it"
+        last = entry(entry(torch.ones(3, 3), 0, 2, 0), 1, 2, 0)
+        for mask, keeps in ((causal_mask(3).double(), first), (last, first if first != 1 else 0)):
+            moved = board.change(mask=mask).results["moved by"]
+            assert (moved[:keeps] == 0).all() and (moved[keeps:] > 0.001).all(), sentence
 
 
 @pytest.mark.parametrize("fill", FILLS)

@@ -1,15 +1,27 @@
-"""The board of notebook 3."""
+"""The boards of notebook 3."""
+
+import math
 
 import torch
+
+from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X
 
 from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 
-__all__ = ["mask_board"]
+__all__ = ["mask_board", "other_word_figure"]
 
 ORDINALS = ("first", "second", "third", "fourth")
 PRESETS = ("everything open", "padding, length 3", "causal", "padding and causal")
 FILLS = ("−∞ before softmax", "−1e9 before softmax", "0 after softmax", "masked_softmax of attn_lib")
+WORDS = ("1st", "2nd", "3rd")
+SENTENCES = {  # each is the first one with one word changed
+    "I like tea": X,
+    "I like milk": torch.stack([X[0], X[1], torch.tensor([1.0, 0.0, 0.0, 1.0])]),
+    "I like coffee": torch.stack([X[0], X[1], OTHER_X[2]]),
+    "I drink tea": torch.stack([X[0], OTHER_X[1], X[2]]),
+    "We like tea": torch.stack([OTHER_X[0], X[1], X[2]]),
+}
 
 
 def _all_but(which):
@@ -67,3 +79,37 @@ def mask_board():
         "close doors *after* softmax": {"fill": FILLS[2], "given": "causal"},
     }
     return Board(inputs, steps, controls, task, "Paint a mask", tries=tries)
+
+
+def other_word_figure():
+    """A mask to paint and another word in the place of one: the outputs that move blink, the others keep."""
+    inputs = {
+        "mask": Input(
+            torch.ones(3, 3), "mask", rows=WORDS, columns=WORDS, at=(1, 1), toggle=True, note="✓ = may attend"
+        ),
+        "sentences": Input(torch.stack(list(SENTENCES.values())), hidden=True),
+        "I like tea": Input(X, hidden=True, editable=False),
+        **{
+            f"W_{kind[0]}": Input(w, kind, hidden=True, editable=False)
+            for kind, w in zip(("query", "key", "value"), (W_q, W_k, W_v), strict=True)
+        },
+    }
+    steps = [Step("sentence", op.film("sentences", chosen="chosen"), hidden=True)]
+    for x, given in (("tea", "I like tea"), ("now", "sentence")):
+        steps += [
+            Step(f"queries, {x}", op.product(given, "W_q"), hidden=True),
+            Step(f"keys, {x}", op.product(given, "W_k"), hidden=True),
+            Step(f"values, {x}", op.product(given, "W_v"), hidden=True),
+            Step(f"scores, {x}", op.product(f"queries, {x}", f"keys, {x}", transpose="b"), hidden=True),
+            Step(f"scaled, {x}", op.scale(f"scores, {x}", by=1 / math.sqrt(3)), "scores / √d_k", hidden=True),
+            Step(f"weights, {x}", op.masked(f"scaled, {x}", "mask"), "weights", hidden=True),
+        ]
+    shown = {"rows": WORDS, "wires": ("mask",)}
+    steps += [
+        Step("outputs, tea", op.product("weights, tea", "values, tea"), "outputs of *I like tea*", at=(2, 1), **shown),
+        Step("outputs", op.product("weights, now", "values, now"), at=(3, 1), blinks=True, note="now", **shown),
+        Step("moved by", op.apart("outputs", "outputs, tea"), at=(4, 1), blinks=True, zero="keeps"),
+    ]
+    chosen = Control("chosen", "Sentence", tuple(SENTENCES))
+    tries = {"close all that comes later": {"mask": torch.ones(3, 3).tril()}}
+    return Board(inputs, steps, [chosen], title="Another word", tries=tries)

@@ -3,7 +3,7 @@
 import { sources } from "./arithmetic.js";
 import { element, used } from "./elements.js";
 import { inSight } from "./explain.js";
-import { exact, minus, readCell, readNumber, readNumbers, written } from "./numbers.js";
+import { exact, minus, range, readCell, readNumber, readNumbers, written } from "./numbers.js";
 import { MOVES, walk } from "./walk.js";
 
 const PIXELS_PER_STEP = 12; // of a number that is dragged
@@ -24,7 +24,7 @@ export function resultCell(view, panel, i, j) {
     node,
     target: node,
     update(x, isNothing) {
-      const shown = panel.kind === "mask" ? sign(x) : written(x);
+      const shown = panel.kind === "mask" ? sign(x) : (!x && panel.zero) || written(x);
       const text = isNothing ? "" : shown;
       node.replaceChildren(text.length > LONG ? element("span", {}, text) : text);
       node.classList.toggle("long", text.length > LONG);
@@ -38,8 +38,7 @@ export function switchCell(view, panel, i, j) {
   const button = element("button", { type: "button", class: "switch", tabindex: "-1" });
   const node = element("td", { class: "cell input" }, button);
   const turn = () => engine.edit(panel.name, [[i, j, String(1 - engine.values[panel.name][i][j])]]);
-  button.addEventListener("click", turn);
-  button.addEventListener("keydown", (event) => walk(view, panel.name, i, j, event));
+  paintable(view, panel.name, i, j, button, turn);
   return {
     node,
     target: button,
@@ -49,6 +48,65 @@ export function switchCell(view, panel, i, j) {
       button.setAttribute("aria-label", engine.label(panel.name, i, j));
     },
   };
+}
+
+// A switch is turned by a click; a pointer that is drawn on, or Shift and an arrow, gives other switches what it shows.
+function paintable(view, name, i, j, button, turn) {
+  const { engine } = view;
+  let stroke = null; // of a pointer: its cells, the last one first
+  let strokes = 0; // each is one step of undo
+  let isPainted = false; // a click follows what a pointer has done already
+  const end = () => {
+    stroke = null;
+    setTimeout(() => {
+      isPainted = false;
+    });
+  };
+  const under = ({ clientX, clientY }) => {
+    const [rows, columns] = view.panel(name).size();
+    const cell = button.getRootNode().elementFromPoint(clientX, clientY)?.closest("td");
+    const all = range(rows * columns).map((k) => [Math.floor(k / columns), k % columns]);
+    return cell && all.find(([row, column]) => view.panel(name).spot(row, column) === cell);
+  };
+  const paint = () =>
+    engine.edit(
+      name,
+      stroke.cells.map(([row, column]) => [row, column, stroke.value]),
+      stroke.gesture,
+    );
+  button.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    strokes += 1;
+    isPainted = true;
+    const value = String(1 - engine.values[name][i][j]);
+    stroke = { cells: [[i, j]], value, gesture: `paint ${name} ${i} ${j} ${strokes}` };
+    button.setPointerCapture(event.pointerId);
+    paint();
+  });
+  button.addEventListener("pointermove", (event) => {
+    const to = stroke && under(event);
+    const from = stroke?.cells[0];
+    if (!to || String(to) === String(from)) return;
+    const [down, right] = [to[0] - from[0], to[1] - from[1]];
+    const steps = Math.max(Math.abs(down), Math.abs(right)); // a quick hand leaves cells out
+    const way = range(steps).map((k) =>
+      [0, 1].map((side) => from[side] + Math.round(([down, right][side] * (k + 1)) / steps)),
+    );
+    const cells = new Map([...way.reverse(), ...stroke.cells].map((cell) => [String(cell), cell]));
+    const isMore = cells.size > stroke.cells.length;
+    stroke.cells = [...cells.values()];
+    if (isMore) paint();
+  });
+  button.addEventListener("pointerup", end);
+  button.addEventListener("pointercancel", end);
+  button.addEventListener("click", () => isPainted || turn());
+  button.addEventListener("keydown", (event) => {
+    const [down, right] = MOVES[event.key] ?? [];
+    if (down === undefined || !event.shiftKey) return walk(view, name, i, j, event);
+    const shown = String(engine.values[name][i][j]);
+    if (view.go(name, i + down, j + right)) engine.edit(name, [[i + down, j + right, shown]]);
+    used(event);
+  });
 }
 
 export function numberCell(view, panel, i, j) {

@@ -32,6 +32,8 @@ import "../lessons/n12_tiles_operations.js";
  * @property {boolean} toggle
  * @property {boolean | string} sparse whether its cells that are nan stay empty; "rows": where a whole row is
  * @property {string[]} tiles the controls after whose number of rows and of columns a line is drawn
+ * @property {boolean} blinks whether a cell lights up as its number changes
+ * @property {string} zero the word that stands for 0
  * @property {boolean} pin whether a hand may write over its numbers; they are then among the inputs of the state, under
  *   its name, null where a number stays as it is computed
  *
@@ -225,10 +227,11 @@ export class Engine extends Journal {
   }
 
   saidOf(name, cells, value) {
-    if (cells.length > 1) return `${cells.length} cells of ${name} changed.`;
     const mark = value ? "allowed ✓" : "blocked ✕";
+    const { toggle } = this.panel[name];
+    if (cells.length > 1) return `${cells.length} cells of ${name} ${toggle ? `are now ${mark}` : "changed"}.`;
     const [row, column] = cells[0];
-    return `${this.label(name, row, column)} is now ${this.panel[name].toggle ? mark : minus(exact(value))}.`;
+    return `${this.label(name, row, column)} is now ${toggle ? mark : minus(exact(value))}.`;
   }
 
   paste(name, row, column, text, found) {

@@ -77,7 +77,10 @@ export function lookingAt(view) {
 function idleWords({ panels }) {
   const isTouched = matchMedia("(hover: none)").matches; // a phone: neither keys nor a pointer
   const canChange = panels.some((panel) => panel.editable && !panel.toggle);
-  if (isTouched) return `Tap a${canChange ? " number to change it, a" : ""} result to see where it comes from.`;
-  const change = canChange ? "Change a number: type, or press ↑ ↓. " : "";
+  const canPaint = panels.some((panel) => panel.toggle);
+  const paint = `Paint ✓ and ✕: drag over them${isTouched ? "" : ", or Shift and an arrow"}. `;
+  const first = canPaint ? paint : "";
+  if (isTouched) return `${first}Tap a${canChange ? " number to change it, a" : ""} result to see where it comes from.`;
+  const change = `${first}${canChange ? "Change a number: type, or press ↑ ↓. " : ""}`;
   return `${change}Point at a result to see where it comes from.`;
 }

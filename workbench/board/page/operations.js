@@ -132,6 +132,14 @@ export const OPERATIONS = {
     because: ([leaf], _, i, _j, [a]) => most(rowOf(leaf, a, i)),
     says: ([a]) => `The largest entry of each row of ${a}.`,
   },
+  apart: {
+    does: ([a, b]) => a.map((row, i) => [Math.max(...Array.from(row, (x, j) => Math.abs(x - b[i][j])))]),
+    because([first, second], _, i, _j, [a, b]) {
+      const parts = (k) => [first(i, k), second(i, k)];
+      return most(range(a[i].length).map((k) => minusOf(...(a[i][k] < b[i][k] ? parts(k).reverse() : parts(k)))));
+    },
+    says: ([a, b]) => `The largest difference of each row of ${a} from that of ${b}.`,
+  },
   running_maximum: {
     does: ([a]) => a.map((row) => range(row.length).map((j) => Math.max(...row.slice(0, j + 1)))),
     because: ([leaf], _, i, j) => most(range(j + 1).map((k) => leaf(i, k))),

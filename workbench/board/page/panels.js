@@ -6,6 +6,7 @@ import { range, sum } from "./numbers.js";
 import { arcs, canvasOf, gallery } from "./pictures.js";
 import { letGoOf, pinCell } from "./pins.js";
 
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const POINTS = matchMedia("(hover: hover)"); // on a phone a finger that scrolls points at nothing
 
 const CELLS = 600; // more than so many are drawn on a canvas
@@ -163,6 +164,7 @@ function updateCell(view, panel, cell, x, isYours) {
   const isNothing = view.isNothing(panel.name, cell.at[0], x);
   const isSame = cell.isNothing === isNothing && cell.isYours === isYours;
   if (cell.shown !== undefined && Object.is(cell.shown, x) && isSame) return;
+  if (panel.blinks && cell.shown !== undefined && !Object.is(cell.shown, x) && !STILL.matches) blink(cell.node);
   cell.shown = x;
   cell.isNothing = isNothing;
   cell.isYours = isYours;
@@ -174,6 +176,9 @@ function updateCell(view, panel, cell, x, isYours) {
   cell.node.classList.toggle("below", painted < 0);
   cell.node.classList.toggle("broken", Number.isNaN(x) && !isNothing);
 }
+
+const blink = (node) =>
+  node.animate([{ boxShadow: "inset 0 0 0 4em var(--tone)" }, {}], { duration: 700, easing: "ease-out" });
 
 // How much of a cell's colour a number has, −1 to 1: a share as much as it is, any other number its place on the
 // panel's scale, which is fixed by the first numbers, half of it reached at `half`, and never jumps.

@@ -315,10 +315,40 @@ def detects_by_einsum(backward):
     return any((one - other).abs().max() > 1e-4 for one, other in zip(made, truth, strict=True))
 
 
+def cosine_by_torch(q, k, v, temperature):
+    """2.3 with PyTorch's own cosines, and one loop over the queries."""
+    rows = [F.cosine_similarity(q[..., i : i + 1, :], k, dim=-1) for i in range(q.size(-2))]
+    weights = by_exp(torch.stack(rows, dim=-2) / temperature)
+    return weights @ v, weights
+
+
+def cosine_normalized(q, k, v, temperature):
+    weights = torch.einsum("...id,...jd->...ij", F.normalize(q, dim=-1), F.normalize(k, dim=-1) / temperature).softmax(
+        -1
+    )
+    return torch.einsum("...ij,...jd->...id", weights, v), weights
+
+
+def packed_mask_loop(documents):
+    """3.4 pair by pair."""
+    rows = documents.tolist()
+    heard = [[[j <= i and row[i] == row[j] for j in range(len(row))] for i in range(len(row))] for row in rows]
+    return torch.tensor(heard)
+
+
+def packed_mask_positions(documents):
+    """3.4 by where each text begins."""
+    begins = (documents[:, :, None] == documents[:, None, :]).int().argmax(dim=-1)  # of the text of each query
+    places = torch.arange(documents.size(1))
+    return (places >= begins[:, :, None]) & (places <= places[:, None])
+
+
 RIGHT = [
     *(("1.2", f) for f in (self_attention_loop, self_attention_einsum, self_attention_double)),
     *(("2.1", f) for f in (softmax_log, softmax_in_place, softmax_max_detached_double)),
     *(("2.2", f) for f in (attention_einsum, attention_loop, attention_in_place)),
+    *(("2.3", f) for f in (cosine_by_torch, cosine_normalized)),
+    *(("3.4", f) for f in (packed_mask_loop, packed_mask_positions)),
     *(("3.1", f) for f in (padding_mask_loop, padding_mask_lists, padding_mask_numbers)),
     *(("3.2", f) for f in (causal_mask_loop, causal_mask_positions, causal_mask_triu)),
     *(

@@ -348,3 +348,144 @@ def only_3d(q, k, v):
     scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
     weights = torch.softmax(scores, dim=-1)
     return torch.bmm(weights, v), weights
+
+
+# ----------------------------------------------------------------------------------------------------------- 2.3
+
+
+def cosine_attention(q, k, v, temperature):
+    q, k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))  # each row of length 1
+    weights = torch.softmax(q @ k.transpose(-2, -1) / temperature, dim=-1)
+    return weights @ v, weights
+
+
+def _with_temperature(*lead, temperature, **sizes):
+    return *_qkv(*lead, **sizes), temperature
+
+
+def _louder_keys(answer):
+    q, k, v = _qkv(2, n_q=3, n_k=4, d_k=5, d_v=2, seed=230)
+    louder = k * torch.tensor([1.0, 3.0, 0.5, 10.0])[:, None]
+    return torch.allclose(answer(q, louder, v, 0.3)[1], answer(q, k, v, 0.3)[1], atol=1e-4)
+
+
+cosine = function(
+    "2.3",
+    cosine_attention,
+    as_="my_cosine_attention(q, k, v, temperature)",
+    title="Divided by their own lengths",
+    section="02#text-36",
+    probes=[
+        _with_temperature(n_q=2, n_k=3, d_k=4, d_v=5, seed=200, temperature=0.5),
+        _with_temperature(2, n_q=3, n_k=4, d_k=6, d_v=5, seed=205, temperature=0.1),
+        _with_temperature(2, 3, n_q=4, n_k=5, d_k=7, d_v=6, seed=210, temperature=0.2),
+        _with_temperature(2, n_q=4, n_k=4, d_k=4, d_v=4, seed=215, temperature=2.0),
+    ],
+    corner_cases=[_with_temperature(n_q=1, n_k=1, d_k=3, d_v=2, seed=220, temperature=1.0)],
+    returns=("the output", "the weights"),
+    random_probes=lambda rng: [
+        (*_qkv_of_sizes(rng)[0], rng.choice((0.1, 0.2, 0.4))),
+        _with_temperature(2, 2, n_q=3, n_k=4, d_k=5, d_v=6, seed=rng.randrange(10**6), temperature=0.3),
+    ],
+    gradients=True,
+    invariants=[("the weights change when a key only becomes longer", _louder_keys)],
+    hints=[
+        "Make every query and every key of length 1 first. Their dot products are then the cosines.",
+        "The length of each row is `x.norm(dim=-1, keepdim=True)`. Divide queries by theirs and keys by theirs.",
+        "From there it is attention with another divisor: `temperature` where √d_k stood, and nothing else.",
+    ],
+)
+
+
+def _lengths(x, dim=-1):
+    return x.norm(dim=dim, keepdim=True)
+
+
+def _attended(q, k, v, divisor):
+    return _attend(q @ k.transpose(-2, -1) / divisor, v)
+
+
+@cosine.misconception(reread="02#text-36")
+def root_as_well(q, k, v, temperature):
+    """The cosines are divided by √d_k as well.
+
+    √d_k makes up for long vectors. These have length 1 whatever d_k is, and their scores lie between −1 and 1 already.
+    """
+    return _attended(q / _lengths(q), k / _lengths(k), v, temperature * math.sqrt(q.size(-1)))
+
+
+@cosine.misconception(
+    reread="02#text-36",
+    forms=[lambda q, k, v, t: _attended(q / _lengths(q), k / _lengths(k), v, 1 / t)],
+)
+def temperature_turned_round(q, k, v, temperature):
+    """The temperature multiplies the scores, where it should divide them.
+
+    A higher temperature makes a row more even. Multiplied, it makes it sharper.
+    """
+    return _attend(temperature * (q / _lengths(q)) @ (k / _lengths(k)).transpose(-2, -1), v)
+
+
+@cosine.misconception(reread="02#text-36")
+def temperature_forgotten(q, k, v, temperature):
+    """The temperature does not appear.
+
+    Cosines are at most 2 apart, so without it no key can get more than 7.4 times as much as another.
+    """
+    return _attended(q / _lengths(q), k / _lengths(k), v, 1)
+
+
+@cosine.misconception(reread="02#text-36")
+def only_queries(q, k, v, temperature):
+    """Only the queries have length 1.
+
+    A long key then still scores high with everybody who looks its way. Both have to be divided, each by its own length.
+    """
+    return _attended(q / _lengths(q), k, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def only_keys(q, k, v, temperature):
+    """Only the keys have length 1.
+
+    A long query then still has a sharper row than a short one. Both have to be divided, each by its own length.
+    """
+    return _attended(q, k / _lengths(k), v, temperature)
+
+
+@cosine.misconception(reread="02#text-36", forms=[lambda q, k, v, t: _attended(q / q.norm(), k / k.norm(), v, t)])
+def one_length_for_all(q, k, v, temperature):
+    """There is one length for a whole matrix.
+
+    `norm()` without an axis takes all rows together, and a long key stays longer than the others. Each row has a
+    length of its own: `dim=-1, keepdim=True`.
+    """
+    q_length, k_length = (x.norm(dim=(-2, -1), keepdim=True) for x in (q, k))
+    return _attended(q / q_length, k / k_length, v, temperature)
+
+
+@cosine.misconception(reread="02#text-40")
+def lengths_of_columns(q, k, v, temperature):
+    """The lengths are those of the columns.
+
+    A column holds one feature of all tokens. A query or a key is a row, the last axis: `dim=-1`.
+    """
+    return _attended(q / _lengths(q, -2), k / _lengths(k, -2), v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def squared_lengths(q, k, v, temperature):
+    """The vectors are divided by the squares of their lengths.
+
+    The length is the root of the sum of the squares; divided by that sum itself, a long vector becomes a short one.
+    """
+    return _attended(q / _lengths(q).square(), k / _lengths(k).square(), v, temperature)
+
+
+@cosine.misconception(reread="02#text-20")
+def values_too(q, k, v, temperature):
+    """The values have length 1 as well.
+
+    Only what is compared is made equally long. Values are compared with nothing; their length is part of what is told.
+    """
+    return _attended(q / _lengths(q), k / _lengths(k), v / _lengths(v), temperature)

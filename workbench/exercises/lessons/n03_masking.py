@@ -472,3 +472,153 @@ def written_over(scores, mask):
     weights = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
     weights[weights.isnan()] = 0.0
     return weights
+
+
+# ----------------------------------------------------------------------------------------------------------- 3.4
+
+
+def packed_mask(documents):
+    same = documents[..., :, None] == documents[..., None, :]  # (…, n) -> (…, n, n)
+    return same & masks.causal_mask(documents.size(-1))
+
+
+def _same(documents):
+    return documents[..., :, None] == documents[..., None, :]
+
+
+def _past(documents):
+    return masks.causal_mask(documents.size(-1))
+
+
+def _packed(*rows):
+    return (torch.tensor(rows),)
+
+
+def _random_packs(rng):
+    def pack(length):
+        cuts = sorted(rng.sample(range(1, length), 2))
+        numbers = rng.sample(range(9), 3)
+        return [numbers[sum(place >= cut for cut in cuts)] for place in range(length)]
+
+    return [_packed(*(pack(length) for _ in range(batch))) for batch, length in ((2, 6), (3, 7))]
+
+
+packed = function(
+    "3.4",
+    packed_mask,
+    as_="my_packed_mask(documents)",
+    title="Several texts in one row",
+    section="03#text-12",
+    probes=[
+        _packed([0, 0, 0, 1, 1]),
+        _packed([0, 0, 1, 1, 2], [0, 1, 1, 1, 1]),
+        _packed([7, 7, 2, 2, 2, 5]),
+        _packed([4, 4, 1, 1, 1, 1], [3, 3, 3, 3, 8, 0], [1, 2, 2, 5, 5, 5]),
+    ],
+    corner_cases=[_packed([3]), _packed([2, 2, 2, 2]), _packed([4, 3, 2, 1])],
+    returns=("the mask",),
+    random_probes=_random_packs,
+    hints=[
+        "Two conditions for each pair of tokens: the key is not later than the query, and both are of one text.",
+        "`documents[:, :, None]` stands upright, `documents[:, None, :]` lies: where are the two equal? "
+        "That is (batch, n, n).",
+        "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join them by `&`.",
+    ],
+    shows=(masks.causal_mask,),
+)
+
+
+@packed.misconception(reread="03#text-10")
+def future_heard(documents):
+    """The future of one's own text is heard.
+
+    Each text is by itself, but within it everybody hears everybody. The causal mask is missing.
+    """
+    return _same(documents)
+
+
+@packed.misconception(reread="03#text-12")
+def one_long_text(documents):
+    """All texts are taken for one.
+
+    The causal mask alone lets the second text hear the first, about which it must know nothing.
+    """
+    return _past(documents).expand(*documents.shape, documents.size(-1)).clone()
+
+
+@packed.misconception(reread="03#text-12")
+def or_for_and(documents):
+    """The two conditions are joined by *or*.
+
+    With `|` a pair is open if one of them holds: the past of other texts, and the future of one's own. Both have to
+    hold: `&`.
+    """
+    return _same(documents) | _past(documents)
+
+
+@packed.misconception(
+    reread="03#text-12",
+    forms=[lambda documents: (documents[..., :, None] <= documents[..., None, :]) & _past(documents)],
+)
+def numbers_compared(documents):
+    """Texts with smaller numbers are heard as well.
+
+    A number is a name: text 2 may stand behind text 7, and neither hears the other. What counts is whether two numbers
+    are equal, not which is larger.
+    """
+    return (documents[..., :, None] >= documents[..., None, :]) & _past(documents)
+
+
+@packed.misconception(reread="03#text-35")
+def polarity(documents):
+    """True and False have changed places.
+
+    In `nn.MultiheadAttention` True means “ignore this”. Here True = may attend.
+    """
+    return ~packed_mask(documents)
+
+
+@packed.misconception(reread="03#text-10")
+def itself_not_heard(documents):
+    """A token may not hear itself.
+
+    Then the first token of each text hears nobody at all, and its row is dead.
+    """
+    return _same(documents) & _past(documents).tril(-1)
+
+
+@packed.misconception(reread="03#text-10")
+def backwards(documents):
+    """Each token hears itself and the future of its text.
+
+    This is the upper triangle. Queries go down, keys go across: what lies to the right of the diagonal comes later.
+    """
+    return _same(documents) & _past(documents).T
+
+
+@packed.misconception(reread="03#text-12")
+def neighbours_alone(documents):
+    """A token hears itself and the one before it, where that is of its text.
+
+    Comparing each place with the place before finds where texts begin. A token hears its whole text so far.
+    """
+    return packed_mask(documents).triu(-1)
+
+
+@packed.misconception(reread="03#text-12")
+def first_row_for_all(documents):
+    """All rows of the batch have the mask of the first.
+
+    Each row of the batch is packed in its own way: keep the batch as the first axis of the mask.
+    """
+    return packed_mask(documents[:1]).expand(len(documents), -1, -1).clone()
+
+
+@packed.misconception(reread="03#text-35", forms=[lambda documents: packed_mask(documents).long()])
+def numbers(documents):
+    """These are 0 and 1, not False and True.
+
+    They print much the same. But a float mask is *added* to the scores by `F.scaled_dot_product_attention`, and 0
+    or 1 added hides nothing.
+    """
+    return packed_mask(documents).float()

@@ -2,7 +2,7 @@
 
 The vote server of authors/hall, as a relay: a lecturer's deck connects to it from wherever it is, with the secret that
 this prints, keeps every right answer, and gives the orders. Put it behind TLS at a path of its own (Caddy:
-`handle_path /hall/* { reverse_proxy 127.0.0.1:8088 }`).
+`redir /hall /hall/` and `handle_path /hall/* { reverse_proxy 127.0.0.1:8088 }`).
 """
 
 import json

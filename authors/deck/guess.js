@@ -1,6 +1,6 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
-import { phonesVoteOn } from "./hall.js";
+import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
 import { fit } from "./look.js";
 import { all, cells, current, reading, settings, slideOf, storeOf } from "./page.js";
@@ -62,7 +62,7 @@ export function toGuess() {
   const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
   while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
   const guess = guesses.findLast((one) => !isCovered(one));
-  if (guess && phonesVoteOn(guess.closest(".cell"))) return; // bars come there
+  if (guess && phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
   guess?.form.classList.add("typed");
   guess?.select();
 }

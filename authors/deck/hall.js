@@ -19,7 +19,7 @@ const choicesOf = (cell) => all(".choice", cell);
 export function countHands() {
   const cell = current().querySelector("[data-question]");
   if (!cell) return;
-  if (phonesVoteOn(cell)) return say("Phones vote on this question: hands are not counted.", { stays: true });
+  if (phonesVoteOn(cell)) return sayPhonesVote();
   const form = cell.querySelector(".guess");
   if (!form.querySelector(".hands")) addFields(cell, form);
   if (form.classList.toggle("counting")) form.querySelector("input:not(.guess:has(.choice) label input)").select();
@@ -77,11 +77,15 @@ export function putHands(cell, { hands: counted = [], present: there = "", count
 export function putVotes(cell, votes) {
   if (votes) phones.set(cell, votes);
   else phones.delete(cell);
-  if (votes) cell.querySelector(".guess").classList.remove("counting", "typed");
+  const form = cell.querySelector(".guess");
+  form.classList.toggle("by-phone", Boolean(votes));
+  if (votes) form.classList.remove("counting", "typed");
   draw(cell);
 }
 
 export const phonesVoteOn = (cell) => phones.has(cell);
+export const sayPhonesVote = () =>
+  say("Phones answer this question. Shift+V takes their votes away.", { stays: "slide" });
 
 function draw(cell) {
   const slide = slideOf(cell);

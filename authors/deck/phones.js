@@ -10,7 +10,7 @@ const hasHall = Boolean(settings.server?.hall);
 const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of the speaker's copies this is
 const FEW = 0.35; // of a first vote right: below, talk does not help
 const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001
-let now = { votes: {} };
+let now = { votes: {}, trouble: "" };
 
 const make = (name, properties, ...within) => {
   const node = Object.assign(document.createElement(name), properties);
@@ -38,6 +38,13 @@ export function startPhones() {
     };
   }
   Reveal.addKeyBinding({ keyCode: 86, key: "V", description: "Vote" }, vote); // the speaker's window asks its copy
+  for (const [keyCode, key] of [
+    [66, "B"],
+    [190, "."],
+  ]) // a clicker has a button for the black screen, and none for V
+    Reveal.addKeyBinding({ keyCode, key, description: "Black screen" }, () =>
+      waits() ? vote() : Reveal.togglePause(),
+    );
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden", "ready"]) {
     Reveal.on(change, () => {
       if (!inside) closeWhatIsLeft();
@@ -60,17 +67,18 @@ function hear(news) {
 // The key: open, close, and once more; where nothing is to be guessed, how to come in.
 export function vote() {
   if (Reveal.isOverview()) return; // no slide is in sight that it could be for
-  if (!hasHall) return say("Phones vote where the deck is started with --hall; h counts hands.", { stays: true });
+  if (!hasHall) return say("Phones vote where the deck is started with --hall; h counts hands.", { stays: "slide" });
   const cell = asked();
   if (!cell || current().matches(".answered")) return inside ? undefined : openSheet();
   const rounds = roundsOf(cell).filter(({ answered, open }) => answered || open); // one that nobody answered is none
   const last = rounds.at(-1);
   if (last?.open) return order({ do: "close" });
-  if (last?.told) return say(`The answer was shown: this vote is over. ${ANEW}`, { stays: true });
-  if (rounds.length > 1 && !last.cut) return say(`Both votes are in; → shows them. ${ANEW}`, { stays: true });
+  if (last?.told) return say(`The answer was shown: this vote is over. ${ANEW}`, { stays: "slide" });
+  if (rounds.length > 1 && !last.cut) return say(`Both votes are in; → shows them. ${ANEW}`, { stays: "slide" });
   order({ do: "open", question: forPhones(cell), again: rounds.length > 0 });
 }
 
+const waits = () => Boolean(asked()) && !current().matches(".answered") && !Reveal.isPaused() && !Reveal.isOverview();
 const ANEW = "Shift+V can ask anew.";
 const isOpen = (cell) => Boolean(cell && roundsOf(cell).at(-1)?.open);
 
@@ -97,14 +105,15 @@ export function closeBeforeTruth() {
 
 // What a phone has to know to ask. What an answer is not, as what it is, stays here.
 function forPhones(cell) {
-  const { id, form, size, whole, options, members, range } = questionOf(cell);
+  const { id, form, size, whole, options, members, range, rows } = questionOf(cell);
   const words = document.createElement("p");
   words.innerHTML = storeOf(slideOf(cell)).ask;
+  for (const index of all("sub", words)) index.prepend("_"); // there it is text
   const question = { id, ask: words.textContent };
   const choices = choicesOf(cell).length ? choicesOf(cell) : form === "matrix" ? possible(questionOf(cell)) : options;
   if (form === "set" && !choicesOf(cell).length)
     return { ...question, kind: "set", options: members.map(withoutDigits), first: range[0] };
-  if (form === "words") return { ...question, kind: "each", options, size };
+  if (form === "words") return { ...question, kind: "each", options, size, rows };
   if (choices.length) return { ...question, kind: "one", options: choices };
   return form === "shape" ? { ...question, kind: "shape" } : { ...question, kind: "numbers", size, whole };
 }
@@ -216,10 +225,12 @@ function sayCommonest(cell, votes) {
   const [most] = [...same.values()].sort((one, other) => other.many - one.many);
   if (!most) return;
   const { slip, says } = attnGuess.judge(questionOf(cell), most.text);
-  const said = questionOf(cell).form === "set" ? named(questionOf(cell), most.text) : most.text;
+  const said = named(questionOf(cell), meaning(questionOf(cell), most.text)); // as its bar is called
   const line = make("p", { className: "commonest", innerHTML: says });
   line.prepend(`${most.many} ${most.many === 1 ? "says" : "say"} ${spoken(said)}. `);
-  if (slip) slideOf(cell).querySelector(".heading").after(line);
+  if (!slip) return;
+  slideOf(cell).querySelector(".heading").after(line);
+  line.classList.toggle("long", line.offsetHeight > 40); // the picture makes room
 }
 
 // In the speaker's window: names at once, and which way evidence suggests.
@@ -230,7 +241,8 @@ function tellSpeaker(cell, rounds) {
   if (!panel.isConnected) view.querySelector(".speaker-controls-notes").before(panel);
   if (!rounds.length) return panel.remove();
   const bars = rounds.map(({ votes }) => barsOf(cell, votes));
-  const values = [...new Set(bars.flatMap((one) => [...one.keys()]))];
+  const place = (value) => (value === OTHERS ? 2 : isRight(cell, value) ? 0 : 1);
+  const values = [...new Set(bars.flatMap((one) => [...one.keys()]))].sort((one, other) => place(one) - place(other));
   const unknown = Object.entries(rounds.at(-1).votes).filter(([text]) => meaning(questionOf(cell), text) === OTHERS);
   const often = unknown.sort(([, one], [, other]) => other - one).slice(0, 4);
   const others = often.map(([text, many]) => `${spoken(text)} (${many})`).join("; ");
@@ -241,17 +253,14 @@ function tellSpeaker(cell, rounds) {
     const many = bars.map((one) => one.get(value) ?? 0).join(" → ");
     return [
       cellOf(many, "text-align: right"),
-      cellOf(value, "font-weight: 600"),
+      cellOf(named(questionOf(cell), value), "font-weight: 600"),
       cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : label),
     ];
   };
   const left = all(".step:not(.visible)", slideOf(cell)).length;
+  const shares = bars.map((one) => shareRight(cell, one));
   const advice = cellOf(
-    adviceOn(
-      rounds,
-      left > 1 ? `→, ${left} times,` : "→",
-      bars.map((one) => shareRight(cell, one)),
-    ),
+    `${adviceOn(rounds, left > 1 ? `→ ${left} times` : "→", shares)}${noPlace()}`,
     "grid-column: 1 / -1; font-weight: 600",
   );
   panel.style =
@@ -262,11 +271,19 @@ function tellSpeaker(cell, rounds) {
 function adviceOn(rounds, next, [first, second]) {
   const last = rounds.at(-1);
   if (!last.answered) return "Nobody has answered yet.";
-  if (last.cut && !last.told) return "Closed in passing: v lets this vote go on.";
-  if (second !== undefined) return `${percent(first)} right, then ${percent(second)}. ${next} shows bars and truth.`;
-  const what = first < FEW ? "explain it again, then vote" : first <= MANY ? "let them talk, then v" : "go on with →";
-  return `${percent(first)} right: ${what}.`;
+  const isSecond = second !== undefined;
+  const right = `${percent(first)} right${isSecond ? `, then ${percent(second)}` : ""}`;
+  const what =
+    first < FEW ? "explain it again, then v" : first <= MANY ? "let them talk, then v" : `go on with ${next}`;
+  const then = isSecond ? `${next} shows bars and truth` : what;
+  if (last.open) return `${right} so far. v closes it; then ${then}.`;
+  if (last.cut && !last.told) return `Closed in passing: v lets this vote go on. ${right}.`;
+  return `${right}: ${last.told ? "bars and truth were shown" : then}.`;
 }
+
+// Refused is who comes when all places of an address are taken.
+const noPlace = () =>
+  now.refused ? ` ${now.refused} found no place: Shift+V${now.shared ? " has a new code" : " lets them in"}.` : "";
 
 // -------------------------------------------------------------------------------------------------- how to come in
 
@@ -305,8 +322,9 @@ function fillSheet() {
   picture.dataset.code = now.code;
   address.textContent = shortAddress();
   code.textContent = now.code;
-  many.textContent = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
-  share.hidden = !now.refused;
+  const here = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
+  many.textContent = now.refused ? `${here}, ${now.refused} refused` : here;
+  share.hidden = !now.refused || now.shared;
   anew.hidden = !asked() || !roundsOf(asked()).length;
   end.disabled = now.phase === "end";
 }

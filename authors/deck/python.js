@@ -11,7 +11,8 @@ let busyClock = 0;
 
 // ------------------------------------------------------------------------------------------------ what is said
 
-// What Python does, in a corner of the slide; trouble, and what a key has done, stay until something is run.
+// What Python does, in a corner of the slide; trouble, and what a key has done, stay until something is run, and what
+// is said of one slide, stays: "slide", goes with it.
 export function say(text, { trouble = false, stays = trouble } = {}) {
   corner.textContent = text;
   corner.hidden = !text;
@@ -19,7 +20,9 @@ export function say(text, { trouble = false, stays = trouble } = {}) {
   corner.dataset.stays = stays;
 }
 
-const stays = () => corner.dataset.stays === "true";
+export const leaveSlide = () => corner.dataset.stays === "slide" && say("");
+
+const stays = () => ["true", "slide"].includes(corner.dataset.stays);
 const sayNothing = () => stays() || say("");
 const sayDied = () => say("Python has died. r starts it again; boards go on without it.", { trouble: true });
 

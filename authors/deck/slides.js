@@ -3,7 +3,7 @@
 import { fit } from "./look.js";
 import { all, current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
-import { say } from "./python.js";
+import { leaveSlide, say } from "./python.js";
 import { showStep } from "./steps.js";
 
 const OPTIONS = {
@@ -44,6 +44,7 @@ export function startSlides() {
   Reveal.on("slidechanged", ({ currentSlide }) => {
     // next leads to a chapter's first slide, not to where one was
     for (const chapter of all("section.stack")) chapter.removeAttribute("data-previous-indexv");
+    leaveSlide();
     startTabAt(currentSlide);
     fit(currentSlide);
   });

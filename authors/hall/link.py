@@ -17,7 +17,7 @@ import segno
 from tornado import httpclient, ioloop, websocket
 
 SERVER = Path(__file__).with_name("server.py")
-ASKED = ("id", "ask", "kind", "options", "size", "whole", "first")  # all that a phone is told of a question
+ASKED = ("id", "ask", "kind", "options", "size", "whole", "first", "rows")  # all that a phone is told of a question
 PASSED_ON = ("PATH", "LANG", "SYSTEMROOT")  # of the environment, which has tokens; Windows needs the last
 
 

@@ -204,7 +204,7 @@ function show(now) {
   else if (phase === "closed" && late === round) sayLate(round);
   else if (phase === "closed") say(mine ? `Closed. You said: ${mine}` : "Closed.");
   else if (phase === "end") say("You can close this page.");
-  else if (mine && !waiting) say(`You said: ${mine}. Until it is closed you can change it.`);
+  else if (mine && !waiting) say(`You said: ${mine}. You can still change it.`);
   else if (before?.round !== round || before?.phase !== phase) say("");
 }
 
@@ -220,7 +220,7 @@ const HINTS = {
     `${size}${whole ? " whole" : ""} number${size > 1 ? "s, in the order of the slide" : ""}.`,
   each: () => "One for each, in the order of the slide.",
 };
-const sentBefore = () => (me.sent?.round === state.round ? me.sent.text.split("; ") : []);
+const sentBefore = () => (me.sent && me.sent.round === state.round ? me.sent.text.split("; ") : []);
 const KINDS = { one: oneOf, each, numbers, shape: numbers, set };
 
 function ask(question) {
@@ -231,14 +231,14 @@ function ask(question) {
 
 // One of several words is sent as it is tapped.
 function oneOf({ options }) {
-  const mine = me.sent?.round === state.round ? me.sent.text : "";
+  const [mine] = sentBefore();
   const all = options.map((option) =>
     button(option, ({ currentTarget }) => {
       for (const other of all) press(other, other === currentTarget);
       vote(option);
     }),
   );
-  for (const [i, node] of all.entries()) press(node, options[i] === mine);
+  for (const node of all) press(node, node.textContent === mine);
   return [make("div", { className: "list" }, ...all)];
 }
 
@@ -255,9 +255,10 @@ function sender(text) {
 }
 
 // A word for each of several.
-function each({ options, size }) {
+function each({ options, size, rows: names = [] }) {
   const chosen = Array.from({ length: size }, (_, row) => sentBefore()[row] ?? "");
   const rows = chosen.map((_, row) => {
+    const name = names[row] ?? row + 1;
     const all = options.map((option) =>
       button(
         option,
@@ -265,10 +266,10 @@ function each({ options, size }) {
           chosen[row] = option;
           for (const other of all) press(other, other === currentTarget);
         },
-        { ariaLabel: `${row + 1}: ${option}`, ariaPressed: String(chosen[row] === option) },
+        { ariaLabel: `${name}: ${option}`, ariaPressed: chosen[row] === option },
       ),
     );
-    return make("div", { className: "rows" }, make("span", { textContent: `${row + 1}.` }), ...all);
+    return make("div", { className: "rows" }, make("span", { textContent: name }), ...all);
   });
   return [...rows, sender(() => chosen.every(Boolean) && chosen.join("; "))];
 }
@@ -283,7 +284,7 @@ function set({ options }) {
         press(it, it.ariaPressed !== "true");
         press(none, false);
       },
-      { ariaPressed: String(sentBefore().includes(String(i + first))) },
+      { ariaPressed: sentBefore().includes(`${i + first}`) },
     ),
   );
   const none = button(
@@ -292,7 +293,7 @@ function set({ options }) {
       for (const other of all) press(other, false);
       press(none, true);
     },
-    { ariaPressed: String(sentBefore()[0] === "none"), className: "wide" },
+    { ariaPressed: sentBefore()[0] === "none", className: "wide" },
   );
   const on = (node) => node.ariaPressed === "true";
   const text = () => (on(none) ? "none" : all.flatMap((node, i) => (on(node) ? [i + first] : [])).join("; "));
@@ -332,6 +333,7 @@ function numbers({ kind, size }) {
   };
   const key = (text, label, act = () => type(text)) =>
     button(text, act, { ariaLabel: label ?? text, onpointerdown: (event) => event.preventDefault() });
+  const digits = (three) => [...three].map((digit) => key(digit));
   const text = () => {
     const all = boxes().map(({ value }) => value.trim());
     return all.every(Boolean) && all.join("; ");
@@ -342,13 +344,13 @@ function numbers({ kind, size }) {
   const pad = make(
     "div",
     { className: "pad" },
-    ...["7", "8", "9"].map((digit) => key(digit)),
+    ...digits("789"),
     key("−", "minus"),
     key("⌫", "delete", back),
-    ...["4", "5", "6"].map((digit) => key(digit)),
+    ...digits("456"),
     key("/", "divided by"),
     key("%", "per cent"),
-    ...["1", "2", "3"].map((digit) => key(digit)),
+    ...digits("123"),
     key("∞", "infinity"),
     key("nan", "not a number"),
     key("0"),
@@ -439,6 +441,7 @@ one("join").onsubmit = (event) => {
   join(one("code").value);
 };
 const scanned = location.hash.slice(1);
+one("code").value = scanned;
 show({ phase: me.token ? "wait" : "out" });
 if (scanned && scanned !== me.code) join(scanned);
 else if (me.token) listen();

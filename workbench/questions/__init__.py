@@ -9,6 +9,7 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     within    by how much a number may be off
     names     what else a learner may write for a number, as names.tea = 2
     options   the words to choose from: also (other words for it) and says (to whoever chooses it wrongly)
+    rows      of several words, what each of them is about
     slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
     common    slips that several lessons know, from common.toml
 
@@ -39,7 +40,7 @@ class Question:
         self.id, self.form, self.whole = id, record["form"], record.get("whole", record["form"] in ("shape", "set"))
         self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
         self.range, self.which = record.get("range"), record.get("which", False)
-        self.options = record.get("options", {})
+        self.options, self.rows = record.get("options", {}), record.get("rows", [])
         named = {value: words for words, value in reversed(record.get("names", {}).items())}  # by its first name
         first, last = self.range if self.form == "set" else (0, -1)
         self.members = [f"{i} {named.get(i, '')}".strip() for i in range(first, last + 1)]
@@ -88,7 +89,7 @@ class Question:
 
     def asks(self, size):
         """In which form an answer of that size is read, in a sentence."""
-        letters, numbers = ", ".join("abcdefghij"[:size]), self._numbers()
+        letters, numbers = ", ".join(self.rows or "abcdefghij"[:size]), self._numbers()
         *most, last = self.options or [""]
         options = f"{', '.join(most)} or {last}"
         return {
@@ -112,6 +113,7 @@ class Question:
             "within": self.within,
             "size": size,
             "options": list(self.options),
+            "rows": self.rows,
             "members": self.members,
             "names": self.names,
             "skip": " ".join(self.skip),

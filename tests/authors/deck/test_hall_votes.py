@@ -1,6 +1,7 @@
 """A lecture that is answered by phone: what the hall sees and when, and what the lecturer alone sees."""
 
 import json
+import time
 import urllib.error
 import urllib.request
 
@@ -22,6 +23,7 @@ class Lecture:
 
     def __init__(self, address):
         self.address, self.tokens = address, []
+        self.server = self.now()["address"]
 
     def now(self):
         with urllib.request.urlopen(f"{self.address}/hall?token=test") as events:
@@ -29,7 +31,7 @@ class Lecture:
 
     def ask(self, path, body=None):
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(self.now()["address"] + path, data) as answer:
+        with urllib.request.urlopen(self.server + path, data) as answer:
             return json.loads(answer.read())
 
     def look(self):
@@ -203,6 +205,20 @@ def test_a_vote_ends_with_its_slide_and_a_reload_changes_nothing(deck, lecture):
     assert lecture.now()["phase"] == "closed"
 
 
+def test_clickers_black_screen_button_votes_where_a_question_waits(deck, lecture):
+    jump(deck, slide_with(deck, ".choice", 4))
+    deck.keyboard.press(".")
+    left(deck, "● 0 of")
+    lecture.vote("0", "all")
+    left(deck, "● 2 of")
+    deck.keyboard.press("b")
+    left(deck, "2 of 4 answered, closed")
+    to_the_truth(deck)
+    for is_black in (True, False):
+        deck.keyboard.press(".")
+        until(deck, f"Reveal.isPaused() === {str(is_black).lower()}")
+
+
 def test_speaker_window_of_another_deck_drives_nothing(deck, lecture):
     with deck.expect_popup() as opened:
         deck.keyboard.press("s")
@@ -235,3 +251,25 @@ def test_only_the_decks_token_gives_orders(lecture):
         assert "/login" in answer.url
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(f"{lecture.address}/hall", b'{"do": "close"}')
+
+
+def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
+    lecture.tokens = []  # there is a new code
+    jump(deck, slide_with(deck, ".choice", 5))
+    deck.keyboard.press("v")
+    left(deck, "● 0 of")
+    lecture.vote("0")
+    deck.reload()
+    left(deck, "● 1 of")
+    lecture.vote("nan", "nan")
+    left(deck, "● 2 of")
+    address = deck.url
+    deck.close()
+    for _ in range(100):
+        if lecture.look()["phase"] == "closed":
+            break
+        time.sleep(0.2)
+    again = show(address)
+    left(again, "2 of 2 answered, closed")
+    again.keyboard.press("v")
+    left(again, "● 2 of 2")

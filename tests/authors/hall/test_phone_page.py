@@ -8,6 +8,7 @@ PHONES = {"small": (320, 568), "large": (390, 844)}
 SHAPE = {"id": "02.query-shape", "ask": "Which shape has query?", "kind": "shape"}
 SET = {"id": "03.moved", "ask": "Which outputs move?", "kind": "set", "options": ["0 I", "1 like", "2 tea"], "first": 0}
 EACH = {"id": "05.dead", "ask": "nan or finite?", "kind": "each", "options": ["nan", "finite"], "size": 2}
+EACH["rows"] = ["with weights", "without, in use"]
 ANSWERED = [  # a question, the buttons that are pressed, and what is counted
     (NUMBERS, ["minus", "0", "point", "5", "next box", "not a number", "Send"], "−0.5; nan"),
     (NUMBERS, ["7", "8", "delete", "per cent", "next box", "1", "divided by", "infinity", "Send"], "7%; 1/∞"),
@@ -15,7 +16,7 @@ ANSWERED = [  # a question, the buttons that are pressed, and what is counted
     (WORDS, ["no"], "no"),
     (SET, ["0 I", "1 like", "2 tea", "1 like", "Send"], "0; 2"),
     (SET, ["0 I", "none of them", "Send"], "none"),
-    (EACH, ["1: finite", "2: finite", "1: nan", "Send"], "nan; finite"),
+    (EACH, ["with weights: finite", "without, in use: finite", "with weights: nan", "Send"], "nan; finite"),
 ]
 TOO_SMALL = """() => [...document.querySelectorAll("button, input")].filter((node) => {
   const { width, height } = node.getBoundingClientRect();
@@ -107,23 +108,26 @@ def test_what_is_half_filled_is_not_sent(server, phone):
     assert counted(server) == {}
 
 
-def test_a_vote_waits_for_the_network_and_is_then_sent(server, phone):
+@pytest.fixture
+def offline(server, phone):
+    """That phone, where somebody has said yes and no network took it."""
     server.open(WORDS)
     says(phone, WORDS["ask"])
     phone.context.set_offline(True)
     press(phone, "yes")
     says(phone, "Not sent yet")
+    return phone
+
+
+def test_a_vote_waits_for_the_network_and_is_then_sent(server, offline):
+    phone = offline
     phone.context.set_offline(False)
     server.until(lambda: counted(server) == {"yes": 1})
     says(phone, "You said: yes")
 
 
-def test_a_vote_that_comes_too_late_is_in_no_later_question(server, phone):
-    server.open(WORDS)
-    says(phone, WORDS["ask"])
-    phone.context.set_offline(True)
-    press(phone, "yes")
-    says(phone, "Not sent yet")
+def test_a_vote_that_comes_too_late_is_in_no_later_question(server, offline):
+    phone = offline
     server.open(SET)
     phone.context.set_offline(False)
     says(phone, SET["ask"])
@@ -149,7 +153,7 @@ def test_a_page_that_is_loaded_again_goes_on(server, phone):
 def test_two_tabs_of_a_phone_say_the_same(server, phone):
     other = phone.context.new_page()
     other.goto(server.now["address"])
-    server.open({**EACH, "ask": "In both tabs?"})
+    server.open({**EACH, "ask": "In both tabs?", "rows": []})
     for tab, buttons, text in ((phone, ["1: nan", "2: nan"], "nan, nan"), (other, ["2: finite"], "nan, finite")):
         says(tab, "In both tabs?")
         for name in [*buttons, "Send"]:
@@ -165,6 +169,21 @@ def test_a_server_that_has_gone_is_said(browser):
     server.end()
     says(page, "No connection. It is tried")
     page.close()
+
+
+def test_who_found_no_place_comes_in_once_the_lecturer_lets_them(browser):
+    server, page = VoteServer(), browser.new_page()
+    while server.join() != 503:
+        pass
+    page.goto(server.scanned())
+    says(page, "There is no place left")
+    server.until(lambda: server.now["refused"])
+    server.order({"do": "share"})
+    server.until(lambda: server.now["shared"])
+    page.get_by_role("button", name="Come in").click()
+    says(page, "You are in.")
+    page.close()
+    server.end()
 
 
 def test_who_was_thrown_out_comes_in_by_the_new_code(server, phone):

@@ -15,20 +15,37 @@ function render({ model, el }) {
   const root = element("div", { class: "attn-guess", role: "group", "aria-label": "Your guess" });
   root.append(entry.node, giveUp, verdict);
   entry.node.append(giveUp);
+  let isOpen = model.get("is_open");
   function show() {
     entry.show(model.get("entered"));
+    el.closest(".jp-OutputArea")?.toggleAttribute("data-attn-guessed", Boolean(model.get("verdict")));
+    if (isOpen && !model.get("is_open") && root.contains(document.activeElement)) leave(root); // Shift+Enter goes on
+    isOpen = model.get("is_open");
     giveUp.hidden = !model.get("is_open");
     root.classList.toggle("answered", !model.get("is_open"));
     if (verdict.innerHTML !== model.get("verdict")) verdict.innerHTML = model.get("verdict");
   }
   model.on("change", show);
-  show();
   el.replaceChildren(root);
+  show();
+  root.addEventListener("keydown", (event) => event.key === "Escape" && leave(root));
   const end = keysOf({ engine: { undo() {}, redo() {} }, root });
   return () => {
     model.off("change", show);
     end();
   };
+}
+
+// To JupyterLab's command mode, in the cell that asked.
+function leave(node) {
+  node.closest(".jp-Cell")?.focus({ preventScroll: true });
+}
+
+// As in a cell: it is run, with what was entered, and the next one is reached.
+function runOn(node) {
+  leave(node);
+  const key = { key: "Enter", code: "Enter", keyCode: 13, shiftKey: true, bubbles: true, cancelable: true };
+  node.closest(".jp-Cell")?.dispatchEvent(new KeyboardEvent("keydown", key));
 }
 
 // One of few words: a button for each.
@@ -58,7 +75,9 @@ function lineOf(options, size, asks, send) {
   }
   form.addEventListener("submit", check);
   form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && event.target.matches("input")) check(event); // JupyterLab would eat it
+    if (event.key !== "Enter" || !event.target.matches("input")) return;
+    check(event); // JupyterLab would eat it
+    if (event.shiftKey) runOn(form);
   });
   return {
     node: form,

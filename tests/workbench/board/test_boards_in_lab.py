@@ -262,6 +262,8 @@ def test_a_question_is_answered_in_its_form_and_keys_go_on(boards, browser):
     page.keyboard.press("Enter")
     expect(form).to_contain_text("✓ Right.")
     assert "predict(" not in question.inner_text()
+    expect(question.get_by_text("Your guess first")).to_be_hidden()
+    expect(question).to_be_focused()  # from where keys go on
     page.keyboard.press("Shift+Enter")
     expect(question.locator(".jp-OutputArea-output[data-mime-type*=error]")).to_have_count(0)
     expect(form).to_contain_text("✓ Right.")  # as it was kept

@@ -160,7 +160,8 @@ def add_cell(slide, cell, fragment, value, folder, buttons):
         source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
         slide["whole"].append(local(to_html(source), folder))
         if claim := CLAIM.search(source):
-            slide["claim"] = inline(re.sub(r"[:,;.]$", "", claim[1]) + ".")
+            said = re.sub(r"[:,;.]$", "", claim[1])
+            slide["claim"] = inline(said[0].upper() + said[1:] + ".")
         wanted = [] if slide["deck"] else cell.metadata.get("slide")
         on_slide, said = shortened(source, wanted)
         part["html"] = "" if slide["deck"] else local(to_html(boards_in_pages.with_buttons(on_slide, buttons)), folder)
@@ -213,7 +214,7 @@ def finish(slide):
     steps = max(len(picture.steps) if picture else 1, 2 if slide["claim"] else 1)
     slide["steps"] = steps if deck else 1
     slide["ask"] = lowered(inline(deck["ask"])) if deck else slide["heading"]
-    slide["choices"] = slide["choices"] if question else []
+    slide["choices"] = [(escape(one), lowered(escape(one))) for one in slide["choices"]] if question else []
     tolerance = next((to for _, to in slide["ticks"] if to), "")
     slide["tick"] = f"agrees to {tolerance}" if tolerance else "checked" if slide["ticks"] and deck else ""
 
@@ -339,8 +340,24 @@ def data_uri(path):
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
+# In the layout that it opens with: the slide above the clock, the next one above the notes, which get all the room left.
+SPEAKER = """
+body[data-speaker-layout=default] {
+  & #current-slide { height: 35vw; border-bottom: 0; }
+  & #upcoming-slide { height: calc(23vw + 30px); border-bottom: 30px solid transparent; }
+  & #upcoming-slide .label { bottom: -28px; }
+  & .speaker-controls-time { position: absolute; left: 0; top: 35vw; width: 60%; box-sizing: border-box; border: 0; }
+  & #speaker-controls { position: static; border: 0; }
+  & .speaker-controls-notes {
+    position: absolute; right: 0; top: calc(23vw + 30px); bottom: 44px; width: 40%; box-sizing: border-box; overflow: auto;
+    & .label { display: none; } & .value { margin: 0; font-size: 20px; line-height: 1.35; } & p { margin: 0 0 0.5em; }
+  }
+}
+""".replace("\n", " ")
+
+
 def speaker_view():
-    """reveal.js' second window; its labels stand where they cover nothing of a slide."""
+    """reveal.js' second window; its labels stand where they cover nothing of a slide, and its notes have room."""
     plugin = read(REVEAL / "plugin" / "notes" / "notes.js")
     below = "top: auto !important; left: auto !important; right: 0; bottom: -30px; height: 26px; line-height: 26px;"
     for label, place in (
@@ -349,7 +366,7 @@ def speaker_view():
         ("#speaker-controls {", "box-sizing: border-box; border-bottom: 44px solid transparent;"),
     ):
         plugin = plugin.replace(label, f"{label} {place}", 1)
-    return plugin
+    return plugin.replace("</style>", f"{SPEAKER}</style>", 1)
 
 
 def script_data(value):

@@ -30,7 +30,8 @@ function addFields(cell, form) {
   const line = make("div", { className: "count" });
   const field = (label) => make("input", { className: "hands", inputMode: "numeric", ariaLabel: `Hands for ${label}` });
   if (choicesOf(cell).length) {
-    for (const { textContent: value } of choicesOf(cell)) {
+    for (const { dataset } of choicesOf(cell)) {
+      const { value } = dataset;
       const one = field(value);
       one.addEventListener("input", () => put(cell, value, one.value));
       line.append(one);
@@ -95,7 +96,7 @@ function draw(cell) {
   const most = Math.max(1, ...counted.values(), ...before.values());
   if (!choicesOf(cell).length) setTiles(form, new Map([...before, ...counted]), name);
   for (const tile of all(".choice, .vote", form)) {
-    const value = tile.dataset.value ?? tile.firstChild.data;
+    const value = tile.dataset.value;
     const [many, earlier] = [counted.get(value) ?? 0, before.get(value) ?? 0];
     if (before.size) tile.dataset.hands = `${earlier} → ${many}`;
     else if (many || bars?.size) tile.dataset.hands = many;
@@ -162,7 +163,7 @@ export function nameSlips(slide) {
   if (!cell || !slide.matches(".answered")) return;
   const question = settings.questions[cell.dataset.id];
   for (const tile of all(".choice[data-hands], .vote", slide)) {
-    const { right, slip } = attnGuess.judge(question, tile.dataset.value ?? tile.firstChild.data);
+    const { right, slip } = attnGuess.judge(question, tile.dataset.value);
     const label = question.slips.find(({ name }) => name === slip)?.label;
     if (tile.matches(".vote")) tile.classList.toggle("right", Boolean(right));
     if (label && !tile.matches(".right")) tile.append(make("small", { textContent: label }));

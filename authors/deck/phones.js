@@ -22,7 +22,7 @@ const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(wh
 const questionOf = (cell) => settings.questions[cell.dataset.id];
 const asked = (slide = current()) => slide?.querySelector("[data-question]");
 const roundsOf = (cell) => now.votes[questionOf(cell).id] ?? [];
-const choicesOf = (cell) => all(".choice", cell).map((choice) => choice.firstChild.data);
+const choicesOf = (cell) => all(".choice", cell).map((choice) => choice.dataset.value);
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 export function startPhones() {

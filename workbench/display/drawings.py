@@ -198,7 +198,7 @@ def word_of(drawing):
 
 
 def colour(name):
-    return name if name.startswith(("url", "none")) else f"var(--{name})"
+    return name if name.startswith(("url", "none", "color-mix")) else f"var(--{name})"
 
 
 def soft(name, share):
@@ -207,15 +207,16 @@ def soft(name, share):
 
 
 class Pen:
-    """Collects the parts of one step; `x` is where what it draws begins."""
+    """Collects the parts of one step; `x` is where what it draws begins, `upright` whether it is all for a phone."""
 
-    def __init__(self, width, height, x=0, parts=None, said=None):
+    def __init__(self, width, height, x=0, parts=None, said=None, upright=None):
         self.width, self.height, self.x = width, height, x
+        self.upright = width <= NARROW if upright is None else upright
         self.parts = [] if parts is None else parts
         self.said = [] if said is None else said
 
     def within(self, x, width):
-        return Pen(width, self.height, self.x + x, self.parts, self.said)
+        return Pen(width, self.height, self.x + x, self.parts, self.said, self.upright)
 
     def say(self, *words):
         self.said.append(" ".join(str(word) for word in words if word not in ("", None)))
@@ -511,7 +512,7 @@ def matrices(pen, state, states):
     """
     items = state["items"]
     lines = lines_of(items)
-    if pen.width <= NARROW and len(lines) > 1:
+    if pen.upright and len(lines) > 1:
         y, scale = 0, pen.height / sum(line_height(line) for line in lines)
         for line in lines:
             part = Pen(pen.width, scale * line_height(line), pen.x, said=pen.said)
@@ -600,8 +601,8 @@ def room_for(words):
 
 def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
     """One cell of a matrix."""
-    if value is None:
-        pen.box(x, y, wide, high, soft("quiet", 6), edge="quiet", dashed=True)
+    if value is None:  # a grid of small dashes would be louder than what is to come into it
+        pen.box(x, y, wide, high, soft("quiet", 6), edge=soft("quiet", 55), dashed=min(wide, high) >= 60)
         return
     if isinstance(value, bool):
         thing = "weights" if thing == "ink" else thing
@@ -887,9 +888,12 @@ def flow(pen, state, states):
         thing = things.get(end, end if end in KNOWN else "ink")
         one, other = edge(start, end, 22), edge(end, start, 22)
         pen.arrow(one, other, thing, 11)
-        x, y = (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
-        left = "left" in side
-        pen.text(x + (-40 if left else 40), y + 14, words, anchor="end" if left else "start", size=30, weight=600)
+        x, y = 0.38 * one[0] + 0.62 * other[0], 0.38 * one[1] + 0.62 * other[1]
+        way = -1 if "left" in side else 1
+        dx, dy = other[0] - one[0], other[1] - one[1]
+        off = 36 * way * math.copysign(1, dy) / math.hypot(dx, dy)  # straight away from the arrow, to that side
+        foot = y + 11 - dx * off
+        pen.text(x + dy * off, foot, words, anchor="end" if way < 0 else "start", size=30, weight=600)
     for start, end in state.get("arrows") or []:
         pen.say(start, "goes into", end)
     for start, end, words, *_ in back:
@@ -1094,7 +1098,7 @@ def stacked(pen, state, states):
     ]
     for side, y, tall in parts:
         mine, all_of = side_of(state, states, side)
-        part = Pen(pen.width, tall, pen.x, said=pen.said)
+        part = Pen(pen.width, tall, pen.x, said=pen.said, upright=pen.upright)
         VOCABULARY[state[side][0]](part, mine, all_of)
         pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
 

@@ -222,7 +222,8 @@ def fold_titles(cells):
         if cell["cell_type"] == "code" and {"predict", "filled", BOARD} & set(tags(cell)):
             since = []
         elif since is not None:
-            since = [*since, cell["cell_type"]] if answers or cell["cell_type"] == "code" else None
+            kind = "answer" if "answer" in tags(cell) and not answers else cell["cell_type"]  # folded code: no way on
+            since = [*since, kind] if answers or cell["cell_type"] == "code" else None
 
 
 def fresh_copy_of(cell, fold_title):

@@ -362,6 +362,7 @@ def test_copy_begins_without_outputs_and_a_speakers_notes(root):
         ([], "Six.", True),
         ([cell("drawn", "plot()")], "Six.", True),
         ([cell("drawn", "plot()"), cell("other", "x")], "Six.", False),
+        ([cell("drawn", "plot()"), cell("folded", "x", tags=["answer"])], "Six.", True),
         ([prose("first", "Six.", tags=["answer"]), cell("drawn", "plot()")], "As you see.", True),
         ([prose("apart", "Something else.")], "Six.", False),
         ([], "## Next\n\nSix.", False),

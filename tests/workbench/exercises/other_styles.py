@@ -958,12 +958,33 @@ def bytes_added_up(layers, embed_dim, heads, kv_heads, tokens, bits):
     return sum(tokens * embed_dim // heads * bits / 8 for _ in range(layers) for _ in kinds for _ in range(kv_heads))
 
 
+def accepted_one_by_one(draft, said, keys, values, *, own=True):
+    written = []
+    for proposed, due in zip(draft.tolist(), said.tolist(), strict=False):
+        if proposed != due:
+            break
+        written.append(proposed)
+    gone = len(draft) - len(written)
+    kept = [x[:, :, : x.size(2) - gone] for x in (keys, values)]
+    return [*written, said[len(written)].item()] if own else written, *kept
+
+
+def accepted_by_where(draft, said, keys, values):
+    differs = torch.cat([draft != said[:-1], torch.tensor([True])])
+    first = differs.nonzero()[0, 0].item()
+    left = keys.shape[2] - draft.numel() + first
+    return torch.where(differs.cumsum(0) > 0, said, said.new_tensor([*draft, 0]))[: first + 1], *(
+        x.narrow(2, 0, left) for x in (keys, values)
+    )
+
+
 RIGHT += [
     *[("10.1", answer) for answer in (with_memory, memory_by_the_fused_kernel, memory_turned_by_matrices)],
     *[("10.2", answer) for answer in (shared_by_view, shared_by_index, shared_by_list)],
     *[("10.3", answer) for answer in (window_loop, window_by_distance)],
     ("10.4", bytes_added_up),
     ("10.4", lambda n, e, h, kv, t, bits: torch.tensor(2 * n * (e // h) * kv * t * bits // 8)),
+    *[("10.5", answer) for answer in (accepted_one_by_one, accepted_by_where)],
 ]
 
 
@@ -973,6 +994,7 @@ NEAR_MISSES += [
     ("10.2", lambda x, groups: shared_by_list(x, groups).flip(1)),
     ("10.3", lambda n_queries, n_keys, window: window_by_distance(n_queries, n_keys, window + 2)),
     ("10.4", lambda n, e, h, kv, t, bits: 3 * bytes_added_up(n, e, h, kv, t, bits)),
+    ("10.5", lambda draft, said, keys, values: (said, keys, values)),
 ]
 
 # ----------------------------------------------------------------------------------------------------- notebook 11

@@ -474,3 +474,170 @@ def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     `bits // 8` rounds down: 4 // 8 is 0. Two numbers of 4 bits share a byte, so divide by 8 at the end.
     """
     return _bytes(layers, embed_dim, heads, kv_heads, tokens, 8 * (bits // 8))
+
+
+# ---------------------------------------------------------------------------------------------------------- 10.5
+
+
+def _draft(draft, said, n_old, heads=2, seed=0):
+    """A draft, what the model says at each of its places, and what is kept once it has read the draft."""
+    sizes = (1, heads, n_old + len(draft), 4), (1, heads, n_old + len(draft), 3)
+    kept = (normal(*size, seed=10 * seed + i) for i, size in enumerate(sizes))
+    return torch.tensor(draft), torch.tensor(said), *kept
+
+
+def _accept(draft, said, keys, values):
+    """As asked for: what is written, and what is kept."""
+    right = (draft == said[:-1]).int().cumprod(dim=0).sum()  # up to the first that differs
+    n = keys.size(-2) - len(draft) + right
+    return torch.cat([draft[:right], said[right : right + 1]]), keys[..., :n, :], values[..., :n, :]
+
+
+def _tokens_of_any_kind(*arguments_and_result):
+    """The tokens written may come as a list."""
+    result = arguments_and_result[-1]
+    if not isinstance(result, (tuple, list)) or not result or not isinstance(result[0], (tuple, list)):
+        return result
+    return torch.as_tensor(result[0]), *result[1:]
+
+
+def _random_drafts(rng):
+    probes = []
+    for right in (1, 2):
+        said = rng.sample(range(3, 60), 6)
+        draft = [*said[:right], 1, *said[right + 1 : 5]]
+        probes.append(_draft(draft, said, rng.randrange(2, 6), seed=rng.randrange(10**6)))
+    return probes
+
+
+accepting = function(
+    "10.5",
+    _accept,
+    as_="my_accept(draft, said, keys, values)",
+    title="A draft, read at once",
+    section="10#text-chunk",
+    probes=[
+        _draft([7, 3, 9, 4], [7, 3, 5, 4, 8], 3, seed=1),
+        _draft([2, 8, 8, 6, 1], [2, 5, 8, 6, 1, 9], 2, heads=3, seed=2),
+        _draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3),
+        _draft([6, 2, 9], [4, 6, 2, 9], 5, heads=1, seed=4),
+    ],
+    corner_cases=[_draft([3], [3, 8], 2, seed=5), _draft([3], [8, 3], 1, seed=6), _draft([4, 4], [4, 4, 4], 0, seed=7)],
+    random_probes=_random_drafts,
+    returns=("the tokens", "the keys", "the values"),
+    after=_tokens_of_any_kind,
+    hints=[
+        "Compare the draft with `said[:-1]`, place by place. Where is the first that differs?",
+        "All before it is written, and then one more: what the model itself says at that place.",
+        "Of keys and values the refused part of the draft has to go. The model's own token has not been read yet.",
+    ],
+)
+
+
+def _accepted(draft, said, keys, values, *, right=None, own=None, spare=None):
+    """10.5 with one part exchanged: how many are right, the model's own token, how many of the draft stay kept."""
+    if right is None:
+        right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
+    own = said[right : right + 1] if own is None else own
+    n = keys.size(-2) - len(draft) + (right if spare is None else spare)
+    return torch.cat([draft[:right], own]), keys[..., :n, :], values[..., :n, :]
+
+
+@accepting.misconception(telltale_call=_draft([7, 3, 9, 4], [7, 3, 5, 4, 8], 3, seed=1))
+def all_that_agree(draft, said, keys, values):
+    """All places that agree are counted, also those behind the first that differs.
+
+    Behind it the model has read a token that will not stand there, so what it said there counts for nothing.
+    """
+    return _accepted(draft, said, keys, values, right=int((draft == said[:-1]).sum()))
+
+
+@accepting.misconception()
+def picked_out(draft, said, keys, values):
+    """Tokens are taken from behind the first that differs.
+
+    A draft is right up to a place, and of no use from there on: the model would have read another token there.
+    """
+    right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
+    agree = draft == said[:-1]
+    return torch.cat([draft[agree], said[right : right + 1]]), *_accepted(draft, said, keys, values)[1:]
+
+
+def _off_by_one_place(draft, said):
+    return int((draft == said[1:]).int().cumprod(dim=0).sum())
+
+
+@accepting.misconception()
+def one_place_off(draft, said, keys, values):
+    """Each token is compared with what is said after it.
+
+    `said[i]` is what the model says *before* it has read `draft[i]`: these two have to agree.
+    """
+    return _accepted(draft, said, keys, values, right=_off_by_one_place(draft, said))
+
+
+@accepting.misconception()
+def all_or_nothing(draft, said, keys, values):
+    """The draft is taken whole or not at all.
+
+    What agrees up to the first difference is what the model would have written itself.
+    """
+    return _accepted(draft, said, keys, values, right=len(draft) if draft.equal(said[:-1]) else 0)
+
+
+@accepting.misconception()
+def own_token_missing(draft, said, keys, values):
+    """The model's own token is missing.
+
+    At the first place that differs it has said what belongs there. Even a draft that is all wrong brings one token.
+    """
+    return _accepted(draft, said, keys, values, own=draft[:0])
+
+
+@accepting.misconception()
+def last_token_said(draft, said, keys, values):
+    """The model's own token is taken from the end.
+
+    `said[-1]` was said after the whole draft. What counts is said where the draft first differs.
+    """
+    return _accepted(draft, said, keys, values, own=said[-1:])
+
+
+@accepting.misconception()
+def refused_one_written(draft, said, keys, values):
+    """The token that was refused is written, too.
+
+    In its place stands what the model says there.
+    """
+    right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
+    tokens = torch.cat([draft[: right + 1], said[right : right + 1]])
+    return tokens, *_accepted(draft, said, keys, values)[1:]
+
+
+@accepting.misconception()
+def nothing_taken_back(draft, said, keys, values):
+    """Keys and values of refused tokens stay.
+
+    The next token would hear what was never written, and take its place for one further on.
+    """
+    return _accepted(draft, said, keys, values, spare=len(draft))
+
+
+@accepting.misconception()
+def refused_one_kept(draft, said, keys, values):
+    """Key and value of the refused token stay, where the model's own will stand.
+
+    Its own token has not been read yet: it brings a key of its own with the next call. So as many are kept as are
+    right, and not as many as are written.
+    """
+    right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
+    return _accepted(draft, said, keys, values, spare=right + 1)
+
+
+@accepting.misconception()
+def draft_let_go(draft, said, keys, values):
+    """Nothing of the draft is kept.
+
+    The keys and values of what was accepted are those that the model would have made itself.
+    """
+    return _accepted(draft, said, keys, values, spare=0)

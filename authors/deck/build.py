@@ -340,7 +340,7 @@ def data_uri(path):
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-# In the layout that it opens with: the slide above the clock, the next one above the notes, which get all the room left.
+# As it opens: the slide above the clock, the next one above the notes, which get all the room that is left.
 SPEAKER = """
 body[data-speaker-layout=default] {
   & #current-slide { height: 35vw; border-bottom: 0; }
@@ -349,7 +349,8 @@ body[data-speaker-layout=default] {
   & .speaker-controls-time { position: absolute; left: 0; top: 35vw; width: 60%; box-sizing: border-box; border: 0; }
   & #speaker-controls { position: static; border: 0; }
   & .speaker-controls-notes {
-    position: absolute; right: 0; top: calc(23vw + 30px); bottom: 44px; width: 40%; box-sizing: border-box; overflow: auto;
+    position: absolute; right: 0; top: calc(23vw + 30px); bottom: 44px; width: 40%; box-sizing: border-box;
+    overflow: auto;
     & .label { display: none; } & .value { margin: 0; font-size: 20px; line-height: 1.35; } & p { margin: 0 0 0.5em; }
   }
 }

@@ -252,10 +252,11 @@ def dots(groups, *, title, xlabel, marks=None, least=1e-7):
         parts.append(f"{name}, {show.count(values.size, 'dot')} from {values.min():.2g} to {values.max():.2g}")
     for mark, words in (marks or {}).items():
         axes.axvline(mark, color=STYLE["axes.edgecolor"], linewidth=1.2, linestyle="--")
-        side = "right" if words.startswith("←") else "left"
-        axes.text(mark, len(groups) - 0.3, f" {words} ", ha=side, va="bottom", fontsize=12)
+        side, away = ("right", -5) if words.startswith("←") else ("left", 5)
+        at = {"xy": (mark, len(groups) - 0.3), "xytext": (away, 0), "textcoords": "offset points"}
+        axes.annotate(words, **at, ha=side, va="bottom", fontsize=12)
     axes.set_xscale("log")
-    axes.set_xlim(least / 2)
+    axes.set_xlim(least / 2, 5 * axes.get_xlim()[1] if marks else None)  # room for the words of the last mark
     axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0,), numticks=12))
     axes.xaxis.set_major_formatter(functools.partial(_or_less, least))
     axes.xaxis.set_minor_formatter("")

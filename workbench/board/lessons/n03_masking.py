@@ -106,7 +106,14 @@ def other_word_figure():
         ]
     shown = {"rows": WORDS, "wires": ("mask",)}
     steps += [
-        Step("outputs, tea", op.product("weights, tea", "values, tea"), "outputs of *I like tea*", at=(2, 1), **shown),
+        Step(
+            "outputs, tea",
+            op.product("weights, tea", "values, tea"),
+            "outputs before",
+            at=(2, 1),
+            note="I like tea",
+            **shown,
+        ),
         Step("outputs", op.product("weights, now", "values, now"), at=(3, 1), blinks=True, note="now", **shown),
         Step("moved by", op.apart("outputs", "outputs, tea"), at=(4, 1), blinks=True, zero="keeps"),
     ]

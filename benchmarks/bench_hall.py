@@ -60,6 +60,10 @@ class Server:
         self.process.stdin.close()
         assert await self.process.wait() == 0
 
+    def worked(self):
+        """Seconds of a core so far, which others' work on the machine does not change."""
+        return sum(self.usage.cpu_times()[:2])
+
     def megabytes(self):
         return self.usage.memory_info().rss / 1e6
 
@@ -124,10 +128,12 @@ async def votes_in_bars(server, phones, within):
     server.open()
     round = server.round
     await server.until(lambda: all(round in phone.knows for phone in phones))
+    used = server.worked()
     sent = await asyncio.gather(*(phone.vote(random.uniform(0, within)) for phone in phones))
     await server.until(lambda: server.told["answered"] == len(phones))
     waits = [server.seen[round, str(phone.number)] - begun for phone, begun in zip(phones, sent, strict=True)]
-    print(f"vote to bars, {len(phones)} votes within {within:g} s: {percentiles(waits)}; lost 0")
+    work = f"{1000 * (server.worked() - used) / len(phones):.1f} ms of a core for each"
+    print(f"vote to bars, {len(phones)} votes within {within:g} s: {percentiles(waits)}; lost 0; {work}")
 
 
 async def drop(server, phones):
@@ -210,10 +216,11 @@ async def main(options):
     for phone in phones:
         await phone.join()
     await server.until(lambda: server.told["phones"] == len(phones) and all(0 in phone.knows for phone in phones))
-    full, used = server.megabytes(), sum(server.usage.cpu_times()[:2])
+    full, used = server.megabytes(), server.worked()
     pause = 2 if options.quick else 10
     await asyncio.sleep(pause)
-    idle = (sum(server.usage.cpu_times()[:2]) - used) / pause
+    idle = (server.worked() - used) / pause
+    print("load of this machine", *(f"{one:.1f}" for one in psutil.getloadavg()))
     print(f"{len(phones)} phones: memory {empty:.0f} MB, with them {full:.0f}; idle {100 * idle:.1f} % of a core")
     for within in (1,) if options.quick else (5, 1, 0):
         await votes_in_bars(server, phones, within)

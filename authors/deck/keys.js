@@ -38,8 +38,10 @@ export function startKeys() {
 }
 
 function onKey(event) {
-  if (document.querySelector("dialog[open]")) {
+  const open = document.querySelector("dialog[open]");
+  if (open) {
     event.stopPropagation(); // Escape closes it, and does nothing else
+    if (event.key === "PageDown" || event.key === "PageUp") open.close(); // a clicker has no Escape
     return;
   }
   const action = actionOf(event);

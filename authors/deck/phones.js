@@ -159,16 +159,24 @@ function barsOf(cell, votes) {
   return bars;
 }
 
+// What the same text means is asked ten times a second while a hall votes, in each copy of the page.
+const known = new Map();
+function judged(question, text) {
+  const name = `${question.id} ${text}`;
+  if (!known.has(name)) known.set(name, attnGuess.judge(question, text));
+  return known.get(name);
+}
+
 function meaning(question, text) {
-  const { right, slip } = attnGuess.judge(question, text);
-  const known = right ? question : question.slips.find(({ name }) => name === slip);
-  return known ? written(question, known.leaves) : OTHERS;
+  const { right, slip } = judged(question, text);
+  const leads = right ? question : question.slips.find(({ name }) => name === slip);
+  return leads ? written(question, leads.leaves) : OTHERS;
 }
 
 const isRight = (cell, value) =>
   choicesOf(cell).length
     ? choicesOf(cell).indexOf(value) === storeOf(slideOf(cell)).right
-    : attnGuess.judge(questionOf(cell), value).right === true;
+    : judged(questionOf(cell), value).right === true;
 
 function shareRight(cell, bars) {
   const all = [...bars.values()].reduce((one, other) => one + other, 0);
@@ -185,7 +193,7 @@ function showVotes() {
   const rounds = cell ? roundsOf(cell) : [];
   if (cell) {
     const isAnswered = slide.matches(".answered");
-    const [bars, before] = rounds.map(({ votes }) => barsOf(cell, votes)).reverse();
+    const [bars, before] = isAnswered ? rounds.map(({ votes }) => barsOf(cell, votes)).reverse() : [];
     const name = (value) => named(questionOf(cell), value);
     putVotes(
       cell,
@@ -219,12 +227,12 @@ function sayCommonest(cell, votes) {
   const wrong = Object.entries(votes).filter(([text]) => !isRight(cell, text));
   const same = new Map(); // by what they mean, whose first text speaks for them
   for (const [text, many] of wrong) {
-    const { key, unread } = attnGuess.judge(questionOf(cell), text);
+    const { key, unread } = judged(questionOf(cell), text);
     if (!unread) same.set(key, { text, many: (same.get(key)?.many ?? 0) + many });
   }
   const [most] = [...same.values()].sort((one, other) => other.many - one.many);
   if (!most) return;
-  const { slip, says } = attnGuess.judge(questionOf(cell), most.text);
+  const { slip, says } = judged(questionOf(cell), most.text);
   const said = named(questionOf(cell), meaning(questionOf(cell), most.text)); // as its bar is called
   const line = make("p", { className: "commonest", innerHTML: says });
   line.prepend(`${most.many} ${most.many === 1 ? "says" : "say"} ${spoken(said)}. `);
@@ -248,7 +256,7 @@ function tellSpeaker(cell, rounds) {
   const others = often.map(([text, many]) => `${spoken(text)} (${many})`).join("; ");
   const cellOf = (text, style = "") => Object.assign(view.createElement("span"), { textContent: text, style });
   const row = (value) => {
-    const { slip } = attnGuess.judge(questionOf(cell), value);
+    const { slip } = judged(questionOf(cell), value);
     const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
     const many = bars.map((one) => one.get(value) ?? 0).join(" → ");
     return [

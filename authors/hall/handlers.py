@@ -6,7 +6,7 @@ import json
 from jupyter_server.base.handlers import JupyterHandler
 from tornado import ioloop, iostream, web
 
-PATIENCE = 5  # seconds in which a deck that is loaded again is back
+PATIENCE = 10  # seconds in which a deck that is loaded again is back, on a slow machine too
 
 
 class HallHandler(JupyterHandler):
@@ -31,11 +31,12 @@ class HallHandler(JupyterHandler):
             pass
         finally:
             self.link.listeners.discard(news)
-            ioloop.IOLoop.current().call_later(PATIENCE, self.close_unless_back)
+            self.link.left += 1
+            ioloop.IOLoop.current().call_later(PATIENCE, self.close_unless_back, self.link.left)
 
-    def close_unless_back(self):
-        """No phone votes for a deck that is gone."""
-        if not self.link.listeners and self.link.now.get("phase") == "open":
+    def close_unless_back(self, left):
+        """No phone votes for a deck that is gone; where others came and went since, their time counts."""
+        if left == self.link.left and not self.link.listeners and self.link.now.get("phase") == "open":
             self.link.order({"do": "close", "cut": True})
 
     def on_connection_close(self):

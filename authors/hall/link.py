@@ -31,6 +31,7 @@ class Link:
 
     def __init__(self, site=""):
         self.site, self.round, self.asked, self.listeners = site, 0, "", set()
+        self.left = 0  # how often a listener has gone
         self.now = {"address": "", "qr": "", "code": "", "phones": 0, "site": site, "trouble": "", "votes": {}}
 
     def order(self, order):

@@ -110,6 +110,10 @@ class Comparison:
             return "Neither returns anything." if nothing else "The outputs agree on these arguments."
         return self.difference.words
 
+    def as_text(self, *, every=False):
+        """What is shown, as plain text; every=True shows every row, and not only those that tell where the two part."""
+        return view.comparison_as_text(self, every)
+
     def __repr__(self):
         return view.comparison_as_text(self)
 

@@ -11,6 +11,7 @@ from ..display.colours import RULE, on_any
 from .record import Step
 
 LINE_UP_TO, ROWS_UP_TO = 88, 150
+PAIRS_UP_TO = 12  # of a comparison; of more, those that tell where the two part
 FOLDED_FROM, LONGEST_TURN = 4, 40  # turns of a loop from which on they are folded, rows of one turn
 WRONG = on_any("wrong")
 CELL = "text-align: left; padding: 0.15em 0.9em 0.15em 0; vertical-align: baseline; border: none; background: none"
@@ -359,13 +360,19 @@ def _row_as_html(row):
 # ------------------------------------------------------------------------------------------------ a comparison
 
 
-def comparison_as_text(comparison):
+def comparison_as_text(comparison, every=False):
     lines = [_names(comparison), comparison.verdict, ""]
-    rows = [(_cell_text(a), sign, _cell_text(b), note) for a, b, sign, note in _aligned(comparison)]
-    widths = [min(52, max((len(row[i]) for row in [("A", "", "B"), *rows]), default=0)) for i in (0, 2)]
+    rows = _aligned(comparison)
+    cells = [(_cell_text(a), sign, _cell_text(b), note) for a, b, sign, note in rows]
+    shown = range(len(rows)) if every else _telling(rows)
+    widths = [min(52, max((len(cells[i][side]) for i in shown), default=1)) for side in (0, 2)]
     lines.append(f"{'A'.ljust(widths[0])}     {'B'.ljust(widths[1])}".rstrip())
-    for a, sign, b, note in rows[:ROWS_UP_TO]:
-        lines.append(f"{a.ljust(widths[0])}  {sign}  {b.ljust(widths[1])}  {note}".rstrip())
+    for i, left_out in _with_gaps(shown, len(rows)):
+        if left_out:
+            lines.append(f"      … {show.count(len(rows[left_out]), 'row')}")
+        elif i < ROWS_UP_TO:
+            a, sign, b, note = cells[i]
+            lines.append(f"{a.ljust(widths[0])}  {sign}  {b.ljust(widths[1])}  {note}".rstrip())
     for name, run in (("A", comparison.first), ("B", comparison.second)):
         lines += [f"{name} ⚠ step {step.number}, {step.operation}: {words}" for step, words in run.surprises]
         lines += [f"{name} ✗ {run.error}"] if run.error else []
@@ -374,16 +381,8 @@ def comparison_as_text(comparison):
 
 
 def comparison_as_html(comparison):
-    head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "same?", "B", "where"))
-    rows = []
-    for a, b, sign, note in _aligned(comparison)[:ROWS_UP_TO]:
-        mark = f"; border-top: 2px solid {WRONG}; border-bottom: 2px solid {WRONG}" if note else ""
-        words = {"=": "same", "≠": "differs", "·": "on one side only"}[sign]
-        rows.append(
-            f"<tr><td style='{CELL}{mark}'>{_cell_html(a)}</td>"
-            f"<td style='{CELL}{mark}' title='{words}' aria-label='{words}'>{sign}</td>"
-            f"<td style='{CELL}{mark}'>{_cell_html(b)}</td><td style='{CELL}{mark}'><b>{note}</b></td></tr>"
-        )
+    rows = _aligned(comparison)
+    shown = _telling(rows)
     remarks = [
         f"<div style='border-left: 4px solid {WRONG}; padding-left: 0.5em'>{name} ⚠ step {step.number}, "
         f"{html.escape(f'{step.operation}: {words}')}</div>"
@@ -400,14 +399,56 @@ def comparison_as_html(comparison):
         for name, run in (("A", comparison.first), ("B", comparison.second))
         if run.note
     ]
+    head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "same?", "B", "where"))
+    cells = []
+    for i, left_out in _with_gaps(shown, len(rows)):
+        if left_out:
+            inside = "".join(_pair_as_html(*row) for row in rows[left_out])
+            folded = show.folded(f"… {show.count(len(rows[left_out]), 'row')}", f"<table>{inside}</table>")
+            cells.append(f"<tr><td colspan='4' style='{CELL}'>{folded}</td></tr>")
+        elif i < ROWS_UP_TO:
+            cells.append(_pair_as_html(*rows[i]))
     caption = html.escape(_names(comparison))
     table = (
         "<div style='overflow-x: auto'><table style='border-collapse: collapse; margin: 0.5em 0; font-size: inherit'>"
         f"<caption style='caption-side: top; text-align: left; color: inherit'>{caption}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table></div>"
     )
     body = f"<div><b>{show.marked(comparison.verdict)}</b></div>{table}{''.join(remarks)}"
     return show.framed(body, "wrong" if comparison.difference else "plain")
+
+
+def _pair_as_html(a, b, sign, note):
+    mark = f"; border-top: 2px solid {WRONG}; border-bottom: 2px solid {WRONG}" if note else ""
+    words = {"=": "same", "≠": "differs", "·": "on one side only"}[sign]
+    return (
+        f"<tr><td style='{CELL}{mark}'>{_cell_html(a)}</td>"
+        f"<td style='{CELL}{mark}' title='{words}' aria-label='{words}'>{sign}</td>"
+        f"<td style='{CELL}{mark}'>{_cell_html(b)}</td><td style='{CELL}{mark}'><b>{note}</b></td></tr>"
+    )
+
+
+def _telling(rows):
+    """Which rows tell where two runs part: the last that agree, the one that parts, and what it all comes to.
+
+    All of them where there are few, or where no row is marked.
+    """
+    parts = next((i for i, row in enumerate(rows) if row[3]), None)
+    if len(rows) <= PAIRS_UP_TO or parts is None:
+        return range(len(rows))
+    agree = [i for i in range(parts) if rows[i][2] == "="]
+    return sorted({*agree[-1:], parts, len(rows) - 1})
+
+
+def _with_gaps(shown, count):
+    """(row, None) of each row that is shown, and (row, the slice of rows before it) where some are left out."""
+    last = -1
+    for i in [*shown, count]:
+        if i - last > 1:
+            yield i, slice(last + 1, i)
+        if i < count:
+            yield i, None
+        last = i
 
 
 def _names(comparison):

@@ -6,7 +6,7 @@ An answer has three parts: a diagnosis (the line and a name from `FAULTS`), the 
 
 To add a bug, write into a file of bugs/
 
-    @bug("6.33", PLAIN, fixes=[{4: ("wrong", "right")}], faults=("wrong axis",), section=…, variants=[…], hints=[…])
+    @bug("6.35", PLAIN, fixes=[{4: ("wrong", "right")}], faults=("wrong axis",), section=…, variants={…}, hints=[…])
     def its_name(q, k, v, mask=None):
         \"""The diagnosis in a line.
 
@@ -19,7 +19,18 @@ Then give it its cells in notebook 6, as the others have, and run tests/workbenc
 
 from ..engine.exercise import EXERCISES
 from .bug import Bug, Patient
-from .bugs import blocks, cache, dropout, edge_cases, heads, masks, scores_and_weights, tiles  # noqa: F401 - registers them
+from .bugs import (  # noqa: F401 - registers them
+    blocks,
+    cache,
+    dropout,
+    edge_cases,
+    heads,
+    healthy,
+    masks,
+    scores_and_weights,
+    tiles,
+    whole_pass,
+)
 from .fault_names import FAULTS
 
 __all__ = ["FAULTS", "PATIENTS"]

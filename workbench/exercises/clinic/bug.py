@@ -2,6 +2,7 @@
 
 import functools
 import html
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from ..engine.function import Function
 from ..engine.source import source_of
 from .anonymous import compiled, instance_of
 from .blind_spots import constant_input
-from .fault_names import FAULTS
+from .fault_names import FAULTS, HEALTHY
 from .interfaces import Interface
 from .judge_bug import judge
 from .judge_test import SECTION
@@ -40,7 +41,10 @@ def bug(id, interface, **settings):
 
 @dataclass(eq=False, kw_only=True)
 class Bug(Exercise):
-    """An attention with one fault, and what an answer to it is judged by; learners see its `Patient`."""
+    """An attention with one fault, and what an answer to it is judged by; learners see its `Patient`.
+
+    One without `fixes` is healthy: whoever says so is right, and whoever mends or condemns it is told what for.
+    """
 
     interface: Interface
     code: Callable  # as it is written in bugs/, with its name and docstring
@@ -48,7 +52,7 @@ class Bug(Exercise):
     story: str
     fixes: list  # {line: (what stands in it, what should)}, the def line being 1; the first one is shown
     faults: tuple  # its names in FAULTS: each is accepted, the first one is shown
-    variants: list  # other code with the same fault, which a test has to catch too
+    variants: dict  # {in words: other code with the same fault}, which a test has to catch too
     probes: list = field(default_factory=list)  # calls on which fixed code must be right, besides the interface's
     gradients: bool = False  # whether fixed code must have the right gradients too
     counts: Callable | None = None  # counts(output, *arguments): the part of an output that is compared
@@ -56,6 +60,8 @@ class Bug(Exercise):
     hints: list = field(default_factory=list)
     solved: bool = False  # in this session
     order: float | None = None  # seeds the order in which a test meets its candidates; the id unless drawn
+    escapes: int = 0  # tests of this session that caught the patient and let a relative get away
+    escaped: Callable | None = None  # that relative, once it was named
     in_parts = True
 
     def __post_init__(self):
@@ -65,11 +71,15 @@ class Bug(Exercise):
         general = f'`trace(PATIENTS["{self.id}"].buggy, …)` shows every step; the patient is called as {call}. '
         self.hints = [general + self.hints[0], *self.hints[1:]]
 
+    @property
+    def is_healthy(self):
+        return not self.fixes
+
     @functools.cached_property
     def source(self):
         """The buggy source, under a name that does not give the fault away."""
         source = re.sub(rf"\b{self.code.__name__}\b", "attention", source_of(self.code))
-        return source.replace(":\n\n", ":\n")  # where a docstring was
+        return source.replace(":\n\n", ":\n", 1)  # where a docstring was
 
     @functools.cached_property
     def buggy(self):
@@ -90,6 +100,8 @@ class Bug(Exercise):
 
     @functools.cached_property
     def fixed(self):
+        if self.is_healthy:
+            return self.buggy
         return compiled(self.source_with(self.fixes[0]), f"<fix of {self.id}>")
 
     @functools.cached_property
@@ -114,20 +126,22 @@ class Bug(Exercise):
 
     @property
     def answer(self):
+        if self.is_healthy:
+            return HEALTHY, ..., ..., ...
         return self.lines[0], self.faults[0], self.fixed, self.reference
 
     @property
     def decoys(self):
         """(name, code) of attention with another fault, which a test has to let pass."""
         bugs = [bug for bug in EXERCISES.values() if isinstance(bug, Bug)]
-        same = [bug for bug in bugs if bug.interface is self.interface and bug is not self]
+        same = [bug for bug in bugs if bug.interface is self.interface and bug is not self and not bug.is_healthy]
         adapted = [bug for bug in bugs if bug.id in self.interface.adapted]
         return [(f"patient {bug.id}", bug.buggy) for bug in same] + [
             (f"patient {bug.id} called like this one", self.interface.adapt(bug.buggy)) for bug in adapted
         ]
 
     def draw_again(self, rng):
-        self.order = rng.random()
+        self.order, self.escapes = rng.random(), -math.inf  # who grades names no relative
         self.fix_exercise.draw_again(rng)
 
     def called(self, code):
@@ -155,7 +169,10 @@ class Bug(Exercise):
         """The library's own answer as source, to be run in the notebook."""
         number = self.id.partition(".")[2]
         line, fault, _, detects = self.answer
-        mended = re.sub(r"\battention\b", f"mended_{number}", self.source_with(self.fixes[0]), count=1)
+        source = self.source if self.is_healthy else self.source_with(self.fixes[0])
+        mended = re.sub(r"\battention\b", f"mended_{number}", source, count=1)
+        if self.is_healthy:
+            return f'line_{number}, fault_{number} = "{HEALTHY}", ...\n\n{mended}  # as it came in'
         test = re.sub(rf"\b{detects.__name__}\b", f"detects_{number}", source_of(detects), count=1)
         return f'line_{number}, fault_{number} = {line}, "{fault}"\n\n{mended}\n\n{test}'
 
@@ -197,6 +214,31 @@ class Patient:
     def buggy(self):
         """The patient, to be called; of a class a new module each time."""
         return instance_of(self._bug.buggy)
+
+    @property
+    def escaped(self):
+        """A relative that a test let get away, once `check` has named it.
+
+        Raises: AttributeError before that.
+        """
+        if self._bug.escaped is None:
+            raise AttributeError(f"no relative of patient {self.id} is known to have got away from your test")
+        return instance_of(self._bug.escaped)
+
+    def with_line(self, number, text):
+        """The patient with one of its lines written anew, to be called; `...` as long as one of the two is missing.
+
+        The new line is indented as the old one was.
+        Raises: ValueError for a number that no line has, SyntaxError for a line that is no Python.
+        """
+        if number is ... or text is ...:
+            return ...
+        lines = self.source.splitlines()
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(lines):
+            raise ValueError(f"number={number!r} is no line of patient {self.id}, whose lines are 1 to {len(lines)}")
+        old = lines[number - 1]
+        lines[number - 1] = old[: len(old) - len(old.lstrip())] + text.strip()
+        return compiled("\n".join(lines), f"<patient {self.id}, line {number} written anew>")
 
     @property
     def right(self):

@@ -124,6 +124,33 @@ def read_at_once(core=by_library):
     return attention
 
 
+def whole_pass(core=by_library):
+    """Return a pass through projections, heads and masks that reads the whole text at once, whatever the chunks."""
+
+    def attention(x, w_q, w_k, w_v, w_o, num_heads, chunks, lengths):
+        n = x.size(1)
+        allowed = causal_mask(n) & padding_mask(lengths, n)[:, None]
+        return merge_heads(core(*(split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v)), allowed)) @ w_o
+
+    return attention
+
+
+def pass_in_chunks(counted=lambda seen, new: seen + new):
+    """Return the same, read in chunks; `counted` says how many tokens have been read when so many more came."""
+
+    def attention(x, w_q, w_k, w_v, w_o, num_heads, chunks, lengths):
+        outputs, seen, (q, k, v) = [], 0, (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+        ends = torch.tensor(chunks).cumsum(0).tolist()
+        for size, end in zip(chunks, ends, strict=True):
+            places = torch.arange(seen, seen + size)[:, None]
+            allowed = (torch.arange(end) <= places) & padding_mask(lengths, x.size(1))[:, None, :, :end]
+            outputs.append(by_library(q[:, :, end - size : end], k[:, :, :end], v[:, :, :end], allowed))
+            seen = counted(seen, size)
+        return merge_heads(torch.cat(outputs, dim=2)) @ w_o
+
+    return attention
+
+
 def normed(x):
     return F.layer_norm(x, x.shape[-1:])
 

@@ -2,6 +2,8 @@
 
 from ...display import show
 
+HEALTHY = "healthy"  # in place of a line, or of a name, where nothing ails a patient
+
 
 class _Faults(dict):
     """Name → what it means; displayed as a table."""

@@ -148,6 +148,23 @@ CHUNKS = Interface(
     correct.read_at_once,
     ("6.1", "6.4", "6.5", "6.8"),
 )
+PASS = Interface(
+    "attention(x, w_q, w_k, w_v, w_o, num_heads, chunks, lengths)",
+    "x (batch, n, embed_dim), read in chunks such as [5, 1, 2]; causal, and of each text the first lengths[b] tokens "
+    "are real",
+    [
+        *(correct.whole_pass(core) for core in (correct.by_library, correct.by_einsum, correct.by_loop)),
+        correct.pass_in_chunks(),
+    ],
+    [
+        (*projected(), [5], torch.tensor([5, 3])),
+        (*projected(seed=2), [3, 2], torch.tensor([2, 5])),
+        (*projected(batch=1, n=6, num_heads=2, seed=4), [3, 1, 1, 1], torch.tensor([6])),
+        (*projected(batch=3, n=7, embed_dim=4, num_heads=2, seed=6), [2, 3, 2], torch.tensor([7, 1, 4])),
+    ],
+    correct.whole_pass,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
 BLOCK = Interface(
     "attention(x, w_q, w_k, w_v, w_1, w_2)",
     "a block: x (batch, n, d), pre-norm, causal, one head; its norms have no weight and no bias, its MLP is w_1, ReLU, "

@@ -16,13 +16,16 @@ from ..engine.runner import OutOfTime, Raised, Worker
 from ..engine.sections import section_in_words
 from ..engine.verdict import Part, Verdict
 from .anonymous import instance_of
-from .fault_names import FAULTS
+from .fault_names import FAULTS, HEALTHY
 from .judge_test import judge_test
 
 
 def judge(bug, answer):
     """Return the verdict on (line, fault, mended, detects), of which the last ones may be missing."""
     line, fault, mended, detects = parts_of(answer)
+    if bug.is_healthy and says_healthy(line, fault):
+        bug.solved = True
+        return Verdict(bug.id, "correct", None, f"{bug.name}. {bug.story}")
     with Worker() as worker:
         parts = [
             judge_diagnosis(bug, line, fault),
@@ -62,8 +65,12 @@ def _verdict(bug, parts, status, message):
 def parts_of(answer):
     """Return line, fault, mended and detects, with `...` for what is missing; a function alone is the test."""
     if not isinstance(answer, tuple | list):
-        answer = (..., ..., ..., answer)
+        answer = (answer,) if isinstance(answer, str) else (..., ..., ..., answer)
     return (*answer, ..., ..., ..., ...)[:4]
+
+
+def says_healthy(*parts):
+    return any(isinstance(part, str) and part.strip().casefold() == HEALTHY for part in parts)
 
 
 def is_unanswered(part):
@@ -76,6 +83,9 @@ def is_unanswered(part):
 def judge_diagnosis(bug, line, fault):
     if is_unanswered(line) and is_unanswered(fault):
         return Part("Diagnosis", "open", "which line, and which of the names in `FAULTS`?")
+    if says_healthy(line, fault):
+        words = "It is ill: there are calls on which its output is wrong, or its gradient."
+        return Part("Diagnosis", "wrong", words, "not-healthy")
     line_is, fault_is = _judge_line(bug, line), _judge_fault(bug, fault)
     states = {line_is.state, fault_is.state}
     state = "wrong" if "wrong" in states else "open" if "open" in states else "right"
@@ -123,7 +133,11 @@ def judge_fix(bug, mended, worker):
             return _wrong_fix(bug, trial, outcome, truth, worker)
     if isinstance(bug.buggy, type) and (wrong := _wrong_in_training(mended, exercise.trials[0], worker)):
         return wrong
-    return Part("Mended", "right", f"right on {show.count(len(exercise.trials), 'call')}.")
+    calls = show.count(len(exercise.trials), "call")
+    if bug.is_healthy:
+        words = f"right on {calls}, and so was the patient as it came in. What has been mended? Say it is “{HEALTHY}”."
+        return Part("Mended", "wrong", words, "mended-the-healthy")
+    return Part("Mended", "right", f"right on {calls}.")
 
 
 def _wrong_fix(bug, trial, outcome, truth, worker):
@@ -137,7 +151,7 @@ def _wrong_fix(bug, trial, outcome, truth, worker):
         if any(map(gives_the_same, bug.half_fixed)):
             message = "one of the lines that are wrong is mended, another is still as it was."
             return Part("Mended", "wrong", message, "half-mended")
-        if any(map(gives_the_same, (bug.buggy, *bug.variants))):
+        if any(map(gives_the_same, (bug.buggy, *bug.variants.values()))):
             return Part("Mended", "wrong", "it still gives the numbers that the fault gives.", "still-buggy")
     seen, drawn = explain(exercise, trial, outcome, truth)
     return Part("Mended", "wrong", seen, None, drawn or ())

@@ -72,7 +72,7 @@ def candidates(bug):
     """Return (group, name, code) of all that a test runs on, shuffled so that it cannot tell them by order."""
     everything = [("buggy", "the patient", bug.buggy)]
     everything += [("correct", f"right code {i}", code) for i, code in enumerate(bug.interface.correct)]
-    everything += [("variants", f"variant {i}", code) for i, code in enumerate(bug.variants)]
+    everything += [("variants", words, code) for words, code in bug.variants.items()]
     everything += [("decoys", *decoy) for decoy in bug.decoys]
     random.Random(bug.order or bug.id).shuffle(everything)
     return everything
@@ -160,14 +160,28 @@ def part_of(bug, evidence):
         found = f"It catches the patient and {show.count(caught, 'variant')} of the fault"
         passed = f"{len(reported['correct'])} right implementations and {len(reported['decoys'])} with another fault"
         return Part("Test", "right", f"{found}, and lets {passed} pass.")
+    if bug.is_healthy and evidence.caught:
+        words = "It condemns this patient. What does right code say to the same calls? Compare the numbers."
+        return Part("Test", "wrong", words, "condemns-the-healthy")
     for misconception in (*FIRST, *bug.misconceptions.values(), *LAST):
         if misconception.applies(evidence):
             decoys = evidence.reported_in("decoys") if misconception.applies is condemns_others else []
             names = f" Condemned with the patient: {', '.join(decoys)}." if decoys else ""
-            message = f"{misconception.name}.{names} {misconception.why}"
+            escaped = _escaped(bug, evidence) if misconception.applies is only_this_one else ""
+            message = f"{misconception.name}.{names} {misconception.why}{escaped}"
             return Part("Test", "wrong", message, misconception.id)
     variants = show.count(len(reported["variants"]), "variant")
     return Part("Test", "wrong", f"It lets the patient pass; of {variants} of the fault it catches {caught}.")
+
+
+def _escaped(bug, evidence):
+    """Which relative got away, from the second such test on: the first is the learner's own to find."""
+    bug.escapes += 1
+    if bug.escapes < 2:
+        return ""
+    away = next(words for words, reported in evidence.reported["variants"].items() if not reported)
+    bug.escaped = bug.variants[away]
+    return f'\n\nThis one got away: {away}. It is `PATIENTS["{bug.id}"].escaped`: call it, or `trace` it.'
 
 
 # ------------------------------------------------------------------------- misconceptions that any test may show
@@ -233,8 +247,8 @@ def condemns_others(evidence):
 def only_this_one(evidence):
     """It catches this patient, but not every variant of its fault.
 
-    The same mistake with another number gets away. Test what has to hold of right code, not the one number that is
-    wrong here.
+    The same fault, written in another way or with another number, gets away. Test what has to hold of right code, not
+    the one thing that is wrong here.
     """
     return evidence.caught
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 5: a mask and weights for PyTorch's own module, and back."""
+"""Exercises of notebook 5: masks and weights for PyTorch's own module, and back."""
 
 from functools import partial
 
@@ -321,3 +321,109 @@ def new_module(ours, theirs):
     into its parameters.
     """
     return MultiHeadAttention.from_torch(theirs)
+
+
+# ----------------------------------------------------------------------------------------------------------- 5.3
+
+
+def _may_attend(*shape, seed):
+    """A mask and a number of heads, that of the mask where it has an axis for them."""
+    mask = torch.rand(shape, generator=torch.Generator().manual_seed(seed)) < 0.6
+    return mask, shape[1] if len(shape) == 4 else 2 + seed % 2
+
+
+def _with_heads(mask, num_heads):
+    return mask[:, None].expand(-1, num_heads, -1, -1) if mask.ndim == 3 else mask
+
+
+def to_attn_mask(mask, num_heads):
+    if mask.ndim == 3:  # the same for every head
+        mask = mask[:, None].expand(-1, num_heads, -1, -1)  # (batch, num_heads, n_queries, n_keys)
+    return ~mask.flatten(0, 1)  # (batch · num_heads, n_queries, n_keys), True = ignored
+
+
+attn_mask = function(
+    "5.3",
+    to_attn_mask,
+    as_="my_to_attn_mask(mask, num_heads)",
+    title="A mask for each sentence, and for each head",
+    section="05#text-07",
+    probes=[_may_attend(2, 2, 3, seed=1), _may_attend(3, 2, 4, seed=2), _may_attend(2, 3, 3, seed=6)],
+    corner_cases=[_may_attend(2, 3, 2, 4, seed=4), _may_attend(3, 2, 2, 2, seed=5)],
+    random_probes=lambda rng: [
+        _may_attend(rng.choice((2, 3)), 3, 4, seed=rng.randrange(10**6)),
+        _may_attend(3, 2, 2, 5, seed=rng.randrange(10**6)),
+    ],
+    returns=("the mask",),
+    read=_ignored,
+    hints=[
+        "Write the rows down for two sentences and three heads: sentence 0 head 0, sentence 0 head 1, … Which mask "
+        "belongs beside each?",
+        "Give the mask an axis for the heads first, `(batch, num_heads, n_queries, n_keys)`; a mask that comes with "
+        "heads has it already. Then lay the first two axes together.",
+        "`mask[:, None].expand(-1, num_heads, -1, -1)` has the axis, `.flatten(0, 1)` lays two together; "
+        "`repeat_interleave` along dim 0 does both at once. And whose True is it?",
+    ],
+)
+
+
+@attn_mask.misconception(reread="05#text-11")
+def polarity(mask, num_heads):
+    """True stands where a query may attend.
+
+    `nn.MultiheadAttention` ignores what is True: turn it round with `~`. Nothing is raised; every query then hears just
+    what it must not.
+    """
+    return _with_heads(mask, num_heads).flatten(0, 1)
+
+
+@attn_mask.misconception(reread="04#text-33")
+def tiled(mask, num_heads):
+    """The heads are not side by side: the sentences come in turn.
+
+    `repeat` lays the whole list down again, sentence 0, sentence 1, sentence 0, … The module has all heads of sentence
+    0 first. The shape is right either way, so head 1 of sentence 0 gets the mask of sentence 1, and nothing is raised.
+    """
+    return ~_with_heads(mask, num_heads).transpose(0, 1).flatten(0, 1)
+
+
+@attn_mask.misconception()
+def one_for_each_sentence(mask, num_heads):
+    """There is one mask for each sentence, and none for each head.
+
+    The module asks for batch · num_heads of them: each sentence's mask once for each of its heads.
+    """
+    return ~(mask if mask.ndim == 3 else mask[:, 0])
+
+
+@attn_mask.misconception()
+def four_axes(mask, num_heads):
+    """Sentences and heads still have an axis each.
+
+    Ours takes a mask with four axes, theirs one with three: lay the first two together, `.flatten(0, 1)`.
+    """
+    return ~_with_heads(mask, num_heads)
+
+
+@attn_mask.misconception(
+    reread="04#text-33", forms=[lambda mask, num_heads: ~mask.repeat_interleave(num_heads, dim=0)]
+)
+def heads_twice(mask, num_heads):
+    """A mask that has heads already was repeated for them once more.
+
+    Of `(batch, num_heads, n_queries, n_keys)` each head has its own mask: nothing is to be repeated.
+    """
+    return ~(mask if mask.ndim == 3 else mask.flatten(0, 1)).repeat_interleave(num_heads, dim=0)
+
+
+@attn_mask.misconception(
+    reread="03#text-35",
+    forms=[lambda mask, num_heads: to_attn_mask(mask, num_heads).long()],
+)
+def numbers(mask, num_heads):
+    """These are 0 and 1, not False and True.
+
+    A float mask is *added* to the scores: adding 1 to what is to be ignored hides nothing. It has to be bool, or 0 and
+    −∞.
+    """
+    return to_attn_mask(mask, num_heads).float()

@@ -31,10 +31,12 @@ def normed_over(dim):
     fixes=[{2: ("h = x = ", "h = ")}],
     faults=("exchanged", "not used"),
     section="11#residual",
-    variants=[
-        correct.block_of(road=lambda x, h: h),
-        correct.block_of(correct.by_einsum, road=lambda x, h: x - x.mean(dim=-1, keepdim=True)),
-    ],
+    variants={
+        "the road goes on with the normed row, in another build": correct.block_of(road=lambda x, h: h),
+        "what is lost is the row's mean alone": correct.block_of(
+            correct.by_einsum, road=lambda x, h: x - x.mean(dim=-1, keepdim=True)
+        ),
+    },
     hints=[
         "What comes out at the end is what came in, and what was added on the way. What came in?",
         "Think of tea in the lesson: a token whose features are all alike, and matrices of any kind.",
@@ -72,10 +74,10 @@ def detects(attention):
     ],
     faults=("wrong axis",),
     section="11#layer-norm",
-    variants=[
-        correct.block_of(norm=normed_over(1)),
-        correct.block_of(norm=normed_over((0, 1))),
-    ],
+    variants={
+        "mean and variance along the text, by a norm of its own": correct.block_of(norm=normed_over(1)),
+        "mean and variance over text and batch": correct.block_of(norm=normed_over((0, 1))),
+    },
     hints=[
         "Attention is masked. Is there another way by which a token learns who comes later?",
         "Change the last token and look at the first one's output.",
@@ -108,10 +110,10 @@ def detects(attention):
     fixes=[{4: ("h @ w_1", "F.layer_norm(x, x.shape[-1:]) @ w_1")}],
     faults=("not used", "wrong order"),
     section="11#block",
-    variants=[
-        correct.block_of(behind=lambda x, h, norm: h),
-        correct.block_of(correct.by_torch, behind=lambda x, h, norm: h),
-    ],
+    variants={
+        "the MLP reads the row from before, in another build": correct.block_of(behind=lambda x, h, norm: h),
+        "the same, with PyTorch's attention": correct.block_of(correct.by_torch, behind=lambda x, h, norm: h),
+    },
     hints=[
         "A text of one token: it hears itself, with weight 1. Work out by hand what has to come out.",
         "Which row does the MLP read, and what has been heard by then?",

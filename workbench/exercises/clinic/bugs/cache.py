@@ -82,10 +82,14 @@ def at_once(calls):
     ],
     faults=("misaligned", "miscounted"),
     section="10#text-chunk",
-    variants=[
-        reading(mask=band_from(lambda n_new, n_keys: (n_keys - n_new) // 2)),
-        reading(mask=band_from(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))),
-    ],
+    variants={
+        "the triangle begins half way between the two corners": reading(
+            mask=band_from(lambda n_new, n_keys: (n_keys - n_new) // 2)
+        ),
+        "the triangle is one place too far left, once there is a cache": reading(
+            mask=band_from(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))
+        ),
+    },
     hints=[
         "Queries of 0 give every key that is heard the same weight: the output is a plain average of those values.",
         "Draw its mask for one new token when five are kept. Which keys does the newest token hear?",
@@ -127,7 +131,10 @@ def detects(attention):
     fixes=[{7: (" if seen == 0 else None", "")}],
     faults=("not asked",),
     section="10#text-chunk",
-    variants=[reading(mask=looking_ahead(1)), reading(mask=looking_ahead(99))],
+    variants={
+        "new tokens see one too far ahead, once there is a cache": reading(mask=looking_ahead(1)),
+        "new tokens see everything ahead, but the window is kept to": reading(mask=looking_ahead(99)),
+    },
     hints=[
         "Read token by token it is in perfect health. When does a new token need a mask?",
         "Of two tokens that come together, whom may the first not hear?",
@@ -178,7 +185,10 @@ def detects(attention):
     fixes=[{4: ("rotary(query), rotary(key)", "rotary(query, seen), rotary(key, seen)")}],
     faults=("miscounted", "misaligned"),
     section="10#text-start",
-    variants=[reading(starts=lambda seen: (0, seen)), reading(starts=lambda seen: (seen // 2, seen // 2))],
+    variants={
+        "only the queries begin again at 0": reading(starts=lambda seen: (0, seen)),
+        "positions run on at half their pace": reading(starts=lambda seen: (seen // 2, seen // 2)),
+    },
     hints=[
         "Which of its lines knows how many tokens have been read, and which ought to?",
         "With queries of 0 it does not matter how they are turned: then all is well.",
@@ -232,7 +242,10 @@ def detects(attention):
     fixes=[{8: ("repeat(1, groups, 1, 1)", "repeat_interleave(groups, dim=1)")}],
     faults=("wrong order", "misaligned"),
     section="10#text-shared",
-    variants=[reading(shared=(tiled, share_heads)), reading(shared=(share_heads, tiled))],
+    variants={
+        "only the keys are tiled": reading(shared=(tiled, share_heads)),
+        "only the values are tiled": reading(shared=(share_heads, tiled)),
+    },
     hints=[
         "With as many stored heads as heads of queries it is in perfect health, and with one stored head too.",
         "Two stored heads, four heads of queries: write down which of the two each head asks.",
@@ -284,7 +297,10 @@ def detects(attention):
     ],
     faults=("miscounted",),
     section="10#text-window",
-    variants=[reading(missing=2), reading(missing=3)],
+    variants={
+        "two keys too few are kept": reading(missing=2),
+        "three keys too few are kept": reading(missing=3),
+    },
     hints=[
         "How many tokens have to be kept for a window of three? The next one brings a key of its own.",
         "It goes wrong only once the text is longer than the window.",

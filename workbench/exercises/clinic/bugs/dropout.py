@@ -27,7 +27,10 @@ class DropoutOnOutput(nn.Module):
     fixes=[{8: ("self.p)", "self.p, self.training)")}],
     faults=("not asked",),
     section="03#text-33",
-    variants=[AlwaysDropping, DropoutOnOutput],
+    variants={
+        "one that cannot be put into eval: its `train()` turns dropout on whatever it is told": AlwaysDropping,
+        "one that drops from the *output*, by `F.dropout(output, 0.2)`, in eval too": DropoutOnOutput,
+    },
     hints=[
         "Call it twice with the same arguments, in training and in eval.",
         "Who tells a function, as opposed to a module, that training is over?",

@@ -31,10 +31,12 @@ def with_scores_out_of_all_proportion():
     faults=("too weak",),
     section="03#text-18",
     probes=[with_scores_out_of_all_proportion()],
-    variants=[
-        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e4), dim=-1)),
-        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -100.0), dim=-1)),
-    ],
+    variants={
+        "the fill is −10,000, not −1,000,000": plain(
+            lambda scores, mask: torch.softmax(filled(scores, mask, -1e4), dim=-1)
+        ),
+        "the fill is −100": plain(lambda scores, mask: torch.softmax(filled(scores, mask, -100.0), dim=-1)),
+    },
     hints=[
         "What would have to be true of the other scores for its softmax to choose a key that may not be seen?",
         "Make the scores very low: large queries, large keys that point the other way.",
@@ -96,12 +98,14 @@ def detects(attention):
     section="03#text-21",
     probes=[with_a_dead_row()],
     gradients=True,
-    variants=[
-        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=-1)),
-        plain(
+    variants={
+        "the fill is −1e9: a dead row still hears everything": plain(
+            lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=-1)
+        ),
+        "a dead row is opened on purpose: `mask | ~mask.any(-1, keepdim=True)`": plain(
             lambda scores, mask: masked_softmax(scores, mask if mask is None else mask | ~mask.any(-1, keepdim=True))
         ),
-    ],
+    },
     hints=[
         "It is right wherever a query may see at least one key. And where it may see none?",
         "Nothing is NaN, so nothing complains: look at the numbers of that row.",
@@ -144,20 +148,20 @@ def detects(attention):
     section="03#text-21",
     probes=[with_a_dead_row()],
     gradients=True,
-    variants=[
-        plain(
+    variants={
+        "a float mask of 0 and −∞ is added to the scores": plain(
             lambda scores, mask: torch.softmax(
                 scores if mask is None else scores + torch.zeros(mask.shape).masked_fill(~mask, -math.inf), dim=-1
             )
         ),
-        plain(
+        "the weights are masked after softmax and divided by what is left: 0 / 0": plain(
             lambda scores, mask: (
                 torch.softmax(scores, -1)
                 if mask is None
                 else torch.softmax(scores, -1) * mask / (torch.softmax(scores, -1) * mask).sum(-1, keepdim=True)
             )
         ),
-    ],
+    },
     hints=[
         "It is right wherever a query may see at least one key. And where it may see none?",
         "What is 0 divided by 0? Mended code has to give 0 there, and gradients that are numbers too.",
@@ -205,7 +209,10 @@ def queries_emptied(q, k, v, lengths):
     section="03#text-21",
     gradients=True,
     counts=lambda output, q, k, v, lengths: output.where(padding_mask(lengths, k.size(1)).mT, output * 0),
-    variants=[queries_masked_by_product, queries_emptied],
+    variants={
+        "the mask is made by `*`, `real.transpose(1, 2) * real`": queries_masked_by_product,
+        "the logarithm of 0 is added to the rows of padded queries": queries_emptied,
+    },
     hints=[
         "The outputs of the real tokens are right. Look at those of the padding.",
         "Who has to be hidden from whom? And what is left for a query that is padding?",

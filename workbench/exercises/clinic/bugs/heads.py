@@ -34,7 +34,10 @@ def merge_by_reshape(x):
     ],
     faults=("wrong axis", "wrong order"),
     section="04#text-20",
-    variants=[heads_of(split=split_by_reshape), heads_of(merge=merge_by_reshape)],
+    variants={
+        "only the way in is wrong: `reshape` to heads, without a transpose": heads_of(split=split_by_reshape),
+        "only the way out is wrong: `reshape`, without turning heads and tokens back": heads_of(merge=merge_by_reshape),
+    },
     hints=[
         "Number the features: x of 2 tokens with 6 features each, 0 to 11. Which does head 0 get?",
         "There is a second place in the same function that has to be mended with the first.",
@@ -100,7 +103,10 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     faults=("not asked",),
     section="04#text-39",
     probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
-    variants=[features_dropped, features_added],
+    variants={
+        "features that do not divide are dropped": features_dropped,
+        "zeros are added until the features divide": features_added,
+    },
     hints=[
         "Its outputs are right for every size you would choose by yourself. Which sizes would you never choose?",
         "How many tokens does `view` make of 4 tokens with 10 features, for 4 heads?",
@@ -146,10 +152,14 @@ def detects(attention):
     fixes=[{3: ("repeat", "repeat_interleave")}],
     faults=("wrong order", "misaligned"),
     section="04#text-33",
-    variants=[
-        merged_heads(spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)),
-        merged_heads(spread=lambda lengths, heads: lengths.max().repeat(len(lengths) * heads)),
-    ],
+    variants={
+        "each length is repeated where it stands, and then the whole list is turned round": merged_heads(
+            spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)
+        ),
+        "every row gets the longest length": merged_heads(
+            spread=lambda lengths, heads: lengths.max().repeat(len(lengths) * heads)
+        ),
+    },
     hints=[
         "Batch and heads share one axis. Write down, row by row, whose head stands in it.",
         "Then write the lengths beside the rows, as the patient does it.",
@@ -193,10 +203,12 @@ def detects(attention):
     fixes=[{5: ("merge_heads(heads)", "merge_heads(heads) @ w_o")}],
     faults=("not used",),
     section="04#text-mix",
-    variants=[
-        heads_of(project=False),
-        lambda x, w_q, w_k, w_v, w_o, num_heads, mask=None: heads_of()(x, w_q, w_k, w_v, w_v, num_heads, mask),
-    ],
+    variants={
+        "the merged heads are returned as they are, however they came about": heads_of(project=False),
+        "`w_v` is used in place of `w_o`": lambda x, w_q, w_k, w_v, w_o, num_heads, mask=None: heads_of()(
+            x, w_q, w_k, w_v, w_v, num_heads, mask
+        ),
+    },
     hints=[
         "Which of its arguments could be anything?",
         "Follow each name from where it comes in to where it is read.",

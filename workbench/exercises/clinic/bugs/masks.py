@@ -19,14 +19,14 @@ from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN
     fixes=[{4: ("scores.masked_fill", "scores = scores.masked_fill")}],
     faults=("not used",),
     section="03#text-14",
-    variants=[
-        plain(lambda scores, mask: torch.softmax(scores, dim=-1)),
-        plain(
+    variants={
+        "the mask is an argument that no line reads": plain(lambda scores, mask: torch.softmax(scores, dim=-1)),
+        "only `mask.any(-1)` arrives: a query that may hear one key hears all": plain(
             lambda scores, mask: masked_softmax(
                 scores, None if mask is None else mask.any(-1, keepdim=True).expand_as(scores)
             )
         ),
-    ],
+    },
     hints=[
         "What does each line return, and who takes it?",
         "Call it with a mask and without one.",
@@ -60,10 +60,14 @@ def detects(attention):
     fixes=[{4: ("(mask", "(~mask")}],
     faults=("exchanged",),
     section="03#text-35",
-    variants=[
-        plain(lambda scores, mask: torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), dim=-1)),
-        plain(lambda scores, mask: torch.softmax(scores if mask is None else scores + mask * -1e9, dim=-1)),
-    ],
+    variants={
+        "−1e9 is filled in where the mask is True": plain(
+            lambda scores, mask: torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), dim=-1)
+        ),
+        "`mask * -1e9` is added to the scores": plain(
+            lambda scores, mask: torch.softmax(scores if mask is None else scores + mask * -1e9, dim=-1)
+        ),
+    },
     hints=[
         "Let every query see the first key only. What has to come out?",
         "The weights of a query that sees one key only are known without computing: use a unit matrix for the values.",
@@ -99,10 +103,14 @@ def detects(attention):
     fixes=[{4: ("scores + mask.float()", "scores.masked_fill(~mask, -math.inf)")}],
     faults=("too weak",),
     section="03#text-35",
-    variants=[
-        plain(lambda scores, mask: torch.softmax(scores if mask is None else scores - 3 * (~mask).float(), dim=-1)),
-        plain(lambda scores, mask: torch.softmax(scores if mask is None else scores * mask, dim=-1)),
-    ],
+    variants={
+        "3 is taken from the scores that may not be heard": plain(
+            lambda scores, mask: torch.softmax(scores if mask is None else scores - 3 * (~mask).float(), dim=-1)
+        ),
+        "the scores are multiplied by the mask": plain(
+            lambda scores, mask: torch.softmax(scores if mask is None else scores * mask, dim=-1)
+        ),
+    },
     hints=[
         "How much weight does a key get that may not be seen? A unit matrix for the values shows it.",
         "By how much does the mask change a score, and by how much would it have to?",
@@ -142,20 +150,20 @@ def detects(attention):
     ],
     faults=("wrong order",),
     section="03#text-07",
-    variants=[
-        plain(
+    variants={
+        "1e-9 is put in place of the weights, after softmax": plain(
             lambda scores, mask: (
                 torch.softmax(scores, -1) if mask is None else torch.softmax(scores, -1).masked_fill(~mask, 1e-9)
             )
         ),
-        plain(
+        "the weights left over are scaled up by n_keys / keys that may be heard, not by their own sum": plain(
             lambda scores, mask: (
                 torch.softmax(scores, -1)
                 if mask is None
                 else torch.softmax(scores, -1) * mask * mask.size(-1) / mask.sum(-1, keepdim=True).clamp(min=1)
             )
         ),
-    ],
+    },
     hints=[
         "What do the weights of one query sum to, without a mask and with one?",
         "Values of 1 make an average of 1. Here they do so without a mask.",
@@ -209,7 +217,10 @@ def either_suffices(q, k, v, lengths=None, mask=None):
     ],
     faults=("not used",),
     section="03#text-14",
-    variants=[padding_ignored, either_suffices],
+    variants={
+        "it is the padding that is lost where both are given": padding_ignored,
+        "either mask suffices: `mask | padding_mask(…)`": either_suffices,
+    },
     hints=[
         "Each of the two works alone. What becomes of one when the other is given?",
         "Masks combine with `&`. What one mask says may not be lost because there is a second one.",
@@ -250,10 +261,12 @@ def detects(attention):
     fixes=[{3: ("tril()", "tril(n_k - n_q)")}],
     faults=("misaligned", "miscounted"),
     section="03#text-10",
-    variants=[
-        causal_of(offset=lambda n_q, n_k: n_k - 1 if n_q < n_k else 0),
-        causal_of(offset=lambda n_q, n_k: (n_k - n_q) // 2),
-    ],
+    variants={
+        "with fewer queries than keys nothing is hidden from anybody": causal_of(
+            offset=lambda n_q, n_k: n_k - 1 if n_q < n_k else 0
+        ),
+        "the triangle begins half way between the two corners": causal_of(offset=lambda n_q, n_k: (n_k - n_q) // 2),
+    },
     hints=[
         "With as many queries as keys it is in perfect health. Draw its mask for 2 queries and 5 keys.",
         "When the queries are the newest of many tokens, which key is the last one's own?",
@@ -289,10 +302,14 @@ def detects(attention):
     ],
     faults=("misaligned", "wrong axis"),
     section="04#text-27",
-    variants=[
-        heads_of(plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), -1)), head_axis=False),
-        heads_of(lambda q, k, v, mask=None: by_library(q, k, v, mask if mask is None else mask[:1])),
-    ],
+    variants={
+        "the same mask without a head axis, filled with −1e9": heads_of(
+            plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), -1)), head_axis=False
+        ),
+        "the first sentence's mask is used for all": heads_of(
+            lambda q, k, v, mask=None: by_library(q, k, v, mask if mask is None else mask[:1])
+        ),
+    },
     hints=[
         "Pass a mask (batch, n, n) with 2 sentences and 3 heads, then with 3 sentences and 3 heads.",
         "Write the shape of the scores above that of the mask, aligned at the right. Which axis meets which?",

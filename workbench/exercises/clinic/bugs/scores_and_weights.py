@@ -20,11 +20,11 @@ from ..interfaces import HEADS, PLAIN
     ],
     faults=("wrong scale",),
     section="02#text-29",
-    variants=[
-        scaled_by(lambda q, k, v: 1 / q.size(-1)),
-        scaled_by(lambda q, k, v: q.size(-1) ** 0.5),
-        scaled_by(lambda q, k, v: k.size(-2) ** -0.5),
-    ],
+    variants={
+        "it divides by d_k, not by its root": scaled_by(lambda q, k, v: 1 / q.size(-1)),
+        "it *multiplies* by √d_k": scaled_by(lambda q, k, v: q.size(-1) ** 0.5),
+        "it divides by the root of the number of keys": scaled_by(lambda q, k, v: k.size(-2) ** -0.5),
+    },
     hints=[
         "How large are its scores, with 8 features and with 800?",
         "Take a unit matrix for the values, `torch.eye(5).expand(2, 5, 5)`: what comes out are the weights themselves.",
@@ -56,11 +56,13 @@ def detects(attention):
     fixes=[{4: ("x.size", "q.size")}],
     faults=("wrong scale",),
     section="04#text-31",
-    variants=[
-        heads_of(scaled_by(lambda q, k, v: 1.0)),
-        heads_of(scaled_by(lambda q, k, v: 1 / q.size(-1))),
-        heads_of(scaled_by(lambda q, k, v: 1 / math.sqrt(q.size(1) + q.size(-1)))),
-    ],
+    variants={
+        "it divides by nothing": heads_of(scaled_by(lambda q, k, v: 1.0)),
+        "it divides by head_dim, not by its root": heads_of(scaled_by(lambda q, k, v: 1 / q.size(-1))),
+        "it divides by the root of heads + head_dim": heads_of(
+            scaled_by(lambda q, k, v: 1 / math.sqrt(q.size(1) + q.size(-1)))
+        ),
+    },
     hints=[
         "With one head it is in perfect health. What changes when there are several?",
         "`trace` with 3 heads and 6 features: read the number at every step, and ask where it should come from.",
@@ -98,10 +100,12 @@ def detects(attention):
     fixes=[{5: ("dim=-2", "dim=-1")}],
     faults=("wrong axis",),
     section="02#text-40",
-    variants=[
-        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9).flatten(-2), -1).view_as(scores)),
-        plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=0)),
-    ],
+    variants={
+        "softmax runs over queries and keys at once": plain(
+            lambda scores, mask: torch.softmax(filled(scores, mask, -1e9).flatten(-2), -1).view_as(scores)
+        ),
+        "softmax runs along the batch": plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=0)),
+    },
     hints=[
         "What do the weights of one query sum to? A unit matrix for the values brings them to light.",
         "In right code each query is on its own: what the others ask is nothing to it.",
@@ -133,11 +137,13 @@ def detects(attention):
     fixes=[{6: ("scores", "weights")}, {3: ("weights =", "scores =")}],
     faults=("not used",),
     section="02#text-13",
-    variants=[
-        plain(lambda scores, mask: torch.log_softmax(filled(scores, mask, -1e9), dim=-1)),
-        plain(lambda scores, mask: torch.sigmoid(filled(scores, mask, -1e9))),
-        plain(lambda scores, mask: 2 * filled(scores, mask, 0.0)),
-    ],
+    variants={
+        "`log_softmax` in place of softmax": plain(
+            lambda scores, mask: torch.log_softmax(filled(scores, mask, -1e9), dim=-1)
+        ),
+        "`sigmoid` in place of softmax": plain(lambda scores, mask: torch.sigmoid(filled(scores, mask, -1e9))),
+        "twice the scores, and no softmax": plain(lambda scores, mask: 2 * filled(scores, mask, 0.0)),
+    },
     hints=[
         "How large can an output become whose weights are between 0 and 1 and sum to 1?",
         "Follow each name from where it is made to where it is read.",
@@ -173,11 +179,13 @@ def detects(attention):
     ],
     faults=("exchanged", "wrong order"),
     section="02#text-20",
-    variants=[
-        lambda q, k, v, mask=None: by_library(q, q, v, mask),
-        lambda q, k, v, mask=None: by_library(k, k, v, mask),
-        lambda q, k, v, mask=None: by_library(*((k, q) if q.shape == k.shape else (q, k)), v, mask),
-    ],
+    variants={
+        "the queries ask themselves: `attention(q, q, v)`": lambda q, k, v, mask=None: by_library(q, q, v, mask),
+        "the keys ask themselves: `attention(k, k, v)`": lambda q, k, v, mask=None: by_library(k, k, v, mask),
+        "query and key are exchanged only if they have one shape: no error comes": lambda q, k, v, mask=None: (
+            by_library(*((k, q) if q.shape == k.shape else (q, k)), v, mask)
+        ),
+    },
     hints=[
         "With as many queries as keys nothing complains. With other sizes it does: read the error.",
         "Change one query: which outputs may move? Only with as many queries as keys can you ask it of this patient.",

@@ -63,7 +63,10 @@ def in_one_block(calls):
     fixes=[{10: ("o = o + ", "o = factor * o + ")}],
     faults=("not used",),
     section="12#three",
-    variants=[in_blocks(on_o=0), key_by_key(on_o=0)],
+    variants={
+        "the output so far keeps its old unit, in right code's own blocks": in_blocks(on_o=0),
+        "the same, key by key": key_by_key(on_o=0),
+    },
     hints=[
         "Three things are kept from block to block. What becomes of each when a larger score turns up?",
         "Two keys, in blocks of one, the second with the larger score: work out by hand what has to come out.",
@@ -104,10 +107,12 @@ def detects(attention):
     fixes=[{5: ("k.size(-2) // size * size", "k.size(-2)")}],
     faults=("miscounted", "not used"),
     section="12#tiles",
-    variants=[
-        in_blocks(until=lambda n_keys, size: n_keys // size * size),
-        key_by_key(until=lambda n_keys, size: n_keys // size * size),
-    ],
+    variants={
+        "the last keys are cut off before the blocks begin": in_blocks(
+            until=lambda n_keys, size: n_keys // size * size
+        ),
+        "the same, key by key": key_by_key(until=lambda n_keys, size: n_keys // size * size),
+    },
     hints=[
         "With 6 keys in blocks of 3 it is in perfect health. And with 7?",
         "Give all the weight to the last key, and read in blocks into which the keys do not divide.",
@@ -154,7 +159,10 @@ def detects(attention):
     fixes=[{4: ("-1e4", "-math.inf")}],
     faults=("too weak",),
     section="12#break-it",
-    variants=[in_blocks(silent=-1e4), key_by_key(silent=-1e6)],
+    variants={
+        "−10,000 for −∞, blocks of any size": in_blocks(silent=-1e4),
+        "−1,000,000 for −∞, key by key": key_by_key(silent=-1e6),
+    },
     hints=[
         "What stands for −∞ here, and what happens to a true score that is smaller still?",
         "Two queries, two keys, causal. The first query may hear the first key only. Make that score very small.",

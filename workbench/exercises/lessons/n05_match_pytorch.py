@@ -405,9 +405,7 @@ def four_axes(mask, num_heads):
     return ~_with_heads(mask, num_heads)
 
 
-@attn_mask.misconception(
-    reread="04#text-33", forms=[lambda mask, num_heads: ~mask.repeat_interleave(num_heads, dim=0)]
-)
+@attn_mask.misconception(reread="04#text-33", forms=[lambda mask, num_heads: ~mask.repeat_interleave(num_heads, dim=0)])
 def heads_twice(mask, num_heads):
     """A mask that has heads already was repeated for them once more.
 

@@ -340,7 +340,8 @@ def data_uri(path):
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-# As it opens: the slide above the clock, the next one above the notes, which get all the room that is left.
+# As it opens: the slide above the clock and what phones sent, the next one above the notes, which get all the room
+# that is left.
 SPEAKER = """
 body[data-speaker-layout=default] {
   & #current-slide { height: 35vw; border-bottom: 0; }
@@ -348,6 +349,10 @@ body[data-speaker-layout=default] {
   & #upcoming-slide .label { bottom: -28px; }
   & .speaker-controls-time { position: absolute; left: 0; top: 35vw; width: 60%; box-sizing: border-box; border: 0; }
   & #speaker-controls { position: static; border: 0; }
+  & .hall-votes {
+    position: absolute; left: 0; top: calc(35vw + 130px); bottom: 0; width: 60%; box-sizing: border-box; overflow: auto;
+    align-content: start; background: #fff;
+  }
   & .speaker-controls-notes {
     position: absolute; right: 0; top: calc(23vw + 30px); bottom: 44px; width: 40%; box-sizing: border-box;
     overflow: auto;

@@ -334,18 +334,18 @@ class Student:
 
     async def edit_board(self):
         """Write another number into the first cell of W_q, as the page does, and see Python take it."""
-        boards = [id for id, state in self.comms.items() if "W_q" in state.get("now", {}).get("inputs", {})]
+        boards = [id for id, told in self.comms.items() if "W_q" in (told.get("state") or {}).get("inputs", {})]
         expect(boards, "no board was shown")
-        state = self.comms[boards[-1]]
-        now = json.loads(json.dumps(state["now"]))
-        now["revision"] += 1
-        now["inputs"]["W_q"][0][0] += 1.5
-        state["now"] = now
-        update = {"method": "update", "state": {"now": now}, "buffer_paths": []}
+        board = self.comms[boards[-1]]
+        state = json.loads(json.dumps(board["state"]))
+        state["revision"] += 1
+        state["inputs"]["W_q"][0][0] += 1.5
+        board["state"] = state
+        update = {"method": "update", "state": {"state": state}, "buffer_paths": []}
         await self.send("comm_msg", {"comm_id": boards[-1], "data": update})
-        while state["heard"]["revision"] != now["revision"]:
+        while board["reply"]["revision"] != state["revision"]:
             await self.receive()
-        expect(state["heard"]["problem"] == "", "the number did not arrive:", state["heard"])
+        expect(board["reply"]["problem"] == "", "the number did not arrive:", board["reply"])
 
     def cell(self, id):
         return next(cell for cell in self.notebook["cells"] if cell["id"] == id)

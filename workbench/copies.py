@@ -37,7 +37,8 @@ from .places import BASELINE_FILE, GUESSES_FILE, PROGRESS_FILE
 COURSE, MINE = "notebooks", "my"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
-AFTER, STILL_AFTER = "After your guess", "More after your guess"  # the second right below the first
+AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
+GUESSED, TRIED = "your guess", "you have tried it"  # below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
     "predict": "# A question. Run this cell (Shift+Enter) and answer below; its code gives the answer away.",
@@ -215,12 +216,13 @@ def lesson_of(notebook):
 
 def fold_titles(cells):
     """For each cell the title of its fold if it answers a question, otherwise None."""
-    since = None  # the kinds of cells since the last question, None where no answer can follow
+    since, said = None, GUESSED  # the kinds of cells since the last question, None where no answer can follow
     for cell in cells:
         answers = since is not None and is_answer(cell, since)
-        yield (STILL_AFTER if since[-1:] == ["markdown"] else AFTER) if answers else None
-        if cell["cell_type"] == "code" and {"predict", "filled", BOARD} & set(tags(cell)):
-            since = []
+        yield (STILL_AFTER if since[-1:] == ["markdown"] else AFTER).format(said) if answers else None
+        asks = {"predict", "filled", BOARD} & set(tags(cell))
+        if cell["cell_type"] == "code" and asks and "measured" not in tags(cell):
+            since, said = [], TRIED if asks == {BOARD} else GUESSED
         elif since is not None:
             kind = "answer" if "answer" in tags(cell) and not answers else cell["cell_type"]  # folded code: no way on
             since = [*since, kind] if answers or cell["cell_type"] == "code" else None

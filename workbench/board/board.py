@@ -52,7 +52,8 @@ class Step:
     wires: the names from which connectors are drawn, if not from all that it is computed from; sparse: what is nan is
     not there, and its cell stays empty ("rows": where a whole row is nan); tiles: the controls after whose number of
     rows and of columns a line is drawn; pin: a hand may write over its numbers, and what follows takes the hand's;
-    blinks: a cell lights up for a moment as its number changes; zero: the word that stands for 0.
+    blinks: a cell lights up for a moment as its number changes; zero: the word that stands for 0;
+    strip: a phone keeps it in sight while a number is changed, in place of the first weights and where the flow ends.
     """
 
     name: str
@@ -73,11 +74,15 @@ class Step:
     pin: bool = False
     blinks: bool = False
     zero: str = ""
+    strip: bool = False
 
 
 @dataclass(frozen=True)
 class Control:
-    """A choice among a few values. Its number is the value, or its place among the values, unless given."""
+    """A choice among a few values. Its number is the value, or its place among the values, unless given.
+
+    ends: of a slider another control, and for each of that one's values the last value that this one can still reach.
+    """
 
     name: str
     title: str
@@ -85,6 +90,7 @@ class Control:
     start: object = None
     slider: bool = False
     numbers: tuple = ()
+    ends: tuple = ()
 
     def number(self, value):
         counts = all(isinstance(v, int | float) for v in self.values)
@@ -264,7 +270,7 @@ class Board(LiveBoard):
         if self._task:
             task = {k: getattr(self._task, k) for k in ("text", "conditions", "why", "answers", "right", "because")}
         controls = [
-            {"name": c.name, "title": c.title, "values": c.values, "slider": c.slider}
+            {"name": c.name, "title": c.title, "values": c.values, "slider": c.slider, "ends": c.ends}
             | {"numbers": [c.number(v) for v in c.values]}
             for c in self._controls.values()
         ]
@@ -390,7 +396,7 @@ def _step_panel(step, panels):
     record, given = operation.record, [panels[name] for name in operation.of]
     panel = _panel(step, step.name) | {"does": operation.does, "role": record.role, "of": operation.of}
     panel |= {"wires": step.wires, "sparse": step.sparse, "tiles": step.tiles, "pin": step.pin}
-    panel |= {"blinks": step.blinks, "zero": step.zero}
+    panel |= {"blinks": step.blinks, "zero": step.zero, "strip": step.strip}
     rows, columns = record.words(given, options)
     panel["rows"] = rows if step.rows is None else panel["rows"]
     panel["columns"] = columns if step.columns is None else panel["columns"]

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from pathlib import Path
 
 from docutils.nodes import SkipNode
@@ -71,7 +72,9 @@ def setup(app):
         raise SkipNode
 
     def block(writer, node):
-        writer.body.append(f'<div class="math-wrapper">{mathml(node.astext(), display=True)}</div>')
+        parts = re.split(r"\\qquad(?:\\quad)?", node.astext())  # on a phone one stands below the other
+        formulas = "".join(f"<span>{mathml(part, display=True)}</span>" for part in parts)
+        writer.body.append(f'<div class="math-wrapper">{formulas}</div>')
         raise SkipNode
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))

@@ -91,7 +91,7 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
         for order in range(3)
         for fault in range(len(tiles.FAULTS))
     ],
-    "bytes_moved": [tiles.bytes_moved(A, B, MASK, rows="n", keys=3)],
+    "bytes_moved": [tiles.bytes_moved("some spared", B, rows="n")],
     "arcs": [op.arcs("shares")],
 }
 HELPERS = {
@@ -114,6 +114,7 @@ HELPERS = {
     "eight": op.beside(A, SQUARE),
     "two rows": cache.kept_rows(A, read=2, window=9),
     "tiles passed": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order=0, read="m"),
+    "some spared": tiles.tiles_now(A, MASK, "minus", rows="n", keys=2, order=0, read="m"),
     "no tile": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order=0, read=0),
     "certain": op.masked(A, MASK),  # with zeros
     "broken": op.softmax("filled"),  # nan where nothing is open

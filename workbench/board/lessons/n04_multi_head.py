@@ -33,7 +33,7 @@ def heads_board(weights, tokens=None, key_tokens=None, *, task=MOST_EVEN):
     columns = _words("key_tokens", tokens if key_tokens is None and n_queries == n_keys else key_tokens, n_keys)
     sharpest = int(weights.max(dim=-1).values.argmax())  # to begin with: the opposite of what the task asks for
     names, queries = [f"head {h}" for h in range(heads)], tuple(f"{i}: {word}" for i, word in enumerate(rows))
-    inputs = {"heads": Input(weights, "weights", rows=rows, columns=columns, title="heads, click one")}
+    inputs = {"heads": Input(weights, "weights", rows=rows, columns=columns, title="heads, choose one")}
     steps = [
         Step("chosen", op.film("heads", chosen="head"), "the head chosen", at=(2, 1), note="queries down, keys across"),
         Step("row", op.row("chosen", chosen="query"), "what this query gives", at=(2, 2)),

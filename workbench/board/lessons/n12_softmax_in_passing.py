@@ -45,7 +45,7 @@ def tiles_board():
     }
     sizes = (1, 2, 4)
     controls = [
-        Control("read", "Blocks of keys read", tuple(range(6)), 1, slider=True),
+        Control("read", "Blocks of keys read", tuple(range(6)), 1, slider=True, ends=("keys", (5, 3, 2))),
         Control("query", "Query", WORDS),
         Control("rows", "Rows", sizes),
         Control("keys", "Keys", sizes),
@@ -86,7 +86,16 @@ def _steps():
             sparse="rows",
             **shown,
         ),
-        Step("so far", tiles.output_so_far("film"), "o / ℓ so far", "output", rows=(), columns=(), at=(3, 2)),
+        Step(
+            "so far",
+            tiles.output_so_far("film"),
+            "o / ℓ so far",
+            "output",
+            rows=(),
+            columns=(),
+            at=(3, 2),
+            strip=True,
+        ),
         Step("weights", op.masked("S", "mask of"), hidden=True),
         Step("outputs", op.product("weights", "V"), hidden=True),
         Step("own weights", op.row("weights", chosen="query"), hidden=True),
@@ -94,7 +103,8 @@ def _steps():
         Step("in tiles", tiles.outputs_in_tiles("S", "V", "mask of", "first S", fault="fault", **cut), hidden=True),
         Step("tiled", op.rounded("in tiles", digits=9), hidden=True),
         Step("exact", op.rounded("outputs", digits=9), hidden=True),
-        Step("difference", max_difference("tiled", "exact"), "difference at the end", "scores", at=(4, 1), wires=()),
+        Step("apart", max_difference("tiled", "exact"), hidden=True),
+        Step("difference", op.transposed("apart"), "difference at the end", "scores", rows=(), at=(4, 1), strip=True),
         Step("whole before", op.masked("first S", "mask of"), hidden=True),
         Step("outputs before", op.product("whole before", "V"), hidden=True),
         Step(
@@ -105,12 +115,12 @@ def _steps():
         Step("hidden before", max_difference("in tiles before", "outputs before"), hidden=True),
         Step(
             "bytes",
-            tiles.bytes_moved("S", "V", "mask of", rows="rows", keys="keys"),
+            tiles.bytes_moved("tiles", "V", rows="rows"),
             "bytes moved at the end",
             "input",
             rows=(),
             columns=("tiles", "whole"),
             at=(4, 2),
-            wires=(),
+            wires=("tiles",),
         ),
     ]

@@ -79,12 +79,9 @@ const finished = ({ l, o }) => Array.from(o, (x) => x / (l === 0 ? 1 : l));
 
 const lastRow = (matrix) => matrix.findLastIndex((row) => !Array.from(row).every(Number.isNaN));
 
-function numbersMoved([scores, values, mask], options) {
-  const [n, m, d] = [scores.length, scores[0].length, values[0].length];
-  const read = blocks(options.rows, n).map((first) => {
-    const lefts = reading(scores, mask, { ...options, order: FORWARDS }, first);
-    return sum(lefts.map((left) => Math.min(options.keys, m - left)));
-  });
+function numbersMoved([tiles, values], { rows }) {
+  const [n, m, d] = [tiles.length, tiles[0].length, values[0].length];
+  const read = blocks(rows, n).map((first) => sum(Array.from(tiles[first], (place) => Number(!Number.isNaN(place)))));
   return { own: n * 2 * d + n, read: sum(read), d, whole: 4 * n * m + 2 * (n + m) * d };
 }
 
@@ -117,7 +114,8 @@ Object.assign(OPERATIONS, {
   passing: {
     does(matrices, options) {
       const there = film(matrices, options);
-      return grid(matrices[0][0].length, 2 + matrices[1][0].length, (i, j) =>
+      const all = Math.ceil(matrices[0][0].length / options.keys);
+      return grid(all, 2 + matrices[1][0].length, (i, j) =>
         there[i] ? [there[i].m, there[i].l, ...there[i].o][j] : Number.NaN,
       );
     },
@@ -176,11 +174,11 @@ Object.assign(OPERATIONS, {
       const { own, read, d, whole } = numbersMoved(matrices, options);
       return [[2 * (own + read * 2 * d), 2 * whole]];
     },
-    because([, , ofMask], options, _i, j, matrices) {
+    because([ofTiles], options, _i, j, matrices) {
       const { own, read, d, whole } = numbersMoved(matrices, options);
       if (j) return told("two bytes for each number that is moved:", times(number(2), number(whole)));
       const moved = plus([number(own), times(number(read), number(2 * d))]);
-      return told("two bytes for each number:", times(number(2), moved), ...everyLeaf([ofMask], [matrices[2]]));
+      return told("two bytes for each number:", times(number(2), moved), ...everyLeaf([ofTiles], [matrices[0]]));
     },
     says: () => "Bytes moved when all tiles were read, and those of the whole matrix.",
   },

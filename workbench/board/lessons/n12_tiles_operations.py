@@ -70,8 +70,8 @@ def tiles_now(scores, mask, sorting, *, rows, keys, order, read):
 
 @operation
 def passing(scores, values, mask, sorting, *, query, rows, keys, order, read, fault=0):
-    """A query's m, l and o, a row for each block of keys that it has read; rows of blocks to come are nan."""
-    film = torch.full((scores.size(1), 2 + values.size(1)), math.nan, dtype=scores.dtype)
+    """A query's m, l and o, a row for each block of keys; rows of blocks that it has not read are nan."""
+    film = torch.full((math.ceil(scores.size(1) / keys), 2 + values.size(1)), math.nan, dtype=scores.dtype)
     lefts = _reading(sorting, mask, rows, keys, order, query // rows * rows)[:read]
     for row, (m, l, o) in zip(film, _states(scores[query], values, mask[query], lefts, keys, fault), strict=False):
         row[:] = torch.cat([m[None], l[None], o])
@@ -101,11 +101,9 @@ def outputs_in_tiles(scores, values, mask, sorting, *, rows, keys, order, fault=
 
 
 @operation(words=column_words)
-def bytes_moved(scores, values, mask, *, rows, keys):
-    """Bytes of two-byte numbers: of all tiles that are read, rows outside, and of the whole matrix."""
-    (n, m), d = scores.shape, values.size(1)
-    tiles = n * 2 * d + n  # queries, outputs and one number of each row
-    for first in range(0, n, rows):
-        lefts = _reading(scores, mask, rows, keys, 0, first)
-        tiles += sum(min(keys, m - left) for left in lefts) * 2 * d
-    return torch.tensor([[2.0 * tiles, 2.0 * (4 * n * m + 2 * (n + m) * d)]], dtype=scores.dtype)
+def bytes_moved(tiles, values, *, rows):
+    """Bytes of two-byte numbers: of all tiles that are not spared, rows outside, and of the whole matrix."""
+    (n, m), d = tiles.shape, values.size(1)
+    read = int((~tiles[::rows].isnan()).sum())  # keys: in each block of rows those of its tiles
+    own = n * 2 * d + n  # queries, outputs and one number of each row
+    return torch.tensor([[2.0 * (own + read * 2 * d), 2.0 * (4 * n * m + 2 * (n + m) * d)]], dtype=tiles.dtype)

@@ -126,7 +126,7 @@ export function controlsOf(view) {
   };
 }
 function controlOf({ engine }, control) {
-  const { name, title, values, slider } = control;
+  const { name, title, values, slider, ends } = control;
   const id = newId("c");
   const shown = element("output", { for: id });
   const options = values.map((value, place) => element("option", { value: place }, String(value)));
@@ -137,10 +137,19 @@ function controlOf({ engine }, control) {
   input.addEventListener(slider ? "input" : "change", set);
   const node = element("span", { class: "control" }, element("label", { for: id }, title), input);
   if (slider) node.append(shown);
+  // as it is seen: what lies behind the last block that there is changes nothing
+  function shownNow() {
+    const value = engine.state.settings[name];
+    if (!ends.length) return value;
+    const [by, lasts] = ends;
+    const last = values.indexOf(lasts[engine.control[by].values.indexOf(engine.state.settings[by])]);
+    input.max = String(last);
+    return values[Math.min(last, values.indexOf(value))];
+  }
   return {
     node,
     update() {
-      const value = engine.state.settings[name];
+      const value = shownNow();
       input.value = String(values.indexOf(value));
       shown.textContent = String(value);
       if (slider) input.setAttribute("aria-valuetext", String(value));

@@ -36,8 +36,10 @@ import "../lessons/n12_tiles_operations.js";
  * @property {string} zero the word that stands for 0
  * @property {boolean} pin whether a hand may write over its numbers; they are then among the inputs of the state, under
  *   its name, null where a number stays as it is computed
+ * @property {boolean} strip of a step: whether a phone keeps it in sight while a number is changed
  *
- * @typedef {{ name: string, title: string, values: any[], numbers: any[], slider: boolean }} Control
+ * @typedef {{ name: string, title: string, values: any[], numbers: any[], slider: boolean, ends: any[] }} Control ends: of
+ *   a slider another control, and for each of that one's values the last that this one can still reach
  * @typedef {[name: string, row: number, column: number]} Place
  */
 

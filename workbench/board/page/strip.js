@@ -1,5 +1,5 @@
-// On a phone, always in view: the number being edited with its stepper, and of the weights and last results those that
-// are out of sight; of a film the step that is played.
+// On a phone, always in view: the number being edited with its stepper, and of the weights and last results, or those
+// that the board names, what is out of sight; of a film the step that is played.
 
 import { button, element } from "./elements.js";
 import { exact, minus, sum, written } from "./numbers.js";
@@ -29,7 +29,8 @@ export function stripOf(view) {
   function update() {
     if (!root.classList.contains("narrow")) return;
     seen.watch();
-    const isOfUse = view.played || root.classList.contains("stepping");
+    const isChoosing = Boolean(document.activeElement?.closest(".choices") && root.contains(document.activeElement));
+    const isOfUse = view.played || isChoosing || root.classList.contains("stepping");
     const results = isOfUse ? resultsOf(view).filter(({ name }) => !seen.has(name)) : [];
     const now = results.map(({ title, matrix }) => `${title}\n${matrix.map(lineOf).join("\n")}`).join("\n");
     if (now !== shown) mini.replaceChildren(...results.map(small));
@@ -74,9 +75,11 @@ function seenPanels({ panels }, changed) {
 // The first weights and where the flow ends, if they are small; of large weights one row.
 function resultsOf(view) {
   const { engine } = view;
-  const whole = ({ kind, title, name }) => ({ kind, title, name, matrix: engine.values[name] });
+  const whole = ({ name, ...panel }) => ({ ...panel, name, matrix: engine.values[name] });
   if (view.played) return [isSmall(engine.values[view.played.name]) ? whole(view.played) : oneRow(view, view.played)];
   const shown = engine.steps.filter((step) => view.shows(step));
+  const named = shown.filter(({ strip }) => strip);
+  if (named.length) return named.map(whole);
   const smallOnes = shown.filter(({ name }) => isSmall(engine.values[name]));
   const isWeights = ({ kind }) => kind === "weights";
   if (smallOnes.length) {
@@ -98,13 +101,19 @@ function hasRoom(matrices) {
 function oneRow({ engine, asked }, { kind, title, name, rows }) {
   const matrix = engine.values[name];
   const i = asked?.[0] === name ? asked[1] : matrix.length - 1;
-  return { kind, name, title: `${title}, ${rows[i] ?? `row ${i + 1}`}`, matrix: [matrix[i]] };
+  return { kind, name, title: `${title}, ${rows[i] ?? `row ${i + 1}`}`, matrix: [matrix[i]], rows: [], columns: [] };
 }
 
 const lineOf = (row) => Array.from(row, written).join("  ");
 
-function small({ kind, title, matrix }) {
-  const lines = matrix.map((row) => element("div", {}, lineOf(row)));
+// Its rows with their names; of a single row that the board names, the columns have theirs.
+function small({ kind, title, matrix, rows, columns, strip }) {
+  const named = (name, text) => (name === undefined ? [text] : [element("i", {}, name), ` ${text}`]);
+  const cells = (row) => Array.from(row, (x, j) => [j ? "   " : "", ...named(columns[j], written(x))]).flat();
+  const isOneRow = strip && matrix.length === 1 && columns.length;
+  const lines = matrix.map((row, i) =>
+    element("div", {}, ...(isOneRow ? cells(row) : named(rows.length ? (rows[i] ?? i) : undefined, lineOf(row)))),
+  );
   const attributes = { class: `tone ${kind}`, style: `--columns: ${matrix[0].length}` };
   return element("div", attributes, element("b", {}, title), ...lines);
 }

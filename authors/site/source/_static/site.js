@@ -28,6 +28,7 @@ const store = (place, name) => ({
 const kept = store(localStorage, page); // guess → { text, right, shown, once: right at once, done, again: may be repeated }
 const typed = store(localStorage, `${page}:typed`); // guess → what stands in its line, asked or not
 const order = store(localStorage, "begun"); // pages, as they were begun
+let margin = null; // what stands there, of a lesson
 const wasTried = (one) => one.done || typeof one.once === "boolean";
 
 function setUp(form) {
@@ -112,6 +113,7 @@ function sayHowFar() {
     place.textContent = `${right} of ${place.dataset.guesses} guesses right`;
   }
   for (const place of all(".standing")) sayWhereYouStand(place);
+  margin?.count();
 }
 
 // The end of the questions over all lessons: how many were right at once, and which lessons the others ask to open.
@@ -256,6 +258,15 @@ function setUpBoard(place, i) {
 }
 boards.forEach(setUpBoard);
 
+// A board at the upper edge of the screen grows upwards, so that what is read below it stays where it is; browsers see
+// to what lies above the edge.
+function beginInPlace(place) {
+  const { top, bottom } = place.getBoundingClientRect();
+  place.begin();
+  const grown = place.getBoundingClientRect().bottom - bottom;
+  if (top < 0 && bottom > 0 && bottom < innerHeight) scrollBy({ top: grown, behavior: "instant" });
+}
+
 // The first board begins at once, another when it comes near, in a task of its own; all at once where a place is gone
 // to, as heights change.
 const coming = new IntersectionObserver(
@@ -263,7 +274,7 @@ const coming = new IntersectionObserver(
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
       coming.unobserve(target);
-      setTimeout(() => target.isAwake || target.begin());
+      setTimeout(() => target.isAwake || beginInPlace(target));
     }
   },
   { rootMargin: "100% 0px" },
@@ -317,28 +328,78 @@ for (const menu of all(".menu"))
 for (const link of all('a[href="#run-it"]'))
   link.addEventListener("click", () => (document.getElementById("run-it").open = true));
 
-// ------------------------------------------------------------------------------------------------------ map
+// ---------------------------------------------------------------------------------------------- where you are
 
-// The map of the steps stays in sight beside the text, and the step that is being read is lit.
-const map = document.querySelector("svg.map");
-if (map) {
-  const steps = all("article h2").map((heading) => [
-    heading,
-    Number(/^Step (\d+)/.exec(heading.textContent)?.[1] ?? 0),
-  ]);
-  const light = () => {
-    const [, now] = steps.findLast(([heading]) => heading.getBoundingClientRect().top < innerHeight / 2) ?? [];
-    for (const box of all("[data-step]", map)) box.classList.toggle("lit", Number(box.dataset.step) === now);
-    map.classList.add("shown"); // so that it has a place
-    const { left, top, bottom } = map.getBoundingClientRect();
-    const isUnder = (box) => box.right > left && box.top < bottom && box.bottom > top;
-    const others = all("article :is(.saved-board, img, pre, table)").map((node) => node.getBoundingClientRect());
-    map.classList.toggle("shown", Boolean(now) && !others.some(isUnder));
+// On a wide screen the page's sections stand in the margin beside the text, the one that is read is marked, each with a
+// dot for each of its guesses; in lesson 1 the map of the steps too. What is wider than the text has the margin to itself.
+const AROUND = 2; // sections before and after the one that is read
+const STUCK = 44; // px from the top
+function whereYouAre() {
+  const headings = all("article > section > section > h2");
+  if (headings.length < 3 || !document.querySelector("form.guess")) return null;
+  const node = (tag, attributes, ...children) => {
+    const made = Object.assign(document.createElement(tag), attributes);
+    made.append(...children);
+    return made;
   };
-  document.body.append(map);
-  window.addEventListener("scroll", light);
-  light();
+  const links = headings.map((heading) => {
+    const dots = node("span", { className: "dots" });
+    dots.setAttribute("role", "img");
+    return node("a", { href: `#${heading.parentElement.id}` }, heading.textContent, dots);
+  });
+  const map = document.querySelector("svg.map");
+  const nav = node("nav", { className: "here" }, ...links, ...(map ? [map] : []));
+  nav.setAttribute("aria-label", "Where you are");
+  const column = node("div", { className: "margin" }, nav);
+  const article = document.querySelector("article");
+  article.append(column);
+  const forms = headings.map((heading) => all("form.guess", heading.parentElement));
+
+  // In the words' margin there is room unless something that is wider than words stands beside it.
+  function isFree() {
+    const { left, top, bottom } = nav.getBoundingClientRect();
+    const others = all("article :is(.attn-board, .attn-figure, img, pre, table, .opening, .math-wrapper math)");
+    return !others.some((one) => {
+      const box = one.getBoundingClientRect();
+      const isNear = box.right > left - 20 && box.top < bottom + 16 && box.bottom > top - 16;
+      return isNear && one.checkVisibility();
+    });
+  }
+  function light() {
+    if (!column.getClientRects().length) return;
+    const begins = (document.querySelector(".opening") ?? document.querySelector("h1")).getBoundingClientRect().bottom;
+    column.style.top = `${begins - article.getBoundingClientRect().top + 20}px`;
+    const now = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < innerHeight / 2);
+    const step = Number(/^Step (\d+)/.exec(headings[now]?.textContent)?.[1] ?? 0);
+    const isReading = begins < STUCK; // then the sections around it are enough
+    const first = Math.max(0, Math.min(now - AROUND, links.length - 2 * AROUND - 1));
+    links.forEach((link, k) => {
+      link.hidden = isReading && (k < first || k > first + 2 * AROUND);
+      if (k === now) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+    if (map) {
+      for (const box of all("[data-step]", map)) box.classList.toggle("lit", Number(box.dataset.step) === step);
+      map.classList.toggle("shown", Boolean(step));
+    }
+    nav.classList.add("shown"); // so that it has a place
+    nav.classList.toggle("shown", isFree());
+  }
+  function count() {
+    links.forEach(({ lastChild }, k) => {
+      const states = forms[k].map((form) => kept.get()?.[form.id] ?? {});
+      const done = states.filter((one) => one.done).length;
+      lastChild.hidden = !states.length;
+      lastChild.setAttribute("aria-label", `${done} of ${states.length} done`);
+      lastChild.replaceChildren(...states.map((one) => node("i", { className: one.done ? "done" : "" })));
+    });
+  }
+  window.addEventListener("scroll", light, { passive: true });
+  window.addEventListener("resize", light);
+  count();
+  return { light, count };
 }
+margin = whereYouAre();
 
 // ------------------------------------------------------------------------------------------------------ reach
 
@@ -362,7 +423,11 @@ const goesOn = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
 // The boards of a page, which take their room as it changes, have observed it for longer and are told first.
 window.addEventListener("load", () => {
   goToLinked();
-  new ResizeObserver(reach).observe(document.querySelector("article"));
+  const fits = new ResizeObserver(() => {
+    reach();
+    margin?.light();
+  });
+  fits.observe(document.querySelector("article"));
 });
 
 // In print the answers stand at the end, with what was folded under them; hints and everything else folded is open.

@@ -392,6 +392,16 @@ def test_the_step_being_read_is_lit_on_the_map(built, pages, reader):
     page.locator("svg.map").wait_for(state="hidden")  # that is no step
 
 
+def test_the_margin_says_where_one_is_and_gives_way_to_a_board(reader):
+    page = reader("03_masking")
+    margin = page.get_by_role("navigation", name="Where you are")
+    heading = page.get_by_role("heading", name="Before softmax, not after")
+    heading.evaluate("(node) => node.scrollIntoView()")
+    margin.locator("[aria-current]").get_by_text(heading.inner_text()).wait_for()
+    come_to(page, ".attn-board").evaluate("(node) => node.scrollIntoView()")
+    margin.get_by_role("link").first.wait_for(state="hidden")
+
+
 def test_each_lesson_has_something_to_do_on_a_phones_first_screen(built, reader):
     page = reader("index", "phone, dark")
     for name in LESSONS:

@@ -31,6 +31,7 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "weighted_rows": [op.weighted_rows(ROW, A)],
     "total": [op.total(A), op.total(A, over="column")],
     "largest": [op.largest(A)],
+    "apart": [op.apart(A, "minus")],
     "running_maximum": [op.running_maximum(A)],
     "rounded": [op.rounded(A), op.rounded(A, digits=0), op.rounded("halves", digits=0)],
     "mask_preset": [op.mask_preset(which=w, queries=3, keys=4, length=2) for w in (0, 1, 2, 3)],

@@ -1139,7 +1139,7 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     collect.hand_back(["03", str(out)])
     back = {id: (home / "attention/my/feedback/03.html").read_text(encoding="utf-8") for id, home in homes.items()}
     assert back["王小明"] == page and "after the deadline" not in page
-    assert "2 of 7 points" in back["ada@example.org"] and "after the deadline" in back["ada@example.org"]
+    assert "2 of 9 points" in back["ada@example.org"] and "after the deadline" in back["ada@example.org"]
 
 
 def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monkeypatch):

@@ -42,7 +42,7 @@ def test_dashboard_shows_who_is_stuck_and_the_commonest_mistake(tmp_path):
         ["ada", "3.2 A causal mask", "10 min", "2"],
         ["bob", "3.2 A causal mask", "5 min", "1"],
     ]
-    assert texts(soup, "table.grid tbody tr") == [
+    assert [line[:4] for line in texts(soup, "table.grid tbody tr")] == [
         ["ada", "", "✗", ""], ["bob", "✓", "✗", ""], ["eve", "", "✓", ""], ["fay", "", "✗", ""], ["old", "", "✗", ""],
         ["zoe", "✓", "", ""],
     ]  # fmt: skip
@@ -172,7 +172,7 @@ def test_laptop_joins_by_address_and_code_and_sends_no_name(laptops, tmp_path, m
     wait_until(lambda: laptops.lines.get(word))
     page = BeautifulSoup(dashboard.joining(laptops) + dashboard.table(dashboard.look(None, laptops), 0), "html.parser")
     assert laptops.how_to_join() in page.pre.get_text() and "1 laptop joined" in page.get_text()
-    assert texts(page, "table.grid tbody tr") == [[word, "", "✗", ""]] and CORNER.name in page.get_text()
+    assert texts(page, "table.grid tbody tr")[0][:4] == [word, "", "✗", ""] and CORNER.name in page.get_text()
     assert "Ada" not in json.dumps(laptops.lines)
     classroom.leave()
     assert classroom.tell(verdict) is None

@@ -603,7 +603,7 @@ def test_judge_process_that_ends_is_replaced_for_the_next():
     submission = Submission(None, "ada.py", cells=[Cell(f"print('noise')\n{RIGHT}")])
     with JudgeProcess(Limits(seconds=100), seed=1) as judge:
         found = {result["exercise"]: result["status"] for result in judge.grade(submission)}
-        assert found == {"3.1": "missing", "3.2": "correct", "3.3": "missing"}
+        assert found.pop("3.2") == "correct" and set(found.values()) == {"missing"}
         judge.process.kill()
         judge.process.wait()
         assert judge.grade(submission) is None

@@ -809,6 +809,7 @@ def test_a_browser_that_keeps_nothing_answers_too(reader):
 def test_undo_and_a_task_done_survive_a_reload(reader):
     page = reader("03_masking")
     board = page.get_by_role("group", name="Paint a mask")
+    wake(page)
     for column in range(4):
         board.get_by_label(f"mask q1 → k{column}").click()
     done = board.locator(".task").first.inner_text()
@@ -905,10 +906,12 @@ def test_a_link_shows_its_numbers_until_they_are_changed(built, reader):
 
 def test_a_link_holds_a_choice_with_signs_beyond_ascii(reader):
     page = reader("03_masking")
-    filled = page.locator("select", has=page.locator("option", has_text="−1e9 before softmax"))
+    wake(page)
+    board = page.get_by_role("group", name="Paint a mask")
+    filled = board.locator("select", has=page.locator("option", has_text="−1e9 before softmax"))
     filled.select_option("−1e9 before softmax")
     chosen = filled.input_value()
-    choose(page.locator(".attn-board"), LINK)
+    choose(board, LINK)
     page.get_by_text("Copied.").wait_for()
     page = reader("03_masking", asking=f"?another#{page.url.partition('#')[2]}")
     assert filled.input_value() == chosen != "0"

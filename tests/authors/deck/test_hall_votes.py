@@ -271,6 +271,7 @@ def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
             break
         time.sleep(0.2)
     again = show(address)
+    jump(again, slide_with(again, ".choice", 5))
     left(again, "2 of 2 answered, closed")
     again.keyboard.press("v")
     left(again, "● 2 of 2")

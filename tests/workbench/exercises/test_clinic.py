@@ -523,7 +523,12 @@ def test_what_is_wrong_with_a_test_has_a_name():
     assert check("6.5", lambda attention: not BUGS["6.5"].answer[3](attention)).misconception == "upside-down"
 
 
-def test_a_relative_that_gets_away_twice_is_named_and_shown():
+def test_a_relative_that_gets_away_twice_is_named_and_shown(monkeypatch):
+    monkeypatch.setattr(BUGS["6.1"], "escaped", None)
+    with pytest.raises(AttributeError) as before:
+        _ = PATIENTS["6.1"].escaped
+    assert "6.1" in before.value._render_traceback_()[0]  # one line, and none of our source
+
     def unscaled_only(attention):
         q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
         return torch.allclose(attention(q, k, v), torch.softmax(q @ k.mT, dim=-1) @ v, atol=1e-5)

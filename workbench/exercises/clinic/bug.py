@@ -198,6 +198,13 @@ class BlindSpot(Misconception):
             return False
 
 
+class NothingEscaped(AttributeError):
+    """No relative is known to have got away; IPython shows its one line, and none of our source."""
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
 class Patient:
     """A bug as the learner meets it: `interface`, `source`, and `buggy`, to be called and traced."""
 
@@ -219,10 +226,10 @@ class Patient:
     def escaped(self):
         """A relative that a test let get away, once `check` has named it.
 
-        Raises: AttributeError before that.
+        Raises: NothingEscaped before that.
         """
         if self._bug.escaped is None:
-            raise AttributeError(f"no relative of patient {self.id} is known to have got away from your test")
+            raise NothingEscaped(f"Nothing has got away from your test of {self.id} yet: `check` says so when it does.")
         return instance_of(self._bug.escaped)
 
     def with_line(self, number, text):
@@ -244,7 +251,7 @@ class Patient:
     def right(self):
         """The same code with nothing wrong, once `check` has accepted the whole answer.
 
-        Raises: AttributeError before that.
+        Raises: NothingEscaped before that.
         """
         if not self._bug.solved:
             raise AttributeError(f"the right code of patient {self.id} is shown once `check` has accepted your answer")

@@ -19,11 +19,21 @@ export function asPython(text) {
   return PYTHON.test(plain) ? plain : JSON.stringify(text.trim());
 }
 
+// Numbers as they are read again, with no more digits than are compared.
+export function written({ form, size }, leaves) {
+  const short = leaves.map((x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x));
+  if (form === "matrix") {
+    const rows = Array.from({ length: leaves.length / size }, (_, i) => short.slice(i * size, (i + 1) * size));
+    return `[${rows.map((row) => `[${row.join(", ")}]`).join(", ")}]`;
+  }
+  return form === "shape" ? `(${short.join(", ")})` : short.join(", ") || "none";
+}
+
 export const guessOf = (cell) => cell.querySelector(".guess label input")?.value.trim();
 
-export function answerInPage(cell, text) {
+export function answerInPage(cell, text, judged = attnGuess.judge(settings.questions[cell.dataset.id], text)) {
   const verdict = cell.querySelector(".verdict");
-  const { right, unread, says, key } = attnGuess.judge(settings.questions[cell.dataset.id], text);
+  const { right, unread, says, key } = judged;
   const before = wrong.get(cell) ?? new Set();
   if (!right && !unread) wrong.set(cell, before.add(key));
   const enough = before.size >= TRIES;
@@ -67,12 +77,25 @@ export function toGuess() {
   guess?.select();
 }
 
+// The word of a choice will do, also where a number is asked for: what no slip says of a wrong one is a plain no.
+function answerOrChoose(cell, text, answer) {
+  const question = settings.questions[cell.dataset.id];
+  const plain = (words) => words.trim().toLowerCase();
+  const choice = all(".choice", cell).find(({ dataset }) => plain(dataset.value) === plain(text));
+  const said = attnGuess.judge(question, text);
+  if (!choice || said.slip) return answer(cell, text);
+  if (isRight(cell, choice)) return answer(cell, said.right ? text : written(question, question.leaves));
+  answerInPage(cell, text, { says: "No.", key: plain(text) });
+}
+
+const isRight = (cell, choice) => all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
+
 export function startGuesses(answer) {
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
     cell.querySelector("form.guess").addEventListener("submit", (event) => {
       event.preventDefault();
       const text = cell.querySelector(".guess label input").value;
-      if (text.trim()) answer(cell, text);
+      if (text.trim()) answerOrChoose(cell, text, answer);
     });
     for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice));
     const saved = cell.querySelector(".outputs.saved");
@@ -90,9 +113,9 @@ export function startGuesses(answer) {
 function choose(cell, choice) {
   for (const one of all(".choice", cell)) one.setAttribute("aria-pressed", one === choice);
   if (!reading) return;
-  const isRight = all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
+  const right = isRight(cell, choice);
   const verdict = cell.querySelector(".verdict");
-  verdict.textContent = isRight ? "✓ Right." : "✗ No.";
-  verdict.className = `verdict ${isRight ? "right" : "wrong"}`;
+  verdict.textContent = right ? "✓ Right." : "✗ No.";
+  verdict.className = `verdict ${right ? "right" : "wrong"}`;
   reveal(cell);
 }

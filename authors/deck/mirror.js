@@ -1,4 +1,4 @@
-// What the speaker's copies of the page show of this one: guesses as they are typed and boards as they are moved.
+// What the speaker's copies of the page show of this one: guesses and lines as they are typed, and boards as they are moved.
 
 import { handsOf, putHands } from "./hall.js";
 import { all, cells, inside, kept } from "./page.js";
@@ -7,8 +7,12 @@ const lineOf = (cell) => cell.querySelector(".guess label input");
 const placeOf = (cell) => cell.querySelector(".saved-board");
 
 export function startMirror() {
-  if (inside) window.addEventListener("storage", () => show(kept.mirror.get()));
-  else for (const event of ["input", "click", "submit", "keydown", "moved"]) window.addEventListener(event, tell, true);
+  if (inside) {
+    window.addEventListener("storage", () => show(kept.mirror.get()));
+    window.addEventListener("storage", showLines);
+    showLines();
+  } else
+    for (const event of ["input", "click", "submit", "keydown", "moved"]) window.addEventListener(event, tell, true);
 }
 
 function tell() {
@@ -39,6 +43,24 @@ function show(seen) {
     for (const [i, choice] of all(".choice", cell).entries()) choice.setAttribute("aria-pressed", i === chosen);
     putHands(cell, { hands, present, counts });
   }
+}
+
+// Code that was changed, as the deck's own window has it, and as in the file where it was changed back.
+const inFile = new Map();
+function showLines() {
+  const typed = kept.typed.get() ?? {};
+  for (const cell of cells) {
+    const place = cell.querySelector(".source pre");
+    const text = typed[cell.dataset.id];
+    if (!place || (text === undefined && !inFile.has(cell))) continue;
+    if (!inFile.has(cell)) inFile.set(cell, place.innerHTML);
+    if (text === undefined) place.innerHTML = inFile.get(cell);
+    else place.replaceChildren(...text.split("\n").map(lineOfCode));
+  }
+}
+
+function lineOfCode(text) {
+  return Object.assign(document.createElement("span"), { className: "line", textContent: `${text}\n` });
 }
 
 function stateOf(place) {

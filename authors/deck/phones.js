@@ -2,6 +2,7 @@
 // hall sees how many have answered and nothing that leans; the speaker sees at once what they mistake, and what
 // evidence says of such a vote. The server that phones reach knows no truth: what was sent is judged here.
 
+import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
 import { all, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
@@ -122,16 +123,6 @@ function forPhones(cell) {
 const possible = (question) =>
   [...new Set([question, ...question.slips].map(({ leaves }) => written(question, leaves)))].sort();
 
-// Numbers as they are read again, with no more digits than are compared.
-function written({ form, size }, leaves) {
-  const short = leaves.map((x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x));
-  if (form === "matrix") {
-    const rows = Array.from({ length: leaves.length / size }, (_, i) => short.slice(i * size, (i + 1) * size));
-    return `[${rows.map((row) => `[${row.join(", ")}]`).join(", ")}]`;
-  }
-  return form === "shape" ? `(${short.join(", ")})` : short.join(", ") || "none";
-}
-
 // As a slide has it: names of a set's members, and no digits that nobody reads from the last row.
 function named({ form, members, range }, value) {
   if (value === OTHERS || value === "none") return value;
@@ -235,7 +226,7 @@ function sayCommonest(cell, votes) {
   const { slip, says } = judged(questionOf(cell), most.text);
   const said = named(questionOf(cell), meaning(questionOf(cell), most.text)); // as its bar is called
   const line = make("p", { className: "commonest", innerHTML: says });
-  line.prepend(`${most.many} ${most.many === 1 ? "says" : "say"} ${spoken(said)}. `);
+  line.prepend(`${most.many} ${most.many === 1 ? "phone says" : "phones say"} “${spoken(said)}”. `);
   if (!slip) return;
   slideOf(cell).querySelector(".heading").after(line);
   line.classList.toggle("long", line.offsetHeight > 40); // the picture makes room

@@ -434,6 +434,19 @@ def question_of(html, cell):
     return json.loads(told)["questions"][cell.get_attribute("data-id")]
 
 
+def test_word_of_a_choice_is_a_guess_too(open_deck):
+    page = open_deck("03_masking")
+    for nth, wrong, right in ((1, "More", "less"), (0, "0", "more than 0")):
+        jump(page, slide_with(page, ".choice", nth))
+        page.keyboard.press("g")
+        for typed, sign in ((wrong, "✗"), (right, "✓")):
+            page.locator(SLIDE).get_by_label("The hall's guess").fill(typed)
+            page.keyboard.press("Enter")
+            assert page.locator(SLIDE + ".verdict").text_content().startswith(sign)
+        page.locator(f"{SLIDE.strip()}.answered").wait_for()
+        page.keyboard.press("Escape")
+
+
 def test_guess_is_answered_in_the_page_with_its_slip(decks, open_deck):
     page = open_deck("01_by_hand")
     jump(page, slide_with(page, ".guess"))

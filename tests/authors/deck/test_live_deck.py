@@ -547,6 +547,11 @@ def test_speaker_view_has_guesses_hands_and_boards_as_they_move(live_deck):
     handle = copy.element_handle()
     until(handle.owner_frame(), f"(number) => number.value !== {before!r}", handle)
     assert copy.input_value() == number.input_value()
+    page.keyboard.press("Escape")
+    jump(page, slide_with(page, ".blank"))
+    page.locator(SLIDE + ".blank .cm-content").focus()
+    page.keyboard.type("my_own = 1  # ")
+    seen.locator(".blank .source").get_by_text("my_own = 1").wait_for()
     opened.value.close()
 
 

@@ -376,6 +376,9 @@ def test_the_search_finds_a_word_of_a_lesson(reader):
     page.goto(f"{SERVED}search.html?q=saturated")  # as on a server, where pages may be fetched
     found = page.locator("#search-results li").filter(has=page.get_by_role("link", name="1. Attention by hand"))
     found.first.get_by_text(re.compile("saturated", re.I)).wait_for()  # with the words around it
+    page.goto(f"{SERVED}search.html?q=mask")
+    found = page.locator("#search-results li").filter(has=page.get_by_role("link", name="3. Masking"))
+    assert "The answer" not in found.filter(has=page.locator(".context")).first.inner_text()
 
 
 def test_the_step_being_read_is_lit_on_the_map(built, pages, reader):

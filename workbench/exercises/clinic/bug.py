@@ -198,8 +198,8 @@ class BlindSpot(Misconception):
             return False
 
 
-class NothingEscaped(AttributeError):
-    """No relative is known to have got away; IPython shows its one line, and none of our source."""
+class NotShownYet(AttributeError):
+    """What a patient does not show before `check` has said so; IPython shows one line and no traceback."""
 
     def _render_traceback_(self):
         return [str(self)]
@@ -226,10 +226,10 @@ class Patient:
     def escaped(self):
         """A relative that a test let get away, once `check` has named it.
 
-        Raises: NothingEscaped before that.
+        Raises: NotShownYet before that.
         """
         if self._bug.escaped is None:
-            raise NothingEscaped(f"Nothing has got away from your test of {self.id} yet: `check` says so when it does.")
+            raise NotShownYet(f"Nothing has got away from your test of {self.id} yet: `check` says so when it does.")
         return instance_of(self._bug.escaped)
 
     def with_line(self, number, text):
@@ -251,10 +251,10 @@ class Patient:
     def right(self):
         """The same code with nothing wrong, once `check` has accepted the whole answer.
 
-        Raises: NothingEscaped before that.
+        Raises: NotShownYet before that.
         """
         if not self._bug.solved:
-            raise AttributeError(f"the right code of patient {self.id} is shown once `check` has accepted your answer")
+            raise NotShownYet(f"the right code of patient {self.id} is shown once `check` has accepted your answer")
         return instance_of(self._bug.fixed)
 
     def __repr__(self):

@@ -37,6 +37,8 @@ IDLE = "document.documentElement.dataset.status === 'idle'"
 NOTHING_SAID = f"document.querySelector('.python').hidden && {IDLE}"
 # The key c, on every slide.
 OPEN_CODE = "for (const slide of Reveal.getSlides()) slide.classList.add('codes')"
+CLOSE_CODE = OPEN_CODE.replace("add", "remove")
+WHOLE = "(node) => node.checkVisibility() && node.scrollHeight <= node.clientHeight + 1"
 PLAIN = ":scope:not(:has(.cell.fragment, [data-question])) "  # a slide on which nothing waits but its picture's steps
 NEXT = "PageDown", "ArrowRight", "Space"  # which clickers send
 
@@ -279,6 +281,9 @@ def test_own_line_is_checked_before_the_courses_is_seen(lecture):
         page.keyboard.press("Shift+Enter")
         check.locator(".shown").get_by_text(answer).wait_for()
         assert not check.locator(".source").evaluate(seen) and number_of(page) == here
+        page.evaluate(CLOSE_CODE)
+        assert check.locator(".shown").evaluate(WHOLE)
+        page.evaluate(OPEN_CODE)
     page.keyboard.press("Shift+Enter")
     check.locator(".source").wait_for()
     assert number_of(page) == here and "✓" in check.locator(".shown").inner_text()

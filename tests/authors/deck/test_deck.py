@@ -182,7 +182,7 @@ def test_deck_is_one_file_whose_links_lead_somewhere(decks, open_deck):
 
 def test_sentence_leads_to_its_board_and_sets_it(open_deck):
     page = open_deck("03_masking")
-    board = slide_with(page, "button.try")
+    board = slide_with(page, "button.try", 1)  # after that of the other word
     jump(page, board)
     page.get_by_role("button", name="nobody may hear the future").click()
     until_slide(page, board)
@@ -434,8 +434,8 @@ def question_of(html, cell):
     return json.loads(told)["questions"][cell.get_attribute("data-id")]
 
 
-def test_word_of_a_choice_is_a_guess_too(open_deck):
-    page = open_deck("03_masking")
+def test_word_of_a_choice_is_a_guess_too(decks, show):
+    page = show((decks / "03_masking.html").as_uri())  # of its own: an answered slide stays so
     for nth, wrong, right in ((1, "More", "less"), (0, "0", "more than 0")):
         jump(page, slide_with(page, ".choice", nth))
         page.keyboard.press("g")

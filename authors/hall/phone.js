@@ -190,8 +190,7 @@ function show(now) {
   one("mine").hidden = !me.guesses.length;
   one("mine").textContent = showsGuesses ? "Back" : `What you guessed (${me.guesses.length})`;
   if (showsGuesses) return showGuesses();
-  const missed = waiting && waiting.round !== round ? waiting.round : 0;
-  if (missed) waiting = null;
+  const isTold = before?.phase === "open" && late === before.round; // too late, before this was known
   if (phase === "open" && late === round) late = 0; // it goes on
   const mine = me.sent && me.sent.round === round ? readable(me.sent.text, question) : "";
   one("long").hidden = phase === "open";
@@ -200,12 +199,11 @@ function show(now) {
   else if (phase === "end") head("The lecture is over.");
   else head(again ? `Once more: ${question.ask}` : question.ask);
   if (asks && (before?.round !== round || before.phase !== "open" || !one("ask").childElementCount)) ask(question);
-  if (missed) sayLate(missed);
-  else if (phase === "closed" && late === round) sayLate(round);
+  if (phase === "closed" && late === round) sayLate(round);
   else if (phase === "closed") say(mine ? `Closed. You said: ${mine}` : "Closed.");
   else if (phase === "end") say("You can close this page.");
   else if (mine && !waiting) say(`You said: ${mine}. You can still change it.`);
-  else if (before?.round !== round || before?.phase !== phase) say("");
+  else if (!isTold && (before?.round !== round || before?.phase !== phase)) say("");
 }
 
 function head(text) {

@@ -109,7 +109,7 @@ def test_no_vote_is_lost_by_a_key_too_many(deck, lecture):
     deck.keyboard.press("v")
     left(deck, "closed")
     deck.keyboard.press("v")
-    deck.locator(LEFT).filter(has_not_text="second").filter(has_text="0 of 4").wait_for()
+    deck.locator(LEFT).filter(has_not_text="second").filter(has_text="● 0 of 4").wait_for()
     lecture.vote("nan", "nan")
     left(deck, "2 of 4")
     while deck.locator(SLIDE + ".step:not(.visible)").count() > 1:

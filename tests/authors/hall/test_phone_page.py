@@ -138,6 +138,20 @@ def test_a_vote_that_comes_too_late_is_in_no_later_question(server, offline):
     assert server.now["votes"][WORDS["id"]][-1]["votes"] == {}
 
 
+def test_a_vote_is_still_too_late_when_the_next_question_comes_after_that_was_said(server, phone):
+    phone.route("**/events*", lambda route: route.abort())  # as where no events come through: it asks what is new
+    phone.reload()
+    server.open(WORDS)
+    says(phone, WORDS["ask"])
+    phone.route("**/state*", lambda route: route.abort())
+    server.open(SET)
+    press(phone, "yes")
+    says(phone, "Too late")
+    phone.unroute("**/state*")
+    says(phone, SET["ask"])
+    says(phone, "Too late: that vote was closed.")
+
+
 def test_a_page_that_is_loaded_again_goes_on(server, phone):
     server.open(WORDS)
     says(phone, WORDS["ask"])

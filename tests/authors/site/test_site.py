@@ -18,6 +18,7 @@ from axe_playwright_python.base import AXE_SCRIPT as AXE
 from board_actions import choose
 from bs4 import BeautifulSoup
 from contrast import CONTRAST
+from playwright.sync_api import expect
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
@@ -49,9 +50,8 @@ def serve(context, built):
     context.route(f"{SERVED}**", lambda route: route.fulfill(path=place(route.request.url)))
 
 
-@pytest.fixture(scope="module")
-def window(browser, built):
-    """One window for all tests: opening one costs more than most of them do in it."""
+@contextlib.contextmanager
+def window_on(browser, built):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     serve(context, built)
     page = context.new_page()
@@ -62,9 +62,15 @@ def window(browser, built):
     context.close()
 
 
-@pytest.fixture
-def reader(built, window):
-    """Opens a page of the site as a file, on a given screen, for a new visitor; asks no network and breaks nowhere."""
+@pytest.fixture(scope="module")
+def window(browser, built):
+    """One window for nearly all tests: opening one costs more than most of them do in it."""
+    with window_on(browser, built) as page:
+        yield page
+
+
+@contextlib.contextmanager
+def reading(built, window):
 
     def open_page(name, screen="laptop, light", motion="reduce", asking=""):
         window.goto((built / "_static" / "favicon.svg").as_uri())  # where no script keeps anything
@@ -77,6 +83,20 @@ def reader(built, window):
     yield open_page
     quotes = "error: Failed to fetch"  # the search would quote from the pages it finds, which may not be read as files
     assert not [asked for asked in window.asked if not asked.startswith(("file:", SERVED)) and asked != quotes]
+
+
+@pytest.fixture
+def reader(built, window):
+    """Opens a page of the site as a file, on a given screen, for a new visitor; asks no network and breaks nowhere."""
+    with reading(built, window) as open_page:
+        yield open_page
+
+
+@pytest.fixture
+def new_reader(browser, built):
+    """The same in a window of its own, where a page asks what others have kept and nothing else was ever kept."""
+    with window_on(browser, built) as window, reading(built, window) as open_page:
+        yield open_page
 
 
 def address_of(built, name):
@@ -476,8 +496,8 @@ def test_a_right_guess_opens_its_answer_and_is_counted(built, reader):
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
 
 
-def test_first_page_goes_on_where_one_stopped(built, reader):
-    page = reader("index")
+def test_first_page_goes_on_where_one_stopped(built, new_reader):
+    page = new_reader("index")
     onwards, ring = page.locator(".go-on"), page.locator(".cards .ring").first
     assert ring.get_attribute("aria-label") == "not begun" and "guess" in page.locator(".how-far").inner_text()
     onwards.click()
@@ -487,7 +507,7 @@ def test_first_page_goes_on_where_one_stopped(built, reader):
     ask(page.locator("#guess-likeness input"), "3, 5")
     questions = page.locator("form.guess[data-again=false]").count()
     page.go_back()
-    page.get_by_text(re.compile(r"^1 begun. 2 guesses, 1 right at once")).wait_for()
+    expect(page.locator(".how-far p")).to_have_text(re.compile(r"^1 begun. 2 guesses, 1 right at once"))
     page.get_by_role("img", name=f"2 of {questions} guesses done").wait_for()
     assert "Go on" in onwards.inner_text() and onwards.get_attribute("href").endswith(f"{LESSONS[0]}.html")
     page.goto(address_of(built, LESSONS[0]))
@@ -497,8 +517,8 @@ def test_first_page_goes_on_where_one_stopped(built, reader):
     assert "Begin" in onwards.inner_text() and onwards.get_attribute("href").endswith(f"{LESSONS[1]}.html")
 
 
-def test_where_you_stand_names_the_lessons_that_slipped(built, reader):
-    page = reader("index")
+def test_where_you_stand_names_the_lessons_that_slipped(built, new_reader):
+    page = new_reader("index")
     page.goto((built / f"notebooks/{STANDING}.html").as_uri())
     result, forms = page.locator(".standing"), page.locator("form.guess")
     for form in forms.all():
@@ -510,7 +530,7 @@ def test_where_you_stand_names_the_lessons_that_slipped(built, reader):
     result.get_by_role("link", name="lesson 2").click()
     page.get_by_role("heading", level=1, name=re.compile("^2")).wait_for()
     page.goto(address_of(built, "index"))
-    page.get_by_text(re.compile(rf"^{count} guesses, \d right at once")).wait_for()
+    expect(page.locator(".how-far p")).to_have_text(re.compile(rf"^{count} guesses, \d right at once"))
     assert "Begin" in page.locator(".go-on").inner_text()
 
 

@@ -128,10 +128,9 @@ def test_a_finger_that_scrolls_over_a_sentences_number_sets_nothing(browser, tmp
     number = page.locator("p .attn-number")
     box = number.bounding_box()
     drag = finger_at(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.evaluate("window.stopped = new Promise((done) => addEventListener('scrollend', done, { once: true }))")
+    page.evaluate("void addEventListener('scrollend', () => (window.stopped = true))")
     drag(0, -120)
-    page.evaluate("stopped.then(() => true)")  # a page goes on for a while behind a finger
-    assert page.evaluate("scrollY > 0")
+    page.wait_for_function("window.stopped && scrollY > 0")  # a page goes on for a while behind a finger
     assert page.locator("td.yours").count() == 0
     page.evaluate("scrollTo(0, 0)")
     drag(60, 0)
@@ -152,10 +151,9 @@ def test_a_finger_drags_the_number_and_the_page(browser, tmp_path, size):
     page.wait_for_function("document.querySelector('.thumb').textContent !== '1.0'")
     assert shares(page)[2] > 47 and sum(shares(page)) == 100
     before = shares(page)
-    page.evaluate("window.stopped = new Promise((done) => addEventListener('scrollend', done, { once: true }))")
+    page.evaluate("void addEventListener('scrollend', () => (window.stopped = true))")
     drag(0, -120)
-    page.evaluate("stopped.then(() => true)")  # a page goes on for a while behind a finger
-    assert page.evaluate("scrollY > 0")
+    page.wait_for_function("window.stopped && scrollY > 0")  # a page goes on for a while behind a finger
     assert shares(page) == before
     page.close()
 

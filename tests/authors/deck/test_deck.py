@@ -399,8 +399,8 @@ def test_sentences_that_a_slide_names_stand_in_its_cell(path):
 # ------------------------------------------------------------------------------------------------------- guesses
 
 
-def test_truth_comes_with_the_last_step_and_goes_with_it(open_deck):
-    page = open_deck("03_masking")
+def test_truth_comes_with_the_last_step_and_goes_with_it(decks, show):
+    page = show((decks / "03_masking.html").as_uri())  # of its own: what was shown once has been said aloud, and stays
     asked = slide_with(page, ".choice")
     jump(page, asked)
     heading, right = page.locator(SLIDE + ".heading"), page.locator(SLIDE + ".choice.right")

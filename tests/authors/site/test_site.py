@@ -71,6 +71,7 @@ def window(browser, built):
 
 @contextlib.contextmanager
 def reading(built, window):
+    """Opens a page of the site as a file, on a given screen, for a new visitor; asks no network and breaks nowhere."""
 
     def open_page(name, screen="laptop, light", motion="reduce", asking=""):
         window.goto((built / "_static" / "favicon.svg").as_uri())  # where no script keeps anything
@@ -87,14 +88,13 @@ def reading(built, window):
 
 @pytest.fixture
 def reader(built, window):
-    """Opens a page of the site as a file, on a given screen, for a new visitor; asks no network and breaks nowhere."""
     with reading(built, window) as open_page:
         yield open_page
 
 
 @pytest.fixture
 def new_reader(browser, built):
-    """The same in a window of its own, where a page asks what others have kept and nothing else was ever kept."""
+    """A reader with a window of its own, in which nothing was ever kept."""
     with window_on(browser, built) as window, reading(built, window) as open_page:
         yield open_page
 

@@ -67,7 +67,7 @@ def window(browser, built):
 def reader(built, window):
     """Opens a page of the site, on a given screen, for a new visitor; asks no network and breaks nowhere.
 
-    As on a server: what a page opened as a file has kept, Chromium 156 does not find again in one of some fifty reloads.
+    As on a server: what a page opened as a file has kept, Chromium 156 does not find again in one of fifty reloads.
     """
 
     def open_page(name, screen="laptop, light", motion="reduce", asking=""):
@@ -486,6 +486,7 @@ def test_first_page_goes_on_where_one_stopped(reader):
     onwards, ring = page.locator(".go-on"), page.locator(".cards .ring").first
     assert ring.get_attribute("aria-label") == "not begun" and "guess" in page.locator(".how-far").inner_text()
     onwards.click()
+    page.wait_for_load_state()  # nobody types before scripts are there
     first = first_question(page)[1]
     ask(first, "1, 3")
     ask(first, "0.5, 1.5")

@@ -1,5 +1,6 @@
 """What each lesson is, from notebooks/course.toml, and the places that are made from it: `python course.py minutes`."""
 
+import math
 import re
 import sys
 import tomllib
@@ -8,13 +9,18 @@ from pathlib import Path
 
 import nbformat
 
+from workbench import questions
+
 from .minutes import minutes_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 LONGEST = 45  # minutes, without the exercises
 TABLE = re.compile(r"(<!-- lessons, from notebooks/course.toml -->\n).*?(<!-- until here -->)", re.S)
-PROMISED = "Afterwards you will be able to"
+PROMISED = "<details><summary>Afterwards you can "
+BEGUN = r"\*\*\d+ minutes, and |Afterwards you will be able to\n"  # where what is made from course.toml begins
+BEFORE = "**Before you begin.**"
+OPENING = "opening"  # its question in workbench.questions, and its cell
 FOR_A_STUDENT = re.compile(r"(<!--(\d\d)-->).*?(<!--until here-->)", re.S)
 
 
@@ -32,7 +38,6 @@ class Lesson:
     minutes: int = 0
     exercises: int = 0
     exercises_for: str = "the exercises"
-    opening: dict | None = None  # the question that its page begins with
 
     @property
     def number(self):
@@ -92,8 +97,24 @@ def with_table(readme, found):
 def with_promise(source, lesson):
     """The first cell of a lesson, whose end says what it leads to, how long it takes and what it needs."""
     goals = "\n".join(f"- {goal}" for goal in lesson.goals)
-    end = f"{PROMISED}\n\n{goals}\n\n**{lesson.needed}** Before: {lesson.needs}"
-    return f"{source.partition(PROMISED)[0].rstrip()}\n\n{end}"
+    promise = f"{PROMISED}{lesson.promise}.</summary>\n\nYou will be able to\n\n{goals}\n\n</details>"
+    end = f"**{lesson.needed}** Before: {lesson.needs}\n\n{promise}"
+    return f"{re.split(BEGUN, source)[0].rstrip()}\n\n{end}"
+
+
+def with_opening(notebook, lesson):
+    """The notebook with the question that it opens with behind its imports, in words and in code."""
+    ask = questions.records(f"{lesson.number:02}")[OPENING]["ask"]
+    code = f'guess = ...\npredict("{lesson.number:02}.{OPENING}", guess)'
+    skip = {"slideshow": {"slide_type": "skip"}}
+    asked = nbformat.v4.new_markdown_cell(f"{BEFORE} {ask}", id=f"{OPENING}-asked", metadata=skip)
+    answered = nbformat.v4.new_code_cell(code, id=OPENING, metadata={**skip, "tags": ["predict"]})
+    kept = {cell.id: cell for cell in notebook.cells}
+    if OPENING in kept:
+        kept[asked.id].source, kept[OPENING].source = asked.source, code
+    else:
+        notebook.cells[2:2] = [asked, answered]
+    return notebook
 
 
 def with_needs(guide, found):
@@ -115,13 +136,14 @@ def made():
         texts[course] = with_minutes(texts[course], one)
         notebook = nbformat.read(one.path, as_version=4)
         notebook.cells[0].source = with_promise(notebook.cells[0].source, one)
+        notebook = with_opening(notebook, one)
         texts[one.path] = nbformat.writes(notebook) + "\n"
     return texts | {readme: with_table(texts[readme], found), guide: with_needs(texts[guide], found)}
 
 
 def counted(lesson, guide):
-    """The lesson with the minutes that its notebook takes, in steps of five, and INSTRUCTORS.md's for its exercises."""
-    needed = 5 * round(minutes_of(nbformat.read(lesson.path, as_version=4)) / 5)
+    """The lesson with the minutes that its notebook takes at most, in fives, and INSTRUCTORS.md's for its exercises."""
+    needed = 5 * math.ceil(minutes_of(nbformat.read(lesson.path, as_version=4)) / 5)
     return replace(lesson, minutes=needed, exercises=minutes_of_exercises(guide, lesson))
 
 

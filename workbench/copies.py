@@ -32,6 +32,7 @@ from filelock import FileLock
 
 from . import shared_json
 from .chosen import chosen
+from .first_way import second_readings
 from .places import BASELINE_FILE, GUESSES_FILE, PROGRESS_FILE
 
 COURSE, MINE = "notebooks", "my"
@@ -210,7 +211,10 @@ def lesson_of(notebook):
     return {  # where the kernel has to add its version, the notebook is unsaved as soon as it is opened
         **notebook,
         "metadata": {**metadata, "language_info": language},
-        "cells": [fresh_copy_of(cell, title) for cell, title in zip(cells, fold_titles(cells), strict=True)],
+        "cells": [
+            fresh_copy_of(cell, title, section)
+            for cell, title, section in zip(cells, fold_titles(cells), second_readings(cells), strict=True)
+        ],
     }
 
 
@@ -228,9 +232,17 @@ def fold_titles(cells):
             since = [*since, kind] if answers or cell["cell_type"] == "code" else None
 
 
-def fresh_copy_of(cell, fold_title):
-    """The cell as a copy begins with it; fold_title is None unless it answers a question."""
+def fresh_copy_of(cell, fold_title, second_reading=None):
+    """The cell as a copy begins with it; fold_title is None unless it answers a question.
+
+    second_reading is the heading of the section for a second reading that it stands in. JupyterLab folds the section
+    under its heading; a question there, which nobody may have seen, does not stop Run All.
+    """
     metadata = {key: value for key, value in cell["metadata"].items() if key not in ("speaker", "slideshow")}
+    if cell is second_reading:
+        metadata["jp-MarkdownHeadingCollapsed"] = True
+    elif second_reading is not None and {"predict", "filled"} & set(tags(cell)):
+        metadata["tags"] = [*tags(cell), "raises-exception"]
     new = {"id": cell["id"], "cell_type": cell["cell_type"], "metadata": metadata, "source": cell["source"]}
     if "attachments" in cell:
         new["attachments"] = cell["attachments"]

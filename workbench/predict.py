@@ -22,15 +22,18 @@ from .questions.form import GuessForm
 GIVEN_UP = "show"
 
 
-def predict(question, guess, truth, /, **slips):
+def predict(question, guess, truth=..., /, **slips):
     """Compare a guess with the truth; `...` and None ask for one, "show" gives up. Never raises for a guess.
 
     question is the id of a record of `workbench.questions`, as "01.new-bank", which says how a guess is read and how
     far a number may be off. truth is a number, a word, a shape or a tensor; guess is the same, however it is written.
-    Each of slips is a name in that record and what a learner guesses who makes that slip.
+    Each of slips is a name in that record and what a learner guesses who makes that slip. Without a truth, the record
+    has both, as that of a lesson's opening question.
     In a learner's copy a guess that is missing is asked for by a form, where it is answered. Until something has been
     entered there, now or in an earlier kernel, `NotYet` is raised, which shows one line and stops Run All.
     """
+    if truth is ...:
+        truth, slips = questions.told(question)
     return _judge(Prediction, question, guess, truth, slips)
 
 

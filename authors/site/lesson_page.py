@@ -12,11 +12,10 @@ from workbench.display.show import folded, framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.numbers import Numbers
 from workbench.exercises.engine.sections import section_in_words
-from workbench.predict import predict
-from workbench.questions import Question
+from workbench.questions import Question, records
 
 from ..deck import outputs
-from ..lessons import PROMISED
+from ..lessons import BEGUN, OPENING
 from . import boards_in_pages, cards
 from .ways_to_run import how_to_run, notebook_of
 
@@ -41,7 +40,7 @@ class LessonPage:
         self.notebook.cells, self.standing = self.notebook.cells[:end], self.notebook.cells[end:]
         self.heading = self.notebook.cells[0].source.partition("\n")[0].partition(". ")[2]
         self.buttons = boards_in_pages.buttons(self.notebook, self.found)
-        self.guesses = self.questions(self.notebook.cells) + bool(lesson.opening)
+        self.guesses = self.questions(self.notebook.cells)
 
     def questions(self, cells):
         """How many of these cells ask for a guess."""
@@ -56,11 +55,11 @@ class LessonPage:
     def page(self):
         notebook = self.notebook.copy()
         both = zip(notebook.cells, page_titles(notebook.cells), strict=True)
-        first, *others = [part for cell, fold in both for part in self.on_page(cell, fold)]
+        cells = [(cell, fold) for cell, fold in both if not cell.id.startswith(OPENING)]
+        first, *others = [part for cell, fold in cells for part in self.on_page(cell, fold)]
         heading, _, rest = first.source.partition("\n")
-        why, _, promised = rest.partition(PROMISED)
         first.source = heading
-        about = nbformat.v4.new_markdown_cell(f"{why.strip()}\n\n{self.about(promised.strip())}", id="about")
+        about = nbformat.v4.new_markdown_cell(f"{re.split(BEGUN, rest)[0].strip()}\n\n{self.about()}", id="about")
         notebook.cells = [first, *self.opening(), about, *question_first(others)]
         if self.standing:
             heading, _, _ = self.standing[0].source.partition("\n")
@@ -84,27 +83,26 @@ class LessonPage:
         shown, *_ = self.on_page(cell, None)  # what comes behind a question is its code
         return shown
 
-    def about(self, promised):
-        """What the first cell promises and needs, and how the lesson is run, behind one line."""
-        goals, _, needs = promised.rpartition("\n\n")
-        minutes, _, before = needs.replace("**", "").partition(". ")
-        goals = f"Afterwards you will be able to\n\n{goals}\n\n" if goals else ""
+    def about(self):
+        """What the lesson leads to and needs, and how it is run, behind one line."""
+        goals = "\n".join(f"- {goal}" for goal in self.lesson.goals)
+        needed = self.lesson.needed.rstrip(".")
         return (
-            f'<details class="about run-it" id="run-it"><summary>{minutes}: goals, needs, how to run it</summary>\n\n'
-            f"{goals}{before}\n\n{how_to_run(self.lesson.name)}\n\n</details>"
+            f'<details class="about run-it" id="run-it"><summary>{needed}: goals, needs, how to run it</summary>\n\n'
+            f"Afterwards you will be able to\n\n{goals}\n\nBefore: {self.lesson.needs}\n\n"
+            f"{how_to_run(self.lesson.name)}\n\n</details>"
         )
 
     def opening(self):
-        """The drawing of the lesson and the question that its page begins with, if it has one."""
-        if not self.lesson.opening:
+        """The drawing of the lesson and the question that it opens with, if it has one."""
+        shown = self.found.get(OPENING)
+        if not shown:
             return []
-        said = dict(self.lesson.opening)
-        ask, answer, wrong = said.pop("ask"), said.pop("answer"), said.pop("wrong", {})
-        shown = outputs.shown(predict(Question("", said), None, answer, **wrong))
-        example = "one word" if said["form"] == "word" else "one number"
-        form = guess_form("opening", shown.question, shown.html, example)
-        shows = f'<div class="opening">{cards.opening(self.lesson.number)}<p>{marked(ask)}</p>{form}</div>'
-        return [nbformat.v4.new_markdown_cell(re.sub(r"\n\s*\n", "\n", shows), id="opening")]
+        record = records(f"{self.lesson.number:02}")[OPENING]
+        example = "one word" if record["form"] == "word" else "one number"
+        form = guess_form(OPENING, shown.question, shown.html, example)
+        shows = f'<div class="opening">{cards.opening(self.lesson.number)}<p>{marked(record["ask"])}</p>{form}</div>'
+        return [nbformat.v4.new_markdown_cell(re.sub(r"\n\s*\n", "\n", shows), id=OPENING)]
 
     def on_page(self, cell, fold):
         """A cell as the page has it, a question before its code; fold is what stands on the fold of an answer."""

@@ -13,8 +13,10 @@ import nbformat
 import pytest
 from paths import ROOT
 
-from authors.lessons import lessons, made
+from authors.grade.submissions.extract import Cell
+from authors.lessons import LONGEST, lessons, made
 from authors.minutes import minutes_of, words_of
+from workbench.first_way import first_way, second_readings
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 WIDGETS = re.compile(r"(\w+_board|\w+_figure|Board|tqdm)\(")
@@ -178,8 +180,26 @@ def what_checks_and_hints_tell_to_call_is_imported(notebook):
 
 
 @rule
+def the_first_way_needs_nothing_of_a_second_reading(notebook):
+    """Which is folded: whoever leaves it so has every name that a cell uses, exercises too."""
+    known = set()
+    for cell in first_way(notebook.cells):
+        if cell.cell_type == "code":
+            read = Cell(cell.source)
+            known |= read.binds
+            yield from (f"{cell.id} uses {name}, which no cell of the first way makes" for name in read.uses - known)
+
+
+@rule
+def a_second_reading_says_what_it_is_about(notebook):
+    for cell, section in zip(notebook.cells, second_readings(notebook.cells), strict=True):
+        if cell is section and len(words_of(cell)) < 20:
+            yield f"{cell.id}: a heading over code, and no word on why one would open it"
+
+
+@rule
 def the_learner_predicts_and_breaks(notebook):
-    code = "\n".join(cell.source for cell in code_cells(notebook))
+    code = "\n".join(cell.source for cell in first_way(notebook.cells) if cell.cell_type == "code")
     asked = len(re.findall(r"^guess = ", code, re.M))
     shown = len(re.findall(r'^\s*predict\("[\w.-]+", guess\b', code, re.M))
     if asked < 5 or shown < asked:
@@ -192,8 +212,9 @@ def the_learner_predicts_and_breaks(notebook):
 def some_lines_are_the_learners_own(notebook):
     code = code_cells(notebook)
     blanks = [cell for cell in code if "blank" in tags(cell)]
-    if len(blanks) < 3:
-        yield f"{len(blanks)} blanks, three at least"
+    on_first_way = sum("blank" in tags(cell) for cell in first_way(notebook.cells))
+    if on_first_way < 3:
+        yield f"{on_first_way} blanks on the first way, three at least"
     for cell in blanks:
         following = code[code.index(cell) + 1]
         if "filled" not in tags(following) or not re.search(r'^blank\("[\w.-]+", my_', following.source, re.M):
@@ -295,6 +316,7 @@ def test_minutes_and_promises_are_current():
 def test_course_toml_is_true_of_the_lesson(lesson):
     text = "\n".join(cell.source for cell in prose_cells(read(lesson.path)))
     assert len(lesson.promise.split()) <= 9 and len(lesson.goals) == 3 and lesson.exercises > 0
+    assert lesson.minutes <= LONGEST
     assert lesson.needed in text and f"Before: {lesson.needs}" in text
     for reading in lesson.readings:
         assert re.sub(r"\[(.+)\]\(.+\)", r"\1", reading) in text, "the lesson does not name it"
@@ -328,7 +350,7 @@ def test_a_second_reading_takes_no_minutes_of_the_first():
     def minutes(*sources):
         return minutes_of(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text) for text in sources]))
 
-    told, later = "word " * 110, ["### In code, on a second reading", "word " * 110, "#### Deeper", "word " * 110]
+    told, later = "word " * 110, ["### Deeper, on a second reading", "word " * 110, "#### Still", "word " * 110]
     whole = minutes("# Title", "## One", told, "### More", told, "## Two", told)
     assert minutes("# Title", "## One", told, *later, "### More", told, *later, "## Two", told) == pytest.approx(whole)
     assert minutes("# Title", *later, "#### On", told) == minutes("# Title")

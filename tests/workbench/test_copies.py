@@ -386,6 +386,16 @@ def test_answer_to_a_board_or_a_blank_is_folded_too(tag, answer):
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"] == "Six."
 
 
+def test_a_second_reading_is_folded_and_stops_nobody():
+    """JupyterLab folds what stands below a heading; Run All would end at a question there that nobody has seen."""
+    deeper = prose("deeper", "### Why not? On a second reading")
+    cells = [*lesson(), deeper, {**lesson()[3], "id": "asked-there"}, prose("on", "### And on"), *lesson()[3:4]]
+    *_, heading, there, on, here = copies.lesson_of({"cells": cells})["cells"]
+    folded = [one["metadata"].get("jp-MarkdownHeadingCollapsed", False) for one in (heading, on)]
+    stops = ["raises-exception" not in copies.tags(one) for one in (there, here)]
+    assert (folded, stops) == ([True, False], [False, True])
+
+
 @pytest.mark.parametrize("tag", ["filled", "answer"])
 def test_courses_own_lines_and_answers_in_code_are_hidden(tag):
     cells = lesson()

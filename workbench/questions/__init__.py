@@ -13,7 +13,9 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
     common    slips that several lessons know, from common.toml
 
-What somebody answers who makes a slip is computed by the notebook and handed over under the slip's name.
+What somebody answers who makes a slip is computed by the notebook and handed over under the slip's name. The question
+that a lesson opens with, before a word of it was read, is called opening; all of it stands in its record, with
+what it `ask`s, the `answer`, and under `wrong` what is answered by whoever makes a slip.
 """
 
 import tomllib
@@ -137,6 +139,15 @@ def question(id):
             f"no question is called {id!r}; workbench/questions/ has their records, a file for each lesson"
         )
     return Question(id, records(lesson)[name])
+
+
+def told(id):
+    """The answer that a record has itself, and by name what is answered by whoever makes a slip."""
+    lesson, _, name = id.partition(".")
+    record = records(lesson)[name]
+    if "answer" not in record:
+        raise LookupError(f"the record of {id} has no answer: hand it over")
+    return record["answer"], record.get("wrong", {})
 
 
 def ids():

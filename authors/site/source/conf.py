@@ -5,13 +5,14 @@ import json
 import re
 from pathlib import Path
 
-from docutils.nodes import SkipNode
+from docutils.nodes import SkipNode, raw, section
 
 from authors import faces
 from authors.lessons import lessons
 from authors.site import boards_in_pages
 from authors.site.markdown import mathml
 from authors.site.ways_to_run import addresses
+from workbench.first_way import SAID
 
 project = "Learn attention by moving its numbers"
 html_title = "Learn attention"
@@ -61,9 +62,28 @@ def describe(app, name, template, context, doctree):
     context["others"] = {other: app.env.titles[other].astext() for other in others}
 
 
+def fold_second_readings(app, doctree):
+    """A section for a second reading is folded under its heading, and with it what stands below."""
+
+    def is_for_a_second_reading(node):
+        return isinstance(node, section) and SAID in node[0].astext().lower()
+
+    for one in [node for node in doctree.findall(section) if is_for_a_second_reading(node)]:
+        around = one.parent
+        while around is not None and not is_for_a_second_reading(around):
+            around = around.parent
+        if around is None:
+            title, *rest = one.children
+            marks = ('<details class="second-reading"><summary>', "</summary>", "</details>")
+            begin, after, end = (raw("", mark, format="html") for mark in marks)
+            one.children = []
+            one.extend([begin, title, after, *rest, end])
+
+
 def setup(app):
     """Formulas without a script: <math>, which every browser draws; and what a shared link shows."""
     app.connect("html-page-context", describe)
+    app.connect("doctree-read", fold_second_readings)
     for name in ("ipython3", "python"):
         app.add_lexer(name, boards_in_pages.Python)
 

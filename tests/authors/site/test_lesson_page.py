@@ -52,7 +52,8 @@ def lesson(tmp_path):
     ]
     cells[2].id = "asked"
     nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
-    return lesson_page.LessonPage(SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb", opening=None))
+    told = SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb", goals=[], needed="", needs="")
+    return lesson_page.LessonPage(told)
 
 
 @pytest.fixture

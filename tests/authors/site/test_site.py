@@ -520,6 +520,20 @@ def test_where_you_stand_names_the_lessons_that_slipped(reader):
     assert "Begin" in page.locator(".go-on").inner_text()
 
 
+def test_a_second_reading_waits_under_its_heading(pages, reader):
+    """A press on the heading opens it."""
+    for name in LESSONS:
+        page = reader(name)
+        for fold in page.locator("details.second-reading").all():
+            expect(fold.locator(":scope > summary :is(h2, h3)")).to_be_visible()
+            expect(fold.locator(":scope > :not(summary)").first).to_be_hidden()
+        if not page.locator("details.second-reading").count():
+            continue
+        fold = page.locator("details.second-reading").first
+        fold.locator("summary").first.click()
+        expect(fold.locator(":scope > :not(summary)").first).to_be_visible()
+
+
 def test_two_wrong_guesses_or_giving_up_show_the_answer(reader):
     page = reader("01_by_hand", "phone, dark")
     form, line, verdict = first_question(page)

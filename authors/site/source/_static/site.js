@@ -291,6 +291,7 @@ window.addEventListener(
 );
 
 function goTo(place) {
+  for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   const { top, bottom, height } = place.getBoundingClientRect();
   if (top < 0 || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
 }
@@ -335,7 +336,7 @@ for (const link of all('a[href="#run-it"]'))
 const AROUND = 2; // sections before and after the one that is read
 const STUCK = 44; // px from the top
 function whereYouAre() {
-  const headings = all("article > section > section > h2");
+  const headings = all("article > section > section > :is(h2, details.second-reading > summary > h2)");
   if (headings.length < 3 || !document.querySelector("form.guess")) return null;
   const node = (tag, attributes, ...children) => {
     const made = Object.assign(document.createElement(tag), attributes);
@@ -345,7 +346,7 @@ function whereYouAre() {
   const links = headings.map((heading) => {
     const dots = node("span", { className: "dots" });
     dots.setAttribute("role", "img");
-    return node("a", { href: `#${heading.parentElement.id}` }, heading.textContent, dots);
+    return node("a", { href: `#${heading.closest("section").id}` }, heading.textContent, dots);
   });
   const map = document.querySelector("svg.map");
   const nav = node("nav", { className: "here" }, ...links, ...(map ? [map] : []));
@@ -353,7 +354,7 @@ function whereYouAre() {
   const column = node("div", { className: "margin" }, nav);
   const article = document.querySelector("article");
   article.append(column);
-  const forms = headings.map((heading) => all("form.guess", heading.parentElement));
+  const forms = headings.map((heading) => all("form.guess", heading.closest("section")));
 
   // In the words' margin there is room unless something that is wider than words stands beside it.
   function isFree() {

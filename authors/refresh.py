@@ -25,10 +25,10 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
+    lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
     done = [refresh(path) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
-    lessons.main([path.stem for path in paths])
     return 0 if all(done) else 1
 
 

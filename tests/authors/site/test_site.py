@@ -322,6 +322,7 @@ def test_every_page_fits_its_screen_and_can_be_read(pages, reader):
     page, faults, screens = reader("index"), [], list(SCREENS)
     for path in sorted(pages):
         page.goto(path.as_uri())
+        unfold(page)
         for screen in screens:
             show_on(page, screen)
             found = seen_by(page)
@@ -617,8 +618,14 @@ def come_to(page, board):
     return page.locator(board).first
 
 
+def unfold(page):
+    """Open what waits under the headings of second readings."""
+    page.evaluate("document.querySelectorAll('details.second-reading').forEach((fold) => (fold.open = true))")
+
+
 def wake(page):
     """Come near each board."""
+    unfold(page)
     for place in page.locator(".saved-board").all():
         place.scroll_into_view_if_needed()
         place.locator(".attn-board, .attn-figure").first.wait_for(state="attached")

@@ -162,8 +162,8 @@ def lots_of_a_story():
 STATED = [
     ("01", "why-three-faults", "{1:.0f} for itself beats {0:.0f} for *dog*", barks),
     ("01", "why-three-faults", "{3:.2f} against {2:.2f}", barks),
-    ("01", "match-answer", "{0:.0f} for *dog* against {1:.0f} for itself", lambda: barks(torch.eye(2).flip(0))),
-    ("01", "match-answer", "the share of {2:.2f}", lambda: barks(torch.eye(2).flip(0))),
+    ("01", "why-three-matrices", "{0:.0f} for *dog* against {1:.0f} for itself", lambda: barks(torch.eye(2).flip(0))),
+    ("01", "why-three-matrices", "the share of {2:.2f}", lambda: barks(torch.eye(2).flip(0))),
     ("01", "text-18", "${:.3f} + {:.3f} + {:.3f}", lambda: SCORES[0].exp().tolist()),
     ("01", "text-18", "= {:.4f}$", lambda: WEIGHTS[0, :1].tolist()),
     ("01", "text-21", "{:.2f} against {:.2f}", lambda: WEIGHTS[1, 1:].tolist()),

@@ -56,3 +56,16 @@ class Plane(Figure):
     weights: str = ""
     outputs: str = ""
     places: tuple = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn(Figure):
+    """What a word asks with, as an arrow to turn, beside the keys it is held against; scores and shares are bars.
+
+    reach: what the plane of the two numbers reaches from and to; row: whose query it is; step: in degrees.
+    """
+
+    reach: tuple
+    row: int = 0
+    step: float = 5
+    weights: str = "weights"

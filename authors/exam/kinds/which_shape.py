@@ -30,8 +30,8 @@ def scores(id, rng):
     b, n, d = s["batch"], s["n"], s["d"]
     made = torch.zeros(b, n, d) @ torch.zeros(b, n, d).transpose(-2, -1)
     wrongs = [
-        ((b, d, d), slip("02.bmm-scores", "features")),
-        ((n, n), slip("02.bmm-scores", "unbatched")),
+        ((b, d, d), slip("02.cross-scores", "features")),
+        ((n, n), slip("02.query-shape", "unbatched")),
         ((b, n, d), slip("02.query-shape", "unchanged")),
         (
             (b * n, b * n),
@@ -49,8 +49,8 @@ def cross(id, rng):
     wrongs = [
         ((b, m, n), TURNED),
         ((b, n, n), named("queries for keys", "You took the number of queries where that of the keys belongs.")),
-        ((n, m), slip("02.bmm-scores", "unbatched")),
-        ((b, d, d), slip("02.bmm-scores", "features")),
+        ((n, m), slip("02.query-shape", "unbatched")),
+        ((b, d, d), slip("02.cross-scores", "features")),
     ]
     code = f"q = torch.randn({b}, {n}, {d})", f"k = torch.randn({b}, {m}, {d})", "scores = q @ k.transpose(-2, -1)"
     return asked(
@@ -86,7 +86,7 @@ def weights(id, rng):
         ((b, n, h, m), slip("04.whole-shape", "head_order")),
         ((b, h, m, m), slip("04.whole-shape", "n_k")),
         ((b, h, m, n), TURNED),
-        ((b, h, n, w // h), slip("02.bmm-scores", "features")),
+        ((b, h, n, w // h), slip("02.cross-scores", "features")),
     ]
     code = (
         f"x = torch.randn({b}, {n}, {w})  # who asks",
@@ -104,7 +104,7 @@ def merged(id, rng):
     wrongs = [
         ((b, n, w // h), misconception("4.2", "averaged")),
         ((b, n, h, w // h), misconception("4.2", "not-joined")),
-        ((n, w), slip("02.bmm-scores", "unbatched")),
+        ((n, w), slip("02.query-shape", "unbatched")),
         (
             (b, h, n * (w // h)),
             named("tokens joined", "That joins a head's tokens; it is the heads of a token that are joined."),
@@ -128,7 +128,7 @@ def averaged(id, rng):
         ((b, h, n, m), slip("05.averaged", "unaveraged")),
         ((n, m), slip("05.averaged", "unbatched")),
         ((b, m, n), TURNED),
-        ((b, n, w), slip("02.bmm-scores", "features")),
+        ((b, n, w), slip("02.cross-scores", "features")),
     ]
     code = (
         f"module = torch.nn.MultiheadAttention({w}, {h}, batch_first=True)",
@@ -149,7 +149,7 @@ def padding(id, rng):
         ((b, n), misconception("3.1", "no-query-axis")),
         ((b, n, 1), misconception("3.1", "column")),
         ((b, n, n), misconception("3.1", "queries-masked")),
-        ((1, n), slip("02.bmm-scores", "unbatched")),
+        ((1, n), slip("02.query-shape", "unbatched")),
     ]
     code = (
         f"lengths = torch.tensor({lengths})",

@@ -6,7 +6,7 @@ import pytest
 from board_page import awake
 
 from authors.site import boards_in_pages
-from workbench.board.lessons import bank_figure, by_hand_board, plane_figure, sentence_figure
+from workbench.board.lessons import bank_figure, by_hand_board, plane_figure, sentence_figure, turn_figure
 from workbench.display.colours import tokens
 
 
@@ -196,6 +196,43 @@ def test_what_bank_becomes_goes_with_its_neighbour(browser, tmp_path):
     assert becomes.inner_html() == "(0.5, 1.5)" and "hears 0.50" in page.locator(".answer").inner_text()
     money.fill("-1")
     assert becomes.inner_html() != "(0.5, 1.5)" and "hears 0.05" in page.locator(".answer").inner_text()
+    page.close()
+
+
+def test_a_query_that_is_turned_hears_another_word(browser, tmp_path):
+    page = opened(browser, tmp_path, turn_figure())
+    scores, weights = (page.locator(f"svg .number.{kind}") for kind in ("scores", "weights"))
+    number = lambda text: float(text.replace("−", "-"))  # noqa: E731
+    assert scores.all_text_contents() == ["3", "5"]
+    slider = page.locator(".attn-figure").get_by_role("slider")
+    slider.focus()
+    for _ in range(7):
+        page.keyboard.press("ArrowRight")
+        assert sum(map(number, weights.all_text_contents())) == pytest.approx(1)
+    dog = number(weights.first.text_content())
+    assert dog > 0.8 and f"dog with {dog:.2f}" in slider.get_attribute("aria-valuetext")
+    for _ in range(7):
+        page.keyboard.press("ArrowLeft")
+    assert scores.all_text_contents() == ["3", "5"] and "Turn its arrow" in page.locator(".answer").inner_text()
+    tip, origin = (page.locator(f".stage {one}").bounding_box() for one in (".hand", ".orbit"))
+    x, y = (origin[at] + origin[size] / 2 for at, size in (("x", "width"), ("y", "height")))
+    page.mouse.move(tip["x"] + tip["width"] / 2, tip["y"] + tip["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(x - 90, y, steps=5)
+    page.mouse.up()
+    assert [number(text) for text in scores.all_text_contents()] == pytest.approx([-3 * 5**0.5, -(5**0.5)], abs=0.1)
+    assert page.locator(".stage .orbit").bounding_box() == pytest.approx(origin, abs=0.1), "it only turns"
+    page.keyboard.press("Control+z")
+    assert scores.all_text_contents() == ["3", "5"]
+    page.close()
+
+
+@pytest.mark.parametrize("size", [(390, 844), (844, 390), (1366, 768)])
+def test_words_around_a_turned_arrow_give_way_to_each_other(browser, tmp_path, size):
+    page = opened(browser, tmp_path, turn_figure(), viewport={"width": size[0], "height": size[1]})
+    for degrees in range(-180, 181, 45):
+        page.locator(".attn-figure").get_by_role("slider").fill(str(degrees))
+        assert page.evaluate(COLLIDING) == [], degrees
     page.close()
 
 

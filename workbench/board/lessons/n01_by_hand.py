@@ -8,9 +8,9 @@ from attn_lib.examples import TOKENS, W_k, W_q, W_v, X
 
 from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
-from ..figures import Plane, Sentence
+from ..figures import Plane, Sentence, Turn
 
-__all__ = ["bank_figure", "by_hand_board", "plane_figure", "sentence_figure"]
+__all__ = ["bank_figure", "by_hand_board", "plane_figure", "sentence_figure", "turn_figure"]
 
 ARITHMETIC = ("as they are", "rounded to one digit", "scaled by 1/√d_k")
 BY_HAND = (  # in the order of the lesson; a small board ends with one of them
@@ -105,6 +105,23 @@ def bank_figure():
         places=(("river", 2, 0), ("coins", 0, 2)),
     )
     return Board({"rows": rows}, steps, title="Bank and its neighbour", figure=figure)
+
+
+def turn_figure():
+    """What *barks* asks with, to be turned; the keys of *dog* and *barks* stay, and scores and shares answer."""
+    axes = ("thing", "action")
+    query = Input([[1, 2]], "query", rows=("barks",), columns=axes, at=(1, 1))
+    keys = Input([[3, 0], [1, 2]], "key", rows=("dog", "barks"), columns=axes, at=(1, 2))
+    steps = [
+        Step("scores", op.product("query", "keys", transpose="b"), at=(2, 1)),
+        Step("weights", op.softmax("scores"), at=(2, 2)),
+    ]
+    figure = Turn(
+        reach=((-3, 3.6), (-2.6, 2.6)),
+        asks="*Barks* hears mostly itself. Turn its arrow until it hears mostly *dog*.",
+        queries="query",
+    )
+    return Board({"query": query, "keys": keys}, steps, title="What barks asks with", figure=figure)
 
 
 def _parts(upto, arithmetic, may_show_nobody=False):

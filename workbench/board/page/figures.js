@@ -5,8 +5,9 @@ import { button, element, newId } from "./elements.js";
 import { keysOf } from "./keys.js";
 import { planeOf } from "./plane.js";
 import { sentenceOf } from "./sentence.js";
+import { turnOf } from "./turn.js";
 
-const KINDS = { sentence: sentenceOf, plane: planeOf };
+const KINDS = { sentence: sentenceOf, plane: planeOf, turn: turnOf };
 const REST = 700; // ms after which a hand has come to rest, and what it did is said
 const NARROW = 640; // px: a narrower figure is read as on a phone
 const LOW = 520; // px: on a lower screen the words stand beside the picture

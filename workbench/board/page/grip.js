@@ -2,24 +2,27 @@
 
 import { element, newId } from "./elements.js";
 
-/** A number to grab: a native slider whose thumb carries it. spoken: what its value is called. */
-export function gripOf(view, { at, least, most, step, words, spoken }) {
+/**
+ * A number to grab: a native slider whose thumb carries it. spoken: what its value is called. at: where it stands, or
+ * held: how it is read from values and put, where it is none of the board's own; shown: how it is written.
+ */
+export function gripOf(view, { at, held = cellAt(view, at), least, most, step, words, spoken, shown = shortly }) {
   const { engine } = view;
-  const [name, i, j] = at;
   const id = newId("g");
   const input = element("input", { id, type: "range", min: least, max: most, step });
   const thumb = element("span", { class: "thumb", "aria-hidden": "true" });
   const share = (x) => Math.max(0, Math.min(1, (x - least) / (most - least)));
-  const tick = element("i", { style: `--at: ${share(view.start[name][i][j])}` });
+  const tick = element("i", { style: `--at: ${share(held.of(view.start))}` });
   const node = element(
     "div",
     { class: "grab" },
     element("label", { for: id }, ...words),
     element("div", { class: "rail" }, input, tick, thumb),
   );
-  let held = 0; // how often a hand took it: each is one step of undo
+  const gesture = newId("grip");
+  let takes = 0; // how often a hand took it: each is one step of undo
   const take = (event) => {
-    if (!event.repeat) held += 1;
+    if (!event.repeat) takes += 1;
     view.touched();
   };
   let before = 0; // changes, as a finger came down
@@ -33,20 +36,25 @@ export function gripOf(view, { at, least, most, step, words, spoken }) {
   input.addEventListener("keydown", take);
   input.addEventListener("input", () => {
     view.touched();
-    engine.put(name, i, j, Number(input.value), `grip ${at} ${held}`);
+    held.put(Number(input.value), `${gesture} ${takes}`);
   });
   return {
     node,
     update() {
-      const x = view.values[name][i][j];
+      const x = held.of(view.values);
       input.value = String(x);
       input.setAttribute("aria-valuetext", spoken(x));
-      thumb.textContent = shortly(x);
+      thumb.textContent = shown(x);
       thumb.style.setProperty("--at", share(x));
-      node.classList.toggle("yours", engine.isPinned(...at));
+      node.classList.toggle("yours", Boolean(at) && engine.isPinned(...at));
     },
   };
 }
+
+const cellAt = ({ engine }, at) => ({
+  of: (values) => values[at[0]][at[1]][at[2]],
+  put: (x, gesture) => engine.put(...at, x, gesture),
+});
 
 /** A number with one digit behind the point, or two where it has them. */
 export const shortly = (x) => x.toFixed(Math.abs(x * 10 - Math.round(x * 10)) < 1e-9 ? 1 : 2).replace("-", "−");

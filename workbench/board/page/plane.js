@@ -164,10 +164,10 @@ export function planeOf(view) {
     const tells = ring ? becomesIn() : `what ${words[row]} looks for`;
     const asked = placed(geo, ring ?? tip, ring ? 17 : 10, tells.length * (ring ? 9.4 : 8.2), 22, taken, along);
     const labels = words.map((text, j) => {
-      const wide = Math.max(text.length * geo.size * 0.48, under(j).length * 9.6);
+      const wide = Math.max(text.length * geo.size * 0.56, under(j).length * 9.6);
       return placed(geo, spots[j], radius(j) + 2, wide, geo.size + 20, taken, along);
     });
-    const named = figure.places.map(([text], k) => placed(geo, marks[k], 8, text.length * 10, 22, taken, along));
+    const named = figure.places.map(([text], k) => placed(geo, marks[k], 8, text.length * 11, 22, taken, along));
     const lines = [
       ...drawLine(shared, query, true, taken, along),
       ...levels
@@ -251,8 +251,8 @@ export function planeOf(view) {
   return { nodes: [stage, sliders, says, described], buttons, layOut, update };
 }
 
-const mixed = ([x0, y0], [x1, y1], part) => [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
-const boxAt = (x, y, wide, high) => ({
+export const mixed = ([x0, y0], [x1, y1], part) => [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
+export const boxAt = (x, y, wide, high) => ({
   left: x - wide / 2,
   right: x + wide / 2,
   top: y - high / 2,
@@ -269,7 +269,7 @@ const isOn =
     x > box.left && x < box.right && y > box.top && y < box.bottom;
 
 // The middle of words beside a point where they lie on nothing that has its place, if there is room, and on few lines.
-function placed(geo, [x, y], away, wide, high, taken, along) {
+export function placed(geo, [x, y], away, wide, high, taken, along) {
   const [across, down] = [away + wide / 2 + 5, away + high / 2 + 3];
   const around = [
     ...[

@@ -69,6 +69,11 @@ def without_the_padding():
     return scores.softmax(-1)[2]
 
 
+def running_mean():
+    """What three tokens of value 6, 2 and 1 hear by a causal mask alone."""
+    return masked_softmax(torch.zeros(3, 3), causal_mask(3)) @ torch.tensor([6.0, 2.0, 1.0])
+
+
 def reactions():
     """Of 100 undivided rows at 1024, the dead and the hysterical ones; the smallest size has neither."""
     moved = after("02", "imports", "reaction")["reactions"]
@@ -184,7 +189,8 @@ STATED = [
     ("03", "text-03", "other two scores are {0:.2f} and {1:.2f}", padding_heard),
     ("03", "text-03", "$e^{{{0:.2f}}} = {2:.1f}$ and $e^{{{1:.2f}}} = {3:.1f}$", padding_heard),
     ("03", "text-08", "the hole is {:.2f}", lambda: [without_the_padding()]),
-    ("03", "text-causal-predict", "{:.2f}, {:.2f} and {:.2f} to *I*", lambda: SCALED[0].tolist()),
+    ("03", "text-mean-answer", "{0:.0f}, then $\\frac{{6 + 2}}{{2}} = {1:.0f}$", running_mean),
+    ("03", "text-mean-answer", "$\\frac{{6 + 2 + 1}}{{3}} = {2:.0f}$", running_mean),
     ("03", "text-renormalise-predict", "the first key gets {:.2f}", lambda: [torch.tensor([1.0, 2.0]).softmax(-1)[0]]),
     ("03", "text-board-answer", "{:.2f} four times", lambda: [torch.full((4,), -1e9).softmax(-1)[0]]),
     ("04", "text-14", "make {} for each head, {} in all", half_the_features),

@@ -118,5 +118,4 @@ def other_word_figure():
         Step("moved by", op.apart("outputs", "outputs, tea"), at=(4, 1), blinks=True, zero="keeps"),
     ]
     chosen = Control("chosen", "Sentence", tuple(SENTENCES))
-    tries = {"Close all that comes later": {"mask": torch.ones(3, 3).tril()}}
-    return Board(inputs, steps, [chosen], title="Another word", tries=tries)
+    return Board(inputs, steps, [chosen], title="Another word")

@@ -537,7 +537,7 @@ def future_heard(documents):
     return _same(documents)
 
 
-@packed.misconception(reread="03#text-12")
+@packed.misconception(reread="03#text-12", forms=[_past])
 def one_long_text(documents):
     """All texts are taken for one.
 
@@ -558,7 +558,10 @@ def or_for_and(documents):
 
 @packed.misconception(
     reread="03#text-12",
-    forms=[lambda documents: (documents[..., :, None] <= documents[..., None, :]) & _past(documents)],
+    forms=[
+        lambda documents: (documents[..., :, None] <= documents[..., None, :]) & _past(documents),
+        lambda documents: documents[..., :, None] >= documents[..., None, :],
+    ],
 )
 def numbers_compared(documents):
     """Texts with smaller numbers are heard as well.
@@ -567,6 +570,36 @@ def numbers_compared(documents):
     are equal, not which is larger.
     """
     return (documents[..., :, None] >= documents[..., None, :]) & _past(documents)
+
+
+@packed.misconception(reread="03#text-12")
+def numbers_sorted(documents):
+    """The texts are taken in the order of their numbers.
+
+    `unique` sorts, and `bincount` counts from 0; but text 2 may stand behind text 7. A number is a name: where a text
+    stands only its places say.
+    """
+    sizes = [row.unique(return_counts=True)[1].tolist() for row in documents]
+    return torch.stack([torch.block_diag(*(_ones(n, n).tril() for n in row)) for row in sizes]).bool()
+
+
+@packed.misconception(reread="03#text-12", forms=[lambda documents: ~_same(documents)])
+def others_heard(documents):
+    """The other texts are heard, and its own is not.
+
+    `!=` is True where two tokens are of different texts. True = may attend, so the two have to be equal.
+    """
+    return ~_same(documents) & _past(documents)
+
+
+@packed.misconception(reread="03#text-12")
+def axis_too_many(documents):
+    """There is an axis too many.
+
+    A padding mask has an axis of size 1, as it is the same for every query. This one has a row for each query already:
+    (batch, n, n).
+    """
+    return packed_mask(documents)[:, None]
 
 
 @packed.misconception(reread="03#text-35")
@@ -622,3 +655,13 @@ def numbers(documents):
     or 1 added hides nothing.
     """
     return packed_mask(documents).float()
+
+
+@packed.misconception(reread="03#text-35")
+def additive(documents):
+    """This is a mask to be added: 0 and −∞.
+
+    PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the
+    scores are filled.
+    """
+    return torch.zeros(*documents.shape, documents.size(-1)).masked_fill(~packed_mask(documents), -math.inf)

@@ -566,7 +566,12 @@ prune = function(
 )
 
 
-@prune.misconception(reread="04#text-18")
+def _as_linear_keeps_them(w_q, w_k, w_v, w_o, num_heads, keep):
+    kept = _features(w_o.size(0), num_heads, keep)
+    return w_q[kept], w_k[kept], w_v[kept], w_o[:, kept]
+
+
+@prune.misconception(reread="04#text-18", forms=[_as_linear_keeps_them])
 def rows_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
     """Queries, keys and values lose rows, where they should lose columns.
 
@@ -626,7 +631,42 @@ def the_others(w_q, w_k, w_v, w_o, num_heads, keep):
     return pruned(w_q, w_k, w_v, w_o, num_heads, [h for h in range(num_heads) if h not in keep])
 
 
+@prune.misconception(reread="04#text-20")
+def the_first_heads(w_q, w_k, w_v, w_o, num_heads, keep):
+    """It keeps as many heads as it should, but the first ones.
+
+    `keep` says which heads stay, not only how many: with `[0, 2]` head 1 goes, out of the middle.
+    """
+    return pruned(w_q, w_k, w_v, w_o, num_heads, range(len(keep)))
+
+
+@prune.misconception(reread="04#text-18")
+def both_axes(w_q, w_k, w_v, w_o, num_heads, keep):
+    """The matrices lose rows and columns, and only one of the two should go.
+
+    Every head reads all features of a token, and writes into all of them. What belongs to a head is what lies between:
+    columns of `w_q`, `w_k` and `w_v`, rows of `w_o`.
+    """
+    kept = _features(w_o.size(0), num_heads, keep)
+    return tuple(w[kept][:, kept] for w in (w_q, w_k, w_v, w_o))
+
+
 @prune.misconception(reread="04#text-mix")
+def made_up_for(w_q, w_k, w_v, w_o, num_heads, keep):
+    """`w_o` is made larger, to make up for the heads that are gone.
+
+    Dropout does so. Here the heads that stay have to write just what they wrote before.
+    """
+    *made, last = pruned(w_q, w_k, w_v, w_o, num_heads, keep)
+    return *made, last * num_heads / len(keep)
+
+
+def _last_zeroed(w_q, w_k, w_v, w_o, num_heads, keep):
+    stays = torch.isin(torch.arange(w_o.size(0)), _features(w_o.size(0), num_heads, keep))
+    return w_q, w_k, w_v, w_o * stays[:, None]
+
+
+@prune.misconception(reread="04#text-mix", forms=[_last_zeroed])
 def silenced(w_q, w_k, w_v, w_o, num_heads, keep):
     """The heads are silenced, and still there.
 

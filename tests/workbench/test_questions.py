@@ -64,8 +64,6 @@ READ = [
     (question("02.suspects"), 1, ["keys"], "keys | own keys | keys of their own"),
     (question("02.wrong-axis"), 1, ["columns"], "columns | along the columns | Column"),
     (question("04.parameters"), 1, ["equal"], "equal | the same"),
-    (question("05.swapped"), 1, ["weights"], "weights | weights only | only the weights"),
-    (question("06.mask-effect"), 1, ["no"], "no | No. | False | no effect"),
     (question("08.halves-relative"), 1, ["yes"], "yes | Yes, they are | True | y"),
     (question("08.halves-relative"), 1, None, "maybe | no idea | 2"),
     (question("10.never-again"), 1, ["queries"], "queries | the query | Q"),

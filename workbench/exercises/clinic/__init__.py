@@ -31,8 +31,10 @@ from .bugs import (  # noqa: F401 - registers them
     tiles,
     whole_pass,
 )
+from .chart import Chart, outcome
 from .fault_names import FAULTS
+from .night import night_shift
 
-__all__ = ["FAULTS", "PATIENTS"]
+__all__ = ["FAULTS", "PATIENTS", "Chart", "night_shift", "outcome"]
 
 PATIENTS = {id: Patient(bug) for id, bug in EXERCISES.items() if isinstance(bug, Bug)}

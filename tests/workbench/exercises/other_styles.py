@@ -894,6 +894,68 @@ NEAR_MISSES += [
     ("8.3", lambda h, q, k: alibi(h, q, k, slopes=lambda h: [0.5] * h)),
 ]
 
+
+def shared_by_einsum(q, k, v, g):
+    """7.5 as one product for each gradient."""
+    weights = torch.softmax(torch.einsum("hid,jd->hij", q, k) / math.sqrt(k.size(1)), dim=-1)
+    back = torch.einsum("hie,je->hij", g, v)
+    back = weights * (back - (weights * back).sum(-1, keepdim=True)) / math.sqrt(k.size(1))
+    return back @ k, torch.einsum("hij,hid->jd", back, q), torch.einsum("hij,hie->je", weights, g)
+
+
+def shared_head_by_head(q, k, v, g, *, own=lambda one: one):
+    """7.5 in a loop that adds up."""
+    rows, to_key, to_value = [], torch.zeros_like(k), torch.zeros_like(v)
+    for query, came_back in zip(q, g, strict=True):
+        to_query, dk, dv = (own(one) for one in shared_by_einsum(query[None], k, v, came_back[None]))
+        rows.append(to_query[0])
+        to_key, to_value = to_key + dk, to_value + dv
+    return torch.stack(rows), to_key, to_value
+
+
+def last_round(q, k, v, g):
+    for query, came_back in zip(q, g, strict=True):
+        _, to_key, to_value = shared_by_einsum(query[None], k, v, came_back[None])
+    return shared_by_einsum(q, k, v, g)[0], to_key, to_value
+
+
+def arrow(steps, head_dim, *, way=-1, length=20.0, exponent=2):
+    """8.5 as complex numbers, one for each pair."""
+    paces = 10000.0 ** (-exponent * torch.arange(head_dim // 2) / head_dim)
+    return length * torch.view_as_real(torch.polar(torch.ones(head_dim // 2), way * steps * paces)).reshape(head_dim)
+
+
+def arrow_by_rope(steps, head_dim):
+    """8.5 with the second of each pair turned over, as a list."""
+    ahead = arrow(steps, head_dim, way=1)
+    return (torch.tensor([1.0, -1.0]).repeat(head_dim // 2) * ahead).tolist()
+
+
+RIGHT += [
+    *[("7.5", answer) for answer in (shared_by_einsum, shared_head_by_head)],
+    *[("8.5", answer) for answer in (arrow, arrow_by_rope, lambda steps, d: arrow(steps, d, length=0.1).reshape(1, d))],
+]
+
+MISCONCEPTIONS += [
+    ("7.5", "last-heads", last_round),
+    (
+        "7.5",
+        "averaged",
+        lambda q, k, v, g: [x / (len(q) if i else 1) for i, x in enumerate(shared_by_einsum(q, k, v, g))],
+    ),
+    ("8.5", "ahead", lambda steps, d: arrow(steps, d, way=1)),
+    ("8.5", "counted-from-itself", lambda steps, d: arrow(steps + 1, d)),
+    ("8.5", "unturned", lambda steps, d: arrow(0, d)),
+    ("8.5", "one-pace", lambda steps, d: arrow(steps, d, exponent=0)),
+]
+
+NEAR_MISSES += [
+    ("7.5", lambda q, k, v, g: [2 * x for x in shared_by_einsum(q, k, v, g)]),
+    ("8.5", lambda steps, d: arrow(steps, d, exponent=1)),
+    ("8.5", lambda steps, d: arrow(steps + 20, d)),
+]
+
+
 # ----------------------------------------------------------------------------------------------------- notebook 10
 
 

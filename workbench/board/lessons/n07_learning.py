@@ -68,10 +68,12 @@ def _weights_now():
 
 
 def _loss_and_gradient():
+    """The way there ends at the loss; below it, from right to left, what comes back, and the step it leads to."""
     loss = {"kind": "scores", "at": (5, 1), "note": "−Σ wish · ln weight", "wires": ("weights",)}
-    scores = {"kind": "gradient", "at": (4, 2), "note": "weights − wish", "wires": ("weights", "wish")}
-    queries = {"kind": "gradient", "at": (3, 3), "note": "@ keys", "wires": ("to scores",)}
-    w_q = {"kind": "gradient", "at": (2, 3), "note": "Xᵀ @", "wires": ("to queries",)}
+    scores = {"kind": "gradient", "at": (5, 3), "note": "weights − wish", "wires": ("weights", "wish")}
+    queries = {"kind": "gradient", "at": (4, 3), "note": "@ keys", "wires": ("to scores",)}
+    w_q = {"kind": "gradient", "at": (3, 3), "note": "Xᵀ @", "wires": ("to queries",)}
+    on = {"kind": "query", "at": (2, 3), "note": "W_q now − rate · gradient", "wires": ("to W_q",)}
     return [
         Step("loss", op.cross_entropy("wish", "weights"), **loss),
         Step("wished", op.total("wish"), hidden=True),
@@ -79,6 +81,8 @@ def _loss_and_gradient():
         Step("to scores", op.subtract("counted", "wish"), "gradient of scores", **scores),
         Step("to queries", op.product("to scores", "keys"), "gradient of queries", **queries),
         Step("to W_q", op.product("X", "to queries", transpose="a"), "gradient of W_q", **w_q),
+        Step("taken away", op.scale("to W_q", by=1.0, powers={"rate": 1}), "rate · gradient of W_q", hidden=True),
+        Step("W_q next", op.subtract("W_q now", "taken away"), "W_q one step on", **on),
     ]
 
 

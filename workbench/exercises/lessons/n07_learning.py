@@ -1,4 +1,4 @@
-"""Exercises of notebook 7: the way back through softmax and attention, learning itself, and a test for gradients."""
+"""Exercises of notebook 7: the way back through softmax and attention, learning, a test for gradients, a shared key."""
 
 import functools
 import itertools
@@ -760,3 +760,132 @@ def condemns_right(backward):
     `torch.allclose` and a tolerance, not with `torch.equal`.
     """
     return _compared(backward, equal=torch.equal)
+
+
+# ----------------------------------------------------------------------------------------------------------- 7.5
+
+
+def shared_backward(query, key, value, grad_output):
+    heads, n_queries, d_k = query.shape
+    all_queries = query.reshape(heads * n_queries, d_k)  # to a shared key all heads' queries are queries
+    all_grads = grad_output.reshape(heads * n_queries, -1)
+    to_query, to_key, to_value = backward.attention_backward(all_queries, key, value, all_grads)
+    return to_query.view(heads, n_queries, d_k), to_key, to_value
+
+
+def _shared(heads, n_queries, n_keys, d_k, d_v, seed):
+    sizes = (heads, n_queries, d_k), (n_keys, d_k), (n_keys, d_v), (heads, n_queries, d_v)
+    return tuple(normal(*size, seed=seed + i) for i, size in enumerate(sizes))
+
+
+sharing = function(
+    "7.5",
+    shared_backward,
+    as_="my_shared_backward(query, key, value, grad_output)",
+    title="One key for all heads",
+    section="07#all-of-it",
+    shows=(shared_backward, backward.attention_backward, backward.softmax_backward),
+    probes=[
+        _shared(2, 2, 3, 4, 5, seed=50),
+        _shared(3, 2, 4, 5, 2, seed=55),
+        _shared(4, 3, 2, 2, 3, seed=60),
+        _shared(2, 5, 3, 3, 4, seed=65),
+    ],
+    corner_cases=[_shared(1, 3, 4, 2, 3, seed=70), _shared(3, 1, 2, 4, 2, seed=75)],
+    random_probes=lambda rng: [_shared(*rng.sample(range(2, 7), 5), seed=rng.randrange(10**6)) for _ in range(2)],
+    returns=("the gradient of query", "the gradient of key", "the gradient of value"),
+    dtype=torch.float64,
+    without=AUTOGRAD,
+    hints=[
+        "One head first: 7.2 on `query[h]` and `grad_output[h]` gives its three gradients.",
+        "The query's gradient has a row for each head. A key is used by every head, so every head pulls at it.",
+        "What several uses of one number want is added up: the gradients of key and value are the sums over the heads.",
+    ],
+)
+
+
+def _each_head(query, key, value, grad_output, way_back=backward.attention_backward):
+    """The three gradients of each head by itself, as if it had keys and values of its own."""
+    all_of = [tensor.expand(len(query), *tensor.shape) for tensor in (key, value)]
+    return way_back(query, *all_of, grad_output)
+
+
+@sharing.misconception()
+def averaged(query, key, value, grad_output):
+    """The heads' gradients are averaged, where they are added up.
+
+    Nudge a number of the shared key: every head's scores move, and the loss moves by the sum of what they bring.
+    """
+    to_query, to_key, to_value = _each_head(query, key, value, grad_output)
+    return to_query, to_key.mean(dim=0), to_value.mean(dim=0)
+
+
+@sharing.misconception()
+def last_heads(query, key, value, grad_output):
+    """The shared gradients are those of the last head alone.
+
+    In a loop over the heads each round writes over what the last one left. Begin with zeros, and add.
+    """
+    to_query, to_key, to_value = _each_head(query, key, value, grad_output)
+    return to_query, to_key[-1], to_value[-1]
+
+
+@sharing.misconception()
+def first_heads(query, key, value, grad_output):
+    """The shared gradients are those of the first head alone.
+
+    Every head has used the key, and every head pulls at it. Is there a `return` inside the loop, or a `[0]` too many?
+    """
+    to_query, to_key, to_value = _each_head(query, key, value, grad_output)
+    return to_query, to_key[0], to_value[0]
+
+
+@sharing.misconception()
+def kept_apart(query, key, value, grad_output):
+    """Key and value get a gradient for each head.
+
+    So it would be if each head had its own. There is one key, and its gradient has its shape.
+    """
+    return _each_head(query, key, value, grad_output)
+
+
+@sharing.misconception()
+def value_averaged(query, key, value, grad_output):
+    """The key's gradients are added up, the value's are averaged.
+
+    Both are shared in the same way, and every head hands over the value too.
+    """
+    to_query, to_key, to_value = _each_head(query, key, value, grad_output)
+    return to_query, to_key.sum(dim=0), to_value.mean(dim=0)
+
+
+@sharing.misconception()
+def query_added_up(query, key, value, grad_output):
+    """The query's gradient is added up over the heads as well.
+
+    Each head has queries of its own: only what is shared is added up.
+    """
+    to_query, to_key, to_value = _each_head(query, key, value, grad_output)
+    return to_query.sum(dim=0).expand_as(query), to_key.sum(dim=0), to_value.sum(dim=0)
+
+
+@sharing.misconception(reread="07#all-of-it")
+def scale_forgotten(query, key, value, grad_output):
+    """The scale is missing on the way back.
+
+    The scores were multiplied by 1/√d_k on the way there, so what comes back to query and key is multiplied by it
+    too.
+    """
+    to_query, to_key, to_value = shared_backward(query, key, value, grad_output)
+    return to_query * math.sqrt(key.size(-1)), to_key * math.sqrt(key.size(-1)), to_value
+
+
+@sharing.misconception(reread="07#through-softmax")
+def mean_kept(query, key, value, grad_output):
+    """On the way through softmax the row's mean is not subtracted.
+
+    weights · grad_weights is half of it: no weight of a row can rise alone.
+    """
+    way_back = attention_backward.misconceptions["mean-kept"].forms[0]
+    to_query, to_key, to_value = _each_head(query, key, value, grad_output, way_back)
+    return to_query, to_key.sum(dim=0), to_value.sum(dim=0)

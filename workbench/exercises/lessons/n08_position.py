@@ -1,4 +1,4 @@
-"""Exercises of notebook 8: sinusoids, RoPE, ALiBi, and a test for whoever adds positions."""
+"""Exercises of notebook 8: sinusoids, RoPE, ALiBi, a test for whoever adds positions, and a query that looks back."""
 
 import math
 
@@ -8,7 +8,7 @@ from attn_lib import position
 
 from ...display.show import ATOL
 from ..engine.function import function
-from ..engine.outcome import Unreadable
+from ..engine.outcome import Unreadable, kind_of
 from ..engine.probes import normal
 
 # ----------------------------------------------------------------------------------------------------------- 8.1
@@ -652,3 +652,150 @@ def error_let_through(add_positions):
     """
     add_positions(torch.randn(2, 6, 4), torch.randn(5, 4))
     return True
+
+
+# ----------------------------------------------------------------------------------------------------------- 8.5
+
+PLACES, SHOWN, SURE = 512, 16, 57  # how far back is tried and shown; how long the query is made before softmax
+
+
+def _paces(head_dim):
+    return 10000.0 ** -(torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+
+
+def _pairs(first, second):
+    return torch.stack([first, second], dim=-1).flatten()
+
+
+def look_back(steps, head_dim):
+    angles = steps * 10000.0 ** -(torch.arange(0, head_dim, 2) / head_dim)
+    return torch.stack([angles.cos(), -angles.sin()], dim=-1).flatten()  # the key, turned back by so many steps
+
+
+def _scores_of_distances(head_dim, query):
+    """What a query of that direction scores with the key (1, 0) of each pair, 0, 1, 2, … places back."""
+    angles = torch.arange(PLACES)[:, None] * _paces(head_dim)
+    keys = torch.stack([angles.cos(), -angles.sin()], dim=-1).flatten(1)  # (512, head_dim), as the query sees them
+    return keys @ query / query.norm().clamp(min=1e-12)
+
+
+def _heard(steps, head_dim, query):
+    """The scores of the nearest places; those of the library's query where the right place is heard best."""
+    try:
+        query = torch.as_tensor(query).detach().double().flatten()
+    except (TypeError, ValueError, RuntimeError):
+        raise Unreadable(f"it returns {kind_of(query)}, where {head_dim} numbers are asked for") from None
+    if query.numel() != head_dim:
+        raise Unreadable(f"it returns {query.numel()} numbers, where head_dim={head_dim} are asked for")
+    scores = _scores_of_distances(head_dim, query)
+    if torch.softmax(SURE * scores, dim=0)[steps] > 0.9:
+        scores = _scores_of_distances(head_dim, look_back(steps, head_dim).double())
+    return (scores[None, :SHOWN],)
+
+
+looking_back = function(
+    "8.5",
+    look_back,
+    as_="my_look_back(steps, head_dim)",
+    title="Any number of steps back",
+    section="08#text-by-hand",
+    probes=[(2, 8), (3, 16), (5, 16), (9, 12), (12, 32)],
+    corner_cases=[(1, 16), (4, 8)],
+    random_probes=lambda rng: [(rng.randrange(2, 13), 2 * rng.randrange(5, 17)) for _ in range(2)],
+    returns=(f"the scores of distances 0 to {SHOWN - 1}",),
+    dtype=torch.float64,
+    after=_heard,
+    hints=[
+        "One pair first. A key (1, 0) that stands so many places back has, seen from the query, been turned back by as "
+        "many angles: it points to (cos, −sin) of steps · pace.",
+        "Of all queries of one length, the one that points where a key points has the largest product with it.",
+        "`angles = steps * paces`, with the paces of 8.1, and then the pairs (angles.cos(), −angles.sin()) side by "
+        "side, as in RoPE.",
+    ],
+)
+
+
+@looking_back.misconception()
+def ahead(steps, head_dim):
+    """The query is turned the other way: it looks as many steps ahead.
+
+    From the query's place a key further back has been turned *less* than the query, so it seems turned back: (cos,
+    −sin). With (cos, sin) the key would have to stand in the future, which the causal mask hides.
+    """
+    angles = steps * _paces(head_dim)
+    return _pairs(angles.cos(), angles.sin())
+
+
+@looking_back.misconception()
+def unturned(steps, head_dim):
+    """The query is not turned: every token hears itself best.
+
+    (1, 0) points where the key at distance 0 points. What lies further back has been turned away from it.
+    """
+    angles = _paces(head_dim)
+    return _pairs(torch.ones_like(angles), torch.zeros_like(angles))
+
+
+@looking_back.misconception()
+def sines_first(steps, head_dim):
+    """Sine and cosine have changed places.
+
+    A row of sinusoids begins with the sine. Here a pair is an arrow, and the key (1, 0) turned by an angle is the
+    cosine first.
+    """
+    angles = steps * _paces(head_dim)
+    return _pairs(angles.sin(), angles.cos())
+
+
+@looking_back.misconception(forms=[lambda steps, head_dim: look_back(steps + 1, head_dim)])
+def counted_from_itself(steps, head_dim):
+    """It hears a place that is one beside the right one.
+
+    The token itself is 0 steps back, the one before it 1.
+    """
+    return look_back(steps - 1, head_dim)
+
+
+@looking_back.misconception()
+def one_pair(steps, head_dim):
+    """Only the fastest pair is used, and its angle comes round.
+
+    After 44 steps it points as it did before, to a fiftieth of a radian: far places are heard as well. The slower pairs
+    tell them apart, and each of them has to be turned by its own angle.
+    """
+    query = look_back(steps, head_dim)
+    query[2:] = 0
+    return query
+
+
+@looking_back.misconception()
+def slowest_pair(steps, head_dim):
+    """The slowest pair alone is no judge of near places.
+
+    That query rises with distance and hears the first token best, as in the lesson. Here a place in between is asked
+    for: all pairs have to agree on it.
+    """
+    query = torch.zeros(head_dim, dtype=torch.float64)
+    query[-1] = -1
+    return query
+
+
+@looking_back.misconception(telltale_call=(3, 16))
+def halves(steps, head_dim):
+    """The pairs are one feature of each half.
+
+    That is the other convention. Here a pair is two neighbours: `torch.stack([…, …], dim=-1).flatten()` in place of
+    `torch.cat`.
+    """
+    angles = steps * _paces(head_dim)
+    return torch.cat([angles.cos(), -angles.sin()])
+
+
+@looking_back.misconception(reread="08#text-waves")
+def one_pace(steps, head_dim):
+    """All pairs are turned by the same angle.
+
+    Each pair has a pace of its own, and after so many steps an angle of its own: steps · pace.
+    """
+    angle = torch.full((head_dim // 2,), float(steps), dtype=torch.float64)
+    return _pairs(angle.cos(), -angle.sin())

@@ -24,6 +24,7 @@ from attn_lib import (
     share_heads,
     window_mask,
 )
+from workbench.behind import memory
 
 NOTEBOOK = NOTEBOOKS / "10_writing_with_a_memory.ipynb"
 WITHIN = {torch.float32: 2e-6, torch.float64: 1e-14}
@@ -299,7 +300,8 @@ def test_the_published_models_cost_what_is_printed_and_said(cells):
     assert f"{weights / 2**30:.1f} GiB" in cells["text-models"].source and text == 2 * 2**30
     assert 6 * text < weights < 7 * text
     latent = 61 * (512 + 64) * 2
-    assert f"{latent / 1024:.0f} KiB a token" in cells["text-deepseek"].source
+    for name in ("text-deepseek", "text-mla"):
+        assert f"{latent / 1024:.0f} KiB a token" in cells[name].source
     assert f"{cache_bytes(61, 128, 128) / latent:.0f} times" in cells["text-deepseek"].source
 
 
@@ -319,8 +321,24 @@ def test_a_latent_is_asked_as_its_keys_are_until_they_are_turned(cells):
     assert latent.shape == (8, 4) and (latent @ up).shape == (8, 16)
 
 
-def test_writing_with_a_memory_and_without_says_the_same(cells):
-    ids = ("imports", "eight", "window-mask", "share-heads", "cached-attention", "write")
-    write = names_after(cells, *ids)["write"]
-    assert_close(write(40, remember=True), write(40, remember=False))
-    assert write(3, remember=True).shape == (1, 4, 64) and math.isfinite(write(200, remember=True).abs().max())
+def test_what_a_prompt_and_what_is_written_multiply_is_as_is_said(cells):
+    names = names_after(cells, "imports", "products")
+    reading, writing, again = names["products"](1, 1000), names["products"](1001, 1100), names["again"]
+    assert f"A prompt of 1000 tokens takes {reading:.0f} million" in cells["time-heading"].source
+    assert reading / 10 < writing < reading / 5  # "a little more than a tenth"
+    assert again / 100 > reading  # each costs more than the prompt
+
+
+def test_writing_with_a_memory_and_without_says_the_same():
+    assert_close(memory.write(40, remember=True), memory.write(40, remember=False))
+    assert memory.write(3, remember=True).shape == (1, 4, 64)
+    assert math.isfinite(memory.write(200, remember=True).abs().max())
+
+
+def test_two_sentences_go_on_from_one_cache(cells):
+    ids = ("imports", "attend", "share-heads", "cached-attention", "two-ways-code", "filled-way")
+    names = names_after(cells, *ids)
+    x, attend, kept = names["X"], names["attend"], names["i_like"]
+    assert_close(names["with_tea"][0, 0], attend(x)[0][2:])
+    assert_close(names["other_way"][0, 0], attend(x[[0, 1, 0]])[0][2:])
+    assert kept.keys.shape == (1, 1, 2, 3) and kept.seen == 2

@@ -13,6 +13,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from attn_lib import MultiHeadAttention, causal_mask, induction_score, masked_softmax, without_head
+from workbench.behind import two_heads
 
 NOTEBOOK = NOTEBOOKS / "09_two_heads.ipynb"
 
@@ -129,8 +130,8 @@ def lesson():
     sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code"}
     before, threads, names = torch.get_default_dtype(), torch.get_num_threads(), {}
     try:
-        for part in ("imports", "place", "filled-P", "layer-1", "all-puzzles", "learn", "film-code", "no-start",
-                     "one-head-code", "one-head-learns", "lists", "road-mended"):  # fmt: skip
+        for part in ("imports", "place", "filled-P", "layer-1", "all-puzzles", "film-code", "no-start",
+                     "one-head-learns", "lists", "road-mended"):  # fmt: skip
             source = sources[part]
             exec(
                 "\n".join(line for line in source.splitlines() if not line.startswith(("blank", "guess", "predict"))),
@@ -191,7 +192,7 @@ def test_the_three_matrices_are_two_layers_of_multi_head_attention(lesson, which
 
 
 def share(names, x, answers, matrices, model="circuit"):
-    return names["share_right"](x, answers, matrices, names[model])
+    return names["share_right"](getattr(names["two_heads"], model), x, answers, matrices)
 
 
 def test_by_hand_and_learned_give_the_same_answers_to_all_puzzles(lesson):
@@ -204,7 +205,7 @@ def test_no_puzzle_is_learned_and_tested_and_each_place_is_asked_alike(lesson):
     assert sorted(known + unseen) == list(range(1080))
     for half in (known, unseen):
         assert [sum(i // 360 == j for i in half) for j in range(3)] == [180] * 3
-    texts = [tuple(text) for text in lesson["texts"].tolist()]
+    texts = [tuple(text) for text in lesson["puzzles"][:, 1:].argmax(dim=-1).tolist()]
     assert len(set(texts)) == 1080
     for text, answer in zip(texts, lesson["answers"].tolist(), strict=True):
         assert text[text.index(text[-1]) + 1] == answer and len(set(text[:-1])) == 4
@@ -239,7 +240,7 @@ def test_each_of_P_and_M_learns_faster_the_further_the_other_is(lesson):
 
 
 def test_below_a_sixth_it_says_the_word_that_asks(lesson):
-    x, asks = lesson["puzzles"][lesson["unseen"]], lesson["texts"][lesson["unseen"], -1]
+    x, asks = lesson["puzzles"][lesson["unseen"]], lesson["puzzles"][lesson["unseen"], -1].argmax(dim=-1)
     said = lesson["circuit"](x, *lesson["film"][60])[0].argmax(dim=-1)
     assert (said == asks).double().mean() > 0.9
     right = lesson["right"]
@@ -264,7 +265,9 @@ def test_the_last_place_rests_on_start_because_nobody_looks_for_it(lesson):
 
 def test_without_start_more_training_does_not_help(lesson):
     known = lesson["known"]
-    bare, _ = lesson["learn"](lesson["puzzles"][known, 1:], lesson["answers"][known], (5, 7, 7), steps=200)
+    bare, _ = lesson["learn"](
+        lesson["circuit"], lesson["puzzles"][known, 1:], lesson["answers"][known], (5, 7, 7), steps=200
+    )
     ok = lesson["circuit"](lesson["puzzles"][:, 1:], *bare[-1])[0].argmax(dim=-1) == lesson["answers"]
     by_place = ok.view(3, 360).double().mean(dim=1)
     assert by_place[0] < 0.6 and by_place[1:].tolist() == [1, 1]
@@ -292,3 +295,46 @@ def test_the_short_cut_is_a_place_and_the_data_are_to_blame(lesson):
     P, M, W = lesson["P"], lesson["M"], lesson["W"]
     assert share(lesson, lesson["lists"], lesson["three"][:, 2], (P, M, W)) == 1  # the rule would do for these too
     assert share(lesson, puzzles[lesson["unseen"]], answers[lesson["unseen"]], lesson["with_Q"][-1]) == 1
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_two_heads_side_by_side_fail_on_long_lists_alone(lesson, seed):
+    """On short puzzles they find a way by places; for ten places it takes the rule, and so two layers."""
+    side_by_side, known, unseen = two_heads.side_by_side, lesson["known"], lesson["unseen"]
+    x, answers = lesson["puzzles"], lesson["answers"]
+    film, _ = two_heads.learn(side_by_side, x[known], answers[known], (13, 7, 13, 7), steps=400, start=0.01, seed=seed)
+    assert two_heads.share_right(side_by_side, x[unseen], answers[unseen], film[-1]) == 1
+    assert two_heads.right_on_long_lists(two_heads.circuit, (10, 11, 11), seed=seed) > 0.99
+    assert two_heads.right_on_long_lists(side_by_side, (21, 11, 21, 11), start=0.01, seed=seed) < 0.3
+
+
+# ------------------------------------------------------------------------------------------------ in a small model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return two_heads.trained()
+
+
+def test_a_head_silenced_in_the_module_is_a_head_that_says_0(model):
+    for layer, head in ((0, 1), (1, 0)):
+        silent = two_heads.right_without(model, layer, head)
+        assert silent == two_heads.right_saying(model, layer, head, 0)
+        assert silent == two_heads.worth(model)[2 * layer + head, 0]
+
+
+def test_the_quiet_head_is_missed_when_silent_and_not_when_it_says_its_mean(model):
+    assert two_heads.names_right(model) > 0.95
+    silent, mean, another = two_heads.worth(model)[2].tolist()
+    assert 0.4 < silent < 0.55 and mean > 0.95 and another > 0.95
+    assert two_heads.worth(model)[[0, 3]].max() < 0.45, "the circuit's two heads fail all three"
+
+
+@pytest.mark.parametrize("seed, fetching", [(2, 0), (1, 1), (4, 1)])
+def test_what_layer_0_fetched_is_heard_by_the_keys_of_layer_1(model, seed, fetching):
+    """In models of other seeds too, whichever head of layer 0 fetches."""
+    model = model if seed == 2 else two_heads.trained(seed)
+    told = two_heads.saying(model, 0, fetching, two_heads.said_by(model, 0, fetching).roll(1, dims=0))
+    queries, keys, values = (two_heads.right_if_told(model, told, part) for part in ("queries", "keys", "values"))
+    assert keys < 0.4 and queries > 0.85 and values > 0.85
+    assert two_heads.right_if_told(model, model, "keys") == two_heads.names_right(model)

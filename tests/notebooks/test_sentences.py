@@ -128,7 +128,7 @@ def two_heads():
     before, threads = torch.get_default_dtype(), torch.get_num_threads()
     names = {"P": 10 * torch.diag(torch.ones(5, dtype=torch.float64), -1)}
     try:
-        for part in ("imports", "place", "layer-1", "all-puzzles", "learn", "film-code", "no-start", "lists"):
+        for part in ("imports", "place", "layer-1", "all-puzzles", "film-code", "no-start", "lists"):
             source = lesson("09")[part].splitlines()
             exec("\n".join(line for line in source if not line.startswith(("guess", "predict"))), names)
     finally:
@@ -197,7 +197,7 @@ STATED = [
     ("04", "text-36", "more than twice a typical output", damage),
     ("09", "moment-answer", "between step {} and step {}", at_the_moment),
     ("09", "predict-rest", "with more than {}", fetched_before),
-    ("09", "break-it", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),
+    ("09", "road-mended-text", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),
     ("09", "predict-road", "our {} puzzles", lambda: [len(two_heads()["puzzles"])]),
     ("11", "one-story", "{2:.1f} million different", lots_of_a_story),
     ("11", "floor-answer", "{0:.2f} a story, .{1:.0f} for each", lots_of_a_story),

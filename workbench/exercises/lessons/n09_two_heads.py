@@ -586,7 +586,7 @@ testing = function(
     after=_said,
     shown=lambda task: f"“{task.__doc__}”",
     hints=[
-        "`tokens, answers = task(1000)`. First the road of the lesson: is there a place in the list where the answer "
+        "`tokens, answers = task(1000)`. First the lesson's short cut, by places: is there one where the answer "
         "stands every time?",
         "`(tokens == answers[:, None])` is True where the answer stands. A column that is True in all lists is a place "
         "to learn by heart.",

@@ -209,7 +209,7 @@ merge = function(
     _merge,
     as_="my_merge(out_a, lse_a, out_b, lse_b)",
     title="Two outputs",
-    section="12#hands",
+    section="12#merge",
     dtype=torch.float64,
     shows=(online.merge_outputs,),
     probes=[_outputs(3, d_v=4, seed=1), _outputs(2, 3, d_v=5, seed=10), _outputs(2, 3, 4, d_v=2, seed=20)],
@@ -517,7 +517,7 @@ def last_keys_left_out(q, k, v, rows, keys, causal):
     return _in_tiles(q, k, v, rows, keys, causal, whole_tiles=True)
 
 
-@flash.misconception(reread="12#care")
+@flash.misconception(reread="12#tiles")
 def stops_too_early(q, k, v, rows, keys, causal):
     """The loop over the keys ends where the *first* query of a block of rows ends.
 
@@ -540,7 +540,7 @@ def upper_left(q, k, v, rows, keys, causal):
     return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j <= i, **everywhere)
 
 
-@flash.misconception(reread="12#care")
+@flash.misconception(reread="12#tiles")
 def rim_not_masked(q, k, v, rows, keys, causal):
     """The tiles on the rim are computed whole, and not masked.
 

@@ -8,7 +8,6 @@ from workbench.first_way import first_way
 WORDS_A_MINUTE = 110  # of prose that sends the eye to a formula or a picture, and back
 LINES_A_MINUTE = 6  # of code: read, run, and what comes out looked at
 GUESS, BLANK = 1.2, 2  # a guess is worked out on paper; a blank takes one wrong try
-OPENING = 0.5  # the question at the door is answered without paper
 BOARD, FIGURE = 5, 2  # a board has a task, a figure one thing to grab
 
 NO_WORDS = re.compile(r"</summary>.*?</details>|\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|.*$", re.S | re.M)
@@ -16,18 +15,17 @@ BOARD_CALL = re.compile(r"\b(\w+_board|\w+_figure|Board)\(")
 
 
 def minutes_of(notebook):
-    """What the lesson takes a student the first time, without its exercises, in minutes."""
+    """What the lesson takes a student the first time, in minutes: without what is asked before it, and exercises."""
     before = itertools.takewhile(lambda cell: not re.search(r"^## Exercises$", cell.source, re.M), notebook.cells)
-    cells = first_way(before)
+    cells = [cell for cell in first_way(before) if not cell.get("id", "").startswith("opening")]
     words = sum(len(words_of(cell)) for cell in cells if cell.cell_type == "markdown")
     code = [cell for cell in cells if cell.cell_type == "code"]
     boards = {name for cell in code for name in BOARD_CALL.findall(cell.source)}
     lines = sum(bool(line.strip()) for cell in code if is_read(cell) for line in cell.source.splitlines())
-    opened = sum(cell.id == "opening" for cell in code)
-    guesses = sum("predict" in tags(cell) for cell in code) - opened
+    guesses = sum("predict" in tags(cell) for cell in code)
     blanks = sum("blank" in tags(cell) for cell in code)
     shown = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
-    work = GUESS * guesses + OPENING * opened + BLANK * blanks + shown
+    work = GUESS * guesses + BLANK * blanks + shown
     return words / WORDS_A_MINUTE + lines / LINES_A_MINUTE + work
 
 
@@ -37,8 +35,8 @@ def words_of(cell):
 
 
 def is_read(cell):
-    """Whether a student reads a code cell: not what shows a board or opens the lesson, nor our line behind a blank."""
-    return "filled" not in tags(cell) and cell.id != "opening" and not BOARD_CALL.search(cell.source)
+    """Whether a student reads a code cell: not what shows a board, and not the course's own line behind a blank."""
+    return "filled" not in tags(cell) and not BOARD_CALL.search(cell.source)
 
 
 def tags(cell):

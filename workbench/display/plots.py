@@ -388,11 +388,12 @@ SCRIPTS = (  # faces with signs that matplotlib's own has not, as systems bring 
 @functools.cache
 def _faces():
     """Name of each face that is here for words → the signs it has, matplotlib's own first."""
-    here = {face.name: face.fname for face in font_manager.fontManager.ttflist}
+    here = {face.name for face in font_manager.fontManager.ttflist}
     own = font_manager.FontProperties().get_name()
-    return {
-        name: frozenset(font_manager.get_font(here[name]).get_charmap()) for name in (own, *SCRIPTS) if name in here
-    }
+    found = {
+        name: font_manager.findfont(name) for name in (own, *SCRIPTS) if name in here
+    }  # its lighter cuts have less
+    return {name: frozenset(font_manager.get_font(file).get_charmap()) for name, file in found.items()}
 
 
 def _readable(tokens):

@@ -160,12 +160,12 @@ def test_numbers_that_phones_type_are_grouped_by_what_they_mistake(deck, lecture
     deck.keyboard.press("v")
     left(deck, "0 of")
     assert lecture.ask(f"state?token={lecture.tokens[0]}")["question"]["size"] == 3
-    lecture.vote("1; 0; 0", "1,0; 0; 0", "0.14; 0.43; 0.43", "7; 7; 7")
+    lecture.vote("6; 4; 3", "6,0; 4; 3", "3; 3; 3", "7; 7; 7")
     left(deck, "4 of 4")
     to_the_truth(deck)
     deck.locator(BARS + ".right").wait_for()
     shown = [(bar.get_attribute("data-value"), bar.get_attribute("data-hands")) for bar in deck.locator(BARS).all()]
-    assert dict(shown)["1, 0, 0"] == "2" and dict(shown)["other answers"] == "1" and len(shown) == 3
+    assert dict(shown)["6, 4, 3"] == "2" and dict(shown)["other answers"] == "1" and len(shown) == 3
     assert deck.locator(SLIDE + ".vote small").all_inner_texts() == ["without the mask"]
     assert "7, 7" not in deck.locator(SLIDE.strip()).inner_text(), "no free text is shown"
 

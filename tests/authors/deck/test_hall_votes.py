@@ -207,7 +207,7 @@ def test_a_vote_ends_with_its_slide_and_a_reload_changes_nothing(deck, lecture):
 
 
 def test_clickers_black_screen_button_votes_where_a_question_waits(deck, lecture):
-    jump(deck, slide_with(deck, ".choice", 4))
+    jump(deck, slide_with(deck, ".choice", 5))
     deck.keyboard.press(".")
     left(deck, "● 0 of")
     lecture.vote("0", "all")
@@ -256,7 +256,7 @@ def test_only_the_decks_token_gives_orders(lecture):
 
 def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
     lecture.tokens = []  # there is a new code
-    jump(deck, slide_with(deck, ".choice", 5))
+    jump(deck, slide_with(deck, ".choice", 4))
     deck.keyboard.press("v")
     left(deck, "● 0 of")
     lecture.vote("0")
@@ -271,7 +271,7 @@ def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
             break
         time.sleep(0.2)
     again = show(address)
-    jump(again, slide_with(again, ".choice", 5))
+    jump(again, slide_with(again, ".choice", 4))
     left(again, "2 of 2 answered, closed")
     again.keyboard.press("v")
     left(again, "● 2 of 2")

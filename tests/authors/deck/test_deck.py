@@ -182,7 +182,7 @@ def test_deck_is_one_file_whose_links_lead_somewhere(decks, open_deck):
 
 def test_sentence_leads_to_its_board_and_sets_it(open_deck):
     page = open_deck("03_masking")
-    board = slide_with(page, "button.try", 1)  # after that of the other word
+    board = slide_with(page, "button.try")
     jump(page, board)
     page.get_by_role("button", name="nobody may hear the future").click()
     until_slide(page, board)

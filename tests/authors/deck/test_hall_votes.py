@@ -160,12 +160,12 @@ def test_numbers_that_phones_type_are_grouped_by_what_they_mistake(deck, lecture
     deck.keyboard.press("v")
     left(deck, "0 of")
     assert lecture.ask(f"state?token={lecture.tokens[0]}")["question"]["size"] == 3
-    lecture.vote("1; 0; 0", "1,0; 0; 0", "0.14; 0.43; 0.43", "7; 7; 7")
+    lecture.vote("6; 4; 3", "6,0; 4; 3", "3; 3; 3", "7; 7; 7")
     left(deck, "4 of 4")
     to_the_truth(deck)
     deck.locator(BARS + ".right").wait_for()
     shown = [(bar.get_attribute("data-value"), bar.get_attribute("data-hands")) for bar in deck.locator(BARS).all()]
-    assert dict(shown)["1, 0, 0"] == "2" and dict(shown)["other answers"] == "1" and len(shown) == 3
+    assert dict(shown)["6, 4, 3"] == "2" and dict(shown)["other answers"] == "1" and len(shown) == 3
     assert deck.locator(SLIDE + ".vote small").all_inner_texts() == ["without the mask"]
     assert "7, 7" not in deck.locator(SLIDE.strip()).inner_text(), "no free text is shown"
 
@@ -207,7 +207,7 @@ def test_a_vote_ends_with_its_slide_and_a_reload_changes_nothing(deck, lecture):
 
 
 def test_clickers_black_screen_button_votes_where_a_question_waits(deck, lecture):
-    jump(deck, slide_with(deck, ".choice", 4))
+    jump(deck, slide_with(deck, ".choice", 5))
     deck.keyboard.press(".")
     left(deck, "● 0 of")
     lecture.vote("0", "all")
@@ -256,7 +256,7 @@ def test_only_the_decks_token_gives_orders(lecture):
 
 def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
     lecture.tokens = []  # there is a new code
-    jump(deck, slide_with(deck, ".choice", 5))
+    jump(deck, slide_with(deck, ".choice", 4))
     deck.keyboard.press("v")
     left(deck, "● 0 of")
     lecture.vote("0")
@@ -271,7 +271,7 @@ def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
             break
         time.sleep(0.2)
     again = show(address)
-    jump(again, slide_with(again, ".choice", 5))
+    jump(again, slide_with(again, ".choice", 4))
     left(again, "2 of 2 answered, closed")
     again.keyboard.press("v")
     left(again, "● 2 of 2")

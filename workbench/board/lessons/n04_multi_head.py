@@ -140,7 +140,7 @@ def reshape_board():
     controls = [
         Control("tokens", "Tokens", (1, 2, 3, 4), 3, slider=True),
         Control("heads", "Heads", (1, 2, 3), 2, slider=True),
-        Control("head_dim", "head_dim", (1, 2, 3), 2, slider=True),
+        Control("head_dim", "head_dim", (1, 2, 3), 3, slider=True),
     ]
     task = Task(
         "Find sizes, with at least two heads, for which view alone gives the right answer.",

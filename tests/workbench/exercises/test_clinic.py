@@ -902,7 +902,7 @@ def test_the_notebook_names_the_two_patients_that_ever_raise(notebook):
 
 def test_the_matrix_has_every_patient_of_its_signature(notebook):
     (cell,) = (cell for cell in notebook.cells if cell.id == "matrix")
-    head, *rows = cell.outputs[0].text.rstrip().splitlines()
+    head, *rows = cell.outputs[0].data["text/plain"].splitlines()
     assert head.split() == [id for id in BUGS if BUGS[id].interface is interfaces.PLAIN]
     outcomes = [row.split()[1:] for row in rows]
     assert all(set(column) - {"·"} for column in zip(*outcomes, strict=True)), "each is caught by some test"

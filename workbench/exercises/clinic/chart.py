@@ -12,14 +12,15 @@ MARKS = {CAUGHT: "●", PASSED: "·", RAISES: "!"}
 
 
 def outcome(test, attention):
-    """Return "caught" if the test notices something, "·" if not, and "raises" where code with these sizes raises.
+    """Return "caught" if the test notices something, "·" if not, and "raises" where one of the two raises an error.
 
     An error is noticed too, but it is not the test that says so.
     """
     try:
         with torch.random.fork_rng(devices=[]):
-            return CAUGHT if test(attention) is not ... and bool(test(attention)) else PASSED
-    except (ValueError, RuntimeError, IndexError, TypeError):
+            said = test(attention)
+            return CAUGHT if said is not ... and bool(said) else PASSED
+    except Exception:
         return RAISES
 
 
@@ -43,8 +44,9 @@ class Chart:
         body = "".join(_row(name, row) for name, row in self.rows.items())
         below = _last(*self.below) if self.below else ""
         rows = f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}{below}</tbody>"
-        legend = f"<small>{MARKS[CAUGHT]} caught &nbsp; {MARKS[RAISES]} raises an error</small>"
-        return f'<div style="overflow-x: auto"><table style="{show.TABLE}">{rows}</table></div>{legend}'
+        seen = {word for row in self.rows.values() for word in row}
+        legend = " &nbsp; ".join(f"{MARKS[word]} {word}" for word in (CAUGHT, RAISES) if word in seen)
+        return f'<div style="overflow-x: auto"><table style="{show.TABLE}">{rows}</table></div><small>{legend}</small>'
 
 
 HEAD = "font-weight: normal; padding: 0.2em 0.3em; text-align: center; border: none; background: none"
@@ -55,7 +57,8 @@ def _row(name, row):
 
 
 def _last(name, row):
-    cells = "".join(f'<td style="{HEAD}"><b>{html.escape(word)}</b></td>' for word in row)
+    style = f"{HEAD}; max-width: 4em; white-space: normal; vertical-align: top"
+    cells = "".join(f'<td style="{style}"><b>{html.escape(word)}</b></td>' for word in row)
     return f'<tr style="background: none">{_name(name)}{cells}</tr>'
 
 
@@ -66,5 +69,5 @@ def _name(name):
 
 def _cell(word):
     ground = {CAUGHT: on_any("weights", 0.55), RAISES: on_any("quiet", 0.3)}.get(word, "none")
-    style = f"background: {ground}; color: inherit; border: 1px solid {RULE}; border-radius: 4px; min-width: 1.6em"
+    style = f"background: {ground}; color: inherit; border: 1px solid {RULE}; border-radius: 4px; min-width: 2.2em"
     return f'<td style="{style}; padding: 0.2em 0.3em; text-align: center" aria-label="{word}">{MARKS[word]}</td>'

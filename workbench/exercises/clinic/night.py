@@ -24,7 +24,7 @@ def _a_finite_fill(scores, mask):
 WHO = {
     "A": ("6.8", 1),
     "B": ("6.1", 0),
-    "C": ("6.7", 0),
+    "C": ("6.7", 1),
     "D": ("6.11", 0),
     "E": ("6.3", 0),
     "F": (None, correct.by_loop),
@@ -85,7 +85,7 @@ class Night:
         self.chart = Chart(written.values(), self.strangers)
         heard = dict(zip(written, self.chart.rows.values(), strict=True))
         self.told = {letter: self._told(i, heard) for i, letter in enumerate(WHO)}
-        self.chart.below = "relative of", [self._word(letter) for letter in WHO]
+        self.chart.below = "who it is", [self._word(letter) for letter in WHO]
 
     def __getitem__(self, letter):
         return self.strangers[letter]

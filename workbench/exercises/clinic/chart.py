@@ -59,12 +59,13 @@ def _row(name, row):
 def _last(name, row):
     style = f"{HEAD}; max-width: 4em; white-space: normal; vertical-align: top"
     cells = "".join(f'<td style="{style}"><b>{html.escape(word)}</b></td>' for word in row)
-    return f'<tr style="background: none">{_name(name)}{cells}</tr>'
+    return f'<tr style="background: none">{_name(name, is_code=False)}{cells}</tr>'
 
 
-def _name(name):
+def _name(name, is_code=True):
     style = "font-weight: normal; padding: 0.2em 0.55em; text-align: right; border: none; background: none"
-    return f'<th scope="row" style="{style}"><code>{html.escape(name)}</code></th>'
+    words = f"<code>{html.escape(name)}</code>" if is_code else html.escape(name)
+    return f'<th scope="row" style="{style}">{words}</th>'
 
 
 def _cell(word):

@@ -46,7 +46,8 @@ class Chart:
         rows = f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}{below}</tbody>"
         seen = {word for row in self.rows.values() for word in row}
         legend = " &nbsp; ".join(f"{MARKS[word]} {word}" for word in (CAUGHT, RAISES) if word in seen)
-        return f'<div style="overflow-x: auto"><table class="chart" style="{show.TABLE}">{rows}</table></div><small>{legend}</small>'
+        table = f'<table class="chart" style="{show.TABLE}">{rows}</table>'
+        return f'<div style="overflow-x: auto">{table}</div><small>{legend}</small>'
 
 
 HEAD = "font-weight: normal; padding: 0.2em 0.3em; text-align: center; border: none; background: none"

@@ -42,6 +42,7 @@ def new_session(own_folder, monkeypatch):
     for bug in BUGS.values():
         monkeypatch.setattr(bug, "solved", False)
         monkeypatch.setattr(bug, "escapes", 0)
+        monkeypatch.setattr(bug, "condemned", 0)
 
 
 @pytest.fixture(scope="module")
@@ -521,6 +522,18 @@ def test_what_is_wrong_with_a_test_has_a_name():
     assert check("6.1", unscaled_only).misconception == "only-this-one"
     assert check("6.1", reports_another_shape("6.1")).misconception == "sees-nothing"
     assert check("6.5", lambda attention: not BUGS["6.5"].answer[3](attention)).misconception == "upside-down"
+
+
+def test_who_condemns_others_twice_is_told_with_whom_to_begin():
+    def merely_compares(attention):
+        q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+        return not torch.allclose(attention(q, k, v), correct.by_library(q, k, v), atol=1e-4)
+
+    first, second = check("6.1", merely_compares), check("6.1", merely_compares)
+    assert first.misconception == second.misconception == "condemns-others"
+    assert 'PATIENTS["6.3"]' in second.message and 'PATIENTS["6.3"]' not in first.message
+    condemned = re.search(r"Condemned with the patient: (.*?)\. ", first.message)[1]
+    assert re.findall(r"6\.(\d+)", condemned) == ["3", "4"]  # in their order
 
 
 def test_a_relative_that_gets_away_twice_is_named_and_shown(monkeypatch):

@@ -62,6 +62,7 @@ class Bug(Exercise):
     order: float | None = None  # seeds the order in which a test meets its candidates; the id unless drawn
     escapes: int = 0  # tests of this session that caught the patient and let a relative get away
     escaped: Callable | None = None  # that relative, once it was named
+    condemned: int = 0  # tests of this session that condemned other patients with this one
     in_parts = True
 
     def __post_init__(self):
@@ -141,7 +142,7 @@ class Bug(Exercise):
         ]
 
     def draw_again(self, rng):
-        self.order, self.escapes = rng.random(), -math.inf  # who grades names no relative
+        self.order, self.escapes, self.condemned = rng.random(), -math.inf, -math.inf  # grading gives no second help
         self.fix_exercise.draw_again(rng)
 
     def called(self, code):

@@ -46,7 +46,8 @@ class Chart:
         rows = f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}{below}</tbody>"
         seen = {word for row in self.rows.values() for word in row}
         legend = " &nbsp; ".join(f"{MARKS[word]} {word}" for word in (CAUGHT, RAISES) if word in seen)
-        return f'<div style="overflow-x: auto"><table style="{show.TABLE}">{rows}</table></div><small>{legend}</small>'
+        table = f'<table class="chart" style="{show.TABLE}">{rows}</table>'
+        return f'<div style="overflow-x: auto">{table}</div><small>{legend}</small>'
 
 
 HEAD = "font-weight: normal; padding: 0.2em 0.3em; text-align: center; border: none; background: none"
@@ -59,12 +60,13 @@ def _row(name, row):
 def _last(name, row):
     style = f"{HEAD}; max-width: 4em; white-space: normal; vertical-align: top"
     cells = "".join(f'<td style="{style}"><b>{html.escape(word)}</b></td>' for word in row)
-    return f'<tr style="background: none">{_name(name)}{cells}</tr>'
+    return f'<tr style="background: none">{_name(name, is_code=False)}{cells}</tr>'
 
 
-def _name(name):
+def _name(name, is_code=True):
     style = "font-weight: normal; padding: 0.2em 0.55em; text-align: right; border: none; background: none"
-    return f'<th scope="row" style="{style}"><code>{html.escape(name)}</code></th>'
+    words = f"<code>{html.escape(name)}</code>" if is_code else html.escape(name)
+    return f'<th scope="row" style="{style}">{words}</th>'
 
 
 def _cell(word):

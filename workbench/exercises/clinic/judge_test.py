@@ -166,12 +166,31 @@ def part_of(bug, evidence):
     for misconception in (*FIRST, *bug.misconceptions.values(), *LAST):
         if misconception.applies(evidence):
             decoys = evidence.reported_in("decoys") if misconception.applies is condemns_others else []
-            names = f" Condemned with the patient: {', '.join(decoys)}." if decoys else ""
-            escaped = _escaped(bug, evidence) if misconception.applies is only_this_one else ""
-            message = f"{misconception.name}.{names} {misconception.why}{escaped}"
+            names = f" Condemned with the patient: {_in_order(decoys)}." if decoys else ""
+            more = _escaped(bug, evidence) if misconception.applies is only_this_one else _begin_with(bug, decoys)
+            message = f"{misconception.name}.{names} {misconception.why}{more}"
             return Part("Test", "wrong", message, misconception.id)
     variants = show.count(len(reported["variants"]), "variant")
     return Part("Test", "wrong", f"It lets the patient pass; of {variants} of the fault it catches {caught}.")
+
+
+def _number_of(decoy):
+    """The number of the patient that a decoy is: 10 of "patient 6.10 called like this one"."""
+    return int(decoy.split()[1].partition(".")[2])
+
+
+def _in_order(decoys):
+    return ", ".join(sorted(decoys, key=_number_of))
+
+
+def _begin_with(bug, decoys):
+    """Which of those condemned to look at, from the second such test on."""
+    alike = [decoy for decoy in sorted(decoys, key=_number_of) if decoy.count(" ") == 1]
+    bug.condemned += bool(alike)
+    if not alike or bug.condemned < 2:
+        return ""
+    other = f'`PATIENTS["6.{_number_of(alike[0])}"].buggy`'
+    return f"\n\nBegin with one: on which call is {other} right, though this patient is not?"
 
 
 def _escaped(bug, evidence):

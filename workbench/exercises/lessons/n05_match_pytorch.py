@@ -405,7 +405,13 @@ def four_axes(mask, num_heads):
     return ~_with_heads(mask, num_heads)
 
 
-@attn_mask.misconception(reread="04#text-33", forms=[lambda mask, num_heads: ~mask.repeat_interleave(num_heads, dim=0)])
+@attn_mask.misconception(
+    reread="04#text-33",
+    forms=[
+        lambda mask, num_heads: ~mask.repeat_interleave(num_heads, dim=0),
+        lambda mask, num_heads: ~mask[:, None].expand(-1, num_heads, -1, -1).flatten(0, 1),
+    ],
+)
 def heads_twice(mask, num_heads):
     """A mask that has heads already was repeated for them once more.
 
@@ -425,3 +431,17 @@ def numbers(mask, num_heads):
     −∞.
     """
     return to_attn_mask(mask, num_heads).float()
+
+
+def _filled(number):
+    return lambda mask, num_heads: torch.zeros(()).masked_fill(to_attn_mask(mask, num_heads), number)
+
+
+@attn_mask.misconception(reread="03#text-35", forms=[_filled(-1e4), _filled(-1e6)])
+def finite(mask, num_heads):
+    """A large number stands where −∞ belongs.
+
+    Added to the scores it hides a key as long as no score lies lower still; and where a query may hear nobody, all get
+    the same share. It has to be bool, or 0 and −∞.
+    """
+    return _filled(-1e9)(mask, num_heads)

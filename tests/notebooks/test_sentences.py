@@ -11,6 +11,7 @@ from paths import NOTEBOOKS
 
 from attn_lib import MultiHeadAttention, causal_mask, masked_softmax, padding_mask, scaled_dot_product_attention
 from attn_lib.examples import W_k, W_q, W_v, X
+from workbench import two_rules
 
 KEYS, VALUES = X @ W_k, X @ W_v
 SCORES = X @ W_q @ KEYS.T
@@ -157,6 +158,30 @@ def fetched_before():
     return (0.9,)
 
 
+@functools.cache
+def fifty_steps():
+    """The weight and the score of tea for I before, after one step and after fifty towards it, at rate .1."""
+    keys, w_q, seen = KEYS.double(), W_q.double(), []
+    for _ in range(51):
+        scores = X[0].double() @ w_q @ keys.T
+        seen.append((scores.softmax(-1)[2], scores[2]))
+        w_q = w_q - 0.1 * torch.outer(X[0].double(), (scores.softmax(-1) - torch.tensor([0, 0, 1])) @ keys)
+    return [seen[step] for step in (0, 1, 50)]
+
+
+def kept_at_256():
+    """What sinusoids and RoPE keep of before, and of first, as learned on eight tokens."""
+    before, threads = torch.get_default_dtype(), torch.get_num_threads()
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(1)
+    try:
+        asked = [(scheme, rule) for rule in ("before", "first") for scheme in ("sinusoids", "RoPE")]
+        return [two_rules.share_right(*one, 256, *two_rules.learn(*one)) for one in asked]
+    finally:
+        torch.set_default_dtype(before)
+        torch.set_num_threads(threads)
+
+
 def lots_of_a_story():
     """What the draws of a story of lesson 11 cost in nats, and each of its 54 words; and how many there are."""
     common = 10 * 9 * 6 * 5 * 2**3 * 3 * 4 * 2 * 2
@@ -195,6 +220,11 @@ STATED = [
     ("03", "text-board-answer", "{:.2f} four times", lambda: [torch.full((4,), -1e9).softmax(-1)[0]]),
     ("04", "text-14", "make {} for each head, {} in all", half_the_features),
     ("04", "text-36", "more than twice a typical output", damage),
+    ("07", "predict-rows", "from {:.2f} to {:.2f}, though", lambda: [w for w, _ in fifty_steps()]),
+    ("07", "predict-rows", "from {:.0f} to {:.1f}: that of *like*", lambda: [score for _, score in fifty_steps()]),
+    ("07", "predict-rows", "Fifty bring it to {:.2f}.", lambda: fifty_steps()[2][:1]),
+    ("07", "sorting", "{} sets of six and {:,} lists", lambda: [math.comb(10, 6), math.perm(10, 6)]),
+    ("08", "text-race-far-answer", "{:.2f} and RoPE {:.2f}, of *first* {:.2f} and {:.2f}", kept_at_256),
     ("09", "moment-answer", "between step {} and step {}", at_the_moment),
     ("09", "predict-rest", "with more than {}", fetched_before),
     ("09", "road-mended-text", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),

@@ -173,6 +173,15 @@ def test_a_line_follows_what_the_menu_chooses(laptop):
     choose(shown, "Reset")
 
 
+def test_lines_follow_rows_that_a_slide_lowers(alone):
+    page = alone("learning", BOARDS["learning"]())
+    shown = board(page, "learning")
+    page.add_style_tag(content=".attn-board :is(td, th) { height: 14px !important; font-size: 9px }")
+    held = f"(root) => ({DRAWN})(root).every(([begin, end]) => begin && end)"
+    page.wait_for_function(held, arg=shown.element_handle())
+    assert shown.evaluate(DRAWN)
+
+
 def test_weighted_values_come_from_weights_and_values(alone):
     page = alone("small", ALL["by_hand, weighted_values"]())
     for pair in (("weights", "weighted_values"), ("values", "weighted_values")):

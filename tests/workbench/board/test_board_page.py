@@ -408,6 +408,11 @@ def test_a_line_turns_no_more_often_than_it_must(page, to, others, turns):
     assert re.sub("[^HV]", "", page.evaluate(WIRE, [(0, 0), to, *others])) == turns
 
 
+def test_a_line_down_points_down_where_panels_nearly_touch(page):
+    start, end = re.fullmatch(r"M[\d.]+,([\d.]+) V([\d.]+)", page.evaluate(WIRE, [(0, 0), (0, 44)])).groups()
+    assert 40 < float(start) < float(end) < 44
+
+
 # ----------------------------------------------------------------------------------------------------- what is asked
 
 ASKED = """(text) => {

@@ -35,7 +35,7 @@ def learning_board():
     inputs = {
         "X": Input(X, rows=TOKENS, at=(1, 1), title="inputs X"),
         "W_q": Input(W_q, "query", "W_q at the start", at=(2, 1)),
-        "W_k": Input(W_k, "key", "W_k at the start", at=(2, 2)),
+        "W_k": Input(W_k, "key", "W_k at the start", at=(1, 2)),
         "wish": Input(wish, "weights", at=(5, 2), draw=(0, 1, 1), **words),
     }
     controls = [
@@ -73,7 +73,7 @@ def _loss_and_gradient():
     scores = {"kind": "gradient", "at": (5, 3), "note": "weights − wish", "wires": ("weights", "wish")}
     queries = {"kind": "gradient", "at": (4, 3), "note": "@ keys", "wires": ("to scores",)}
     w_q = {"kind": "gradient", "at": (3, 3), "note": "Xᵀ @", "wires": ("to queries",)}
-    on = {"kind": "query", "at": (2, 3), "note": "W_q now − rate · gradient", "wires": ("to W_q",)}
+    on = {"kind": "query", "at": (2, 3), "note": "− rate · gradient", "wires": ("to W_q",)}
     return [
         Step("loss", op.cross_entropy("wish", "weights"), **loss),
         Step("wished", op.total("wish"), hidden=True),
@@ -82,7 +82,7 @@ def _loss_and_gradient():
         Step("to queries", op.product("to scores", "keys"), "gradient of queries", **queries),
         Step("to W_q", op.product("X", "to queries", transpose="a"), "gradient of W_q", **w_q),
         Step("taken away", op.scale("to W_q", by=1.0, powers={"rate": 1}), "rate · gradient of W_q", hidden=True),
-        Step("W_q next", op.subtract("W_q now", "taken away"), "W_q one step on", **on),
+        Step("W_q next", op.subtract("W_q now", "taken away"), "W_q next", **on),
     ]
 
 

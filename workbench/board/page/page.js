@@ -160,6 +160,7 @@ function fitsInto(view, flow, el, connect) {
   }
 
   new ResizeObserver(() => el.clientWidth !== seen && fit()).observe(el);
+  new ResizeObserver(() => seen && !root.classList.contains("folded") && connect()).observe(flow); // a slide lowers rows
   return { fit };
 }
 

@@ -129,7 +129,9 @@ function wireAcross(from, to, others, straight) {
 
 function wireDown(from, to, others) {
   const x = Math.max(to.left + 12, Math.min(to.right - 12, (from.left + from.right) / 2));
-  const [start, end] = to.top > from.bottom ? [from.bottom + 1, to.top - TIP] : [from.top - 1, to.bottom + TIP];
+  const isDown = to.top > from.bottom;
+  const tip = Math.min(TIP, Math.abs(isDown ? to.top - from.bottom : from.top - to.bottom) / 4); // it never turns round
+  const [start, end] = isDown ? [from.bottom + 1, to.top - tip] : [from.top - 1, to.bottom + tip];
   const between = standingIn(others, x, x, Math.min(start, end), Math.max(start, end));
   if (!between.length) return `M${x},${start} V${end}`;
   const edge = Math.min(...[from, to, ...between].map((box) => box.edge)) - 6;

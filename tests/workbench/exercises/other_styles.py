@@ -1056,7 +1056,7 @@ NEAR_MISSES += [
     ("10.2", lambda x, groups: shared_by_list(x, groups).flip(1)),
     ("10.3", lambda n_queries, n_keys, window: window_by_distance(n_queries, n_keys, window + 2)),
     ("10.4", lambda n, e, h, kv, t, bits: 3 * bytes_added_up(n, e, h, kv, t, bits)),
-    ("10.5", lambda draft, said, keys, values: (said, keys, values)),
+    ("10.5", lambda draft, said, keys, values: (said.flip(0), keys, values)),
 ]
 
 # ----------------------------------------------------------------------------------------------------- notebook 11

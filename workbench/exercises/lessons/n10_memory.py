@@ -567,7 +567,18 @@ def _off_by_one_place(draft, said):
     return int((draft == said[1:]).int().cumprod(dim=0).sum())
 
 
-@accepting.misconception()
+@accepting.misconception(
+    forms=[
+        lambda draft, said, keys, values: _accepted(
+            draft,
+            said,
+            keys,
+            values,
+            right=_off_by_one_place(draft, said),
+            own=said[_off_by_one_place(draft, said) + 1 :][:1],
+        )
+    ]
+)
 def one_place_off(draft, said, keys, values):
     """Each token is compared with what is said after it.
 
@@ -641,3 +652,88 @@ def draft_let_go(draft, said, keys, values):
     The keys and values of what was accepted are those that the model would have made itself.
     """
     return _accepted(draft, said, keys, values, spare=0)
+
+
+def _right(draft, said):
+    return int((draft == said[:-1]).int().cumprod(dim=0).sum())
+
+
+@accepting.misconception(telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3))
+def right_to_the_end(draft, said, keys, values):
+    """A draft that is right to its end is taken for one that is wrong at its start.
+
+    Where nothing differs, `argmax` finds its largest number at place 0, and a search for the first difference finds
+    none. Then the whole draft is accepted.
+    """
+    return _accepted(draft, said, keys, values, right=_right(draft, said) % len(draft))
+
+
+@accepting.misconception(telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3))
+def minus_zero(draft, said, keys, values):
+    """Where no token is refused, no key is left.
+
+    `keys[:, :, :-refused]` cuts so many from the end, but `-0` is 0, and `[:0]` is empty. Count what stays instead.
+    """
+    right = _right(draft, said)
+    tokens, *kept = _accepted(draft, said, keys, values)
+    return tokens, *(x[..., : x.size(-2) * (right < len(draft)), :] for x in kept)
+
+
+@accepting.misconception(telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3))
+def all_right_and_no_more(draft, said, keys, values):
+    """Where the whole draft is right, the model's own token is missing.
+
+    `said` has one token more than the draft: what the model says once it has read all of it. It comes for nothing.
+    """
+    return _accepted(draft, said, keys, values, own=draft[:0] if _right(draft, said) == len(draft) else None)
+
+
+@accepting.misconception()
+def read_before_let_go(draft, said, keys, values):
+    """What was read before the draft is let go.
+
+    Keys and values are of *all* that was read: first the text so far, then the draft. To those of the text come as many
+    as were accepted.
+    """
+    return _accepted(draft, said, keys, values)[0], *(x[..., : _right(draft, said), :] for x in (keys, values))
+
+
+@accepting.misconception()
+def wrong_end(draft, said, keys, values):
+    """As many are kept as should be, but the last ones.
+
+    The refused tokens are the latest. `[-n:]` keeps them, and lets the beginning of the text go.
+    """
+    n = keys.size(-2) - len(draft) + _right(draft, said)
+    return _accepted(draft, said, keys, values)[0], *(x[..., x.size(-2) - n :, :] for x in (keys, values))
+
+
+@accepting.misconception()
+def values_left(draft, said, keys, values):
+    """The values of refused tokens stay, only their keys are gone.
+
+    A key and its value belong together. With more values than keys the next call fails, or mixes them up.
+    """
+    return *_accepted(draft, said, keys, values)[:2], values
+
+
+@accepting.misconception(
+    forms=[lambda draft, said, keys, values: _accepted(draft, said, keys, values, own=draft[_right(draft, said) :][:1])]
+)
+def refused_in_its_place(draft, said, keys, values):
+    """The first token that differs is taken from the draft.
+
+    There the two disagree, and the large model has the last word: `said`, not `draft`.
+    """
+    right = _right(draft, said)
+    own = draft[right : right + 1] if right < len(draft) else None
+    return _accepted(draft, said, keys, values, own=own)
+
+
+@accepting.misconception(forms=[lambda draft, said, keys, values: (said, *_accepted(draft, said, keys, values)[1:])])
+def all_said_written(draft, said, keys, values):
+    """All that the model has said is written.
+
+    Behind the first difference it has said what would follow on a token that is refused. That counts for nothing.
+    """
+    return said, keys, values

@@ -38,6 +38,7 @@ function putOnPaper(slide) {
   for (const held of all(".waits", slide)) giveBack(held);
   if (claim) slide.prepend(part("asked-first on-paper", ask));
   const notesBelow = part("under-slide on-paper", `${whole}<hr>${notes}`);
+  for (const fold of all("details", notesBelow)) fold.open = true;
   slide.append(notesBelow);
   fitNotes(notesBelow);
   if (!slide.matches(".drawn")) fit(slide);

@@ -11,7 +11,7 @@ from paths import NOTEBOOKS
 
 from attn_lib import MultiHeadAttention, causal_mask, masked_softmax, padding_mask, scaled_dot_product_attention
 from attn_lib.examples import W_k, W_q, W_v, X
-from workbench import two_rules
+from workbench.behind import two_rules
 
 KEYS, VALUES = X @ W_k, X @ W_v
 SCORES = X @ W_q @ KEYS.T

@@ -8,7 +8,7 @@ import torch
 
 from attn_lib import GPT, next_shares, next_token_loss, read_on, without_head
 
-from .board.judge import Judge
+from ..board.judge import Judge
 
 GIRLS, BOYS = ["ann", "eve", "fay", "mia", "zoe"], ["bob", "dan", "gus", "max", "tom"]
 THINGS, PLACES = ["ball", "book", "cup", "hat", "key", "kite"], ["bed", "box", "door", "tree"]

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from attn_lib import scaled_dot_product_attention
-from workbench.measure import megabytes, milliseconds
+from workbench.behind.measure import megabytes, milliseconds
 
 
 def of_length(n):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attn_lib import GPT
-from workbench import stories
+from workbench.behind import stories
 
 SOUND = (
     "one day bob had a key and two books . but the key near the cat was gone . he asked fay : where is my key ? "
@@ -110,7 +110,7 @@ def test_a_language_of_ones_own_is_drawn_learned_and_judged():
 
 
 def test_times_are_shares_of_the_first_way():
-    from workbench.timing import shares_of_time
+    from workbench.behind.measure import shares_of_time
 
     ways = {"short": lambda n: sum(range(n)), "long": lambda n: sum(range(20 * n))}
     (share,) = shares_of_time(ways, 20000)

@@ -855,19 +855,20 @@ UNTOUCHED = "boards.map((one) => alike(one.now(), one.start))"  # with all of th
 
 def test_each_board_of_a_page_keeps_its_own_numbers(reader):
     page = reader("01_by_hand")
-    titles = "Self-attention by hand, up to the values", "Self-attention by hand"
-    boards = [page.get_by_role("group", name=title, exact=True) for title in titles]
-    cells = [board.get_by_label("W_v row 1 column 1", exact=True) for board in boards]
+    titles = "What barks asks with", "Self-attention by hand"
+    figure, board = (page.get_by_role("group", name=title, exact=True) for title in titles)
+    turned, cell = figure.get_by_role("slider"), board.get_by_label("W_v row 1 column 1", exact=True)
     wake(page)
-    for cell, number in zip(cells, "78", strict=True):
-        ask(cell, number)
+    turned.fill("-90")
+    ask(cell, "8")
     page.reload()
-    assert [cell.input_value() for cell in cells] == ["7", "8"]
+    wake(page)
+    assert [one.input_value() for one in (turned, cell)] == ["-90", "8"]
     page.goto(address_of("index"))
     assert page.evaluate(UNTOUCHED)[0], "another page has numbers of its own"
     page.goto(address_of("01_by_hand"))
     wake(page)
-    assert [cell.input_value() for cell in cells] == ["7", "8"], "who comes back finds them"
+    assert [one.input_value() for one in (turned, cell)] == ["-90", "8"], "who comes back finds them"
     page.locator(".saved-board").last.scroll_into_view_if_needed()
     choose(page.locator(".saved-board").last.locator(".attn-board"), LINK)
     page.get_by_text("Copied.").wait_for()

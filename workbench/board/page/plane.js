@@ -15,7 +15,7 @@ export function planeOf(view) {
   const { engine, root, figure } = view;
   const { keys, queries, scores, weights, outputs, axes, reach, row, moves, beside } = figure;
   const { rows: words, columns, kind: kindOfKey } = engine.panel[keys];
-  const picture = element("svg", { class: "picture", "aria-hidden": "true" });
+  const picture = element("svg", { class: "scene", "aria-hidden": "true" });
   const hand = element("span", { class: "hand", "aria-hidden": "true" });
   const stage = element("div", { class: "stage" }, picture, hand);
   const answer = element("span");
@@ -76,7 +76,7 @@ export function planeOf(view) {
     const unit = Math.min(
       isNarrow ? 74 : 104,
       (width - EDGE - 14) / (right - left),
-      (innerHeight * 0.56) / (high - low),
+      (innerHeight * 0.52) / (high - low),
     );
     const x0 = (width + EDGE - unit * (right - left)) / 2 - left * unit;
     const foot = NAME + (high - low) * unit;
@@ -225,8 +225,9 @@ export function planeOf(view) {
   });
   hand.addEventListener("pointermove", (event) => {
     if (!dragging) return;
-    const { left, top } = stage.getBoundingClientRect();
-    const found = geo.under([event.clientX - left, event.clientY - top]);
+    const { left, top, width } = stage.getBoundingClientRect();
+    const scale = width / stage.clientWidth; // of a slide
+    const found = geo.under([(event.clientX - left) / scale, (event.clientY - top) / scale]);
     const to = found.map((x, axis) => Math.max(reach[axis][0], Math.min(reach[axis][1], Math.round(x * 10) / 10)));
     const cells = axes.map((n, axis) => [moves, n, String(to[axis])]);
     engine.edit(keys, cells, `plane ${held}`);

@@ -25,7 +25,7 @@ export function sentenceOf(view) {
   const moved = () => !rowOf(figure.outputs).every((x, c) => sameNumber(x, rowOf(figure.outputs, view.start)[c]));
 
   const lede = element("p", { class: "lede" });
-  const picture = element("svg", { class: "picture", "aria-hidden": "true" });
+  const picture = element("svg", { class: "scene", "aria-hidden": "true" });
   const becomes = element("svg", { class: "becomes", "aria-hidden": "true" });
   const described = element("p", { class: "unseen" });
   const asks = words.map((text, j) => {

@@ -10,7 +10,7 @@ const EDGE = 26; // px around the plane: beside it its numbers, under it their n
 const NAME = 24; // px for an axis's name
 const HEAD = 15; // px of an arrow's head
 const DEGREES = 180 / Math.PI;
-const CLAIM = "Two long arrows that point alike score high.";
+const CLAIM = "The nearer it points to a key, the higher that key scores.";
 
 export function turnOf(view) {
   const { engine, root, figure } = view;
@@ -20,7 +20,7 @@ export function turnOf(view) {
     engine.panel[keys].rows,
     engine.panel[keys].columns,
   ];
-  const picture = element("svg", { class: "picture", "aria-hidden": "true" });
+  const picture = element("svg", { class: "scene", "aria-hidden": "true" });
   const hand = element("span", { class: "hand", "aria-hidden": "true" });
   const stage = element("div", { class: "stage" }, picture, hand);
   const bars = element("svg", { class: "bars", "aria-hidden": "true" });
@@ -79,11 +79,7 @@ export function turnOf(view) {
     const isNarrow = root.dataset.layout === "narrow";
     const width = stage.clientWidth;
     const [[left, right], [low, high]] = reach;
-    const unit = Math.min(
-      isNarrow ? 52 : 84,
-      (width - EDGE - 14) / (right - left),
-      (innerHeight * (isNarrow ? 0.34 : 0.5)) / (high - low),
-    );
+    const unit = Math.min(isNarrow ? 52 : 84, (width - EDGE - 14) / (right - left), room(isNarrow) / (high - low));
     const x0 = (width + EDGE - unit * (right - left)) / 2 - left * unit;
     const foot = NAME + (high - low) * unit;
     const height = Math.round(foot + EDGE + NAME);
@@ -93,6 +89,13 @@ export function turnOf(view) {
     stage.style.height = `${height}px`;
     root.style.setProperty("--word", `${geo.size}px`);
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  }
+
+  // How high the plane may be; on a slide as high as with its sentence it fits there.
+  function room(isNarrow) {
+    const slide = root.closest(".slides .body");
+    if (isNarrow) return innerHeight * 0.34;
+    return slide ? slide.clientHeight * 0.62 : innerHeight * 0.46;
   }
 
   function axesOf() {
@@ -135,7 +138,7 @@ export function turnOf(view) {
     const taken = [...spots, tip].map((at) => boxAt(...at, 2 * HEAD, 2 * HEAD));
     const along = [...spots, tip].flatMap((end) => range(20).map((k) => mixed(origin, end, (k + 1) / 20)));
     const wide = (text, size) => text.length * size * 0.56;
-    const asks = `${asker} asks`;
+    const asks = "asks";
     const label = (at, text) => placed(geo, at, HEAD, wide(text, geo.size), geo.size, taken, along);
     const asked = label(tip, asks);
     const labels = spots.map((at, j) => label(at, words[j]));
@@ -159,8 +162,8 @@ export function turnOf(view) {
     const isNarrow = root.dataset.layout === "narrow";
     const wide = bars.clientWidth;
     const [line, gap, top] = isNarrow ? [30, 12, 22] : [40, 28, 26];
-    const label = Math.max(...words.map((text) => text.length)) * 11 + 14;
-    const number = 52;
+    const label = Math.max(...words.map((text) => text.length)) * 13 + 14;
+    const number = 60;
     const room = wide - label - 2 * number;
     const most = Math.max(...view.values[keys].map((key) => Math.hypot(...key))) * Math.hypot(...query()) || 1;
     const block = (title, y0, kind, of, written, zero, unit) => [
@@ -206,9 +209,10 @@ export function turnOf(view) {
   });
   hand.addEventListener("pointermove", (event) => {
     if (!isHeld) return;
-    const { left, top } = stage.getBoundingClientRect();
+    const { left, top, width } = stage.getBoundingClientRect();
+    const scale = width / stage.clientWidth; // of a slide
     const [x, y] = geo.at([0, 0]);
-    const to = [event.clientX - left - x, y - (event.clientY - top)];
+    const to = [(event.clientX - left) / scale - x, y - (event.clientY - top) / scale];
     if (Math.hypot(...to) > 4) turn(Math.round(turned(angleOf(from) - angleOf(to))), `turn ${takes}`);
   });
   const drop = () => {

@@ -434,3 +434,12 @@ def down_the_columns(x, w_q, w_k, w_v, j):
     A row belongs to a token, and it is the tokens that are asked for.
     """
     return _differences(x, w_q, w_k, w_v, j).norm(dim=0)
+
+
+@matters.misconception(reread="01#text-27", forms=[lambda *args: _differences(*args).norm(dim=-1).sum()])
+def one_length_for_all(x, w_q, w_k, w_v, j):
+    """This is one number for all the others together.
+
+    Each of them misses token j by itself: a distance for every token that is left, `dim=-1`.
+    """
+    return _differences(x, w_q, w_k, w_v, j).norm()

@@ -489,3 +489,55 @@ def values_too(q, k, v, temperature):
     Only what is compared is made equally long. Values are compared with nothing; their length is part of what is told.
     """
     return _attended(q / _lengths(q), k / _lengths(k), v / _lengths(v), temperature)
+
+
+@cosine.misconception(
+    reread="02#text-29",
+    forms=[lambda q, k, v, t: _attended(q, k, v, t * math.sqrt(q.size(-1)))],
+)
+def not_divided_by_lengths(q, k, v, temperature):
+    """The scores are not divided by the lengths of their query and key.
+
+    A dot product grows with both lengths, so a key that is twice as long scores twice as high. A cosine knows the angle
+    alone.
+    """
+    return _attended(q, k, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def lengths_added_up(q, k, v, temperature):
+    """The lengths are sums of the entries' sizes.
+
+    The length of an arrow is the root of the sum of its squares; only with that is the dot product a cosine.
+    """
+    q, k = (x / x.abs().sum(dim=-1, keepdim=True) for x in (q, k))
+    return _attended(q, k, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def temperature_after(q, k, v, temperature):
+    """The temperature divides the weights, after softmax.
+
+    The rows then sum to 1 divided by it, and their shares are as even as before. It has to divide the scores.
+    """
+    weights = torch.softmax(q / _lengths(q) @ (k / _lengths(k)).transpose(-2, -1), dim=-1) / temperature
+    return weights @ v, weights
+
+
+@cosine.misconception(reread="02#text-40")
+def cosines_over_queries(q, k, v, temperature):
+    """The softmax runs over the queries.
+
+    Each key then deals out one whole. It is a query that shares its attention among the keys: `dim=-1`.
+    """
+    return _attend(q / _lengths(q) @ (k / _lengths(k)).transpose(-2, -1) / temperature, v, dim=-2)
+
+
+@cosine.misconception(reread="02#text-36")
+def length_of_a_row_of_scores(q, k, v, temperature):
+    """Each row of scores is divided by its own length.
+
+    The lengths that are asked for are those of the query and of the key, before they meet.
+    """
+    scores = q @ k.transpose(-2, -1)
+    return _attended(q / _lengths(scores), k, v, temperature)

@@ -96,7 +96,7 @@ def is_same(one, other):
 
 def could_be_confused(a, b):
     """Whether two numbers are one to whoever rounds on the way."""
-    return abs(a - b) < max(APART, 0.02 * abs(b))
+    return abs(a - b) < max(APART, 0.02 * max(abs(a), abs(b)))
 
 
 def number(value):

@@ -125,8 +125,8 @@ def averaged(id, rng):
     module = torch.nn.MultiheadAttention(w, h, batch_first=True)
     _, made = module(torch.zeros(b, n, w), torch.zeros(b, m, w), torch.zeros(b, m, w))
     wrongs = [
-        ((b, h, n, m), slip("05.averaged", "unaveraged")),
-        ((n, m), slip("05.averaged", "unbatched")),
+        ((b, h, n, m), named("unaveraged", "That is for each head by itself; they have been averaged.")),
+        ((n, m), slip("02.query-shape", "unbatched")),
         ((b, m, n), TURNED),
         ((b, n, w), slip("02.cross-scores", "features")),
     ]

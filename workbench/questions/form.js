@@ -6,9 +6,9 @@ import { keysOf } from "../board/page/keys.js";
 export default { render };
 
 function render({ model, el }) {
-  const { options, size, asks } = model.get("question");
+  const { options, rows, size, asks } = model.get("question");
   const send = (text) => model.send({ guess: text });
-  const entry = options.length && size === 1 ? buttonsOf(options, send) : lineOf(options, size, asks, send);
+  const entry = options.length && size === 1 ? buttonsOf(options, send) : lineOf(options, rows, size, asks, send);
   const giveUp = button("Show me", () => send("show"));
   giveUp.className = "give-up";
   const verdict = element("div", { class: "verdict", role: "status" });
@@ -60,14 +60,16 @@ function buttonsOf(options, send) {
 }
 
 // A line for numbers, or a choice for each of several words.
-function lineOf(options, size, asks, send) {
+function lineOf(options, rows, size, asks, send) {
   const id = `guess-${Math.random().toString(36).slice(2)}`;
   const fields = options.length
-    ? Array.from({ length: size }, (_, i) => choiceOf(options, `word ${i + 1} of ${size}`))
+    ? Array.from({ length: size }, () => choiceOf(options))
     : [element("input", { id, autocomplete: "off", autocapitalize: "off", spellcheck: "false" })];
-  const how = element("p", { class: "how" }, asks);
-  const label = element("label", { for: options.length ? undefined : id }, "Your guess");
-  const form = element("form", { class: "entry" }, label, ...fields, element("button", {}, "Check"), how);
+  const named = options.length
+    ? fields.map((field, i) => element("label", { class: "choice" }, rows[i] ?? `word ${i + 1} of ${size}`, field))
+    : [element("label", { for: id }, "Your guess"), ...fields];
+  const how = element("p", { class: "how" }, options.length ? "" : asks);
+  const form = element("form", { class: "entry" }, ...named, element("button", {}, "Check"), how);
   const text = () => fields.map((field) => field.value).join(", ");
   function check(event) {
     event.preventDefault();
@@ -91,7 +93,8 @@ function lineOf(options, size, asks, send) {
   };
 }
 
-function choiceOf(options, name) {
-  const rows = ["", ...options].map((option) => element("option", { value: option }, option || "…"));
-  return element("select", { "aria-label": name }, ...rows);
+// None is left out: the browser says which one is missing.
+function choiceOf(options) {
+  const lines = ["", ...options].map((option) => element("option", { value: option }, option || "…"));
+  return element("select", { required: "" }, ...lines);
 }

@@ -25,7 +25,7 @@ class GuessForm(anywidget.AnyWidget):
     _esm = modules.joined(HERE / "form.js")
     _css = tokens(".attn-guess") + (HERE / "form.css").read_text(encoding="utf-8")
 
-    question = traitlets.Dict().tag(sync=True)  # options, size, asks
+    question = traitlets.Dict().tag(sync=True)  # options, rows, size, asks
     entered = traitlets.Unicode().tag(sync=True)
     verdict = traitlets.Unicode().tag(sync=True)  # HTML
     is_open = traitlets.Bool(True).tag(sync=True)  # the truth has not been shown
@@ -33,7 +33,12 @@ class GuessForm(anywidget.AnyWidget):
     def __init__(self, question, size, judge):
         self._id, self._judge, self.prediction = question.id, judge, None
         super().__init__(
-            question={"options": list(question.options), "size": size or 1, "asks": question.asks(size)},
+            question={
+                "options": list(question.options),
+                "rows": list(question.rows),
+                "size": size or 1,
+                "asks": question.asks(size),
+            },
         )
         for text in kept_guesses(question.id):
             self._answer(text)

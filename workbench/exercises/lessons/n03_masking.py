@@ -524,7 +524,6 @@ packed = function(
         "That is (batch, n, n).",
         "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join them by `&`.",
     ],
-    shows=(masks.causal_mask,),
 )
 
 

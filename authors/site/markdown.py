@@ -20,6 +20,7 @@ def mathml(formula, *, display=False):
     drawn = convert(formula, display="block" if display else "inline")
     drawn = re.sub(r"<mi>(?=(.|&#x\w+;)</mi>)", '<mi class="letter">', drawn)  # in italics; longer ones are names
     drawn = drawn.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
+    drawn = re.sub(r"<mi>(?:log|ln|exp|sin|cos)</mi>(?=<m(?!o))", r'\g<0><mspace width="0.17em"/>', drawn)
     return as_high_and_wide(drawn)
 
 

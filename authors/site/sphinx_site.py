@@ -111,6 +111,7 @@ def mend(target):
     """Give tables room of their own to scroll in, pictures their size and form for phones, pages their style."""
     for path in target.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
+        text = text.replace(' aria-label="Toggle hidden content"', "")  # its words say what is under it
         text = TABLE.sub(r'<div class="table-wrapper">\g<0></div>', text)
         text = PICTURE.sub(partial(sized, path.parent), text)
         text = STYLE_SHEET.sub(partial(inlined, target), text)

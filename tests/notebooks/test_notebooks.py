@@ -243,6 +243,23 @@ def a_question_is_never_folded_away(notebook):
 
 
 @rule
+def what_comes_out_below_a_question_waits_for_the_guess(notebook):
+    """Pages show what a cell gives, in JupyterLab it is run in passing: what is tagged answer is folded."""
+    asked = None
+    for cell in notebook.cells:
+        if (
+            cell.cell_type != "code"
+            or not cell.outputs
+            or {"answer", "filled", "nbval-ignore-output"} & set(tags(cell))
+        ):
+            asked = None
+        elif "predict" in tags(cell):
+            asked = cell.id
+        elif asked:
+            yield f"{cell.id} shows something right below {asked}, and is not tagged answer"
+
+
+@rule
 def cells_are_short(notebook):
     lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
     yield from (f"a code cell of {n} lines" for n in lengths if n > 20)

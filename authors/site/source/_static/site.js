@@ -300,7 +300,14 @@ function goToLinked() {
   const link = linked();
   if (link) goTo(link.now ? link.place : link.place.previousElementSibling);
 }
+// Who comes to a second reading by its heading, from the margin or a link, comes to read it.
+function unfoldLinked() {
+  const fold = document.querySelector("section:target > details.second-reading");
+  if (fold) fold.open = true;
+}
+unfoldLinked();
 window.addEventListener("hashchange", () => {
+  unfoldLinked();
   const link = linked();
   if (!link) return;
   link.place.take(link);

@@ -76,7 +76,7 @@ export function planeOf(view) {
     const unit = Math.min(
       isNarrow ? 74 : 104,
       (width - EDGE - 14) / (right - left),
-      (innerHeight * 0.52) / (high - low),
+      Math.max(innerHeight * 0.52, 218) / (high - low), // lower, and words would lie on each other
     );
     const x0 = (width + EDGE - unit * (right - left)) / 2 - left * unit;
     const foot = NAME + (high - low) * unit;

@@ -416,6 +416,16 @@ def test_truth_comes_with_the_last_step_and_goes_with_it(decks, show):
     assert heading.inner_text() == question
 
 
+def test_tick_of_what_was_checked_comes_with_the_last_step(open_deck):
+    page = open_deck("05_match_pytorch")
+    jump(page, slide_with(page, ".tick"))
+    tick = page.locator(SLIDE + ".tick")
+    for _ in range(page.locator(SLIDE + ".step").count()):
+        assert not tick.is_visible()
+        page.keyboard.press("PageDown")
+    assert tick.is_visible()
+
+
 def test_code_comes_by_a_key_without_the_wrong_answers(open_deck):
     page = open_deck("03_masking")
     jump(page, slide_with(page, ".choice"))

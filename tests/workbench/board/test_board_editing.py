@@ -567,6 +567,19 @@ def test_an_output_that_hears_nothing_of_a_new_word_keeps(page):
     assert number(board, "moved by 1st, column 1") > 0
 
 
+def test_words_are_of_the_sentence_that_was_chosen_last(page):
+    board = restarted(page, "other_word_figure")
+    hint = board.locator(".hint")
+    cell(board, "mask 1st → 3rd").focus()
+    press(board, "Enter", "Shift+ArrowDown")
+    assert re.fullmatch(r"It moves .*outputs\.", hint.inner_text())
+    sentences = board.get_by_role("combobox")
+    sentences.focus()
+    assert "moves" not in hint.inner_text()
+    sentences.select_option("I like milk")
+    assert re.fullmatch(r"1st keeps, 2nd keeps, 3rd moved by [\d.]+\.", hint.inner_text())
+
+
 def test_mask_board_shows_the_nan_and_its_gradient(page):
     board = restarted(page, "mask_board")
     cell(board, "scores, filled q0 → k1").focus()

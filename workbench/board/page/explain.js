@@ -96,13 +96,21 @@ function leafOf(view, piece) {
   return leaf;
 }
 
-/** How many cells of which shown panels these are, in words. */
+/** How many cells of which shown panels these are, in words; without those that say how far others moved. */
 export function counted({ engine, panels, shows }, cells) {
-  const isShown = (name) => panels[name] && shows(engine.panel[name]);
+  const isShown = (name) => panels[name] && shows(engine.panel[name]) && !engine.panel[name].zero;
   const titles = cells.filter(([name]) => isShown(name)).map(([name]) => engine.title(name));
   const called = (title) => (title.includes(",") ? `“${title}”` : title);
   const countOf = (title) => titles.filter((other) => other === title).length;
   return [...new Set(titles)].map((title) => `${countOf(title)} of ${called(title)}`).join(", ");
+}
+
+/** Of panels that have a word for 0, what each row does: "1st keeps, 2nd moved by 1.41." */
+export function keptOrMoved({ engine, shows }) {
+  const told = engine.panels.filter((panel) => panel.zero && shows(panel));
+  const row = (panel, i, x) => `${panel.rows[i]} ${x ? `${panel.title} ${written(x)}` : panel.zero}`;
+  const rows = told.flatMap((panel) => engine.values[panel.name].map(([x], i) => row(panel, i, x)));
+  return rows.length ? `${rows.join(", ")}.` : "";
 }
 
 /** What a change did, for whoever does not see it: the number that moved most, of the weights where they moved. */

@@ -1,7 +1,7 @@
 // What is looked at, marked, with its arithmetic in the line below; of an input, what it will move.
 
 import { element } from "./elements.js";
-import { counted, explained } from "./explain.js";
+import { counted, explained, keptOrMoved } from "./explain.js";
 
 export function lookingAt(view) {
   const { engine, root, why, hint } = view;
@@ -21,7 +21,7 @@ export function lookingAt(view) {
     show(pin);
   };
   root.addEventListener("focusout", (event) => {
-    if (root.contains(event.relatedTarget)) return;
+    if (root.contains(event.relatedTarget) && !choosesInstead(event.relatedTarget)) return;
     pin = null;
     show(null);
   });
@@ -48,7 +48,7 @@ export function lookingAt(view) {
     why.hidden = !found;
     root.classList.toggle("explained", Boolean(found));
     view.step();
-    hint.textContent = x === undefined ? idle : "";
+    hint.textContent = x === undefined ? afterChoosing() || idle : "";
     heard = hint.textContent;
     if (x === undefined) return;
     put("asked", [view.asked]);
@@ -60,6 +60,16 @@ export function lookingAt(view) {
     }
     if (!found?.sources.length) markMoves(name, i, j, found);
   };
+
+  // From an input, of which is said what it moves, to a menu: what is said next is of that.
+  function choosesInstead(node) {
+    return pin && !engine.panel[pin[0]].does && node.closest(".choices");
+  }
+
+  function afterChoosing() {
+    const isChosen = engine.controls.some(({ title }) => view.said.textContent.startsWith(`${title} is now `));
+    return isChosen ? keptOrMoved(view) : "";
+  }
 
   function markMoves(name, i, j, found) {
     // of an input, or of what was made from nothing

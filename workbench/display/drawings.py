@@ -259,7 +259,7 @@ class Pen:
         )
 
     def head(self, x, y, size, ink):
-        """An arrow's head whose point is there, downwards."""
+        """An arrow's head whose point is there, downwards; of a size below 0, upwards."""
         points = " ".join(
             f"{self.x + a:.1f},{b:.1f}" for a, b in ((x, y), (x - 0.62 * size, y - size), (x + 0.62 * size, y - size))
         )
@@ -629,8 +629,8 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
 def sentence(pen, state, states):
     """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says, missing.
 
-    shares: per cents under the words; fetched: chips under the words, of which `found` is filled; asks: what the last
-    one looks for.
+    shares: per cents under the words; fetched: chips under the words, of which `found` is filled; counted: each place's
+    number there; asks: what the last one looks for.
     """
     words = state["words"]
     inks = {int(k): v for k, v in (state.get("inks") or {}).items()}
@@ -672,13 +672,16 @@ def sentence(pen, state, states):
     shares = state.get("shares") or []
     for i, (share, shown) in enumerate(zip(shares, per_cents(shares), strict=True)):
         pen.text(place[i], base + 62, shown, size=34, weight=650, ink="quiet" if share is None else "weights")
+    for i in range(len(words)) if state.get("counted") else []:
+        pen.text(place[i], base + 62, str(i), size=LEAST, ink="quiet")
     for i, one in enumerate(state.get("fetched") or []):
         if one is None:
             continue
         hit = i == state.get("found")
         a, b = place[i] - 14, place[i - 1] + 16
         if i:
-            pen.curved((a, base + 20), (a, base + 68), (b, base + 68), (b, base + 20), "weights", 5)
+            pen.curved((a, base + 20), (a, base + 68), (b, base + 68), (b, base + 28), "weights", 5)
+            pen.head(b, base + 12, -18, "weights")  # upwards, to the word that is fetched
         wide = max(96, 19 * len(one) + 24)
         pen.box(
             place[i] - wide / 2, base + 78, wide, 50, colour("key") if hit else soft("key", 14), edge="key", round=10

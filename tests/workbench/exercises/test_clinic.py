@@ -899,7 +899,8 @@ def test_every_patient_has_its_cells_with_its_code_ready(notebook):
 
 
 def test_the_worked_patient_is_right_but_for_the_missing_line(notebook, names):
-    run_cells(notebook, names, "patient-first", "examine", "my-line-filled", "mended", "first-try", "exercise-6-3")
+    run_cells(notebook, names, "patient-first", "examine", "my-line-filled", "mask-earlier", "my-mended", "mended")
+    run_cells(notebook, names, "first-try", "exercise-6-3")
     assert "patient 6.4" in part(names["first_try"], "Test") and "2 of 3 right" in str(names["first_try"])
     assert names["first_try"].misconception == "condemns-others"
 

@@ -113,7 +113,7 @@ class Prediction:
         self.comment = self._words_on_its_size(mine) or _meant_in_percent(mine, wanted, within)
         if self.comment:
             return "unreadable"
-        self.comment = _difference(question.form, mine, wanted, within)
+        self.comment = _several_for_one(self.guess, self.truth) or _difference(question.form, mine, wanted, within)
         return "wrong"
 
     def _wrong_slips(self):
@@ -312,6 +312,21 @@ def _difference(form, mine, wanted, within):
     if wrong == len(wanted):
         return "None of the numbers is right." if wrong > 2 else "Neither of the two numbers is right."
     return f"{wrong} of {len(wanted)} numbers {'is' if wrong == 1 else 'are'} not right."
+
+
+def _several_for_one(guess, truth):
+    """What is said to several results of a call, of which one is asked for, or ""."""
+    if not (isinstance(guess, list | tuple) and len(guess) > 1 and hasattr(truth, "tolist")):
+        return ""
+    of_tensors = [getattr(part, "ndim", 0) > 0 for part in guess]
+    if all(of_tensors):  # which may be the rows of one
+        rows = {getattr(part, "shape", None) for part in guess}
+        return "" if rows == {truth.shape[1:]} else f"It is {len(guess)} tensors; one is asked for."
+    if not (isinstance(guess, tuple) and any(of_tensors)):
+        return ""
+    several = "pair" if len(guess) == 2 else f"tuple of {len(guess)}"
+    kinds = " and ".join(type(part).__name__ for part in guess)
+    return f"It is a {several}, {kinds}; one tensor is asked for."
 
 
 def _set_difference(mine, wanted):

@@ -362,6 +362,9 @@ def test_a_blank_is_compared_to_the_precision_of_float32():
         (torch.eye(3), torch.eye(3).bool(), "True and False are asked for"),
         (torch.eye(3).bool(), ~torch.eye(3).bool(), "9 of 9 are not right"),
         ([[1.0], [1.0, 2.0]], torch.ones(2, 2), "different lengths"),
+        ((torch.ones(2, 3), torch.ones(2, 2)), torch.zeros(2, 3), "It is 2 tensors; one is asked for."),
+        ((torch.ones(2, 3), (torch.ones(2, 2), 5)), torch.zeros(2, 3), "It is a pair, Tensor and tuple; one tensor"),
+        ([torch.ones(3), torch.ones(3)], torch.zeros(2, 3), "None of the numbers"),
     ],
 )
 def test_shape_and_kind_of_a_blank_are_part_of_the_answer(mine, truth, told):

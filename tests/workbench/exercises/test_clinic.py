@@ -524,6 +524,27 @@ def test_what_is_wrong_with_a_test_has_a_name():
     assert check("6.5", lambda attention: not BUGS["6.5"].answer[3](attention)).misconception == "upside-down"
 
 
+def test_a_test_that_compares_with_wrong_mended_code_is_told():
+    def mended(q, k, v, mask=None):
+        return correct.by_library(q, k, v, mask) * 2
+
+    def detects(attention):
+        q, k, v = torch.randn(3, 2, 4, 6)
+        return not torch.allclose(attention(q, k, v), mended(q, k, v), atol=1e-4)
+
+    assert "your mended code" in part(check("6.1", ..., ..., mended, detects), "Test")
+
+
+def test_a_shape_is_spoken_of_where_only_shapes_are_looked_at():
+    def others_are_heard(attention):
+        q, k, v = torch.randn(3, 2, 4, 6)
+        return not torch.allclose(attention(q, k, v)[:1], attention(q[:1], k[:1], v[:1]), atol=1e-4)
+
+    told = check("6.1", others_are_heard)
+    assert told.misconception != "sees-nothing" and "shape" not in part(told, "Test")
+    assert check("6.1", reports_another_shape("6.1")).misconception == "sees-nothing"
+
+
 def test_who_condemns_others_twice_is_told_with_whom_to_begin():
     def merely_compares(attention):
         q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
@@ -878,7 +899,8 @@ def test_every_patient_has_its_cells_with_its_code_ready(notebook):
 
 
 def test_the_worked_patient_is_right_but_for_the_missing_line(notebook, names):
-    run_cells(notebook, names, "patient-first", "examine", "my-line-filled", "mended", "first-try", "exercise-6-3")
+    run_cells(notebook, names, "patient-first", "examine", "my-line-filled", "mask-earlier", "my-mended", "mended")
+    run_cells(notebook, names, "first-try", "exercise-6-3")
     assert "patient 6.4" in part(names["first_try"], "Test") and "2 of 3 right" in str(names["first_try"])
     assert names["first_try"].misconception == "condemns-others"
 

@@ -50,6 +50,12 @@ def test_a_test_that_says_too_much_is_told():
     assert "no relative of its patient" in night.summary and "too much" in night.summary
 
 
+def test_a_test_that_misses_its_own_stranger_is_named():
+    night = night_shift([named("6.1", lambda attention: False), LIBRARYS[1]])
+    assert "gets past the test for 6.1." in night.summary
+    assert "gets past" not in night_shift(LIBRARYS).summary
+
+
 def test_a_test_that_raises_or_takes_something_else_breaks_nothing():
     night = night_shift([named("6.7", lambda attention: 1 / 0), named("6.8", lambda attention: attention(1))])
     assert night.summary.startswith("0 of 12")

@@ -104,12 +104,12 @@ def _shown():
     heads = {"parts": STORED, "sparse": True}
     weights = cache.shared_weights("q used", "k used", "hears", of="of", fault="fault", read="read", **HEADS)
     words = {"kind": "weights", "rows": ("0", "1", "2", "3"), "columns": READ}
-    off = {"kind": "scores", "at": (4, 1), "sparse": True, "wires": ()}
-    stored = {"kind": "scores", "rows": (), "at": (3, 2)}
+    off = {"kind": "scores", "at": (2, 1), "sparse": True, "wires": ()}
+    stored = {"kind": "scores", "rows": (), "at": (4, 2)}
     return [
-        Step("keys", cache.kept_rows("k used", **kept), "keys that are kept", at=(2, 1), gap=2, **heads),
-        Step("values", cache.kept_rows("v", **kept), "values that are kept", at=(3, 1), gap=1, **heads),
+        Step("keys", cache.kept_rows("k used", **kept), "keys that are kept", at=(3, 1), gap=2, **heads),
+        Step("values", cache.kept_rows("v", **kept), "values that are kept", at=(4, 1), gap=1, **heads),
         Step("off by", cache.max_difference("out", "full", read="read"), "difference", **off),
-        Step("weights", weights, "weights in each head", at=(2, 2), sparse=True, **words),
+        Step("weights", weights, "weights in each head", at=(3, 2), sparse=True, **words),
         Step("stored", cache.count("keys", "values"), "numbers stored", **stored),
     ]

@@ -27,11 +27,9 @@ def judge(bug, answer):
         bug.solved = True
         return Verdict(bug.id, "correct", None, f"{bug.name}. {bug.story}")
     with Worker() as worker:
-        parts = [
-            judge_diagnosis(bug, line, fault),
-            judge_fix(bug, mended, worker),
-            judge_test(bug, detects, worker),
-        ]
+        fix = judge_fix(bug, mended, worker)
+        test = blamed_on(fix, mended, detects, judge_test(bug, detects, worker))
+        parts = [judge_diagnosis(bug, line, fault), fix, test]
         printed = worker.printed().strip()
     bug.solved = bug.solved or all(part.state == "right" for part in parts)
     status, message = _in_words(bug, parts, is_begun=not (is_unanswered(line) and is_unanswered(fault)))
@@ -173,6 +171,31 @@ def _wrong_in_training(mended, trial, worker):
     except OutOfTime:
         return Part("Mended", "wrong", f"in training it had not come back after {runner.LIMIT_S:g} seconds.")
     return None
+
+
+def blamed_on(fix, mended, detects, test):
+    """Return the part on the test; where it condemns right code by comparing with wrong mended code, it says so."""
+    if fix.state == "right" or test.misconception not in CONDEMN_RIGHT_CODE or not _calls(detects, mended):
+        return test
+    words = "It condemns right code, as it compares with your mended code, which is not right yet. Mend that first."
+    return Part("Test", "wrong", words, "compares-with-wrong-code")
+
+
+CONDEMN_RIGHT_CODE = ("always", "upside-down", "condemns-right")
+
+
+def _calls(function, other):
+    """Whether a function names the other, as a global or from around it."""
+    code = getattr(function, "__code__", None)
+    if code is None or not callable(other):
+        return False
+    names, inner = set(), [code]
+    while inner:
+        code = inner.pop()
+        names.update(code.co_names)
+        inner += [part for part in code.co_consts if hasattr(part, "co_code")]
+    around = [cell.cell_contents for cell in function.__closure__ or () if cell != type(cell)()]
+    return any(thing is other for thing in [*map(function.__globals__.get, names), *around])
 
 
 def same_code(one, other):

@@ -26,6 +26,7 @@ class Evidence:
     calls: list = field(default_factory=list)  # {name: argument} of each call that fits the interface
     n_calls: int = 0  # of all calls, also those that do not fit
     notices_zeros: bool = True  # whether it would report an implementation that returns nothing but zeros
+    notices_noise: bool = True  # whether it would report one that returns other random numbers with each call
 
     @property
     def caught(self):
@@ -57,7 +58,8 @@ def judge_test(bug, detects, worker):
         for group, name, code in candidates(bug):
             evidence.reported[group][name] = _reports(bug, detects, code, group, evidence, worker)
         if not any(evidence.reported_in(group) for group in evidence.reported):
-            evidence.notices_zeros = _reports(bug, detects, zeros_of(bug), "decoys", evidence, worker)
+            evidence.notices_zeros = _reports(bug, detects, changed(bug, _zeros), "decoys", evidence, worker)
+            evidence.notices_noise = _reports(bug, detects, changed(bug, _noise), "decoys", evidence, worker)
     except Stub:
         return OPEN_TEST
     except Refused as refused:
@@ -139,17 +141,25 @@ def watched(implementation, interface, evidence, raised):
     return implementation
 
 
-def zeros_of(bug):
-    """Return correct code whose output is multiplied by 0."""
+def changed(bug, change):
+    """Return correct code whose output is changed."""
     correct = bug.interface.correct[0]
     if not isinstance(correct, type):
-        return lambda *args, **kwargs: correct(*args, **kwargs) * 0
+        return lambda *args, **kwargs: change(correct(*args, **kwargs))
 
-    class Zeros(correct):
+    class Changed(correct):
         def forward(self, *args):
-            return super().forward(*args) * 0
+            return change(super().forward(*args))
 
-    return Zeros
+    return Changed
+
+
+def _zeros(output):
+    return output * 0
+
+
+def _noise(output):
+    return output * 0 + torch.randn(output.shape, dtype=output.dtype)
 
 
 def part_of(bug, evidence):
@@ -242,6 +252,15 @@ def sees_nothing(evidence):
 
     A shape alone does not tell right from wrong: nearly every fault of this clinic has the right one. Look at numbers.
     """
+    return not (evidence.notices_zeros or evidence.notices_noise)
+
+
+def lets_zeros_pass(evidence):
+    """It lets even a function pass that returns zeros.
+
+    What it compares is the same in right code, in the patient and among zeros. On which input do the patient's numbers
+    differ from the right ones?
+    """
     return not evidence.notices_zeros
 
 
@@ -277,4 +296,4 @@ def _seen_in_reports(*signs):
 
 
 FIRST = _seen_in_reports(never_called, always, upside_down, sees_nothing)  # before those of one bug
-LAST = _seen_in_reports(condemns_right, condemns_others, only_this_one)
+LAST = _seen_in_reports(condemns_right, condemns_others, only_this_one, lets_zeros_pass)

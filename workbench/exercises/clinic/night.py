@@ -85,6 +85,8 @@ class Night:
         self.chart = Chart(written.values(), self.strangers)
         heard = dict(zip(written, self.chart.rows.values(), strict=True))
         self.told = {letter: self._told(i, heard) for i, letter in enumerate(WHO)}
+        own = {family: letter for letter, (family, _) in WHO.items()}
+        self._silent = [id for id in written if id not in self.told[own[id]]]
         self.chart.below = "who it is", [self._word(letter) for letter in WHO]
 
     def __getitem__(self, letter):
@@ -110,6 +112,8 @@ class Night:
             said.append("✗: a test says True of one who is no relative of its patient.")
         if any(word.endswith("?") and word != "?" for word in words):
             said.append("Where two tests say True, one of them says too much.")
+        if self._silent:
+            said.append(f"A stranger with its fault gets past the test for {', '.join(self._silent)}.")
         if self._missing:
             said.append(f"Still to be written: the tests for {', '.join(self._missing)}.")
         elif "?" in words:

@@ -73,17 +73,6 @@ def test_other_screens_show_the_same_scaled(open_deck, size):
     assert page.evaluate(LOOK_AT_ALL) == []
 
 
-def test_timing_plot_can_be_read_whatever_was_measured(open_deck):
-    page = open_deck("05_match_pytorch")
-    plot = page.locator("img.drawing[alt^='Time on this machine']")
-    here = page.evaluate("(img) => Reveal.getSlides().indexOf(img.closest('section')) + 1", plot.element_handle())
-    for times in ([0.15, 0.5, 2, 7.8], [0.002, 0.002, 0.002, 0.003], [500, 9e3, 9e4, 3e6]):
-        words = {"title": "Time on this machine", "xlabel": "tokens", "ylabel": "ms"}
-        drawn = curves([128, 256, 512, 1024], {"ours": times}, **words, log_x=True, log_y=True)
-        plot.evaluate("(img, html) => (img.outerHTML = html)", build.outputs.drawing(drawn))
-        assert page.evaluate(LOOK_AT_ALL, here) == [], drawn.description
-
-
 def test_slide_shrinks_what_does_not_fit_then_scrolls(show, tmp_path):
     notebook = made(("# Without a picture\n\nShort.", "slide"), ("## Next\n\nShort.", "slide"))
     nbformat.write(notebook, tmp_path / "small.ipynb")

@@ -251,7 +251,7 @@ def test_clicker_shows_the_answer_whatever_was_guessed(lecture):
     ("guess", "python"),
     [
         *((text, text) for text in ("True", "'tea'", "0.47", ".5", "1e-3", "(2,3)", "[[1, 2], [3, 4]]")),
-        *((text, f'"{text}"') for text in ("tea", "-inf", "47 %", "0,47", "1/3", "[2 2]", "torch.Size([3, 4])", "05")),
+        *((text, f'"{text}"') for text in ("milk", "-inf", "47 %", "0,47", "1/3", "[2 2]", "torch.Size([3, 4])", "05")),
         ("−2", "-2"),
     ],
 )

@@ -845,6 +845,7 @@ def test_undo_and_a_task_done_survive_a_reload(reader):
         board.get_by_label(f"mask q1 → k{column}").click()
     done = board.locator(".task").first.inner_text()
     page.reload()
+    board.locator(".task").first.wait_for()  # its fold is open as it was
     assert board.locator(".task").first.inner_text() == done and "✓" in done
     board.get_by_role("button", name="Undo").click()
     assert board.get_by_label("mask q1 → k3").get_attribute("aria-pressed") == "true"

@@ -300,6 +300,16 @@ function goToLinked() {
   const link = linked();
   if (link) goTo(link.now ? link.place : link.place.previousElementSibling);
 }
+// Which second readings are open, this tab keeps.
+const folds = all("details.second-reading");
+const unfolded = store(sessionStorage, `${page}:unfolded`);
+for (const fold of folds) {
+  if (unfolded.get()?.includes?.(fold.parentElement.id)) fold.open = true;
+  fold.addEventListener("toggle", () =>
+    unfolded.set(folds.filter((one) => one.open).map((one) => one.parentElement.id)),
+  );
+}
+
 // Who comes to a second reading by its heading, from the margin or a link, comes to read it.
 function unfoldLinked() {
   const fold = document.querySelector("section:target > details.second-reading");

@@ -51,6 +51,29 @@ export function gripOf(view, { at, held = cellAt(view, at), least, most, step, w
   };
 }
 
+/** What a hand drags on a stage: move([x, y], take) in the stage's own pixels; each take is one step of undo. */
+export function dragOn(stage, hand, move) {
+  let takes = 0;
+  let isHeld = false;
+  hand.addEventListener("pointerdown", (event) => {
+    takes += 1;
+    isHeld = true;
+    hand.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  hand.addEventListener("pointermove", (event) => {
+    if (!isHeld) return;
+    const { left, top, width } = stage.getBoundingClientRect();
+    const scale = width / stage.clientWidth; // of a slide
+    move([(event.clientX - left) / scale, (event.clientY - top) / scale], takes);
+  });
+  const drop = () => {
+    isHeld = false;
+  };
+  hand.addEventListener("pointerup", drop);
+  hand.addEventListener("pointercancel", drop);
+}
+
 const cellAt = ({ engine }, at) => ({
   of: (values) => values[at[0]][at[1]][at[2]],
   put: (x, gesture) => engine.put(...at, x, gesture),

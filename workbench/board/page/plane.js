@@ -2,7 +2,7 @@
 // Where the figure names outputs, a ring shows what the query's word becomes of what it hears.
 
 import { element, worded } from "./elements.js";
-import { gripOf, shortly } from "./grip.js";
+import { dragOn, gripOf, shortly } from "./grip.js";
 import { range, trimmed } from "./numbers.js";
 
 const EVERY = 2; // from one line of equal score to the next
@@ -215,28 +215,12 @@ export function planeOf(view) {
 
   // ---- dragging the key itself; keys and whoever hears it have the two sliders
 
-  let held = 0;
-  let dragging = false;
-  hand.addEventListener("pointerdown", (event) => {
-    held += 1;
-    dragging = true;
-    hand.setPointerCapture(event.pointerId);
-    event.preventDefault();
-  });
-  hand.addEventListener("pointermove", (event) => {
-    if (!dragging) return;
-    const { left, top, width } = stage.getBoundingClientRect();
-    const scale = width / stage.clientWidth; // of a slide
-    const found = geo.under([(event.clientX - left) / scale, (event.clientY - top) / scale]);
+  dragOn(stage, hand, (at, take) => {
+    const found = geo.under(at);
     const to = found.map((x, axis) => Math.max(reach[axis][0], Math.min(reach[axis][1], Math.round(x * 10) / 10)));
     const cells = axes.map((n, axis) => [moves, n, String(to[axis])]);
-    engine.edit(keys, cells, `plane ${held}`);
+    engine.edit(keys, cells, `plane ${take}`);
   });
-  const drop = () => {
-    dragging = false;
-  };
-  hand.addEventListener("pointerup", drop);
-  hand.addEventListener("pointercancel", drop);
 
   let last = null;
   function update() {

@@ -2,7 +2,7 @@
 // what each key scores and which share of it is heard. It only turns: it stays as long as it is.
 
 import { element, worded } from "./elements.js";
-import { gripOf, shortly } from "./grip.js";
+import { dragOn, gripOf, shortly } from "./grip.js";
 import { range, trimmed } from "./numbers.js";
 import { boxAt, mixed, placed } from "./plane.js";
 
@@ -199,27 +199,11 @@ export function turnOf(view) {
 
   // ---- turning by the tip; keys and whoever hears it have the slider
 
-  let takes = 0;
-  let isHeld = false;
-  hand.addEventListener("pointerdown", (event) => {
-    takes += 1;
-    isHeld = true;
-    hand.setPointerCapture(event.pointerId);
-    event.preventDefault();
-  });
-  hand.addEventListener("pointermove", (event) => {
-    if (!isHeld) return;
-    const { left, top, width } = stage.getBoundingClientRect();
-    const scale = width / stage.clientWidth; // of a slide
+  dragOn(stage, hand, ([left, top], take) => {
     const [x, y] = geo.at([0, 0]);
-    const to = [(event.clientX - left) / scale - x, y - (event.clientY - top) / scale];
-    if (Math.hypot(...to) > 4) turn(Math.round(turned(angleOf(from) - angleOf(to))), `turn ${takes}`);
+    const to = [left - x, y - top];
+    if (Math.hypot(...to) > 4) turn(Math.round(turned(angleOf(from) - angleOf(to))), `turn ${take}`);
   });
-  const drop = () => {
-    isHeld = false;
-  };
-  hand.addEventListener("pointerup", drop);
-  hand.addEventListener("pointercancel", drop);
 
   let last = null;
   function update() {

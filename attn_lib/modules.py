@@ -133,9 +133,9 @@ class MultiHeadAttention(nn.Module):
         if theirs.bias_k is not None or theirs.add_zero_attn:
             raise ValueError("add_bias_kv=True and add_zero_attn=True have no counterpart in this module")
         bias = theirs.in_proj_bias is not None
-        ours = cls(
-            theirs.embed_dim, theirs.num_heads, kdim=theirs.kdim, vdim=theirs.vdim, bias=bias, dropout=theirs.dropout
-        ).to(theirs.out_proj.weight)
+        options = {"kdim": theirs.kdim, "vdim": theirs.vdim, "bias": bias, "dropout": theirs.dropout}
+        with theirs.out_proj.weight.device:
+            ours = cls(theirs.embed_dim, theirs.num_heads, **options).to(theirs.out_proj.weight.dtype)
         if theirs.in_proj_weight is not None:  # one matrix of three stacked blocks
             weights = theirs.in_proj_weight.chunk(3)
         else:  # kept apart because kdim or vdim differs from embed_dim

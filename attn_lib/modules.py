@@ -11,9 +11,10 @@ from .functional import merge_heads, scaled_dot_product_attention, split_heads
 def _dtype_of(projection):
     """What a module's inputs must be, or None where autocast or another kind of layer sees to that."""
     weight = getattr(projection, "weight", None)
-    if not isinstance(weight, torch.Tensor) or torch.is_autocast_enabled(weight.device.type):
+    if not isinstance(weight, torch.Tensor):
         return None
-    return weight.dtype
+    kind = weight.device.type  # `meta` knows no autocast
+    return None if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind) else weight.dtype
 
 
 class AttentionHead(nn.Module):

@@ -69,9 +69,8 @@ def alibi_bias(num_heads, n_queries, n_keys=None, *, device=None):
     check_count("n_queries", n_queries, least=0)
     check_count("n_keys", n_keys, least=0)
     power = 2 ** (int(num_heads).bit_length() - 1)  # the largest power of two among the heads
-    steps = torch.arange(1, power + 1, device=device) * 8 / power
-    rest = torch.arange(num_heads - power, device=device) * 8 / power + 4 / power  # every second of twice as many
-    queries = torch.arange(n_queries, device=device) + n_keys - n_queries  # the last one stands at the last key
+    rest = torch.arange(0.5, num_heads - power + 0.5, device=device)  # every second step of twice as many
+    slopes = 0.5 ** (torch.cat([torch.arange(1, power + 1, device=device), rest]) * 8 / power)
+    queries = torch.arange(n_keys - n_queries, n_keys, device=device)  # the last one stands at the last key
     distances = (queries[:, None] - torch.arange(n_keys, device=device)).abs()  # (n_queries, n_keys)
-    slopes = 0.5 ** torch.cat([steps, rest])
     return slopes[:, None, None] * -distances  # (heads, n_queries, n_keys)

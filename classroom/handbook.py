@@ -7,11 +7,11 @@ from pathlib import Path
 
 import nbformat
 
+from authors.lessons import NOTEBOOKS, ROOT, lessons
 from workbench.chosen import numbers
 from workbench.display.show import marked
 
 from .exam.paper import as_page, printed
-from .lessons import NOTEBOOKS, ROOT, lessons
 
 GUIDE = NOTEBOOKS / "INSTRUCTORS.md"
 FOR_ALL = "https://arxiv.org/abs/1706.03762 "  # Attention Is All You Need

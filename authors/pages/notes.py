@@ -2,7 +2,7 @@
 
 {"minutes": 2, "say": "where to point, what to change live", "ask": "the question for the hall [its answer]"}
 
-`python -m authors.deck.notes`, which `course.py refresh` calls, brings the slides that INSTRUCTORS.md names up to date.
+`python -m authors.pages.notes`, which `course.py refresh` calls, keeps the slides that INSTRUCTORS.md names up to date.
 """
 
 import re

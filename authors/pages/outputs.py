@@ -25,10 +25,10 @@ from workbench.display.plots import Figure, place_legend
 from workbench.places import COPY_VARIABLE
 from workbench.predict import Blank, Prediction
 
-from ..site import boards_in_pages
+from . import boards_in_pages
 
 # Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
-PREAMBLE = "from authors.deck import outputs as _deck; _deck.prepare()"
+PREAMBLE = "from authors.pages import outputs as _deck; _deck.prepare()"
 LARGER = 0.735  # of a figure's size; its letters, which stay as they are, then take up more of it
 
 

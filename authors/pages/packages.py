@@ -1,4 +1,4 @@
-"""Programs of npm's registry that authors use: `python -m authors.packages biome check --write`."""
+"""Programs of npm's registry that authors use: `python -m authors.pages.packages biome check --write`."""
 
 import os
 import sys

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COURSE = (  # what the zip holds: the course as it is
     *("README.md", "CONTRIBUTING.md", "*.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "biome.json"),
-    *("attn_lib", "workbench", "authors", "deploy", "img", "notebooks", "tests", "benchmarks", "commands", ".binder"),
-    ".devcontainer",
+    *("attn_lib", "workbench", "authors", "classroom", "img", "notebooks", "tests", "benchmarks", "commands"),
+    *(".binder", ".devcontainer"),
 )
 ZIP = "attention.zip"
 ON_COLAB = """\

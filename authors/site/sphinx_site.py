@@ -15,17 +15,17 @@ from sphinx.cmd.build import build_main
 from workbench.board.lessons import sentence_figure
 from workbench.display.colours import tokens
 
-from .. import faces, packages
 from ..lessons import lessons
-from . import boards_in_pages, cards, record
+from ..pages import boards_in_pages, faces, packages
+from ..pages.ways_to_run import ZIP, pack, ways_in, write_for_colab
+from . import cards, record
 from .lesson_page import STANDING, LessonPage
-from .ways_to_run import ZIP, pack, ways_in, write_for_colab
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SOURCE = HERE / "source"
 BUILD = ROOT / "build"
-OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
+OTHERS = ("notebooks/INSTRUCTORS.md", "classroom/hub/README.md")
 
 
 def lay_out(source):

@@ -24,7 +24,7 @@ from .submissions.owners import WHO_FILE, Roster, assign_students, read_answers,
 from .submissions.submission import choose, submissions_in
 from .submissions.times import DEADLINES_FILE, TIMES_FILE, read_deadlines, read_times, set_times
 
-DEPENDS_ON = "attn_lib", "workbench", "authors/grade", "notebooks"  # what a verdict may change with
+DEPENDS_ON = "attn_lib", "workbench", "classroom/grade", "notebooks"  # what a verdict may change with
 CACHE = ".judged"  # a folder beside the tables: what was judged once is not judged again
 ENDED = "not judged: grading ended without a word while it ran. Look into it; --again judges it all the same"
 UNJUDGED = "not judged: the judge's process ended. Grade once more"

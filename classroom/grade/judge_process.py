@@ -19,7 +19,7 @@ class Refused(Exception):
 class JudgeProcess:
     """A process that judges one submission after the other; if it ends, a new one is started for the next."""
 
-    command = (sys.executable, "-m", "authors.grade.judge_process")
+    command = (sys.executable, "-m", "classroom.grade.judge_process")
 
     def __init__(self, limits, seed, unconfined=False):
         self.options = json.dumps({"limits": asdict(limits), "seed": seed, "unconfined": unconfined})

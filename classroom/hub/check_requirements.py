@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {"git": "git", "useradd": "passwd", "setpriv": "util-linux"}
 NODE = 20  # the proxy's oldest
 

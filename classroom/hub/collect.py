@@ -26,7 +26,7 @@ import homes
 import roster
 import spawners
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PLACE = "attention/handed-in"  # in a student's home; jupyterhub_config.py tells the notebook
 FEEDBACK = "attention/my/feedback"  # beside the notebooks, where the list of files shows it
 LIVE = ".attention-live"  # there check adds a line for each verdict; cli.py puts the folder into new homes

@@ -1,7 +1,7 @@
 """course.py hub hall: votes by phone for lecture halls whose network keeps devices apart.
 
-The vote server of authors/hall, as a relay: a lecturer's deck connects to it from wherever it is, with the secret that
-this prints, keeps every right answer, and gives the orders. Put it behind TLS at a path of its own (Caddy:
+The vote server of classroom/hall, as a relay: a lecturer's deck connects to it from wherever it is, with the secret
+that this prints, keeps every right answer, and gives the orders. Put it behind TLS at a path of its own (Caddy:
 `redir /hall /hall/` and `handle_path /hall/* { reverse_proxy 127.0.0.1:8088 }`).
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import roster
 
-SERVER = Path(__file__).resolve().parent.parent / "authors/hall/server.py"
+SERVER = Path(__file__).resolve().parents[2] / "classroom/hall/server.py"
 PORT = int(os.environ.get("COURSE_HALL_PORT", "8088"))
 NOBODY = "nobody"  # whose rights are enough to serve phones
 

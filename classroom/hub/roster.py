@@ -22,7 +22,7 @@ import bcrypt
 from jupyterhub import orm
 from nativeauthenticator.orm import UserInfo
 
-STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parent.parent / ".hub")
+STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parents[2] / ".hub")
 TEACHERS = "teachers"  # a group; values.yaml says what its role may
 GONE = "removed-"  # before the number in a user's cookie: the hub keeps the number, for when they come back
 FIELDS = ("id", "name", "email")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from workbench.chosen import chosen
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PLACE = Path(sys.prefix) / "hub"
 EDITION, HOOKS, SETTINGS = PLACE / "edition", PLACE / "hooks", PLACE / "gitconfig"
 FOLDER = "attention"  # in the student's home

@@ -7,8 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 from paths import ROOT
 
-from authors import handbook
 from authors.lessons import lessons
+from classroom import handbook
 from workbench import copies
 from workbench.chosen import chosen
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import nbformat
 
+from authors.pages.notes import slide_numbers
 from workbench.display.colours import tokens
 from workbench.display.show import framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.sections import TITLES, section_in_words
 
-from ...deck.notes import slide_numbers
 from ..grade_answer import RUN_ENDINGS
 from ..submissions.extract import NOTEBOOKS
 from .points import number, total

@@ -20,7 +20,7 @@ SANDBOX = Path(__file__).resolve().parent
 SEEN = (  # of the course; the packages around the worker are no more than their names
     ROOT / "attn_lib",
     ROOT / "workbench",
-    *(package / "__init__.py" for package in SANDBOX.parents if package.is_relative_to(ROOT / "authors")),
+    *(package / "__init__.py" for package in SANDBOX.parents if package.is_relative_to(ROOT / "classroom")),
     SANDBOX,
 )
 NOBODY = 65534
@@ -119,7 +119,7 @@ class Host:
                 os.chown(self.folder, self.user, self.user)
         options = {"control": theirs.fileno(), "folder": self.folder or STUDENTS, "user": self.user}
         options["limits"] = self.limits.for_the_system(self.user)
-        command = [sys.executable, "-m", "authors.grade.sandbox.worker", json.dumps(options)]
+        command = [sys.executable, "-m", "classroom.grade.sandbox.worker", json.dumps(options)]
         if self.bwrap:
             command = [*bubblewrap(self.bwrap), *command]
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _stop; a pipe would fill up
@@ -218,7 +218,7 @@ class Host:
             options = {"port": server.getsockname()[1], "password": password, "folder": folder}
             options["limits"] = self.limits.for_the_system()
             process = subprocess.Popen(
-                [sys.executable, "-m", "authors.grade.sandbox.worker", json.dumps(options)],
+                [sys.executable, "-m", "classroom.grade.sandbox.worker", json.dumps(options)],
                 cwd=ROOT,
                 env=environment(folder),
                 stdin=subprocess.DEVNULL,

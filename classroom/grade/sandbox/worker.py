@@ -3,7 +3,7 @@
 The judge trusts nothing from this process except return values. So whatever a student's code does here, to attn_lib,
 to this module, to the files it can reach, it only changes what its own function returns.
 
-`python -m authors.grade.sandbox.worker` waits with torch imported and forks a process for each answer; whatever one
+`python -m classroom.grade.sandbox.worker` waits with torch imported and forks a process for each answer; whatever one
 leaves behind is ended with it. Where there is no fork, it serves one answer itself.
 """
 
@@ -30,9 +30,9 @@ from torch.overrides import TorchFunctionMode
 import attn_lib
 import workbench
 from attn_lib import MultiHeadAttention
-from authors.grade.sandbox import traces
-from authors.grade.sandbox.gradients import connected, gradients, tensors_in
-from authors.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
+from classroom.grade.sandbox import traces
+from classroom.grade.sandbox.gradients import connected, gradients, tensors_in
+from classroom.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
 from workbench import exercises
 from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from pygiftparser import parser as gift_parser
 
 from attn_lib import scaled_dot_product_attention
-from authors.exam import __main__ as exam
-from authors.exam import worksheet
-from authors.exam.bank import bank, drawn
-from authors.exam.item import is_same
-from authors.exam.kinds import KINDS
+from classroom.exam import __main__ as exam
+from classroom.exam import worksheet
+from classroom.exam.bank import bank, drawn
+from classroom.exam.item import is_same
+from classroom.exam.kinds import KINDS
 
 SEED = "of this test"
 

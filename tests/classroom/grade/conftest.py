@@ -6,8 +6,8 @@ import subprocess
 import grading
 import pytest
 
-from authors.grade import grade_class
-from authors.grade.sandbox.host import Limits, best_host
+from classroom.grade import grade_class
+from classroom.grade.sandbox.host import Limits, best_host
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import contextlib
 
 import pytest
 
-from authors.grade.submissions import class_list, owners
-from authors.grade.submissions.class_list import Person
-from authors.grade.submissions.submission import Owner, Submission
+from classroom.grade.submissions import class_list, owners
+from classroom.grade.submissions.class_list import Person
+from classroom.grade.submissions.submission import Owner, Submission
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import pytest
 from grading import RIGHT, judged
 from paths import NOTEBOOKS, ROOT
 
-from authors.grade.sandbox import host as hosts
-from authors.grade.sandbox import worker
-from authors.grade.sandbox.host import Host, Limits, best_host
-from authors.grade.sandbox.remote import Connection, RemoteFunction
+from classroom.grade.sandbox import host as hosts
+from classroom.grade.sandbox import worker
+from classroom.grade.sandbox.host import Host, Limits, best_host
+from classroom.grade.sandbox.remote import Connection, RemoteFunction
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="there is no fork")
 
@@ -59,7 +59,7 @@ def test_bubblewrap_hides_files_network_and_the_teachers_rights(bubblewrap, tmp_
     hidden = [tmp_path / "neighbour.py", "/etc/passwd", next(NOTEBOOKS.glob("*.ipynb")), ROOT / "authors/site"]
     fixed = [
         ROOT / "attn_lib/masks.py",
-        ROOT / "authors/grade/sandbox/worker.py",
+        ROOT / "classroom/grade/sandbox/worker.py",
         "/mine",
         "/dev/mine",
         "/dev/shm/mine",

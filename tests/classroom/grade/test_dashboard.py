@@ -14,8 +14,8 @@ import torch
 from bs4 import BeautifulSoup
 from grading import texts, told
 
-from authors.grade.__main__ import main
-from authors.grade.report import dashboard
+from classroom.grade.__main__ import main
+from classroom.grade.report import dashboard
 from workbench import classroom
 from workbench.exercises.api import verdict_on
 from workbench.exercises.engine.exercise import EXERCISES

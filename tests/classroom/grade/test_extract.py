@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from grading import RIGHT, judged
 
-from authors.grade.submissions.extract import (
+from classroom.grade.submissions.extract import (
     OTHER_NAME,
     Cell,
     Course,
@@ -17,7 +17,7 @@ from authors.grade.submissions.extract import (
     read_cells,
     split_script,
 )
-from authors.grade.submissions.submission import submissions_in
+from classroom.grade.submissions.submission import submissions_in
 
 
 def cells_of(*sources):

@@ -14,11 +14,11 @@ from fill_in import fill_in
 from grading import RIGHT, TOP_LEFT, judged, probes_drawn_anew
 from paths import NOTEBOOKS
 
-from authors.grade.grade_answer import judge
-from authors.grade.sandbox import traces
-from authors.grade.sandbox.host import Limits
-from authors.grade.sandbox.remote import Connection, RemoteFunction
-from authors.grade.submissions.extract import Cell, answer_in, course, exercises_in, read_cells, split_script
+from classroom.grade.grade_answer import judge
+from classroom.grade.sandbox import traces
+from classroom.grade.sandbox.host import Limits
+from classroom.grade.sandbox.remote import Connection, RemoteFunction
+from classroom.grade.submissions.extract import Cell, answer_in, course, exercises_in, read_cells, split_script
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
 
@@ -111,9 +111,7 @@ def test_wrong_answer_comes_with_the_line_that_causes_it(host, id, source, said)
 
 
 def test_forged_trace_leaves_the_verdict_as_it_is(host):
-    lies = (
-        "import authors.grade.sandbox.traces\nauthors.grade.sandbox.traces.as_data = lambda run: [1, [[2, [], {}]]]\n"
-    )
+    lies = "from classroom.grade.sandbox import traces\ntraces.as_data = lambda run: [1, [[2, [], {}]]]\n"
     found = judged(host, "3.2", f"{lies}{TOP_LEFT}")
     assert (found.misconception, found.difference) == ("top-left", "")
 

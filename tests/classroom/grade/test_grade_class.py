@@ -16,14 +16,14 @@ from bs4 import BeautifulSoup
 from grading import RIGHT, TOP_LEFT, JudgeHere, notebook_with, result, table_of, texts
 from paths import ROOT
 
-from authors.grade import grade_class
-from authors.grade.__main__ import main
-from authors.grade.grade_answer import RUN_ENDINGS
-from authors.grade.judge_process import JudgeProcess
-from authors.grade.report import gradebooks
-from authors.grade.sandbox.host import Limits, refuse_unconfined
-from authors.grade.submissions.extract import Cell
-from authors.grade.submissions.submission import Submission
+from classroom.grade import grade_class
+from classroom.grade.__main__ import main
+from classroom.grade.grade_answer import RUN_ENDINGS
+from classroom.grade.judge_process import JudgeProcess
+from classroom.grade.report import gradebooks
+from classroom.grade.sandbox.host import Limits, refuse_unconfined
+from classroom.grade.submissions.extract import Cell
+from classroom.grade.submissions.submission import Submission
 from workbench.exercises.engine.exercise import EXERCISES
 
 MOODLE = "{}_assignsubmission_file_"
@@ -527,20 +527,20 @@ def test_judged_submission_is_kept_until_something_changes(judge_here, tmp_path,
 
 
 IMPORTED = """
-import sys, authors.grade.__main__, authors.grade.judge_process, authors.grade.sandbox.worker
+import sys, classroom.grade.__main__, classroom.grade.judge_process, classroom.grade.sandbox.worker
 print(*filter(None, (getattr(module, "__file__", None) for module in sys.modules.values())), sep="\\n")
 """
 
 
 def test_edition_covers_every_file_that_judging_imports(tmp_path, monkeypatch):
     found = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, check=True, capture_output=True, text=True)
-    rooms = [ROOT / room for room in ("attn_lib", "workbench", "authors/grade")]
+    rooms = [ROOT / room for room in ("attn_lib", "workbench", "classroom/grade")]
     imported = {Path(line) for line in found.stdout.splitlines() if any(map(Path(line).is_relative_to, rooms))}
     assert {"worker.py", "remote.py", "extract.py"} <= {path.name for path in imported} and len(imported) > 50
     assert imported <= set(grade_class.sources())
     monkeypatch.setattr(grade_class, "ROOT", tmp_path)
     editions = [grade_class.edition_of_the_course()]
-    for name in ("attn_lib/masks.py", "authors/grade/sandbox/worker.py", "workbench/x/y/z.py", "notebooks/01.ipynb"):
+    for name in ("attn_lib/masks.py", "classroom/grade/sandbox/worker.py", "workbench/x/y/z.py", "notebooks/01.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(name)
         editions.append(grade_class.edition_of_the_course())

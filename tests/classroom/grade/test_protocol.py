@@ -14,10 +14,10 @@ import torch
 from torch import nn
 
 from attn_lib import MultiHeadAttention
-from authors.grade.sandbox import protocol, remote, traces, worker
-from authors.grade.sandbox.gradients import connected, gradients, tensors_in
-from authors.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, TimedOut, Writer
-from authors.grade.sandbox.remote import (
+from classroom.grade.sandbox import protocol, remote, traces, worker
+from classroom.grade.sandbox.gradients import connected, gradients, tensors_in
+from classroom.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, TimedOut, Writer
+from classroom.grade.sandbox.remote import (
     CallbackServer,
     Connection,
     OverMemory,
@@ -25,7 +25,7 @@ from authors.grade.sandbox.remote import (
     WorkerEnded,
     error_like,
 )
-from authors.grade.sandbox.worker import module_from, state_of
+from classroom.grade.sandbox.worker import module_from, state_of
 
 
 def across(value):

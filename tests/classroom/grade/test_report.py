@@ -10,12 +10,12 @@ from bs4 import BeautifulSoup
 from grading import ADA, BOB, EVE, row, table_of, texts, told
 from paths import NOTEBOOKS
 
-from authors.grade.report import dashboard, gradebooks, pages, report
-from authors.grade.report.points import BestOf, read_points
-from authors.grade.report.report import Report
-from authors.grade.submissions.class_list import Person
-from authors.grade.submissions.submission import Submission
-from authors.grade.tables import harmless
+from classroom.grade.report import dashboard, gradebooks, pages, report
+from classroom.grade.report.points import BestOf, read_points
+from classroom.grade.report.report import Report
+from classroom.grade.submissions.class_list import Person
+from classroom.grade.submissions.submission import Submission
+from classroom.grade.tables import harmless
 from workbench.exercises.api import verdict_on
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.sections import TITLES, section_in_words
@@ -210,7 +210,7 @@ def test_pages_run_and_show_no_markup_of_students(small, tmp_path):
 
 
 def test_slide_to_show_has_its_number_in_the_deck(small):
-    from authors.deck import notes
+    from authors.pages import notes
 
     notebook = nbformat.read(NOTEBOOKS / "03_masking.ipynb", as_version=4)
     number = int(pages.slide(CORNER.reread).split()[2])

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 import pytest
 from grading import RIGHT, notebook_with
 
-from authors.grade.submissions import owners
-from authors.grade.submissions.extract import Cell, answer_in, read_cells
-from authors.grade.submissions.submission import Submission, choose, submissions_in, whose
+from classroom.grade.submissions import owners
+from classroom.grade.submissions.extract import Cell, answer_in, read_cells
+from classroom.grade.submissions.submission import Submission, choose, submissions_in, whose
 from workbench.exercises.engine.exercise import EXERCISES
 
 LESSON_3 = [id for id in EXERCISES if id.startswith("3.")]
@@ -148,13 +148,13 @@ def test_unreadable_file_is_named_for_what_it_is(tmp_path, name, data, said):
     ],
 )
 def test_too_large_file_is_not_read(tmp_path, monkeypatch, name, data):
-    monkeypatch.setattr("authors.grade.submissions.submission.LARGEST", 300)
+    monkeypatch.setattr("classroom.grade.submissions.submission.LARGEST", 300)
     (tmp_path / name).write_bytes(data)
     assert "larger than" in submissions_in(tmp_path)[0].problem
 
 
 def test_zip_of_too_much_together_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("authors.grade.submissions.submission.LARGEST", 3000)
+    monkeypatch.setattr("classroom.grade.submissions.submission.LARGEST", 3000)
     (tmp_path / "many.zip").write_bytes(zipped(**{f"{i}_py": "#" * 2900 for i in range(5)}))
     assert "more than 500 files or" in submissions_in(tmp_path)[0].problem
 

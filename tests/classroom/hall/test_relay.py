@@ -11,7 +11,7 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 from vote_server import NUMBERS
 
-from authors.hall.link import SERVER, Relayed
+from classroom.hall.link import SERVER, Relayed
 
 
 @pytest.fixture

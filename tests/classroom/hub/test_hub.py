@@ -1,4 +1,4 @@
-"""deploy/: who gets in, what each may, what is limited, handed in and collected, and what students never get.
+"""classroom/hub/: who gets in, what each may, what is limited, handed in and collected, and what students never get.
 
 Accounts are tried on a hub that really runs, on free ports, without its proxy and without servers. No Unix account is
 made: what would do so is recorded. What needs JupyterHub is skipped where `python course.py hub` has not installed it;
@@ -36,7 +36,7 @@ from ports import free_ports
 
 fcntl, pwd = (pytest.importorskip(name, reason="a hub needs Unix accounts") for name in ("fcntl", "pwd"))
 
-DEPLOY = ROOT / "deploy"
+DEPLOY = ROOT / "classroom/hub"
 HUB = """
 import sys
 from jupyterhub.proxy import Proxy
@@ -696,7 +696,7 @@ def test_stopping_a_server_ends_all_of_its_student(spawners, server, monkeypatch
 
 @pytest.fixture
 def machine(monkeypatch):
-    """What deploy/check_requirements.py says of a machine: `lacks` programs, its node, the modes of its folders."""
+    """What check_requirements.py says of a machine: `lacks` programs, its node, the modes of its folders."""
     needs = load("check_requirements")
 
     def said(lacks=(), node=20, closed="none", fails="never", user=0, system="linux"):
@@ -746,7 +746,7 @@ def test_python_in_a_closed_home_is_not_for_students(tmp_path):
 
 @pytest.fixture
 def start(roster, monkeypatch):
-    """deploy/cli.py on a folder of its own."""
+    """classroom/hub/cli.py on a folder of its own."""
     module = load("cli")
     monkeypatch.setattr(module, "STATE", roster.STATE)
     return module
@@ -858,7 +858,7 @@ def test_stop_ends_hub_proxy_and_students_alone(start, monkeypatch, own_process)
 
 @pytest.fixture
 def edition(monkeypatch, tmp_path):
-    """deploy/student_edition.py for a small course in a folder of its own."""
+    """classroom/hub/student_edition.py for a small course in a folder of its own."""
     module = load("student_edition")
     course, place = tmp_path / "course", tmp_path / "place with a space"
     for name in ("notebooks/01_by_hand.ipynb", "notebooks/INSTRUCTORS.md", "img/masks.svg"):
@@ -938,7 +938,7 @@ def test_links_name_every_notebook(monkeypatch, capsys):
 
 @pytest.fixture
 def class_of(roster, monkeypatch, tmp_path):
-    """deploy/collect.py for students whose homes are folders of these tests; returns it and the homes."""
+    """classroom/hub/collect.py for students whose homes are folders of these tests; returns it and the homes."""
     collect = load("collect")
     people = [{"id": id, "name": id.title(), "email": "", "teacher": ""} for id in ("ada@example.org", "王小明", "eve")]
     monkeypatch.setattr(roster, "people", lambda: [*people, {**people[0], "id": "emmy", "teacher": "yes"}])

@@ -44,7 +44,7 @@ def load(path=ROOT / "commands/setting_up.py"):
 
 def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
-    for folder in ("authors", "commands", "classroom", "notebooks", "benchmarks"):
+    for folder in ("authors", "commands", "classroom/hub", "notebooks", "benchmarks"):
         (root / folder).mkdir(parents=True)
     settings = ("pyproject.toml", "commands/jupyterlab.json", *LISTS, *load().PACKAGES)
     for name in ("course.py", "commands/__init__.py", "commands/setting_up.py", *settings):

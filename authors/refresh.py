@@ -17,7 +17,6 @@ from PIL import Image
 from workbench.progress import PROGRESS_VARIABLE
 
 from . import lessons, sections
-from .deck import pictures
 from .pages import notes
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -54,7 +53,6 @@ def refresh(path):
         return False
     notebook.metadata.get("language_info", {}).pop("version", None)
     keep_what_looks_the_same(saved, notebook)
-    pictures.save_numbers(notebook)
     nbformat.validate(notebook)
     text, before = nbformat.writes(notebook) + "\n", path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8", newline="\n")

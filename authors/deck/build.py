@@ -29,7 +29,7 @@ from ..pages import boards_in_pages, faces, outputs, packages
 from ..pages.markdown import inline, to_html
 from ..pages.notes import clock
 from .pictures import Pictures
-from .slides import Slide, slides_of, with_cells
+from .slides import Slide, SlideError, slides_of, with_cells
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
@@ -390,7 +390,10 @@ def main(names):
     BUILD.mkdir(parents=True, exist_ok=True)
     for path in [Path(name) for name in names] or sorted(NOTEBOOKS.glob("*.ipynb")):
         target = BUILD / f"{path.stem}.html"
-        target.write_text(page(path), encoding="utf-8", newline="\n")
+        try:
+            target.write_text(page(path), encoding="utf-8", newline="\n")
+        except SlideError as error:
+            sys.exit(str(error))
         print(target.as_uri(), flush=True)
     return 0
 

@@ -16,8 +16,8 @@ parameters are the notebook's own names, as they are when the slide's cells have
 workbench/display/drawings.py, a list of them, one for each step, or nothing where the slide shows its board or plot.
 """
 
-import importlib
 import inspect
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,10 +109,16 @@ def one_line(text):
 
 def slides_of(lesson):
     """The slides of a lesson, as 03_masking, in the order of its file. Raises: SlideError where it has none."""
-    if not (HERE / f"n{lesson}.py").is_file():
-        raise SlideError(f"Lesson {int(lesson[:2])} has no slides: write authors/deck/slides/n{lesson}.py.")
-    module = importlib.import_module(f"{__name__}.n{lesson}")
-    return [one for one in vars(module).values() if isinstance(one, Slide)]
+    path = file_of(lesson)
+    if not path.is_file():
+        raise SlideError(f"Lesson {int(lesson[:2])} has no slides: write authors/deck/slides/{path.name}.")
+    names = runpy.run_path(path, run_name=f"{__name__}.{path.stem}")  # as it is now, while somebody writes it
+    return [one for one in names.values() if isinstance(one, Slide)]
+
+
+def file_of(lesson):
+    """Where the slides of a lesson, as 03_masking, are written."""
+    return HERE / f"n{lesson}.py"
 
 
 def with_cells(cells, slides):

@@ -54,9 +54,7 @@ def page(path, server=None, slides=None):
     pictures = Pictures(pairs)
     shown = outputs.run_here(notebook, after=pictures)
     columns = columns_of(pairs, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
-    environment = jinja2.Environment(autoescape=False)
-    environment.filters["lowered"] = lowered
-    template = environment.from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
+    template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
         columns=columns,
@@ -135,7 +133,8 @@ def columns_of(pairs, shown, pictures, buttons, folder):
                 add_cell(on_screen, cell, shown.get(cell.id), folder)
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
         on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
-        on_screen.choices, on_screen.right = slide.choices_for(on_screen.question)
+        choices, on_screen.right = slide.choices_for(on_screen.question)
+        on_screen.choices = [(escape(one), lowered(escape(one))) for one in choices]
     return columns
 
 
@@ -155,7 +154,7 @@ class OnScreen:
     whole: list = field(default_factory=list)  # of its cells, for paper
     ticks: list = field(default_factory=list)  # what its code has checked
     tries: list = field(default_factory=list)  # buttons that set its board
-    choices: list = field(default_factory=list)  # what the hall chooses from
+    choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
     right: int | None = None  # the place of the right one
     claim: str = ""
     longest: float = 0  # characters in a line of code, which larger type is not to break
@@ -204,7 +203,7 @@ def add_cell(on_screen, cell, value, folder):
     if cell.cell_type == "code":
         add_code(on_screen, cell, value)
         return
-    source = cell.source if on_screen.whole or on_screen.cells else re.sub(r"\A#{1,3} .+\n*", "", cell.source)
+    source = cell.source if on_screen.cells else re.sub(r"\A#{1,3} .+\n*", "", cell.source)
     on_screen.whole.append(local(to_html(source), folder))
     on_screen.prose += [local(inline(sentence), folder) for sentence in sentences(source)]
     if claim := CLAIM.search(source):

@@ -152,8 +152,8 @@ def dark_diagonal(noise_weights):
     notebook.
     """,
     hall="""
-    What takes the diagonal away: both signs, or keys of their own? Hands for each. [Own keys: 0.25. With
-    both signs it is even 1.00]
+    What takes the diagonal away: numbers of both signs, or keys of their own? Hands for signs, keys, both,
+    neither. [Own keys: 0.25. With both signs it is even 1.00]
     """,
     choices="suspects",
 )
@@ -215,7 +215,7 @@ def leading_axes(head_scores, k, q):
     settles it: 72 is no average of numbers of size 1.
     """,
     hall="""
-    The shape is right. Is this attention? Hands for yes, for no and for unscaled. [No: the softmax was
+    The shape is right. Is this attention? Hands for yes, for unscaled and for no. [No: the softmax was
     computed and thrown away.]
     """,
     choices="thrown-away-answer",
@@ -535,7 +535,7 @@ def one_function():
     If the hall is unsure, ask what each key would then deal out. I gives away 0.14 in all, like more than
     two wholes. The shape has not changed, nobody is warned.
     """,
-    hall="dim=-2 instead of -1: what sums to 1 now, rows or columns? Hands. [The columns]",
+    hall="dim=-2 instead of -1: what sums to 1 now? Hands for rows, columns, both, neither. [The columns]",
     choices="wrong-axis",
 )
 def other_axis(wrong):

@@ -1131,6 +1131,10 @@ class Tiles(Picture):
     rows: list | None = None
     open: int | None = None
 
+    def opened(self, *counts):
+        """The table with so many of its cells uncovered, a step for each count."""
+        return [self.but(open=count) for count in counts]
+
     @property
     def is_narrow(self):
         longest = max(len(line) for row in self.cells for one in row for line in words_of_tile(one).split("\n"))

@@ -6,6 +6,29 @@ from workbench.display.drawings import Bars, Beside, Flow, Matrices, Matrix, Pla
 
 from . import slide
 
+MAP = Flow(
+    {
+        "X": [0, 1],
+        "query": [1, 0],
+        "key": [1, 1],
+        "value": [1, 2],
+        "scores": [2, 0.5],
+        "weights": [3, 0.5],
+        "output": [4, 1.25],
+    },
+    things={"X": "input"},
+    arrows=[
+        ["X", "query"],
+        ["X", "key"],
+        ["X", "value"],
+        ["query", "scores"],
+        ["key", "scores"],
+        ["scores", "weights"],
+        ["weights", "output"],
+        ["value", "output"],
+    ],
+)
+
 
 @slide(
     "Attention by hand: who listens to whom?",
@@ -189,14 +212,10 @@ def why_three_matrices(asks, rows):
     """,
 )
 def four_words():
-    return [
-        Tiles(
-            [[["looks for", "query"], ["is found by", "key"], ["hands over", "value"], ["shares of 1", "weights"]]],
-            columns=["query", "key", "value", "weights"],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [[["looks for", "query"], ["is found by", "key"], ["hands over", "value"], ["shares of 1", "weights"]]],
+        columns=["query", "key", "value", "weights"],
+    ).opened(*range(5))
 
 
 @slide(
@@ -212,35 +231,7 @@ def four_words():
     """,
 )
 def which_are_pairs():
-    return [
-        Flow(
-            {
-                "X": [0, 1],
-                "query": [1, 0],
-                "key": [1, 1],
-                "value": [1, 2],
-                "scores": [2, 0.5],
-                "weights": [3, 0.5],
-                "output": [4, 1.25],
-            },
-            things={"X": "input"},
-            arrows=[
-                ["X", "query"],
-                ["X", "key"],
-                ["X", "value"],
-                ["query", "scores"],
-                ["key", "scores"],
-                ["scores", "weights"],
-                ["weights", "output"],
-                ["value", "output"],
-            ],
-            empty=e,
-        )
-        for e in (
-            ["X", "query", "key", "value", "scores", "weights", "output"],
-            ["X", "query", "key", "value", "output"],
-        )
-    ]
+    return [MAP.but(empty=list(MAP.boxes)), MAP.but(empty=["X", "query", "key", "value", "output"])]
 
 
 @slide(
@@ -592,37 +583,8 @@ def all_outputs(outputs, TOKENS, values, weights):
 )
 def map_outputs():
     return [
-        Flow(
-            {
-                "X": [0, 1],
-                "query": [1, 0],
-                "key": [1, 1],
-                "value": [1, 2],
-                "scores": [2, 0.5],
-                "weights": [3, 0.5],
-                "output": [4, 1.25],
-            },
-            things={"X": "input"},
-            labels={"X": "X"},
-            arrows=[
-                ["X", "query"],
-                ["X", "key"],
-                ["X", "value"],
-                ["query", "scores"],
-                ["key", "scores"],
-                ["scores", "weights"],
-                ["weights", "output"],
-                ["value", "output"],
-            ][:k],
-            empty=e,
-        )
-        for k, e in (
-            (0, ["query", "key", "value", "scores", "weights", "output"]),
-            (3, ["scores", "weights", "output"]),
-            (5, ["weights", "output"]),
-            (6, ["output"]),
-            (8, []),
-        )
+        MAP.but(arrows=MAP.arrows[:arrows], empty=list(MAP.boxes)[boxes:])
+        for arrows, boxes in ((0, 1), (3, 4), (5, 5), (6, 6), (8, 7))
     ]
 
 
@@ -724,16 +686,12 @@ def ten_times_W_q(TOKENS, too_sure, weights):
     say="Ask somebody in the last row to say all seven steps from memory, with the slide covered.",
 )
 def summary():
-    return [
-        Tiles(
-            [
-                [["row → query,\nkey, value", "input"], ["score:\nquery · key", "scores"]],
-                [["softmax:\nweights", "weights"], ["output: average\nof values", "output"]],
-            ],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [
+            [["row → query,\nkey, value", "input"], ["score:\nquery · key", "scores"]],
+            [["softmax:\nweights", "weights"], ["output: average\nof values", "output"]],
+        ]
+    ).opened(*range(5))
 
 
 @slide(

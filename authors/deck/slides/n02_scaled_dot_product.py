@@ -448,25 +448,21 @@ def one_key_left(entropies, sizes):
     choices="reaction-answer",
 )
 def a_nudge(moved):
-    return [
-        Tiles(
+    return Tiles(
+        [
             [
-                [
-                    [f"{n}", thing] if n else "0"
-                    for n, thing in zip(
-                        ((m < 0.001).sum(), ((m >= 0.001) & (m <= 0.1)).sum(), (m > 0.1).sum()),
-                        ("wrong", "output", "wrong"),
-                        strict=False,
-                    )
-                ]
-                for m in moved.values()
-            ],
-            rows=["undivided", "÷ √d_k", "÷ d_k"],
-            columns=["dead\nbelow 0.001", "reacts\nof 200", "hysterical\nabove 0.1"],
-            open=k,
-        )
-        for k in (0, 9)
-    ]
+                [f"{n}", thing] if n else "0"
+                for n, thing in zip(
+                    ((m < 0.001).sum(), ((m >= 0.001) & (m <= 0.1)).sum(), (m > 0.1).sum()),
+                    ("wrong", "output", "wrong"),
+                    strict=False,
+                )
+            ]
+            for m in moved.values()
+        ],
+        rows=["undivided", "÷ √d_k", "÷ d_k"],
+        columns=["dead\nbelow 0.001", "reacts\nof 200", "hysterical\nabove 0.1"],
+    ).opened(0, 9)
 
 
 @slide(
@@ -562,16 +558,12 @@ def other_axis(wrong):
     say="One sentence each. The last one is the bridge to notebook 6.",
 )
 def summary():
-    return [
-        Tiles(
-            [
-                [["scores: each query,\neach key", "scores"], ["softmax over\nthe keys", "weights"]],
-                [["÷ √d_k:\nvariance 1", "query"], ["right shapes\nprove little", "wrong"]],
-            ],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [
+            [["scores: each query,\neach key", "scores"], ["softmax over\nthe keys", "weights"]],
+            [["÷ √d_k:\nvariance 1", "query"], ["right shapes\nprove little", "wrong"]],
+        ]
+    ).opened(*range(5))
 
 
 @slide(

@@ -534,19 +534,15 @@ def the_module(seen, triangle):
     """,
 )
 def two_meanings(triangle):
-    return [
-        Tiles(
-            [
-                [triangle, triangle, ~triangle],
-                ["refused", ["added", "below"], ["added", "below"]],
-                ["0", "0", ["NaN or 0", "wrong"]],
-            ],
-            columns=["attn_lib", "F.scaled_dot_\nproduct_attention", "nn.Multihead\nAttention"],
-            rows=["True", "1.0", "all False"],
-            open=k,
-        )
-        for k in range(10)
-    ]
+    return Tiles(
+        [
+            [triangle, triangle, ~triangle],
+            ["refused", ["added", "below"], ["added", "below"]],
+            ["0", "0", ["NaN or 0", "wrong"]],
+        ],
+        columns=["attn_lib", "F.scaled_dot_\nproduct_attention", "nn.Multihead\nAttention"],
+        rows=["True", "1.0", "all False"],
+    ).opened(*range(10))
 
 
 @slide(

@@ -599,16 +599,9 @@ def fake_tokens(torn):
     say="Let somebody say the five words of the picture again.",
 )
 def summary():
-    return [
-        Tiles(
-            [
-                ["heads divide,\nW_o mixes", "view cuts,\ntranspose moves"],
-                ["÷ √head_dim", "right shapes\nprove little"],
-            ],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [["heads divide,\nW_o mixes", "view cuts,\ntranspose moves"], ["÷ √head_dim", "right shapes\nprove little"]]
+    ).opened(*range(5))
 
 
 @slide(

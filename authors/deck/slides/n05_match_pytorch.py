@@ -137,7 +137,7 @@ def four_masks(cases, gradient, ours, theirs, x):
             for m, t in cases.values()
         ],
     ]
-    return [Tiles(cells, columns=list(cases), rows=["outputs", "gradients"], open=k) for k in (0, 1, 2, 3, 4, 8)]
+    return Tiles(cells, columns=list(cases), rows=["outputs", "gradients"]).opened(0, 1, 2, 3, 4, 8)
 
 
 @slide(
@@ -202,14 +202,10 @@ def averaged_weights(theirs, x):
     """,
 )
 def empty_sentence(outcomes):
-    return [
-        Tiles(
-            [[[o, "wrong" if o == "nan" else "output"] for o in outcomes]],
-            columns=["with weights", "without", "without, in use"],
-            open=k,
-        )
-        for k in (0, 3)
-    ]
+    return Tiles(
+        [[[o, "wrong" if o == "nan" else "output"] for o in outcomes]],
+        columns=["with weights", "without", "without, in use"],
+    ).opened(0, 3)
 
 
 @slide(
@@ -315,14 +311,10 @@ def twice_the_tokens(fused_mb, ours_mb, sizes):
     """,
 )
 def transplant(apart, causal, layers, operated, x):
-    return [
-        Tiles(
-            [[["< 1e-5" if d < 1e-05 else "no", "output"] for d in apart(layers, operated, x, src_mask=~causal)]],
-            columns=[f"layer {n}" for n in range(6)],
-            open=k,
-        )
-        for k in (0, 6)
-    ]
+    return Tiles(
+        [[["< 1e-5" if d < 1e-05 else "no", "output"] for d in apart(layers, operated, x, src_mask=~causal)]],
+        columns=[f"layer {n}" for n in range(6)],
+    ).opened(0, 6)
 
 
 @slide(
@@ -334,19 +326,10 @@ def transplant(apart, causal, layers, operated, x):
     """,
 )
 def loaded_wrongly(apart, causal, layers, tired, x):
-    return [
-        Tiles(
-            [
-                [
-                    ["< 1e-5", "output"] if d < 1e-05 else ["> .1", "wrong"]
-                    for d in apart(layers, tired, x, src_mask=~causal)
-                ]
-            ],
-            columns=[f"layer {n}" for n in range(6)],
-            open=k,
-        )
-        for k in (0, 3, 6)
-    ]
+    return Tiles(
+        [[["< 1e-5", "output"] if d < 1e-05 else ["> .1", "wrong"] for d in apart(layers, tired, x, src_mask=~causal)]],
+        columns=[f"layer {n}" for n in range(6)],
+    ).opened(0, 3, 6)
 
 
 @slide(
@@ -355,16 +338,12 @@ def loaded_wrongly(apart, causal, layers, tired, x):
     say="One sentence for each trap.",
 )
 def summary():
-    return [
-        Tiles(
-            [
-                ["True means\nignored", "weights are\naveraged"],
-                ["a dead row:\nNaN", ["fused: no weights\nwritten down", "output"]],
-            ],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [
+            ["True means\nignored", "weights are\naveraged"],
+            ["a dead row:\nNaN", ["fused: no weights\nwritten down", "output"]],
+        ]
+    ).opened(*range(5))
 
 
 @slide(

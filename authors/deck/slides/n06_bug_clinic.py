@@ -10,6 +10,52 @@ from workbench.display.drawings import Bars, Lines, Matrices, Matrix, Tiles, unk
 from . import slide
 
 
+def normal(*size, seed):
+    return torch.randn(*size, generator=torch.Generator().manual_seed(seed))
+
+
+def chart(alike, outcome, PATIENTS, tests):
+    """Which test catches which patient, a row for each test; "hatch" where it raises an error."""
+    signs = {"caught": True, "·": False, "raises": "hatch"}
+    return [[signs[outcome(test, PATIENTS[name].buggy)] for name in alike] for test in tests]
+
+
+def uncovered(seen, alike, tests, shows, mark=()):
+    """The chart with those places open of which shows(row, patient) is true."""
+    rows = [
+        [value if shows(i, name) else None for name, value in zip(alike, row, strict=True)]
+        for i, row in enumerate(seen)
+    ]
+    names = [test.__name__ for test in tests]
+    return Matrices([Matrix(rows, thing="weights", left=names, top=alike, mark=mark)])
+
+
+def parted(patients, PATIENTS, rotary, scaled_dot_product_attention, window_mask):
+    """Which patients of the ward of memory give something else than right code, read in four ways."""
+
+    def is_wrong(name, chunks, heads, window):
+        q, k, v = normal(3, 1, 4, 8, 6, seed=0)
+        k, v = k[:, :heads], v[:, :heads]
+        right = scaled_dot_product_attention(
+            rotary(q),
+            rotary(k).repeat_interleave(4 // heads, dim=1),
+            v.repeat_interleave(4 // heads, dim=1),
+            window_mask(8, 8, window),
+        )[0]
+        return not torch.allclose(PATIENTS[name].buggy(q, k, v, chunks, window), right, atol=1e-4)
+
+    ways = {
+        "one by one": ([1] * 8, 4, 99),
+        "prompt, two": ([6, 2], 4, 99),
+        "shared heads": ([8], 2, 99),
+        "a window": ([1] * 8, 4, 3),
+    }
+    rows = [[is_wrong(name, *way) for name in patients] for way in ways.values()]
+    return [
+        Matrices([Matrix(r, thing="wrong", left=list(ways), top=patients)]) for r in (unknown(4, len(patients)), rows)
+    ]
+
+
 @slide(
     "The bug clinic",
     minutes=1,
@@ -19,7 +65,7 @@ from . import slide
     """,
 )
 def title(PATIENTS, scaled_dot_product_attention):
-    q, k, v = torch.randn(3, 1, 3, 3, generator=torch.Generator().manual_seed(0))
+    q, k, v = normal(3, 1, 3, 3, seed=0)
     a, b = (scaled_dot_product_attention(q, k, v)[0], PATIENTS["6.3"].buggy(q, k, v))
     return Matrices(
         [Matrix(a[0], name="healthy", thing="output"), "?", Matrix(b[0], name="patient 6.3", thing="output")]
@@ -254,23 +300,10 @@ def the_lost_mask(k, mask, q, scaled_dot_product_attention, v, with_mask, withou
     """,
 )
 def shape_test(alike, outcome, PATIENTS, tests):
-    grid = [
-        [{"caught": True, "·": False, "raises": "hatch"}[outcome(test, PATIENTS[name].buggy)] for name in alike]
-        for test in tests
-    ]
+    seen = chart(alike, outcome, PATIENTS, tests)
     return [
-        Matrices(
-            [
-                Matrix(
-                    [[seen if s and i == 0 else None for j, seen in enumerate(row)] for i, row in enumerate(grid)],
-                    thing="weights",
-                    left=[test.__name__ for test in tests],
-                    top=alike,
-                    mark=[0] if s else [],
-                )
-            ]
-        )
-        for s in range(2)
+        uncovered(seen, alike, tests, lambda row, name: False),
+        uncovered(seen, alike, tests, lambda row, name: row == 0, mark=[0]),
     ]
 
 
@@ -281,26 +314,10 @@ def shape_test(alike, outcome, PATIENTS, tests):
     hall="How many of the seven tests catch the second patient, whose mask is lost? A number. [4]",
 )
 def who_notices(alike, outcome, PATIENTS, tests):
-    grid = [
-        [{"caught": True, "·": False, "raises": "hatch"}[outcome(test, PATIENTS[name].buggy)] for name in alike]
-        for test in tests
-    ]
+    seen = chart(alike, outcome, PATIENTS, tests)
     return [
-        Matrices(
-            [
-                Matrix(
-                    [
-                        [seen if i == 0 or (s and alike[j] == "6.5") else None for j, seen in enumerate(row)]
-                        for i, row in enumerate(grid)
-                    ],
-                    thing="weights",
-                    left=[test.__name__ for test in tests],
-                    top=alike,
-                    mark=[],
-                )
-            ]
-        )
-        for s in range(2)
+        uncovered(seen, alike, tests, lambda row, name: row == 0),
+        uncovered(seen, alike, tests, lambda row, name: row == 0 or name == "6.5"),
     ]
 
 
@@ -317,29 +334,12 @@ def who_notices(alike, outcome, PATIENTS, tests):
     """,
 )
 def seven_tests(alike, outcome, PATIENTS, tests):
-    grid = [
-        [{"caught": True, "·": False, "raises": "hatch"}[outcome(test, PATIENTS[name].buggy)] for name in alike]
-        for test in tests
-    ]
+    seen = chart(alike, outcome, PATIENTS, tests)
     return [
-        Matrices(
-            [
-                Matrix(
-                    [
-                        [
-                            seen if s > 1 or i == 0 or (s and i < 4) or (alike[j] == "6.5") else None
-                            for j, seen in enumerate(row)
-                        ]
-                        for i, row in enumerate(grid)
-                    ],
-                    thing="weights",
-                    left=[test.__name__ for test in tests],
-                    top=alike,
-                    mark=[2, 5, 6] if s == 3 else [],
-                )
-            ]
-        )
-        for s in range(4)
+        uncovered(seen, alike, tests, lambda row, name: row == 0 or name == "6.5"),
+        uncovered(seen, alike, tests, lambda row, name: row < 4 or name == "6.5"),
+        uncovered(seen, alike, tests, lambda row, name: True),
+        uncovered(seen, alike, tests, lambda row, name: True, mark=[2, 5, 6]),
     ]
 
 
@@ -407,16 +407,12 @@ def sabotage(mended_3, saboteur, tests):
     say="One sentence each; the last one is for their own repositories.",
 )
 def summary():
-    return [
-        Tiles(
-            [
-                ["compare,\nall sizes different", "a mask,\na dead row"],
-                ["change what\na mask hides", "a unit matrix\nfor values"],
-            ],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [
+            ["compare,\nall sizes different", "a mask,\na dead row"],
+            ["change what\na mask hides", "a unit matrix\nfor values"],
+        ]
+    ).opened(*range(5))
 
 
 @slide(
@@ -463,21 +459,11 @@ def patient_1(k, PATIENTS, q, scaled_dot_product_attention, v):
     """,
 )
 def patient_2(merge_heads, PATIENTS, scaled_dot_product_attention, split_heads):
-    off = [
-        (
-            PATIENTS["6.2"].buggy(x, *ws, h)
-            - merge_heads(scaled_dot_product_attention(*(split_heads(x @ w, h) for w in ws[:3]))[0]) @ ws[3]
-        )
-        .abs()
-        .max()
-        for x, ws in [
-            (
-                torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(0)),
-                torch.randn(4, 6, 6, generator=torch.Generator().manual_seed(1)),
-            )
-        ]
-        for h in (1, 3)
-    ]
+    x, ws = normal(2, 5, 6, seed=0), normal(4, 6, 6, seed=1)
+    off = []
+    for heads in (1, 3):
+        right = merge_heads(scaled_dot_product_attention(*(split_heads(x @ w, heads) for w in ws[:3]))[0]) @ ws[3]
+        off.append((PATIENTS["6.2"].buggy(x, *ws, heads) - right).abs().max())
     return [
         Lines(PATIENTS["6.2"].source, caption=c)
         for c in (None, f"one head: off by {off[0]:.2f}; three heads: {off[1]:.2f}")
@@ -509,14 +495,9 @@ def patient_4(k, PATIENTS, q, unit):
     """,
 )
 def patient_20(k, PATIENTS, q, v):
-    off = [
-        (
-            PATIENTS["6.20"].buggy(q, k[:, :4], v[:, :4])
-            - PATIENTS["6.20"].buggy(torch.cat([q[:, :1], -q[:, 1:]], dim=1), k[:, :4], v[:, :4])
-        )[:, 0]
-        .abs()
-        .max()
-    ][0]
+    k, v, buggy = k[:, :4], v[:, :4], PATIENTS["6.20"].buggy  # as many keys as queries
+    others_ask = torch.cat([q[:, :1], -q[:, 1:]], dim=1)
+    off = (buggy(q, k, v) - buggy(others_ask, k, v))[:, 0].abs().max()
     return [
         Lines(PATIENTS["6.20"].source, caption=c)
         for c in (None, f"the others ask something else: query 0 moves by {off:.2f}")
@@ -591,28 +572,24 @@ def own_calls(k, mask, PATIENTS, q, unit):
     """,
 )
 def extreme_cases(k, mask, PATIENTS, q, scaled_dot_product_attention, v):
-    return [
-        Tiles(
+    return Tiles(
+        [
             [
-                [
-                    ["0", "output"] if off < 0.0001 else [f"{off:.2f}".replace("nan", "NaN"), "wrong"]
-                    for off in (
-                        (PATIENTS[name].buggy(a, b, v, m) - scaled_dot_product_attention(a, b, v, m)[0]).abs().max()
-                        for a, b, m in (
-                            (q, k, mask),
-                            (q, k, mask & torch.tensor([False, True, True, True])[:, None]),
-                            (-100000.0 * q.abs(), 100000.0 * k.abs(), mask),
-                        )
+                ["0", "output"] if off < 0.0001 else [f"{off:.2f}".replace("nan", "NaN"), "wrong"]
+                for off in (
+                    (PATIENTS[name].buggy(a, b, v, m) - scaled_dot_product_attention(a, b, v, m)[0]).abs().max()
+                    for a, b, m in (
+                        (q, k, mask),
+                        (q, k, mask & torch.tensor([False, True, True, True])[:, None]),
+                        (-100000.0 * q.abs(), 100000.0 * k.abs(), mask),
                     )
-                ]
-                for name in ("6.9", "6.10", "6.11")
-            ],
-            columns=["ordinary", "dead row", "huge scores"],
-            rows=["6.9", "6.10", "6.11"],
-            open=n,
-        )
-        for n in (0, 3, 6, 9)
-    ]
+                )
+            ]
+            for name in ("6.9", "6.10", "6.11")
+        ],
+        columns=["ordinary", "dead row", "huge scores"],
+        rows=["6.9", "6.10", "6.11"],
+    ).opened(0, 3, 6, 9)
 
 
 @slide(
@@ -627,34 +604,27 @@ def extreme_cases(k, mask, PATIENTS, q, scaled_dot_product_attention, v):
     """,
 )
 def heads_ward(merge_heads, outcome, PATIENTS, scaled_dot_product_attention, split_heads):
-    x, ws = (
-        torch.randn(2, 4, 6, generator=torch.Generator().manual_seed(0)),
-        torch.randn(4, 6, 6, generator=torch.Generator().manual_seed(1)),
-    )
+    x, ws = normal(2, 4, 6, seed=0), normal(4, 6, 6, seed=1)
     right = {
         h: merge_heads(scaled_dot_product_attention(*(split_heads(x @ w, h) for w in ws[:3]))[0]) @ ws[3]
         for h in (1, 3)
     }
-    return [
-        Tiles(
+    return Tiles(
+        [
             [
-                [
-                    *(
-                        ["0", "output"] if off < 0.0001 else [f"{off:.2f}", "wrong"]
-                        for off in ((PATIENTS[name].buggy(x, *ws, h) - right[h]).abs().max() for h in (1, 3))
-                    ),
-                    ["runs", "wrong"]
-                    if outcome(lambda attention: attention(x, *ws, 4) is not None, PATIENTS[name].buggy) == "caught"
-                    else ["an error", "output"],
-                ]
-                for name in ("6.16", "6.17", "6.21")
-            ],
-            columns=["1 head", "3 heads", "4 heads"],
-            rows=["6.16", "6.17", "6.21"],
-            open=n,
-        )
-        for n in (0, 3, 6, 9)
-    ]
+                *(
+                    ["0", "output"] if off < 0.0001 else [f"{off:.2f}", "wrong"]
+                    for off in ((PATIENTS[name].buggy(x, *ws, h) - right[h]).abs().max() for h in (1, 3))
+                ),
+                ["runs", "wrong"]
+                if outcome(lambda attention: attention(x, *ws, 4) is not None, PATIENTS[name].buggy) == "caught"
+                else ["an error", "output"],
+            ]
+            for name in ("6.16", "6.17", "6.21")
+        ],
+        columns=["1 head", "3 heads", "4 heads"],
+        rows=["6.16", "6.17", "6.21"],
+    ).opened(0, 3, 6, 9)
 
 
 @slide(
@@ -664,8 +634,8 @@ def heads_ward(merge_heads, outcome, PATIENTS, scaled_dot_product_attention, spl
 )
 def no_rest(k, PATIENTS, q, v):
     made = PATIENTS["6.15"].buggy.eval()
-    _ = torch.manual_seed(1)
-    first, second = (made(q, k, v)[0], made(q, k, v)[0])
+    torch.manual_seed(1)
+    first, second = made(q, k, v)[0], made(q, k, v)[0]
     return [
         Matrices(
             [Matrix(first, name="first call", thing="output"), "and", Matrix(r, name="second call", thing="output")]
@@ -684,10 +654,7 @@ def no_rest(k, PATIENTS, q, v):
     """,
 )
 def chunks(causal_mask, merge_heads, PATIENTS, scaled_dot_product_attention, split_heads):
-    x, ws = (
-        torch.randn(1, 6, 4, generator=torch.Generator().manual_seed(0)),
-        torch.randn(4, 4, 4, generator=torch.Generator().manual_seed(1)),
-    )
+    x, ws = normal(1, 6, 4, seed=0), normal(4, 4, 4, seed=1)
     right = (
         merge_heads(scaled_dot_product_attention(*(split_heads(x @ w, 2) for w in ws[:3]), causal_mask(6))[0]) @ ws[3]
     )
@@ -737,39 +704,7 @@ def night_shift():
     """,
 )
 def memory_ward(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
-    rows = [
-        [
-            not torch.allclose(
-                PATIENTS[name].buggy(a, b, c, chunks, window),
-                scaled_dot_product_attention(
-                    rotary(a),
-                    rotary(b).repeat_interleave(4 // heads, dim=1),
-                    c.repeat_interleave(4 // heads, dim=1),
-                    window_mask(8, 8, window),
-                )[0],
-                atol=0.0001,
-            )
-            for name in ("6.22", "6.23")
-            for a, b, c in [
-                (x, y[:, :heads], z[:, :heads])
-                for x, y, z in [torch.randn(3, 1, 4, 8, 6, generator=torch.Generator().manual_seed(0))]
-            ]
-        ]
-        for chunks, heads, window in (([1] * 8, 4, 99), ([6, 2], 4, 99), ([8], 2, 99), ([1] * 8, 4, 3))
-    ]
-    return [
-        Matrices(
-            [
-                Matrix(
-                    rows if s else unknown(4, 2),
-                    thing="wrong",
-                    left=["one by one", "prompt, two", "shared heads", "a window"],
-                    top=["6.22", "6.23"],
-                )
-            ]
-        )
-        for s in (0, 1)
-    ]
+    return parted(["6.22", "6.23"], PATIENTS, rotary, scaled_dot_product_attention, window_mask)
 
 
 @slide(
@@ -782,39 +717,7 @@ def memory_ward(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
     """,
 )
 def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
-    rows = [
-        [
-            not torch.allclose(
-                PATIENTS[name].buggy(a, b, c, chunks, window),
-                scaled_dot_product_attention(
-                    rotary(a),
-                    rotary(b).repeat_interleave(4 // heads, dim=1),
-                    c.repeat_interleave(4 // heads, dim=1),
-                    window_mask(8, 8, window),
-                )[0],
-                atol=0.0001,
-            )
-            for name in ("6.24", "6.25")
-            for a, b, c in [
-                (x, y[:, :heads], z[:, :heads])
-                for x, y, z in [torch.randn(3, 1, 4, 8, 6, generator=torch.Generator().manual_seed(0))]
-            ]
-        ]
-        for chunks, heads, window in (([1] * 8, 4, 99), ([6, 2], 4, 99), ([8], 2, 99), ([1] * 8, 4, 3))
-    ]
-    return [
-        Matrices(
-            [
-                Matrix(
-                    rows if s else unknown(4, 2),
-                    thing="wrong",
-                    left=["one by one", "prompt, two", "shared heads", "a window"],
-                    top=["6.24", "6.25"],
-                )
-            ]
-        )
-        for s in (0, 1)
-    ]
+    return parted(["6.24", "6.25"], PATIENTS, rotary, scaled_dot_product_attention, window_mask)
 
 
 @slide(
@@ -826,39 +729,7 @@ def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mas
     """,
 )
 def memory_ward_last(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
-    rows = [
-        [
-            not torch.allclose(
-                PATIENTS[name].buggy(a, b, c, chunks, window),
-                scaled_dot_product_attention(
-                    rotary(a),
-                    rotary(b).repeat_interleave(4 // heads, dim=1),
-                    c.repeat_interleave(4 // heads, dim=1),
-                    window_mask(8, 8, window),
-                )[0],
-                atol=0.0001,
-            )
-            for name in ("6.26",)
-            for a, b, c in [
-                (x, y[:, :heads], z[:, :heads])
-                for x, y, z in [torch.randn(3, 1, 4, 8, 6, generator=torch.Generator().manual_seed(0))]
-            ]
-        ]
-        for chunks, heads, window in (([1] * 8, 4, 99), ([6, 2], 4, 99), ([8], 2, 99), ([1] * 8, 4, 3))
-    ]
-    return [
-        Matrices(
-            [
-                Matrix(
-                    rows if s else unknown(4, 1),
-                    thing="wrong",
-                    left=["one by one", "prompt, two", "shared heads", "a window"],
-                    top=["6.26"],
-                )
-            ]
-        )
-        for s in (0, 1)
-    ]
+    return parted(["6.26"], PATIENTS, rotary, scaled_dot_product_attention, window_mask)
 
 
 @slide(
@@ -874,10 +745,7 @@ def memory_ward_last(PATIENTS, rotary, scaled_dot_product_attention, window_mask
     """,
 )
 def block_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
-    block = [
-        torch.randn(*size, generator=torch.Generator().manual_seed(i))
-        for i, size in enumerate(((1, 4, 4), (4, 4), (4, 4), (4, 4), (4, 12), (12, 4)))
-    ]
+    block = [normal(*size, seed=i) for i, size in enumerate(((1, 4, 4), (4, 4), (4, 4), (4, 4), (4, 12), (12, 4)))]
     x, w_q, w_k, w_v, w_1, w_2 = block
     h = F.layer_norm(x, (4,))
     x = x + scaled_dot_product_attention(h @ w_q, h @ w_k, h @ w_v, causal_mask(4))[0]
@@ -911,7 +779,7 @@ def block_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
     """,
 )
 def tiles_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
-    a = [torch.randn(1, 7, 4, generator=torch.Generator().manual_seed(i)) for i in range(3)]
+    a = [normal(1, 7, 4, seed=i) for i in range(3)]
     right = scaled_dot_product_attention(*a, causal_mask(7))[0]
     rows = [
         [(PATIENTS[name].buggy(*a, size, True) - right).abs().max().item() for name in ("6.30", "6.31", "6.32")]
@@ -942,15 +810,8 @@ def tiles_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
     """,
 )
 def far_below(PATIENTS):
-    out = (
-        PATIENTS["6.32"]
-        .buggy(
-            *(torch.tensor(row).view(1, 2, 1) for row in ([1000000.0, 1000000.0], [-1000000.0, 0.0], [0.0, 1.0])),
-            1,
-            True,
-        )[0, 0]
-        .item()
-    )
+    q, k, v = (torch.tensor(row).view(1, 2, 1) for row in ([1e6, 1e6], [-1e6, 0.0], [0.0, 1.0]))
+    out = PATIENTS["6.32"].buggy(q, k, v, 1, True)[0, 0].item()
     return [
         Bars(["may be heard", "masked"], v, words=False, wrong=1, top=1, caption="patient 6.32, a true score of −10¹²")
         for v in ([None, None], [1 - out, out])

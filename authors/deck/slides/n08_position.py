@@ -508,18 +508,14 @@ def far_query():
     """,
 )
 def race_far(shares):
-    return [
-        Tiles(
-            [
-                [[f"{100 * s:.0f} %", "output" if s > 0.5 else "wrong"] for s in shares[:2]],
-                [[f"{100 * s:.0f} %", "output" if s > 0.5 else "wrong"] for s in shares[2:]],
-            ],
-            columns=["sinusoids", "RoPE"],
-            rows=["token before", "first token"],
-            open=k,
-        )
-        for k in (0, 4)
-    ]
+    return Tiles(
+        [
+            [[f"{100 * s:.0f} %", "output" if s > 0.5 else "wrong"] for s in shares[:2]],
+            [[f"{100 * s:.0f} %", "output" if s > 0.5 else "wrong"] for s in shares[2:]],
+        ],
+        columns=["sinusoids", "RoPE"],
+        rows=["token before", "first token"],
+    ).opened(0, 4)
 
 
 @slide(
@@ -597,17 +593,13 @@ def first_token(lengths, right):
     say="Ask for the four schemes from memory, and where each of them comes in.",
 )
 def summary():
-    return [
-        Tiles(
-            [
-                ["table, waves:\nadded", "RoPE:\nturns", "ALiBi:\na price"],
-                [["where", "input"], ["how far", "key"], ["how far", "scores"]],
-            ],
-            columns=["inputs", "queries, keys", "scores"],
-            open=k,
-        )
-        for k in (0, 3, 6)
-    ]
+    return Tiles(
+        [
+            ["table, waves:\nadded", "RoPE:\nturns", "ALiBi:\na price"],
+            [["where", "input"], ["how far", "key"], ["how far", "scores"]],
+        ],
+        columns=["inputs", "queries, keys", "scores"],
+    ).opened(0, 3, 6)
 
 
 @slide(

@@ -519,33 +519,29 @@ def hidden_fault():
     """,
 )
 def five_faults(causal_mask, memory, share_heads, window_mask):
-    return [
-        Tiles(
+    return Tiles(
+        [
             [
-                [
-                    causal_mask(2, 4).tolist(),
-                    window_mask(2, 4, 99).tolist(),
-                    "6",
-                    " ".join(str(h) for h in share_heads(torch.arange(2)[:, None, None], 2).flatten().tolist()),
-                    f"{3 - 1}",
-                ],
-                [
-                    [row, "wrong"] if isinstance(row, str) else row
-                    for row in (
-                        memory.top_left(2, 4, 99).tolist(),
-                        memory.none_with_a_cache(2, 4, 99).tolist(),
-                        "0",
-                        " ".join(str(h) for h in torch.arange(2)[:, None, None].repeat(2, 1, 1).flatten().tolist()),
-                        f"{3 - 2}",
-                    )
-                ],
+                causal_mask(2, 4).tolist(),
+                window_mask(2, 4, 99).tolist(),
+                "6",
+                " ".join(str(h) for h in share_heads(torch.arange(2)[:, None, None], 2).flatten().tolist()),
+                f"{3 - 1}",
             ],
-            columns=["corner", "mask", "start", "heads", "window"],
-            rows=["right", "fault"],
-            open=k,
-        )
-        for k in (5, 10)
-    ]
+            [
+                [row, "wrong"] if isinstance(row, str) else row
+                for row in (
+                    memory.top_left(2, 4, 99).tolist(),
+                    memory.none_with_a_cache(2, 4, 99).tolist(),
+                    "0",
+                    " ".join(str(h) for h in torch.arange(2)[:, None, None].repeat(2, 1, 1).flatten().tolist()),
+                    f"{3 - 2}",
+                )
+            ],
+        ],
+        columns=["corner", "mask", "start", "heads", "window"],
+        rows=["right", "fault"],
+    ).opened(5, 10)
 
 
 @slide(
@@ -627,13 +623,9 @@ def three_cuts(memory):
     say="Ask for the five factors of the memory, and for the three tests.",
 )
 def summary():
-    return [
-        Tiles(
-            [["mask at the\nlower right", "positions\ngo on"], ["heads repeated\nin place", "three tests,\nnot one"]],
-            open=k,
-        )
-        for k in range(5)
-    ]
+    return Tiles(
+        [["mask at the\nlower right", "positions\ngo on"], ["heads repeated\nin place", "three tests,\nnot one"]]
+    ).opened(*range(5))
 
 
 @slide(

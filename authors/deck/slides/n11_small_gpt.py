@@ -31,17 +31,13 @@ def what_for():
     """,
 )
 def who_wrote():
-    return [
-        Tiles(
-            [
-                ["the key near the cat was gone"],
-                ["he kissed fay because she had helped"],
-                [[f"{sum(p.numel() for p in attn_lib.GPT(68, 55).parameters()):,} numbers", "output"]],
-            ],
-            open=k,
-        )
-        for k in (2, 3)
-    ]
+    return Tiles(
+        [
+            ["the key near the cat was gone"],
+            ["he kissed fay because she had helped"],
+            [[f"{sum(p.numel() for p in attn_lib.GPT(68, 55).parameters()):,} numbers", "output"]],
+        ]
+    ).opened(2, 3)
 
 
 @slide(

@@ -95,15 +95,11 @@ def your_factor(factor):
     """,
 )
 def take_text(film):
-    return [
-        Tiles(
-            [[f"{m:.0f}", f"{l:.4f}", "  ".join(f"{x:.2f}" for x in o)] for m, l, o in film],
-            columns=["m", "ℓ", "o"],
-            rows=["I", "like", "tea"],
-            open=k,
-        )
-        for k in (3, 6, 9)
-    ]
+    return Tiles(
+        [[f"{m:.0f}", f"{l:.4f}", "  ".join(f"{x:.2f}" for x in o)] for m, l, o in film],
+        columns=["m", "ℓ", "o"],
+        rows=["I", "like", "tea"],
+    ).opened(3, 6, 9)
 
 
 @slide(
@@ -381,22 +377,18 @@ def break_it(ill_rows):
     choices="start",
 )
 def how_often(scores, started):
-    return [
-        Tiles(
+    return Tiles(
+        [
             [
-                [
-                    "0",
-                    "\n".join(f"−{-s:.0f}" for s in scores - 1002),
-                    "\n".join(f"{p:.0f}" for p in (scores - 1002).exp()),
-                    f"{started[1].item():.0f}",
-                    ["0 / 0\n= nan", "wrong"],
-                ]
-            ],
-            columns=["m at first", "scores", "exp(s − m)", "ℓ", "o / ℓ"],
-            open=k,
-        )
-        for k in (2, 5)
-    ]
+                "0",
+                "\n".join(f"−{-s:.0f}" for s in scores - 1002),
+                "\n".join(f"{p:.0f}" for p in (scores - 1002).exp()),
+                f"{started[1].item():.0f}",
+                ["0 / 0\n= nan", "wrong"],
+            ]
+        ],
+        columns=["m at first", "scores", "exp(s − m)", "ℓ", "o / ℓ"],
+    ).opened(2, 5)
 
 
 @slide(

@@ -103,8 +103,8 @@ def why_likeness(bank, coins, new_bank, river):
 )
 def bank_why(bank, coins, new_bank, river):
     return [
-        Plane([["bank", bank, "query"], *k], axes=["water", "money"], between=b)
-        for b, k in (
+        Plane([["bank", bank, "query"], *k], axes=["water", "money"], between=between)
+        for between, k in (
             (None, [["river", river, "key"]]),
             ([bank, river], [["river", river, "key"], ["beside river", (river + bank) / 2, "output"]]),
             ([bank, coins], [["coins", coins, "key"], ["beside coins", new_bank, "output"]]),
@@ -260,13 +260,13 @@ def one_column(W_k, W_q, W_v):
                     thing="query",
                     left=["x₁", "x₂", "x₃", "x₄"],
                     top=["q₁", "q₂", "q₃"],
-                    column=c,
+                    column=column,
                 ),
                 Matrix(W_k, name="for keys", thing="key"),
                 Matrix(W_v, name="for values", thing="value"),
             ]
         )
-        for c in ([], [0])
+        for column in ([], [0])
     ]
 
 
@@ -291,12 +291,12 @@ def queries(TOKENS, W_q, X):
             [
                 Matrix(X, name="X", thing="input", left=TOKENS, mark=[m]),
                 "×",
-                Matrix(W_q, name="for queries", thing="query", column=c),
+                Matrix(W_q, name="for queries", thing="query", column=column),
                 "=",
-                Matrix(r, name="queries", thing="query"),
+                Matrix(rows, name="queries", thing="query"),
             ]
         )
-        for m, c, r in (
+        for m, column, rows in (
             *((0, [min(k, 2)], [[*q[0][:k], *unknown(3 - k)], unknown(3), unknown(3)]) for k in range(3)),
             (1, [], [q[0], unknown(3), unknown(3)]),
             (1, [], q),
@@ -320,10 +320,10 @@ def keys(keys, TOKENS, W_k, X):
                 "×",
                 Matrix(W_k, name="for keys", thing="key"),
                 "=",
-                Matrix(r, name="keys", thing="key"),
+                Matrix(rows, name="keys", thing="key"),
             ]
         )
-        for r in (unknown(3, 3), keys)
+        for rows in (unknown(3, 3), keys)
     ]
 
 
@@ -368,12 +368,12 @@ def pair_by_pair(keys, queries, score):
                 "·",
                 Matrix(keys[1], name="key of like", thing="key"),
                 "→",
-                Matrix(p, name="pair by pair", thing="scores"),
+                Matrix(rows, name="pair by pair", thing="scores"),
                 "→",
                 Matrix([s], name="score", thing="scores"),
             ]
         )
-        for p, s in ((unknown(3), None), (queries[2] * keys[1], score))
+        for rows, s in ((unknown(3), None), (queries[2] * keys[1], score))
     ]
 
 
@@ -391,10 +391,10 @@ def three_scores(keys, queries, scores_of_like, TOKENS):
                 "·",
                 Matrix(queries[1][:, None], name="query of like", thing="query"),
                 "=",
-                Matrix(r, name="scores", thing="scores"),
+                Matrix(rows, name="scores", thing="scores"),
             ]
         )
-        for r in (unknown(3, 1), scores_of_like[:, None])
+        for rows in (unknown(3, 1), scores_of_like[:, None])
     ]
 
 
@@ -417,10 +417,10 @@ def your_scores(keys, queries, scores, TOKENS):
                 "×",
                 Matrix(keys.T, name="keys, turned", thing="key", top=TOKENS),
                 "=",
-                Matrix(r, name="scores", thing="scores", left=TOKENS, top=TOKENS),
+                Matrix(rows, name="scores", thing="scores", left=TOKENS, top=TOKENS),
             ]
         )
-        for r in (unknown(3, 3), scores)
+        for rows in (unknown(3, 3), scores)
     ]
 
 
@@ -433,9 +433,9 @@ def exponentials(scores, TOKENS):
     return [
         Beside(
             Bars(TOKENS, scores[0], caption="scores of I", unit="", colour="scores"),
-            Bars(TOKENS, v, caption="e to the score", unit=""),
+            Bars(TOKENS, values, caption="e to the score", unit=""),
         )
-        for v in (unknown(3), scores[0].exp())
+        for values in (unknown(3), scores[0].exp())
     ]
 
 
@@ -453,10 +453,10 @@ def shares(exponentials, TOKENS, weights_of_I):
                 "÷",
                 Matrix([exponentials.sum()], name="sum"),
                 "=",
-                Matrix(w, name="weights of I", thing="weights", top=TOKENS),
+                Matrix(rows, name="weights of I", thing="weights", top=TOKENS),
             ]
         )
-        for w in ([weights_of_I[0], None, None], weights_of_I)
+        for rows in ([weights_of_I[0], None, None], weights_of_I)
     ]
 
 
@@ -470,9 +470,9 @@ def a_lead_of_4(scores, TOKENS, weights):
     return [
         Beside(
             Bars(TOKENS, scores[1], caption="scores of like", unit="", colour="scores"),
-            Bars(TOKENS, w, caption="weights of like", strong=1, top=1),
+            Bars(TOKENS, values, caption="weights of like", strong=1, top=1),
         )
-        for w in (unknown(3), weights[1])
+        for values in (unknown(3), weights[1])
     ]
 
 
@@ -493,10 +493,10 @@ def heatmap_weights(TOKENS, weights):
                 " ",
                 Matrix(weights.sum(dim=1, keepdim=True), name="each row", thing="weights"),
                 " ",
-                Matrix(r, name="each column", thing="quiet", top=TOKENS),
+                Matrix(rows, name="each column", thing="quiet", top=TOKENS),
             ]
         )
-        for r in (unknown(3), weights.sum(dim=0))
+        for rows in (unknown(3), weights.sum(dim=0))
     ]
 
 
@@ -515,10 +515,10 @@ def brought_along(TOKENS, values, weighted_values_of_I, weights):
                 "·",
                 Matrix(values, name="values", thing="value"),
                 "=",
-                Matrix(r, name="brought along", thing="output"),
+                Matrix(rows, name="brought along", thing="output"),
             ]
         )
-        for r in (unknown(3, 3), weighted_values_of_I)
+        for rows in (unknown(3, 3), weighted_values_of_I)
     ]
 
 
@@ -562,10 +562,10 @@ def all_outputs(outputs, TOKENS, values, weights):
                 "×",
                 Matrix(values, name="values", thing="value"),
                 "=",
-                Matrix(r, name="outputs", thing="output"),
+                Matrix(rows, name="outputs", thing="output"),
             ]
         )
-        for r in (unknown(3, 3), outputs)
+        for rows in (unknown(3, 3), outputs)
     ]
 
 
@@ -602,9 +602,9 @@ def map_outputs():
 )
 def sentence_why(queries, scores, TOKENS):
     return [
-        Sentence(TOKENS, inks={0: "query", 2: "key"}, arcs=[[0, j, w[j]] for j in range(3)], shares=w)
+        Sentence(TOKENS, inks={0: "query", 2: "key"}, arcs=[[0, j, shares[j]] for j in range(3)], shares=shares)
         for t in (0, 0.5)
-        for w in [torch.softmax(scores[0] + queries[0, 2] * torch.tensor([0, 0, t]), dim=-1).tolist()]
+        for shares in [torch.softmax(scores[0] + queries[0, 2] * torch.tensor([0, 0, t]), dim=-1).tolist()]
     ]
 
 
@@ -673,10 +673,10 @@ def ten_times_W_q(TOKENS, too_sure, weights):
             [
                 Matrix(weights, name="as it was", thing="weights", left=TOKENS, top=TOKENS, mark=[2]),
                 "→",
-                Matrix(r, name="ten times W_q", thing="weights", top=TOKENS, mark=[2]),
+                Matrix(rows, name="ten times W_q", thing="weights", top=TOKENS, mark=[2]),
             ]
         )
-        for r in (unknown(3, 3), too_sure)
+        for rows in (unknown(3, 3), too_sure)
     ]
 
 

@@ -112,10 +112,10 @@ def in_reverse(batch_scores):
             [
                 Matrix(batch_scores[0], name="forwards", thing="scores", left=["I", "like", "tea", "tea", "I", "like"]),
                 "→",
-                Matrix(r, name="in reverse", thing="scores", left=["like", "I", "tea", "tea", "like", "I"]),
+                Matrix(rows, name="in reverse", thing="scores", left=["like", "I", "tea", "tea", "like", "I"]),
             ]
         )
-        for r in (unknown(6, 6), batch_scores[1])
+        for rows in (unknown(6, 6), batch_scores[1])
     ]
 
 
@@ -135,12 +135,12 @@ def dark_diagonal(noise_weights):
     return [
         Matrices(
             [
-                Matrix(r, name="weights", thing="weights", left=[f"token {i}" for i in range(4)]),
+                Matrix(rows, name="weights", thing="weights", left=[f"token {i}" for i in range(4)]),
                 " ",
                 Matrix(noise_weights[0].sum(dim=-1, keepdim=True).round(decimals=4), name="each row", thing="weights"),
             ]
         )
-        for r in (unknown(4, 4), noise_weights[0])
+        for rows in (unknown(4, 4), noise_weights[0])
     ]
 
 
@@ -159,8 +159,8 @@ def dark_diagonal(noise_weights):
 )
 def two_suspects(found, noise, on_itself):
     return [
-        Bars(["as it was", "both signs", "own keys"], v, caption="weight for itself", top=1, strong=2, words=False)
-        for v in ([on_itself(noise, noise), None, None], [on_itself(noise, noise), found["signs"], found["keys"]])
+        Bars(["as it was", "both signs", "own keys"], values, caption="weight for itself", top=1, strong=2, words=False)
+        for values in ([on_itself(noise, noise), None, None], [on_itself(noise, noise), found["signs"], found["keys"]])
     ]
 
 
@@ -178,10 +178,10 @@ def row_sums(noise, noise_weights):
                 Matrix(noise_weights[0].sum(dim=-1, keepdim=True).round(decimals=4), name="sum", thing="quiet"),
                 " ",
                 Matrix(scrambled, name="scrambled keys", thing="wrong"),
-                Matrix(r, name="sum", thing="quiet"),
+                Matrix(rows, name="sum", thing="quiet"),
             ]
         )
-        for r in (unknown(4, 1), scrambled.sum(dim=-1, keepdim=True).round(decimals=4))
+        for rows in (unknown(4, 1), scrambled.sum(dim=-1, keepdim=True).round(decimals=4))
     ]
 
 
@@ -224,10 +224,10 @@ def thrown_away(head_output, right_output, v):
     return [
         Stacked(
             Lines("torch.softmax(head_scores, dim=-1)\nhead_output = head_scores @ v"),
-            Bars(["values", "this output", "attention"], r, unit="", lying=True, words=False, wrong=w),
+            Bars(["values", "this output", "attention"], values, unit="", lying=True, words=False, wrong=wrong),
             share=0.36,
         )
-        for r, w in (([v.std(), None, None], None), ([v.std(), head_output.std(), right_output.std()], 1))
+        for values, wrong in (([v.std(), None, None], None), ([v.std(), head_output.std(), right_output.std()], 1))
     ]
 
 
@@ -245,9 +245,9 @@ def unused_softmax():
             {"q": [0, 0], "k": [0, 2], "scores": [1, 1], "softmax": [2, 0], "v": [2, 2], "output": [3, 1]},
             things={"q": "query", "k": "key", "v": "value", "softmax": t},
             arrows=[["q", "scores"], ["k", "scores"], *a],
-            empty=e,
+            empty=empty,
         )
-        for a, e, t in (
+        for a, empty, t in (
             ([], ["softmax", "output"], "weights"),
             ([["scores", "softmax"], ["scores", "output"], ["v", "output"]], [], "wrong"),
         )
@@ -398,12 +398,12 @@ def variance_curve(sizes, variances):
             lines=dict(zip(("÷ 1", "÷ √d_k", "÷ d_k"), variances.values(), strict=False)),
             things={"÷ 1": "wrong", "÷ √d_k": "weights", "÷ d_k": "quiet"},
             ticks=sizes,
-            upto=u,
+            upto=upto,
             axes=["d_k", "variance"],
             log="xy",
             marks=[0.01, 1, 1000],
         )
-        for u in (4, 1024)
+        for upto in (4, 1024)
     ]
 
 
@@ -423,13 +423,13 @@ def one_key_left(entropies, sizes):
             lines=dict(zip(("÷ 1", "÷ √d_k", "÷ d_k"), entropies.values(), strict=False)),
             things={"÷ 1": "wrong", "÷ √d_k": "weights", "÷ d_k": "quiet"},
             ticks=sizes,
-            upto=u,
+            upto=upto,
             axes=["d_k", "entropy"],
             log="x",
             scale=[0, math.log(32)],
             marks=[0, 1, 2, math.log(32)],
         )
-        for u in (4, 1024)
+        for upto in (4, 1024)
     ]
 
 
@@ -512,9 +512,9 @@ def one_function():
                 ["weights", "output"],
                 ["value", "output"],
             ][:k],
-            empty=e,
+            empty=empty,
         )
-        for k, e in (
+        for k, empty in (
             (0, ["÷ √d_k", "scores", "weights", "output"]),
             (1, ["scores", "weights", "output"]),
             (3, ["weights", "output"]),

@@ -55,10 +55,10 @@ def mask_from_lengths(real):
                 "<",
                 Matrix([[3], [2]], name="lengths", thing="key"),
                 "=",
-                Matrix(r, name="real", thing="weights"),
+                Matrix(rows, name="real", thing="weights"),
             ]
         )
-        for r in (unknown(2, 3), real)
+        for rows in (unknown(2, 3), real)
     ]
 
 
@@ -76,7 +76,7 @@ def every_query(padding_mask, real):
                 Matrix(real, name="real", thing="weights", mark=[1]),
                 "→",
                 Matrix(
-                    r,
+                    rows,
                     name="each query of sentence 2",
                     thing="weights",
                     left=["I", "like", "padding"],
@@ -84,7 +84,7 @@ def every_query(padding_mask, real):
                 ),
             ]
         )
-        for r in (unknown(3, 3), padding_mask([3, 2])[1].expand(3, 3))
+        for rows in (unknown(3, 3), padding_mask([3, 2])[1].expand(3, 3))
     ]
 
 
@@ -166,8 +166,8 @@ def erase_and_divide(allowed, erased, large):
 )
 def triangle(TOKENS, triangle):
     return [
-        Matrices([Matrix(r, name="may hear", thing="weights", left=TOKENS, top=TOKENS)])
-        for r in (unknown(3, 3), triangle)
+        Matrices([Matrix(rows, name="may hear", thing="weights", left=TOKENS, top=TOKENS)])
+        for rows in (unknown(3, 3), triangle)
     ]
 
 
@@ -217,7 +217,7 @@ def another_word(moved, unmasked):
         Matrices(
             [
                 Matrix(
-                    r,
+                    rows,
                     name="how far each output moves",
                     thing="output",
                     left=["no mask", "causal mask"],
@@ -225,7 +225,7 @@ def another_word(moved, unmasked):
                 )
             ]
         )
-        for r in ([unmasked.tolist(), unknown(3)], [unmasked, moved])
+        for rows in ([unmasked.tolist(), unknown(3)], [unmasked, moved])
     ]
 
 
@@ -255,7 +255,7 @@ def where_the_triangle(causal_mask):
         Matrices(
             [
                 Matrix(
-                    r,
+                    rows,
                     name="causal_mask(2, 5)",
                     thing="weights",
                     left=["query 3", "query 4"],
@@ -263,7 +263,7 @@ def where_the_triangle(causal_mask):
                 )
             ]
         )
-        for r in (unknown(2, 5), causal_mask(2, 5))
+        for rows in (unknown(2, 5), causal_mask(2, 5))
     ]
 
 
@@ -283,10 +283,10 @@ def both_masks(both, causal_mask, padding_mask):
                 "&",
                 Matrix(causal_mask(5), name="causal", thing="weights"),
                 "=",
-                Matrix(r, name="both", thing="weights"),
+                Matrix(rows, name="both", thing="weights"),
             ]
         )
-        for r in (unknown(5, 5), both[1])
+        for rows in (unknown(5, 5), both[1])
     ]
 
 
@@ -339,10 +339,10 @@ def nobody_left(dead_row, empty, nothing_left):
                     thing="weights",
                 ),
                 "or",
-                Matrix(r, name="with −∞", thing="weights"),
+                Matrix(rows, name="with −∞", thing="weights"),
             ]
         )
-        for r in (unknown(3), dead_row)
+        for rows in (unknown(3), dead_row)
     ]
 
 
@@ -365,10 +365,10 @@ def a_million_below(runaway):
             [
                 Matrix(["−2·10⁶", "−3·10⁶", "−10⁶"], name="scores", top=["key 0", "key 1", "padding"]),
                 "→",
-                Matrix(r, name="weights", thing="weights", top=["key 0", "key 1", "padding"]),
+                Matrix(rows, name="weights", thing="weights", top=["key 0", "key 1", "padding"]),
             ]
         )
-        for r in (unknown(3), torch.softmax(runaway, dim=-1))
+        for rows in (unknown(3), torch.softmax(runaway, dim=-1))
     ]
 
 
@@ -389,10 +389,10 @@ def empty_row(dead_row, empty, masked_softmax, nothing_left):
                 "→",
                 Matrix(dead_row, name="with −∞", thing="weights"),
                 "or",
-                Matrix(r, name="masked_softmax", thing="weights"),
+                Matrix(rows, name="masked_softmax", thing="weights"),
             ]
         )
-        for r in (unknown(3), masked_softmax(empty, nothing_left))
+        for rows in (unknown(3), masked_softmax(empty, nothing_left))
     ]
 
 
@@ -453,10 +453,10 @@ def nan_in_the_gradient(batch, gradient, pair_mask, plain_softmax, real, scores)
                 "×",
                 Matrix(real[1].float()[:, None].expand(3, 3), name="what came back", thing="output", mark=[2]),
                 "→",
-                Matrix(r, name="gradient of W_v", thing="value"),
+                Matrix(rows, name="gradient of W_v", thing="value"),
             ]
         )
-        for r in (unknown(4, 3), gradient(plain_softmax))
+        for rows in (unknown(4, 3), gradient(plain_softmax))
     ]
 
 
@@ -494,10 +494,10 @@ def dropout():
                 "→",
                 Matrix([0.25, "hatch", "hatch", 0.25], name="dropped: half", thing="weights"),
                 "→",
-                Matrix(r, name="divided by ½", thing="weights"),
+                Matrix(rows, name="divided by ½", thing="weights"),
             ]
         )
-        for r in (unknown(4), torch.tensor([0.25, 0, 0, 0.25]) / 0.5)
+        for rows in (unknown(4), torch.tensor([0.25, 0, 0, 0.25]) / 0.5)
     ]
 
 
@@ -517,10 +517,10 @@ def the_module(seen, triangle):
             [
                 Matrix(triangle, name="our mask", thing="weights", mark=[0]),
                 "→",
-                Matrix(r, name="weights in the module", thing="weights"),
+                Matrix(rows, name="weights in the module", thing="weights"),
             ]
         )
-        for r in (unknown(3, 3), seen[0])
+        for rows in (unknown(3, 3), seen[0])
     ]
 
 
@@ -567,10 +567,10 @@ def a_float_mask(added, causal_mask, scores, TOKENS):
                 "+",
                 Matrix(causal_mask(3).float()[0], name="our mask", thing="key"),
                 "→",
-                Matrix(r, name="weights of I", thing="weights", top=TOKENS),
+                Matrix(rows, name="weights of I", thing="weights", top=TOKENS),
             ]
         )
-        for r in (unknown(3), added[0, 0])
+        for rows in (unknown(3), added[0, 0])
     ]
 
 
@@ -590,10 +590,10 @@ def turned_round(broken, padding_mask):
             [
                 Matrix(~padding_mask([3, 2])[:, 0], name="may hear", thing="weights", left=["I like tea", "I like"]),
                 "→",
-                Matrix(r, name="output of I", thing="output"),
+                Matrix(rows, name="output of I", thing="output"),
             ]
         )
-        for r in (unknown(2, 3), broken[:, 0])
+        for rows in (unknown(2, 3), broken[:, 0])
     ]
 
 

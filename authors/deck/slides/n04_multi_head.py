@@ -32,10 +32,10 @@ def twelve_numbers(position, tokens, x):
         Matrices(
             [
                 Matrix(position.bool(), name="where it stands", thing="key", left=tokens),
-                Matrix(w, name="which word it is", thing="value"),
+                Matrix(rows, name="which word it is", thing="value"),
             ]
         )
-        for w in (unknown(6, 6), x[:, 6:].bool())
+        for rows in (unknown(6, 6), x[:, 6:].bool())
     ]
 
 
@@ -131,9 +131,9 @@ def projections():
                 ["W_v", "attention"],
                 ["attention", "output"],
             ],
-            empty=e,
+            empty=empty,
         )
-        for e in (["W_q", "W_k", "W_v"], [])
+        for empty in (["W_q", "W_k", "W_v"], [])
     ]
 
 
@@ -172,9 +172,9 @@ def who_joins_them():
                 ["side by side", "W_o"],
                 ["W_o", "output"],
             ],
-            empty=e,
+            empty=empty,
         )
-        for e in (["side by side", "W_o"], ["W_o"], [])
+        for empty in (["side by side", "W_o"], ["W_o"], [])
     ]
 
 
@@ -241,8 +241,8 @@ def gpt_2(gpt2):
 )
 def W_o_mixes(pairs):
     return [
-        Matrices([Matrix(r, thing="output", left=["before W_o", "after W_o"])])
-        for r in (unknown(2, 12), [(a != b).any(dim=(0, 1)).tolist() for a, b in pairs])
+        Matrices([Matrix(rows, thing="output", left=["before W_o", "after W_o"])])
+        for rows in (unknown(2, 12), [(a != b).any(dim=(0, 1)).tolist() for a, b in pairs])
     ]
 
 
@@ -257,10 +257,10 @@ def one_product(listed, stacked):
             [
                 *(Matrix(h.q_proj.weight.shape, name=f"head {i}", thing="query") for i, h in enumerate(listed.heads)),
                 "→",
-                Matrix(r, name="stacked", thing="query"),
+                Matrix(rows, name="stacked", thing="query"),
             ]
         )
-        for r in (unknown(2), stacked.shape)
+        for rows in (unknown(2), stacked.shape)
     ]
 
 
@@ -368,10 +368,10 @@ def merge(merged, split):
                 Matrix(split[0, 0], name="head 0", thing="query"),
                 Matrix(split[0, 1], name="head 1", thing="key"),
                 "→",
-                Matrix(r, name="tokens", thing="input"),
+                Matrix(rows, name="tokens", thing="input"),
             ]
         )
-        for r in (unknown(3, 4), merged[0])
+        for rows in (unknown(3, 4), merged[0])
     ]
 
 
@@ -388,11 +388,11 @@ def five_words():
         Flow(
             {"project": [0, 0], "split": [1, 1], "attend": [2, 2], "merge": [3, 3], " project": [4, 4]},
             things={"project": "query", "split": "key", "attend": "weights", "merge": "value", " project": "output"},
-            labels=dict.fromkeys(e, "?"),
+            labels=dict.fromkeys(empty, "?"),
             arrows=[["project", "split"], ["split", "attend"], ["attend", "merge"], ["merge", " project"]],
-            empty=e,
+            empty=empty,
         )
-        for e in (steps[i:] for i in range(6))
+        for empty in (steps[i:] for i in range(6))
     ]
 
 
@@ -425,10 +425,10 @@ def two_ways(batch, lengths_mask, listed, weights):
             [
                 Matrix(listed(batch, batch, batch, lengths_mask)[1][1, 1], name="list of heads", thing="weights"),
                 " ",
-                Matrix(a, name="one product", thing="weights"),
+                Matrix(rows, name="one product", thing="weights"),
             ]
         )
-        for a in (unknown(6, 6), weights[1, 1])
+        for rows in (unknown(6, 6), weights[1, 1])
     ]
 
 
@@ -480,10 +480,10 @@ def mask_without_axis(per_sentence, seen):
             [
                 Matrix([seen.shape, ["", *per_sentence.shape]], thing="scores", left=["scores", "mask"]),
                 "→",
-                Matrix(r, name="2 tokens, head 0", thing="weights"),
+                Matrix(rows, name="2 tokens, head 0", thing="weights"),
             ]
         )
-        for r in (unknown(6), seen[2, 0, 0])
+        for rows in (unknown(6), seen[2, 0, 0])
     ]
 
 
@@ -528,8 +528,8 @@ def repeat_damage(damage):
         for rows in ([torch.manual_seed(0), torch.randn(4, 3, 4)][1], torch.ones(4, 3, 4))
     ]
     return [
-        Bars(["random", "all ones"], v, caption="off by up to", unit="", words=False, wrong=0, top=2)
-        for v in ([None, None], off)
+        Bars(["random", "all ones"], values, caption="off by up to", unit="", words=False, wrong=0, top=2)
+        for values in ([None, None], off)
     ]
 
 

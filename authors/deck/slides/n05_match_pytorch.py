@@ -93,10 +93,10 @@ def three_into_one(ours, stacked):
                     for p, t in (("q", "query"), ("k", "key"), ("v", "value"))
                 ),
                 "→",
-                Matrix(r, name="theirs", thing="ink"),
+                Matrix(rows, name="theirs", thing="ink"),
             ]
         )
-        for r in (unknown(2), stacked.shape)
+        for rows in (unknown(2), stacked.shape)
     ]
 
 
@@ -107,8 +107,8 @@ def three_into_one(ours, stacked):
 )
 def turned_mask(ignored, padding):
     return [
-        Matrices([Matrix(padding[:, 0], name="ours", thing="weights"), "→", Matrix(r, name="theirs", thing="wrong")])
-        for r in (unknown(3, 6), ignored)
+        Matrices([Matrix(padding[:, 0], name="ours", thing="weights"), "→", Matrix(rows, name="theirs", thing="wrong")])
+        for rows in (unknown(3, 6), ignored)
     ]
 
 
@@ -158,10 +158,10 @@ def no_future(causal, future):
             [
                 Matrix(~causal, name="may hear", thing="weights", mark=[5]),
                 "→",
-                Matrix(r, name="weights of head 0", thing="weights", mark=[5]),
+                Matrix(rows, name="weights of head 0", thing="weights", mark=[5]),
             ]
         )
-        for r in (unknown(6, 6), future[0, 0])
+        for rows in (unknown(6, 6), future[0, 0])
     ]
 
 
@@ -296,9 +296,9 @@ def twice_the_tokens(fused_mb, ours_mb, sizes):
             log="xy",
             marks=[0.25, 1, 4, 16],
             ticks=sizes,
-            upto=u,
+            upto=upto,
         )
-        for u in (128, 1024)
+        for upto in (128, 1024)
     ]
 
 

@@ -129,7 +129,7 @@ def sum_of_weights(k, patient, q, unit):
     """,
 )
 def which_line(line_3, patient):
-    return [Lines(patient.source, mark=m) for m in ({}, {line_3: "wrong"})]
+    return [Lines(patient.source, mark=mark) for mark in ({}, {line_3: "wrong"})]
 
 
 @slide(
@@ -252,10 +252,10 @@ def unit_values(mask, weights_5):
             [
                 Matrix(mask, name="mask", thing="weights", left=[f"query {i}" for i in range(4)]),
                 "→",
-                Matrix(r, name="patient 6.5", thing="weights", mark=m),
+                Matrix(rows, name="patient 6.5", thing="weights", mark=mark),
             ]
         )
-        for r, m in ((unknown(4, 5), []), (weights_5[0], [0]))
+        for rows, mark in ((unknown(4, 5), []), (weights_5[0], [0]))
     ]
 
 
@@ -364,10 +364,10 @@ def a_stranger(k, mask, night, q, unit):
             [
                 Matrix(mask, name="mask", thing="weights", left=[f"query {i}" for i in range(4)]),
                 "→",
-                Matrix(night["C"](q, k, unit, mask)[0], name="stranger C", thing="weights", mark=m),
+                Matrix(night["C"](q, k, unit, mask)[0], name="stranger C", thing="weights", mark=mark),
             ]
         )
-        for m in ([], [0])
+        for mark in ([], [0])
     ]
 
 
@@ -394,10 +394,10 @@ def sabotage(mended_3, saboteur, tests):
                     thing="weights",
                 ),
                 "  →  ",
-                Matrix(r, name="sabotage", thing="weights"),
+                Matrix(rows, name="sabotage", thing="weights"),
             ]
         )
-        for r in (unknown(7, 1), [[bool(test(saboteur))] for test in tests])
+        for rows in (unknown(7, 1), [[bool(test(saboteur))] for test in tests])
     ]
 
 
@@ -447,7 +447,9 @@ def wards():
 )
 def patient_1(k, PATIENTS, q, scaled_dot_product_attention, v):
     off = (PATIENTS["6.1"].buggy(q, k, v) - scaled_dot_product_attention(q, k, v)[0]).abs().max()
-    return [Lines(PATIENTS["6.1"].source, caption=c) for c in (None, f"right code differs by up to {off:.2f}")]
+    return [
+        Lines(PATIENTS["6.1"].source, caption=caption) for caption in (None, f"right code differs by up to {off:.2f}")
+    ]
 
 
 @slide(
@@ -465,8 +467,8 @@ def patient_2(merge_heads, PATIENTS, scaled_dot_product_attention, split_heads):
         right = merge_heads(scaled_dot_product_attention(*(split_heads(x @ w, heads) for w in ws[:3]))[0]) @ ws[3]
         off.append((PATIENTS["6.2"].buggy(x, *ws, heads) - right).abs().max())
     return [
-        Lines(PATIENTS["6.2"].source, caption=c)
-        for c in (None, f"one head: off by {off[0]:.2f}; three heads: {off[1]:.2f}")
+        Lines(PATIENTS["6.2"].source, caption=caption)
+        for caption in (None, f"one head: off by {off[0]:.2f}; three heads: {off[1]:.2f}")
     ]
 
 
@@ -481,8 +483,8 @@ def patient_2(merge_heads, PATIENTS, scaled_dot_product_attention, split_heads):
 def patient_4(k, PATIENTS, q, unit):
     off = PATIENTS["6.4"].buggy(q, k, unit)[0, 0].sum()
     return [
-        Lines(PATIENTS["6.4"].source, caption=c)
-        for c in (None, f"the weights of query 0 add up to {off:.2f}".replace("-", "−"))
+        Lines(PATIENTS["6.4"].source, caption=caption)
+        for caption in (None, f"the weights of query 0 add up to {off:.2f}".replace("-", "−"))
     ]
 
 
@@ -499,8 +501,8 @@ def patient_20(k, PATIENTS, q, v):
     others_ask = torch.cat([q[:, :1], -q[:, 1:]], dim=1)
     off = (buggy(q, k, v) - buggy(others_ask, k, v))[:, 0].abs().max()
     return [
-        Lines(PATIENTS["6.20"].source, caption=c)
-        for c in (None, f"the others ask something else: query 0 moves by {off:.2f}")
+        Lines(PATIENTS["6.20"].source, caption=caption)
+        for caption in (None, f"the others ask something else: query 0 moves by {off:.2f}")
     ]
 
 
@@ -638,9 +640,9 @@ def no_rest(k, PATIENTS, q, v):
     first, second = made(q, k, v)[0], made(q, k, v)[0]
     return [
         Matrices(
-            [Matrix(first, name="first call", thing="output"), "and", Matrix(r, name="second call", thing="output")]
+            [Matrix(first, name="first call", thing="output"), "and", Matrix(rows, name="second call", thing="output")]
         )
-        for r in (unknown(4, 3), second)
+        for rows in (unknown(4, 3), second)
     ]
 
 

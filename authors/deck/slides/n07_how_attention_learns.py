@@ -51,10 +51,10 @@ def a_wish(weights):
             axes=["weight of tea", "loss"],
             marks=[0, round((-weights[0, 2].log()).item(), 2)],
             ticks=[round(weights[0, 2].item(), 2), 1],
-            ball=b,
+            ball=ball,
             ink="weights",
         )
-        for b in (round(weights[0, 2].item(), 2), 1)
+        for ball in (round(weights[0, 2].item(), 2), 1)
     ]
 
 
@@ -79,10 +79,10 @@ def which_way(by_hand, examples, weights, wish):
                 "−",
                 Matrix(wish, name="wish", thing="output"),
                 "=",
-                Matrix(r, name="gradient", thing="scores"),
+                Matrix(rows, name="gradient", thing="scores"),
             ]
         )
-        for r in (unknown(3), by_hand)
+        for rows in (unknown(3), by_hand)
     ]
 
 
@@ -103,10 +103,10 @@ def your_grad_query(examples, grad_query, grad_scores, keys):
                 "@",
                 Matrix(keys, name="keys", thing="key", left=examples.TOKENS),
                 "=",
-                Matrix(r, name="of the query", thing="query"),
+                Matrix(rows, name="of the query", thing="query"),
             ]
         )
-        for r in (unknown(3), grad_query)
+        for rows in (unknown(3), grad_query)
     ]
 
 
@@ -127,10 +127,10 @@ def predict_six(grad_query, moving, X):
                 "×",
                 Matrix(grad_query, name="of the query", thing="query"),
                 "=",
-                Matrix(r, name="gradient of W_q", thing="query"),
+                Matrix(rows, name="gradient of W_q", thing="query"),
             ]
         )
-        for r in (unknown(4, 3), moving)
+        for rows in (unknown(4, 3), moving)
     ]
 
 
@@ -150,10 +150,10 @@ def your_grad_W(grad_query, grad_W_q, X):
                 "×",
                 Matrix(grad_query, name="of the query", thing="query"),
                 "=",
-                Matrix(r, name="gradient of W_q", thing="query"),
+                Matrix(rows, name="gradient of W_q", thing="query"),
             ]
         )
-        for r in (unknown(4, 3), grad_W_q)
+        for rows in (unknown(4, 3), grad_W_q)
     ]
 
 
@@ -175,10 +175,10 @@ def one_step(film, weights_with):
             scale=[0, 1],
             marks=[0, 1],
             ticks=[0, 1, 50][: k + 1],
-            upto=b,
-            ball=b,
+            upto=step,
+            ball=step,
         )
-        for k, b in enumerate((0, 1, 50))
+        for k, step in enumerate((0, 1, 50))
     ]
 
 
@@ -195,10 +195,10 @@ def predict_rows(examples, film, weights, weights_with):
             [
                 Matrix(weights, name="before", thing="weights", left=examples.TOKENS, top=examples.TOKENS),
                 "→",
-                Matrix(r, name="after fifty steps", thing="weights", top=examples.TOKENS),
+                Matrix(rows, name="after fifty steps", thing="weights", top=examples.TOKENS),
             ]
         )
-        for r in (unknown(3, 3), weights_with(film[-1]))
+        for rows in (unknown(3, 3), weights_with(film[-1]))
     ]
 
 
@@ -236,15 +236,15 @@ def predict_rate(examples, grad_W_q, W_q, weights_with):
                 axes=["how far", "loss"],
                 marks=[0],
                 ticks=[0, 0.1, 0.5, 1][: k + 1],
-                upto=max(b, 0.02),
-                ball=b,
+                upto=max(ball, 0.02),
+                ball=ball,
                 ink="query",
                 slope=[0, -(grad_W_q**2).sum().item(), 0.3],
             ),
-            Bars(examples.TOKENS, weights_with(W_q - b * grad_W_q)[0], strong=2, top=1),
+            Bars(examples.TOKENS, weights_with(W_q - ball * grad_W_q)[0], strong=2, top=1),
             share=0.62,
         )
-        for k, b in enumerate((0, 0.1, 0.5, 1))
+        for k, ball in enumerate((0, 0.1, 0.5, 1))
     ]
 
 
@@ -276,10 +276,10 @@ def predict_dS(average, examples, g, grad_weights, w, weights):
                 "×",
                 Matrix(grad_weights - weights[0] @ grad_weights, name="came back − 2.20", thing="output"),
                 "=",
-                Matrix(r, name="of the scores", thing="scores"),
+                Matrix(rows, name="of the scores", thing="scores"),
             ]
         )
-        for r in (unknown(3), [(w * (g - average)).item(), None, None])
+        for rows in (unknown(3), [(w * (g - average)).item(), None, None])
     ]
 
 
@@ -300,10 +300,10 @@ def your_dS(examples, grad_row, grad_weights, weights):
                 "×",
                 Matrix(grad_weights - weights[0] @ grad_weights, name="came back − 2.20", thing="output"),
                 "=",
-                Matrix(r, name="of the scores", thing="scores"),
+                Matrix(rows, name="of the scores", thing="scores"),
             ]
         )
-        for r in (unknown(3), grad_row)
+        for rows in (unknown(3), grad_row)
     ]
 
 
@@ -334,9 +334,9 @@ def all_of_it():
                 ["weights", "output"],
                 ["value", "output"],
             ],
-            back=b,
+            back=back,
         )
-        for b in (
+        for back in (
             [],
             [["output", "value", "× weights"], ["output", "weights", "× value"]],
             [["output", "value", "× weights"], ["output", "weights", "× value"], ["weights", "scores", "softmax"]],
@@ -452,10 +452,10 @@ def unseen(failed, known):
     ]
     return [
         Stacked(
-            first.but(missing=first.missing[:k], says=s),
-            second.but(missing=second.missing[:k], says=s),
+            first.but(missing=first.missing[:k], says=says),
+            second.but(missing=second.missing[:k], says=says),
         )
-        for k, s in ((0, None), (1, "never"))
+        for k, says in ((0, None), (1, "never"))
     ]
 
 
@@ -495,8 +495,8 @@ def low_rank(learned_scores):
 )
 def low_rank_more(sorted_by, unseen):
     return [
-        Bars([f"d = {d}" for d in sorted_by], v, unit="", strong=2, top=len(unseen))
-        for v in ([sorted_by[1], None, None, None], list(sorted_by.values()))
+        Bars([f"d = {d}" for d in sorted_by], values, unit="", strong=2, top=len(unseen))
+        for values in ([sorted_by[1], None, None, None], list(sorted_by.values()))
     ]
 
 

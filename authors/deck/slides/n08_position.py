@@ -43,10 +43,10 @@ def shuffled(attend, examples, order, outputs, X):
             [
                 Matrix(outputs, name="I like tea", thing="output", left=examples.TOKENS),
                 "→",
-                Matrix(r, name="tea I like", thing="output", left=[examples.TOKENS[i] for i in order]),
+                Matrix(rows, name="tea I like", thing="output", left=[examples.TOKENS[i] for i in order]),
             ]
         )
-        for r in (unknown(3, 3), attend(X[order]))
+        for rows in (unknown(3, 3), attend(X[order]))
     ]
 
 
@@ -65,10 +65,10 @@ def mask_knows_order(attend, causal_mask, differs, examples, second, X):
             [
                 Matrix(attend(X, causal_mask(3)), name="I like tea", thing="output", left=examples.TOKENS),
                 "→",
-                Matrix(r, name="like I tea", thing="output", left=examples.TOKENS, mark=m),
+                Matrix(rows, name="like I tea", thing="output", left=examples.TOKENS, mark=mark),
             ]
         )
-        for r, m in ((unknown(3, 3), []), (second, differs.nonzero().flatten()))
+        for rows, mark in ((unknown(3, 3), []), (second, differs.nonzero().flatten()))
     ]
 
 
@@ -88,10 +88,10 @@ def twins_apart(attend, causal, same, W_v):
                 "→",
                 Matrix(attend(same), name="no mask", thing="output"),
                 "→",
-                Matrix(r, name="causal mask", thing="output", mark=m),
+                Matrix(rows, name="causal mask", thing="output", mark=mark),
             ]
         )
-        for r, m in ((unknown(3, 3), [0]), (causal, [0, 2]))
+        for rows, mark in ((unknown(3, 3), [0]), (causal, [0, 2]))
     ]
 
 
@@ -112,10 +112,10 @@ def a_table(batch, placed, table):
                 "+",
                 Matrix(table, name="table", thing="input", left=["0", "1", "2"]),
                 "=",
-                Matrix(r, name="placed", thing="input"),
+                Matrix(rows, name="placed", thing="input"),
             ]
         )
-        for r in (unknown(3, 4), placed[2])
+        for rows in (unknown(3, 4), placed[2])
     ]
 
 
@@ -133,10 +133,10 @@ def twins_differ(attend, batch, placed):
             [
                 Matrix(attend(batch[2]), name="no table", thing="output", left=["I", "like", "I"], mark=[0, 2]),
                 "→",
-                Matrix(r, name="with the table", thing="output", mark=m),
+                Matrix(rows, name="with the table", thing="output", mark=mark),
             ]
         )
-        for r, m in ((unknown(3, 3), []), (attend(placed[2]), [0, 2]))
+        for rows, mark in ((unknown(3, 3), []), (attend(placed[2]), [0, 2]))
     ]
 
 
@@ -156,10 +156,10 @@ def two_hands(position_angles):
                 "and",
                 Matrix([1, 0.01], name="frequencies", thing="quiet"),
                 "→",
-                Matrix(r, name="angles", thing="input"),
+                Matrix(rows, name="angles", thing="input"),
             ]
         )
-        for r in (unknown(4, 2), position_angles(4, 4))
+        for rows in (unknown(4, 2), position_angles(4, 4))
     ]
 
 
@@ -210,9 +210,13 @@ def rows_two_apart(rows):
 def many_places(sinusoidal_encoding):
     return [
         Matrices(
-            [Matrix(r, bare=True, left=["fast", *[""] * 10, "slow"], top=[i if i % 6 == 0 else "" for i in range(24)])]
+            [
+                Matrix(
+                    rows, bare=True, left=["fast", *[""] * 10, "slow"], top=[i if i % 6 == 0 else "" for i in range(24)]
+                )
+            ]
         )
-        for r in ([*sinusoidal_encoding(24, 12).T[:2].tolist(), *unknown(10, 24)], sinusoidal_encoding(24, 12).T)
+        for rows in ([*sinusoidal_encoding(24, 12).T[:2].tolist(), *unknown(10, 24)], sinusoidal_encoding(24, 12).T)
     ]
 
 
@@ -248,7 +252,7 @@ def turned_score(keys, queries):
             Matrices(
                 [
                     Matrix(
-                        r,
+                        rows,
                         name="scores, key 0 to 3",
                         thing="scores",
                         left=[f"query {i}" for i in range(4)],
@@ -258,7 +262,7 @@ def turned_score(keys, queries):
             ),
             share=0.46,
         )
-        for a, r in (
+        for a, rows in (
             ([], [(queries @ keys.T)[0].tolist(), *unknown(3, 4)]),
             ([["query 1", queries[1], "query"], ["key 2", keys[2], "key"]], queries @ keys.T),
         )
@@ -273,9 +277,13 @@ def turned_score(keys, queries):
 def from_place_100(key, query, rotary, scores):
     return [
         Matrices(
-            [Matrix(scores[0, :5, :5], name="from 0", thing="scores"), "→", Matrix(r, name="from 100", thing="scores")]
+            [
+                Matrix(scores[0, :5, :5], name="from 0", thing="scores"),
+                "→",
+                Matrix(rows, name="from 100", thing="scores"),
+            ]
         )
-        for r in (unknown(5, 5), (rotary(query, start=100) @ rotary(key, start=100).mT)[0, :5, :5])
+        for rows in (unknown(5, 5), (rotary(query, start=100) @ rotary(key, start=100).mT)[0, :5, :5])
     ]
 
 
@@ -358,9 +366,9 @@ def alibi_bias(alibi_bias):
             things={"head 7": "weights", "head 2": "scores", "head 1": "scores", "head 0": "wrong"},
             axes=["steps back", "added to the score"],
             ticks=[0, 8, 16],
-            upto=b,
+            upto=upto,
         )
-        for b in (1, 16)
+        for upto in (1, 16)
     ]
 
 
@@ -457,12 +465,12 @@ def row_5(sinusoidal_encoding, turn):
     return [
         Matrices(
             [
-                Matrix(sinusoidal_encoding(9, 16)[4:7, :4], name="rows", thing="input", left=range(4, 7), mark=m),
+                Matrix(sinusoidal_encoding(9, 16)[4:7, :4], name="rows", thing="input", left=range(4, 7), mark=mark),
                 "→",
                 Matrix([r], name="row 5, turned", thing="key"),
             ]
         )
-        for r, m in ((unknown(4), [1]), ((sinusoidal_encoding(9, 16)[5] @ turn(1))[:4], [1]))
+        for r, mark in ((unknown(4), [1]), ((sinusoidal_encoding(9, 16)[5] @ turn(1))[:4], [1]))
     ]
 
 
@@ -488,9 +496,9 @@ def far_query():
             scale=[-1, 1],
             marks=[0],
             ticks=[0, 1000, 2000, 3000, 4000],
-            upto=b,
+            upto=upto,
         )
-        for b in (400, 4000)
+        for upto in (400, 4000)
     ]
 
 
@@ -532,9 +540,9 @@ def beyond_7(by_distance):
             axes=["distance", "RoPE's score"],
             ticks=[0, 1, 7, 20, 39],
             marks=[0],
-            upto=b,
+            upto=upto,
         )
-        for b in (7, 39)
+        for upto in (7, 39)
     ]
 
 
@@ -558,9 +566,9 @@ def token_before(lengths, right):
             marks=[0, 1],
             unit="%",
             ticks=[8, 32, 256],
-            upto=b,
+            upto=upto,
         )
-        for b in (16, 256)
+        for upto in (16, 256)
     ]
 
 
@@ -581,9 +589,9 @@ def first_token(lengths, right):
             marks=[0, 1],
             unit="%",
             ticks=[8, 32, 256],
-            upto=b,
+            upto=upto,
         )
-        for b in (16, 256)
+        for upto in (16, 256)
     ]
 
 

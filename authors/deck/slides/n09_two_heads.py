@@ -64,9 +64,9 @@ def three_matrices():
             things={"P": "key", "M": "query", "W": "value", "heard": "weights", "who": "weights", "said": "output"},
             labels={"P": "P: who fetches", "M": "M: who looks", "W": "W: what is said", "who": "found"},
             arrows=[["x", "heard"], ["P", "heard"], ["heard", "who"], ["M", "who"], ["who", "said"], ["W", "said"]][:k],
-            empty=e,
+            empty=empty,
         )
-        for k, e in ((0, ["heard", "who", "said"]), (2, ["who", "said"]), (4, ["said"]), (6, []))
+        for k, empty in ((0, ["heard", "who", "said"]), (2, ["who", "said"]), (4, ["said"]), (6, []))
     ]
 
 
@@ -83,10 +83,10 @@ def your_P(P, text, words):
     return [
         Beside(
             Sentence([words[w] for w in text], arcs=[[i, i - 1, 0.2] for i in range(1, 6)]),
-            Matrices([Matrix(r, thing="key", left=[words[w] for w in text])]),
+            Matrices([Matrix(rows, thing="key", left=[words[w] for w in text])]),
             share=0.6,
         )
-        for r in (unknown(6, 6), P)
+        for rows in (unknown(6, 6), P)
     ]
 
 
@@ -106,10 +106,10 @@ def your_scores(heard, M, scores, text, words, x):
                 "@",
                 Matrix(heard.T.round(), name="heard, turned", thing="key"),
                 "=",
-                Matrix(r, name="scores", thing="scores"),
+                Matrix(rows, name="scores", thing="scores"),
             ]
         )
-        for r in (unknown(6, 6), scores.round())
+        for rows in (unknown(6, 6), scores.round())
     ]
 
 
@@ -127,12 +127,12 @@ def found(before, match, text, words):
             [
                 Matrix(before, name="layer 1", thing="weights", left=[words[w] for w in text], mark=[2]),
                 "→",
-                Matrix(r, name="layer 2", thing="weights", mark=m),
+                Matrix(rows, name="layer 2", thing="weights", mark=mark),
                 "→",
                 Matrix([[s]], name="says", thing="output"),
             ]
         )
-        for r, m, s in ((unknown(6, 6), [], None), (match, [5], None), (match, [5], "milk"))
+        for rows, mark, s in ((unknown(6, 6), [], None), (match, [5], None), (match, [5], "milk"))
     ]
 
 
@@ -144,8 +144,8 @@ def found(before, match, text, words):
 def puzzles(answers, circuit, M, P, puzzles, W):
     ok = circuit(puzzles, P, M, W)[0].argmax(dim=-1) == answers
     return [
-        Wall(r, caption=c)
-        for r, c in ((unknown(len(ok)), f"{len(ok)} texts"), (ok.tolist(), f"{ok.sum()} of {len(ok)} right"))
+        Wall(r, caption=caption)
+        for r, caption in ((unknown(len(ok)), f"{len(ok)} texts"), (ok.tolist(), f"{ok.sum()} of {len(ok)} right"))
     ]
 
 
@@ -171,21 +171,21 @@ def from_zeros(circuit, film, right, words, x):
                 scale=[0, 1],
                 ends=["none", "all"],
                 ticks=[0, 60, 100][: k + 1],
-                upto=b,
-                ball=b,
+                upto=step,
+                ball=step,
             ),
             Bars(
                 words[1:],
-                circuit(x[None], *film[b])[0][0].softmax(dim=-1)[1:],
+                circuit(x[None], *film[step])[0][0].softmax(dim=-1)[1:],
                 lying=True,
                 top=1,
-                strong=s,
-                wrong=w,
+                strong=strong,
+                wrong=wrong,
                 colour="output",
             ),
             share=0.58,
         )
-        for k, b, s, w in ((1, 60, None, 0), (2, 100, 1, None))
+        for k, step, strong, wrong in ((1, 60, None, 0), (2, 100, 1, None))
     ]
 
 
@@ -211,9 +211,9 @@ def why_sudden(lines, shown):
             scale=[0, 1],
             marks=[0, 1],
             ticks=[0, 60, 100],
-            upto=b,
+            upto=upto,
         )
-        for b in (60, 100)
+        for upto in (60, 100)
     ]
 
 
@@ -227,8 +227,14 @@ def why_sudden(lines, shown):
 )
 def why_below(circuit, film, text, words, x):
     return [
-        Sentence([words[w] for w in text], inks={0: "quiet", 1: "query", 5: "query"}, shares=v, ending="wrong", says=s)
-        for v, s in (
+        Sentence(
+            [words[w] for w in text],
+            inks={0: "quiet", 1: "query", 5: "query"},
+            shares=shares,
+            ending="wrong",
+            says=says,
+        )
+        for shares, says in (
             (unknown(6), None),
             (circuit(x[None], *film[60])[2][0], words[circuit(x[None], *film[60])[0][0].argmax()]),
         )
@@ -401,8 +407,8 @@ def road_mended_text(answers, circuit, puzzles, road, share_right):
 )
 def gpt(some, two_heads):
     return [
-        Sentence([two_heads.VOCABULARY[token] for token in some[0, :10]], inks={9: "query"}, says=s, arcs=a)
-        for s, a in ((None, []), (None, [[9, 4, 0.7]]), (two_heads.VOCABULARY[some[0, 10]], [[9, 4, 0.7]]))
+        Sentence([two_heads.VOCABULARY[token] for token in some[0, :10]], inks={9: "query"}, says=says, arcs=arcs)
+        for says, arcs in ((None, []), (None, [[9, 4, 0.7]]), (two_heads.VOCABULARY[some[0, 10]], [[9, 4, 0.7]]))
     ]
 
 
@@ -465,12 +471,12 @@ def which_head(model, some, two_heads):
                 [two_heads.VOCABULARY[token] for token in some[0, :10]],
                 inks={9: "query"},
                 says=two_heads.VOCABULARY[some[0, 10]],
-                arcs=a,
+                arcs=arcs,
             ),
             Matrices(
                 [
                     Matrix(
-                        r,
+                        rows,
                         name="behind the copy",
                         thing="weights",
                         left=["layer 0", "layer 1"],
@@ -480,7 +486,7 @@ def which_head(model, some, two_heads):
             ),
             share=0.62,
         )
-        for r, a in (
+        for rows, arcs in (
             (unknown(2, 2), [[9, 4, 0.05]]),
             (two_heads.head_scores(model)[1], [[9, 4, model(some[:, :-1])[1][1][0, 1, 9, 4].item()]]),
         )
@@ -498,12 +504,14 @@ def score_table(behind_copy, on_the_first):
     return [
         Matrices(
             [
-                Matrix(r, name="on the first name", thing="key", left=["layer 0", "layer 1"], top=["head 0", "head 1"]),
+                Matrix(
+                    rows, name="on the first name", thing="key", left=["layer 0", "layer 1"], top=["head 0", "head 1"]
+                ),
                 "and",
                 Matrix(behind_copy, name="behind the copy", thing="weights", top=["head 0", "head 1"]),
             ]
         )
-        for r in (unknown(2, 2), on_the_first)
+        for rows in (unknown(2, 2), on_the_first)
     ]
 
 
@@ -526,12 +534,12 @@ def take_out(model, two_heads):
     return [
         Bars(
             ["all there", "0 · 0", "0 · 1", "1 · 0", "1 · 1"],
-            v,
+            values,
             caption="names right, without layer · head",
             strong=3,
             top=1,
         )
-        for v in ([1, None, None, None, None], [1, None, None, one[2], None], [1, *one])
+        for values in ([1, None, None, None, None], [1, None, None, one[2], None], [1, *one])
     ]
 
 
@@ -607,9 +615,13 @@ def your_mean(worth):
 def predict_patched(right_if):
     return [
         Bars(
-            ["queries", "keys", "values"], v, caption="names right, one of three told of another list", strong=1, top=1
+            ["queries", "keys", "values"],
+            values,
+            caption="names right, one of three told of another list",
+            strong=1,
+            top=1,
         )
-        for v in (unknown(3), list(right_if.values()))
+        for values in (unknown(3), list(right_if.values()))
     ]
 
 

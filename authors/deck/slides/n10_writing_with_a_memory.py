@@ -47,10 +47,10 @@ def tea_arrives(outputs, outputs_before):
                     [*outputs_before.tolist(), unknown(3)], name="I like", thing="output", left=["I", "like", "tea"]
                 ),
                 "→",
-                Matrix(r, name="I like tea", thing="output", mark=m),
+                Matrix(rows, name="I like tea", thing="output", mark=mark),
             ]
         )
-        for r, m in ((unknown(3, 3), []), (outputs, [2]))
+        for rows, mark in ((unknown(3, 3), []), (outputs, [2]))
     ]
 
 
@@ -81,13 +81,13 @@ def never_again(outputs, parts, scaled_dot_product_attention):
     return [
         Bars(
             list(parts),
-            v,
+            values,
             unit="",
             colour=["query", "key", "value"],
             caption="spoilt: tea's output moves by",
             words=False,
         )
-        for v in (unknown(3), far)
+        for values in (unknown(3), far)
     ]
 
 
@@ -103,17 +103,17 @@ def one_row_of_scores(W_k, W_q, X):
         Matrices(
             [
                 Matrix(
-                    r,
+                    rows,
                     name="scores",
                     thing="scores",
                     left=["I", "like", "tea"],
                     top=["I", "like", "tea"],
-                    mark=m,
-                    only=o,
+                    mark=mark,
+                    only=only,
                 )
             ]
         )
-        for r, m, o in (
+        for rows, mark, only in (
             (unknown(3, 3), [], None),
             ([[v if j <= i else "hatch" for j, v in enumerate(row)] for i, row in enumerate(all_of)], [2], [2]),
         )
@@ -148,10 +148,10 @@ def all_keys(all_keys, keys, tea):
                 "and",
                 Matrix(tea, name="x of tea", thing="input"),
                 "→",
-                Matrix(r, name="all keys", thing="key", mark=m),
+                Matrix(rows, name="all keys", thing="key", mark=mark),
             ]
         )
-        for r, m in ((unknown(3, 3), []), (all_keys, [2]))
+        for rows, mark in ((unknown(3, 3), []), (all_keys, [2]))
     ]
 
 
@@ -172,10 +172,10 @@ def one_row_alone(all_values, outputs, weights_of_tea):
                 "·",
                 Matrix(all_values, name="values", thing="value"),
                 "=",
-                Matrix(r, name="output of tea", thing="output", left=["at once", "alone"]),
+                Matrix(rows, name="output of tea", thing="output", left=["at once", "alone"]),
             ]
         )
-        for r in ([outputs[2].tolist(), unknown(3)], [outputs[2].tolist(), *(weights_of_tea @ all_values).tolist()])
+        for rows in ([outputs[2].tolist(), unknown(3)], [outputs[2].tolist(), *(weights_of_tea @ all_values).tolist()])
     ]
 
 
@@ -214,8 +214,8 @@ def two_come(allowed):
 def where_it_starts(memory, whole):
     off = [round((memory.scores_from(start) - whole).abs().max().item(), 2) for start in range(9)]
     return [
-        Bars(list(range(9)), v, unit="", colour="wrong", words=False, caption="start: scores off by up to")
-        for v in (unknown(9), off)
+        Bars(list(range(9)), values, unit="", colour="wrong", words=False, caption="start: scores off by up to")
+        for values in (unknown(9), off)
     ]
 
 
@@ -327,10 +327,10 @@ def window(causal_mask):
             [
                 Matrix(causal_mask(8), name="causal", thing="weights"),
                 "→",
-                Matrix(r, name="a window of three", thing="weights"),
+                Matrix(rows, name="a window of three", thing="weights"),
             ]
         )
-        for r in (unknown(8, 8), attn_lib.window_mask(8, 8, 3))
+        for rows in (unknown(8, 8), attn_lib.window_mask(8, 8, 3))
     ]
 
 
@@ -345,7 +345,8 @@ def window(causal_mask):
 )
 def two_in_a_window(window_of_three):
     return [
-        Matrices([Matrix(r, thing="weights", left=["4", "5"], top=range(6))]) for r in (unknown(2, 6), window_of_three)
+        Matrices([Matrix(rows, thing="weights", left=["4", "5"], top=range(6))])
+        for rows in (unknown(2, 6), window_of_three)
     ]
 
 
@@ -403,8 +404,8 @@ def one_token(kib):
 def five_models(cache_bytes, memory):
     all_of = [cache_bytes(*sizes, tokens=131072) / 2**30 for sizes in memory.MODELS.values()]
     return [
-        Bars(list(memory.MODELS), v, lying=True, words=False, unit=" GiB", colour="key")
-        for v in ([None, all_of[1], None, None, None], all_of)
+        Bars(list(memory.MODELS), values, lying=True, words=False, unit=" GiB", colour="key")
+        for values in ([None, all_of[1], None, None, None], all_of)
     ]
 
 
@@ -429,10 +430,10 @@ def latent(asks, latent, W_uk):
                 "scores": "8 scores",
             },
             things={"latent": "key", "short": "query"},
-            arrows=a,
+            arrows=arrows,
             empty=[["short"], ["key"]][k],
         )
-        for k, a in enumerate(
+        for k, arrows in enumerate(
             ([["latent", "key"], ["key", "scores"]], [["query", "short"], ["short", "scores"], ["latent", "scores"]])
         )
     ]
@@ -610,10 +611,10 @@ def three_cuts(memory):
                     left=[f"token {i}" for i in range(3, 8)],
                 ),
                 "=",
-                Matrix(r, name="5, 1 and 2", thing="output"),
+                Matrix(rows, name="5, 1 and 2", thing="output"),
             ]
         )
-        for r in (unknown(5, 3), memory.read([5, 1, 2])[0][0, 0, 3:, :3])
+        for rows in (unknown(5, 3), memory.read([5, 1, 2])[0][0, 0, 3:, :3])
     ]
 
 

@@ -119,9 +119,13 @@ def predict_tea(normed, x):
 def your_norm(centred, normed):
     return [
         Matrices(
-            [Matrix(centred, name="centred", left=["I", "like", "tea"]), "→", Matrix(r, name="normed", thing="output")]
+            [
+                Matrix(centred, name="centred", left=["I", "like", "tea"]),
+                "→",
+                Matrix(rows, name="normed", thing="output"),
+            ]
         )
-        for r in (unknown(3, 4), normed.round())
+        for rows in (unknown(3, 4), normed.round())
     ]
 
 
@@ -135,10 +139,10 @@ def residual():
         Flow(
             {"x": [0, 0.5], "norm": [1, 1], "attention": [2, 1], "+": [3, 0.5], "after": [4, 0.5]},
             things={"x": "input", "attention": "weights", "after": "output"},
-            empty=e,
+            empty=empty,
             arrows=[["x", "norm"], ["norm", "attention"], ["attention", "+"], ["x", "+"], ["+", "after"]][:k],
         )
-        for k, e in ((2, ["+", "after"]), (5, []))
+        for k, empty in ((2, ["+", "after"]), (5, []))
     ]
 
 
@@ -165,10 +169,10 @@ def your_residual(behind, heard, normed, W_o, x):
                     thing="weights",
                 ),
                 "=",
-                Matrix(r, name="after", thing="output"),
+                Matrix(rows, name="after", thing="output"),
             ]
         )
-        for r in (unknown(2, 4), behind[[0, 2]].round())
+        for rows in (unknown(2, 4), behind[[0, 2]].round())
     ]
 
 
@@ -193,7 +197,7 @@ def block():
                 " +": [6, 0.5],
             },
             things={"x": "input", "attention": "weights", "MLP": "value"},
-            empty=e,
+            empty=empty,
             arrows=[
                 ["x", "norm"],
                 ["norm", "attention"],
@@ -205,7 +209,7 @@ def block():
                 ["+", " +"],
             ][:k],
         )
-        for k, e in ((4, [" norm", "MLP", " +"]), (8, []))
+        for k, empty in ((4, [" norm", "MLP", " +"]), (8, []))
     ]
 
 
@@ -222,10 +226,10 @@ def gpt():
         Flow(
             {"words": [0, 0], "places": [0, 2], "+": [1, 1], "block": [2, 1], "norm": [3, 1], "logits": [4, 1]},
             things={"words": "input", "places": "input", "block": "weights", "logits": "output"},
-            empty=e,
+            empty=empty,
             arrows=[["words", "+"], ["places", "+"], ["+", "block"], ["block", "norm"], ["norm", "logits"]][:k],
         )
-        for k, e in ((0, ["+", "block", "norm", "logits"]), (5, []))
+        for k, empty in ((0, ["+", "block", "norm", "logits"]), (5, []))
     ]
 
 
@@ -239,8 +243,8 @@ def gpt():
 )
 def ignorance(known, untrained):
     return [
-        Bars(["knows nothing", "at first"], v, unit="", colour="wrong", strong=0, words=False, top=5)
-        for v in (
+        Bars(["knows nothing", "at first"], values, unit="", colour="wrong", strong=0, words=False, top=5)
+        for values in (
             [None, None],
             [math.log(68), None],
             [math.log(68), attn_lib.next_token_loss(untrained(known[:100])[0], known[:100]).item()],
@@ -262,10 +266,10 @@ def your_loss():
             [
                 Matrix(["|", "one", "day", "bob", r], thing="input", left=["read"]),
                 "→",
-                Matrix(s, thing="output", left=["due"]),
+                Matrix(rows, thing="output", left=["due"]),
             ]
         )
-        for r, s in (("had", unknown(5)), ("had", ["one", "day", "bob", "had", None]))
+        for r, rows in (("had", unknown(5)), ("had", ["one", "day", "bob", "had", None]))
     ]
 
 
@@ -278,8 +282,8 @@ def your_loss():
 )
 def predict_floor(floor):
     return [
-        Bars(["knows nothing", "perfect"], v, unit="", colour="output", strong=1, words=False)
-        for v in ([math.log(68), None], [math.log(68), floor])
+        Bars(["knows nothing", "perfect"], values, unit="", colour="output", strong=1, words=False)
+        for values in ([math.log(68), None], [math.log(68), floor])
     ]
 
 
@@ -345,8 +349,8 @@ def writing(language, model):
 )
 def judge(wrong):
     return [
-        Bars(["grammar", "form", "forbidden"], v, unit="", colour="wrong", strong=2, caption="of 300 stories")
-        for v in (unknown(3), [len(wrong[k]) for k in ("grammar", "form", "forbidden")])
+        Bars(["grammar", "form", "forbidden"], values, unit="", colour="wrong", strong=2, caption="of 300 stories")
+        for values in (unknown(3), [len(wrong[k]) for k in ("grammar", "form", "forbidden")])
     ]
 
 
@@ -376,8 +380,8 @@ def your_own(language, model):
 )
 def predict_first(language, model):
     return [
-        Bars([".", "asked", "was", "were"], v, colour="output", strong=3, top=1)
-        for v in (
+        Bars([".", "asked", "was", "were"], values, colour="output", strong=3, top=1)
+        for values in (
             unknown(4),
             [language.after(model, "the keys near the cat")[w] for w in (".", "asked", "was", "were")],
         )
@@ -412,13 +416,13 @@ def which_head(deaf, film, language, model, stories):
     return [
         Bars(
             ["all four", "not 0", "not 1", "not 2", "not 3", "none"],
-            v,
+            values,
             strong=5,
             top=1,
             words=False,
             caption="right of what can be known, with which heads",
         )
-        for v in ([r[0], None, None, None, None, None], [*r[:5], None], r)
+        for values in ([r[0], None, None, None, None, None], [*r[:5], None], r)
     ]
 
 
@@ -439,10 +443,10 @@ def mlp(one, W_1, W_2):
                 "→",
                 Matrix(F.relu(one @ W_1), name="wider, bent", thing="value"),
                 "→",
-                Matrix(r, name="narrow", thing="output"),
+                Matrix(rows, name="narrow", thing="output"),
             ]
         )
-        for r in (unknown(4), F.relu(one @ W_1) @ W_2)
+        for rows in (unknown(4), F.relu(one @ W_1) @ W_2)
     ]
 
 
@@ -455,13 +459,13 @@ def temperatures(sound):
     return [
         Bars(
             ["0.3", "0.7", "1", "1.3", "1.6"],
-            v,
+            values,
             colour="output",
             words=False,
             top=1,
             caption="sound stories, by temperature",
         )
-        for v in ([sound[0.3, None], *unknown(4)], [sound[t, None] for t in (0.3, 0.7, 1.0, 1.3, 1.6)])
+        for values in ([sound[0.3, None], *unknown(4)], [sound[t, None] for t in (0.3, 0.7, 1.0, 1.3, 1.6)])
     ]
 
 
@@ -489,9 +493,9 @@ def break_it(asked, film):
             ends=["none", "all"],
             things={"verb": "key", "name": "query", "reason": "output"},
             ticks=[20, 100, 200],
-            upto=b,
+            upto=upto,
         )
-        for b in (20, 200)
+        for upto in (20, 200)
     ]
 
 
@@ -508,8 +512,8 @@ def break_it(asked, film):
 )
 def predict_broken(losses):
     return [
-        Bars(["right", "unshifted", "twice", "shares"], v, unit="", colour="wrong", strong=1, top=4, words=False)
-        for v in ([losses["right"], None, None, None], list(losses.values()))
+        Bars(["right", "unshifted", "twice", "shares"], values, unit="", colour="wrong", strong=1, top=4, words=False)
+        for values in ([losses["right"], None, None, None], list(losses.values()))
     ]
 
 
@@ -528,10 +532,10 @@ def bank(bank_before, bank_behind):
             [
                 Matrix(bank_before[:, :4], name="before the block", thing="input", left=["by the river", "with coins"]),
                 "→",
-                Matrix(r, name="after it", thing="output"),
+                Matrix(rows, name="after it", thing="output"),
             ]
         )
-        for r in (unknown(2, 4), bank_behind[:, :4])
+        for rows in (unknown(2, 4), bank_behind[:, :4])
     ]
 
 
@@ -546,7 +550,7 @@ def bank_map(bank_maps):
         Matrices(
             [
                 Matrix(
-                    r,
+                    rows,
                     name="what bank hears, in head 1",
                     thing="weights",
                     left=["by the river", "with coins"],
@@ -554,7 +558,7 @@ def bank_map(bank_maps):
                 )
             ]
         )
-        for r in (unknown(2, 5), torch.cat([part, 1 - part.sum(-1, keepdim=True)], dim=-1))
+        for rows in (unknown(2, 5), torch.cat([part, 1 - part.sum(-1, keepdim=True)], dim=-1))
     ]
 
 

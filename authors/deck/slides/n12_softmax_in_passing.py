@@ -44,10 +44,10 @@ def three(scores, values):
                 "→",
                 Matrix([m], name="m", thing="scores"),
                 Matrix([l], name="ℓ", thing="weights"),
-                Matrix(o, name="o", thing="output"),
+                Matrix(rows, name="o", thing="output"),
             ]
         )
-        for m, l, o in ((None, None, unknown(3)), (scores[0], 1, values[0]))
+        for m, l, rows in ((None, None, unknown(3)), (scores[0], 1, values[0]))
     ]
 
 
@@ -59,8 +59,8 @@ def three(scores, values):
 )
 def predict_sum():
     return [
-        Bars(["the old 1", "the new one", "ℓ"], v, unit="", strong=2, lying=True, words=False, top=1.2)
-        for v in (unknown(3), [math.exp(-2), 1, 1 + math.exp(-2)])
+        Bars(["the old 1", "the new one", "ℓ"], values, unit="", strong=2, lying=True, words=False, top=1.2)
+        for values in (unknown(3), [math.exp(-2), 1, 1 + math.exp(-2)])
     ]
 
 
@@ -91,7 +91,7 @@ def your_factor(factor):
     "Three keys: what do m, ℓ and o become?",
     minutes=1,
     say="""
-    Uncover line by line. At the end divide o by ℓ, on the blackboard: notebook 1's output of I. <claim-once>
+    Uncover line by line. At the end divide o by ℓ, on the blackboard: notebook 1's output of I.
     """,
 )
 def take_text(film):
@@ -119,15 +119,15 @@ def hide(FAULTS, passed):
     return [
         Bars(
             [name.replace("on l", "on ℓ") for name in FAULTS],
-            v,
+            values,
             unit="",
             lying=True,
             words=False,
-            caption=c,
+            caption=caption,
             colour=["output"] + [colour] * 4,
             top=2.6,
         )
-        for c, colour, v in (
+        for caption, colour, values in (
             ("first number of o / ℓ, keys 2, 4, 4", "wrong", [passed((0, 1, 2), *f)[0] for f in FAULTS.values()]),
             ("keys 4, 4, 2: ?", "wrong", unknown(5)),
             ("keys 4, 4, 2", "output", [passed((2, 1, 0), *f)[0] for f in FAULTS.values()]),
@@ -236,8 +236,8 @@ def brackets(merge, one, three, two):
 )
 def tiles():
     return [
-        Matrices([Matrix(r, name="tiles", thing="scores")])
-        for r in (unknown(8, 8), (torch.arange(8)[:, None] >= torch.arange(8)).tolist())
+        Matrices([Matrix(rows, name="tiles", thing="scores")])
+        for rows in (unknown(8, 8), (torch.arange(8)[:, None] >= torch.arange(8)).tolist())
     ]
 
 
@@ -316,15 +316,15 @@ def bytes_saved(mebibytes):
     return [
         Bars(
             ["whole", "in tiles"],
-            v,
+            values,
             unit=" MiB",
             lying=True,
             words=False,
-            strong=s,
+            strong=strong,
             caption="4096 tokens, d = 64, 100 KB of fast memory",
             top=131,
         )
-        for v, s in (([r[0], None], 0), (r, 1))
+        for values, strong in (([r[0], None], 0), (r, 1))
     ]
 
 
@@ -342,7 +342,7 @@ def predict_wide(narrow, wide):
     return [
         Bars(
             ["d = 64", "d = 128"],
-            v,
+            values,
             unit=" ×",
             strong=1,
             lying=True,
@@ -350,7 +350,7 @@ def predict_wide(narrow, wide):
             caption="in tiles: times fewer bytes",
             top=6,
         )
-        for v in ([narrow, None], [narrow, wide])
+        for values in ([narrow, None], [narrow, wide])
     ]
 
 
@@ -362,8 +362,8 @@ def predict_wide(narrow, wide):
 )
 def break_it(ill_rows):
     return [
-        Bars(["rows with nan", "of"], v, unit="", colour=["wrong", "quiet"], lying=True, words=False, top=512)
-        for v in ([None, 512], [ill_rows, 512])
+        Bars(["rows with nan", "of"], values, unit="", colour=["wrong", "quiet"], lying=True, words=False, top=512)
+        for values in ([None, 512], [ill_rows, 512])
     ]
 
 
@@ -401,8 +401,8 @@ def how_often(scores, started):
 )
 def predict_often(often):
     return [
-        Bars(["every one", "half of them", "in truth"], v, unit="", strong=2, lying=True, words=False, top=512)
-        for v in ([512, 256, None], [512, 256, often])
+        Bars(["every one", "half of them", "in truth"], values, unit="", strong=2, lying=True, words=False, top=512)
+        for values in ([512, 256, None], [512, 256, often])
     ]
 
 
@@ -449,8 +449,8 @@ def time():
 )
 def way_back(lse, scores):
     return [
-        Bars(["I", "like", "tea"], v, strong=1, top=0.6)
-        for v in (unknown(3), [None, *torch.exp(scores - lse)[1:]], torch.exp(scores - lse))
+        Bars(["I", "like", "tea"], values, strong=1, top=0.6)
+        for values in (unknown(3), [None, *torch.exp(scores - lse)[1:]], torch.exp(scores - lse))
     ]
 
 
@@ -468,10 +468,10 @@ def hands(together):
                 Matrix([1, 2, 3], name="I, lse 2", thing="output"),
                 Matrix([2, 7, 1.5], name="like, tea, lse 4.69", thing="output"),
                 "→",
-                Matrix(r, name="together", thing="output"),
+                Matrix(rows, name="together", thing="output"),
             ]
         )
-        for r in (unknown(3), together)
+        for rows in (unknown(3), together)
     ]
 
 
@@ -486,9 +486,9 @@ def hands(together):
 def predict_ring():
     return [
         Matrices(
-            [Matrix(r, name="has work", thing="weights", left=["machine 0", "machine 1", "machine 2", "machine 3"])]
+            [Matrix(rows, name="has work", thing="weights", left=["machine 0", "machine 1", "machine 2", "machine 3"])]
         )
-        for r in (unknown(4, 4), torch.ones(4, 4).tril().bool().tolist())
+        for rows in (unknown(4, 4), torch.ones(4, 4).tril().bool().tolist())
     ]
 
 

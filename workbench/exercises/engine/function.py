@@ -335,7 +335,7 @@ class Judgement:
 
 
 def _same_reals(one, other):
-    return one.kind == "value" and one.tensors[0].is_floating_point() and same(one, other)
+    return one.kind == "value" and any(map(torch.is_floating_point, one.tensors[:1])) and same(one, other)
 
 
 @dataclass(frozen=True)

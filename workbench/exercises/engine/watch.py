@@ -41,6 +41,7 @@ RULED_OUT = {  # what a text calls by one name → how the operations begin that
 AUTOGRADS_ENGINE = {"run_backward", "_make_dual"}  # C functions, to which every way to differentiate leads
 
 SAMPLE = 32  # numbers of an operand that are compared
+LONGEST_LINE = 120  # of a learner's code, as it is shown in a sentence
 ONE_NAME = {"mm": "matmul", "bmm": "matmul", "rsub": "sub", "truediv": "div", "radd": "add", "rmul": "mul"}
 
 
@@ -182,7 +183,9 @@ def _last_of_the_learner(traceback):
 
 def _line_of(frame, number):
     line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
-    return "" if line.startswith(("def ", "class ", "@")) else line
+    if line.startswith(("def ", "class ", "@")):
+        return ""
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 def _raises_itself(error):

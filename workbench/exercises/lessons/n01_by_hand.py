@@ -345,7 +345,10 @@ def rounded(x, w_q, w_k, w_v):
 
 @self_attention.misconception(
     reread="01#why-ask",
-    forms=[lambda x, w_q, w_k, w_v: torch.softmax(x @ x.T, dim=-1) @ (x @ w_v)],
+    forms=[
+        lambda x, w_q, w_k, w_v: torch.softmax(x @ x.T, dim=-1) @ (x @ w_v),
+        lambda x, w_q, w_k, w_v: torch.softmax(x @ x.T / x.size(-1) ** 0.5, dim=-1) @ x,
+    ],
 )
 def not_projected(x, w_q, w_k, w_v):
     """The inputs are compared with each other as they are.

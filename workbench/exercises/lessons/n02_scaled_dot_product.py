@@ -132,7 +132,12 @@ def wrong_axis(scores):
     return torch.softmax(scores, dim=-2)
 
 
-@stable_softmax.misconception()
+@stable_softmax.misconception(
+    forms=[
+        lambda scores: torch.exp(scores) / torch.exp(scores).sum(),
+        lambda scores: torch.exp(scores - scores.amax(-1, True)) / torch.exp(scores - scores.amax(-1, True)).sum(),
+    ]
+)
 def whole_tensor(scores):
     """The sum runs over the whole tensor.
 
@@ -490,7 +495,15 @@ def _causal(q, k, v, edge=0, fill=-math.inf):
     return _attend(_scores(q, k).masked_fill(~open_, fill), v)
 
 
-@attention.misconception(reread="02#text-38", forms=[lambda q, k, v: _causal(q, k, v, k.size(-2) - q.size(-2))])
+def _causal_for_keys(q, k, v):
+    open_ = torch.ones(k.size(-2), k.size(-2), dtype=torch.bool).tril()
+    return _attend(_scores(q, k).masked_fill(~open_, -math.inf), v)
+
+
+@attention.misconception(
+    reread="02#text-38",
+    forms=[lambda q, k, v: _causal(q, k, v, k.size(-2) - q.size(-2)), _causal_for_keys],
+)
 def future_masked(q, k, v):
     """A query hears only the keys before it.
 

@@ -53,6 +53,7 @@ padding_mask = function(
     forms=[
         lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, 0],
         lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, None],
+        lambda lengths, max_len: ~masks.padding_mask(lengths, max_len).expand(-1, max_len, -1),
     ],
 )
 def polarity(lengths, max_len):
@@ -103,7 +104,7 @@ def queries_masked(lengths, max_len):
     return keys & keys.transpose(1, 2)
 
 
-@padding_mask.misconception()
+@padding_mask.misconception(forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, None].mT])
 def column(lengths, max_len):
     """The mask stands on its side.
 
@@ -261,7 +262,14 @@ def all_open(n_queries, n_keys):
     return _ones(n_queries, n_keys)
 
 
-@causal_mask.misconception(reread="03#text-35", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)])
+@causal_mask.misconception(
+    reread="03#text-35",
+    forms=[
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1),
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)[None],
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)[None, None],
+    ],
+)
 def polarity(n_queries, n_keys):
     """True and False have changed places.
 
@@ -304,6 +312,13 @@ def backwards(n_queries, n_keys):
     forms=[
         lambda n_queries, n_keys: masks.causal_mask(n_queries, n_keys).long(),
         lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril(),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril().long(),
+        lambda n_queries, n_keys: torch.ones(1, n_queries, n_keys).tril(),
+        lambda n_queries, n_keys: torch.ones(1, n_queries, n_keys).tril().long(),
+        lambda n_queries, n_keys: torch.ones(1, 1, n_queries, n_keys).tril(),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).triu(1),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).triu(1).long(),
+        lambda n_queries, n_keys: torch.ones(1, n_queries, n_keys).triu(1),
     ],
 )
 def numbers(n_queries, n_keys):
@@ -557,10 +572,13 @@ def dead_uniform(scores, mask):
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1),
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1),
+        lambda scores, mask: torch.softmax(scores + (~mask) * -1e4, dim=-1),
+        lambda scores, mask: torch.softmax(scores + (~mask) * -1e6, dim=-1),
+        lambda scores, mask: torch.softmax(scores + (mask + 1e-45).log(), dim=-1),
     ],
 )
 def small_fill(scores, mask):
-    """The number filled in is not low enough.
+    """The number filled in, or added, is not low enough.
 
     Real scores can lie below it, and then the hidden keys win. −∞ cannot be undercut.
     """
@@ -596,11 +614,12 @@ def wrong_axis(scores, mask):
     reread="03#text-21",
     forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, math.inf), dim=-1)],
 )
-def infinity_spoils_the_row(scores, mask):
-    """Rows are NaN because of an infinity.
+def rows_are_nan(scores, mask):
+    """Whole rows are NaN, also those with something left.
 
-    0 · −∞ is NaN, so `(1 - mask) * -inf` spoils just those keys that may be attended to; and a hidden score of +∞, by a
-    sign too many, makes ∞ − ∞ inside softmax. `scores.masked_fill(~mask, -math.inf)` multiplies nothing.
+    Mostly an infinity is behind it. 0 · −∞ is NaN, so `(1 - mask) * -inf` spoils just those keys that may be
+    attended to; and a hidden score of +∞, by a sign too many, makes ∞ − ∞ inside softmax.
+    `scores.masked_fill(~mask, -math.inf)` multiplies nothing.
     """
     return torch.softmax(scores + (1 - mask.to(scores.dtype)) * -math.inf, dim=-1)
 

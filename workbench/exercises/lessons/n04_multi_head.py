@@ -81,6 +81,7 @@ def not_transposed(x, num_heads):
     forms=[
         lambda x, num_heads: split_heads(x, num_heads).transpose(0, 1).flatten(0, 1),
         lambda x, num_heads: x.reshape(x.size(0) * num_heads, x.size(1), -1),
+        lambda x, num_heads: x.reshape(x.size(0), x.size(1) * num_heads, -1).transpose(0, 1),
     ],
 )
 def merged_batch(x, num_heads):

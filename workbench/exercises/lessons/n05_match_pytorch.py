@@ -80,6 +80,7 @@ def off_by_one(lengths, max_len):
     forms=[
         lambda lengths, max_len: ~padding_mask(lengths, max_len)[:, None],
         lambda lengths, max_len: padding_mask(lengths, max_len)[:, None],
+        lambda lengths, max_len: ~padding_mask(lengths, max_len).expand(-1, max_len, -1),
     ],
 )
 def query_axis(lengths, max_len):

@@ -213,6 +213,8 @@ def printed_to(out):
 class LibraryWatch(FailureWatch):
     """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails."""
 
+    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
+
     def __init__(self):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}

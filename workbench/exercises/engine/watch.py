@@ -129,6 +129,7 @@ def _to_one_size(numbers):
 class FailureWatch(TorchFunctionMode):
     """Remembers, while open, the function of torch's that raised last: `with FailureWatch() as watch: …`."""
 
+    ours = NOT_THE_LEARNERS  # where files begin that are none of the learner's
     _raised = None  # (error, function, arguments)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -141,7 +142,7 @@ class FailureWatch(TorchFunctionMode):
 
     def failure(self, error):
         """Where the code that was watched raised this error."""
-        frame, at = _last_of_the_learner(error.__traceback__)
+        frame, at = _last_of_the_learner(error.__traceback__, self.ours)
         line = _line_of(frame, at) if frame is not None else ""
         if self._raised is not None and self._raised[0] is error:
             _, func, args = self._raised
@@ -171,11 +172,11 @@ def _numbers(tensor):
         return []
 
 
-def _last_of_the_learner(traceback):
+def _last_of_the_learner(traceback, ours):
     """The last frame of a traceback that is of no package, of Python's or ours, and its line, or (None, 0)."""
     last = None, 0
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(NOT_THE_LEARNERS):
+        if not traceback.tb_frame.f_code.co_filename.startswith(ours):
             last = traceback.tb_frame, traceback.tb_lineno
         traceback = traceback.tb_next
     return last

@@ -1684,6 +1684,29 @@ def copies_all(ours, theirs, _):
     n05_match_pytorch.load_from_torch(ours, theirs)
 
 
+def left_out_as_numbers(x, w_q, w_k, w_v, j):
+    rest = [i for i in range(len(x)) if i != j]
+    with_j, without_j = self_attention_loop(x, w_q, w_k, w_v)[rest], self_attention_loop(x[rest], w_q, w_k, w_v)
+    return [math.dist(*pair) for pair in zip(with_j.tolist(), without_j.tolist(), strict=True)]
+
+
+def pruned_by_chunks(w_q, w_k, w_v, w_o, num_heads, keep):
+    columns = [torch.cat([w.chunk(num_heads, dim=1)[head] for head in keep], dim=1) for w in (w_q, w_k, w_v)]
+    return [*columns, torch.cat([w_o.chunk(num_heads)[head] for head in keep])]
+
+
+def attn_mask_by_index(mask, num_heads):
+    places = [(b, h) for b in range(len(mask)) for h in range(num_heads)]
+    return torch.stack([torch.logical_not(mask[b] if mask.ndim == 3 else mask[b, h]) for b, h in places])
+
+
+RIGHT += [
+    ("1.3", left_out_as_numbers),
+    ("1.3", lambda *args: torch.tensor(left_out_as_numbers(*args))),
+    ("4.4", pruned_by_chunks),
+    ("5.3", attn_mask_by_index),
+]
+
 NEAR_MISSES += [  # that raise in the words of a misconception, or come to numbers of one in some calls
     ("2.2", attention_with(lambda q, k: q @ k.transpose(0, 1))),
     ("2.2", attention_with(lambda q, k: q.mT @ k)),

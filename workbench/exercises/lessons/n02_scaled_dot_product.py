@@ -468,6 +468,15 @@ def keys_not_transposed(q, k, v):
 
 
 @attention.misconception(reread="02#text-29")
+def root_of_a_plain_number(q, k, v):
+    """`torch.sqrt` takes tensors only.
+
+    `q.size(-1)` is a number of Python's: `math.sqrt(q.size(-1))`, or `q.size(-1) ** 0.5`.
+    """
+    return _attend(q @ k.mT / torch.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(reread="02#text-29")
 def output_scaled(q, k, v):
     """The output is divided by √d_k, and the scores are not.
 

@@ -1,6 +1,7 @@
 """Exercises of notebook 3: padding and causal masks, and a softmax that survives dead rows."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -151,6 +152,21 @@ def an_axis_too_many(lengths, max_len):
     1, max_len): one for the queries is enough.
     """
     return masks.padding_mask(lengths, max_len)[:, None]
+
+
+@padding_mask.misconception(
+    forms=[
+        lambda lengths, max_len: torch.arange(max_len) < lengths,
+        lambda lengths, max_len: lengths > torch.arange(max_len),
+    ]
+)
+def lengths_not_upright(lengths, max_len):
+    """The lengths lie beside the positions.
+
+    There are batch of the ones and max_len of the others, and two rows are compared number by number. As a column,
+    `lengths[:, None]`, each length meets each position.
+    """
+    return torch.arange(max_len)[None] < lengths
 
 
 @padding_mask.misconception()
@@ -634,6 +650,22 @@ def dead_opened(scores, mask):
     return torch.softmax(scores.masked_fill(~mask & alive, -math.inf), dim=-1)
 
 
+def _filled_by_index(scores, mask, fill=-math.inf):
+    filled = scores.clone()
+    filled[~mask] = fill
+    return torch.softmax(filled, dim=-1)
+
+
+@masked_softmax.misconception(reread="03#text-14", forms=[partial(_filled_by_index, fill=-1e9)])
+def mask_as_an_index(scores, mask):
+    """A mask as an index does not broadcast.
+
+    `scores[~mask] = …` needs a mask of just the shape of the scores, and (batch, 1, n) is not that. `masked_fill` and
+    `torch.where` broadcast.
+    """
+    return _filled_by_index(scores, mask)
+
+
 @masked_softmax.misconception(reread="03#text-02")
 def scores_returned(scores, mask):
     """The scores are filled, and softmax is missing.
@@ -647,8 +679,8 @@ def scores_returned(scores, mask):
 def nan_gradient(scores, mask):
     """The weights are right, but the gradient of a dead row is NaN.
 
-    The NaN was repaired after softmax, and backwards the gradient still runs through it: NaN times 0 is NaN.
-    Softmax must not see a row that is all −∞.
+    A NaN was repaired after it had arisen, and backwards the gradient still runs through it: NaN times 0 is NaN.
+    Softmax must not see a row that is all −∞, and no sum that is 0 may divide.
     """
     additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)

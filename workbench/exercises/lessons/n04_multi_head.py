@@ -413,7 +413,9 @@ def heads_attend_to_heads(*args):
             _variant,
             split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1),
             merge=lambda x: x.reshape(x.size(0), x.size(2), -1),
+            weigh=weigh,
         )
+        for weigh in (masked_softmax, lambda s, m: torch.softmax(s, dim=-1))
     ],
 )
 def view_alone(*args):
@@ -656,10 +658,10 @@ def _projected_by(order):
     forms=[_projected_by(order) for order in ((0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 2), (0, 2, 1), (2, 1, 0))],
 )
 def wrong_matrix(*args):
-    """One of the matrices stands in the place of another.
+    """Queries, keys and values are made by the wrong matrices, or have changed places.
 
-    A line that was copied still has the matrix of the line above, or two have changed places. All three are of one
-    size, so nothing complains: `w_q` makes queries, `w_k` keys, `w_v` values.
+    A line that was copied still has the matrix of the line above, or the scores are those of keys with queries. All
+    three are of one size, so nothing complains: `w_q` makes queries, `w_k` keys, `w_v` values.
     """
     return _projected_by((0, 0, 2))(*args)
 
@@ -709,6 +711,40 @@ def axis_for_heads_always(*args):
     A mask with two axes fits as it is.
     """
     return _variant(*args, mask_for_scores=lambda mask: mask[:, None])
+
+
+@multi_head.misconception(
+    reread="03#text-14",
+    forms=[
+        lambda *args: _variant(*args[:6], ~~args[6], weigh=partial(_masked, fill=-1e9)),
+        lambda *args: _variant(*args, weigh=lambda s, m: torch.softmax(s.masked_fill(m == 0, -1e9), dim=-1)),
+    ],
+)
+def mask_expected(*args):
+    """Without a mask it fails.
+
+    `mask` is None where nothing is hidden, and None is no tensor: ask `if mask is not None` first.
+    """
+    return _variant(*args[:6], args[6].bool(), weigh=partial(_masked, fill=-1e9))
+
+
+@multi_head.misconception(reread="04#text-20")
+def view_refused(*args):
+    """`view` refuses after `transpose`.
+
+    `transpose` moves no number, it only reads them in another order, and `view` cannot join axes that do not lie side
+    by side. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
+    """
+    return _variant(*args, merge=lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1))
+
+
+@multi_head.misconception(reread="02#text-29")
+def root_of_a_plain_number(*args):
+    """`torch.sqrt` takes tensors only.
+
+    head_dim is a number of Python's: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
+    """
+    return _variant(*args, scale=lambda head_dim, embed_dim: 1 / torch.sqrt(head_dim))
 
 
 @multi_head.misconception(reread="04#text-27")

@@ -132,6 +132,23 @@ def as_long_as_the_longest(lengths, max_len):
     return ~padding_mask(lengths, int(lengths.max()))[:, 0]
 
 
+@key_padding.misconception(
+    reread="03#text-05",
+    forms=[
+        lambda lengths, max_len: lengths <= torch.arange(max_len),
+        lambda lengths, max_len: torch.arange(max_len) < lengths,
+        lambda lengths, max_len: torch.arange(max_len)[None] >= lengths,
+    ],
+)
+def lengths_not_upright(lengths, max_len):
+    """The lengths lie beside the positions.
+
+    There are batch of the ones and max_len of the others, and two rows are compared number by number. As a column,
+    `lengths[:, None]`, each length meets each position.
+    """
+    return torch.arange(max_len) >= lengths
+
+
 @key_padding.misconception(reread="03#text-05")
 def sideways(lengths, max_len):
     """Sentences and positions have changed places.

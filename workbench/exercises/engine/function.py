@@ -463,19 +463,20 @@ def _explain_values(exercise, trial, outcome, truth, call):
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
             return f"{call}: {name} {'have' if is_or_are(name) == 'are' else 'has'} shape {sizes}.", None
         if not close(yours, expected, outcome.rounding):
-            return f"It shows in {call}: {name} {_how_it_differs(name, yours, expected)}.", (yours, expected)
+            lost = with_gradients and not torch.isfinite(yours).all()
+            what = "is not finite" if lost else _how_it_differs(name, yours, expected)
+            return f"It shows in {call}: {name} {what}.", (yours, expected)
     return f"{call} is right.", None  # only where a misconception does not show in its own telltale call
 
 
 def _how_it_differs(name, yours, expected):
-    one, has = is_or_are(name) == "is", isinstance(yours, torch.Tensor) and yours.is_floating_point()
-    if has and bool(yours.isnan().all()):
-        return f"{is_or_are(name)} NaN"
-    if has and bool((yours.isnan() & ~expected.isnan()).any()):
-        return "is NaN in places" if one else "are NaN in places"
-    if has and bool((yours.isinf() & ~expected.isinf()).any()):
-        return "is infinite in places" if one else "are infinite in places"
-    return "differs" if one else "differ"
+    verb = is_or_are(name)
+    if yours.is_floating_point() and bool(yours.isnan().all()):
+        return f"{verb} NaN"
+    for kind, of in (("NaN", torch.isnan), ("infinite", torch.isinf)):
+        if yours.is_floating_point() and bool((of(yours) & ~of(expected)).any()):
+            return f"{verb} {kind} in places"
+    return "differs" if verb == "is" else "differ"
 
 
 def _differentiable(exercise, trial):

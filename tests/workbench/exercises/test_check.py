@@ -774,6 +774,15 @@ def weights_row_by_row(x):
     return torch.stack([row.softmax(-1) * row for row in torch.atleast_2d(x)]).view_as(x)
 
 
+def one_threshold_for_all_texts(logits, lengths, temperature, top):
+    rows = logits[torch.arange(len(logits)), lengths - 1] / temperature
+    return torch.softmax(rows.masked_fill(rows < rows.topk(top).values.min(), -math.inf), dim=-1)
+
+
+def test_a_right_step_that_comes_earlier_is_not_blamed():
+    assert "`trace`" not in check("11.4", one_threshold_for_all_texts).message
+
+
 @pytest.mark.parametrize("answer", [weights_by_hand, weights_row_by_row])
 def test_no_line_is_blamed_that_is_only_built_otherwise(answer):
     assert "`trace`" not in small(lambda x: x.softmax(-1)).judge(answer).message

@@ -1708,7 +1708,7 @@ RIGHT += [
 ]
 
 NEAR_MISSES += [  # that raise in the words of a misconception, or come to numbers of one in some calls
-    ("2.2", attention_with(lambda q, k: q @ k.transpose(0, 1))),
+    ("2.2", attention_with(lambda q, k: q @ k.flip(-1).transpose(0, 1))),
     ("2.2", attention_with(lambda q, k: q.mT @ k)),
     ("4.2", lambda x: x.transpose(2, 3).view(x.size(0), x.size(2), -1)),
     ("5.2", lambda ours, theirs: ours.k_proj.weight.data.copy_(theirs.in_proj_weight.chunk(2)[0])),

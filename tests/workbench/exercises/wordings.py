@@ -55,7 +55,7 @@ def scaled_by_embed_dim(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 
 
 def scores_of_the_wrong_axis(q, k, v):
-    scores = q @ k.transpose(0, 1)
+    scores = q.mT @ k
     return scores @ v, scores
 
 

@@ -368,6 +368,21 @@ def keys_not_transposed(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k), dim=-1) @ (x @ w_v)
 
 
+@self_attention.misconception(
+    reread="01#text-25",
+    forms=[
+        lambda x, w_q, w_k, w_v: (torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * (x @ w_v)).sum(dim=0),
+        lambda x, w_q, w_k, w_v: torch.softmax((x @ w_q) * (x @ w_k), dim=-1) @ (x @ w_v),
+    ],
+)
+def entry_by_entry(x, w_q, w_k, w_v):
+    """`*` multiplies entry by entry.
+
+    A score is a dot product, and an output a sum of values, each times its weight. Both are matrix products: `@`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * (x @ w_v)
+
+
 @self_attention.misconception(reread="01#why-ask")
 def matrices_turned(x, w_q, w_k, w_v):
     """The matrices are transposed.

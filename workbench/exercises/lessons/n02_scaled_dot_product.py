@@ -322,6 +322,10 @@ def _attend(scores, v, dim=-1):
     return weights @ v, weights
 
 
+def _weights(q, k):
+    return torch.softmax(_scores(q, k), dim=-1)
+
+
 def _scores(q, k):
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
@@ -465,6 +469,28 @@ def keys_not_transposed(q, k, v):
     A score is a row of q times a row of k. For `@` the keys have to lie as columns: `k.transpose(-2, -1)`.
     """
     return _attend(q @ k / math.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(reread="02#text-02")
+def other_axes_exchanged(q, k, v):
+    """Other axes than the last two are exchanged.
+
+    `k.transpose(0, 1)` is right for a matrix. With a batch in front it is the batch that goes astray: counted from the
+    back, `k.transpose(-2, -1)`, the axes are the right ones for any number of them.
+    """
+    return _attend(q @ k.transpose(0, 1) / math.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(
+    reread="02#text-02",
+    forms=[lambda q, k, v: _attend((q * k).sum(dim=-1), v), lambda q, k, v: (_weights(q, k) * v, 0)],
+)
+def entry_by_entry(q, k, v):
+    """`*` multiplies entry by entry.
+
+    A score is a dot product, and an output a sum of values, each times its weight. Both are matrix products: `@`.
+    """
+    return _attend(q * k, v)
 
 
 @attention.misconception(reread="02#text-29")

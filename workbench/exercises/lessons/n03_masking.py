@@ -13,6 +13,9 @@ from ..engine.probes import normal, random_lengths, random_mask
 # ----------------------------------------------------------------------------------------------------------- 3.1
 
 
+LOW = (-1e4, -1e5, -1e6, -1e9, -1e10, -1e30, torch.finfo(torch.float32).min)  # what people write for −∞
+
+
 def _lengths(*lengths, max_len):
     return torch.tensor(lengths), max_len
 
@@ -190,7 +193,13 @@ def padding_hears_padding(lengths, max_len):
     return keys == keys.transpose(1, 2)
 
 
-@padding_mask.misconception(forms=[lambda lengths, max_len: masks.padding_mask(lengths, int(lengths.max()))[:, 0]])
+@padding_mask.misconception(
+    forms=[
+        lambda lengths, max_len: masks.padding_mask(lengths, int(lengths.max()))[:, 0],
+        lambda lengths, max_len: ~masks.padding_mask(lengths, int(lengths.max())),
+        lambda lengths, max_len: ~masks.padding_mask(lengths, int(lengths.max()))[:, 0],
+    ]
+)
 def as_long_as_the_longest(lengths, max_len):
     """The mask is as long as the longest sequence.
 
@@ -209,7 +218,7 @@ def _to_be_added(fill, axes=lambda mask: mask):
     reread="03#text-35",
     forms=[
         _to_be_added(fill, axes)
-        for fill in (-math.inf, -1e9, -1e4, -10000.0, torch.finfo(torch.float32).min)
+        for fill in (-math.inf, *LOW)
         for axes in (lambda mask: mask, lambda mask: mask[:, 0], lambda mask: mask[:, None])
     ],
 )
@@ -358,7 +367,7 @@ def _causal_to_be_added(fill, edge, axes):
     reread="03#text-35",
     forms=[
         _causal_to_be_added(fill, edge, axes)
-        for fill in (-math.inf, -1e9, -1e4, torch.finfo(torch.float32).min)
+        for fill in (-math.inf, *LOW)
         for edge in (lambda n_queries, n_keys: n_keys - n_queries, lambda n_queries, n_keys: 0)
         for axes in ((), (None,), (None, None))
     ],

@@ -728,6 +728,22 @@ def mask_expected(*args):
     return _variant(*args[:6], args[6].bool(), weigh=partial(_masked, fill=-1e9))
 
 
+def _turned_round(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    query, key, value = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+    scores = query @ key.permute(3, 2, 1, 0) / math.sqrt(query.size(-1))  # key.T, without its warning
+    return merge_heads(_masked(scores, None, 0) @ value) @ w_o
+
+
+@multi_head.misconception(reread="02#text-02")
+def all_axes(*args):
+    """`.T` turns round all axes.
+
+    Of a matrix that is what is wanted. Here batch and heads would change places too: `key.transpose(-2, -1)`, or
+    `key.mT`, swaps the last two axes and leaves the others alone.
+    """
+    return _turned_round(*args)
+
+
 @multi_head.misconception(reread="04#text-20")
 def view_refused(*args):
     """`view` refuses after `transpose`.

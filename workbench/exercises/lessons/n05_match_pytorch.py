@@ -10,6 +10,7 @@ from attn_lib.modules import MultiHeadAttention
 
 from ..engine.function import function
 from ..engine.probes import random_lengths
+from .n03_masking import LOW
 
 # ----------------------------------------------------------------------------------------------------------- 5.1
 
@@ -111,9 +112,7 @@ def _low(number):
     return lambda lengths, max_len: torch.zeros(()).masked_fill(~padding_mask(lengths, max_len)[:, 0], number)
 
 
-@key_padding.misconception(
-    reread="03#text-35", forms=[_low(number) for number in (-1e4, -1e6, torch.finfo(torch.float32).min)]
-)
+@key_padding.misconception(reread="03#text-35", forms=[_low(number) for number in LOW])
 def finite(lengths, max_len):
     """A large number stands where −∞ belongs.
 
@@ -123,7 +122,9 @@ def finite(lengths, max_len):
     return _low(-1e9)(lengths, max_len)
 
 
-@key_padding.misconception(reread="03#text-05")
+@key_padding.misconception(
+    reread="03#text-05", forms=[lambda lengths, max_len: padding_mask(lengths, int(lengths.max()))[:, 0]]
+)
 def as_long_as_the_longest(lengths, max_len):
     """The mask is as long as the longest sentence.
 

@@ -738,7 +738,7 @@ NEAR_MISSES = [
     ("4.2", lambda x: merge_heads_cat(x) * 0.99),
     ("4.3", per_head(scale=lambda head_dim: 0.9 * head_dim**-0.5)),
     ("4.3", per_head(join=lambda heads: torch.cat(heads[::-1], -1))),
-    ("4.3", lambda x, q, k, v, o, h, mask=None: multi_head_loop(x, q, k, k, o, h, mask)),
+    ("4.3", lambda x, q, k, v, o, h, mask=None: multi_head_loop(x, q, k, 0.5 * v, o, h, mask)),
     ("5.1", from_loop(lambda j, n, m: j > n + 1, shape=lambda b, m: (b, m))),
     ("5.2", loads((0, 1, 1))),
     ("5.2", loads((0, 0, 0), bias=False, out=False)),
@@ -1318,7 +1318,6 @@ NEAR_MISSES += [
     ("9.1", last_place_fetches_its_neighbour),
     ("10.4", lambda n, *rest: bytes_added_up(n, *rest) * (1.5 if n == 32 else 1)),
     ("5.2", biases_turned),
-    ("5.2", loads_for_good),
     ("5.1", from_loop(lambda j, n, m: math.inf if j >= n else 0.0, torch.float32, lambda b, m: (b, m))),
 ]
 
@@ -1609,4 +1608,108 @@ NEAR_MISSES += [
     ("12.2", part(both_by_softmax, shares=in_base(3))),
     ("12.3", part(query_by_query, heard=lambda i, j, o, *_: j < i + o)),
     ("12.4", part(block_by_einsum, scales=(0.5, 0.25))),
+]
+
+
+# -------------------------------------------------------------------------------- as people outside have written it
+
+
+def attention_with(scores_of):
+    """2.2 with scores of one's own."""
+
+    def answer(q, k, v):
+        weights = torch.softmax(scores_of(q, k), dim=-1)
+        return torch.matmul(weights, v), weights
+
+    return answer
+
+
+def heads_with(mask_of):
+    """4.3 in the words of most tutorials, with a mask of one's own."""
+
+    def answer(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        batch, n, _ = x.shape
+        query, key, value = (x.matmul(w).view(batch, n, num_heads, -1).transpose(1, 2) for w in (w_q, w_k, w_v))
+        mask = mask_of(mask, n)
+        hidden = torch.logical_not(mask if mask.ndim == 2 else mask.unsqueeze(1))
+        scores = torch.where(hidden, -1e9, query.matmul(key.mT) / math.sqrt(query.size(-1)))
+        weights = torch.where(hidden, 0.0, F.softmax(scores, dim=-1))
+        return weights.matmul(value).transpose(1, 2).flatten(2).matmul(w_o)
+
+    return answer
+
+
+def causal(n):
+    return torch.arange(n)[:, None] >= torch.arange(n)
+
+
+MISCONCEPTIONS += [
+    ("1.2", "keys-not-transposed", lambda x, a, b, c: F.softmax(torch.mm(x @ a, x @ b), -1).mm(x @ c)),
+    (
+        "1.2",
+        "future-masked",
+        lambda x, a, b, c: F.scaled_dot_product_attention(x @ a, x @ b, x @ c, causal(len(x)), scale=1.0),
+    ),
+    ("2.1", "maxima-without-their-axis", lambda s: (e := (s - s.max(-1)[0]).exp()) / e.sum(-1, True)),
+    ("2.1", "maxima-of-columns", lambda s: (e := (s - s.max(0).values).exp()).div(e.sum(-1).unsqueeze(-1))),
+    ("2.1", "other-base", lambda s: (e := torch.pow(2.718, s - s.amax(-1, True))) / e.sum(-1, True)),
+    ("2.2", "keys-not-transposed", attention_with(lambda q, k: torch.matmul(q / q.size(-1) ** 0.5, k))),
+    ("2.2", "all-axes", attention_with(lambda q, k: torch.matmul(q / q.size(-1) ** 0.5, k.T))),
+    ("2.2", "fixed-number", attention_with(lambda q, k: torch.einsum("...id,...jd->...ij", q, k) * 0.125)),
+    (
+        "3.1",
+        "as-long-as-the-longest",
+        lambda lengths, _: torch.arange(max(lengths)).expand(len(lengths), 1, -1) < lengths.view(-1, 1, 1),
+    ),
+    ("3.2", "additive", lambda n, k: torch.full((1, 1, n, k), torch.finfo(torch.float32).min).triu(1)),
+    (
+        "3.3",
+        "rows-are-nan",
+        lambda scores, mask: F.softmax((1.0 - mask.float()).mul(-math.inf).add(scores), -1),
+    ),
+    ("3.3", "renormalised", lambda s, m: (e := s.exp().where(m, 0.0)) / (e.sum(-1, True) + 1e-9)),
+    (
+        "4.3",
+        "future-masked-always",
+        heads_with(lambda mask, n: causal(n) if mask is None else causal(n) & mask),
+    ),
+    ("5.1", "sideways", lambda lengths, m: torch.arange(m)[:, None] >= lengths),
+    ("5.2", "not-cut", lambda ours, theirs: ours.q_proj.weight.data.copy_(theirs.in_proj_weight)),
+    ("5.2", "biases-expected", lambda ours, theirs: copies_all(ours, theirs, len(theirs.in_proj_bias))),
+    ("5.2", "same-names-only", lambda ours, theirs: ours.out_proj.load_state_dict(theirs.out_proj.state_dict())),
+]
+
+
+def copies_all(ours, theirs, _):
+    n05_match_pytorch.load_from_torch(ours, theirs)
+
+
+def left_out_as_numbers(x, w_q, w_k, w_v, j):
+    rest = [i for i in range(len(x)) if i != j]
+    with_j, without_j = self_attention_loop(x, w_q, w_k, w_v)[rest], self_attention_loop(x[rest], w_q, w_k, w_v)
+    return [math.dist(*pair) for pair in zip(with_j.tolist(), without_j.tolist(), strict=True)]
+
+
+def pruned_by_chunks(w_q, w_k, w_v, w_o, num_heads, keep):
+    columns = [torch.cat([w.chunk(num_heads, dim=1)[head] for head in keep], dim=1) for w in (w_q, w_k, w_v)]
+    return [*columns, torch.cat([w_o.chunk(num_heads)[head] for head in keep])]
+
+
+def attn_mask_by_index(mask, num_heads):
+    places = [(b, h) for b in range(len(mask)) for h in range(num_heads)]
+    return torch.stack([torch.logical_not(mask[b] if mask.ndim == 3 else mask[b, h]) for b, h in places])
+
+
+RIGHT += [
+    ("1.3", left_out_as_numbers),
+    ("1.3", lambda *args: torch.tensor(left_out_as_numbers(*args))),
+    ("4.4", pruned_by_chunks),
+    ("5.3", attn_mask_by_index),
+]
+
+NEAR_MISSES += [  # that raise in the words of a misconception, or come to numbers of one in some calls
+    ("2.2", attention_with(lambda q, k: q @ k.flip(-1).transpose(0, 1))),
+    ("2.2", attention_with(lambda q, k: q.mT @ k)),
+    ("4.2", lambda x: x.transpose(2, 3).view(x.size(0), x.size(2), -1)),
+    ("5.2", lambda ours, theirs: ours.k_proj.weight.data.copy_(theirs.in_proj_weight.chunk(2)[0])),
 ]

@@ -60,7 +60,7 @@ def in_another_style(code):
         if isinstance(result, tuple):
             return list(map(other, result))
         is_float = isinstance(result, torch.Tensor) and result.is_floating_point()
-        return (result * (1 + 1e-6)).double() if is_float else result
+        return (result * (1 - 1e-6)).double() if is_float else result
 
     return lambda *args: other(code(*args))
 
@@ -291,7 +291,7 @@ def raises(n_queries, n_keys):
         (lambda n, k: sys.exit(3), "raised"),
         (lambda: 1, "raised"),
         (lambda n, k: attn_lib.causal_mask(n, k).tolist(), "unreadable"),
-        (lambda n, k: attn_lib.causal_mask(n, k)[None], "value"),
+        (lambda n, k: attn_lib.causal_mask(n, k)[..., None], "value"),
         (42, ""),
         (torch.ones(3, 3), ""),
     ],
@@ -335,6 +335,12 @@ def by_vjp(query, key, value, grad_output):
     return torch.func.vjp(attention_of, query, key, value)[1](grad_output)
 
 
+def by_jvp(weights, grad_weights):
+    """Forwards: softmax's table of derivatives is symmetric."""
+    dead, scores = weights.sum(-1, keepdim=True) == 0, weights.clamp(min=1e-30).log()
+    return torch.func.jvp(lambda x: x.softmax(-1), (scores,), (grad_weights,))[1].masked_fill(dead, 0.0)
+
+
 def by_backward(query, key, value, grad_output):
     inputs = [tensor.detach().requires_grad_() for tensor in (query, key, value)]
     attention_of(*inputs).backward(grad_output)
@@ -347,6 +353,7 @@ def by_backward(query, key, value, grad_output):
         ("7.2", by_grad, "grad"),
         ("7.2", by_vjp, "grad"),
         ("7.2", by_backward, "backward"),
+        ("7.1", by_jvp, "grad"),
         ("7.1", lambda w, g: torch._softmax_backward_data(g, w, -1, w.dtype), "_softmax_backward_data"),
     ],
 )

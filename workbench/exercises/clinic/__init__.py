@@ -28,6 +28,7 @@ from .bugs import (  # noqa: F401 - registers them
     healthy,
     masks,
     scores_and_weights,
+    texts,
     tiles,
     whole_pass,
 )

@@ -72,7 +72,7 @@ def test_corner_cases_and_gradients_wait_for_right_numbers():
     wrong, right = counted(lambda x: x * 4), counted(lambda x: x + x)
     exercise.judge(wrong)
     exercise.judge(right)
-    assert wrong.calls == 3  # two probes, and once more beside the library's to see where they part
+    assert wrong.calls == 5  # two probes, one twice in a row, and once beside the library's to see where they part
     assert right.calls == 3 + 3 + 3  # numbers, gradients, and numbers once more
 
 
@@ -298,6 +298,63 @@ def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name, monkeypatch):
     verdict = check("3.2", answer)
     assert verdict.status == "wrong" and found == (verdict.misconception or verdict.came_to)
     assert str(verdict) and "<div" in verdict._repr_html_()
+
+
+def on_tensors(change):
+    """What a result becomes if each tensor in it is changed."""
+
+    def changed(result):
+        if isinstance(result, tuple | list):
+            return type(result)(map(changed, result))
+        return change(result) if isinstance(result, torch.Tensor) else result
+
+    return changed
+
+
+WRAPPINGS = {
+    "a list": lambda result: list(result) if isinstance(result, tuple) else [result],
+    "a tuple": lambda result: (result,),
+    "a dict": lambda result: {"result": result},
+    "a dict of numbers": lambda result: {0: result},
+    "an empty dict": lambda result: {},
+    "an empty tuple": lambda result: (),
+    "text": str,
+    "a number": lambda result: 7,
+    "a fraction": lambda result: 0.5,
+    "a set": lambda result: {1, 2},
+    "a function": lambda result: lambda: result,
+    "an array": on_tensors(lambda tensor: tensor.detach().numpy()),
+    "lists": on_tensors(lambda tensor: tensor.tolist()),
+    "half precision": on_tensors(lambda tensor: tensor.half() if tensor.is_floating_point() else tensor),
+    "integers": on_tensors(lambda tensor: tensor.long()),
+    "complex": on_tensors(lambda tensor: tensor.to(torch.complex64)),
+    "sparse": on_tensors(lambda tensor: tensor.to_sparse()),
+    "meta": on_tensors(lambda tensor: tensor.to("meta")),
+    "no axis": on_tensors(lambda tensor: tensor.sum()),
+    "an axis more": on_tensors(lambda tensor: tensor[None]),
+    "turned round": on_tensors(lambda tensor: tensor.transpose(0, -1) if tensor.ndim else tensor),
+    "nothing in it": on_tensors(lambda tensor: tensor[..., :0] if tensor.ndim else tensor),
+    "one thing more": lambda result: (*result, result) if isinstance(result, tuple) else (result, result),
+    "one thing less": lambda result: result[:-1] if isinstance(result, tuple) else (),
+    "the first alone": lambda result: result[0] if isinstance(result, tuple) else result,
+    "a pair in a pair": lambda result: (result, (result, result)),
+    "the last two as a pair": lambda result: (result[0], tuple(result[1:])) if isinstance(result, tuple) else result,
+    "None for each": on_tensors(lambda tensor: None),
+    "None": lambda result: None,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_check_has_a_verdict_on_a_result_of_any_form(id):
+    for name, wrapped in WRAPPINGS.items():
+
+        def answer(*args, wrapped=wrapped):
+            return wrapped(OWN[id](*args))
+
+        verdict = check(id, answer)
+        assert "could not be judged" not in verdict.message and verdict._repr_html_(), name
+        assert "raises" not in verdict.message or verdict.came_to in ("raised", "value"), (name, verdict)
 
 
 @pytest.mark.parametrize("name", ["a subclass", "an inference tensor", "a parameter"])

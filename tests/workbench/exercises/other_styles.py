@@ -1727,7 +1727,7 @@ MISCONCEPTIONS += [
     ("10.1", "causal-flag", cache_with_a_flag),
     ("10.1", "own-key-hidden", part(with_memory, hears=lambda i, j, kept: j < max(1, kept + i))),
     ("10.5", "another-axis-cut", cut_by_the_first_axes),
-    ("10.5", "runs-over-the-end", accepted_by_a_loop_without_end),
+    ("10.5", "error-where-all-is-right", accepted_by_a_loop_without_end),
     ("11.1", "epsilon-of-another-size", norm_with(1e-6)),
     ("11.1", "epsilon-against-zero-only", norm_with(1e-12)),
     ("11.1", "no-epsilon", norm_with(0.0)),

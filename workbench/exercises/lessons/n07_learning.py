@@ -107,12 +107,18 @@ def mean_of_products(weights, grad_weights):
 
 
 @softmax_backward.misconception(
-    forms=[lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum(dim=0))]
+    forms=[
+        lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum(dim=0)),
+        lambda weights, grad_weights: (
+            weights * (grad_weights - (weights * grad_weights).sum(dim=min(1, weights.ndim - 1), keepdim=True))
+        ),
+    ]
 )
 def mean_over_queries(weights, grad_weights):
-    """The mean is taken over the queries.
+    """The mean is taken along another axis than that of the keys.
 
-    Softmax ran along each row, over the keys, and the way back takes the same axis: `dim=-1`.
+    Softmax ran along each row, over the keys, and the way back takes the same axis: `dim=-1`. `dim=1` is that axis in a
+    table alone; with a batch in front it is that of the queries.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-2, keepdim=True))
 

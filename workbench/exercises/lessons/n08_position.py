@@ -81,7 +81,13 @@ def _doubled(embed_dim, more=0):
 
 
 @sinusoidal_encoding.misconception(
-    forms=[lambda n, embed_dim: _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1))], telltale_call=(3, 10)
+    forms=[
+        lambda n, embed_dim: _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1)),
+        lambda n, embed_dim: (
+            _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1)) * (torch.arange(n) > 0)[:, None]
+        ),
+    ],
+    telltale_call=(3, 10),
 )
 def exponent_doubled(n, embed_dim):
     """The exponent is doubled: the frequencies fall twice as fast.
@@ -499,14 +505,23 @@ alibi_bias = function(
 
 
 def _distances(n_queries, n_keys):
-    return (torch.arange(n_queries)[:, None] + n_keys - n_queries - torch.arange(n_keys)).abs()
+    return _signed(n_queries, n_keys).abs()
+
+
+def _signed(n_queries, n_keys):
+    return torch.arange(n_queries)[:, None] + n_keys - n_queries - torch.arange(n_keys)
 
 
 def _slopes(num_heads):
     return -position.alibi_bias(num_heads, 1, 2)[:, 0, :1, None]  # (heads, 1, 1)
 
 
-@alibi_bias.misconception(forms=[lambda h, n_queries, n_keys: -_distances(n_queries, n_keys) * 2 * _slopes(h)])
+@alibi_bias.misconception(
+    forms=[
+        lambda h, n_queries, n_keys: -_distances(n_queries, n_keys) * 2 * _slopes(h),
+        lambda h, n_queries, n_keys: -_signed(n_queries, n_keys) * (0.5 ** (torch.arange(h) * 8 / h))[:, None, None],
+    ]
+)
 def first_slope_one(num_heads, n_queries, n_keys):
     """The slopes begin at 1.
 
@@ -555,7 +570,12 @@ def sum_of_places(num_heads, n_queries, n_keys):
     return -places * _slopes(num_heads)
 
 
-@alibi_bias.misconception(forms=[lambda h, n_q, n_k: -_by_the_key(h, n_q, n_k)])
+@alibi_bias.misconception(
+    forms=[
+        lambda h, n_queries, n_keys: -_by_the_key(h, n_queries, n_keys),
+        lambda h, n_queries, n_keys: _by_the_key(h, 1, n_keys),
+    ]
+)
 def by_the_keys_place(num_heads, n_queries, n_keys):
     """Slope is multiplied by the key's place, for every query alike.
 
@@ -617,8 +637,7 @@ def signed(num_heads, n_queries, n_keys):
     Query minus key is negative there, and the price becomes a gift. Behind a causal mask nobody sees it; without one
     every token listens to the end of the text.
     """
-    queries = torch.arange(n_queries)[:, None] + n_keys - n_queries
-    return -(queries - torch.arange(n_keys)) * _slopes(num_heads)
+    return -_signed(n_queries, n_keys) * _slopes(num_heads)
 
 
 @alibi_bias.misconception()
@@ -628,8 +647,7 @@ def free_ahead(num_heads, n_queries, n_keys):
     Behind a causal mask nobody sees it. Without one, distance has its price in both directions: it is the difference of
     the two positions, without its sign.
     """
-    queries = torch.arange(n_queries)[:, None] + n_keys - n_queries
-    return -(queries - torch.arange(n_keys)).clamp(min=0) * _slopes(num_heads)
+    return -_signed(n_queries, n_keys).clamp(min=0) * _slopes(num_heads)
 
 
 @alibi_bias.misconception()
@@ -865,7 +883,7 @@ looking_back = function(
     probes=[(2, 8), (3, 16), (5, 16), (9, 12), (12, 32)],
     corner_cases=[(1, 16), (4, 8)],
     random_probes=lambda rng: [(rng.randrange(2, 13), 2 * rng.randrange(5, 17)) for _ in range(2)],
-    returns=(f"the scores of distances 0 to {SHOWN - 1}",),
+    returns=(f"the row of scores, of distances 0 to {SHOWN - 1},",),
     dtype=torch.float64,
     after=_heard,
     hints=[

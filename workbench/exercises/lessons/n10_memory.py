@@ -477,6 +477,7 @@ def self_left_out(n_queries, n_keys, window):
     forms=[
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, 1 - window - (n_keys - n_queries)),
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, -(n_keys - n_queries), 1 - window),
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, -window, corner=0),
     ],
 )
 def top_left_window(n_queries, n_keys, window):
@@ -565,7 +566,7 @@ def _with_sinks(n_queries, n_keys, window, sinks=1):
     return masks.window_mask(n_queries, n_keys, window) | first
 
 
-@window_mask.misconception(telltale_call=(3, 7, 2), forms=[partial(_with_sinks, sinks=4)])
+@window_mask.misconception(telltale_call=(3, 7, 2), forms=[partial(_with_sinks, sinks=sinks) for sinks in (2, 3, 4)])
 def first_ones_kept(n_queries, n_keys, window):
     """The first keys of the text stay open to everybody.
 
@@ -706,7 +707,11 @@ def _of_fixed(bits):
     )
 
 
-@cache_bytes.misconception(forms=[_of_fixed(32)])
+def _all_heads_of_fixed(bits):
+    return lambda layers, embed_dim, heads, kv_heads, tokens, _: _bytes(layers, embed_dim, heads, heads, tokens, bits)
+
+
+@cache_bytes.misconception(forms=[_of_fixed(32), _all_heads_of_fixed(16), _all_heads_of_fixed(32)])
 def bits_unused(layers, embed_dim, heads, kv_heads, tokens, bits):
     """Every number takes the same bytes, whatever `bits` says.
 
@@ -1053,11 +1058,19 @@ def nothing_right_nothing_cut(draft, said, keys, values):
     return _accepted(draft, said, keys, values, spare=_right(draft, said) or len(draft))
 
 
-@accepting.misconception(telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3))
-def runs_over_the_end(draft, said, keys, values):
-    """A draft that is right to its end is read beyond it.
+@accepting.misconception(
+    telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3),
+    forms=[
+        lambda draft, said, keys, values: _accepted(
+            draft, said, keys, values, right=int((draft != said[:-1]).nonzero()[0])
+        )
+    ],
+)
+def error_where_all_is_right(draft, said, keys, values):
+    """A draft that is right to its end raises an error.
 
-    A loop that goes on as long as the two agree has to end with the draft: `while i < len(draft) and …`.
+    Where nothing differs, a loop runs over the end of the draft, and a search for the first difference finds none. Then
+    the whole draft is accepted.
     """
     i = 0
     while draft[i] == said[i]:

@@ -622,7 +622,14 @@ def padding_counted(logits, tokens, lengths):
     return gpt.next_token_loss(logits, tokens)
 
 
-@loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
+@loss.misconception(
+    telltale_call=_texts(4, 5, [4, 2], seed=1),
+    forms=[
+        lambda logits, tokens, lengths: (
+            F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none") * (tokens[:, 1:] != 0)
+        ).mean()
+    ],
+)
 def end_not_counted(logits, tokens, lengths):
     """Every token 0 is taken for padding, where it may be a true one.
 

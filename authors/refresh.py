@@ -17,7 +17,8 @@ from PIL import Image
 from workbench.progress import PROGRESS_VARIABLE
 
 from . import lessons, sections
-from .deck import notes, pictures
+from .deck import pictures
+from .pages import notes
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 

@@ -28,7 +28,7 @@ PARTS = {
     "learners": "requirements.txt",
     "authors": "authors/requirements.txt",
     "npm": "authors/npm.txt",
-    "hub": "deploy/requirements.txt",
+    "hub": "classroom/hub/requirements.txt",
 }
 
 

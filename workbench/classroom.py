@@ -1,7 +1,8 @@
 """The learner's end of a class: verdicts that the teacher sees while it works, and a button for handing in.
 
 The hub sets LIVE_VARIABLE and HAND_IN_VARIABLE, each to a folder; where one is not set, nothing is told and there is
-no button. The teacher looks at the first with `course.py grade --live` and fetches from the second (deploy/collect.py).
+no button. The teacher looks at the first with `course.py grade --live` and fetches from the second, as
+classroom/hub/collect.py does.
 A laptop that is on no hub comes in with `join`, by the address and the code that `grade --live --laptops` shows.
 """
 

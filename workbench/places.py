@@ -9,7 +9,7 @@ GUESSES_FILE = ".guesses.json"  # beside it: what was entered in the forms of qu
 
 COPY_VARIABLE = "ATTENTION_COPY"  # set: a copy is worked in though no baseline stands beside it, as on Colab
 PROGRESS_VARIABLE = "ATTENTION_PROGRESS"  # folder of the progress file, in place of the one that the kernel works in
-HAND_IN_VARIABLE = "ATTENTION_HAND_IN"  # folder into which a button copies notebooks; deploy/collect.py fetches them
+HAND_IN_VARIABLE = "ATTENTION_HAND_IN"  # folder into which a button copies notebooks, for classroom/hub/collect.py
 DEADLINES_VARIABLE = "ATTENTION_DEADLINES"  # file with {"03": deadline} of this learner; stands beside the button
 LIVE_VARIABLE = "ATTENTION_LIVE"  # folder into which verdicts go; `course.py grade --live` reads them
 NAME_VARIABLE = "ATTENTION_NAME"  # under which name the teacher sees the learner there; the user's unless given

@@ -24,11 +24,10 @@ from pygments.formatters import HtmlFormatter
 from workbench.board.modules import script
 from workbench.display import colours, drawings
 
-from .. import faces, packages
-from ..site import boards_in_pages
-from ..site.markdown import inline, to_html
-from . import outputs, pictures
-from .notes import BEGINS, choices_of, clock, minutes_before, notes_of
+from ..pages import boards_in_pages, faces, outputs, packages
+from ..pages.markdown import inline, to_html
+from ..pages.notes import BEGINS, choices_of, clock, minutes_before, notes_of
+from . import pictures
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"

@@ -12,8 +12,8 @@ import torch
 
 from workbench.display.drawings import HEIGHT, draw, draw_narrow, plain
 
-from .notes import BEGINS
-from .outputs import run_here
+from ..pages.notes import BEGINS
+from ..pages.outputs import run_here
 
 
 def by_slide(notebook):

@@ -14,9 +14,10 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.ioloop import IOLoop
 
-from ..hall import link
-from ..hall.handlers import HallHandler
-from ..site.ways_to_run import addresses
+from classroom.hall import link
+from classroom.hall.handlers import HallHandler
+
+from ..pages.ways_to_run import addresses
 from . import build
 
 ROOT = build.HERE.parents[1]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from workbench.board import modules
 
-from ..deck.notes import choices_of
 from ..deck.pictures import by_slide
+from ..pages.notes import choices_of
 
 SCRIPT = Path(__file__).with_name("record.js")
 

@@ -26,7 +26,7 @@ from paths import ROOT
 import commands
 from authors.refresh import refresh
 
-LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt", "deploy/requirements.txt"]
+LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt", "classroom/hub/requirements.txt"]
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY" "$PYTHONPATH" >> "{root}/calls"
 for part in "$@"; do printf '%s\\t' "$part" >> "{root}/calls"; done
@@ -44,14 +44,14 @@ def load(path=ROOT / "commands/setting_up.py"):
 
 def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
-    for folder in ("authors", "commands", "deploy", "notebooks", "benchmarks"):
+    for folder in ("authors", "commands", "classroom/hub", "notebooks", "benchmarks"):
         (root / folder).mkdir(parents=True)
     settings = ("pyproject.toml", "commands/jupyterlab.json", *LISTS, *load().PACKAGES)
     for name in ("course.py", "commands/__init__.py", "commands/setting_up.py", *settings):
         shutil.copy(ROOT / name, root / name)
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         (root / "notebooks" / path.name).touch()
-    for name in ("benchmarks/bench_one.py", "benchmarks/bench_two.py", "deploy/check_requirements.py"):
+    for name in ("benchmarks/bench_one.py", "benchmarks/bench_two.py", "classroom/hub/check_requirements.py"):
         (root / name).touch()
     return root
 
@@ -200,8 +200,8 @@ def test_command_runs_with_what_was_typed(terminal, typed, runs):
 @pytest.mark.parametrize(
     "typed, runs",
     [
-        ("grade submissions --out x --help", "-m authors.grade submissions --out x --help"),
-        ("hub add class.csv --teacher", "deploy/cli.py add class.csv --teacher"),
+        ("grade submissions --out x --help", "-m classroom.grade submissions --out x --help"),
+        ("hub add class.csv --teacher", "classroom/hub/cli.py add class.csv --teacher"),
     ],
 )
 def test_paths_of_grade_and_hub_are_the_callers(terminal, tmp_path, typed, runs):
@@ -239,7 +239,8 @@ def test_bench_runs_all_and_fails_with_the_worst(terminal):
 
 
 def test_hub_says_what_the_machine_lacks_before_it_is_set_up(terminal):
-    (terminal.root / "deploy/check_requirements.py").write_text("import sys; sys.exit('No node for ' + sys.argv[1])")
+    check = terminal.root / "classroom/hub/check_requirements.py"
+    check.write_text("import sys; sys.exit('No node for ' + sys.argv[1])")
     (terminal.root / ".venv/hub-ready").unlink()
     assert terminal.type("hub") == []
     assert (terminal.code, terminal.printed) == (1, f"No node for {terminal.root / '.venv/bin/python'}\n")

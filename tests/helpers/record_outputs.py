@@ -21,7 +21,7 @@ def keep(notebook, file):
     """Write what `outputs.run_here` returns for the notebook at this path into a file, from what its cells came to."""
     sys.path.append(ROOT)
     try:
-        from authors.deck.outputs import shown
+        from authors.pages.outputs import shown
     finally:
         sys.path.remove(ROOT)
     came, found = iter(get_ipython().came), {}

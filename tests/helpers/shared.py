@@ -183,7 +183,7 @@ def built_once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def notebooks_run_once(pytestconfig):
     """Inside `with notebooks_run_once():` what a notebook shows is what its kernel has shown, if it was run here."""
-    from authors.deck import outputs
+    from authors.pages import outputs
 
     run_here = outputs.run_here
 
@@ -217,7 +217,8 @@ def imported_afresh():
     """Inside, the course's own packages are not imported yet, as in a new kernel; afterwards all is as it was."""
 
     def ours():
-        return [name for name in sys.modules if name.partition(".")[0] in ("attn_lib", "workbench", "authors")]
+        rooms = "attn_lib", "workbench", "authors", "classroom"
+        return [name for name in sys.modules if name.partition(".")[0] in rooms]
 
     before = {name: sys.modules.pop(name) for name in ours()}
     yield

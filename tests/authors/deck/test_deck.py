@@ -27,7 +27,8 @@ from deck_page import (
 )
 from paths import LESSONS
 
-from authors.deck import build, notes
+from authors.deck import build
+from authors.pages import notes
 from workbench.display.plots import curves
 
 NAMES = [path.stem for path in LESSONS]

@@ -30,7 +30,9 @@ from lab_page import wait_for
 from paths import LESSONS
 from ports import free_ports
 
-from authors.deck import build, notes, serve
+from authors.deck import build, serve
+from authors.pages import notes
+from workbench.places import COPY_VARIABLE
 
 READY = "document.documentElement.dataset.python === 'ready'"
 IDLE = "document.documentElement.dataset.status === 'idle'"
@@ -406,7 +408,7 @@ class Missing(ImportError):
 raise Missing
 """
 
-ASKS = f'import os; print("a guess is asked for" if {build.outputs.COPY_VARIABLE!r} in os.environ else "not asked for")'
+ASKS = f'import os; print("a guess is asked for" if {COPY_VARIABLE!r} in os.environ else "not asked for")'
 
 
 def test_endless_loop_is_said_and_interrupted_by_a_key(lecture):

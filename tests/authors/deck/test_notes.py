@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from paths import LESSONS as NOTEBOOKS
 
-from authors.deck import notes
+from authors.pages import notes
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)

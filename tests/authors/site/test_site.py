@@ -22,7 +22,8 @@ from playwright.sync_api import expect
 
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
-from authors.site import sphinx_site, ways_to_run
+from authors.pages import ways_to_run
+from authors.site import sphinx_site
 from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 

@@ -945,7 +945,7 @@ def thrice(x):
 
 
 def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeypatch, imported_afresh):
-    for folder in ("attn_lib", "workbench", "authors", "notebooks"):
+    for folder in ("attn_lib", "workbench", "authors", "classroom", "notebooks"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     exercises = tmp_path / "workbench/exercises/lessons"
     (exercises / "how_it_learns.py").write_text(ANOTHER.format(id="97.1"), encoding="utf-8")
@@ -957,8 +957,8 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
     monkeypatch.syspath_prepend(tmp_path)
 
-    from authors.grade.report.points import read_points
-    from authors.grade.submissions.submission import submissions_in
+    from classroom.grade.report.points import read_points
+    from classroom.grade.submissions.submission import submissions_in
     from workbench.exercises import check, hint, progress, solution
     from workbench.exercises.engine.exercise import EXERCISES
 

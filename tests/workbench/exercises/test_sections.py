@@ -3,8 +3,8 @@
 import pytest
 from paths import NOTEBOOKS
 
-from authors.grade.report.pages import slide
 from authors.sections import KEPT, sections_of
+from classroom.grade.report.pages import slide
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_test import FIRST, LAST
 from workbench.exercises.engine.exercise import EXERCISES

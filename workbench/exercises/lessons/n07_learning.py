@@ -723,6 +723,7 @@ ILL = {
     "one that keeps the row's mean": attention_backward.misconceptions["mean-kept"].forms[0],
     "one that takes the mean of half a row": mean_of_a_part,
     "one with the values' gradient too small": _values_only,
+    "one in which weights and the scores' gradient are exchanged": weights_for_scores,
 }
 NAMES = {code: name for name, code in (HEALTHY | ILL).items()}
 

@@ -491,7 +491,7 @@ alibi_bias = function(
     title="ALiBi",
     section="08#text-alibi",
     probes=[(2, 3, 3), (8, 4, 4), (4, 2, 5), (6, 3, 4), (12, 1, 3)],
-    corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1)],
+    corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1), (3, 5, 2), (2, 1, 9)],
     random_probes=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
     returns=("the bias",),
     dtype=torch.float64,
@@ -701,6 +701,11 @@ def one_number(x, table):
     return x + torch.arange(x.size(1))[:, None]
 
 
+def first_sentence_only(x, table):
+    """nothing for any sentence but the first"""
+    return torch.cat([x[:1] + table[: x.size(1)], x[1:]])
+
+
 def one_row_late(x, table):
     """each token gets its neighbour's row"""
     return x + torch.cat([table[1:], table[:1]])[: x.size(1)]
@@ -739,7 +744,7 @@ my_detects = function(
         (add_positions,)
         for add_positions in (
             *(slices, looks_up, loops, along_the_batch, one_number),
-            *(stops_at_the_last_row, begins_again, one_row_late, last_rows),
+            *(stops_at_the_last_row, begins_again, first_sentence_only, one_row_late, last_rows),
         )
     ],
     returns=("the verdict",),

@@ -40,7 +40,12 @@ attend = function(
         _text(4, 2, seed=2),
         _text(2, 3, heads=3, batch=2, head_dim=6, d_v=5, seed=3),
     ],
-    corner_cases=[_text(0, 1, seed=4), _text(5, 1, heads=1, head_dim=2, d_v=1, seed=5)],
+    corner_cases=[
+        _text(0, 1, seed=4),
+        _text(5, 1, heads=1, head_dim=2, d_v=1, seed=5),
+        _text(9, 2, seed=6),
+        _text(1, 7, seed=7),
+    ],
     random_probes=lambda rng: [
         _text(rng.randrange(1, 7), rng.randrange(2, 5), batch=2, d_v=5, seed=rng.randrange(10**6)) for _ in range(2)
     ],
@@ -425,7 +430,7 @@ window_mask = function(
     title="A window",
     section="10#text-window",
     probes=[(3, 3, 2), (4, 4, 3), (2, 6, 3), (1, 5, 2), (3, 7, 2)],
-    corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1)],
+    corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1), (4, 2, 2), (2, 15, 3)],
     random_probes=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
     returns=("the mask",),
     hints=[

@@ -529,7 +529,7 @@ loss = function(
         _texts(5, 6, [5, 5], seed=3),
         _AS_MANY_WORDS_AS_PLACES,
     ],
-    corner_cases=[_texts(3, 4, [3], seed=4), _texts(5, 4, [2, 5, 2], seed=5)],
+    corner_cases=[_texts(3, 4, [3], seed=4), _texts(5, 4, [2, 5, 2], seed=5), _texts(4, 5, [1, 4], seed=8)],
     random_probes=lambda rng: [_texts(6, 8, [rng.randrange(3, 6), 6, 4], seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the loss",),
     gradients=True,
@@ -1009,12 +1009,18 @@ def logarithms(logits, lengths, temperature, top):
     return torch.log_softmax(_struck(_rows_at(logits, lengths), top) / temperature, dim=-1)
 
 
-@next_word.misconception(telltale_call=_said(3, 4, [1, 3], 0.5, 9, seed=5))
+def _down_to(least, logits, lengths, temperature, top):
+    rows = _rows_at(logits, lengths)
+    return torch.softmax(rows.masked_fill(rows < least(rows, top), -math.inf) / temperature, dim=-1)
+
+
+@next_word.misconception(
+    telltale_call=_said(3, 4, [1, 3], 0.5, 9, seed=5),
+    forms=[partial(_down_to, lambda rows, top: rows.sort(descending=True).values[:, top - 1, None])],
+)
 def top_too_large(logits, lengths, temperature, top):
     """A `top` larger than the vocabulary raises an error.
 
-    `topk` cannot give more than there are: `min(top, vocabulary)`.
+    `topk` cannot give more than there are, and no place of a sorted row lies behind its end: `min(top, vocabulary)`.
     """
-    rows = _rows_at(logits, lengths)
-    least = rows.topk(top).values[..., -1:]
-    return torch.softmax(rows.masked_fill(rows < least, -math.inf) / temperature, dim=-1)
+    return _down_to(lambda rows, top: rows.topk(top).values[..., -1:], logits, lengths, temperature, top)

@@ -37,13 +37,14 @@ from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.engine import watch
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names))  # which the lesson's cells call
+OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names, watch))  # the lesson's cells and we call it
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -211,6 +212,8 @@ def printed_to(out):
 
 class LibraryWatch(FailureWatch):
     """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails."""
+
+    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 
     def __init__(self):
         super().__init__()

@@ -104,7 +104,8 @@ def test_what_may_change_is_no_fault():
 
 
 def test_what_is_right_for_the_first_calls_only_is_wrong():
-    for limit in (7, 8):
+    tried = len(EXERCISES["3.2"].trials)
+    for limit in (tried, tried + 1):
         answer = counted(OWN["3.2"])
         verdict = check("3.2", lambda n, k, a=answer, m=limit: a(n, k) if a.calls < m else ~a(n, k))
         assert verdict.status == "wrong"
@@ -609,6 +610,11 @@ def test_a_list_that_is_changed_is_noticed_too():
         lambda s: nn.Softmax(-1)(s),
         lambda s: torch.log_softmax(s, -1).exp(),
         lambda s: F.softmin(-s, dim=-1),
+        lambda s: torch.special.softmax(s, -1),
+        lambda s: torch.special.log_softmax(s, -1).exp(),
+        lambda s: torch._softmax(s, -1, False),
+        lambda s: torch.ops.aten._safe_softmax(s, -1),
+        lambda s: F.scaled_dot_product_attention(torch.atleast_2d(s), *[torch.eye(s.size(-1))] * 2, scale=1).view_as(s),
     ],
 )
 def test_2_1_asks_for_a_softmax_of_ones_own(softmax):
@@ -676,6 +682,69 @@ def test_a_clue_names_what_is_read_of_the_notebook_and_no_attribute():
     exec("def attribute(x): return x.topk(1).values * 7\ndef reads(x): return x * other.sum() * 7", notebook)
     assert "of the notebook" not in small().judge(notebook["attribute"]).message
     assert "it reads `other` of the notebook" in small().judge(notebook["reads"]).message
+
+
+NOT_FINITE = torch.tensor([math.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: torch.rand(x.shape), "it is random"),
+        (lambda x: x * 3 + NOT_FINITE[:1], "is NaN"),
+        (lambda x: x * 3 + math.inf, "is infinite"),
+    ],
+)
+def test_an_answer_without_fixed_numbers_is_said_to_be_that(answer, said):
+    def holds(answer):
+        return torch.equal(answer(torch.ones(2)), answer(torch.ones(2)))
+
+    message = small(invariants=[("it turns round", holds)]).judge(answer).message
+    assert said in message and "it turns round" not in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: x + x if len(x) < 3 else [].sort() / 2, "it raises `TypeError"),
+        (lambda x: x + x if len(x) < 3 else time.sleep(0.5), "0.2 seconds together"),
+        (lambda x: x + x if len(x) < 3 else x * math.nan, "it comes to NaN"),
+        (lambda x: x + x if len(x) < 3 else x * 0, "it is not twice the number"),
+    ],
+)
+def test_what_an_invariant_breaks_on_is_said_of_right_numbers(answer, said, monkeypatch):
+    monkeypatch.setattr(runner, "LIMIT_S", 0.2)
+    exercise = small(
+        invariants=[
+            ("it is not twice the number", lambda answer: torch.equal(answer(torch.ones(3)), 2 * torch.ones(3)))
+        ]
+    )
+    verdict = exercise.judge(answer)
+    assert verdict.status == "wrong" and said in verdict.message
+
+
+def test_an_error_is_shown_with_its_line_and_shapes():
+    message = check("2.2", attention_without_transposing).message
+    assert "`scores = q @ k / 2`" in message and "(1, 2, 4) and (1, 3, 4)" in message
+
+
+def attention_without_transposing(q, k, v):
+    scores = q @ k / 2
+    return scores @ v, scores
+
+
+def test_an_error_of_pytorchs_is_no_stub():
+    verdict = check("3.3", lambda scores, mask: torch.softmax(scores & mask, dim=-1))
+    assert (verdict.status, verdict.came_to) == ("wrong", "raised")
+
+
+def test_a_case_left_open_is_no_stub():
+    def answer(x, *rest):
+        if rest[-1] is not None:
+            raise NotImplementedError("a mask")
+        return OWN["4.3"](x, *rest)
+
+    assert check("4.3", answer).status == "wrong"
 
 
 def test_an_invariant_that_raises_does_not_hold():

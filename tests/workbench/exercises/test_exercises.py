@@ -60,7 +60,7 @@ def in_another_style(code):
         if isinstance(result, tuple):
             return list(map(other, result))
         is_float = isinstance(result, torch.Tensor) and result.is_floating_point()
-        return (result * (1 + 1e-6)).double() if is_float else result
+        return (result * (1 - 1e-6)).double() if is_float else result
 
     return lambda *args: other(code(*args))
 
@@ -291,7 +291,7 @@ def raises(n_queries, n_keys):
         (lambda n, k: sys.exit(3), "raised"),
         (lambda: 1, "raised"),
         (lambda n, k: attn_lib.causal_mask(n, k).tolist(), "unreadable"),
-        (lambda n, k: attn_lib.causal_mask(n, k)[None], "value"),
+        (lambda n, k: attn_lib.causal_mask(n, k)[..., None], "value"),
         (42, ""),
         (torch.ones(3, 3), ""),
     ],

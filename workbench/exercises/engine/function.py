@@ -236,7 +236,8 @@ class Judgement:
         agreed, shows = 0, False
         for mine, its in zip(self.outcomes[before:], theirs, strict=True):
             in_words = same(mine, its)
-            equal = in_words or (computes and same_complaint(mine, its)) or (mine.is_right and its.is_right)
+            alike = _both_raised(mine, its) if stage == CORNERS else same_complaint(mine, its)
+            equal = in_words or (computes and alike) or (mine.is_right and its.is_right)
             if not equal and (not its.is_right or stage == NUMBERS):
                 return 0
             shows = shows or not its.is_right
@@ -316,7 +317,7 @@ class Judgement:
             again = self.exercise.outcome(self._watching.watched, trial, self.worker.run)
             if again.kind == "late":
                 return _too_slow()
-            if not (again.kind == before.kind == "raised" or same(again, before)):
+            if not (_both_raised(again, before) or same(again, before)):
                 return f"`{called(self.exercise, trial)}` comes to something else when it is called again"
         return None
 
@@ -332,6 +333,10 @@ class Judgement:
         seen = self._watching.seen | getattr(answer, "used", set())  # one that runs elsewhere says what it used
         used = first_ruled_out(exercise.without, seen)
         return f"it is torch's own `{used}` that does the work; this exercise is to be done without" if used else None
+
+
+def _both_raised(one, other):
+    return one.kind == other.kind == "raised"
 
 
 def _same_reals(one, other):
@@ -439,8 +444,7 @@ def _where(failure):
     """A sentence on the learner's line that raised, and the shapes that torch was given there."""
     if failure is None or not failure.line:
         return ""
-    shapes = " and ".join(map(str, failure.shapes()))
-    given = f", where `{failure.operation}` is given {shapes}" if shapes else ""
+    given = f", where `{failure.operation}` is given {failure.given()}" if failure.operands else ""
     return f"That is in the line `{failure.line}`{given}."
 
 

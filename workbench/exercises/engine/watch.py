@@ -41,6 +41,7 @@ RULED_OUT = {  # what a text calls by one name → how the operations begin that
 AUTOGRADS_ENGINE = {"run_backward", "_make_dual"}  # C functions, to which every way to differentiate leads
 
 SAMPLE = 32  # numbers of an operand that are compared
+DIGITS = "0123456789"  # float32 and float64 may hold the same
 LONGEST_LINE = 120  # of a learner's code, as it is shown in a sentence
 ONE_NAME = {"mm": "matmul", "bmm": "matmul", "rsub": "sub", "truediv": "div", "radd": "add", "rmul": "mul"}
 
@@ -81,7 +82,7 @@ class Failure:
 
     line: str = ""
     operation: str = ""
-    operands: tuple = ()  # of each tensor: shape, what it holds, and its first numbers
+    operands: tuple = ()  # of each tensor: shape, dtype, and its first numbers
     is_stub: bool = False  # whether the learner's own code raises NotImplementedError
 
     def is_like(self, other):
@@ -92,8 +93,11 @@ class Failure:
             and all(map(_same_operand, self.operands, other.operands))
         )
 
-    def shapes(self):
-        return [tuple(shape) for shape, _, _ in self.operands]
+    def given(self):
+        """The operands in words: their shapes, and dtypes where those differ."""
+        differ = len({dtype for _, dtype, _ in self.operands}) > 1
+        shown = (f"{tuple(shape)}{f' of {dtype}' * differ}" for shape, dtype, _ in self.operands)
+        return " and ".join(shown)
 
     def as_data(self):
         return [self.line, self.operation, [list(operand) for operand in self.operands], self.is_stub]
@@ -103,15 +107,15 @@ class Failure:
         """What `as_data` gave, also from a process that may send anything; raises ValueError or TypeError."""
         line, operation, operands, is_stub = data
         operands = tuple(
-            ([int(size) for size in shape], str(holds), [float(number) for number in numbers[:SAMPLE]])
-            for shape, holds, numbers in operands
+            ([int(size) for size in shape], str(dtype)[:20], [float(number) for number in numbers[:SAMPLE]])
+            for shape, dtype, numbers in operands
         )
         return cls(str(line), str(operation), operands, is_stub is True)
 
 
 def _same_operand(one, other):
-    (shape, holds, numbers), (its_shape, it_holds, its_numbers) = one, other
-    if list(shape) != list(its_shape) or holds != it_holds:
+    (shape, dtype, numbers), (its_shape, its_dtype, its_numbers) = one, other
+    if list(shape) != list(its_shape) or dtype.strip(DIGITS) != its_dtype.strip(DIGITS):
         return False
     pairs = itertools.zip_longest(_to_one_size(numbers), _to_one_size(its_numbers), fillvalue=math.inf)
     return all(abs(mine - its) <= 1e-3 for mine, its in pairs)
@@ -125,6 +129,7 @@ def _to_one_size(numbers):
 class FailureWatch(TorchFunctionMode):
     """Remembers, while open, the function of torch's that raised last: `with FailureWatch() as watch: …`."""
 
+    ours = NOT_THE_LEARNERS  # where files begin that are none of the learner's
     _raised = None  # (error, function, arguments)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -137,7 +142,7 @@ class FailureWatch(TorchFunctionMode):
 
     def failure(self, error):
         """Where the code that was watched raised this error."""
-        frame, at = _last_of_the_learner(error.__traceback__)
+        frame, at = _last_of_the_learner(error.__traceback__, self.ours)
         line = _line_of(frame, at) if frame is not None else ""
         if self._raised is not None and self._raised[0] is error:
             _, func, args = self._raised
@@ -156,11 +161,7 @@ def _operands(args):
         if isinstance(arg, tuple | list):
             yield from _operands(arg)
         elif isinstance(arg, torch.Tensor):
-            yield list(map(int, arg.shape)), _holds(arg), _numbers(arg)
-
-
-def _holds(tensor):
-    return "bool" if tensor.dtype == torch.bool else "real" if tensor.is_floating_point() else "other"
+            yield list(map(int, arg.shape)), str(arg.dtype).removeprefix("torch."), _numbers(arg)
 
 
 def _numbers(tensor):
@@ -171,11 +172,11 @@ def _numbers(tensor):
         return []
 
 
-def _last_of_the_learner(traceback):
+def _last_of_the_learner(traceback, ours):
     """The last frame of a traceback that is of no package, of Python's or ours, and its line, or (None, 0)."""
     last = None, 0
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(NOT_THE_LEARNERS):
+        if not traceback.tb_frame.f_code.co_filename.startswith(ours):
             last = traceback.tb_frame, traceback.tb_lineno
         traceback = traceback.tb_next
     return last

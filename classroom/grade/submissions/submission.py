@@ -352,8 +352,12 @@ def _versions(student, number, files, is_late):
 
 
 def cells_as_data(submission):
-    return [[cell.source, cell.id] for cell in submission.cells]
+    return [[cell.source, cell.id, cell.kind] for cell in submission.cells]
 
 
 def cells_from_data(data):
-    return [Cell(source, id, place=place) for place, (source, id) in enumerate(data)]
+    cells, place = [], 0
+    for source, id, kind in data:
+        cells.append(Cell(source, id, place=place, kind=kind))
+        place += kind == "code"
+    return cells

@@ -159,8 +159,8 @@ def test_answer_runs_as_in_a_notebook_with_the_judges_randomness(host):
 
 
 def load(connection, cell, name, **more):
-    what = {"exercise": "3.2", "own": [], "without": False, "lesson": [], **more}
-    return connection.load(**what, cells=[["<cell>", cell]], answer=[name])
+    what = {"exercise": "3.2", "own": [], "without": False, **more}
+    return connection.load(**what, steps=[["<cell>", cell, True]], answer=[name])
 
 
 def test_gradients_asked_by_the_judge_do_not_count_as_used(host):

@@ -30,6 +30,9 @@ class Steps:
 
     def __init__(self, steps):
         self.steps = steps
+        self.altered_by = functools.cache(self._altered_by)
+        self.used_when_called = functools.cache(self._used_when_called)
+        self.set_when_called = functools.cache(self._set_when_called)
         self.binding = {}  # name → the numbers of the steps that bind it
         for number, step in enumerate(steps):
             for name in step.names.binds | step.names.global_later:
@@ -44,6 +47,7 @@ class Steps:
         names are to be evaluated there, where everything chosen has run.
         """
         order, open_ = {}, []  # number → where it runs
+        last = len(self.steps)
 
         def take(number, at):
             if number not in order or (at[0], number) < (order[number][0], number):
@@ -54,6 +58,9 @@ class Steps:
             for name in names | self.used_when_called(frozenset(names)):
                 self._take_what_makes(name, at, take)
 
+        wanted = set(names) | self.used_when_called(frozenset(names))
+        if point < last and any(self._is_made_below(name, point) for name in wanted):
+            return self.needed_for(names, chosen, last)
         for number in chosen:
             take(number, (number, 0, number))
         look_for(set(names), (point, 0, point))
@@ -64,8 +71,12 @@ class Steps:
             look_for(needs | (self.used_when_called(frozenset(needs)) - step.names.binds), at)
         return [self.steps[number] for number in sorted(order, key=order.get)]
 
+    def _is_made_below(self, name, point):
+        places = self.binding.get(name, ())
+        return name not in BUILTIN and min(places, default=point) >= point and any(self.steps[i].is_own for i in places)
+
     def _take_what_makes(self, name, at, take):
-        place, depth, user = at
+        place, depth, _ = at
         is_bound = name in BUILTIN
         for number in reversed(range(place)):
             step = self.steps[number]
@@ -75,12 +86,11 @@ class Steps:
                 is_bound = is_bound or binds
             if name in step.names.settles:
                 return
-        below = [number for number in self.binding.get(name, ()) if number >= place and number != user]
+        below = [number for number in self.binding.get(name, ()) if number >= place and not self.steps[number].is_own]
         if below and not is_bound:
             take(below[0], (place, depth - 1, below[0]))
 
-    @functools.cache
-    def altered_by(self, number):
+    def _altered_by(self, number):
         """The names whose object a step may change, or that it may set by a call."""
         step = self.steps[number]
         if not step.is_own:
@@ -90,13 +100,11 @@ class Steps:
         names = {name for name in names if name not in self.modules} | step.names.changes
         return names | self.set_when_called(frozenset(step.names.now))
 
-    @functools.cache
-    def used_when_called(self, names):
+    def _used_when_called(self, names):
         """The names that functions of these names use when they are called."""
         return self._reached(names, lambda step: step.names.later)
 
-    @functools.cache
-    def set_when_called(self, names):
+    def _set_when_called(self, names):
         """The names that calling functions of these names may bind or change."""
         return self._reached(names, lambda step: step.names.sets_later() if step.is_own else set())
 

@@ -142,7 +142,7 @@ def edited(draw):
 def said_in_the_kernel(cells):
     """{exercise: its last verdict} as the cells are run from top to bottom.
 
-    Where a name was missing then it is the verdict at the end: whoever has a cell below run it and checked once more.
+    Where a name was missing it is the verdict of a second time: whoever has run a cell below has checked once more.
     """
     verdicts = {}
 
@@ -154,12 +154,12 @@ def said_in_the_kernel(cells):
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            for cell in cells:
-                shell.run_cell(cell.source)
-                shell.user_ns["check"] = check
-            for cell in lesson():
-                if any(f'"{id}"' in cell.source and "NameError" in said.message for id, said in [*verdicts.items()]):
+            for _ in range(2):
+                for cell in cells:
                     shell.run_cell(cell.source)
+                    shell.user_ns["check"] = check
+                if not any("NameError" in verdict.message for verdict in verdicts.values()):
+                    break
     finally:
         InteractiveShell.clear_instance()
     return verdicts

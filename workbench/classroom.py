@@ -229,8 +229,8 @@ def hand_in(notebook, folder, ran=()):
     except OSError as error:
         return "wrong", f"Nothing was handed in: the copy could not be written ({error.strerror}). Tell your teacher."
     said = (
-        f"{'Handed in' if new else 'Handed in already'}: notebook {number}, {notebook.name}, as saved at {saved:%H:%M:%S} "
-        f"({zone_of(saved)})."
+        f"{'Handed in' if new else 'Handed in already'}: notebook {number}, {notebook.name}, as saved (by a clock of "
+        f"{zone_of(saved)}) at {saved:%H:%M:%S}."
     )
     missing = _unsaved(ran, cells)
     if missing:

@@ -11,7 +11,6 @@ would miss imports, unpacking and `for`. IPython's `set_custom_exc` is the one h
 import ast
 import builtins
 import json
-import os
 import re
 import symtable
 import sys

@@ -48,7 +48,9 @@ def main(arguments):
     if deadline:
         for id in ids or [""]:
             print(in_words({"notebook": f"{int(number):02}", "id": id, "deadline": deadline}))
-        print("A deadline without a zone is by this machine's clock. Students see the zone, and their own time beside it.")
+        print(
+            "A deadline without a zone is by this machine's clock. Students see the zone, and their own time beside it."
+        )
 
 
 def in_words(row):

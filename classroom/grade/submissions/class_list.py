@@ -26,10 +26,16 @@ ELSEWHERE = {  # what Moodle, other platforms and offices call them elsewhere
         "n° étudiant", "matricule", "matricola", "número de id", "número de matrícula", "nº de matrícula", "user name",
         "login", "kennung", "benutzername",
     ),
-    "name": ("vollständiger name", "nom complet", "nombre completo", "name vorname", "nachname vorname", "nome completo"),
-    "first": ("vorname", "vornamen", "forename", "given names", "prénom", "prénoms", "nombre", "nombres", "voornaam", "nome"),
-    "last": ("nachname", "familienname", "zuname", "nom de famille", "nom", "apellido(s)", "cognome", "achternaam",
-        "apelido", "sobrenome"),
+    "name": (
+        "vollständiger name", "name vorname", "nachname vorname", "nom complet", "nombre completo", "nome completo",
+    ),
+    "first": (
+        "vorname", "vornamen", "forename", "given names", "prénom", "prénoms", "nombre", "nombres", "voornaam", "nome",
+    ),
+    "last": (
+        "nachname", "familienname", "zuname", "nom de famille", "nom", "apellido(s)", "cognome", "achternaam",
+        "apelido", "sobrenome",
+    ),
     "email": (
         "e-mail-adresse", "mailadresse", "mail address", "adresse de courriel", "courriel", "adresse e-mail",
         "dirección de correo", "correo electrónico", "correo",

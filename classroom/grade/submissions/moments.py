@@ -12,9 +12,9 @@ LANGUAGES = "en", "de", "fr", "es", "it", "nl", "pt"  # of dates that a platform
 def moment(text, last_minute=""):
     """The aware datetime that a text names, of this machine's zone unless it says which; None for none.
 
-    A zone is said at the end: +02:00, UTC, UTC+2, Europe/Berlin. ISO, or a day, a month in words, a year and a time, as Moodle writes them in several languages. A day and a month
-    that are both numbers are taken where only one order is possible, or with points between them. A day alone is
-    taken where its `last_minute` is given, as "23:59".
+    A zone is said at the end: +02:00, UTC, UTC+2, Europe/Berlin. ISO, or a day, a month in words, a year and a time,
+    as Moodle writes them in several languages. A day and a month that are both numbers are taken where only one order
+    is possible, or with points between them. A day alone is taken where its `last_minute` is given, as "23:59".
     """
     text, zone = _zone_of(text.strip())
     found = _naive(text) or (_naive(f"{text} {last_minute}") if last_minute else None)

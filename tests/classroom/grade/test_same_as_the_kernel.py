@@ -46,12 +46,17 @@ check("3.2", my_causal_mask)
 limits.append(5)
 """
 PADDING = [
-    "def my_padding_mask(lengths, max_len):\n    return (torch.arange(max_len) < torch.as_tensor(lengths)[:, None])[:, None]",
-    "def my_padding_mask(lengths, max_len):\n    return (positions[:max_len] < torch.as_tensor(lengths)[:, None])[:, None]",
-    "def my_padding_mask(lengths, max_len):\n    return which(lengths, max_len)[:, None]",
-    "def my_padding_mask(lengths, max_len):\n    return helper(lengths, max_len)[:, None]",
-    "def my_padding_mask(lengths, max_len):\n    return (limits[-1][:max_len] < torch.as_tensor(lengths)[:, None])[:, None]",
-    "def my_padding_mask(lengths, max_len):\n    return torch.arange(max_len) >= torch.as_tensor(lengths)[:, None]",
+    *(
+        f"def my_padding_mask(lengths, max_len):\n    return {it}"
+        for it in (
+            "(torch.arange(max_len) < torch.as_tensor(lengths)[:, None])[:, None]",
+            "(positions[:max_len] < torch.as_tensor(lengths)[:, None])[:, None]",
+            "which(lengths, max_len)[:, None]",
+            "helper(lengths, max_len)[:, None]",
+            "(limits[-1][:max_len] < torch.as_tensor(lengths)[:, None])[:, None]",
+            "torch.arange(max_len) >= torch.as_tensor(lengths)[:, None]",
+        )
+    ),
     "my_padding_mask = lambda lengths, n: table[:n].lt(torch.as_tensor(lengths)[:, None])[:, None]",
 ]
 CAUSAL = [
@@ -86,8 +91,11 @@ OWN = [
     "1 / 0\npositions = None",
     "import attn_lib\nassert attn_lib.causal_mask(2, 2).all() or True",
 ]
-MAGIC = ["%%time\n{}", "%%capture out\n{}", "!true\n{}", "{}\n!true", "files = !true\n{}", "print?\n{}", "{}\nt = %time 3",
-         "%matplotlib inline\n{}", "%%timeit -n1 -r1\n{}", "%%bash\n{}", "%time shift = 0\n{}", "!true \\\n  more\n{}"]  # fmt: skip
+MAGIC = [
+    "%%time\n{}", "%%capture out\n{}", "!true\n{}", "{}\n!true", "files = !true\n{}", "print?\n{}",
+    "{}\nt = %time 3", "%matplotlib inline\n{}", "%%timeit -n1 -r1\n{}", "%%bash\n{}", "%time shift = 0\n{}",
+    "!true \\\n  more\n{}",
+]  # fmt: skip
 
 
 @dataclass

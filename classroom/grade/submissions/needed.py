@@ -69,6 +69,8 @@ class Steps:
             step, at = self.steps[number], order[number]
             needs = step.names.needs()
             look_for(needs | (self.used_when_called(frozenset(needs)) - step.names.binds), at)
+            if step.is_own:  # the answer may reach a function of it, in a list for example
+                look_for(step.names.later - step.names.binds, (point, 0, point))
         return [self.steps[number] for number in sorted(order, key=order.get)]
 
     def _is_made_below(self, name, point):

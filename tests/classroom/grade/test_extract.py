@@ -6,7 +6,9 @@ import nbformat
 import pytest
 from grading import RIGHT, judged
 
+from classroom.grade.grade_answer import judge
 from classroom.grade.submissions.extract import (
+    NOTEBOOKS,
     OTHER_NAME,
     Cell,
     Course,
@@ -149,6 +151,41 @@ def test_lesson_name_has_its_value_above_the_exercise(tmp_path):
     assert answer_in([Cell("b = 7")], "5.1", of).problem == "not handed in", "what the lesson has is no answer"
     found = answer_in([Cell("answer = b = 2\nk = b", place=4)], "5.1", of)
     assert (found.steps, found.given) == ([["<cell 5>", "answer = b = 2\nk = b", True]], [False, True])
+
+
+COLAB = "# Commented out IPython magic to ensure Python compatibility.\n"
+COMMENTED = "".join(f"# {line}\n" for line in ("%%time", *RIGHT.split("\n")))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"{COLAB}# %%time\n# x = 1\n\nimport attn_lib\nmask = attn_lib.causal_mask(3)\n\n{RIGHT}\n",
+        f'"""Text"""\n\n{COLAB}{COMMENTED}\nx = 2\n',
+        f"# %% [markdown]\n# Text\n\n# %%\n# %%time\n{RIGHT}\n\n#%%\nx = 1\n",
+        f"# In[3]:\n\n\nget_ipython().run_cell_magic('capture', 'out', {RIGHT!r})\n",
+        f"# In[3]:\n\nget_ipython().run_line_magic('matplotlib', 'inline')\nx = get_ipython().getoutput('ls')\n{RIGHT}",
+    ],
+)
+def test_script_is_cut_and_read_as_the_notebook_that_it_was(host, script):
+    answer = answer_in(split_script(script), "3.2")
+    assert not [source for source in own(answer) if "attn_lib" in source]
+    assert judge(answer, host).status == "correct"
+
+
+def test_script_keeps_decorators():
+    assert [cell.source for cell in split_script(f"x = 1\n\n@torch.no_grad()\n{RIGHT}\n")][1].startswith("@torch")
+
+
+def test_answer_in_a_cell_that_never_runs_is_named(host):
+    new = nbformat.v4
+    for cell in (new.new_markdown_cell(f"Mine:\n```python\n{RIGHT}\n```"), new.new_raw_cell(RIGHT)):
+        cells = read_cells(nbformat.writes(new.new_notebook(cells=[cell])))
+        assert "3.2" in exercises_in(cells)
+        result = judge(answer_in(cells, "3.2"), host)
+        assert (result.status, result.misconception, result.share) == ("wrong", "no-code-cell", 0.0) and result.note
+    lesson = read_cells((NOTEBOOKS / "03_masking.ipynb").read_text(encoding="utf-8"))
+    assert answer_in([cell for cell in lesson if cell.kind != "code"], "3.2").problem == "not handed in"
 
 
 def test_scripts_of_other_editors_and_old_notebooks_are_read():

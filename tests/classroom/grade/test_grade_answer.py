@@ -136,6 +136,15 @@ def test_call_of_the_library_is_named_and_its_result_not_shown(host):
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 
+def test_comparing_an_answer_with_the_library_costs_nothing(host):
+    compares = "import attn_lib\nassert torch.equal(my_causal_mask(2, 3), attn_lib.causal_mask(2, 3))"
+    assert judged(host, "3.2", f"{RIGHT}\n{compares}").status == "correct"
+    assert judged(host, "3.2", f"{TOP_LEFT}\n{compares}").misconception == "top-left"
+    table = "import attn_lib\ntable = []\nassert not table.append(attn_lib.causal_mask(64, 64))"
+    taken = f"{table}\ndef my_causal_mask(q, k):\n    return table[0][64 - q :, 64 - k :]"
+    assert judged(host, "3.2", taken).misconception == "librarys-own"
+
+
 def test_unchanged_patient_is_no_attempt(host):
     stub = f"{course().asked['6.5'].cell.source}\nnotes = 'later'"
     assert judged(host, "6.5", stub).status == "unattempted"

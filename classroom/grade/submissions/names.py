@@ -18,20 +18,22 @@ ANY = "*"  # stands for any name: `from there import *`, `globals()["name"] = â€
 class Names:
     """The names of a cell, or of one statement.
 
-    binds: bound at its top level, perhaps in a branch only; settles: bound whatever happens there.
-    changes: those of which an attribute or an item is set. touches: whose object a call may change, in a generous
-    reading. uses: read, in inner functions too; needs: read while the cell runs, before the cell has bound them;
-    later: read when a function of it is called; sets_later: what such a call binds or changes.
+    binds: bound at its top level, perhaps in a branch only; settles: bound whatever happens there; imports: bound by an
+    import, which may be of another edition's and fail. changes: those of which an attribute or an item is set; touches:
+    whose object a call may change, in a generous reading. uses: read, in inner functions too; needs: read while the
+    cell runs, before the cell has bound them; later: read when a function of it is called; sets_later: what such a call
+    binds or changes.
     """
 
     def __init__(self, tree, table):
         self._tree, self._table = tree, table
-        self.binds, self.changes, self.settles = set(), set(), set()
+        self.binds, self.changes, self.settles, self.imports = set(), set(), set(), set()
         for statement in tree.body:
             bound, changed = bound_by(statement)
             self.binds |= bound
             self.changes |= changed
             self.settles |= _settled_by(statement)
+            self.imports |= bound if isinstance(statement, ast.Import | ast.ImportFrom) else set()
         self.now, self.later, self.global_later = used_in(table)
         self.now |= _augmented_in(tree)
         self.uses = self.now | self.later
@@ -44,7 +46,8 @@ class Names:
         for statement in self._tree.body:
             now, _, _ = used_in(symtable.symtable(ast.unparse(statement), "cell", "exec"))
             needs |= (now | _augmented_in(statement)) - settled
-            settled |= _settled_by(statement)
+            is_import = isinstance(statement, ast.Import | ast.ImportFrom)  # should it fail, the cell ends there
+            settled |= bound_by(statement)[0] if is_import else _settled_by(statement)
         return needs
 
     def touches(self):
@@ -97,11 +100,6 @@ def bound_by(statement):
         elif _is_stored_part(node) and _root(node):
             changed.add(_root(node))
     return names, changed
-
-
-def imported_by(statement):
-    """Return the names that an import binds, none for another statement."""
-    return bound_by(statement)[0] if isinstance(statement, ast.Import | ast.ImportFrom) else set()
 
 
 def used_in(table):

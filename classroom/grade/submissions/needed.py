@@ -79,15 +79,18 @@ class Steps:
 
     def _take_what_makes(self, name, at, take):
         place, depth, _ = at
-        is_bound = name in BUILTIN
+        is_bound, is_imported = name in BUILTIN, False
         for number in reversed(range(place)):
             step = self.steps[number]
+            if is_imported and step.is_own:  # should the import fail, it is the lesson's
+                continue
             binds = name in step.names.binds or step.names.may_bind_any
             if binds or not self.altered_by(number).isdisjoint((name, ANY)):
                 take(number, (number, 0, number))
                 is_bound = is_bound or binds
             if name in step.names.settles:
                 return
+            is_imported = is_imported or name in step.names.imports
         below = [number for number in self.binding.get(name, ()) if number >= place and not self.steps[number].is_own]
         if below and not is_bound:
             take(below[0], (place, depth - 1, below[0]))

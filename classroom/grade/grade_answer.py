@@ -68,7 +68,19 @@ def graded_answers(submission, host):
 
 
 def judge(answer, host):
-    """Run an answer in a process of its own and compare what it returns; returns a `GradedAnswer`."""
+    """Run an answer in a process of its own and compare what it returns; returns a `GradedAnswer`.
+
+    Of an answer that was written anew after it was checked, the later one counts if it is right, or else what `check`
+    was given and said.
+    """
+    result = _judge(answer, host)
+    if result.status != "correct" and answer.checked is not None:
+        result = _judge(answer.checked, host)
+        result.note = "; ".join(filter(None, [result.note, "a later version, below its check, is not right"]))
+    return result
+
+
+def _judge(answer, host):
     if answer.problem == "not handed in":
         return GradedAnswer(answer.exercise, "missing", note="")
     if answer.problem == OTHER_NAME:

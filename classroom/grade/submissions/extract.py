@@ -234,13 +234,22 @@ class Answer:
     expressions: list = field(default_factory=list)  # what check is given
     given: list = field(default_factory=list)  # for each part whether the course itself answers it
     shown: str = ""  # the submission's own source
-    problem: str = (
-        ""  # why there is none: "not handed in", `OTHER_NAME`, one of `OTHER_KINDS`, "SyntaxError in line 2: …"
-    )
+    problem: str = ""  # why there is none: "not handed in", `OTHER_NAME`, of `OTHER_KINDS`, "SyntaxError in line 2: …"
+    checked: object = None  # the `Answer` that its last `check` saw, where the answer was written anew below that
 
 
 def answer_in(cells, id, of=None):
-    """Return the `Answer` to an exercise that a submission's cells hold."""
+    """Return the `Answer` to an exercise that a submission's cells hold: the last one, with the last checked one."""
+    answer, last = _answer_in(cells, id, of)
+    checks = [cell.place for cell in cells if cell.place < last and any(other == id for other, _ in cell.checks)]
+    if checks:
+        checked, _ = _answer_in([cell for cell in cells if cell.place <= checks[-1]], id, of)
+        answer.checked = checked if checked.expressions else None
+    return answer
+
+
+def _answer_in(cells, id, of=None):
+    """(the `Answer` that cells hold, the place of its last cell, -1 for none)."""
     of = of or course()
     asked = of.asked[id]
     code = [cell for cell in cells if cell.kind == "code"]
@@ -257,21 +266,22 @@ def answer_in(cells, id, of=None):
     elif not defining:
         left_open = _defining(code, names)
         if broken and not (left_open and left_open[-1].place > broken[-1].place):
-            return Answer(id, shown=broken[-1].source, problem=broken[-1].error)
+            return Answer(id, shown=broken[-1].source, problem=broken[-1].error), broken[-1].place
         written = [cell for cell in theirs if cell.id and cell.id == asked.cell.id and cell.tree.body]
         if written and not left_open:
-            return Answer(id, shown=written[-1].source, problem=OTHER_NAME)
+            return Answer(id, shown=written[-1].source, problem=OTHER_NAME), -1
         for cell in cells:
             if cell.kind != "code" and _answer_inside(cell, asked, of):
-                return Answer(id, shown=cell.source, problem=OTHER_KINDS[cell.kind])
-        return Answer(id, problem="" if left_open else "not handed in")
-    return Answer(
+                return Answer(id, shown=cell.source, problem=OTHER_KINDS[cell.kind]), -1
+        return Answer(id, problem="" if left_open else "not handed in"), -1
+    answer = Answer(
         id,
         steps=[[step.file, step.code, step.is_own] for step in _needed(code, defining, expressions, asked, of)],
         expressions=expressions,
         given=[text in asked.names and not _names_in([text]) & asked.cell.binds for text in expressions],
         shown="\n\n".join(cell.source for cell in defining) or f"check({id!r}, {', '.join(expressions)})",
     )
+    return answer, defining[-1].place if defining else -1
 
 
 def _needed(cells, defining, expressions, asked, of):

@@ -145,6 +145,13 @@ def test_comparing_an_answer_with_the_library_costs_nothing(host):
     assert judged(host, "3.2", taken).misconception == "librarys-own"
 
 
+def test_right_answer_counts_whether_it_was_checked_or_written_last(host):
+    check = "check('3.2', my_causal_mask)"
+    for cells in ((RIGHT, check, TOP_LEFT), (TOP_LEFT, check, RIGHT), (RIGHT, check, "my_causal_mask = None")):
+        assert judged(host, "3.2", *cells).status == "correct", cells
+    assert judged(host, "3.2", RIGHT, TOP_LEFT, check).misconception == "top-left"
+
+
 def test_unchanged_patient_is_no_attempt(host):
     stub = f"{course().asked['6.5'].cell.source}\nnotes = 'later'"
     assert judged(host, "6.5", stub).status == "unattempted"

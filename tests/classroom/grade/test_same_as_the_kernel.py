@@ -89,6 +89,7 @@ OWN = [
     "print(positions, limits)",
     "del positions",
     "1 / 0\npositions = None",
+    "my_padding_mask = None",
     "import attn_lib\nassert attn_lib.causal_mask(2, 2).all() or True",
 ]
 MAGIC = [

@@ -28,7 +28,6 @@ import threading
 import psutil
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 import attn_lib
 import workbench
@@ -41,12 +40,14 @@ from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.engine import watch
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names))  # which the lesson's cells call
+OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names, watch))  # the lesson's cells and we call it
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -79,12 +80,13 @@ class Session:
         """
         self.watch.look_for(message["own"], message["without"])
         self.dtype = getattr(EXERCISES.get(message["exercise"]), "dtype", torch.float32)
-        failed = None
+        failed, watch = None, contextlib.nullcontext()
         with printed_to(io.StringIO()):
             for number, (file, source, is_own) in enumerate(message["steps"]):
                 self.watch.step = number, file, is_own
+                watch = self.watch if is_own else watch  # from then on a line of the lesson may call the student's
                 try:
-                    with self.watch:
+                    with watch:
                         self._run(file, source)
                 except BaseException as error:
                     failed = failed or (what_was_raised(error) if is_own else None)
@@ -182,7 +184,7 @@ class Session:
                 result = work()
             answer = {"result": writer.value(result)}
         except BaseException as error:
-            answer = {"raised": what_was_raised(error)}
+            answer = {"raised": what_was_raised(error), "failure": self.watch.failure(error).as_data()}
         answer |= {"printed": out.getvalue()[:PRINTED], "used": sorted(self.watch.seen)[:1000]}
         return {**answer, "library": self.watch.library}
 
@@ -239,17 +241,20 @@ class Jupyter:
         return "<ipykernel.zmqshell.ZMQInteractiveShell>"
 
 
-class LibraryWatch(TorchFunctionMode):
-    """Notes, while open, the first of the library's own answers that is called, and all of torch's functions.
+class LibraryWatch(FailureWatch):
+    """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails.
 
     While `step` is set, (number, file, whether it is the student's own), a call goes to `calls` with the line that it
     came from, and its name to `called`: what a student compares the answer with is not yet the answer.
     """
 
+    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
+
     def __init__(self):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}
         self.step, self.calls, self.called = None, set(), None
+        self._operations = Operations(self.seen)
 
     def look_for(self, own, counts):
         self.own, self.counts = set(own), counts
@@ -257,19 +262,24 @@ class LibraryWatch(TorchFunctionMode):
     def __enter__(self):
         sys.setprofile(self._on_call)
         threading.setprofile(self._on_call)
-        return super().__enter__() if self.counts else self
+        if self.counts:
+            self._operations.__enter__()
+        return super().__enter__()
 
     def __exit__(self, *error):
         sys.setprofile(None)
         threading.setprofile(None)
+        super().__exit__(*error)
         if self.counts:
-            super().__exit__(*error)
+            self._operations.__exit__(*error)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         self.seen.add(str(getattr(func, "__name__", ""))[:60])
-        return func(*args, **(kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs)
 
     def _on_call(self, frame, event, arg):
+        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
+            self.seen.add(arg.__name__)
         if event == "call" and self.library is None and self._is_own(frame.f_code):
             if self.step is None:
                 self.library = frame.f_code.co_name

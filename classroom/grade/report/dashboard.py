@@ -78,8 +78,8 @@ class Laptops:
         here = address or own_addresses()[0]
         bare = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
-        command = [sys.executable, "-P", "-s", "-m", "classroom.grade.report.laptops"]  # nothing of this folder's
-        self.process = subprocess.Popen(command, env={**bare, "PYTHONPATH": str(ROOT)}, **pipes)
+        command = [sys.executable, "-E", "-s", "-m", "classroom.grade.report.laptops"]
+        self.process = subprocess.Popen(command, env=bare, cwd=ROOT, **pipes)
         self.process.stdin.write(json.dumps({"address": here, "shared": shared}) + "\n")
         self.process.stdin.flush()
         begun = json.loads(self.process.stdout.readline())

@@ -1,6 +1,6 @@
 """Where the laptops of a class send what `check` says: a process of its own that knows nothing and keeps nothing.
 
-It is started by dashboard.py with `python -P -s -m` and an environment that names the course's folder alone; the first
+It is started by dashboard.py with `python -E -s -m`, in the course's folder and without the environment; the first
 line of stdin is its settings, and it ends when stdin does. On stdout it tells its port and code, then a line for each
 verdict that came. It takes a join with the code and verdicts with the token that this gives, and gives nothing back: no
 name is sent, no table is served, and nobody's verdicts can be asked for. A laptop is known by a word that its learner

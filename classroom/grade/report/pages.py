@@ -35,11 +35,12 @@ def escape(text):
     return html.escape(str(text))
 
 
-def page(title, body, script=OWN_TIMES):
+def page(title, body, script=""):
     """A whole page: nothing in it comes from elsewhere, and no script runs but the one that is given.
 
-    Unless another is, that is the one that puts the reader's own time beside a deadline.
+    Where none is, a page with a moment in it has the one that puts the reader's own time beside that.
     """
+    script = script or (OWN_TIMES if " (UTC" in body else "")
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -29,7 +29,7 @@ TOLD = ".attention-deadlines.json"  # in a home: {notebook: deadline} of this st
 
 def main(arguments):
     if not arguments:
-        return print(*map(in_words, kept()), sep="\n")
+        return print(*(f"{row['notebook']}  {row['deadline']}  {row['id'] or 'all'}" for row in kept()), sep="\n")
     number, text, *ids = [*arguments, ""] if len(arguments) == 1 else arguments
     if not re.fullmatch(r"\d\d?", number):
         sys.exit(__doc__)

@@ -1,9 +1,10 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
+import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
 import { fit } from "./look.js";
-import { all, cells, current, reading, settings, slideOf, storeOf } from "./page.js";
+import { cells, current, reading, settings, slideOf, storeOf } from "./page.js";
 import { showLast } from "./steps.js";
 
 const TRIES = 2; // wrong guesses, after which the answer is shown
@@ -103,8 +104,8 @@ export function startGuesses(answer) {
     hold(saved, settings.questions[cell.dataset.id].answer);
     for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) {
       next.classList.add("waits");
-      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved:not(:has(.saved-board))");
-      if (told) hold(told);
+      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved");
+      if (told && !told.querySelector(".saved-board")) hold(told);
     }
   }
 }

@@ -93,7 +93,8 @@ const isRight = (cell, choice) => all(".choice", cell).indexOf(choice) === store
 
 export function startGuesses(answer) {
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
-    cell.querySelector("form.guess").addEventListener("submit", (event) => {
+    // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
+    cell.querySelector("form.guess > button:not(.choice)").addEventListener("click", (event) => {
       event.preventDefault();
       const text = cell.querySelector(".guess label input").value;
       if (text.trim()) answerOrChoose(cell, text, answer);

@@ -5,7 +5,8 @@ import { all, memory, remembers } from "../pages/kit.js";
 const told = document.getElementById("settings");
 export const settings = JSON.parse(told.textContent);
 told.remove(); // it holds what nobody is to read before its step
-export const inside = window.parent !== window; // the speaker view shows this page twice: those copies only look on
+// The speaker view shows this page twice: those copies only look on. A frame of a learning platform is none of them.
+export const inside = window.parent !== window && new URLSearchParams(location.search).has("receiver");
 export const live = Boolean(settings.server) && !inside;
 export const reading = matchMedia(settings.reading).matches && !inside;
 export const root = document.documentElement;

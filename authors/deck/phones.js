@@ -298,11 +298,8 @@ const end = button("End: phones show what was guessed", () => order({ do: "end" 
 export function openSheet() {
   if (!hasHall) return vote();
   if (!sheet.isConnected) {
-    const close = make(
-      "form",
-      { method: "dialog" },
-      make("button", { textContent: "Close (Escape)", autofocus: true }),
-    );
+    const close = button("Close (Escape)", () => sheet.close());
+    Object.assign(close, { className: "close", autofocus: true });
     const renew = button("New code: everybody comes in again", () => order({ do: "code" }));
     const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
     sheet.append(picture, said, make("div", { className: "orders" }, share, anew, renew, end, close));

@@ -1,7 +1,7 @@
 // What some browsers of the last five years lack, given to those that lack it. needs.py has the table of all that the
 // pages need, with the versions that brought it; a test takes each away and uses the pages.
 
-import { all } from "./kit.js";
+import { all, make } from "./kit.js";
 
 const LOOKS = []; // needs.py puts in what is asked of CSS.supports, where nothing can be given
 
@@ -26,7 +26,8 @@ for (const prototype of [Array.prototype, Object.getPrototypeOf(Int8Array.protot
   for (const method of [at, findLast, findLastIndex]) give(prototype, method.name, method);
 }
 
-give(Object, "hasOwn", (one, name) => Object.hasOwn(one, name));
+const owns = Object.prototype.hasOwnProperty;
+give(Object, "hasOwn", (one, name) => owns.call(one, name));
 
 // Of what JSON can write, and NaN and ∞: a board's state is no more.
 give(window, "structuredClone", function copy(one) {
@@ -52,11 +53,9 @@ if (!("showModal" in dialog)) {
     this.open = false;
     this.removeAttribute("open");
   });
-  document.addEventListener("submit", (event) => {
-    if (event.target.getAttribute("method") !== "dialog") return;
-    event.preventDefault();
-    event.target.closest("dialog").close();
-  });
+  const place = "position: fixed; z-index: 99; top: 5vh; left: 5vw; right: 5vw; max-height: 90vh; overflow: auto";
+  const textContent = `dialog { ${place} } dialog:not([open]) { display: none }`;
+  document.head.append(make("style", { textContent }));
   const closeOpen = () => all("dialog[open]").forEach((one) => one.close());
   window.addEventListener("keydown", ({ key }) => key === "Escape" && closeOpen(), true);
 }

@@ -1,15 +1,17 @@
 """What pages need of a browser: the one place in which it is looked up whether they may take something for granted.
 
-Pages work in browsers of five years ago, WORKS_FROM. What is younger stands in NEEDS, with the versions that brought it
-and what happens without it: older.js gives it, or the page does without and says in one sentence that it looks plainer.
-AVOIDED are names that are younger too and that no page uses yet: who needs one gives it a row.
+Pages work in browsers of five years ago, WORKS_FROM. What is younger stands in needs.toml, with the versions that
+brought it and what happens without it: older.js gives it, or the page does without, and says in one sentence that it
+looks plainer. What is younger and used by no page stands there too, so that a test catches its first use.
 Versions: https://github.com/web-platform-dx/web-features, data of 3.40.0.
 """
 
 import json
 import re
+import tomllib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from workbench.board import modules
 
@@ -27,73 +29,23 @@ OLD = (
 class Need:
     """Something younger than WORKS_FROM in at least one browser.
 
-    uses is a regular expression for it in scripts, or in style sheets where `supports`, what CSS.supports is asked, says
-    that it is of those; without says what happens where it is missing; take is JavaScript that takes it away, as a
-    browser that has it becomes one that does not. Of a style sheet the name alone is enough: another is not understood.
+    uses is a regular expression for it, in style sheets where there is `supports`, what CSS.supports is asked, and else
+    in scripts; since has the versions of Chrome, Firefox and Safari that brought it; without says what happens where it
+    is missing; take is JavaScript that takes it away, for a test. A style sheet's names are changed there instead.
     """
 
     name: str
     uses: str
-    chrome: float
-    firefox: float
-    safari: float
+    since: list
     without: str
     take: str = ""
     supports: str = ""
 
 
-GIVEN = "older.js gives it"
-PLAIN = "said in one sentence; "
-NEEDS = (
-    Need("Array.at", r"\.at\(", 92, 90, 15.4, GIVEN, "delete Array.prototype.at; delete Object.getPrototypeOf(Int8Array.prototype).at"),
-    Need("Array.findLast", r"\.findLast\(", 97, 104, 15.4, GIVEN, "delete Array.prototype.findLast; delete Object.getPrototypeOf(Int8Array.prototype).findLast"),
-    Need("Array.findLastIndex", r"\.findLastIndex\(", 97, 104, 15.4, GIVEN, "delete Array.prototype.findLastIndex; delete Object.getPrototypeOf(Int8Array.prototype).findLastIndex"),
-    Need("Object.hasOwn", r"\.hasOwn\(", 93, 92, 15.4, GIVEN, "delete Object.hasOwn"),
-    Need("structuredClone", r"\bstructuredClone\(", 98, 94, 15.4, GIVEN, "delete window.structuredClone"),
-    Need("checkVisibility", r"\.checkVisibility\(", 105, 106, 17.4, GIVEN, "delete Element.prototype.checkVisibility"),
-    Need("dialog", r"\.showModal\(|\"dialog\"", 37, 98, 15.4, GIVEN, "delete HTMLDialogElement.prototype.showModal; delete HTMLDialogElement.prototype.close; delete HTMLDialogElement.prototype.open"),
-    Need("popover", r"Popover\(", 114, 125, 17, GIVEN, "for (const name of ['popover', 'showPopover', 'hidePopover', 'togglePopover']) delete HTMLElement.prototype[name]"),
-    Need("light-dark()", r"\blight-dark\(", 123, 120, 17.5, "colours.tokens() writes both sets of colours out", supports="color: light-dark(#000, #fff)"),
-    Need("color-mix()", r"\bcolor-mix\(", 111, 113, 16.2, PLAIN + "shades and thin lines are missing", supports="color: color-mix(in srgb, red, blue)"),
-    Need(":has()", r":has\(", 105, 121, 15.4, PLAIN + "parts stand one below another", supports="selector(:has(a))"),
-    Need("@container", r"@container|\bcontainer(-type)?:", 105, 110, 16, PLAIN + "cards keep three columns", supports="container-type: inline-size"),
-    Need("dvh, svh", r"\d[ds]vh\b", 108, 101, 15.4, PLAIN + "a menu may be longer than a phone's screen", supports="height: 1dvh"),
-    Need("overflow: clip", r"overflow[\w-]*:[^;}]*\bclip\b", 90, 81, 16, PLAIN + "a wide thing may move the page sideways", supports="overflow: clip"),
-    Need("zoom", r"(?<![\w-])zoom:", 1, 126, 3.1, PLAIN + "a slide's words keep one size", supports="zoom: 2"),
-    Need("mask-image", r"(?<![\w-])mask(-image)?:", 120, 53, 15.4, "an edge that goes on does not fade", supports="mask-image: none"),
-    Need("text-wrap", r"text-wrap:", 114, 121, 17.4, "lines of a heading differ in length", supports="text-wrap: balance"),
-    Need("accent-color", r"accent-color:", 93, 92, 15.4, "sliders have the system's colour", supports="accent-color: red"),
-    Need("color-scheme", r"color-scheme:", 81, 96, 13, "fields and scroll bars stay light on a dark page", supports="color-scheme: dark"),
-    Need(":focus-visible", r":focus-visible", 86, 85, 15.4, "the browser's own ring shows where the keyboard is", supports="selector(:focus-visible)"),
-    Need("::backdrop", r"::backdrop", 37, 98, 15.4, "what lies behind a dialog is not darkened", supports="selector(::backdrop)"),
-    Need("forced-colors", r"forced-color", 89, 113, 16, "there are none where it is missing", supports="forced-color-adjust: none"),
-    Need("print-color-adjust", r"(?<!-webkit-)print-color-adjust:", 136, 97, 15.4, "the prefixed name stands beside it", supports="print-color-adjust: exact"),
-    Need("overflow-anchor", r"overflow-anchor:", 56, 66, 27, "none of its effects are needed", supports="overflow-anchor: none"),
-    Need("scroll-behavior", r"scroll-behavior:", 61, 36, 15.4, "the page jumps", supports="scroll-behavior: smooth"),
-    Need("user-select", r"(?<!-webkit-)user-select:", 54, 69, 99, "the prefixed name stands beside it", supports="user-select: none"),
-    Need("appearance", r"(?<!-webkit-)appearance:", 84, 80, 15.4, "a field has the system's arrows", supports="appearance: none"),
-    Need("paint-order", r"paint-order:", 123, 60, 11, "letters over a line have no rim", supports="paint-order: stroke"),
-    Need("nesting", r"[{;]\s*&", 120, 117, 17.2, "esbuild writes it out as a page is built", supports="selector(&)"),
-)  # fmt: skip
-AVOIDED = {
-    "scripts": (
-        r"AbortSignal\.(timeout|any)|\.(toSorted|toReversed|toSpliced|withResolvers|fromAsync|groupBy|randomUUID|canParse"
-        r"|startViewTransition|requestIdleCallback|isWellFormed|toWellFormed|setHTMLUnsafe|getHTML|symmetricDifference"
-        r"|isSubsetOf|isSupersetOf|isDisjointFrom|intersection|hasStorageAccess|requestClose|moveBefore|caretPositionFromPoint"
-        r"|throwIfAborted|getSetCookie|toBase64|fromBase64|getOrInsert)\b|\b(aria[A-Z]\w+|OffscreenCanvas|CompressionStream"
-        r"|URLPattern|Temporal|Iterator|CloseWatcher|scheduler|Segmenter|DurationFormat|adoptedStyleSheets|beforetoggle"
-        r"|scrollend|Float16Array|attachInternals|SharedArrayBuffer)\b|\(\?<[=!]|/\w*[v]\w*\.(test|exec)\(|\bstatic \{"
-    ),
-    "styles": (
-        r"@(layer|scope|property|starting-style|view-transition|font-palette-values|position-try)\b|\b(oklch|oklab|lch|lab"
-        r"|hwb|anchor|calc-size|contrast-color|round|mod|rem|abs|sign|hypot|sqrt|pow|exp|sin|cos|tan|atan2?|image-set)\("
-        r"|:(user-valid|user-invalid|popover-open|modal|open|state|details-content)\b|(?<![\w-])(anchor-name"
-        r"|position-anchor|field-sizing|content-visibility|scrollbar-gutter|scrollbar-color|scrollbar-width|white-space"
-        r"-collapse|interpolate-size|view-transition-name|transition-behavior|animation-timeline|animation-composition"
-        r"|contain-intrinsic-size|hyphenate-character|backdrop-filter|text-box|offset-path|inset-area|reading-flow):"
-        r"|\bsubgrid\b|\d(lvh|dvw|svw|lvw|cqw|cqh|cqi|cqb|lh|rlh|cap|ic)\b|\b(from|of) (var\(--\w+\)|#\w+) r g b"
-    ),
-}
+PLAIN = "said in one sentence"  # how `without` begins where only the looks are others, and the page says so
+_TABLE = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
+NEEDS = [Need(**row) for row in _TABLE["need"]]
+AVOIDED = _TABLE["avoided"]  # "scripts" and "styles" → a regular expression
 
 
 def script(path, name=""):

@@ -84,5 +84,20 @@ if (!("popover" in HTMLElement.prototype)) {
   show();
 }
 
+// Shades in pictures would be black: they are then their whole colour, as thin as it was to be mixed.
+if (!CSS.supports("color", "color-mix(in srgb, red, blue)")) {
+  const thin = (node, name) => {
+    const [, colour, share] = /color-mix\(in srgb, (var\([\w-]+\)) (\d+)%/.exec(node.getAttribute(name)) ?? [];
+    if (!colour) return;
+    node.setAttribute(name, colour);
+    node.setAttribute(`${name}-opacity`, share / 100);
+  };
+  const thinAll = () => {
+    for (const name of ["fill", "stroke"]) for (const node of all(`[${name}*="color-mix"]`)) thin(node, name);
+  };
+  new MutationObserver(thinAll).observe(document, { childList: true, subtree: true });
+  thinAll();
+}
+
 /** Whether this browser lacks something that the pages' looks, and nothing else, rest on. */
 export const looksOlder = () => LOOKS.some((condition) => !CSS.supports(condition));

@@ -71,10 +71,12 @@ def lay_out(source):
 def minify(*scripts):
     """Write scripts half as large, where npm's packages are there for it; names that pages share stay."""
     if faces.files():
-        packages.run("esbuild", *scripts, f"--outdir={scripts[0].parent}", *MINIFIED, check=True)
+        packages.run(
+            "esbuild", *scripts, f"--outdir={scripts[0].parent}", *MINIFIED, f"--target={needs.TARGET}", check=True
+        )
 
 
-MINIFIED = ["--minify", f"--target={needs.TARGET}", "--keep-names", "--allow-overwrite", "--charset=utf8", "--log-level=warning"]
+MINIFIED = ["--minify", "--keep-names", "--allow-overwrite", "--charset=utf8", "--log-level=warning"]
 
 
 def without_dead_links(name, shown):

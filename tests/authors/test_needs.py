@@ -1,7 +1,7 @@
 """What pages need of a browser: all work in one that keeps nothing, in another site's frame, and in an older one."""
 
+import gzip
 import re
-import subprocess
 import threading
 import time
 from urllib.parse import urlsplit
@@ -10,13 +10,14 @@ import pytest
 from grading import told
 from paths import ROOT
 from playwright.sync_api import expect
-from vote_server import WORDS, VoteServer
+from vote_server import VoteServer
 
 from authors.pages import boards_in_pages, needs, packages
 from classroom.grade.report import dashboard
 from classroom.hall import server as vote_server
 
 SITE, PLATFORM = "https://site.test", "https://platform.test/"
+SOME = {"id": "03.moved", "ask": "Which move?", "kind": "set", "options": ["0 I", "1 like", "2 tea"], "first": 0}
 FORGETS, PLAINER = "keeps nothing for this page", "plainer in this browser"
 REFUSES = """for (const name of ["localStorage", "sessionStorage"])
   Object.defineProperty(window, name, { get() { throw new DOMException("Access is denied.", "SecurityError"); } });"""
@@ -81,8 +82,9 @@ KINDS = {
     "search": ("search.html?q=softmax", in_search),
     "deck": ("03_masking.html", in_deck),
 }
+FRAME = "<iframe sandbox='allow-scripts' style='width: 100%; height: 95vh' src='{}'>"
 WAYS = {
-    "in a frame that keeps nothing": ("<iframe sandbox='allow-scripts' style='width: 100%; height: 95vh' src='{}'>", "", FORGETS),
+    "in a frame that keeps nothing": (FRAME, "", FORGETS),
     "where site data are refused": ("", REFUSES, FORGETS),
     "in a browser of five years ago": ("", OLD, PLAINER),
 }  # fmt: skip
@@ -117,7 +119,10 @@ def visit(browser, built, decks):
         contexts.append(context)
         context.add_init_script(script)
         context.route(f"{SITE}/**", serve)
-        context.route(f"{PLATFORM}**", lambda route: route.fulfill(body=frame.format(f"{SITE}/{address}"), content_type="text/html"))
+        context.route(
+            f"{PLATFORM}**",
+            lambda route: route.fulfill(body=frame.format(f"{SITE}/{address}"), content_type="text/html"),
+        )
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(PLATFORM if frame else f"{SITE}/{address}")
@@ -142,3 +147,90 @@ def test_every_page_works_and_says_once_what_it_lacks(visit, built, kind, way):
     if kind not in ("record", "search"):
         expect(page.get_by_text(WAYS[way][2])).to_have_count(1)
     works(page)
+
+
+# ------------------------------------------------------------------------------------- phones, and the class's table
+
+LECTURE = {"where site data are refused": REFUSES, "in a browser of five years ago": OLD}
+
+
+def old_or_refusing(browser, way, complaints):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    context.add_init_script(LECTURE[way])
+    page = context.new_page()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def age(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=aged(answer.text()))
+
+    if LECTURE[way] is OLD:
+        context.route(lambda address: urlsplit(address).path == "/", age)
+    return page
+
+
+@pytest.mark.parametrize("way", LECTURE)
+def test_phone_votes(browser, way):
+    complaints, server = [], VoteServer()
+    try:
+        page = old_or_refusing(browser, way, complaints)
+        page.goto(server.scanned())
+        page.get_by_label("The code on the screen").wait_for(state="hidden")
+        server.open(SOME)
+        for name in ("1 like", "2 tea", "1 like", "Send"):
+            page.get_by_role("button", name=name, exact=True).tap()
+        server.until(lambda: server.rounds()[-1]["votes"] == {"2": 1})
+        page.get_by_role("button", name="What you guessed").tap()
+        expect(page.locator("#kept li")).to_contain_text("Which move?")
+        page.context.close()
+    finally:
+        server.end()
+    assert not complaints
+
+
+@pytest.mark.parametrize("way", LECTURE)
+def test_table_of_the_class_goes_on(browser, tmp_path, way):
+    complaints, server = [], dashboard.server(tmp_path)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        page = old_or_refusing(browser, way, complaints)
+        page.goto(f"http://127.0.0.1:{server.server_port}/")
+        told(tmp_path, "ada", (time.time() - 60, "3.2", "wrong", "top-left"))
+        expect(page.get_by_text("ada").first).to_be_visible()
+        page.context.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert not complaints
+
+
+# --------------------------------------------------------------------------------------------------------- the table
+
+
+def used_in(need):
+    return [path.name for path in (STYLES if need.supports else SCRIPTS) if needs.uses(need.uses, read(path))]
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def test_what_pages_use_is_in_the_table_and_what_is_there_is_used():
+    assert [need.name for need in needs.NEEDS if not used_in(need)] == []
+    for kind, paths in {"scripts": SCRIPTS, "styles": STYLES}.items():
+        assert len(paths) > 10
+        assert [(path.name, use[0]) for path in paths if (use := needs.uses(needs.AVOIDED[kind], read(path)))] == []
+
+
+@pytest.mark.parametrize("script", [boards_in_pages.script, boards_in_pages.guess_script, lambda: vote_server_script()])
+def test_scripts_are_written_in_what_those_browsers_read(script):
+    """esbuild says of what it can write in no older way; and a script that is sent as it stands needs no change."""
+    options = ["--loader=js", f"--target={needs.TARGET}", "--log-level=info"]
+    settings = {"input": script(), "capture_output": True, "encoding": "utf-8"}
+    done = packages.run("esbuild", *options, **settings)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def vote_server_script():
+    page = gzip.decompress(vote_server.page()).decode()
+    return re.search(r"<script>(.*)</script>", page, re.S)[1]

@@ -1,8 +1,6 @@
 """The web site: complete, offline, for every screen and reader; boards move and questions are answered in the page."""
 
 import base64
-import contextlib
-import io
 import json
 import re
 import subprocess
@@ -23,7 +21,6 @@ from playwright.sync_api import expect
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
 from authors.pages import ways_to_run
-from authors.site import sphinx_site
 from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -815,7 +812,9 @@ def test_what_a_browser_has_stored_never_breaks_a_page(reader, key, text):
     page = reader("01_by_hand")
     page.evaluate("([key, text]) => (localStorage[key] = sessionStorage[key] = text)", [f"attention:/:{key}", text])
     page.reload()
-    assert page.evaluate("document.querySelector('.saved-board').now().inputs") == page.evaluate("document.querySelector('.saved-board').start.inputs")
+    assert page.evaluate("document.querySelector('.saved-board').now().inputs") == page.evaluate(
+        "document.querySelector('.saved-board').start.inputs"
+    )
     ask(first_question(page)[1], "[0.5, 1.5]")
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
 

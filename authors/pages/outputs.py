@@ -114,8 +114,11 @@ def run_here(notebook, names=None, after=lambda cell, names: None):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
-                with contextlib.suppress(Exception):  # a cell that is there to fail keeps the output it was saved with
+                try:
                     found[cell.id] = shown(last_value(cell.source, names))
+                except Exception as error:
+                    if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
+                        raise RuntimeError(f"the cell {cell.id} of the notebook fails: {error!r}") from error
             after(cell, names)
     return {name: value for name, value in found.items() if value is not None}
 

@@ -64,7 +64,8 @@ def lay_out(source):
     )
     (static / "door.js").unlink()  # it stands in the page
     about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
-    about[f"notebooks/{STANDING}"] = "Ten questions over lessons 1 to 11: each mistake says which to open again."
+    (looking_back,) = [one.looks_back() for one in pages if one.standing]
+    about[f"notebooks/{STANDING}"] = f"{looking_back}: each mistake says which to open again."
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
 
 

@@ -221,9 +221,11 @@ LARGE = (
 
 def has_torch():
     """Whether .venv has the right torch already, of whichever build: then nothing is left to choose."""
-    version = re.search(r"^torch==(\S+)", (ROOT / PARTS["learners"]).read_text(), re.M)[1]
+    version = re.search(r"^torch==(\S+)", (ROOT / PARTS["learners"]).read_text(), re.M)
+    if not version:
+        return False  # a list of one's own
     places = "lib/python*/site-packages", "Lib/site-packages"  # the second on Windows
-    return any(found for place in places for found in VENV.glob(f"{place}/torch-{version}*"))
+    return any(found for place in places for found in VENV.glob(f"{place}/torch-{version[1]}*"))
 
 
 def configure_jupyterlab():

@@ -364,7 +364,7 @@ def test_building_a_deck_changes_nothing_else(capsys, tmp_path, monkeypatch):
     cells[3].metadata["tags"] = ["raises-exception"]
     assert list(build.outputs.run_here(nbformat.v4.new_notebook(cells=cells))) == ["cell-4"], "that cell is to fail"
     cells[3].metadata["tags"] = []
-    with pytest.raises(RuntimeError, match="cell-3 .*division"):
+    with pytest.raises(RuntimeError, match=r"cell-3 .*division"):
         build.outputs.run_here(nbformat.v4.new_notebook(cells=cells))
     assert [found() for found in torchs_own] == before
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")

@@ -78,6 +78,7 @@ BAD = {
 }
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named_with_both_numbers(name):
     assert_refused(*BAD[name])

@@ -25,7 +25,6 @@ import threading
 import psutil
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 import attn_lib
 import workbench
@@ -38,12 +37,14 @@ from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.engine import watch
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names))  # which the lesson's cells call
+OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names, watch))  # the lesson's cells and we call it
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -165,7 +166,7 @@ class Session:
                 result = work()
             answer = {"result": writer.value(result)}
         except BaseException as error:
-            answer = {"raised": what_was_raised(error)}
+            answer = {"raised": what_was_raised(error), "failure": self.watch.failure(error).as_data()}
         answer |= {"printed": out.getvalue()[:PRINTED], "used": sorted(self.watch.seen)[:1000]}
         return {**answer, "library": self.watch.library}
 
@@ -209,12 +210,15 @@ def printed_to(out):
         yield
 
 
-class LibraryWatch(TorchFunctionMode):
-    """Notes, while open, the first of the library's own answers that is called, and all of torch's functions."""
+class LibraryWatch(FailureWatch):
+    """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails."""
+
+    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 
     def __init__(self):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}
+        self._operations = Operations(self.seen)
 
     def look_for(self, own, counts):
         self.own, self.counts = set(own), counts
@@ -222,19 +226,24 @@ class LibraryWatch(TorchFunctionMode):
     def __enter__(self):
         sys.setprofile(self._on_call)
         threading.setprofile(self._on_call)
-        return super().__enter__() if self.counts else self
+        if self.counts:
+            self._operations.__enter__()
+        return super().__enter__()
 
     def __exit__(self, *error):
         sys.setprofile(None)
         threading.setprofile(None)
+        super().__exit__(*error)
         if self.counts:
-            super().__exit__(*error)
+            self._operations.__exit__(*error)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         self.seen.add(str(getattr(func, "__name__", ""))[:60])
-        return func(*args, **(kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs)
 
     def _on_call(self, frame, event, arg):
+        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
+            self.seen.add(arg.__name__)
         if event == "call" and self.library is None and self._is_own(frame.f_code):
             self.library = frame.f_code.co_name
 

@@ -367,6 +367,11 @@ def all_of_it():
         (TWO, [("# 3. Small", "title"), ("y=1", "how-much")], "slide how-much: the notebook has no x"),
         (TWO.replace("(2), [x", "(2), [c"), [("# 3. Small", "title"), ("x=1", "how-much")], "slide how-much: .*'c'"),
         (
+            TWO.replace("hall=", "choices='which', hall="),
+            [("# 3. Small", "title"), ("x=1", "how-much")],
+            "slide how-much: its first question is not which",
+        ),
+        (
             TWO.replace("values)", "values, colours=1)"),
             [("# 3. Small", "title"), ("x=1", "how-much")],
             "slide how-much: .*'colours'",

@@ -52,13 +52,22 @@ def named(dtype):
 
 
 def measured(calls, device, patience):
-    """Name → median seconds, and name → median ratio to the base; empty where the card has no room for them."""
-    try:
-        with torch.no_grad():
-            seconds = seconds_of(calls, rounds_within(calls, patience, 100, device), device)
-    except torch.OutOfMemoryError:
-        return {}, {}
+    """Name → median seconds, and name → median ratio to the base; without the calls that find no room on the card."""
+    with torch.no_grad():
+        calls = {name: call for name, call in calls.items() if finds_room(call, device)}
+        seconds = seconds_of(calls, rounds_within(calls, patience, 100, device), device)
     return medians(seconds), medians(ratios(seconds, BASE))
+
+
+def finds_room(call, device):
+    """Whether a call's results fit into the card's memory."""
+    try:
+        call()
+    except torch.OutOfMemoryError:
+        return False
+    finally:
+        forget(device)
+    return True
 
 
 def modules_table(device, cases, patience):

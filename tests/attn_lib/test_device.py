@@ -21,6 +21,7 @@ class AllOnMeta(TorchDispatchMode):
         return made
 
 
+@pytest.mark.on_cpu  # a default device would take along what is handed over
 @pytest.mark.parametrize("least", [0, 2**62], ids=["in place", "as taught"])
 @pytest.mark.parametrize("name", PATHS)
 def test_nothing_is_carried_over_and_nothing_waits_there_and_back(name, least, monkeypatch):

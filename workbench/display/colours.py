@@ -52,6 +52,19 @@ def tokens(selector=":root"):
     return TOKENS.read_text(encoding="utf-8").replace(":root {", f"{selector} {{")
 
 
+def written_out(dark, by_system=""):
+    """The colours of `tokens.css` for browsers without light-dark(): on a page that is light but for these selectors.
+
+    dark finds the root of a page that is dark by choice; by_system finds the one that then follows the system.
+    """
+    within = " :is(.attn-board, .attn-figure)"  # which have the tokens of their own
+    light, other = ("".join(f"--{name}: {colour}; " for name, colour in of.items()) for of in (ON_LIGHT, ON_DARK))
+    rules = f":root, :root{within} {{ {light}}} {dark}, {dark}{within} {{ {other}}}"
+    if by_system:
+        rules += f" @media (prefers-color-scheme: dark) {{ {by_system}, {by_system}{within} {{ {other}}} }}"
+    return f"@supports not (color: light-dark(#000, #fff)) {{ {rules} }}\n"
+
+
 def contrast(one, other):
     """How well one colour can be read on another, 1 to 21; each is "#RRGGBB" or three shares from 0 to 1.
 

@@ -386,9 +386,11 @@ def test_building_a_deck_changes_nothing_else(capsys, tmp_path, monkeypatch):
     torchs_own = [lambda: torch.get_rng_state().tolist(), torch.get_default_dtype, lambda: str(torch.ones(1) / 3)]
     before = [found() for found in torchs_own]
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{i}") for i, source in enumerate(sources)]
-    assert list(build.outputs.run_here(nbformat.v4.new_notebook(cells=cells))) == ["cell-4"], (
-        "it goes on after an error"
-    )
+    cells[3].metadata["tags"] = ["raises-exception"]
+    assert list(build.outputs.run_here(nbformat.v4.new_notebook(cells=cells))) == ["cell-4"], "that cell is to fail"
+    cells[3].metadata["tags"] = []
+    with pytest.raises(RuntimeError, match=r"cell-3 .*division"):
+        build.outputs.run_here(nbformat.v4.new_notebook(cells=cells))
     assert [found() for found in torchs_own] == before
     assert list(tmp_path.iterdir()) == [] and capsys.readouterr() == ("", "")
     assert os.environ[build.outputs.progress.PROGRESS_VARIABLE] == str(tmp_path)

@@ -165,6 +165,22 @@ def test_call_of_the_library_is_named_and_its_result_not_shown(host):
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 
+def test_comparing_an_answer_with_the_library_costs_nothing(host):
+    compares = "import attn_lib\nassert torch.equal(my_causal_mask(2, 3), attn_lib.causal_mask(2, 3))"
+    assert judged(host, "3.2", f"{RIGHT}\n{compares}").status == "correct"
+    assert judged(host, "3.2", f"{TOP_LEFT}\n{compares}").misconception == "top-left"
+    table = "import attn_lib\ntable = []\nassert not table.append(attn_lib.causal_mask(64, 64))"
+    taken = f"{table}\ndef my_causal_mask(q, k):\n    return table[0][64 - q :, 64 - k :]"
+    assert judged(host, "3.2", taken).misconception == "librarys-own"
+
+
+def test_right_answer_counts_whether_it_was_checked_or_written_last(host):
+    check = "check('3.2', my_causal_mask)"
+    for cells in ((RIGHT, check, TOP_LEFT), (TOP_LEFT, check, RIGHT), (RIGHT, check, "my_causal_mask = None")):
+        assert judged(host, "3.2", *cells).status == "correct", cells
+    assert judged(host, "3.2", RIGHT, TOP_LEFT, check).misconception == "top-left"
+
+
 def test_unchanged_patient_is_no_attempt(host):
     stub = f"{course().asked['6.5'].cell.source}\nnotes = 'later'"
     assert judged(host, "6.5", stub).status == "unattempted"
@@ -188,8 +204,8 @@ def test_answer_runs_as_in_a_notebook_with_the_judges_randomness(host):
 
 
 def load(connection, cell, name, **more):
-    what = {"exercise": "3.2", "own": [], "without": False, "lesson": [], **more}
-    return connection.load(**what, cells=[["<cell>", cell]], answer=[name])
+    what = {"exercise": "3.2", "own": [], "without": False, **more}
+    return connection.load(**what, steps=[["<cell>", cell, True]], answer=[name])
 
 
 def test_gradients_asked_by_the_judge_do_not_count_as_used(host):

@@ -103,7 +103,7 @@ export function sentenceOf(view) {
   function choose(word) {
     if (view.complaint) {
       const isReplacing = replaced !== null;
-      const [, ...others] = field.value.trimStart().split(/(?<=^\S+)\s+/);
+      const others = /^\S+\s+(.*)$/s.exec(field.value.trimStart())?.slice(1) ?? []; // what stands behind the word
       if (take(`${word} ${others.join(" ")}`) && isReplacing) close();
       return undefined;
     }

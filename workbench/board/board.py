@@ -10,7 +10,7 @@ import torch
 
 from ..display import show
 from . import modules
-from .live import PAGE, STYLE, LiveBoard
+from .live import OF_LESSONS, PAGE, STYLE, LiveBoard
 from .operations import Operation
 
 LARGEST = 1e6  # of a number that may be typed
@@ -146,7 +146,7 @@ class Board(LiveBoard):
     holds no numbers.
     """
 
-    _esm = modules.joined(PAGE / "page.js")
+    _esm = modules.joined(PAGE / "page.js", before=OF_LESSONS)
     _css = STYLE
 
     def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False, tries=None, figure=None):

@@ -11,6 +11,7 @@ from ..display.colours import tokens
 from .drag import Drag
 
 PAGE = Path(__file__).parent / "page"
+OF_LESSONS = sorted((Path(__file__).parent / "lessons").glob("*.js"))  # they register operations that one lesson has
 STYLES = ("board.css", "tries.css", "figures.css", "story/story.css")
 SHEETS = [(PAGE / name).read_text(encoding="utf-8") for name in STYLES]
 STYLE = "\n".join([tokens(".attn-board, .attn-figure"), *SHEETS])

@@ -79,18 +79,18 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     ],
     "max_difference": [cache.max_difference(A, SQUARE), cache.max_difference(A, SQUARE, read="n")],
     "count": [cache.count(A, "two rows")],
-    "who_hears": [tiles.who_hears(A, which=which) for which in range(3)],
-    "tiles_now": [tiles.tiles_now(A, MASK, "minus", rows=2, keys="n", order=order, read="m") for order in range(3)],
+    "who_hears": [tiles.who_hears(A, which=which) for which in tiles.Mask],
+    "tiles_now": [tiles.tiles_now(A, MASK, "minus", rows=2, keys="n", order=order, read="m") for order in tiles.Order],
     "passing": [
         tiles.passing(A, B, MASK, "minus", query=query, rows="n", keys=2, order=order, read="m", fault=fault)
-        for query, order in ((0, 0), (1, 1), (2, 2))
-        for fault in range(len(tiles.FAULTS))
+        for query, order in enumerate(tiles.Order)
+        for fault in tiles.Fault
     ],
     "output_so_far": [tiles.output_so_far("tiles passed"), tiles.output_so_far("no tile")],
     "outputs_in_tiles": [
         tiles.outputs_in_tiles(A, B, MASK, "minus", rows="m", keys="n", order=order, fault=fault)
-        for order in range(3)
-        for fault in range(len(tiles.FAULTS))
+        for order in tiles.Order
+        for fault in tiles.Fault
     ],
     "bytes_moved": [tiles.bytes_moved("some spared", B, rows="n")],
     "arcs": [op.arcs("shares")],
@@ -114,9 +114,9 @@ HELPERS = {
     "barred": op.cut(MASK, at=3, part=0),
     "eight": op.beside(A, SQUARE),
     "two rows": cache.kept_rows(A, read=2, window=9),
-    "tiles passed": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order=0, read="m"),
-    "some spared": tiles.tiles_now(A, MASK, "minus", rows="n", keys=2, order=0, read="m"),
-    "no tile": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order=0, read=0),
+    "tiles passed": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order="forwards", read="m"),
+    "some spared": tiles.tiles_now(A, MASK, "minus", rows="n", keys=2, order="forwards", read="m"),
+    "no tile": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order="forwards", read=0),
     "certain": op.masked(A, MASK),  # with zeros
     "broken": op.softmax("filled"),  # nan where nothing is open
 }

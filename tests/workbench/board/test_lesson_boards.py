@@ -33,7 +33,6 @@ from workbench.board.lessons import (
     induction_board,
     learning_board,
     mask_board,
-    n12_tiles_operations,
     other_word_figure,
     patient_board,
     position_board,
@@ -45,6 +44,8 @@ from workbench.board.lessons import (
 from workbench.board.lessons.n03_masking import FILLS
 from workbench.board.lessons.n10_cache_operations import Fault
 from workbench.board.lessons.n10_memory import READ
+from workbench.board.lessons.n12_tiles_operations import Fault as TilesFault
+from workbench.board.lessons.n12_tiles_operations import Mask, Order
 
 
 def entry(matrix, row, column, number):
@@ -576,10 +577,10 @@ def test_random_numbers_do_not_saturate_the_weights():
     assert saturated < 15  # of 300 rows
 
 
-@pytest.mark.parametrize("mask", n12_tiles_operations.MASKS)
+@pytest.mark.parametrize("mask", Mask)
 def test_tiles_board_ends_at_the_whole_rows_whatever_the_tiles(mask):
     board = tiles_board().change(mask=mask, read=5)
-    for rows, keys, order, query in itertools.product((1, 2, 4), (1, 4), n12_tiles_operations.ORDERS, ("I", "milk")):
+    for rows, keys, order, query in itertools.product((1, 2, 4), (1, 4), Order, ("I", "milk")):
         board.change(rows=rows, keys=keys, order=order, query=query)
         assert board.results["difference"].max() < 1e-9
         assert_close(board.results["so far"], board.results["whole"])
@@ -590,14 +591,14 @@ def test_tiles_board_shows_the_lessons_three_keys_and_its_faults():
     assert_close(board.results["so far"].round(decimals=4), torch.tensor([[1.9366, 6.6831, 1.5951]]).double())
     film = board.results["film"]
     assert film[:3, 0].tolist() == [2, 4, 4] and film[3:].isnan().all()
-    for fault in list(n12_tiles_operations.FAULTS)[1:5]:
+    for fault in list(TilesFault)[1:5]:
         shown = [board.change(fault=fault, order=o).results["difference"] for o in ("forwards", "backwards")]
         first = [one[0, 0].item() for one in shown]
         assert first[0] > 0.05 and first[1] < 1e-9, fault
         assert not board.reached
 
 
-@pytest.mark.parametrize("order", n12_tiles_operations.ORDERS[1:])
+@pytest.mark.parametrize("order", [Order.BACKWARDS, Order.LARGEST_FIRST])
 def test_tiles_board_task_is_done_in_each_order_that_hides(order):
     scores = tiles_board().inputs["S"]
     board = tiles_board().change(fault="factor missing on o", order=order, S=entry(scores, 0, 1, 9.0))

@@ -5,9 +5,6 @@ import { CONDITIONS } from "./conditions.js";
 import { Journal } from "./journal.js";
 import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readNumbers, sameNumber } from "./numbers.js";
 import { OPERATIONS } from "./operations.js";
-import "../lessons/n07_learning.js"; // what only one lesson computes
-import "../lessons/n10_cache_operations.js";
-import "../lessons/n12_tiles_operations.js";
 
 /**
  * The records that Python sends, as board.py makes them, and what stands on a board.

@@ -3,7 +3,7 @@
 import { sources } from "./arithmetic.js";
 import { CONDITIONS } from "./conditions.js";
 import { Journal } from "./journal.js";
-import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readNumbers, sameNumber } from "./numbers.js";
+import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readRows, sameNumber } from "./numbers.js";
 import { OPERATIONS } from "./operations.js";
 
 /**
@@ -233,17 +233,17 @@ export class Engine extends Journal {
     return `${this.label(name, row, column)} is now ${toggle ? mark : minus(exact(value))}.`;
   }
 
-  paste(name, row, column, text, found) {
+  paste(name, row, column, text) {
     // a block of numbers; of what *As code* copies each matrix by its name
     const assigned = [...text.matchAll(/(\w+) = (torch\.tensor\([^)]*\))/g)];
     const inputNamed = (given) => Object.keys(this.start.inputs).find((known) => asName(known) === given);
-    const named = assigned.map(([, given, code]) => [inputNamed(given), readNumbers(code)]);
+    const named = assigned.map(([, given, code]) => [inputNamed(given), readRows(code)]);
     if (named.length && named.every(([known, matrix]) => known && this.fits(known, matrix))) {
       this.remember();
       const inputs = { ...this.state.inputs, ...Object.fromEntries(named), ...this.pinsIn(text) };
       return this.moved({ ...this.state, inputs }, `${named.map(([known]) => known).join(", ")} pasted.`);
     }
-    const rows = found?.every(Array.isArray) ? found : [found ?? [text]];
+    const rows = readRows(text) ?? [[text]];
     this.edit(
       name,
       rows.flatMap((line, r) => line.map((x, c) => [row + r, column + c, String(x)])),

@@ -2,7 +2,7 @@
 
 import { evaluate, sources } from "./arithmetic.js";
 import { element } from "./elements.js";
-import { minus, range, trimmed, written } from "./numbers.js";
+import { fixed, range, trimmed, written } from "./numbers.js";
 
 const LONG = 8; // parts of a sum that are written out
 const PREFIXES = { "e^": "e^", ln: "ln " };
@@ -43,7 +43,7 @@ export function spelledOut(node, value) {
     .map((k) => k + 2)
     .find(isNear);
   const isSame = Math.abs(evaluate(node, digits ?? 14) - result) < 1e-12 * Math.max(1, Math.abs(result));
-  const end = isSame ? [" = ", trimmed(value, decimals)] : [" ≈ ", minus(value.toFixed(decimals))];
+  const end = isSame ? [" = ", trimmed(value, decimals)] : [" ≈ ", fixed(value, decimals)];
   return [...spell(node, digits ?? 14), ...end];
 }
 

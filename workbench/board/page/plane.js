@@ -2,8 +2,8 @@
 // Where the figure names outputs, a ring shows what the query's word becomes of what it hears.
 
 import { element, worded } from "./elements.js";
-import { dragOn, gripOf, shortly } from "./grip.js";
-import { range, trimmed } from "./numbers.js";
+import { dragOn, gripOf } from "./grip.js";
+import { range, shortly, trimmed } from "./numbers.js";
 
 const EVERY = 2; // from one line of equal score to the next
 const EDGE = 26; // px around the plane: under it numbers and their name, beside it numbers

@@ -1,8 +1,8 @@
 // The figure of a sentence: whom one word listens to, as arcs; what it becomes, as bars; one number to grab.
 
 import { button, element, worded } from "./elements.js";
-import { gripOf, shortly } from "./grip.js";
-import { inParts, range, sameNumber } from "./numbers.js";
+import { gripOf } from "./grip.js";
+import { fixed, inParts, range, sameNumber, shortly, signed } from "./numbers.js";
 import { sumOf } from "./sum.js";
 
 const CLAIM = "What one word gains, the others lose.";
@@ -13,7 +13,6 @@ const BY = 0.8; // and how far it goes
 const LEGS = 10; // px between the legs of an arc
 
 const percents = (shares) => inParts(shares, 100);
-const signed = (x) => (x > 0 ? "+" : x < 0 ? "−" : "±") + Math.abs(x);
 const word = (text, kind = "") => element("i", { class: kind }, text);
 
 export function sentenceOf(view) {
@@ -211,7 +210,7 @@ export function sentenceOf(view) {
       ...now.map((value, c) => box("bar", value, c)),
       ...(moved() ? before.map((value, c) => box("ghost", value, c)) : []),
       ...now.map((value, c) =>
-        element("text", { class: "output", x: left(c) + bar / 2, y: foot + 26 }, value.toFixed(2).replace("-", "−")),
+        element("text", { class: "output", x: left(c) + bar / 2, y: foot + 26 }, fixed(value, 2)),
       ),
     );
   }

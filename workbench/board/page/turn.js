@@ -2,8 +2,8 @@
 // what each key scores and which share of it is heard. It only turns: it stays as long as it is.
 
 import { element, worded } from "./elements.js";
-import { dragOn, gripOf, shortly } from "./grip.js";
-import { range, trimmed } from "./numbers.js";
+import { dragOn, gripOf } from "./grip.js";
+import { range, shortly, trimmed } from "./numbers.js";
 import { boxAt, mixed, placed } from "./plane.js";
 
 const EDGE = 26; // px around the plane: beside it its numbers, under it their name

@@ -1,12 +1,8 @@
-// Shares and effects in words.
+// What a change did, in words.
+
+import { percent } from "../numbers.js";
 
 const LOUD = 0.3; // what is said to be heard
-
-/** A share in whole per cent, which says neither 0 nor 100 of what is not. */
-export function percent(share) {
-  if (share < 0.005) return share > 0 ? "< 1\u00a0%" : "0\u00a0%";
-  return share > 0.995 && share < 0.9995 ? "> 99\u00a0%" : `${Math.round(100 * share)}\u00a0%`;
-}
 
 /** A word as the page sets it, a mark of punctuation with quotation marks, so that it is not read as the sentence's own. */
 const quoted = (word) => (/[\p{L}\p{N}]/u.test(word) ? `*${word}*` : `“*${word}*”`);

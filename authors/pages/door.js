@@ -2,7 +2,7 @@
 // numbers; boards.js comes later, and adds the matrices to the same engine.
 
 import { Engine } from "../../workbench/board/page/engine.js";
-import { figureOf } from "../../workbench/board/page/figures.js";
+import { figureOf } from "../../workbench/board/page/figures/figure.js";
 import { modelOf } from "./model.js";
 
 const place = document.currentScript.parentElement.querySelector(".saved-board");

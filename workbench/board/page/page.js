@@ -4,7 +4,7 @@ import { controlsOf, toolsOf } from "./controls.js";
 import { element, newId } from "./elements.js";
 import { Engine } from "./engine.js";
 import { effectOf } from "./explain.js";
-import { figureOf } from "./figures.js";
+import { figureOf } from "./figures/figure.js";
 import { keysOf } from "./keys.js";
 import { lookingAt } from "./looking.js";
 import { panelOf } from "./panels.js";

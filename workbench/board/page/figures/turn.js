@@ -1,9 +1,9 @@
 // The figure of an arrow that is turned: what a word asks with, beside the keys that it is held against. Bars answer,
 // what each key scores and which share of it is heard. It only turns: it stays as long as it is.
 
-import { element, worded } from "./elements.js";
+import { element, worded } from "../elements.js";
+import { range, shortly, trimmed } from "../numbers.js";
 import { dragOn, gripOf } from "./grip.js";
-import { range, shortly, trimmed } from "./numbers.js";
 import { boxAt, mixed, placed } from "./plane.js";
 
 const EDGE = 26; // px around the plane: beside it its numbers, under it their name

@@ -1,8 +1,8 @@
 // The figure of a sentence: whom one word listens to, as arcs; what it becomes, as bars; one number to grab.
 
-import { button, element, worded } from "./elements.js";
+import { button, element, worded } from "../elements.js";
+import { fixed, inParts, range, sameNumber, shortly, signed } from "../numbers.js";
 import { gripOf } from "./grip.js";
-import { fixed, inParts, range, sameNumber, shortly, signed } from "./numbers.js";
 import { sumOf } from "./sum.js";
 
 const CLAIM = "What one word gains, the others lose.";

@@ -1,8 +1,8 @@
 // A board's figure: a picture that stands for its matrices, one thing to grab, one sentence that answers. It is a view
 // of the same engine, so what is moved here is moved on the matrices, and what is moved there is seen here.
 
-import { button, element, newId } from "./elements.js";
-import { keysOf } from "./keys.js";
+import { button, element, newId } from "../elements.js";
+import { keysOf } from "../keys.js";
 import { planeOf } from "./plane.js";
 import { sentenceOf } from "./sentence.js";
 import { turnOf } from "./turn.js";

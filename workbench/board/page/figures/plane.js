@@ -1,9 +1,9 @@
 // The figure of keys in a plane: two of their numbers as a place, lines of equal score for one query, one key to drag.
 // Where the figure names outputs, a ring shows what the query's word becomes of what it hears.
 
-import { element, worded } from "./elements.js";
+import { element, worded } from "../elements.js";
+import { range, shortly, trimmed } from "../numbers.js";
 import { dragOn, gripOf } from "./grip.js";
-import { range, shortly, trimmed } from "./numbers.js";
 
 const EVERY = 2; // from one line of equal score to the next
 const EDGE = 26; // px around the plane: under it numbers and their name, beside it numbers

@@ -1,7 +1,7 @@
 // One thing to grab: a slider that the browser knows, so that keys, touch and whoever hears it come with it.
 
-import { element, newId } from "./elements.js";
-import { shortly } from "./numbers.js";
+import { element, newId } from "../elements.js";
+import { shortly } from "../numbers.js";
 
 /**
  * A number to grab: a native slider whose thumb carries it. spoken: what its value is called. at: where it stands, or

@@ -3,11 +3,11 @@
 
 import { button, element, newId } from "../elements.js";
 import { keysOf } from "../keys.js";
-import { planeOf } from "./plane.js";
-import { sentenceOf } from "./sentence.js";
-import { turnOf } from "./turn.js";
+import { planeFigure } from "./plane.js";
+import { sentenceFigure } from "./sentence.js";
+import { turnFigure } from "./turn.js";
 
-const KINDS = { sentence: sentenceOf, plane: planeOf, turn: turnOf };
+const KINDS = { sentence: sentenceFigure, plane: planeFigure, turn: turnFigure };
 const REST = 700; // ms after which a hand has come to rest, and what it did is said
 const NARROW = 640; // px: a narrower figure is read as on a phone
 const LOW = 520; // px: on a lower screen the words stand beside the picture

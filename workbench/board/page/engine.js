@@ -145,15 +145,15 @@ export class Engine extends Journal {
     const held = new Set([[name, i, j].join("/")]);
     const holds = ({ of }) => of.some((source) => [...held].some((key) => key.startsWith(`${source}/`)));
     const size = ({ name }) => this.values[name].length * (this.values[name][0]?.length ?? 0);
-    const found = [];
+    const cells = [];
     for (const step of this.steps) {
       if (size(step) > LARGEST_TRACED || !holds(step)) continue;
       const came = (r, c) => sources(this.arithmetic(step.name, r, c) ?? {});
-      const cells = this.cellsOf([step], (_, _x, r, c) => came(r, c).some((at) => held.has(at.join("/"))));
-      for (const cell of cells) held.add(cell.join("/"));
-      found.push(...cells);
+      const more = this.cellsOf([step], (_, _x, r, c) => came(r, c).some((at) => held.has(at.join("/"))));
+      for (const cell of more) held.add(cell.join("/"));
+      cells.push(...more);
     }
-    return found;
+    return cells;
   }
 
   cellsOf(steps, test) {
@@ -222,10 +222,10 @@ export class Engine extends Journal {
     this.remember(gesture);
     const pins = cells.map(([row, column]) => [row, column, matrix[row][column]]);
     const inputs = isResult ? this.withPins(name, pins) : { ...this.state.inputs, [name]: matrix };
-    this.moved({ ...this.state, inputs }, this.saidOf(name, cells, matrix[top][left]));
+    this.moved({ ...this.state, inputs }, this.sentenceOn(name, cells, matrix[top][left]));
   }
 
-  saidOf(name, cells, value) {
+  sentenceOn(name, cells, value) {
     const mark = value ? "allowed ✓" : "blocked ✕";
     const { toggle } = this.panel[name];
     if (cells.length > 1) return `${cells.length} cells of ${name} ${toggle ? `are now ${mark}` : "changed"}.`;
@@ -236,7 +236,7 @@ export class Engine extends Journal {
   paste(name, row, column, text) {
     // a block of numbers; of what *As code* copies each matrix by its name
     const assigned = [...text.matchAll(/(\w+) = (torch\.tensor\([^)]*\))/g)];
-    const inputNamed = (given) => Object.keys(this.start.inputs).find((known) => asName(known) === given);
+    const inputNamed = (wanted) => Object.keys(this.start.inputs).find((name) => asName(name) === wanted);
     const named = assigned.map(([, given, code]) => [inputNamed(given), readRows(code)]);
     if (named.length && named.every(([known, matrix]) => known && this.fits(known, matrix))) {
       this.remember();

@@ -107,9 +107,9 @@ export function counted({ engine, panels, shows }, cells) {
 
 /** Of panels that have a word for 0, what each row does: "1st keeps, 2nd moved by 1.41." */
 export function keptOrMoved({ engine, shows }) {
-  const told = engine.panels.filter((panel) => panel.zero && shows(panel));
+  const worded = engine.panels.filter((panel) => panel.zero && shows(panel));
   const row = (panel, i, x) => `${panel.rows[i]} ${x ? `${panel.title} ${written(x)}` : panel.zero}`;
-  const rows = told.flatMap((panel) => engine.values[panel.name].map(([x], i) => row(panel, i, x)));
+  const rows = worded.flatMap((panel) => engine.values[panel.name].map(([x], i) => row(panel, i, x)));
   return rows.length ? `${rows.join(", ")}.` : "";
 }
 

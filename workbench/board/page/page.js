@@ -68,7 +68,7 @@ function viewOf(engine) {
   const view = {
     engine,
     root,
-    halves: {}, // panel → the number that has half of the strongest colour
+    halves: {}, // panel → the number whose colour is half as strong as the strongest, which fixes the panel's scale
     veiled: new Set(), // steps that have not been played yet
     played: null, // the step that is played
     said: element("span", { class: "said", role: "status", id: newId("s") }),

@@ -31,10 +31,10 @@ function verdictOf({ verdict, words }) {
   const { left, faults, isWhole } = verdict;
   if (left !== null) return left < words.length ? ` ✗ From ${quoted(words[left])} on it is no story of this kind.` : "";
   if (!faults.length) return isWhole ? " ✓ A sound story." : "";
-  const told = faults.map(({ at, right, alike }) =>
+  const each = faults.map(({ at, right, alike }) =>
     right ? `*${words[at]}*, where *${right}* follows` : `*${words[at]}* after *${alike}*: these two are never alike`,
   );
-  return ` ✗ ${[...new Set(told)].join("; ")}.`;
+  return ` ✗ ${[...new Set(each)].join("; ")}.`;
 }
 
 // The word whose share at the end has changed most, since a word was replaced or a head taken out or put back.

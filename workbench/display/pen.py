@@ -9,6 +9,13 @@ LEAST = 24  # pixels of a letter, where a drawing is as wide as it can be
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
 
 
+def element(name, attributes, inside=""):
+    """An element of SVG; attributes that are None are left out, numbers have two decimals at most."""
+    shown = {key: f"{round(value, 2):g}" if isinstance(value, float) else value for key, value in attributes.items()}
+    written = "".join(f' {key}="{value}"' for key, value in shown.items() if value is not None)
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
 def colour(name):
     return name if name.startswith(("url", "none", "color-mix")) else f"var(--{name})"
 

@@ -259,15 +259,6 @@ def test_a_zero_that_gets_a_minus_sign_has_not_moved(page):
     assert ["sums", 0, 0] in moved and ["step 0", 0, 0] not in moved
 
 
-def test_what_changes_nothing_is_no_step_of_undo(page):
-    steps = """(text) => {
-      const engine = engineOf(text);
-      engine.set("n", 1); engine.edit("a", [[1, 0, "5"]]);
-      return engine.past.length;
-    }"""
-    assert page.evaluate(steps, traits(board_of([], **SMALL))) == 0
-
-
 # What is written is true: whoever computes with the digits that stand there gets the digits that stand there.
 WRITTEN = """(text) => {
   const engine = engineOf(text), lines = [];
@@ -381,38 +372,6 @@ def test_a_task_is_done_in_the_page_when_it_is_done_in_python(page):
     assert {kind for (kind, *_), _ in HOLDS} == CONDITIONS.keys()
 
 
-# ------------------------------------------------------------------------------------------------------------ lines
-
-WIRE = """([from, to, ...others]) => {
-  const box = ([left, top, title = 0]) => // whose title reaches so much further than its table, to both sides
-    ({ left, right: left + 40, edge: left - title, far: left + 40 + title, top, bottom: top + 40, y: top + 20 });
-  return wire(box(from), box(to), others.map(box), false);
-}"""
-
-
-@pytest.mark.parametrize(
-    "to, others, turns",
-    [
-        ((200, 0), [], "H"),
-        ((200, 13), [], "H"),  # about the same height
-        ((200, 15), [], "HVH"),
-        ((200, 0), [(100, 80)], "H"),
-        ((200, 100), [], "HVH"),
-        ((200, 100), [(100, 100)], "HVH"),  # first along its own height, where nothing stands
-        ((200, 0), [(100, 0)], "HVHVH"),  # beneath what stands between
-        ((0, 100), [], "V"),
-        ((0, 200), [(0, 100)], "HVH"),
-    ],
-)
-def test_a_line_turns_no_more_often_than_it_must(page, to, others, turns):
-    assert re.sub("[^HV]", "", page.evaluate(WIRE, [(0, 0), to, *others])) == turns
-
-
-def test_a_line_down_points_down_where_panels_nearly_touch(page):
-    start, end = re.fullmatch(r"M[\d.]+,([\d.]+) V([\d.]+)", page.evaluate(WIRE, [(0, 0), (0, 44)])).groups()
-    assert 40 < float(start) < float(end) < 44
-
-
 # ----------------------------------------------------------------------------------------------------- what is asked
 
 ASKED = """(text) => {
@@ -507,12 +466,3 @@ def test_of_what_is_no_number_the_beginning_is_told(page):
 def test_a_cell_writes_a_number_in_at_most_five_signs(page, number, text):
     assert page.evaluate("(number) => written(number)", number) == text
     assert len(text) <= 5
-
-
-def test_no_number_is_wider_than_its_cell(page):
-    """Around every place where the form changes, and everywhere between."""
-    widest = """() => [1, -1].flatMap((sign) => [...Array(2600).keys()].flatMap((k) => {
-      const size = 10 ** (k / 200 - 4);
-      return [size, size * 0.99999, Math.ceil(size)].map((x) => written(sign * x));
-    })).filter((text) => text.length > 5)"""
-    assert page.evaluate(widest) == []

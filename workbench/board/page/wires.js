@@ -82,7 +82,7 @@ const standingIn = (boxes, x0, x1, y0, y1) =>
   boxes.filter((box) => box.left < x1 && box.right > x0 && box.top < y1 && box.bottom > y0);
 
 /** From one box to another, around all others; straight: at the height of the middle, as a line beside it does. */
-export function wire(from, to, others, straight) {
+function wire(from, to, others, straight) {
   if (from.left >= to.right) return wireBack(from, to);
   return isBefore(from, to) ? wireAcross(from, to, others, straight) : wireDown(from, to, others);
 }

@@ -1,6 +1,4 @@
-"""What a notebook holds for whoever presents it: in the first cell of each slide, metadata "speaker".
-
-{"minutes": 2, "say": "where to point, what to change live", "ask": "the question for the hall [its answer]"}
+"""The numbers of slides, by the cells that they begin with: a cell's metadata "slide" has the slide's name.
 
 `python -m authors.pages.notes`, which `course.py refresh` calls, keeps the slides that INSTRUCTORS.md names up to date.
 """
@@ -11,44 +9,20 @@ from pathlib import Path
 import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-HANDS = re.compile(r"Hands (for .+?)[.?](?=\s|$)")
-BEGINS = ("slide", "subslide")  # what the metadata of a cell that begins a slide says
-
-
-def notes_of(cell):
-    """The speaker metadata of a cell, complete."""
-    return {"minutes": 0, "say": "", "ask": "", **cell.metadata.get("speaker", {})}
-
-
-def choices_of(cell):
-    """What the hall raises its hands for, if the slide that begins with this cell asks so; a list."""
-    deck = cell.metadata.get("deck", {})
-    hands = HANDS.search(notes_of(cell)["ask"])
-    listed = re.split(r",? and for |, for |, and |, | and ", hands[1].removeprefix("for ")) if hands else []
-    return deck.get("choices", listed if "right" in deck else [])
 
 
 def slides(notebook):
     """The cells that begin a slide, in order."""
-    return [cell for cell in notebook.cells if cell.metadata.get("slideshow", {}).get("slide_type") in BEGINS]
-
-
-def minutes_before(notebook):
-    """Cell id → minutes into the lesson at which its slide is planned to come up."""
-    planned, total = {}, 0
-    for cell in slides(notebook):
-        planned[cell.id] = total
-        total += notes_of(cell)["minutes"]
-    return planned
+    return [cell for cell in notebook.cells if "slide" in cell.metadata]
 
 
 def slide_numbers(notebook):
     """Cell id → number of the slide that it is on, 0 before the first."""
-    number, found, beginnings = 0, {}, {cell.id for cell in slides(notebook)}
+    number, numbers = 0, {}
     for cell in notebook.cells:
-        number += cell.id in beginnings
-        found[cell.id] = number
-    return found
+        number += "slide" in cell.metadata
+        numbers[cell.id] = number
+    return numbers
 
 
 def clock(minutes):

@@ -20,7 +20,7 @@ import torch
 
 from workbench import progress
 from workbench.board.live import LiveBoard
-from workbench.display.drawings import Drawing, draw
+from workbench.display.drawings import Drawing, Matrices, Matrix, draw
 from workbench.display.plots import Figure, place_legend
 from workbench.places import COPY_VARIABLE
 from workbench.predict import Blank, Prediction
@@ -52,7 +52,7 @@ def shown(value):
         return Shown(value.svg())
     if isinstance(value, torch.Tensor) and value.ndim in (1, 2) and value.numel() and max(value.shape) <= 10:
         rows = value.detach() if value.ndim == 2 else value.detach()[None]
-        return Shown(draw("matrices", {"items": [{"rows": rows}]}, height=min(400, 20 + 80 * len(rows))).svg())
+        return Shown(draw(Matrices([Matrix(rows)]), height=min(400, 20 + 80 * len(rows))).svg())
     if isinstance(value, Prediction) and not isinstance(value, Blank):
         question = value.for_a_page()
         return Shown(question.pop("answer"), question)

@@ -1,5 +1,6 @@
 """An item of an exam: a situation, a question and options, each wrong one a misconception that has a name."""
 
+import contextlib
 import itertools
 import math
 from dataclasses import dataclass
@@ -110,6 +111,19 @@ def misconception(exercise, name):
     found = EXERCISES[exercise].misconceptions[name]
     sentence = found.name[0].upper() + found.name[1:]
     return f"{sentence}. Read again: {section_in_words(found.reread)}.", f"{exercise} {name}"
+
+
+def with_mistake(exercise, name, *arguments):
+    """(what an answer with this misconception returns, what `misconception` does). Raises: KeyError for none."""
+    return EXERCISES[exercise].misconceptions[name].forms[0](*arguments), misconception(exercise, name)
+
+
+def mistaken(exercise, *arguments):
+    """(result, what `misconception` returns) for each way to have one of an exercise's misconceptions that can run."""
+    for name, known in EXERCISES[exercise].misconceptions.items():
+        for form in known.forms:
+            with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError):  # it raises, as some mistakes do
+                yield form(*arguments), misconception(exercise, name)
 
 
 def slip(record, name):

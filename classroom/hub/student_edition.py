@@ -1,10 +1,9 @@
-"""What students get: the notebooks without the speaker's notes, and nothing that is for teachers.
+"""What students get: the notebooks and their pictures, and nothing that is for teachers.
 
 It is a git repository in .venv/hub that students pull from; nbgitpuller pulls, and git then calls workbench.copies: the
 student's own copies in my/ are made or brought up to date, and what a student wrote stays.
 """
 
-import json
 import shlex
 import shutil
 import subprocess
@@ -30,19 +29,11 @@ def write():
     shutil.copytree(ROOT / "img", EDITION / "img")
     (EDITION / "notebooks").mkdir()
     for path in chosen(ROOT / "notebooks"):
-        (EDITION / "notebooks" / path.name).write_text(without_notes(path.read_text(encoding="utf-8")))
+        shutil.copy(path, EDITION / "notebooks")
     git("add", "--all")
     git("commit", "--quiet", "--allow-empty", "--message=The course, for students")
     for path in (EDITION, *EDITION.rglob("*")):
         path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
-
-
-def without_notes(text):
-    """A notebook without what only the speaker's window shows."""
-    notebook = json.loads(text)
-    for cell in notebook["cells"]:
-        cell["metadata"].pop("speaker", None)
-    return json.dumps(notebook, indent=1) + "\n"
 
 
 def git(*arguments):
@@ -63,7 +54,7 @@ def allow_pulling():
 
 
 def close_the_rest():
-    """INSTRUCTORS.md, speaker's notes, tests and what was handed in lie in folders that only their owner enters."""
+    """INSTRUCTORS.md, what speakers say, tests and what was handed in lie in folders that only their owner enters."""
     for folder in ROOT.iterdir():
         if folder.is_dir() and not folder.is_symlink() and folder.name not in OPEN:
             folder.chmod(0o700)

@@ -57,7 +57,8 @@ def describe(app, name, template, context, doctree):
     if name in places:
         around = [None, *LESSONS, None]
         context["before"], _, context["after"] = around[places.index(name) :][:3]
-    others = sorted(app.env.found_docs - {"index", *places})
+    functions = {name for name in app.env.found_docs if name.startswith("library/") and name != "library/index"}
+    others = sorted(app.env.found_docs - {"index", *places, *functions})
     context["others"] = {other: app.env.titles[other].astext() for other in others}
 
 

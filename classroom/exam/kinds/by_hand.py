@@ -7,7 +7,7 @@ import torch
 
 from attn_lib import scaled_dot_product_attention
 
-from ..item import Option, Table, could_be_confused, item, misconception, number, slip, wrong
+from ..item import Option, Table, could_be_confused, item, misconception, number, slip, with_mistake, wrong
 
 D_K = 4  # so that the root is 2
 MOST = 4  # wrong options
@@ -25,14 +25,14 @@ def draw(id, rng):
         return None
     weights = softmax(halves)
     right = mixed(weights, value)
-    output, _ = scaled_dot_product_attention(*(torch.tensor(rows, dtype=torch.float64)
-                                               for rows in ([query], key, [[v] for v in value])))  # fmt: skip
+    tensors = [torch.tensor(rows, dtype=torch.float64) for rows in ([query], key, [[v] for v in value])]
+    output, _ = scaled_dot_product_attention(*tensors)
     if abs(output.item() - right) > 1e-9:
         raise AssertionError(f"{id}: {right} by hand, {output.item()} by the library")
     powers = [math.exp(half - min(halves)) for half in halves]
     slips = [
-        (mixed(softmax(scores), value), misconception("2.2", "no-scale")),
-        (mixed(softmax([s / D_K for s in scores]), value), misconception("2.2", "d-not-root")),
+        output_with("no-scale", tensors),
+        output_with("d-not-root", tensors),
         (mixed([1 / keys] * keys, value), slip("01.output-one", "mean")),
         (mixed([s / sum(scores) for s in scores], value), misconception("1.1", "linear")),
         (mixed(weights[1:] + weights[:1], value), slip("01.new-bank", "order")),
@@ -68,6 +68,12 @@ def draw(id, rng):
     )
     asks = "What is the output of scaled dot-product attention, rounded to two decimals?"
     return item(id, 2, parts, asks, Option(number(right), why, value=right), options, rng, most=MOST)
+
+
+def output_with(name, tensors):
+    """(the output of attention with this misconception, what is told of it)."""
+    (output, _), told = with_mistake("2.2", name, *tensors)
+    return output.item(), told
 
 
 def distinct(found):

@@ -7,7 +7,20 @@ import torch
 
 from attn_lib import Cache, cache_bytes, cached_attention, softmax_backward
 
-from ..item import FEWEST, Option, Table, is_same, item, misconception, named, number, reworded, slip, wrong
+from ..item import (
+    FEWEST,
+    Option,
+    Table,
+    is_same,
+    item,
+    misconception,
+    named,
+    number,
+    reworded,
+    slip,
+    with_mistake,
+    wrong,
+)
 from .by_hand import softmax
 
 
@@ -148,12 +161,9 @@ def kept_bytes(id, rng):
     layers, heads, wide = rng.choice([12, 16, 24, 32]), rng.choice([8, 16, 32]), rng.choice([64, 128])
     shared = heads // rng.choice([2, 4])  # with 8 the bits would be what unshared heads take
     right, checked = 2 * layers * shared * wide * 2, cache_bytes(layers, shared, wide)
-    wrongs = [
-        (right // 2, misconception("10.4", "keys-alone")),
-        (2 * layers * heads * wide * 2, misconception("10.4", "query-heads")),
-        (right * 8, misconception("10.4", "in-bits")),
-        (right // layers, misconception("10.4", "one-layer")),
-    ]
+    mistakes = "keys-alone", "query-heads", "in-bits", "one-layer"
+    model = layers, heads * wide, heads, shared, 1, 16  # bits for each number
+    wrongs = [(int(count), told) for count, told in (with_mistake("10.4", name, *model) for name in mistakes)]
     parts = (
         f"A model has {layers} layers, {heads} query heads of {wide} features each, and {shared} head"
         f"{'s' * (shared > 1)} of keys and values that they share. Numbers take 2 bytes.",
@@ -168,14 +178,14 @@ def back_through_softmax(id, rng):
     place = rng.randrange(3)
     mean = sum(w * g for w, g in zip(weights, grads, strict=True))
     right = weights[place] * (grads[place] - mean)
-    tensors = (torch.tensor(row, dtype=torch.float64) for row in (weights, grads))
+    tensors = [torch.tensor(row, dtype=torch.float64) for row in (weights, grads)]
     checked = softmax_backward(*tensors)[place].item()
+    mistakes = [with_mistake("7.1", name, *tensors) for name in ("plain-mean", "negated")]
     wrongs = [
         (float(grads[place]), slip("07.dS", "copied")),
         (weights[place] * grads[place], slip("07.dS", "mean_kept")),
         (weights[place] * (1 - weights[place]) * grads[place], slip("07.dS", "alone")),
-        (weights[place] * (grads[place] - sum(grads) / 3), misconception("7.1", "plain-mean")),
-        (-right, misconception("7.1", "negated")),
+        *((gradients[place].item(), told) for gradients, told in mistakes),
     ]
     parts = (
         f"Softmax has made the weights {', '.join(map(str, weights))} of three scores. The gradient of the loss by the "

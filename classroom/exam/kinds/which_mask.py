@@ -1,8 +1,10 @@
-"""Which mask: a situation in words, and masks that known mistakes make of it."""
+"""Which mask: a situation in words, and the masks that the exercises' known mistakes make of it."""
+
+import torch
 
 from attn_lib import causal_mask, padding_mask, window_mask
 
-from ..item import Option, Table, item, misconception, wrong
+from ..item import Option, Table, item, mistaken, wrong
 
 
 def draw(id, rng):
@@ -11,109 +13,85 @@ def draw(id, rng):
 
 def causal(id, rng):
     n = rng.choice([4, 5])
-    mask = rule(n, n, lambda query, key: key <= query)
-    told = f"A text of {n} tokens is written from left to right; each token may hear itself and what stands before it."
-    wrongs = [
-        (rule(n, n, lambda query, key: key < query), misconception("3.2", "no-diagonal")),
-        (rule(n, n, lambda query, key: key <= query + 1), misconception("3.2", "one-ahead")),
-        (rule(n, n, lambda query, key: key >= query), misconception("3.2", "backwards")),
-        (rule(n, n, lambda query, key: key > query), misconception("3.2", "polarity")),
-        (rule(n, n, lambda query, key: True), misconception("3.2", "all-open")),
-    ]
-    return made(id, 3, told, mask, causal_mask(n), wrongs, rng)
+    situation = (
+        f"A text of {n} tokens is written from left to right; each token may attend to itself and to those before it."
+    )
+    return made(id, 3, situation, causal_mask(n), mistaken("3.2", n, n), rng)
 
 
 def cached(id, rng):
     new, old = rng.choice([2, 3]), rng.choice([2, 3])
-    n = new + old
-    mask = rule(new, n, lambda query, key: key <= query + old)
-    told = (
-        f"{old} tokens have been read and their keys are kept; {new} more come together. Each of these may hear itself "
-        "and all before it."
+    situation = (
+        f"{old} tokens have been read and their keys are kept; {new} more come together. Each of these may attend to "
+        "itself and to all tokens before it."
     )
-    wrongs = [
-        (rule(new, n, lambda query, key: key <= query), misconception("3.2", "top-left")),
-        (rule(new, n, lambda query, key: key < query + old), misconception("3.2", "no-diagonal")),
-        (rule(new, n, lambda query, key: key <= query + old + 1), misconception("3.2", "one-ahead")),
-        (rule(new, n, lambda query, key: key > query + old), misconception("3.2", "polarity")),
-        (rule(new, n, lambda query, key: True), misconception("3.2", "all-open")),
-        (rule(new, n, lambda query, key: key >= query + old), misconception("3.2", "backwards")),
-    ]
-    return made(id, 10, told, mask, causal_mask(new, n), wrongs, rng)
+    return made(id, 10, situation, causal_mask(new, new + old), mistaken("3.2", new, new + old), rng)
 
 
 def padded(id, rng):
     n = rng.choice([4, 5])
     real = rng.randint(2, n - 1)
-    mask = rule(n, n, lambda query, key: key < real)
-    told = (
-        f"A sentence of {real} tokens has been padded at its end to {n}. Nobody may hear the padding; every query, "
-        "those of the padding too, may hear every real token."
+    situation = (
+        f"A sentence of {real} tokens has been padded at its end to {n}. No query may attend to the padding; every "
+        "query, those of the padding too, may attend to every real token."
     )
-    wrongs = [
-        (rule(n, n, lambda query, key: key >= real), misconception("3.1", "polarity")),
-        (rule(n, n, lambda query, key: key <= real), misconception("3.1", "off-by-one")),
-        (rule(n, n, lambda query, key: key < real - 1), misconception("3.1", "off-by-one-short")),
-        (rule(n, n, lambda query, key: query < real), misconception("3.1", "column")),
-        (rule(n, n, lambda query, key: key >= n - real), misconception("3.1", "left")),
-        (rule(n, n, lambda query, key: key < real and query < real), misconception("3.1", "queries-masked")),
-    ]
-    library = padding_mask([real], n)[0].expand(n, n)
-    return made(id, 3, told, mask, library, wrongs, rng, "The library's mask has one row, which holds for every query.")
+    lengths = torch.tensor([real])
+    more = "The library's mask has one row, which holds for every query."
+    return made(id, 3, situation, padding_mask(lengths, n), mistaken("3.1", lengths, n), rng, more)
 
 
 def causal_and_padded(id, rng):
     n = rng.choice([4, 5])
     real = rng.randint(2, n - 1)
-    mask = rule(n, n, lambda query, key: key <= query and key < real)
-    told = (
-        f"A sentence of {real} tokens has been padded at its end to {n}. Nobody may hear the padding; every query, "
-        "those of the padding too, may hear every real token that is itself or stands before it."
+    situation = (
+        f"A sentence of {real} tokens has been padded at its end to {n}. No query may attend to the padding; every "
+        "query, those of the padding too, may attend to a real token that is itself or stands before it."
     )
-    wrongs = [
-        (rule(n, n, lambda query, key: key < query and key < real), misconception("3.2", "no-diagonal")),
-        (rule(n, n, lambda query, key: key <= query and key <= real), misconception("3.1", "off-by-one")),
-        (rule(n, n, lambda query, key: key <= query and key < real - 1), misconception("3.1", "off-by-one-short")),
-        (rule(n, n, lambda query, key: key >= query and key < real), misconception("3.2", "backwards")),
-        (rule(n, n, lambda query, key: key <= query and query < real), misconception("3.1", "queries-masked")),
-        (rule(n, n, lambda query, key: not (key <= query and key < real)), misconception("3.2", "polarity")),
-    ]
-    return made(id, 3, told, mask, padding_mask([real], n)[0] & causal_mask(n), wrongs, rng)
+    lengths, past = torch.tensor([real]), causal_mask(n)
+    real_keys = padding_mask(lengths, n)
+    mistakes = [(past & mask, told) for mask, told in mistaken("3.1", lengths, n) if is_mask(mask, n, n)]
+    mistakes += [(mask & real_keys, told) for mask, told in mistaken("3.2", n, n) if is_mask(mask, n, n)]
+    return made(id, 3, situation, real_keys & past, mistakes, rng)
 
 
 def window(id, rng):
     n, wide = rng.choice([(5, 2), (5, 3), (6, 3), (6, 2), (6, 4)])
-    mask = rule(n, n, lambda query, key: query - wide < key <= query)
-    told = f"A text of {n} tokens; each may hear the {wide} latest, and is one of them itself."
-    wrongs = [
-        (rule(n, n, lambda query, key: query - wide <= key <= query), misconception("10.3", "one-too-many")),
-        (rule(n, n, lambda query, key: query - wide + 1 < key <= query), misconception("10.3", "one-too-few")),
-        (rule(n, n, lambda query, key: abs(query - key) < wide), misconception("10.3", "both-sides")),
-        (rule(n, n, lambda query, key: not query - wide < key <= query), misconception("10.3", "polarity")),
-        (rule(n, n, lambda query, key: key > query - wide), misconception("10.3", "future-open")),
-    ]
-    return made(id, 10, told, mask, window_mask(n, n, wide), wrongs, rng)
+    situation = f"A text of {n} tokens; each may attend to the {wide} latest tokens, and is itself one of them."
+    return made(id, 10, situation, window_mask(n, n, wide), mistaken("10.3", n, n, wide), rng)
 
 
-def rule(queries, keys, may):
-    """Rows of True and False by a rule on the places of query and key."""
-    return tuple(tuple(bool(may(query, key)) for key in range(keys)) for query in range(queries))
+def made(id, lesson, situation, mask, mistakes, rng, more=""):
+    """The item for a mask and what mistakes make of it, in a drawn order.
 
-
-def made(id, lesson, told, mask, library, wrongs, rng, more=""):
-    if library.tolist() != [list(row) for row in mask]:
-        raise AssertionError(f"{id}: the rule's mask is not the library's")
-    wrongs = [one for one in wrongs if any(map(any, one[0]))]  # one that hides everything needs no thought
+    Left out are results that are no mask of this shape, or the right one, or that hide everything, which needs no
+    thought.
+    """
+    n_queries, n_keys = mask.shape[-2:] if mask.ndim == 2 else (mask.size(-1),) * 2
+    right = rows(mask, n_queries, n_keys)
+    wrongs = [(rows(other, n_queries, n_keys), told) for other, told in mistakes if is_mask(other, n_queries, n_keys)]
+    wrongs = [(other, told) for other, told in wrongs if other != right and any(map(any, other))]
     rng.shuffle(wrongs)
-    right = Option(
-        shown(mask), f"A row is a query, a column a key; ■ says that it may hear. {more}".strip(), value=mask
-    )
+    wrongs = {told: (other, told) for other, told in wrongs}.values()  # one form of each mistake
+    why = f"A row is a query, a column a key; ■ says that the query may attend to the key. {more}".strip()
     parts = (
-        told,
+        situation,
         "In each mask below a row is a query and a column a key; ■ is True, the query may attend to the key.",
     )
-    options = [wrong(shown(rows), said, rows) for rows, said in wrongs]
-    return item(id, lesson, parts, "Which mask does that?", right, options, rng)
+    options = [wrong(shown(other), told, other) for other, told in wrongs]
+    return item(id, lesson, parts, "Which mask does that?", Option(shown(right), why, value=right), options, rng)
+
+
+def is_mask(result, n_queries, n_keys):
+    """Whether it is a bool mask for one text of these lengths."""
+    if not isinstance(result, torch.Tensor) or result.dtype != torch.bool or not 2 <= result.ndim <= 3:
+        return False
+    one_text = result.ndim == 2 or result.size(0) == 1
+    return one_text and all(size in (1, n) for size, n in zip(result.shape[-2:], (n_queries, n_keys), strict=True))
+
+
+def rows(mask, n_queries, n_keys):
+    """The mask for each query and key, as rows of True and False."""
+    return tuple(map(tuple, mask.expand(1, n_queries, n_keys)[0].tolist()))
 
 
 def shown(mask):

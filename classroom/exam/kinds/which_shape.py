@@ -4,7 +4,7 @@ import torch
 
 from attn_lib import merge_heads, scaled_dot_product_attention, split_heads
 
-from ..item import Code, Option, item, misconception, named, reworded, slip, wrong
+from ..item import Code, Option, item, misconception, named, reworded, slip, with_mistake, wrong
 
 TURNED = reworded(slip("02.cross-scores", "transposed"), "Rows and columns have changed places: who asks has the rows.")
 
@@ -61,10 +61,11 @@ def cross(id, rng):
 def split(id, rng):
     s = sizes(rng, "batch", "n", "heads", "width")
     b, n, h, w = s["batch"], s["n"], s["heads"], s["width"]
-    made = split_heads(torch.zeros(b, n, w), h)
+    x = torch.zeros(b, n, w)
+    made = split_heads(x, h)
     wrongs = [
-        ((b, n, h, w // h), misconception("4.1", "not-transposed")),
-        ((b * h, n, w // h), misconception("4.1", "merged-batch")),
+        shape_with("4.1", "not-transposed", x, h),
+        shape_with("4.1", "merged-batch", x, h),
         (
             (b, h, n, w),
             reworded(misconception("10.4", "whole-width"), "Each head is taken for as wide as the whole token."),
@@ -100,10 +101,11 @@ def weights(id, rng):
 def merged(id, rng):
     s = sizes(rng, "batch", "n", "heads", "width")
     b, n, h, w = s["batch"], s["n"], s["heads"], s["width"]
-    made = merge_heads(torch.zeros(b, h, n, w // h))
+    x = torch.zeros(b, h, n, w // h)
+    made = merge_heads(x)
     wrongs = [
-        ((b, n, w // h), misconception("4.2", "averaged")),
-        ((b, n, h, w // h), misconception("4.2", "not-joined")),
+        shape_with("4.2", "averaged", x),
+        shape_with("4.2", "not-joined", x),
         ((n, w), slip("02.query-shape", "unbatched")),
         (
             (b, h, n * (w // h)),
@@ -143,16 +145,16 @@ def averaged(id, rng):
 
 def padding(id, rng):
     b, n = rng.sample(range(3, 9), 2)
-    lengths = [rng.randint(1, n - 1) for _ in range(b - 1)] + [n]
-    made = (torch.arange(n) < torch.tensor(lengths)[:, None])[:, None]
+    lengths = torch.tensor([rng.randint(1, n - 1) for _ in range(b - 1)] + [n])
+    made = (torch.arange(n) < lengths[:, None])[:, None]
     wrongs = [
-        ((b, n), misconception("3.1", "no-query-axis")),
-        ((b, n, 1), misconception("3.1", "column")),
-        ((b, n, n), misconception("3.1", "queries-masked")),
+        shape_with("3.1", "no-query-axis", lengths, n),
+        shape_with("3.1", "column", lengths, n),
+        shape_with("3.1", "queries-masked", lengths, n),
         ((1, n), slip("02.query-shape", "unbatched")),
     ]
     code = (
-        f"lengths = torch.tensor({lengths})",
+        f"lengths = torch.tensor({lengths.tolist()})",
         f"real = torch.arange({n}) < lengths[:, None]",
         "mask = real[:, None]",
     )
@@ -181,6 +183,12 @@ def kept(id, rng):
     return asked(
         id, 10, code, "keys", (b, old + new, d), made, wrongs, rng, "The new tokens stand behind the old ones."
     )
+
+
+def shape_with(exercise, name, *arguments):
+    """(the shape that an answer with this misconception has, what is told of it)."""
+    result, told = with_mistake(exercise, name, *arguments)
+    return tuple(result.shape), told
 
 
 def asked(id, lesson, code, name, shape, made, wrongs, rng, why):

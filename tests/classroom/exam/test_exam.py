@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import math
 import re
 import xml.etree.ElementTree as ET
 import zipfile
@@ -13,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygiftparser import parser as gift_parser
 
-from attn_lib import scaled_dot_product_attention
+from attn_lib import merge_heads, scaled_dot_product_attention, split_heads
 from classroom.exam import __main__ as exam
 from classroom.exam import worksheet
 from classroom.exam.bank import bank, drawn
 from classroom.exam.item import is_same
-from classroom.exam.kinds import KINDS
+from classroom.exam.kinds import KINDS, which_line
+from workbench.exercises.engine.exercise import EXERCISES
 
 SEED = "of this test"
 
@@ -179,3 +181,40 @@ def test_way_back_on_paper_is_autograds(seed):
 def test_merge_on_paper_comes_to_the_softmax_of_all_keys(seed):
     (scores, values), steps = filled_in(12, seed)
     assert (steps[-1] - torch.softmax(scores, -1) @ values).abs().max() < 0.006
+
+
+FAULTS = [(program, fault) for program in (which_line.MASKED, which_line.HEADS) for fault in program.faults]
+
+
+@pytest.mark.parametrize("program, fault", FAULTS, ids=lambda one: getattr(one, "code", ""))
+def test_faulty_line_gives_what_code_with_its_misconception_gives(program, fault):
+    exercise, name = fault.told[1].split()
+    if exercise not in WHOLE or name == "ignored":  # a slip has no code, and code that forgets a result returns none
+        pytest.skip("its mistake has no code to compare with")
+    torch.manual_seed(0)
+    given = program.given() if program is which_line.HEADS or exercise == "3.3" else (*program.given()[:3], OPEN)
+    results = [WHOLE[exercise](form, *given) for form in EXERCISES[exercise].misconceptions[name].forms]
+    names = {"torch": torch, "math": math}
+    exec("\n".join(program.source(fault)), names)
+    ours = names["attend"](*given)
+    assert any(ours.shape == other.shape and torch.allclose(ours, other, atol=1e-5) for other in results)
+
+
+OPEN = torch.ones(2, 4, 5, dtype=torch.bool)
+
+
+def with_heads(split=split_heads, merge=merge_heads):
+    def attend(x, w_q, w_k, w_v, w_o, heads):
+        return merge(scaled_dot_product_attention(*(split(x @ w, heads) for w in (w_q, w_k, w_v)))[0]) @ w_o
+
+    return attend
+
+
+WHOLE = {  # exercise → attention as a whole, one part of which is an answer to that exercise
+    "2.1": lambda softmax, q, k, v, mask: softmax(q @ k.mT / math.sqrt(8)) @ v,
+    "2.2": lambda attention, q, k, v, mask: attention(q, k, v)[0],
+    "3.3": lambda softmax, q, k, v, mask: softmax(q @ k.mT / math.sqrt(8), mask) @ v,
+    "4.1": lambda split, *given: with_heads(split=split)(*given),
+    "4.2": lambda merge, *given: with_heads(merge=merge)(*given),
+    "4.3": lambda attention, *given: attention(*given),
+}

@@ -874,7 +874,7 @@ def edition(monkeypatch, tmp_path):
     return module
 
 
-def test_students_pull_without_notes_and_keep_their_work(edition, tmp_path, monkeypatch):
+def test_students_pull_and_keep_their_work(edition, tmp_path, monkeypatch):
     python = tmp_path / "a python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
@@ -899,15 +899,14 @@ def test_students_pull_without_notes_and_keep_their_work(edition, tmp_path, monk
     got = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file() and ".git/" not in str(path)}
     hidden = {name for name in got if name.startswith("my/.")}
     assert got - hidden == {"notebooks/01_by_hand.ipynb", "my/01_by_hand.ipynb", "img/masks.svg"}
-    assert '"speaker"' in (ROOT / "notebooks/01_by_hand.ipynb").read_text()
-    assert not any('"speaker"' in path.read_text() for path in home.rglob("*.ipynb"))
     mine, lesson = home / "my/01_by_hand.ipynb", edition.ROOT / "notebooks/01_by_hand.ipynb"
     mine.write_text(mine.read_text().replace("# 1. ", "# One. "))
     lesson.write_text(lesson.read_text().replace("import torch", "import  torch"))
     edition.write()
     git("pull", "-q", cwd=home)
     assert "# One. " in mine.read_text() and "import  torch" in mine.read_text()
-    assert all(path.read_bytes().isascii() for path in home.glob("notebooks/*")), "whatever the machine's encoding is"
+    pulled = [path.read_bytes() for path in (home / "notebooks").iterdir()]
+    assert pulled == [lesson.read_bytes()], "whatever the machine's encoding is"
     python.write_text("#!/bin/sh\nexit 1\n")
     git(*clone, str(tmp_path / "another home"))  # the course is there even where no copies can be made
 

@@ -117,8 +117,8 @@ def of_each(page, script):
 # ----------------------------------------------------------------------------------- it fits, is read, and is reached
 
 
-# What is wrong still: the line from W_k to W_q's neighbour, and a strip that takes nearly all of a phone on its side.
-KNOWN = {"between": {("learning", "linesRunThrough")}, "phone lying": {("induction", "heightChanges")}}
+# What is wrong still: of large matrices the strip takes nearly all of a phone on its side.
+KNOWN = {"phone lying": {("induction", "heightChanges")}}
 
 
 @pytest.mark.parametrize("size", SIZES)

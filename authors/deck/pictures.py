@@ -12,6 +12,10 @@ class Pictures:
         self.due = {cells[-1].id: (slide, cells) for slide, cells in pairs}
         self.steps, self.wide, self.narrow = {}, {}, {}
 
+    def made(self):
+        """What was made so far: each slide's steps, its drawing, and that for a phone or None."""
+        return self.steps, self.wide, self.narrow
+
     def __call__(self, cell, names):
         """When a cell has run: if it is the last of its slide, the picture is drawn."""
         slide, cells = self.due.get(cell.id, (None, []))

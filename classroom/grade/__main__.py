@@ -22,7 +22,9 @@ def main(argv):
     parser.add_argument("--out", help="where tables and pages go (default: the folder graded in it)")
     parser.add_argument("--roster", help="a CSV of the class: id, name, e-mail (default: roster.csv in the folder)")
     parser.add_argument("--points", help="a CSV of points: exercise, points (default: points.csv in the folder)")
-    parser.add_argument("--deadline", metavar="TIME", help="2026-05-03 23:59; for whom it is another: deadlines.csv")
+    parser.add_argument(
+        "--deadline", metavar="TIME", help="2026-05-03 23:59, with +02:00 or Europe/Berlin; for some: deadlines.csv"
+    )
     parser.add_argument(
         "--best", action="store_true", help="of several versions the best counts, not the newest in time"
     )

@@ -1,7 +1,9 @@
 """Judge one submission: each of its answers is run in a process of its own and compared here."""
 
+import ast
 import contextlib
 import copy
+import dataclasses
 import random
 import secrets
 import time
@@ -14,7 +16,7 @@ from workbench.exercises.engine.exercise import EXERCISES, find
 from .sandbox.protocol import Malformed, cleaned
 from .sandbox.remote import Connection, OverMemory, RemoteFunction, remote_class
 from .sandbox.traces import first_difference
-from .submissions.extract import OTHER_NAME, answer_in, course, exercises_in
+from .submissions.extract import OTHER_KINDS, OTHER_NAME, answer_in, course, exercises_in
 
 LIBRARYS = "librarys-own"
 RUN_ENDINGS = {  # why an answer is wrong that shows no misconception
@@ -23,6 +25,7 @@ RUN_ENDINGS = {  # why an answer is wrong that shows no misconception
     "returns-nothing": "It returns nothing",
     "cannot-be-run": "The cell cannot be run",
     "other-name": "Nothing is called what the exercise asks for",
+    "no-code-cell": "The answer stands in a Markdown or raw cell",
     "too-long": "It had not come back in time",
     "too-much-memory": "It used too much memory",
     "ended": "It ended its own process, or sent no answer",
@@ -65,19 +68,68 @@ def graded_answers(submission, host):
 
 
 def judge(answer, host):
-    """Run an answer in a process of its own and compare what it returns; returns a `GradedAnswer`."""
+    """Run an answer in a process of its own and compare what it returns; returns a `GradedAnswer`.
+
+    Of an answer that was written anew after it was checked, the later one counts if it is right, or else what `check`
+    was given and said.
+    """
+    result = _judge(answer, host)
+    if result.status != "correct" and answer.checked is not None:
+        result = _judge(answer.checked, host)
+        result.note = "; ".join(filter(None, [result.note, "a later version, below its check, is not right"]))
+    return result
+
+
+def _judge(answer, host):
     if answer.problem == "not handed in":
         return GradedAnswer(answer.exercise, "missing", note="")
     if answer.problem == OTHER_NAME:
         return _misnamed(answer)
+    if answer.problem in OTHER_KINDS.values():
+        return _never_run(answer)
     if answer.problem:
         return _unreadable(answer, answer.problem)
     if not answer.expressions:
         return _unattempted(answer)
+    result, library, calls = _judged(answer, host)
+    if not library:
+        return result
+    bare = dataclasses.replace(
+        answer, steps=[_without(step, number, calls) for number, step in enumerate(answer.steps)]
+    )
+    alone, still, _ = _judged(bare, host)  # as if what called the library were not there
+    if still or (alone.status, alone.misconception) != (result.status, result.misconception):
+        return _librarys(answer, library)
+    return alone
+
+
+def _judged(answer, host):
+    """(the `GradedAnswer`, the library's function that was called while the cells ran, from where) of an answer."""
     runner.LIMIT_S = host.limits.seconds
     with host.channel() as channel:
         connection = Connection(channel, host.limits.seconds, _memory_check(host))
         return _compare(answer, connection, host)
+
+
+def _without(step, number, calls):
+    """A step without the statements from which the library was called; calls are (number of a step, line)."""
+    file, source, is_own = step
+    lines = {line for place, line in calls if place == number}
+    if not lines:
+        return step
+    tree = ast.parse(source)
+    tree.body = [one for one in tree.body if lines.isdisjoint(range(one.lineno, one.end_lineno + 1))]
+    return [file, ast.unparse(tree), is_own]
+
+
+def _librarys(answer, function):
+    """What is said of an answer that does not stand without the library's own."""
+    message = (
+        f"This calls the library's own `{function}`, so that what it returns need not be yours: leave the call out, of "
+        "tests inside the function too."
+    )
+    note = f"the library's own {function}"
+    return GradedAnswer(answer.exercise, "wrong", LIBRARYS, message, code=answer.shown, note=note)
 
 
 def _memory_check(host, every=0.3):
@@ -112,6 +164,13 @@ def _misnamed(answer):
     return GradedAnswer(answer.exercise, "wrong", "other-name", message, code=answer.shown, note=note)
 
 
+def _never_run(answer):
+    names = " and ".join(f"`{name}`" for name in sorted(course().asked[answer.exercise].cell.binds))
+    message = f"{names} stands {answer.problem}, which is never run: make it a code cell and run `check`."
+    note = f"an answer {answer.problem}, which is never run: look at it"
+    return GradedAnswer(answer.exercise, "wrong", "no-code-cell", message, code=answer.shown, note=note)
+
+
 def ending_of(trouble):
     """The id in `RUN_ENDINGS` of a connection's trouble, "" if it had none."""
     begins = {"stopped after": "too-long", "used more than": "too-much-memory"}
@@ -120,30 +179,34 @@ def ending_of(trouble):
 
 def _compare(answer, connection, host):
     exercise = find(answer.exercise)
+    library, calls = "", []
     try:
         loaded, reader = connection.load(
             exercise=exercise.id,
             own=sorted(exercise.names_in_the_course()),
             without=bool(getattr(exercise, "without", ())),
-            lesson=answer.lesson,
-            cells=answer.cells,
+            steps=answer.steps,
             answer=answer.expressions,
         )
         failed = loaded.get("failed")
         if failed and loaded["parts"] == [["stub"]]:
-            return _unreadable(answer, cleaned(": ".join(map(str, failed)), 500))
+            return _unreadable(answer, cleaned(": ".join(map(str, failed)), 500)), "", []
         parts = [_part(i, description, connection, reader) for i, description in enumerate(loaded["parts"])]
         connection.library = loaded["library"] and cleaned(loaded["library"], 60)
+        library = loaded["called"] and cleaned(loaded["called"], 60)
+        calls = {(int(number), int(line)) for number, line in loaded["calls"]}
     except (RuntimeError, Malformed, KeyError, TypeError, ValueError, AttributeError):
-        return _unreadable(answer, connection.trouble or "its process sent no answer", connection.trouble)
+        return _unreadable(answer, connection.trouble or "its process sent no answer", connection.trouble), "", []
     connection.patience = 1.5 * host.limits.seconds + 5  # the judge's own clock comes first
     if all(part is Ellipsis or given for part, given in zip(parts, answer.given, strict=True)):
-        return _unattempted(answer)
+        return _unattempted(answer), "", []
     verdict = verdict_on(answer.exercise, *parts)
+    if connection.library:
+        return _librarys(answer, connection.library), "", []
     result = _graded(answer, verdict, connection, failed)
-    if verdict.shown_in is not None and not connection.library:
+    if verdict.shown_in is not None:
         result.difference = _first_difference(exercise, parts[0], verdict.shown_in)
-    return result
+    return result, library, calls
 
 
 def _first_difference(exercise, function, args):
@@ -175,14 +238,6 @@ def _graded(answer, verdict, connection, failed):
     note = connection.trouble
     if note:
         verdict.message = verdict.message.replace(f"raises `WorkerEnded: {note}`", f"did not come back: {note}")
-    if connection.library:
-        status, misconception = "wrong", LIBRARYS
-        message = (
-            f"This calls the library's own `{connection.library}`. Whatever it returns, it was not written by you: "
-            "leave it out, of tests inside the function too."
-        )
-        verdict.status, verdict.message, verdict.yours, verdict.right_parts = status, message, None, ""
-        note = f"the library's own {connection.library}"
     if status == "wrong" and not misconception:
         misconception = ending_of(connection.trouble) or ENDING_OF_OUTCOME.get(verdict.came_to, "")
     if failed and status != "correct":

@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import re
 from pathlib import Path
 
 
@@ -29,7 +30,9 @@ def table_in(path):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
-    separator = max(",;\t", key=text.partition("\n")[0].count)
+    told = re.match(r"sep=(.)\r?\n", text)  # Excel's own first line
+    text = text[told.end() :] if told else text
+    separator = told[1] if told else max(",;\t", key=re.sub(r'"[^"\n]*"', "", text).partition("\n")[0].count)
     try:
         return separator, list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:

@@ -2,6 +2,7 @@
 
 course.py hub deadline                           list them
 course.py hub deadline 03 "2026-12-01 23:59"     of the third notebook, for all; a day alone means its last minute
+course.py hub deadline 03 "2026-12-01 23:59 Europe/Berlin"      or +01:00; else by this machine's clock
 course.py hub deadline 03 2026-12-08 ID…         longer, for some
 course.py hub deadline 03 none [ID…]             take it back
 
@@ -14,10 +15,13 @@ import json
 import os
 import re
 import sys
+import zoneinfo
 
 import homes
 import roster
 import spawners
+
+from workbench.display.moments import shown
 
 FIELDS = ("notebook", "id", "deadline")
 TOLD = ".attention-deadlines.json"  # in a home: {notebook: deadline} of this student, for what stands by the button
@@ -41,15 +45,35 @@ def main(arguments):
     roster.write(sorted(rows, key=lambda row: (row["notebook"], row["id"])), roster.STATE / "deadlines.csv", FIELDS)
     for person in roster.students():
         tell(person["id"])
+    if deadline:
+        for id in ids or [""]:
+            print(in_words({"notebook": f"{int(number):02}", "id": id, "deadline": deadline}))
+        print(
+            "A deadline without a zone is by this machine's clock. Students see the zone, and their own time beside it."
+        )
+
+
+def in_words(row):
+    """A row of deadlines.csv as a line: notebook, until when with its zone, for whom."""
+    until = datetime.datetime.fromisoformat(row["deadline"])
+    return f"{row['notebook']}  {shown(until)}  {row['id'] or 'all'}"
 
 
 def read(text):
-    """A deadline as ISO, with this machine's distance from UTC."""
+    """A deadline as ISO with its distance from UTC; of this machine's zone where the text names none.
+
+    Ends the program for a text that names no time.
+    """
+    name = re.search(r" ([A-Za-z]\w*/[\w/+-]+|UTC)$", text)
+    plain = text[: name.start()] if name else text
     try:
-        moment = datetime.datetime.fromisoformat(text if re.search(r"\d:\d", text) else f"{text} 23:59")
-    except ValueError:
-        sys.exit(f'{text!r} is no deadline, as in "2026-12-01 23:59".')
-    return moment.astimezone().isoformat(timespec="minutes")
+        zone = zoneinfo.ZoneInfo(name[1]) if name else None
+        plain = re.sub(r" (?=[+-]\d\d)", "", plain)
+        moment = datetime.datetime.fromisoformat(plain if re.search(r"\d:\d", plain) else f"{plain} 23:59")
+    except (ValueError, zoneinfo.ZoneInfoNotFoundError):
+        sys.exit(f'{text!r} is no deadline, as in "2026-12-01 23:59" or "2026-12-01 23:59 Europe/Berlin".')
+    moment = moment.replace(tzinfo=zone) if zone else moment if moment.tzinfo else moment.astimezone()
+    return moment.isoformat(timespec="minutes")
 
 
 def kept():

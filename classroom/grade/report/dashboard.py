@@ -22,6 +22,7 @@ from workbench.display.show import count, marked
 from workbench.exercises.engine.exercise import EXERCISES
 
 from ...hall.link import PASSED_ON, own_addresses
+from ..sandbox.host import ROOT
 from .pages import escape, listing, page, slide
 from .report import PART_MISTAKES, kind_of, misconception_in_words
 
@@ -77,8 +78,8 @@ class Laptops:
         here = address or own_addresses()[0]
         bare = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
-        place = Path(__file__).with_name("laptops.py")
-        self.process = subprocess.Popen([sys.executable, "-I", place], env=bare, cwd=place.parent, **pipes)
+        command = [sys.executable, "-E", "-s", "-m", "classroom.grade.report.laptops"]
+        self.process = subprocess.Popen(command, env=bare, cwd=ROOT, **pipes)
         self.process.stdin.write(json.dumps({"address": here, "shared": shared}) + "\n")
         self.process.stdin.flush()
         begun = json.loads(self.process.stdout.readline())

@@ -1,9 +1,10 @@
 """Where the laptops of a class send what `check` says: a process of its own that knows nothing and keeps nothing.
 
-It is started by dashboard.py with `python -I`, without the environment; the first line of stdin is its settings, and it
-ends when stdin does. On stdout it tells its port and code, then a line for each verdict that came. It takes a join with
-the code and verdicts with the token that this gives, and gives nothing back: no name is sent, no table is served, and
-nobody's verdicts can be asked for. A laptop is known by a word that its learner sees too.
+It is started by dashboard.py with `python -E -s -m`, in the course's folder and without the environment; the first
+line of stdin is its settings, and it ends when stdin does. On stdout it tells its port and code, then a line for each
+verdict that came. It takes a join with the code and verdicts with the token that this gives, and gives nothing back: no
+name is sent, no table is served, and nobody's verdicts can be asked for. A laptop is known by a word that its learner
+sees too.
 """
 
 import json
@@ -13,11 +14,10 @@ import secrets
 import sys
 import threading
 import time
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "hall"))  # -I leaves it out; the same care is taken there
-import server as hall
 from tornado import httpserver, ioloop, web
+
+from classroom.hall import server as hall
 
 WORDS = """
 adder badger beaver bison crane dipper dolphin eagle falcon ferret finch gannet goose hare heron ibis jackdaw kestrel

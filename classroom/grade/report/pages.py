@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 
 from authors.pages.notes import slide_numbers
+from workbench.board import modules
 from workbench.display.colours import tokens
 from workbench.display.show import framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
@@ -22,6 +23,7 @@ from .points import number, total
 from .report import BLANK, ELSEWHERE, NOTHING, UNASSIGNED, UNREADABLE, kind_of, misconception_in_words
 
 STYLE = tokens() + (Path(__file__).parent / "pages.css").read_text(encoding="utf-8")
+OWN_TIMES = modules.script(Path(__file__).with_name("own_times.js"))
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
 BY_HAND = "✎"
 FOR_MOODLE = "feedback-moodle.zip"
@@ -34,7 +36,11 @@ def escape(text):
 
 
 def page(title, body, script=""):
-    """A whole page: nothing in it comes from elsewhere, and no script runs but the one that is given."""
+    """A whole page: nothing in it comes from elsewhere, and no script runs but the one that is given.
+
+    Where none is, a page with a moment in it has the one that puts the reader's own time beside that.
+    """
+    script = script or (OWN_TIMES if " (UTC" in body else "")
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

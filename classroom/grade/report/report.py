@@ -1,8 +1,9 @@
 """What came out of a grading: every student's results, points, and the tables that teachers import."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from workbench.display.moments import zone_of
 from workbench.display.show import count
 from workbench.exercises.clinic import judge_test
 from workbench.exercises.engine.exercise import EXERCISES
@@ -120,6 +121,8 @@ class Report:
             if some:
                 each = ", ".join(f"{some.count(state)} {IN_WORDS[state]}" for state in STATES if state in some)
                 yield f"{len(some)} {who}: {each}"
+        if self.deadlines.rows:
+            yield f"Times that name no zone are this machine's, {zone_of(datetime.now().astimezone())} today"
         if late:
             yield f"{late} handed in late, as the platform says"
             if self.late_rule.share:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from workbench.exercises.engine.watch import Failure
+
 from .gradients import connected, gradients, tensors_in
 from .protocol import Closed, Malformed, NotData, Reader, TimedOut, Writer, cleaned, settings_of
 from .traces import from_data
@@ -41,6 +43,7 @@ class Connection:
         self.patience = seconds  # how long a single answer may take
         self.library = None  # the library's own function that an answer called
         self.used = set()  # torch's functions that it called
+        self.failure = None  # where its last call raised
         self.trouble = ""  # why nothing more can be asked
         self._kept = 0
 
@@ -130,6 +133,7 @@ class Connection:
         """The value in an answer, or the error that the student's code raised; what it printed is printed here."""
         try:
             error = error_like(*answer["raised"]) if "raised" in answer else None
+            self.failure = _failure_in(answer)
             result = None if error else _local(reader.value(answer["result"]))
             self.used.update(str(name) for name in answer["used"])
             self.library = self.library or (answer["library"] and cleaned(answer["library"], 60))
@@ -169,6 +173,15 @@ def _change_module(module, data, reader):
         else:
             owner, _, last = name.rpartition(".")
             delattr(module.get_submodule(owner), last)
+
+
+def _failure_in(answer):
+    """Where a call raised, or None; the line is the student's, and shown."""
+    if "failure" not in answer:
+        return None
+    failure = Failure.from_data(answer["failure"])
+    failure.line, failure.operation = cleaned(failure.line, 200), cleaned(failure.operation, 60)
+    return failure
 
 
 def _local(value):
@@ -243,6 +256,11 @@ class RemoteFunction:
     def used(self):
         """The names of torch's functions that it has called so far."""
         return self.connection.used
+
+    @property
+    def failure(self):
+        """Where its last call raised, or None."""
+        return self.connection.failure
 
     def __call__(self, *args):
         args = [Callback(arg) if callable(arg) and settings_of_any(arg) is None else arg for arg in args]

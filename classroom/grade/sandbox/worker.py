@@ -7,10 +7,13 @@ to this module, to the files it can reach, it only changes what its own function
 leaves behind is ended with it. Where there is no fork, it serves one answer itself.
 """
 
+import ast
+import asyncio
 import builtins
 import contextlib
 import ctypes
 import gc
+import inspect
 import io
 import json
 import linecache
@@ -25,7 +28,6 @@ import threading
 import psutil
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 import attn_lib
 import workbench
@@ -38,12 +40,14 @@ from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.engine import watch
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names))  # which the lesson's cells call
+OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names, watch))  # the lesson's cells and we call it
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -55,6 +59,7 @@ class Session:
     def __init__(self, channel):
         self.channel = channel
         self.names = {"__name__": "__main__", "__builtins__": builtins}
+        self.names |= {"display": silent, "get_ipython": lambda: Jupyter(self.names)}
         self.parts, self.made, self.calls, self.dtype = [], [], {}, torch.float32
         self.watch = LibraryWatch()
 
@@ -69,20 +74,24 @@ class Session:
             self.channel.send(answer, writer.storages)
 
     def load(self, message, reader, writer):
-        """Run lines of the course, then the student's cells; returns a description of each part of the answer."""
+        """Run lines of the course and the student's cells, in order; returns a description of each part of the answer.
+
+        `calls` has [place among the steps, line] of what called the library's own answers meanwhile.
+        """
         self.watch.look_for(message["own"], message["without"])
         self.dtype = getattr(EXERCISES.get(message["exercise"]), "dtype", torch.float32)
-        failed = None
+        failed, watch = None, contextlib.nullcontext()
         with printed_to(io.StringIO()):
-            for file, source in message["lesson"]:
-                with contextlib.suppress(Exception):
-                    self._run(file, source)
-            with self.watch:
-                for file, source in message["cells"]:
-                    try:
+            for number, (file, source, is_own) in enumerate(message["steps"]):
+                self.watch.step = number, file, is_own
+                watch = self.watch if is_own else watch  # from then on a line of the lesson may call the student's
+                try:
+                    with watch:
                         self._run(file, source)
-                    except BaseException as error:
-                        failed = failed or what_was_raised(error)
+                except BaseException as error:
+                    failed = failed or (what_was_raised(error) if is_own else None)
+            self.watch.step = None
+            with self.watch:
                 for part in message["answer"]:
                     try:
                         self.parts.append(eval(compile(part, "<check>", "eval"), self.names))
@@ -90,11 +99,21 @@ class Session:
                         failed = failed or what_was_raised(error)
                         self.parts.append(...)
         described = [self._described(part, EXERCISES.get(message["exercise"]), writer) for part in self.parts]
-        return {"parts": described, "failed": failed, "library": self.watch.library}
+        return {
+            "parts": described,
+            "failed": failed,
+            "library": self.watch.library,
+            "calls": [list(place) for place in sorted(self.watch.calls)[:1000]],
+            "called": self.watch.called,
+        }
 
     def _run(self, file, source):
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-        exec(compile(source, file, "exec"), self.names)
+        code = compile(source, file, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(eval(code, self.names))
+        else:
+            exec(code, self.names)
 
     def _described(self, part, exercise, writer):
         if is_unattempted(part):
@@ -165,7 +184,7 @@ class Session:
                 result = work()
             answer = {"result": writer.value(result)}
         except BaseException as error:
-            answer = {"raised": what_was_raised(error)}
+            answer = {"raised": what_was_raised(error), "failure": self.watch.failure(error).as_data()}
         answer |= {"printed": out.getvalue()[:PRINTED], "used": sorted(self.watch.seen)[:1000]}
         return {**answer, "library": self.watch.library}
 
@@ -209,12 +228,33 @@ def printed_to(out):
         yield
 
 
-class LibraryWatch(TorchFunctionMode):
-    """Notes, while open, the first of the library's own answers that is called, and all of torch's functions."""
+class Jupyter:
+    """Stands for what `get_ipython()` returns in a notebook: it knows the names, and runs no magic."""
+
+    def __init__(self, names):
+        self.user_ns, self.push = names, names.update
+
+    def __getattr__(self, name):
+        return silent
+
+    def __str__(self):
+        return "<ipykernel.zmqshell.ZMQInteractiveShell>"
+
+
+class LibraryWatch(FailureWatch):
+    """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails.
+
+    While `step` is set, (number, file, whether it is the student's own), a call goes to `calls` with the line that it
+    came from, and its name to `called`: what a student compares the answer with is not yet the answer.
+    """
+
+    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 
     def __init__(self):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}
+        self.step, self.calls, self.called = None, set(), None
+        self._operations = Operations(self.seen)
 
     def look_for(self, own, counts):
         self.own, self.counts = set(own), counts
@@ -222,21 +262,41 @@ class LibraryWatch(TorchFunctionMode):
     def __enter__(self):
         sys.setprofile(self._on_call)
         threading.setprofile(self._on_call)
-        return super().__enter__() if self.counts else self
+        if self.counts:
+            self._operations.__enter__()
+        return super().__enter__()
 
     def __exit__(self, *error):
         sys.setprofile(None)
         threading.setprofile(None)
+        super().__exit__(*error)
         if self.counts:
-            super().__exit__(*error)
+            self._operations.__exit__(*error)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         self.seen.add(str(getattr(func, "__name__", ""))[:60])
-        return func(*args, **(kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs)
 
     def _on_call(self, frame, event, arg):
+        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
+            self.seen.add(arg.__name__)
         if event == "call" and self.library is None and self._is_own(frame.f_code):
-            self.library = frame.f_code.co_name
+            if self.step is None:
+                self.library = frame.f_code.co_name
+            else:
+                self._note(frame)
+
+    def _note(self, frame):
+        number, file, is_own = self.step
+        name, line = frame.f_code.co_name, 0
+        while frame is not None:
+            is_own = is_own or frame.f_code.co_filename.startswith("<cell")  # the lesson's line has called a student's
+            if frame.f_code.co_filename == file and frame.f_code.co_name == "<module>":
+                line = frame.f_lineno
+            frame = frame.f_back
+        if is_own:
+            self.calls.add((number, line))
+            self.called = self.called or name
 
     def _is_own(self, code):
         if code not in self._known:

@@ -19,13 +19,28 @@ COLUMNS = {  # what a column may be called, in Moodle's and Canvas's own exports
     "section": ("section",),
     "moodle": ("identifier",),
 }
-ELSEWHERE = {  # what Moodle calls them in German, French and Spanish
-    "id": ("id-nummer", "matrikelnummer", "numéro d'identification", "número de id"),
-    "name": ("vollständiger name", "nom complet", "nombre completo"),
-    "first": ("vorname", "prénom", "nombre"),
-    "last": ("nachname", "nom de famille", "nom", "apellido(s)", "apellidos"),
-    "email": ("e-mail-adresse", "adresse de courriel", "dirección de correo", "correo electrónico"),
-}
+ELSEWHERE = {  # what Moodle, other platforms and offices call them elsewhere
+    "id": (
+        "matrikelnummer", "matrikel-nr", "matrikel", "matr nr", "mat nr", "mtk nr", "id-nummer", "student number",
+        "student no", "registration number", "studentnummer", "numéro d'identification", "numéro étudiant",
+        "n° étudiant", "matricule", "matricola", "número de id", "número de matrícula", "nº de matrícula", "user name",
+        "login", "kennung", "benutzername",
+    ),
+    "name": (
+        "vollständiger name", "name vorname", "nachname vorname", "nom complet", "nombre completo", "nome completo",
+    ),
+    "first": (
+        "vorname", "vornamen", "forename", "given names", "prénom", "prénoms", "nombre", "nombres", "voornaam", "nome",
+    ),
+    "last": (
+        "nachname", "familienname", "zuname", "nom de famille", "nom", "apellido(s)", "cognome", "achternaam",
+        "apelido", "sobrenome",
+    ),
+    "email": (
+        "e-mail-adresse", "mailadresse", "mail address", "adresse de courriel", "courriel", "adresse e-mail",
+        "dirección de correo", "correo electrónico", "correo",
+    ),
+}  # fmt: skip
 COLUMNS = {part: (*names, *ELSEWHERE.get(part, ())) for part, names in COLUMNS.items()}
 WORKSHEET = {
     "moodle": "identifier",
@@ -98,7 +113,11 @@ def read_roster(path):
     columns, rows = rows_of(path)
     at = worksheet(columns, [list(row.values()) for row in rows] if len({*columns}) == len(columns) else [])
     is_canvas = "sis login id" in columns or ("student" in columns and "section" in columns)
-    place = {part: next((name for name in names if name in columns), None) for part, names in COLUMNS.items()}
+    called = {_squeezed(column): column for column in reversed(columns)}
+    place = {
+        part: next((called[_squeezed(name)] for name in names if _squeezed(name) in called), None)
+        for part, names in COLUMNS.items()
+    }
     if "grade" in at:  # in whatever language
         taken = columns[at["moodle"]]
         place = {part: name if name != taken else None for part, name in place.items()} | {"moodle": taken}
@@ -112,6 +131,8 @@ def read_roster(path):
     for row in rows:
         part = {key: row.get(name, "") if name else "" for key, name in place.items()}
         name = part["name"] or " ".join(filter(None, [part["first"], part["last"]]))
+        if part["name"] and part["first"] and not set(words_of(part["first"])) & set(words_of(name)):
+            name = f"{part['first']} {name}"  # where "Name" is the last name
         if is_canvas and (name.strip() in ("Points Possible", "Student, Test") or not any(part.values())):
             continue
         name = name or part["email"] or part["id"] or part["moodle"]
@@ -124,6 +145,11 @@ def read_roster(path):
     if not people:
         raise ValueError(f"{path} lists nobody")
     return people
+
+
+def _squeezed(head):
+    """A column's head without what people write differently: Matrikel-Nr., Matrikel Nr, matrikelnr."""
+    return "".join(words_of(head))
 
 
 def worksheet(heads, lines):

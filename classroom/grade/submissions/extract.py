@@ -1,12 +1,11 @@
-"""Which cells of a submission answer which exercise, and which lines of the course they stand on.
+"""Which cells of a submission answer which exercise, and what they stand on.
 
 An exercise is found by the names that its `check` asks for in the course's own notebook, or by the submission's own
-`check("3.2", …)`. Of the submission only the cells count that define these names, and what else of its own they use.
-The lesson's names come from the course's notebook, line by line as they are needed.
+`check("3.2", …)`. What runs is what these names stand on, in the order in which a kernel ran it: `needed.py`. The
+lesson's lines come from the course's notebook, also where the submission leaves them out.
 """
 
 import ast
-import builtins
 import functools
 import itertools
 import json
@@ -16,58 +15,65 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .jupyter_syntax import as_python
+from .names import Names
+from .needed import Step, Steps
+from .scripts import pieces_of, source_of
+
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CALLS = {"check", "hint", "solution", "progress", "predict", "blank"}  # what a notebook says, not what it computes
-BUILTIN = set(dir(builtins))
-DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 LONGEST = 60_000  # characters of a cell
 
 
 @dataclass
 class Cell:
-    """A code cell, or one statement of it, with the names that it binds, changes and uses."""
+    """A cell, or one statement of it; of a code cell with the names that it binds, changes and uses."""
 
     source: str
     id: str = ""
     exercise: str = ""  # in the course's notebooks: the exercise that is answered here
     place: int = 0  # its number among all code cells
+    kind: str = "code"  # or "markdown", "raw"
     tree: ast.Module | None = field(default=None, repr=False)
     error: str = ""  # why it cannot be read
 
     def __post_init__(self):
-        text = re.sub(r"(?m)^(\s*)[%!].*$", r"\1pass", self.source)  # magics and commands of the notebook
         try:
-            if len(text) > LONGEST:
+            if len(self.source) > LONGEST:
                 raise SyntaxError(f"more than {LONGEST} characters in one cell")
-            self.tree = ast.parse(text)
-            table = symtable.symtable(text, "cell", "exec")
+            self.text = as_python(self.source) if self.kind == "code" else ""
+            self.tree = ast.parse(self.text)
+            self.names = Names(self.tree, symtable.symtable(self.text, "cell", "exec"))
         except SyntaxError as error:
             where = f" in line {error.lineno}" if error.lineno else ""
             self.error = f"{type(error).__name__}{where}: {error.msg}"
         except (ValueError, RecursionError, MemoryError) as error:
             self.error = f"{type(error).__name__}: {error}"
         if self.error:
-            self.tree, self.binds, self.changes, self.uses, self.code = None, set(), set(), set(), ""
-            return
-        self.binds, self.changes = (
-            (set().union(*names) for names in zip(*map(bound_by, self.tree.body), strict=True))
-            if self.tree.body
-            else (set(), set())
-        )
-        self.uses = used_in(table) - BUILTIN
-        self.code = text if not any(map(_is_call, self.tree.body)) else _without_calls(self.tree, text)
+            self.text, self.tree = "", ast.Module([], [])
+            self.names = Names(self.tree, symtable.symtable("", "cell", "exec"))
+
+    @property
+    def binds(self):
+        """The names that running it binds, or calling its functions."""
+        return self.names.binds | self.names.global_later
+
+    @functools.cached_property
+    def code(self):
+        """What of it is run: all but what a notebook says."""
+        return self.text if not any(map(_is_call, self.tree.body)) else _without_calls(self.tree, self.text)
 
     @functools.cached_property
     def checks(self):
         """(id, arguments) of each `check` in it."""
-        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)] if self.tree else ()
+        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
         checks = [call.args for call in calls if _name_of(call.func) == "check" and call.args]
         return [(getattr(first, "value", None), rest) for first, *rest in checks]
 
     @functools.cached_property
     def dump(self):
-        """The syntax tree as text, equal for equal code whatever its layout; None if it cannot be parsed."""
-        return ast.dump(self.tree) if self.tree else None
+        """The syntax tree as text, equal for equal code whatever its layout; None if there is none."""
+        return ast.dump(self.tree) if self.tree.body else None
 
 
 def _name_of(node):
@@ -100,44 +106,6 @@ def _lines_of(statement):
     return range(statement.lineno, statement.end_lineno + 1)
 
 
-def bound_by(statement):
-    """Return the names that a top-level statement binds, and those of which it sets an attribute or an item."""
-    if isinstance(statement, DEFINITION):
-        return {statement.name}, set()
-    names, changed = set(), set()
-    for node in _outside_definitions(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            names.add(node.id)
-        elif isinstance(node, DEFINITION):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            while isinstance(node, ast.Subscript | ast.Attribute):
-                node = node.value
-            changed |= {node.id} if isinstance(node, ast.Name) else set()
-    return names, changed
-
-
-def _outside_definitions(node):
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, DEFINITION):
-            yield child
-        elif not isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            yield from _outside_definitions(child)
-
-
-def used_in(table):
-    """Return the global names that a piece of code reads, in its inner functions too."""
-    used = set()
-    for symbol in table.get_symbols():
-        outside = table.get_type() == "module" or symbol.is_global()
-        if outside and symbol.is_referenced():
-            used.add(symbol.get_name())
-    return used.union(*map(used_in, table.get_children()))
-
-
 # ------------------------------------------------------------------------------------------------------- the course
 
 
@@ -152,12 +120,14 @@ class Asked:
 
 
 class Course:
-    """The course's notebooks: which exercises they ask for, and which lines define the names these use."""
+    """The course's notebooks: which exercises they ask for, and the steps that their cells are made of."""
 
     def __init__(self, folder=NOTEBOOKS):
-        self.asked, self._lines = {}, {}
+        self.asked, self._steps = {}, {}
         paths = sorted(Path(folder).glob("[0-9]*.ipynb"))
-        self._cells = {path.stem: read_cells(path.read_text(encoding="utf-8")) for path in paths}
+        cells = {path.stem: read_cells(path.read_text(encoding="utf-8")) for path in paths}
+        self.texts = {cell.source.strip() for one in cells.values() for cell in one if cell.kind != "code"}
+        self._cells = {name: [cell for cell in one if cell.kind == "code"] for name, one in cells.items()}
         for name, cells in self._cells.items():
             for before, cell in itertools.pairwise(cells):
                 if id := before.exercise:
@@ -166,47 +136,47 @@ class Course:
         asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
         names = Counter(name for _, name in asking)
         self.shared = {name for name, notebooks in names.items() if notebooks > 1}  # in several: they tell nothing
-        self.dumps = {cell.dump for cells in self._cells.values() for cell in cells}
+        self.unanswered = {cell.dump for cells in self._cells.values() for cell in cells if cell.exercise}
+        self._by_dump = {cell.dump: (name, cell) for name, cells in self._cells.items() for cell in cells}
+        self.dumps = set(self._by_dump) - {None}
 
-    def binds(self, name, asked):
-        return self._last(name, asked.notebook, asked.cell.place) is not None
-
-    def lines_for(self, names, asked):
-        """Return [file, source] of each line of the notebook that these names depend on, in order."""
-        needed, open_ = {}, [(name, asked.cell.place) for name in names]
-        while open_:
-            name, before = open_.pop()
-            line = self._last(name, asked.notebook, before)
-            if line is not None and id(line) not in needed:
-                needed[id(line)] = line
-                open_ += [(other, line.place + 1) for other in line.uses]
-        order = self._lines_of(asked.notebook)
-        chosen = sorted(needed.values(), key=lambda line: next(i for i, other in enumerate(order) if other is line))
-        return [[f"<notebook {asked.notebook} {line.place}>", line.code] for line in chosen]
-
-    def _lines_of(self, notebook):
-        """The statements of a notebook outside its exercises; taken apart only when a submission needs them."""
-        if notebook not in self._lines:
+    def steps(self, notebook):
+        """{number of a cell outside the exercises: its steps}, made when a submission needs them."""
+        if notebook not in self._steps:
             cells = [cell for cell in self._cells[notebook] if not cell.exercise]
-            self._lines[notebook] = [line for cell in cells for line in lines_of(cell)]
-        return self._lines[notebook]
+            self._steps[notebook] = {cell.place: _steps_of(cell, f"<notebook {notebook} {{}}>") for cell in cells}
+        return self._steps[notebook]
 
-    def _last(self, name, notebook, before):
-        """Return the last line above a place that binds a name, or else the first below it."""
-        binding = [line for line in self._lines_of(notebook) if name in line.binds]
-        above = [line for line in binding if line.place < before]
-        return above[-1] if above else binding[0] if binding else None
+    def steps_like(self, cell, notebook):
+        """The steps of the course's own cell that a submission's cell is, of this notebook if it has such a one."""
+        same = (one for one in self._cells[notebook] if one.dump == cell.dump)
+        home, one = notebook, next(same, None)
+        if one is None:
+            home, one = self._by_dump[cell.dump]
+        return home == notebook and one.place, self.steps(home).get(one.place, [])
+
+    def edited(self, cell, notebook):
+        """Whether a submission's cell is one of the notebook's, outside the exercises, that was changed."""
+        return any(one.id == cell.id and one.id and not one.exercise for one in self._cells[notebook])
+
+
+def _steps_of(cell, file, is_own=False):
+    steps = []
+    for line in lines_of(cell):
+        is_import = isinstance(line.tree.body[0], ast.Import | ast.ImportFrom)
+        steps.append(Step(file.format(line.place), line.code, line.names, is_own, is_import))
+    return steps
 
 
 def lines_of(cell):
     """Yield each statement of a cell as a `Cell`; an import yields one for each name."""
-    for statement in cell.tree.body if cell.tree else ():
+    for statement in cell.tree.body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
                 one = type(statement)(**{**dict(ast.iter_fields(statement)), "names": [alias]})
                 yield Cell(ast.unparse(one), cell.id, cell.exercise, cell.place)
         else:
-            yield Cell(ast.get_source_segment(cell.source, statement), cell.id, cell.exercise, cell.place)
+            yield Cell(source_of(statement, cell.text), cell.id, cell.exercise, cell.place)
 
 
 @functools.cache
@@ -218,19 +188,23 @@ def course():
 
 
 def read_cells(text):
-    """Return the code cells of a notebook of any format; raises ValueError for anything else."""
+    """Return the cells of a notebook of any format; raises ValueError for anything else."""
     try:
         notebook = json.loads(text)
         sheets = notebook.get("worksheets") or [notebook]
-        raw = [cell for sheet in sheets for cell in sheet["cells"] if cell["cell_type"] == "code"]
-        cells = []
-        for cell in raw:
-            source = cell.get("source", cell.get("input", ""))
-            exercise = cell.get("metadata", {}).get("exercise", "")
-            cells.append(("".join(source), str(cell.get("id", "")), str(exercise)))
+        cells, place = [], 0
+        for cell in (cell for sheet in sheets for cell in sheet["cells"]):
+            source, kind = "".join(cell.get("source", cell.get("input", ""))), cell["cell_type"]
+            metadata = cell.get("metadata", {})
+            is_ours = "new_version_of" in metadata.get("course", {})  # `copies` set it beside the learner's own
+            kind = kind if kind in ("code", "markdown", "raw") else "raw"
+            if kind == "code" or not is_ours:
+                id, exercise = str(cell.get("id", "")), str(metadata.get("exercise", ""))
+                cells.append(Cell(source, id, exercise, place, kind))
+            place += kind == "code"
+        return cells
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("it is not a notebook") from error
-    return [Cell(source, id, exercise, place) for place, (source, id, exercise) in enumerate(cells)]
 
 
 def headings(text):
@@ -243,20 +217,12 @@ def headings(text):
 
 
 def split_script(text):
-    """The cells of a .py: between the marks of an export, or its top-level statements."""
-    marks = re.compile(r"(?m)^# (?:%%|In\s?\[).*$")
-    if marks.search(text):
-        pieces = marks.split(text)
-    else:
-        whole = Cell(text)
-        if whole.tree is None:
-            pieces = re.split(r"(?m)^(?=\S)(?<=\n)", text)
-        else:
-            pieces = [ast.get_source_segment(whole.source, statement) for statement in whole.tree.body]
-    return [Cell(piece.strip("\n"), place=place) for place, piece in enumerate(pieces) if piece and piece.strip()]
+    """The cells of a .py, as an editor or a notebook's export has written it."""
+    return [Cell(piece, place=place) for place, piece in enumerate(pieces_of(text))]
 
 
 OTHER_NAME = "under another name"
+OTHER_KINDS = {"markdown": "in a Markdown cell", "raw": "in a raw cell"}
 
 
 @dataclass
@@ -264,22 +230,33 @@ class Answer:
     """A submission's answer to one exercise: the code to run, and the code to show."""
 
     exercise: str
-    lesson: list = field(default_factory=list)  # [file, source] of the course
-    cells: list = field(default_factory=list)  # [file, source] of the submission
+    steps: list = field(default_factory=list)  # [file, source, whether it is the submission's own], in order
     expressions: list = field(default_factory=list)  # what check is given
     given: list = field(default_factory=list)  # for each part whether the course itself answers it
     shown: str = ""  # the submission's own source
-    problem: str = ""  # why there is none: "not handed in", `OTHER_NAME`, "SyntaxError in line 2: …"
+    problem: str = ""  # why there is none: "not handed in", `OTHER_NAME`, of `OTHER_KINDS`, "SyntaxError in line 2: …"
+    checked: object = None  # the `Answer` that its last `check` saw, where the answer was written anew below that
 
 
 def answer_in(cells, id, of=None):
-    """Return the `Answer` to an exercise that a submission's cells hold."""
+    """Return the `Answer` to an exercise that a submission's cells hold: the last one, with the last checked one."""
+    answer, last = _answer_in(cells, id, of)
+    checks = [cell.place for cell in cells if cell.place < last and any(other == id for other, _ in cell.checks)]
+    if checks:
+        checked, _ = _answer_in([cell for cell in cells if cell.place <= checks[-1]], id, of)
+        answer.checked = checked if checked.expressions else None
+    return answer
+
+
+def _answer_in(cells, id, of=None):
+    """(the `Answer` that cells hold, the place of its last cell, -1 for none)."""
     of = of or course()
     asked = of.asked[id]
+    code = [cell for cell in cells if cell.kind == "code"]
     expressions = asked.names
-    own = _expressions_checked(cells, id)
-    broken = [cell for cell in cells if cell.error and _is_about(cell, asked)]
-    theirs = [cell for cell in cells if cell.dump not in of.dumps]  # the rest is the course's own
+    own = _expressions_checked(code, id)
+    broken = [cell for cell in code if cell.error and _is_about(cell, asked)]
+    theirs = [cell for cell in code if cell.dump not in of.dumps]  # the rest is the course's own
     names = _names_in(expressions) & asked.cell.binds  # the others are the lesson's
     defining = _defining(theirs, names)
     if not defining and own and own != expressions:  # under a name of their own
@@ -287,24 +264,55 @@ def answer_in(cells, id, of=None):
         names = _names_in(own) - asked.cell.binds
         defining = _defining(theirs, names)
     elif not defining:
-        left_open = _defining(cells, names)
+        left_open = _defining(code, names)
         if broken and not (left_open and left_open[-1].place > broken[-1].place):
-            return Answer(id, shown=broken[-1].source, problem=broken[-1].error)
-        written = [cell for cell in theirs if cell.id and cell.id == asked.cell.id and cell.tree and cell.tree.body]
+            return Answer(id, shown=broken[-1].source, problem=broken[-1].error), broken[-1].place
+        written = [cell for cell in theirs if cell.id and cell.id == asked.cell.id and cell.tree.body]
         if written and not left_open:
-            return Answer(id, shown=written[-1].source, problem=OTHER_NAME)
-        return Answer(id, problem="" if left_open else "not handed in")
-    chosen = _with_helpers(defining, theirs, asked, of)
-    uses = _names_in(expressions).union(*(cell.uses for cell in chosen))
-    bound = set().union(*(cell.binds for cell in chosen))
-    return Answer(
+            return Answer(id, shown=written[-1].source, problem=OTHER_NAME), -1
+        for cell in cells:
+            if cell.kind != "code" and _answer_inside(cell, asked, of):
+                return Answer(id, shown=cell.source, problem=OTHER_KINDS[cell.kind]), -1
+        return Answer(id, problem="" if left_open else "not handed in"), -1
+    answer = Answer(
         id,
-        lesson=of.lines_for(sorted(uses - bound), asked),
-        cells=[[f"<cell {cell.place + 1}>", cell.code] for cell in chosen],
+        steps=[[step.file, step.code, step.is_own] for step in _needed(code, defining, expressions, asked, of)],
         expressions=expressions,
         given=[text in asked.names and not _names_in([text]) & asked.cell.binds for text in expressions],
         shown="\n\n".join(cell.source for cell in defining) or f"check({id!r}, {', '.join(expressions)})",
     )
+    return answer, defining[-1].place if defining else -1
+
+
+def _needed(cells, defining, expressions, asked, of):
+    """The steps that an answer stands on where it is checked: below its last `check`, or else at the end.
+
+    A check above the answer's last cell says nothing of that.
+    """
+    of_lesson, present, steps, point, chosen = of.steps(asked.notebook), set(), [], None, []
+    wanted = {id(cell) for cell in defining}
+    last = defining[-1].place if defining else -1
+    for cell in cells:
+        if cell.dump in of.unanswered:
+            pass
+        elif cell.dump in of.dumps:
+            place, its_steps = of.steps_like(cell, asked.notebook)
+            present.add(place)
+            steps += its_steps
+        elif cell.dump is not None and of.edited(cell, asked.notebook) and id(cell) not in wanted:
+            steps += _steps_of(cell, f"<cell {cell.place + 1}>", is_own=True)
+        elif cell.dump is not None:
+            chosen += [len(steps)] if id(cell) in wanted else []
+            is_import = all(isinstance(one, ast.Import | ast.ImportFrom) for one in cell.tree.body)
+            steps.append(Step(f"<cell {cell.place + 1}>", cell.code, cell.names, True, is_import))
+        if cell.place >= last and any(id == asked.id for id, _ in cell.checks):
+            point = len(steps)
+    left_out = {place: its_steps for place, its_steps in of_lesson.items() if place not in present}
+    above = [step for place, its_steps in left_out.items() if place < asked.cell.place for step in its_steps]
+    below = [step for place, its_steps in left_out.items() if place > asked.cell.place for step in its_steps]
+    point = len(above) + (len(steps) if point is None else point)
+    chosen = [len(above) + number for number in chosen]
+    return Steps([*above, *steps, *below]).needed_for(_names_in(expressions), chosen, point)
 
 
 def _expressions_checked(cells, id):
@@ -329,33 +337,26 @@ def _is_about(cell, asked):
     )
 
 
-def _with_helpers(defining, cells, asked, of):
-    """The cells, and those of the submission's own cells that they need and the lesson does not have, in its order."""
-    chosen = {id(cell): cell for cell in defining}
-    open_ = list(defining)
-    while open_:
-        cell = open_.pop()
-        for name in cell.uses - set().union(*(c.binds for c in chosen.values())):
-            if of.binds(name, asked):
-                continue
-            helpers = [other for other in cells if name in other.binds][-1:]
-            helpers += [other for other in cells if name in other.changes] if helpers else []
-            for helper in helpers:
-                if id(helper) not in chosen:
-                    chosen[id(helper)] = helper
-                    open_.append(helper)
-    return sorted(chosen.values(), key=lambda cell: cell.place)
+def _answer_inside(cell, asked, of):
+    """Whether a cell that is no code holds an answer that was meant to be run."""
+    if cell.source.strip() in of.texts:
+        return False
+    fenced = re.findall(r"(?ms)^ *(?:```+|~~~+)[^\n]*\n(.*?)^ *(?:```+|~~~+)", cell.source)
+    insides = (Cell(text) for text in fenced or [cell.source])
+    return any(inside.binds & asked.cell.binds and inside.dump not in of.dumps for inside in insides)
 
 
-def _names(cell, asked):
+def _names(cell, asked, of):
     """Whether a cell defines what an exercise asks for, or would if it could be read."""
+    if cell.kind != "code":
+        return _answer_inside(cell, asked, of)
     return cell.binds & asked.cell.binds or (cell.error and _is_about(cell, asked))
 
 
 def exercises_in(cells, file_name="", heads=(), of=None):
     """The ids of all exercises of the notebooks that a submission holds anything of."""
     of = of or course()
-    named = [id for id, asked in of.asked.items() if any(_names(cell, asked) for cell in cells)]
+    named = [id for id, asked in of.asked.items() if any(_names(cell, asked, of) for cell in cells)]
     numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks if id in of.asked}
     numbers |= {id.split(".")[0] for id in named if of.asked[id].cell.binds - of.shared}
     if not numbers:

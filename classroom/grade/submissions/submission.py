@@ -12,11 +12,11 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from workbench.display.moments import shown
 from workbench.display.show import count
 
 from .class_list import composed
 from .extract import Cell, answer_in, course, exercises_in, headings, read_cells, split_script
-from .moments import shown
 
 LARGEST = 32 << 20  # bytes of one file
 FILES_IN_ZIP = 500
@@ -92,9 +92,9 @@ class Submission:
         size = "" if self.size is None else f" of {count(self.size, 'byte')}"
         if self.came:
             return f"{self.name}{size}, which came on {shown(self.came)}"
-        moment = datetime.datetime(*self.modified[1:]) if self.modified[1:] else None
+        moment = datetime.datetime(*self.modified[1:]) if self.modified[1:] else None  # a .zip names no zone
         if self.modified and moment is None:
-            moment = datetime.datetime.fromtimestamp(self.modified[0])
+            moment = datetime.datetime.fromtimestamp(self.modified[0]).astimezone()
         return f"{self.name}{size}" + (f", dated {shown(moment)}" if moment else "")
 
     def answered(self, number):
@@ -352,8 +352,12 @@ def _versions(student, number, files, is_late):
 
 
 def cells_as_data(submission):
-    return [[cell.source, cell.id] for cell in submission.cells]
+    return [[cell.source, cell.id, cell.kind] for cell in submission.cells]
 
 
 def cells_from_data(data):
-    return [Cell(source, id, place=place) for place, (source, id) in enumerate(data)]
+    cells, place = [], 0
+    for source, id, kind in data:
+        cells.append(Cell(source, id, place=place, kind=kind))
+        place += kind == "code"
+    return cells

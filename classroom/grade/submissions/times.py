@@ -6,8 +6,10 @@ A file's own date is never asked: students set it, and a .zip has none that says
 import datetime
 from dataclasses import dataclass
 
+from workbench.display.moments import shown
+
 from ..tables import rows_of
-from .moments import moment, shown
+from .moments import moment
 from .owners import plain_path, said_of
 
 TIMES_FILE, DEADLINES_FILE = "times.csv", "deadlines.csv"
@@ -143,6 +145,6 @@ def _table(path, *needed):
 
 def _said(where, text, last_minute=""):
     """The moment that a text names; a day alone is meant until its last minute, where one is given."""
-    if found := moment(text) or (last_minute and moment(f"{text} {last_minute}")):
+    if found := moment(text, last_minute):
         return found
-    raise ValueError(f"{where}: {text!r} is no time, as in 2026-05-03 23:59")
+    raise ValueError(f"{where}: {text!r} is no time, as in 2026-05-03 23:59 or 2026-05-03 23:59 Europe/Berlin")

@@ -26,6 +26,10 @@ from classroom.grade.submissions.submission import Owner, Submission
         ('Student,ID,Section\n"Lovelace, Ada",31,A\n', [Person("Lovelace, Ada", "", "", "31", "A")]),
         ("id\tname\n7\tŠárka Lovelacé\n", [Person("Šárka Lovelacé", "7")]),
         ("id;name;\n7;L, A, t, h, e, f, i, r, s, t\n;;a note\n", [Person("L, A, t, h, e, f, i, r, s, t", "7")]),
+        ("sep=;\nName;Vorname;Matrikel-Nr.\nLovelace;Ada;7\n", [Person("Ada Lovelace", "7")]),
+        ('"Name, Vorname";Matr.-Nr.\n"Lovelace, Ada";7\n', [Person("Lovelace, Ada", "7")]),
+        ("N° étudiant;Nom;Prénom\n7;Lovelace;Ada\n", [Person("Ada Lovelace", "7")]),
+        ("Name,First name,ID\nAda Lovelace,Ada,7\n", [Person("Ada Lovelace", "7")]),
         ("id,mail\n7,ada@x.org\n8,\n", [Person("ada@x.org", "7", "ada@x.org"), Person("8", "8")]),
     ],
 )

@@ -24,8 +24,8 @@ def looked(host, source):
     """What `look`, a function of a submission, returns."""
     with host.channel() as channel:
         connection = Connection(channel, 100)
-        what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
-        connection.load(**what, cells=[["<cell>", source]], answer=["look"])
+        what = {"exercise": "3.2", "own": [], "without": False}
+        connection.load(**what, steps=[["<cell>", source, True]], answer=["look"])
         return RemoteFunction(connection, 0)()
 
 
@@ -153,8 +153,8 @@ def look():
 def test_memory_of_all_processes_of_an_answer_is_added_up(host):
     with host.channel() as channel:
         connection = Connection(channel, 100)
-        what = {"exercise": "3.2", "own": [], "without": False, "lesson": []}
-        connection.load(**what, cells=[["<cell>", HOLDING]], answer=["look"])
+        what = {"exercise": "3.2", "own": [], "without": False}
+        connection.load(**what, steps=[["<cell>", HOLDING, True]], answer=["look"])
         before = host.memory() >> 20
         RemoteFunction(connection, 0)()
         assert before < 20 and 60 <= (host.memory() >> 20) < 60 + 20

@@ -4,6 +4,7 @@ submissions/ holds submissions as students made them, honest, broken and hostile
 come of it.
 """
 
+import linecache
 from pathlib import Path
 
 import nbformat
@@ -19,6 +20,7 @@ from classroom.grade.sandbox import traces
 from classroom.grade.sandbox.host import Limits
 from classroom.grade.sandbox.remote import Connection, RemoteFunction
 from classroom.grade.submissions.extract import Cell, answer_in, course, exercises_in, read_cells, split_script
+from workbench.exercises.api import verdict_on
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
 
@@ -110,6 +112,33 @@ def test_wrong_answer_comes_with_the_line_that_causes_it(host, id, source, said)
     assert found.status == "wrong" and said in found.difference and bool(said) == bool(found.difference)
 
 
+FAILING = {  # that raises, and where check and grade have to see the same
+    "2.2": "def my_attention(q, k, v):\n    return torch.softmax(q @ k.T / 2, -1) @ v, 0",
+    "5.2": "def my_load_from_torch(ours, theirs):\n    ours.q_proj.weight.data.copy_(theirs.in_proj_weight)",
+    "3.3": "def my_masked_softmax(scores, mask):\n    return torch.softmax(scores & mask, -1)",
+    "2.1": "def my_softmax(scores):\n    return torch.special.softmax(scores, -1)",
+    "7.1": "def my_softmax_backward(weights, grad_weights):\n"
+    "    s = weights.clamp(min=1e-30).log()\n    return torch.func.vjp(lambda s: s.softmax(-1), s)[1](grad_weights)[0]",
+}
+
+
+@pytest.mark.parametrize("id", FAILING)
+def test_what_runs_and_where_it_fails_is_seen_as_in_a_notebook(host, id):
+    notebook = {"torch": torch}
+    exec(compile(FAILING[id], "<notebook>", "exec"), notebook)
+    linecache.cache["<notebook>"] = 0, None, FAILING[id].splitlines(keepends=True), "<notebook>"
+    (answer,) = (value for name, value in notebook.items() if name.startswith("my_"))
+    there, here = judged(host, id, f"import torch\n{FAILING[id]}"), verdict_on(id, answer)
+    assert (there.status, there.message) == (here.status, here.message)
+    assert here.misconception in (None, there.misconception)
+
+
+def test_forged_failure_leaves_the_verdict_as_it_is(host):
+    lies = "import workbench.exercises.engine.watch as w\nw.Failure.as_data = lambda self: [1, 2, [3], 'yes']\n"
+    failing = f"{lies}def my_causal_mask(q, k):\n    raise NotImplementedError"
+    assert judged(host, "3.2", failing).status in ("wrong", "unattempted")
+
+
 def test_forged_trace_leaves_the_verdict_as_it_is(host):
     lies = "from classroom.grade.sandbox import traces\ntraces.as_data = lambda run: [1, [[2, [], {}]]]\n"
     found = judged(host, "3.2", f"{lies}{TOP_LEFT}")
@@ -136,6 +165,22 @@ def test_call_of_the_library_is_named_and_its_result_not_shown(host):
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 
+def test_comparing_an_answer_with_the_library_costs_nothing(host):
+    compares = "import attn_lib\nassert torch.equal(my_causal_mask(2, 3), attn_lib.causal_mask(2, 3))"
+    assert judged(host, "3.2", f"{RIGHT}\n{compares}").status == "correct"
+    assert judged(host, "3.2", f"{TOP_LEFT}\n{compares}").misconception == "top-left"
+    table = "import attn_lib\ntable = []\nassert not table.append(attn_lib.causal_mask(64, 64))"
+    taken = f"{table}\ndef my_causal_mask(q, k):\n    return table[0][64 - q :, 64 - k :]"
+    assert judged(host, "3.2", taken).misconception == "librarys-own"
+
+
+def test_right_answer_counts_whether_it_was_checked_or_written_last(host):
+    check = "check('3.2', my_causal_mask)"
+    for cells in ((RIGHT, check, TOP_LEFT), (TOP_LEFT, check, RIGHT), (RIGHT, check, "my_causal_mask = None")):
+        assert judged(host, "3.2", *cells).status == "correct", cells
+    assert judged(host, "3.2", RIGHT, TOP_LEFT, check).misconception == "top-left"
+
+
 def test_unchanged_patient_is_no_attempt(host):
     stub = f"{course().asked['6.5'].cell.source}\nnotes = 'later'"
     assert judged(host, "6.5", stub).status == "unattempted"
@@ -159,8 +204,8 @@ def test_answer_runs_as_in_a_notebook_with_the_judges_randomness(host):
 
 
 def load(connection, cell, name, **more):
-    what = {"exercise": "3.2", "own": [], "without": False, "lesson": [], **more}
-    return connection.load(**what, cells=[["<cell>", cell]], answer=[name])
+    what = {"exercise": "3.2", "own": [], "without": False, **more}
+    return connection.load(**what, steps=[["<cell>", cell, True]], answer=[name])
 
 
 def test_gradients_asked_by_the_judge_do_not_count_as_used(host):

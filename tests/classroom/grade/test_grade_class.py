@@ -349,13 +349,30 @@ def test_names_zipped_on_a_mac_are_read(quick, tmp_path):
 @pytest.mark.parametrize(
     ("came", "late"),
     [('"Sunday, 3 May 2026, 11:59 PM"', ""), ('"Sonntag, 3. Mai 2026, 23:59"', ""),
-     ('"Monday, 4 May 2026, 12:01 AM"', "2 minutes after the deadline, 3 May 2026, 23:59")],
+     ('"Monday, 4 May 2026, 12:01 AM"', "2 minutes after the deadline, 3 May 2026, 23:59 (")],
 )  # fmt: skip
 def test_moodles_worksheet_says_when_work_came(quick, tmp_path, heads, line, came, late):
     put(tmp_path, "Participant_1001_assignsubmission_file_/01.py")
     (tmp_path / "roster.csv").write_text(f"{heads}\n{line.format(came)}\n", encoding="utf-8")
     quick(tmp_path, "--deadline", "2026-05-03")
-    assert [*column(tmp_path / "graded/handed-in.csv", "late", of="student").values()] == [late]
+    (said,) = column(tmp_path / "graded/handed-in.csv", "late", of="student").values()
+    assert said.startswith(late) and bool(said) == bool(late)
+
+
+def test_deadline_has_its_zone_and_the_readers_own_time(quick, tmp_path, browser, capsys):
+    for name in ("ada", "bob"):
+        put(tmp_path, f"{name}.py")
+    (tmp_path / "times.csv").write_text("path,time\nada.py,2026-05-03T23:59+02:00\nbob.py,2026-05-03T22:50+01:00\n")
+    assert quick(tmp_path, "--deadline", "2026-05-03 23:58 Europe/Berlin") == 0
+    assert "Times that name no zone are this machine's, UTC" in capsys.readouterr().out
+    (page,) = (tmp_path / "graded/feedback").glob("ada-*.html")
+    context = browser.new_context(timezone_id="America/New_York")
+    tab = context.new_page()
+    tab.goto(page.as_uri())
+    text = tab.inner_text("main")
+    context.close()
+    assert "1 minute after the deadline, 3 May 2026, 23:58 (UTC+2" in text and "17:58" in text
+    assert column(tmp_path / "graded/handed-in.csv", "late", of="student")["bob"] == ""
 
 
 def test_moved_deadline_takes_nothing_off_any_more(quick, tmp_path):

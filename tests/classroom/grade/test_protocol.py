@@ -322,8 +322,8 @@ def test_first_library_function_called_is_reported():
     code += "    anonymous.compiled('def attention(): ...', '<mine>')\n"  # which is offered
     code += "    if library:\n        attn_lib.causal_mask(2, 2), attn_lib.padding_mask([1])"
     session = worker.Session(None)
-    what = {"exercise": "3.2", "own": ["causal_mask", "padding_mask"], "without": True, "lesson": []}
-    session.load({**what, "cells": [["<cell>", code]], "answer": ["f"]}, Reader([]), Writer())
+    what = {"exercise": "3.2", "own": ["causal_mask", "padding_mask"], "without": True}
+    session.load({**what, "steps": [["<cell>", code, True]], "answer": ["f"]}, Reader([]), Writer())
 
     def called(library):
         call = {"part": 0, "object": None, "keep": None, "seed": 0, "args": [library]}

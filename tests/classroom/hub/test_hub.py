@@ -991,7 +991,9 @@ def test_students_see_their_own_deadline_and_nobody_elses(class_of, capsys):
     _, homes = class_of
     deadlines, told = load("deadlines"), lambda id: json.loads((homes[id] / deadlines.TOLD).read_text())
     deadlines.main(["03", "2026-12-01 18:00"])
+    assert "18:00 (UTC" in capsys.readouterr().out, "the teacher is told the zone"
     deadlines.main(["3", "2026-12-08", "王小明"])
+    assert deadlines.read("2026-12-08 23:59 America/New_York") == "2026-12-08T23:59-05:00"
     capsys.readouterr()
     deadlines.main([])
     assert [line.split()[::2] for line in capsys.readouterr().out.splitlines()] == [["03", "all"], ["03", "王小明"]]

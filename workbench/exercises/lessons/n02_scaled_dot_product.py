@@ -360,6 +360,7 @@ def d_not_root(q, k, v):
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(-2)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(0)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(1)), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(k.size(1)), v),
     ],
 )
 def wrong_size_in_root(q, k, v):
@@ -686,6 +687,16 @@ def one_length_for_all(q, k, v, temperature):
     """
     q_length, k_length = (x.norm(dim=(-2, -1), keepdim=True) for x in (q, k))
     return _attended(q / q_length, k / k_length, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def lengths_without_their_axis(q, k, v, temperature):
+    """The lengths have lost their axis.
+
+    `norm(dim=-1)` makes one number of each row, so the lengths of the queries are no column any more, and do not fit
+    beside the scores. With `keepdim=True` they do: divide each query and each key before their product.
+    """
+    return _attended(q, k, v, q.norm(dim=-1) * k.norm(dim=-1) * temperature)
 
 
 @cosine.misconception(reread="02#text-40")

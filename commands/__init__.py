@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from .setting_up import PYTHON, ROOT, run, set_up
+from .setting_up import PYTHON, ROOT, configure_jupyterlab, run, set_up
 
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -78,6 +78,7 @@ def lab(options, rest):
     if options.fresh and not names_a_notebook(rest):
         sys.exit("Which one? python course.py lab --fresh 03 begins your copy of the third notebook again.")
     notebook, rest = split_notebook(rest)
+    configure_jupyterlab()  # it may have changed since .venv was set up
     if options.edit:
         return jupyterlab(notebook, "notebooks", rest)
     make_copies("--fresh", notebook.stem) if options.fresh else make_copies()

@@ -387,7 +387,8 @@ export class Code extends Head {
     this.runs = button("▶", act, "attn-run");
     this.runs.title = "Run (Shift+Enter)";
     this.runs.setAttribute("aria-label", "Run this cell");
-    this.place(made("div", {}, this.runs), made("div", {}, this.sleeper(act), this.status));
+    const isMine = ["line", "exercise"].includes(part.kind); // what stands below it runs it
+    this.place(isMine ? null : made("div", {}, this.runs), made("div", {}, this.sleeper(act), this.status));
   }
 }
 

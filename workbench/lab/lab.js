@@ -56,6 +56,9 @@ function activate(app, tracker, { shell, restorer }, tools) {
   tracker.currentChanged.connect((_, panel) => side.show(panel));
   tracker.forEach(meet);
   commands(app, tracker, lessons);
+  const shows = (isByKeys) => () => document.body.classList.toggle("attn-keys", isByKeys); // where keys go
+  window.addEventListener("keydown", shows(true), true);
+  window.addEventListener("pointerdown", shows(false), true);
 }
 
 const COMMAND_MODE = ".attn-lesson .jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) .jp-Cell";
@@ -80,7 +83,7 @@ function commands(app, tracker, lessons) {
   add("below", "Lesson: the cell below", () => here().step(1), ["ArrowDown", "J"], [cell("")]);
   add("above", "Lesson: the cell above", () => here().step(-1), ["ArrowUp", "K"], [cell("")]);
   add("past", "Lesson: past what is folded", () => here().step(1), ["Shift Enter"], [opened]);
-  add("present", "Lesson: present", () => here()?.present(), ["Accel Shift ."], ["body"]);
+  add("present", "Lesson: present", () => here()?.present(), ["Accel Shift ."], [".attn-lesson", ".attn-side"]);
   add("larger", "Lesson: larger", () => here().zoom(1));
   add("smaller", "Lesson: smaller", () => here().zoom(-1));
 }

@@ -17,7 +17,8 @@ export function present({ panel, app, tools }) {
   document.body.classList.toggle("attn-presenting", begins);
   panel.node.style.setProperty("--zoom", begins ? HALL : 1);
   if (begins) {
-    before = { left: shell.leftCollapsed === false, right: shell.rightCollapsed === false, mode: shell.mode };
+    const bars = ["left", "right"].filter((side) => shell.isSideTabBarVisible?.(side));
+    before = { left: shell.leftCollapsed === false, right: shell.rightCollapsed === false, mode: shell.mode, bars };
     shell.collapseLeft?.();
     shell.collapseRight?.();
     if (shell.mode) shell.mode = "single-document";
@@ -25,8 +26,9 @@ export function present({ panel, app, tools }) {
     if (before.mode) shell.mode = before.mode;
     if (before.left) shell.expandLeft?.();
     if (before.right) shell.expandRight?.();
-    before = null;
   }
+  for (const side of before.bars) shell.toggleSideTabBarVisibility?.(side);
+  if (!begins) before = null;
   // bars are folded away by the style sheet: JupyterLab has to measure again
   tools.MessageLoop?.postMessage(shell, tools.Widget.Msg.FitRequest);
   panel.content.activate();

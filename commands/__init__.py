@@ -156,6 +156,7 @@ def handbook(options, rest):
 
 def hub(options, rest):
     """Serve a class with JupyterHub, end it, keep its roster, fetch what was handed in. Needs root and node."""
+    configure_jupyterlab()
     return run([PYTHON, ROOT / "deploy/cli.py", *rest], check=False, cwd=None)
 
 

@@ -186,15 +186,15 @@ def configure_jupyterlab(folder=VENV):
     put_lab(folder / "share/jupyter/labextensions")
 
 
-KERNELS = '''\
+KERNELS = """\
 import os
 
 if os.path.exists(".copy.json"):  # in the folder of a learner's copies
     c.InteractiveShellApp.extensions = ["workbench.missing"]
-'''
+"""
 
 
-# ------------------------------------------------------------------------------------- JupyterLab's extension: workbench/lab
+# -------------------------------------------------------------------------- JupyterLab's extension: workbench/lab
 
 MODULES = ["lab/*.js", "questions/form.js", "board/page/elements.js", "board/page/keys.js"]
 FACES = {  # file → what @font-face says of it

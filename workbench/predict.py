@@ -31,8 +31,9 @@ def predict(question, guess, truth=..., /, **slips):
     far a number may be off. truth is a number, a word, a shape or a tensor; guess is the same, however it is written.
     Each of slips is a name in that record and what a learner guesses who makes that slip. Without a truth, the record
     has both, as that of a lesson's opening question.
-    In a learner's copy a guess that is missing is asked for by a form, where it is answered. Until something that can be
-    read has been entered there, now or in an earlier kernel, `NotYet` is raised, which shows one line and stops Run All.
+    In a learner's copy a guess that is missing is asked for by a form, where it is answered. Until something that can
+    be read has been entered there, now or in an earlier kernel, `NotYet` is raised, which shows one line and stops
+    Run All.
     """
     if truth is ...:
         truth, slips = questions.told(question)

@@ -1,5 +1,7 @@
 // For a hall: a lesson half as large again, and nothing but the lesson on the screen; and back.
 
+import { button } from "./made.js";
+
 const STEPS = [0.9, 1, 1.15, 1.3, 1.5, 1.75, 2];
 const HALL = 1.5;
 
@@ -10,6 +12,7 @@ export function zoomed(node, by) {
 }
 
 let before = null; // how JupyterLab was
+let leave = null; // the button that brings it back, for whoever does not know the keys
 
 export function present({ panel, app, tools }) {
   const { shell } = app;
@@ -27,6 +30,9 @@ export function present({ panel, app, tools }) {
     if (before.left) shell.expandLeft?.();
     if (before.right) shell.expandRight?.();
   }
+  leave?.remove();
+  leave = begins ? button("Leave", () => present({ panel, app, tools }), "attn-leave") : null;
+  if (leave) panel.node.append(leave);
   for (const side of before.bars) shell.toggleSideTabBarVisibility?.(side);
   if (!begins) before = null;
   // bars are folded away by the style sheet: JupyterLab has to measure again

@@ -15,7 +15,9 @@ LONGEST, MOST = 2000, 20  # characters of an entry, entries of a question
 
 
 class GuessForm(anywidget.AnyWidget):
-    """Asks question, in these words or its own; judge(text) says what stands in the page after an entry, and nothing of the truth is sent before.
+    """Asks question, in these words or its own; judge(text) says what stands in the page after an entry.
+
+    Nothing of the truth is sent before.
 
     A page has buttons where one of few words is asked for, a choice for each of several, otherwise a line. What was
     entered is kept beside the copies, so that it stands there again when the cell is run in another kernel.

@@ -1,6 +1,5 @@
 """In a real JupyterLab: what only JupyterLab could spoil. A hand on a board alone is in test_board_editing.py."""
 
-import shutil
 from contextlib import suppress
 
 import nbformat
@@ -8,10 +7,8 @@ import pytest
 import torch
 from board_actions import cell, changed, focused, press, see, see_results, start_again
 from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
-from playwright.sync_api import expect
 
 from attn_lib.examples import W_q, W_v, X
-from workbench import copies
 
 TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
 STORY = "A sentence of your own"
@@ -51,9 +48,6 @@ def boards(browser, tmp_path_factory):
     notebook, lesson = nbformat.read(path, 4), nbformat.read(ROOT / "notebooks/01_by_hand.ipynb", 4)
     (notebook.cells[1].outputs,) = (cell.outputs for cell in lesson.cells if cell.source == "by_hand_board()")
     nbformat.write(notebook, path)
-    (folder / "notebooks").mkdir()
-    shutil.copy2(ROOT / "notebooks/03_masking.ipynb", folder / "notebooks")
-    copies.bring_up_to_date(folder)
     with jupyterlab(folder) as address:
         page = Lab(browser, address, "boards.ipynb")
         page.before_it_was_run = page.page.locator(".jp-OutputArea", has=page.page.get_by_role("table")).inner_text()
@@ -227,44 +221,3 @@ def test_after_a_restart_a_board_says_python_was_not_told(boards, by_hand):
     see_results(by_hand, X=changed(X, 1, 1, 3.0))
     boards.page.clock.fast_forward(4000)  # ms that a kernel may take to answer
     see(by_hand, "Python has not been told")
-
-
-ACTIVE = "[...document.querySelectorAll('.jp-Notebook .jp-Cell')].findIndex(cell => cell.matches('.jp-mod-active'))"
-
-
-def test_a_copy_opens_saved_and_arrows_stop_at_folded_cells(boards, browser):
-    copy = Lab(browser, boards.address, "my/03_masking.ipynb")
-    assert copy.page.locator(".jp-mod-dirty").count() == 0
-    copy.page.keyboard.press("Escape")
-    folded = copy.page.locator(".jp-Cell", has=copy.page.locator(".jp-InputPlaceholder"))
-    assert folded.count()
-    for key, way in (("ArrowDown", 1), ("k", -1)):
-        for _ in range(20):
-            before = copy.page.evaluate(ACTIVE)
-            copy.page.keyboard.press(key)
-            copy.page.wait_for_function(f"{ACTIVE} === {before + way}")
-    copy.close()
-
-
-def test_a_question_is_answered_in_its_form_and_keys_go_on(boards, browser):
-    """The code that answers stays folded."""
-    copy = Lab(browser, boards.address, "my/03_masking.ipynb")
-    page, form = copy.page, copy.page.locator(".attn-guess")
-    question = page.locator(".jp-CodeCell", has_text="A question. Run this cell").first
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
-    form.get_by_label("Your guess").click()
-    expect(form).to_have_count(1)  # Run All stopped there
-    page.keyboard.type("dunno")
-    page.keyboard.press("Enter")
-    expect(form).to_contain_text("could not be read")
-    form.get_by_label("Your guess").fill("10")
-    page.keyboard.press("Enter")
-    expect(form).to_contain_text("✓ Right.")
-    assert "predict(" not in question.inner_text()
-    expect(question.get_by_text("Your guess first")).to_be_hidden()
-    expect(question).to_be_focused()  # from where keys go on
-    page.keyboard.press("Shift+Enter")
-    expect(question.locator(".jp-OutputArea-output[data-mime-type*=error]")).to_have_count(0)
-    expect(form).to_contain_text("✓ Right.")  # as it was kept
-    copy.close()

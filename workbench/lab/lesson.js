@@ -6,21 +6,12 @@
 
 import { Bar } from "./bar.js";
 import { ALONE, described, exampleIn } from "./cells.js";
+import { named } from "./ears.js";
 import { Code, End, Exercise, Fold, Hint, Line, Question, Told } from "./heads.js";
 import { Place } from "./place.js";
 import { present, zoomed } from "./present.js";
 import { storeOf } from "./store.js";
 
-const NAMES = {
-  question: "A question",
-  line: "Your line",
-  filled: "Compares your line with the course's",
-  answer: "Belongs to the answer, folded",
-  exercise: "An exercise, your code",
-  check: "The check of the exercise",
-  hint: "A hint",
-  imports: "What is imported, folded",
-};
 const QUIETLY = { silent: true, store_history: false };
 
 /** What is known of Python, shared by all views of one notebook. */
@@ -55,6 +46,7 @@ export class Lesson {
     this.runs.views.add(this);
     this.store = storeOf(panel.context.path);
     this.heads = new Map(); // id → what stands at a cell
+    this.names = new Map(); // cell → what ends its being named
     panel.addClass("attn-lesson");
     this.bar = new Bar(tools, () => this.stop());
     panel.contentHeader?.addWidget(this.bar.widget);
@@ -86,9 +78,9 @@ export class Lesson {
     for (const head of [...this.heads.values(), this.end]) head?.remove();
     if (this.panel.isDisposed) return;
     this.bar.widget.dispose();
+    for (const unname of this.names.values()) unname();
     this.panel.removeClass("attn-lesson");
-    for (const { cell, kind } of this.parts) {
-      if (NAMES[kind]) cell.node.removeAttribute("aria-label");
+    for (const { cell } of this.parts) {
       for (const name of [...cell.node.classList].filter((one) => one.startsWith("attn-"))) cell.removeClass(name);
     }
   }
@@ -114,7 +106,7 @@ export class Lesson {
     this.parts.forEach((part, k) => {
       part.cell = cells[k];
       if (part.kind) part.cell.addClass(`attn-${part.kind}`);
-      if (NAMES[part.kind]) part.cell.node.setAttribute("aria-label", NAMES[part.kind]);
+      if (!this.names.has(part.cell)) this.names.set(part.cell, named(part.cell, part.kind));
       part.cell.toggleClass("attn-long", part.isLong);
       part.cell.toggleClass("attn-second", Boolean(part.second));
       const head = this.heads.get(part.id);

@@ -96,8 +96,8 @@ export class LessonsSide {
       this.tool("A+", "Larger", "larger"),
       this.tool("Present", "Nothing but the lesson, and larger (Ctrl+Shift+.)", "present"),
     );
-    const footer = made("footer", {}, ...(onwards ? [onwards] : []), all, tools);
-    const header = made("header", {}, made("h2", {}, lesson.heading), this.count);
+    const footer = made("div", { className: "attn-onwards" }, ...(onwards ? [onwards] : []), all, tools);
+    const header = made("div", { className: "attn-where" }, made("h2", {}, lesson.heading), this.count);
     this.node.replaceChildren(header, nav, footer);
   }
 

@@ -270,7 +270,8 @@ export class Line extends Head {
   async showMe() {
     const model = this.mine.cell.model.sharedModel;
     model.setSource(model.getSource().replace("...", '"show"'));
-    await this.act();
+    if (await this.act()) this.cell.inputHidden = false; // many an answer is better read as a line than as its numbers
+    this.refreshFold();
   }
   refresh() {
     super.refresh();

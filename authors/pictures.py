@@ -1,7 +1,8 @@
 """Takes README's pictures from the real thing: `python -m authors.pictures`, or only those named behind it.
 
-Site and deck are built, JupyterLab is started, a class of twelve is graded and a cell is run; a browser then does what a
-person would, and its window is kept. Look at every picture afterwards. Needs Chromium, and bubblewrap for the class's answers.
+Site and deck are built, JupyterLab is started, a class of twelve is graded and a cell is run; a browser then does
+what a person would, and its window is kept. Look at every picture afterwards. Needs Chromium, and bubblewrap for the
+class's answers.
 """
 
 import io

@@ -2,10 +2,12 @@
 // folds code away, and what a board says that has no Python behind it.
 
 import { Asked, readForm } from "./asked.js";
+import { TOLD_HOW } from "./cells.js";
 import { button, made } from "./made.js";
 
 const FAILED = "This did not run through; what Python said stands below.";
 const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then answer again.";
+const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
 const WIDGET = "application/vnd.jupyter.widget-view+json";
 
@@ -42,8 +44,13 @@ class Head {
   }
   /** What happens or stops here; while something runs, with a button that ends it. */
   say = (words, isRunning = false) => {
-    this.words.textContent = words;
-    this.ends.hidden = !isRunning;
+    this.show = () => {
+      this.soon = clearTimeout(this.soon);
+      this.words.textContent = words;
+      this.ends.hidden = !isRunning;
+    };
+    if (isRunning && this.ends.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
+    else this.show();
   };
   get outputs() {
     const { outputs } = this.cell.model;
@@ -105,6 +112,7 @@ class Head {
     this.set("asleep", isWidget && !this.isLive && !isWaiting);
     this.set("known", this.lesson.runs.isKnown);
     this.set("failed", this.hasFailed);
+    this.set("told-how", TOLD_HOW.test(this.source));
   }
 }
 

@@ -65,7 +65,12 @@ export class Lesson {
       [session.connectionStatusChanged, (_, status) => status === "connected" && this.ask()],
     ];
     for (const [signal, act] of pairs) signal.connect(act);
-    this.unlisten = () => pairs.map(([signal, act]) => signal.disconnect(act));
+    const look = () => document.visibilityState === "visible" && this.ask();
+    document.addEventListener("visibilitychange", look);
+    this.unlisten = () => {
+      for (const [signal, act] of pairs) signal.disconnect(act);
+      document.removeEventListener("visibilitychange", look);
+    };
   }
 
   /** The page is JupyterLab's again. */
@@ -203,13 +208,14 @@ export class Lesson {
   async ask() {
     const known = await this.asked();
     if (!known || this.isLeft) return;
-    const wasKnown = this.runs.isKnown;
+    const { isKnown: wasKnown, ran: before } = this.runs;
     Object.assign(this.runs, {
       ran: new Set(known.ran),
       course: new Set(known.course),
       kept: known.kept,
       isKnown: true,
     });
+    if (wasKnown && before.size !== this.runs.ran.size) this.refreshAll(); // another page was at work
     if (wasKnown) return;
     for (const head of this.heads.values()) head.remember?.();
     this.warmUp();
@@ -278,6 +284,7 @@ export class Lesson {
 
   /** Run what is due above, if this needs it, and then this; the part that stopped it, or null. */
   runTo(target, how = {}) {
+    how.say?.("Waiting for Python …", true);
     return this.runs.inTurn(() => this.runNow(target, how));
   }
 

@@ -20,7 +20,7 @@ python course.py grade FOLDER         judge hand-ins: verdicts, points, a page f
 python course.py exam                 write an exam in versions, its key, and question banks for Moodle and Canvas
 python course.py worksheet 01         write a lesson's numbers for a pencil, with the key on pages of its own
 python course.py handbook             write one page for a module handbook: goals, hours, exams, plans
-python course.py hub                  serve a class with JupyterHub, see deploy/README.md; needs root and node
+python course.py hub                  serve a class with JupyterHub, see classroom/hub/README.md; needs root and node
 python course.py hub collect 03       fetch what the class handed in of the third notebook, ready for grade;
                                       hub return 03 puts the pages that came of it into the students' files
 

@@ -6,7 +6,7 @@ import torch
 
 from .checks import check_cache, check_count
 from .functional import scaled_dot_product_attention, share_heads
-from .masks import causal_mask, window_mask
+from .masks import window_mask
 from .position import rotary
 
 
@@ -43,7 +43,7 @@ def cached_attention(query, key, value, cache=None, *, window=None, rope=False):
         key = torch.cat([cache.keys, key], dim=-2)
         value = torch.cat([cache.values, value], dim=-2)
     n_new, n_keys, groups = query.size(-2), key.size(-2), query.size(-3) // key.size(-3)
-    mask = causal_mask(n_new, n_keys) if window is None else window_mask(n_new, n_keys, window)
+    mask = window_mask(n_new, n_keys, window or n_keys + 1, device=query.device)  # without a window all keys count
     output, _ = scaled_dot_product_attention(query, share_heads(key, groups), share_heads(value, groups), mask)
     gone = 0 if window is None else max(0, n_keys - window + 1)  # the next brings its own key
     return output, Cache(key[..., gone:, :], value[..., gone:, :], seen + n_new)

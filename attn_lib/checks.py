@@ -1,4 +1,7 @@
-"""Argument checks: every one raises an error that names the argument and both numbers, or returns nothing."""
+"""Argument checks: every one raises an error that names the argument and both numbers, or returns nothing.
+
+What a tensor holds is looked at on the processor alone: a graphics card would have to be waited for in each call.
+"""
 
 import math
 from numbers import Integral
@@ -123,7 +126,7 @@ def check_grad_output(query, value, grad_output):
 
 
 def check_lengths(lengths, max_len):
-    """lengths (batch,) of whole numbers within 0..max_len, or only from 0 up where max_len is None."""
+    """lengths (batch,) of whole numbers; on the processor within 0..max_len, or from 0 up where max_len is None."""
     if lengths.ndim != 1:
         raise ValueError(f"lengths must be (batch,), one number for each sequence, got shape {tuple(lengths.shape)}")
     if lengths.numel() and (lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool):
@@ -131,7 +134,7 @@ def check_lengths(lengths, max_len):
     if max_len is not None:
         check_count("max_len", max_len, least=0)
         max_len = int(max_len)
-    for index, length in enumerate(lengths.tolist()):
+    for index, length in enumerate(lengths.tolist() if lengths.is_cpu else ()):
         if length < 0 or (max_len is not None and length > max_len):
             raise ValueError(f"lengths[{index}]={length} is outside 0..max_len={max_len}")
 
@@ -197,7 +200,7 @@ def check_rotary(x):
 
 
 def check_seen(weights, tokens):
-    """Weights (batch, heads, n, n) of sequences (batch, n) in which some token stands twice."""
+    """Weights (batch, heads, n, n) of sequences (batch, n); on the processor some token must stand twice."""
     check_floating("weights", weights)
     check_tensor("tokens", tokens)
     if tokens.dtype not in WHOLE:
@@ -207,7 +210,7 @@ def check_seen(weights, tokens):
     wanted = (weights.size(0), weights.size(-1))
     if tuple(tokens.shape) != wanted:
         raise ValueError(f"tokens has shape {tuple(tokens.shape)}, weights belong to tokens of shape {wanted}")
-    if not (tokens[:, :, None] == tokens[:, None, :]).tril(-1).any():
+    if tokens.is_cpu and not (tokens[:, :, None] == tokens[:, None, :]).tril(-1).any():
         raise ValueError("tokens hold none that stands twice in a sequence: there is no copy to look behind")
 
 
@@ -258,7 +261,7 @@ def check_logits(logits, tokens):
 
 
 def check_tokens(tokens, vocabulary, length, seen=0):
-    """Tokens (batch, n) below vocabulary, of a text that is not longer than length with what was seen before them."""
+    """Tokens (batch, n) of a text not longer than length with what was seen before; on the processor all known."""
     check_tensor("tokens", tokens)
     if tokens.dtype not in WHOLE:
         raise TypeError(f"tokens must hold whole numbers, got {tokens.dtype}")
@@ -266,6 +269,8 @@ def check_tokens(tokens, vocabulary, length, seen=0):
         raise ValueError(f"tokens must be (batch, n) with at least one token, got shape {tuple(tokens.shape)}")
     if seen + tokens.size(1) > length:
         raise ValueError(f"a text of {seen + tokens.size(1)} tokens has no place in a model of length={length}")
+    if not tokens.is_cpu:
+        return
     low, high = tokens.aminmax()
     if low < 0 or high >= vocabulary:
         raise ValueError(f"tokens hold {int(low if low < 0 else high)}, the vocabulary has 0 to {vocabulary - 1}")

@@ -22,12 +22,13 @@ def attention_with_weights(query, key, value, mask=None, *, is_causal=False, dro
     Raises: as `scaled_dot_product_attention`.
     """
     if is_causal:
-        mask = causal_mask(query.size(-2), key.size(-2)).to(query.device)
+        mask = causal_mask(query.size(-2), key.size(-2), device=query.device)
+    may_be_dead = not is_causal or query.size(-2) > key.size(-2)  # else each query sees a key, and nobody need look
     few = query.shape[:-1].numel() * key.size(-2) < FAST_PATH_MIN_WEIGHTS
     if few or dropout_p or torch.compiler.is_compiling():  # a compiler sees to its memory itself
         return scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout_p)
     scores = (query / math.sqrt(query.size(-1))) @ key.transpose(-2, -1)  # (batch, heads, n_queries, n_keys)
-    weights = _MaskedSoftmaxInPlace.apply(scores, mask)
+    weights = _MaskedSoftmaxInPlace.apply(scores, mask, may_be_dead)
     return weights @ value, weights
 
 
@@ -38,7 +39,7 @@ def attention_without_weights(query, key, value, mask=None, *, is_causal=False, 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
     """
     if is_causal and query.size(-2) != key.size(-2):  # PyTorch's own triangle starts at the top left
-        mask, is_causal = causal_mask(query.size(-2), key.size(-2)).to(query.device), False
+        mask, is_causal = causal_mask(query.size(-2), key.size(-2), device=query.device), False
     return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout_p, is_causal=is_causal)
 
 
@@ -46,13 +47,18 @@ class _MaskedSoftmaxInPlace(torch.autograd.Function):
     """`masked_softmax` that overwrites its scores; a masked weight is 0, so softmax's own derivative is its too."""
 
     @staticmethod
-    def forward(scores, mask):
+    def forward(scores, mask, may_be_dead):
         if mask is None:
+            return torch.softmax(scores, dim=-1, out=scores)
+        if not may_be_dead:
+            torch.where(mask, scores, scores.new_full((), -math.inf), out=scores)
             return torch.softmax(scores, dim=-1, out=scores)
         dead = ~mask.any(dim=-1, keepdim=True)
         fill = torch.where(dead, 0.0, -math.inf).to(scores.dtype)
         torch.softmax(torch.where(mask, scores, fill, out=scores), dim=-1, out=scores)
-        return scores.masked_fill_(dead, 0.0) if dead.any() else scores
+        if scores.is_cpu and not dead.any():  # a graphics card would have to be waited for
+            return scores
+        return scores.masked_fill_(dead, 0.0)
 
     @staticmethod
     def setup_context(ctx, inputs, weights):
@@ -62,4 +68,4 @@ class _MaskedSoftmaxInPlace(torch.autograd.Function):
     @staticmethod
     def backward(ctx, of_weights):
         (weights,) = ctx.saved_tensors
-        return torch._softmax_backward_data(of_weights, weights, -1, weights.dtype), None
+        return torch._softmax_backward_data(of_weights, weights, -1, weights.dtype), None, None

@@ -57,7 +57,8 @@ class GPT(nn.Module):
 
     Shapes: tokens (batch, n) of whole numbers below vocabulary, n up to length; returns logits (batch, n, vocabulary)
     and a list of weights (batch, heads, n, n), one for each block; options as in `Block`.
-    Raises: TypeError or ValueError, naming both numbers, for tokens that it does not know or has no place for.
+    Raises: TypeError or ValueError, naming both numbers, for tokens that it does not know or has no place for; on a
+    graphics card, which would have to be waited for, tokens that it does not know are left to `nn.Embedding`.
     Source: Radford et al. 2019, Language Models are Unsupervised Multitask Learners; its places are learned too.
     """
 

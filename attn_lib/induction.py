@@ -12,14 +12,15 @@ def induction_score(weights, tokens):
 
     Shapes: weights (batch, heads, n, n), causal; tokens (batch, n) of whole numbers; returns (heads,), each from 0 to
     1: of every query whose token stood before, the weight on all places right behind such a copy, on average.
-    Raises: TypeError for dtypes, ValueError for shapes that do not fit, and if no token stands twice in a sequence.
+    Raises: TypeError for dtypes, ValueError for shapes that do not fit, and if no token stands twice in a sequence:
+    on a graphics card, which would have to be waited for, the scores are nan then.
     Source: Olsson et al. 2022, In-context Learning and Induction Heads, https://arxiv.org/abs/2209.11895.
     """
     check_seen(weights, tokens)
     copies = (tokens[:, :, None] == tokens[:, None, :]).tril(-1)  # (batch, n, n): an earlier copy of mine
     behind = F.pad(copies[..., :-1], (1, 0))  # (batch, n, n): the place right behind it
     shares = (weights * behind[:, None]).sum(dim=-1)  # (batch, heads, n)
-    return shares.movedim(1, 0)[:, behind.any(dim=-1)].mean(dim=-1)  # (heads,)
+    return shares.sum(dim=(0, 2)) / behind.any(dim=-1).sum()  # (heads,), on average over those who have a copy
 
 
 def without_head(attention, head):

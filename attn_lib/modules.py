@@ -11,9 +11,10 @@ from .functional import merge_heads, scaled_dot_product_attention, split_heads
 def _dtype_of(projection):
     """What a module's inputs must be, or None where autocast or another kind of layer sees to that."""
     weight = getattr(projection, "weight", None)
-    if not isinstance(weight, torch.Tensor) or torch.is_autocast_enabled(weight.device.type):
+    if not isinstance(weight, torch.Tensor):
         return None
-    return weight.dtype
+    kind = weight.device.type  # `meta` knows no autocast
+    return None if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind) else weight.dtype
 
 
 class AttentionHead(nn.Module):
@@ -133,9 +134,9 @@ class MultiHeadAttention(nn.Module):
         if theirs.bias_k is not None or theirs.add_zero_attn:
             raise ValueError("add_bias_kv=True and add_zero_attn=True have no counterpart in this module")
         bias = theirs.in_proj_bias is not None
-        ours = cls(
-            theirs.embed_dim, theirs.num_heads, kdim=theirs.kdim, vdim=theirs.vdim, bias=bias, dropout=theirs.dropout
-        ).to(theirs.out_proj.weight)
+        options = {"kdim": theirs.kdim, "vdim": theirs.vdim, "bias": bias, "dropout": theirs.dropout}
+        with theirs.out_proj.weight.device:
+            ours = cls(theirs.embed_dim, theirs.num_heads, **options).to(theirs.out_proj.weight.dtype)
         if theirs.in_proj_weight is not None:  # one matrix of three stacked blocks
             weights = theirs.in_proj_weight.chunk(3)
         else:  # kept apart because kdim or vdim differs from embed_dim

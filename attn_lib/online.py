@@ -58,18 +58,19 @@ def finish(m, l, o):
 def pass_keys(query, key, value, last, keys):
     """The part of all keys, heard in blocks of so many: m, l and o of queries that are already scaled.
 
-    Shapes: query (…, n_queries, d_k), key (…, n_keys, d_k), value (…, n_keys, d_v); last (n_queries,), rising, is the
-    last key that each query hears, less than 0 for none. Blocks that no query hears are not computed.
+    Shapes: query (…, n_queries, d_k), key (…, n_keys, d_k), value (…, n_keys, d_v). last, a number, is the last key
+    that the first query hears, less than 0 for none; each query below it hears one more, if there is one. Blocks that
+    no query hears are not computed.
     Raises: nothing of its own: `flash_attention` checks.
     Source: Dao 2023, https://arxiv.org/abs/2307.08691, algorithm 1, lines 6 to 11.
     """
     one = query[..., :1]  # (…, n_queries, 1)
     state = torch.full_like(one, -math.inf), torch.zeros_like(one), one * value.new_zeros(value.size(-1))
-    for left in range(0, min(key.size(-2), int(last[-1]) + 1), keys):  # blocks further right are spared
+    for left in range(0, min(key.size(-2), last + query.size(-2)), keys):  # blocks further right are spared
         scores = query @ key[..., left : left + keys, :].mT  # (…, n_queries, keys)
-        if last[0] < left + keys - 1:  # the rim
-            there = torch.arange(left, left + scores.size(-1), device=last.device)
-            scores = scores.masked_fill(there > last[:, None], -math.inf)
+        if last < left + keys - 1:  # the rim
+            heard = torch.ones_like(scores, dtype=torch.bool).tril(last - left)
+            scores = scores.masked_fill(~heard, -math.inf)
         state = merge(state, part(scores, value[..., left : left + keys, :]))
     return state
 
@@ -90,9 +91,9 @@ def flash_attention(query, key, value, *, rows=64, keys=64, is_causal=False, sca
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     kept = torch.promote_types(query.dtype, torch.float32)  # halves would lose what is added up
     q, k, v = query.to(kept) * scale, key.to(kept), value.to(kept)
-    last = torch.arange(q.size(-2), device=q.device) + k.size(-2) - (q.size(-2) if is_causal else 0)
+    last = k.size(-2) - (q.size(-2) if is_causal else 0)  # what the first query hears last, or all
     tops = range(0, q.size(-2), rows)
-    passed = [pass_keys(q[..., top : top + rows, :], k, v, last[top : top + rows], keys) for top in tops]
+    passed = [pass_keys(q[..., top : top + rows, :], k, v, last + top, keys) for top in tops]
     outputs, lses = zip(*(finish(*state) for state in passed), strict=True)
     return torch.cat(outputs, dim=-2).to(query.dtype), torch.cat(lses, dim=-1)
 

@@ -5,11 +5,11 @@ import torch
 from .checks import check_count, check_even, check_positive, check_rotary
 
 
-def position_angles(n, features, *, start=0, base=10000.0):
+def position_angles(n, features, *, start=0, base=10000.0, device=None):
     """The angle by which each position turns each pair of features: position · base^(−2i / features) for pair i.
 
-    Shapes: returns (n, features / 2), radians, float64 whatever the default: at position 100,000 float32 would be off
-    by up to 0.004. Positions are start, start + 1, …, start + n − 1.
+    Shapes: returns (n, features / 2) on device, radians, float64 whatever the default: at position 100,000 float32
+    would be off by up to 0.004. Positions are start, start + 1, …, start + n − 1. Apple's mps has no float64.
     Raises: TypeError for sizes that are not whole numbers, ValueError for an odd number of features, a negative n or
     start, or a base that is not positive.
     Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.5.
@@ -18,19 +18,19 @@ def position_angles(n, features, *, start=0, base=10000.0):
     check_even("features", features)
     check_count("start", start, least=0)
     check_positive("base", base)
-    frequencies = base ** -(torch.arange(0, features, 2, dtype=torch.float64) / features)
-    return (start + torch.arange(n))[:, None] * frequencies  # (n, features / 2)
+    frequencies = base ** -(torch.arange(0, features, 2, dtype=torch.float64, device=device) / features)
+    return (start + torch.arange(n, device=device))[:, None] * frequencies  # (n, features / 2)
 
 
-def sinusoidal_encoding(n, embed_dim, *, start=0):
+def sinusoidal_encoding(n, embed_dim, *, start=0, device=None):
     """A row of sines and cosines for each position, to be added to the inputs.
 
-    Shapes: returns (n, embed_dim) of the default dtype; features 2i and 2i + 1 are the sine and the cosine of the same
-    angle. The dot product of two rows depends on how far apart they stand, and on nothing else.
+    Shapes: returns (n, embed_dim) of the default dtype on device; features 2i and 2i + 1 are the sine and the cosine
+    of the same angle. The dot product of two rows depends on how far apart they stand, and on nothing else.
     Raises: TypeError or ValueError as `position_angles`.
     Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.5.
     """
-    angles = position_angles(n, embed_dim, start=start)
+    angles = position_angles(n, embed_dim, start=start, device=device)
     waves = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (n, embed_dim / 2, 2)
     return waves.flatten(-2).to(torch.get_default_dtype())  # a pair side by side
 
@@ -46,19 +46,21 @@ def rotary(x, start=0, *, base=10000.0, halves=False):
     Source: Su et al. 2021, https://arxiv.org/abs/2104.09864, equation 34.
     """
     check_rotary(x)
-    angles = position_angles(x.size(-2), x.size(-1), start=start, base=base)
+    device = "cpu" if x.is_mps else x.device  # mps, Apple's, has no float64
+    angles = position_angles(x.size(-2), x.size(-1), start=start, base=base, device=device)
     cos, sin = angles.cos().to(x), angles.sin().to(x)  # (n, head_dim / 2)
     a, b = x.chunk(2, dim=-1) if halves else (x[..., 0::2], x[..., 1::2])
     turned = a * cos - b * sin, a * sin + b * cos
     return torch.cat(turned, dim=-1) if halves else torch.stack(turned, dim=-1).flatten(-2)
 
 
-def alibi_bias(num_heads, n_queries, n_keys=None):
+def alibi_bias(num_heads, n_queries, n_keys=None, *, device=None):
     """What each head takes off its scores for the distance between query and key: −slope · distance (ALiBi).
 
-    Shapes: returns (heads, n_queries, n_keys) of the default dtype, to be added to scaled scores; n_keys is n_queries
-    unless given. The last query stands at the last key, as in `causal_mask`. The slopes of 8 heads are 1/2, 1/4, …,
-    1/256; where the number of heads is no power of two, those left over get every second slope of twice as many.
+    Shapes: returns (heads, n_queries, n_keys) of the default dtype on device, to be added to scaled scores; n_keys is
+    n_queries unless given. The last query stands at the last key, as in `causal_mask`. The slopes of 8 heads are 1/2,
+    1/4, …, 1/256; where the number of heads is no power of two, those left over get every second slope of twice as
+    many.
     Raises: TypeError for sizes that are not whole numbers, ValueError for num_heads below 1 or negative lengths.
     Source: Press et al. 2021, https://arxiv.org/abs/2108.12409, section 3, and the slopes of its code.
     """
@@ -67,9 +69,8 @@ def alibi_bias(num_heads, n_queries, n_keys=None):
     check_count("n_queries", n_queries, least=0)
     check_count("n_keys", n_keys, least=0)
     power = 2 ** (int(num_heads).bit_length() - 1)  # the largest power of two among the heads
-    steps = [8 * (h + 1) / power for h in range(power)]
-    steps += [4 * (2 * h + 1) / power for h in range(num_heads - power)]  # every second one of twice as many
-    queries = torch.arange(n_queries) + n_keys - n_queries  # the last one stands at the last key
-    distances = (queries[:, None] - torch.arange(n_keys)).abs()  # (n_queries, n_keys)
-    slopes = 0.5 ** torch.tensor(steps)
+    rest = torch.arange(0.5, num_heads - power + 0.5, device=device)  # every second step of twice as many
+    slopes = 0.5 ** (torch.cat([torch.arange(1, power + 1, device=device), rest]) * 8 / power)
+    queries = torch.arange(n_keys - n_queries, n_keys, device=device)  # the last one stands at the last key
+    distances = (queries[:, None] - torch.arange(n_keys, device=device)).abs()  # (n_queries, n_keys)
     return slopes[:, None, None] * -distances  # (heads, n_queries, n_keys)

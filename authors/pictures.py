@@ -22,10 +22,10 @@ from nbconvert import HTMLExporter
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from classroom.grade.grade_class import grade
 from workbench import copies
 
 from .deck import build as deck
-from .grade.grade_class import grade
 from .site import sphinx_site
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,7 +17,8 @@ from PIL import Image
 from workbench.progress import PROGRESS_VARIABLE
 
 from . import lessons, sections
-from .deck import notes, pictures
+from .deck import slides
+from .pages import notes
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
@@ -26,7 +27,7 @@ def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
     lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
-    done = [refresh(path) for path in paths]
+    done = [refresh(path) and fits_its_slides(path) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
     return 0 if all(done) else 1
@@ -53,11 +54,31 @@ def refresh(path):
         return False
     notebook.metadata.get("language_info", {}).pop("version", None)
     keep_what_looks_the_same(saved, notebook)
-    pictures.save_numbers(notebook)
+    count_nothing(notebook)
     nbformat.validate(notebook)
     text, before = nbformat.writes(notebook) + "\n", path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8", newline="\n")
     print("unchanged" if text == before else "saved", flush=True)
+    return True
+
+
+def count_nothing(notebook):
+    """The same number at every cell that ran: a cell that is put in changes none of those after it."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.execution_count = 1
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = 1
+
+
+def fits_its_slides(path):
+    """Whether every slide of the lesson has its cells in the notebook; says where not."""
+    try:
+        slides.with_cells(nbformat.read(path, as_version=4).cells, slides.slides_of(path.stem))
+    except slides.SlideError as error:
+        print(error)
+        return False
     return True
 
 

@@ -1,5 +1,7 @@
 """Speed and memory of MultiHeadAttention beside PyTorch's own: `python course.py bench` (--quick: the small sizes).
 
+With --device cuda a graphics card is measured, by benchmarks/card.py.
+
 Every variant has the same four projections, and is in eval mode where nothing is trained. Times are processor times of
 all threads, interleaved, one round of all variants after another, and given as the median of the ratios to the bare
 fused module of the same round, so that a machine that slows down slows all.
@@ -15,13 +17,12 @@ import threading
 import time
 from pathlib import Path
 
+import card
 import psutil
 import torch
-import torch.nn.functional as F
-from torch import nn
+from side_by_side import VARIANTS, calls_of_variants, ratios, rounds_within, seconds_of, table
 from tqdm import tqdm
 
-from attn_lib import MultiHeadAttention, causal_mask, merge_heads, split_heads
 from workbench.display.plots import curves
 
 BUILD = Path(__file__).resolve().parent.parent / "build"
@@ -29,94 +30,14 @@ SIZES = [(2, 4, 768, 12), (8, 256, 512, 8), (4, 1024, 768, 12)]  # batch, length
 LENGTHS = [512, 1024, 2048, 4096]
 
 
-class Projections(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(embed_dim, embed_dim) for _ in range(4))
-
-    def forward(self, x, causal):
-        heads = (split_heads(proj(x), self.num_heads) for proj in (self.q_proj, self.k_proj, self.v_proj))
-        return self.out_proj(merge_heads(self.attend(*heads, causal)))
-
-
-class Fused(Projections):
-    """A bare F.scaled_dot_product_attention: what the others are measured by."""
-
-    def attend(self, query, key, value, causal):
-        return F.scaled_dot_product_attention(query, key, value, is_causal=causal)
-
-
-class MatmulOnly(Projections):
-    """The two products and nothing between them: what any code that makes the scores must take."""
-
-    def attend(self, query, key, value, causal):
-        return (query @ key.mT) @ value
-
-
-class Ours(nn.Module):
-    def __init__(self, embed_dim, num_heads, need_weights):
-        super().__init__()
-        self.module, self.need_weights = MultiHeadAttention(embed_dim, num_heads), need_weights
-
-    def forward(self, x, causal):
-        return self.module(x, x, x, need_weights=self.need_weights, is_causal=causal)[0]
-
-
-class Theirs(nn.Module):
-    def __init__(self, embed_dim, num_heads, need_weights):
-        super().__init__()
-        self.module = nn.MultiheadAttention(embed_dim, num_heads, batch_first=True)
-        self.options = {"need_weights": need_weights, "average_attn_weights": False}
-
-    def forward(self, x, causal):
-        mask = {"attn_mask": ~causal_mask(x.size(1)), "is_causal": True} if causal else {}
-        return self.module(x, x, x, **mask, **self.options)[0]
-
-
-VARIANTS = {
-    "fused": Fused,
-    "ours": lambda *size: Ours(*size, need_weights=False),
-    "ours, weights": lambda *size: Ours(*size, need_weights=True),
-    "nn.MultiheadAttention": lambda *size: Theirs(*size, need_weights=False),
-    "nn.MultiheadAttention, weights": lambda *size: Theirs(*size, need_weights=True),
-    "matmul only": MatmulOnly,
-}
-
-
-def one_call(module, x, causal, backward):
-    start = time.process_time()  # of all threads: other people's work on the machine does not count
-    with torch.set_grad_enabled(backward):
-        output = module(x, causal)
-        if backward:
-            output.sum().backward()
-    return time.process_time() - start
-
-
-def ratios(size, causal, backward, rounds):
-    batch, length, embed_dim, heads = size
-    torch.manual_seed(0)
-    x = torch.randn(batch, length, embed_dim)
-    modules = {name: make(embed_dim, heads).train(backward) for name, make in VARIANTS.items()}
-    times = {name: [] for name in modules}
-    for _ in range(rounds + 1):
-        for name, module in modules.items():
-            times[name].append(one_call(module, x, causal, backward))
-    times = {name: taken[1:] for name, taken in times.items()}  # the first round warms up
-    return {
-        name: [mine / fused for mine, fused in zip(taken, times["fused"], strict=True)] for name, taken in times.items()
-    }
-
-
 def speed_table(sizes, seconds):
     rows = []
     cases = [(size, backward, causal) for size in sizes for backward in (False, True) for causal in (False, True)]
     for size, backward, causal in tqdm(cases, desc="speed"):
-        probe = time.perf_counter()
-        ratios(size, causal, backward, rounds=1)
-        rounds = max(5, min(300, int(seconds / ((time.perf_counter() - probe) / 2))))
-        for name, found in ratios(size, causal, backward, rounds).items():
-            quarter = statistics.quantiles(found, n=4)
+        calls = calls_of_variants(size, causal, backward)
+        times = seconds_of(calls, rounds_within(calls, seconds, most=300))
+        for name, by_round in ratios(times, "fused").items():
+            quarter = statistics.quantiles(by_round, n=4)
             direction = "forward + backward" if backward else "forward"
             rows.append(
                 (str(size), direction, "causal" if causal else "full", name, quarter[1], quarter[0], quarter[2])
@@ -170,16 +91,14 @@ def import_milliseconds(pairs=7):
     return statistics.median(float(run.stdout) for run in runs)
 
 
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the two small sizes and short lengths")
+    parser.add_argument("--device", default="cpu", help="cuda: a graphics card")
     parser.add_argument("--peak", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.device != "cpu":
+        return card.report(options.device, options.quick)
     if options.peak:
         return peak(*options.peak)
     sizes, lengths, seconds = (SIZES[:2], LENGTHS[:2], 2) if options.quick else (SIZES, LENGTHS, 12)

@@ -25,7 +25,7 @@ from board_page import awake
 from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board import lessons
 
 PACE = 0.12  # seconds between presses, as a hand makes them
@@ -167,7 +167,7 @@ WAKE = """() => new Promise((done) => {
 PAGES = """
 import sys, torch
 from pathlib import Path
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board import lessons
 for n, source in enumerate(sys.argv[2:]):
     board = eval(source, {**vars(lessons), "torch": torch})

@@ -17,7 +17,7 @@ from contextlib import suppress
 import psutil
 
 sys.path.insert(0, str(__file__).rpartition("benchmarks")[0])
-from authors.hall.link import ASKED, SERVER
+from classroom.hall.link import ASKED, SERVER
 
 QUESTION = {"id": "03.after-softmax", "ask": "What is left?", "kind": "numbers", "size": 1}
 assert QUESTION.keys() <= set(ASKED)

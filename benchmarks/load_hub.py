@@ -1,11 +1,11 @@
 """A class of simulated students on a real hub: do all get through, how fast, and does one see what another has?
 
-python benchmarks/load_hub.py [--students 30] [--arrive 30] [--save]    as root, see deploy/README.md
+python benchmarks/load_hub.py [--students 30] [--arrive 30] [--save]    as root, see classroom/hub/README.md
 
 Each student logs in, starts a server, pulls the course, runs notebook 1 over the websocket as JupyterLab does, edits a
 board, answers an exercise, saves, hands in, and tries to get at a neighbour's server and files. Half-way the hub is
 restarted. At the end the hand-ins are collected, one student takes too much memory and one is removed from the roster.
---save writes what a learner needs to deploy/measured.json.
+--save writes what a learner needs to classroom/hub/measured.json.
 """
 
 import argparse
@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
 from ports import free_ports
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "deploy"))
+sys.path.insert(0, str(ROOT / "classroom/hub"))
 import spawners
 import student_edition as edition
 
@@ -563,7 +563,7 @@ async def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--arrive", type=float, default=30, help="seconds over which they arrive")
-    parser.add_argument("--save", action="store_true", help="write deploy/measured.json")
+    parser.add_argument("--save", action="store_true", help="write classroom/hub/measured.json")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("A hub makes accounts, which only root can: sudo .venv/bin/python benchmarks/load_hub.py")
@@ -584,7 +584,7 @@ async def main():
     print(f"\ntoo much memory: {measured.get('greedy')}\n{json.dumps(measured)}\nfailures: {len(failures)}")
     print(*failures, sep="\n")
     if options.save and not failures:
-        (ROOT / "deploy/measured.json").write_text(json.dumps(measured) + "\n")
+        (ROOT / "classroom/hub/measured.json").write_text(json.dumps(measured) + "\n")
     return 1 if failures else 0
 
 

@@ -62,14 +62,14 @@ def parser():
     command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]")
     command(handbook, "[--lessons 1-5,8] [--out FOLDER]")
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
-    command(hub, hub_words, needs=("hub",), epilog="deploy/README.md says what each does.")
+    command(hub, hub_words, needs=("hub",), epilog="classroom/hub/README.md says what each does.")
     return whole
 
 
 def check_hub_requirements():
     """Leave, with a sentence for each thing that this machine lacks, before anything is installed."""
     python = PYTHON if PYTHON.is_file() else sys.executable
-    if run([sys.executable, ROOT / "deploy/check_requirements.py", python], check=False):
+    if run([sys.executable, ROOT / "classroom/hub/check_requirements.py", python], check=False):
         sys.exit(1)
 
 
@@ -109,7 +109,12 @@ def test(options, rest):
     """Run every notebook, whose outputs must be the saved ones, and all tests, in one pytest."""
     code = run([PYTHON, "-m", "pytest", *rest], check=False, env=one_thread())
     if options.thorough:
-        other = {**os.environ, "ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "2"}  # no vector instructions
+        other = {  # no vector instructions in PyTorch, and products as MKL computes them on any processor
+            **os.environ,
+            "ATEN_CPU_CAPABILITY": "default",
+            "MKL_CBWR": "COMPATIBLE",
+            "OMP_NUM_THREADS": "2",
+        }
         code = run([PYTHON, "-m", "pytest", "notebooks"], check=False, env=other) or code
     return code
 
@@ -133,7 +138,7 @@ def bench(options, rest):
 
 def grade(options, rest):
     """Judge a folder of submissions: tables, gradebooks and pages; paths are the caller's."""
-    code = run([PYTHON, "-m", "authors.grade", *rest], check=False, cwd=None, env=with_authors())
+    code = run([PYTHON, "-m", "classroom.grade", *rest], check=False, cwd=None, env=with_authors())
     if code < 0:  # a signal, which may have come from a submission
         print("Grading was ended from outside. Call it again: it skips the hand-ins that ran, and names them.")
     return code
@@ -141,23 +146,23 @@ def grade(options, rest):
 
 def exam(options, rest):
     """Write an exam in versions, its key, and question banks; the wrong answers are the series' misconceptions."""
-    return run([PYTHON, "-m", "authors.exam", *rest], check=False, cwd=None, env=with_authors())
+    return run([PYTHON, "-m", "classroom.exam", *rest], check=False, cwd=None, env=with_authors())
 
 
 def worksheet(options, rest):
     """Write a lesson's numbers for a pencil: empty matrices, and the key on pages of its own."""
-    return run([PYTHON, "-m", "authors.exam.worksheet", *rest], check=False, cwd=None, env=with_authors())
+    return run([PYTHON, "-m", "classroom.exam.worksheet", *rest], check=False, cwd=None, env=with_authors())
 
 
 def handbook(options, rest):
     """Write one page for a module handbook: goals, needs, hours, exams, and plans of what may be chosen."""
-    return run([PYTHON, "-m", "authors.handbook", *rest], check=False, cwd=None, env=with_authors())
+    return run([PYTHON, "-m", "classroom.handbook", *rest], check=False, cwd=None, env=with_authors())
 
 
 def hub(options, rest):
     """Serve a class with JupyterHub, end it, keep its roster, fetch what was handed in. Needs root and node."""
     configure_jupyterlab()
-    return run([PYTHON, ROOT / "deploy/cli.py", *rest], check=False, cwd=None)
+    return run([PYTHON, ROOT / "classroom/hub/cli.py", *rest], check=False, cwd=None)
 
 
 # --------------------------------------------------------------------------------------------------------- helpers

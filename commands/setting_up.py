@@ -31,7 +31,7 @@ PARTS = {
     "learners": "requirements.txt",
     "authors": "authors/requirements.txt",
     "npm": "authors/npm.txt",
-    "hub": "deploy/requirements.txt",
+    "hub": "classroom/hub/requirements.txt",
 }
 
 

@@ -1,7 +1,8 @@
 """The learner's end of a class: verdicts that the teacher sees while it works, and a button for handing in.
 
 The hub sets LIVE_VARIABLE and HAND_IN_VARIABLE, each to a folder; where one is not set, nothing is told and there is
-no button. The teacher looks at the first with `course.py grade --live` and fetches from the second (deploy/collect.py).
+no button. The teacher looks at the first with `course.py grade --live` and fetches from the second, as
+classroom/hub/collect.py does.
 A laptop that is on no hub comes in with `join`, by the address and the code that `grade --live --laptops` shows.
 """
 
@@ -18,6 +19,7 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
+from .display.moments import shown, zone_of
 from .display.show import framed
 from .places import DEADLINES_VARIABLE, HAND_IN_VARIABLE, LIVE_VARIABLE, NAME_VARIABLE
 from .progress import place
@@ -154,7 +156,8 @@ def button(number):
     """The button, and below it what it does and did, as a widget; the number is the notebook's, for its deadline."""
     import ipywidgets
 
-    words = ipywidgets.HTML(framed(" ".join(filter(None, [deadline_in_words(number), WHAT]))))
+    until = deadline_in_words(number)
+    words = ipywidgets.HTML(framed(" ".join(filter(None, [until, WHAT]))))
     press = ipywidgets.Button(description="Hand in this notebook", layout={"width": "max-content"})
 
     def pressed(_):
@@ -163,19 +166,37 @@ def button(number):
         words.value = framed(html.escape(said), kind)
 
     press.on_click(pressed)
-    return ipywidgets.VBox([press, words])
+    return ipywidgets.VBox([press, words, *([_on_the_own_clock(until)] if until else [])])
+
+
+def _on_the_own_clock(sentence):
+    """When the moment in a sentence is by the clock of whoever reads it, which this machine does not know."""
+    import anywidget
+    import traitlets
+
+    from .board import modules
+
+    class OnTheOwnClock(anywidget.AnyWidget):
+        _esm = modules.joined(Path(__file__).with_name("deadline.js"))
+        sentence = traitlets.Unicode().tag(sync=True)
+
+    return OnTheOwnClock(sentence=sentence)
 
 
 def deadline_in_words(number):
-    """Until when this learner's notebook is taken, as the class's hub tells it; "" where there is no deadline."""
+    """Until when this learner's notebook is taken, as the class's hub tells it; "" where there is no deadline.
+
+    The zone is the one that the teacher gave it in, or this machine's.
+    """
     try:
         told = json.loads(Path(os.environ[DEADLINES_VARIABLE]).read_text(encoding="utf-8"))
-        due = datetime.datetime.fromisoformat(told[f"{int(number):02}"]).astimezone()
+        due = datetime.datetime.fromisoformat(told[f"{int(number):02}"])
     except (KeyError, OSError, ValueError, TypeError):
         return ""
-    shown = f"{due:%A}, {due.day} {due:%B %Y, %H:%M}"
+    due = due if due.tzinfo else due.astimezone()
     over = datetime.datetime.now().astimezone() >= due.replace(second=0) + datetime.timedelta(minutes=1)
-    return f"The deadline was {shown}: what you hand in now is late." if over else f"Hand in by {shown}."
+    when = f"{due:%A}, {shown(due)}"
+    return f"The deadline was {when}: what you hand in now is late." if over else f"Hand in by {when}."
 
 
 def cells_run():
@@ -191,7 +212,7 @@ def hand_in(notebook, folder, ran=()):
     ran: the cells that were run, in order: answers among them that the file does not have are named.
     """
     try:
-        content, saved = notebook.read_bytes(), datetime.datetime.fromtimestamp(notebook.stat().st_mtime)
+        content, saved = notebook.read_bytes(), datetime.datetime.fromtimestamp(notebook.stat().st_mtime).astimezone()
         raw = json.loads(content)["cells"]
         cells = ["".join(cell["source"]).strip() for cell in raw]
         exercises = exercises_in(raw)
@@ -208,7 +229,8 @@ def hand_in(notebook, folder, ran=()):
     except OSError as error:
         return "wrong", f"Nothing was handed in: the copy could not be written ({error.strerror}). Tell your teacher."
     said = (
-        f"{'Handed in' if new else 'Handed in already'}: notebook {number}, {notebook.name}, as saved {saved:%H:%M:%S}."
+        f"{'Handed in' if new else 'Handed in already'}: notebook {number}, {notebook.name}, as saved (by a clock of "
+        f"{zone_of(saved)}) at {saved:%H:%M:%S}."
     )
     missing = _unsaved(ran, cells)
     if missing:

@@ -238,7 +238,7 @@ def fresh_copy_of(cell, fold_title, second_reading=None):
     second_reading is the heading of the section for a second reading that it stands in. JupyterLab folds the section
     under its heading; a question there, which nobody may have seen, does not stop Run All.
     """
-    metadata = {key: value for key, value in cell["metadata"].items() if key not in ("speaker", "slideshow")}
+    metadata = {key: value for key, value in cell["metadata"].items() if key not in ("slide", "slideshow")}
     if cell is second_reading:
         metadata["jp-MarkdownHeadingCollapsed"] = True
     elif second_reading is not None and {"predict", "filled"} & set(tags(cell)):
@@ -266,12 +266,11 @@ def with_first_line(line, source):
 def is_answer(cell, since):
     """Whether a paragraph answers the question above it, and does not only go on from there.
 
-    It is tagged so, or comes on a slide when asked for. It follows its question, with a picture between them at most.
+    It is tagged so, and follows its question, with a picture between them at most.
     """
     if cell["cell_type"] != "markdown" or re.search(r"^#|\*\*(Predict|Your line)", cell["source"], re.M):
         return False
-    marked = "answer" in tags(cell) or cell["metadata"].get("slideshow", {}).get("slide_type") == "fragment"
-    return marked and since.count("code") < 2
+    return "answer" in tags(cell) and since.count("code") < 2
 
 
 def folded(title, text):

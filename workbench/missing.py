@@ -11,7 +11,6 @@ would miss imports, unpacking and `for`. IPython's `set_custom_exc` is the one h
 import ast
 import builtins
 import json
-import os
 import re
 import symtable
 import sys
@@ -19,6 +18,7 @@ import textwrap
 import traceback
 from pathlib import Path
 
+from . import places
 from .places import BASELINE_FILE
 
 OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
@@ -64,7 +64,7 @@ def _show(shell, etype, error, tb, tb_offset=None):
 
 
 def _explained(error, line, shell):
-    notebook = _notebook(shell)
+    notebook = places.notebook()
     if notebook is None:
         return None
     cells, course = _cells(notebook), _course(notebook)
@@ -211,7 +211,7 @@ def _line(name, cell):
 def _forget(result):
     """Delete what a learner's cell made before, if it has raised now: the next cell must not judge that."""
     shell, source = sys.modules["IPython"].get_ipython(), result.info.raw_cell or ""
-    notebook = _notebook(shell)
+    notebook = places.notebook()
     mine = {name for cell in _course(notebook) if OWN & set(cell["metadata"].get("tags", [])) for name in _makes(cell)}
     for name in mine:
         if re.search(rf"^(?:def|class) +{name}\b|^[\w, ]*\b{name}\b[\w, ]*=(?!=)", source, re.M):
@@ -222,12 +222,6 @@ def _forget(result):
 
 
 # ----------------------------------------------------------------------------------------------- notebook and course
-
-
-def _notebook(shell):
-    """The notebook's file, as JupyterLab and VS Code tell their kernels; None where neither does or it has moved."""
-    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
-    return Path(told) if told.endswith(".ipynb") and Path(told).is_file() else None
 
 
 def _cells(notebook):

@@ -1,6 +1,9 @@
 """Where a learner's work is found: files in the folder of the copies, and environment variables that name others."""
 
+import functools
+import json
 import os
+import sys
 from pathlib import Path
 
 BASELINE_FILE = ".copy.json"  # the course's cells as each copy was given them; where it stands, copies are
@@ -9,7 +12,7 @@ GUESSES_FILE = ".guesses.json"  # beside it: what was entered in the forms of qu
 
 COPY_VARIABLE = "ATTENTION_COPY"  # set: a copy is worked in though no baseline stands beside it, as on Colab
 PROGRESS_VARIABLE = "ATTENTION_PROGRESS"  # folder of the progress file, in place of the one that the kernel works in
-HAND_IN_VARIABLE = "ATTENTION_HAND_IN"  # folder into which a button copies notebooks; deploy/collect.py fetches them
+HAND_IN_VARIABLE = "ATTENTION_HAND_IN"  # folder into which a button copies notebooks, for classroom/hub/collect.py
 DEADLINES_VARIABLE = "ATTENTION_DEADLINES"  # file with {"03": deadline} of this learner; stands beside the button
 LIVE_VARIABLE = "ATTENTION_LIVE"  # folder into which verdicts go; `course.py grade --live` reads them
 NAME_VARIABLE = "ATTENTION_NAME"  # under which name the teacher sees the learner there; the user's unless given
@@ -21,5 +24,28 @@ def guesses_file():
 
 
 def in_a_copy():
-    """Whether this kernel works in a learner's copy of the notebooks."""
-    return Path(BASELINE_FILE).is_file() or bool(os.environ.get(COPY_VARIABLE))
+    """Whether this kernel works in a learner's copy of the notebooks, wherever that was moved to."""
+    return Path(BASELINE_FILE).is_file() or bool(os.environ.get(COPY_VARIABLE)) or _notebook_is_a_copy()
+
+
+def notebook():
+    """The notebook's file, as JupyterLab and VS Code tell their kernels; None where neither does or it has moved."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    names = shell.user_ns if shell else {}
+    told = str(names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", ""))
+    return Path(told) if told.endswith(".ipynb") and Path(told).is_file() else None
+
+
+def _notebook_is_a_copy():
+    """Whether its metadata say so; of a notebook that is not known, whether one in this folder does."""
+    known = notebook()
+    files = [known] if known else Path().glob("*.ipynb")
+    return any(_is_a_copy(file, file.stat().st_mtime_ns) for file in files)
+
+
+@functools.cache
+def _is_a_copy(file, changed):
+    try:
+        return "version" in json.loads(file.read_text(encoding="utf-8-sig"))["metadata"]["course"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -4,7 +4,7 @@ In the learner's copy a guess binds: without one the question's form is shown, n
 after a wrong one there is a second try, and only then the truth. In the tested edition of the notebooks, and on slides,
 every cell runs through and the truth is folded away.
 
-A page without Python judges by authors/site/predict.js, which mirrors this file: whoever changes how an answer is
+A page without Python judges by authors/pages/predict.js, which mirrors this file: whoever changes how an answer is
 compared, or what is said of a wrong one, changes both. Why not simpler, one of them for both: a saved page has no
 Python, a kernel no JavaScript. The records of workbench.questions and all sentences of slips are shared.
 """

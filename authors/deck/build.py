@@ -1,8 +1,8 @@
 """A notebook as one HTML page of slides: `python course.py slides` writes it as a file, `present` serves it live.
 
-A slide whose first cell has the metadata "deck" shows a question, a picture and at its last step what is claimed, the
-sentence of its cells that is marked with an id; its prose is what the speaker says, its code comes by a key. Any other
-shows its cells one below another, as short as `shortened` makes them.
+A slide shows a question, a picture or else its board or plot, and at its last step what is claimed, the sentence of its
+cells that is marked with an id; its prose is what the speaker says, its code comes by a key. What it asks and draws
+stands in slides/, a file for each lesson.
 """
 
 import ast
@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -24,32 +25,35 @@ from pygments.formatters import HtmlFormatter
 from workbench.board.modules import script
 from workbench.display import colours, drawings
 
-from .. import faces, packages
-from ..site import boards_in_pages
-from ..site.markdown import inline, to_html
-from . import outputs, pictures
-from .notes import BEGINS, choices_of, clock, minutes_before, notes_of
+from ..pages import boards_in_pages, faces, outputs, packages
+from ..pages.markdown import inline, to_html
+from ..pages.notes import clock
+from .pictures import Pictures
+from .slides import Slide, SlideError, slides_of, with_cells
 
 HERE = Path(__file__).parent
 NOTEBOOKS = HERE.parents[1] / "notebooks"
 BUILD = HERE.parents[1] / "build" / "slides"
 REVEAL = packages.PACKAGES / "reveal.js"
-SHOWN_WHOLE = 45  # words; of a longer cell a slide shows the first sentence of each paragraph, the notes the rest
 BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks
 LINE, FILLED, COMMENT = 1.5, 1.3, 1.2  # how much larger than other code the hall's line is, and the course's own
-SHORT = 7  # lines of a function that a slide shows with its prose
 CLAIM = re.compile(r'<span id="[\w-]+">(.+?)</span>', re.S)
 TICK = re.compile(r"(assert)(?:[^\n]*atol=(1e-\d+))?")
 SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
 
-def page(path, server=None):
-    """A notebook as the text of an HTML page; with `server`, {"baseUrl", "token"}, a page that runs its cells there."""
+def page(path, server=None, slides=None):
+    """A notebook as the text of an HTML page; with `server`, {"baseUrl", "token"}, a page that runs its cells there.
+
+    slides are those of the lesson if none are given. Raises: SlideError where they do not fit the notebook.
+    """
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)
-    shown = outputs.run_here(notebook)
-    columns = columns_of(notebook, shown, path.parent)
+    pairs = with_cells(notebook.cells, slides or slides_of(path.stem))
+    pictures = Pictures(pairs)
+    shown = outputs.run_here(notebook, after=pictures)
+    columns = columns_of(pairs, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
     template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
@@ -63,13 +67,13 @@ def page(path, server=None):
                 "sources": {
                     cell.id: without_guess(cell.source)[0] for cell in notebook.cells if cell.cell_type == "code"
                 },
-                "slides": {slide["id"]: to_come(slide) for column in columns for slide in column},
+                "slides": {one.id: to_come(one) for column in columns for one in column},
                 "questions": {
                     part["id"]: {**(part["question"] or {}), "answer": part["outputs"], "compares": part["compares"]}
                     for column in columns
-                    for slide in column
-                    for part in slide["cells"]
-                    if part.get("compares")
+                    for one in column
+                    for part in one.cells
+                    if part["compares"]
                 },
             }
         ),
@@ -106,117 +110,135 @@ def kernel_script():
 # ------------------------------------------------------------------------------------------------------- slides
 
 
-def columns_of(notebook, shown, folder):
+def columns_of(pairs, shown, pictures, buttons, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
-    columns, planned, number, section = [], minutes_before(notebook), 0, ""
-    drawn = pictures.drawn(notebook)
-    buttons = boards_in_pages.buttons(notebook, shown)
-    for cell in notebook.cells:
-        kind = cell.metadata.get("slideshow", {}).get("slide_type")
-        if kind == "skip":
-            continue
-        if kind in BEGINS:
-            number += 1
-            if kind == "slide":
-                columns.append([])
-            own = re.match(r"(#{1,3}) (.+)\n*", cell.source) if cell.cell_type == "markdown" else None
-            section = own[2] if own and kind == "slide" else section
-            columns[-1].append(
-                {
-                    "number": number,
-                    "id": cell.id,
-                    "level": len(own[1]) if own else 2,
-                    "heading": inline(own[2] if own else section),
-                    "continued": own is None,
-                    "deck": cell.metadata.get("deck"),
-                    "picture": drawn.get(cell.id, (None, None))[0],
-                    "narrow": drawn.get(cell.id, (None, None))[1],
-                    "notes": notes_of(cell),
-                    "choices": choices_of(cell),
-                    "said": [],
-                    "whole": [],  # of its cells, for paper
-                    "ticks": [],
-                    "claim": "",
-                    "from": planned[cell.id],
-                    "cells": [],
-                    "longest": 0,  # characters in a line of code, which larger type is not to break
-                }
-            )
-        add_cell(columns[-1][-1], cell, kind == "fragment", shown.get(cell.id), folder, buttons)
-    for slide in (slide for column in columns for slide in column):
-        own = [f'data-board="{part["id"]}"' for part in slide["cells"]]
-        slide["tries"] = [one for one in buttons.values() if slide["deck"] and any(id in one for id in own)]
-        finish(slide)
+    columns, minutes = [], 0
+    for number, (slide, cells) in enumerate(pairs, 1):
+        heading = re.match(r"(#{1,3}) ", cells[0].source) if cells[0].cell_type == "markdown" else None
+        if slide.column or (heading and len(heading[1]) < 3):
+            columns.append([])
+        on_screen = OnScreen(
+            slide=slide,
+            number=number,
+            id=cells[0].id,
+            level=len(heading[1]) if heading else 2,
+            picture=pictures.wide.get(slide.name),
+            narrow=pictures.narrow.get(slide.name),
+            begins_at=minutes,
+        )
+        minutes += slide.minutes
+        columns[-1].append(on_screen)
+        for cell in cells:
+            if cell.metadata.get("slideshow", {}).get("slide_type") != "skip":
+                add_cell(on_screen, cell, shown.get(cell.id), folder)
+        own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
+        on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
+        choices, on_screen.right = slide.choices_for(on_screen.question)
+        on_screen.choices = [(escape(one), lowered(escape(one))) for one in choices]
     return columns
 
 
-def add_cell(slide, cell, fragment, value, folder, buttons):
-    """Put a cell on its slide; what comes after a question waits until it was asked for."""
-    after_question = any(part["question"] or part.get("blank") for part in slide["cells"])
-    question = value.question if value else None
-    step = after_question or (fragment and not question)
-    part = {"id": cell.id, "code": cell.cell_type == "code", "question": question, "step": step}
-    if cell.cell_type == "markdown":
-        source = re.sub(r"\A#{1,3} .+\n*", "", cell.source) if not slide["cells"] else cell.source
-        slide["whole"].append(local(to_html(source), folder))
-        if claim := CLAIM.search(source):
-            said = re.sub(r"[:,;.]$", "", claim[1])
-            slide["claim"] = inline(said[0].upper() + said[1:] + ".")
-        wanted = [] if slide["deck"] else cell.metadata.get("slide")
-        on_slide, said = shortened(source, wanted)
-        part["html"] = "" if slide["deck"] else local(to_html(boards_in_pages.with_buttons(on_slide, buttons)), folder)
-        slide["said"] += [local(inline(text), folder) for text in said]
-    else:
-        add_code(slide, part, cell, value)
-    if part.get("html", True):
-        slide["cells"].append(part)
+@dataclass
+class OnScreen:
+    """A slide and what is shown of its cells."""
+
+    slide: Slide
+    number: int
+    id: str  # of its first cell
+    level: int  # of its heading
+    picture: drawings.Drawing | None
+    narrow: drawings.Drawing | None  # for a phone held upright
+    begins_at: float  # minutes into the lecture
+    cells: list = field(default_factory=list)
+    prose: list = field(default_factory=list)  # its sentences, which the speaker says in other words
+    whole: list = field(default_factory=list)  # of its cells, for paper
+    ticks: list = field(default_factory=list)  # what its code has checked
+    tries: list = field(default_factory=list)  # buttons that set its board
+    choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
+    right: int | None = None  # the place of the right one
+    claim: str = ""
+    longest: float = 0  # characters in a line of code, which larger type is not to break
+
+    @property
+    def question(self):
+        """Its first question, as `predict` hands it to a page, or None."""
+        return next((part["question"] for part in self.cells if part["question"]), None)
+
+    @property
+    def ask(self):
+        return lowered(inline(self.slide.asks))
+
+    @property
+    def waits(self):
+        return any(part["question"] or part["blank"] for part in self.cells)
+
+    @property
+    def shows_code(self):
+        return any(part["open"] for part in self.cells)
+
+    @property
+    def has_code(self):
+        return any(not part["unseen"] for part in self.cells)
+
+    @property
+    def board(self):
+        return any("saved-board" in part["outputs"] for part in self.cells)
+
+    @property
+    def plot(self):
+        return not self.picture and any(part["drawn"] for part in self.cells)
+
+    @property
+    def steps(self):
+        return max(len(self.picture.steps) if self.picture else 1, 2 if self.claim else 1)
+
+    @property
+    def tick(self):
+        tolerance = next((to for _, to in self.ticks if to), "")
+        return f"agrees to {tolerance}" if tolerance else "checked" if self.ticks else ""
 
 
-def add_code(slide, part, cell, value):
+def add_cell(on_screen, cell, value, folder):
+    """Put a cell on its slide: its code, or, where it is prose, what the speaker and the paper have of it."""
+    if cell.cell_type == "code":
+        add_code(on_screen, cell, value)
+        return
+    source = cell.source if on_screen.cells else re.sub(r"\A#{1,3} .+\n*", "", cell.source)
+    on_screen.whole.append(local(to_html(source), folder))
+    on_screen.prose += [local(inline(sentence), folder) for sentence in sentences(source)]
+    if claim := CLAIM.search(source):
+        words = re.sub(r"[:,;.]$", "", claim[1])
+        on_screen.claim = inline(words[0].upper() + words[1:] + ".")
+
+
+def add_code(on_screen, cell, value):
     """What a slide has of a cell of code: it runs, and is read where somebody asks for it."""
     tags = cell.metadata.get("tags", [])
-    part["unseen"] = cell.metadata.get("slide") == []
+    part = {"id": cell.id, "question": value.question if value else None}
+    part["unseen"] = "unseen" in tags
     part["tags"] = " ".join(tags)
     part["blank"] = "blank" in tags
     part["outputs"] = outputs_of(cell, value)
     part["drawn"] = "<svg" in part["outputs"] or "<img" in part["outputs"] or "saved-board" in part["outputs"]
     source, part["compares"] = without_guess(cell.source)
-    lines = source.count("\n") + 1
-    part["open"] = part["blank"] or (not slide["deck"] and "taught" in tags and lines <= SHORT)
+    part["open"] = part["blank"]
     part["highlighted"] = highlighted(source.replace("...", "________") if part["blank"] else source)
     if not part["unseen"]:
-        slide["whole"].append(f'<div class="highlight">{part["highlighted"]}</div>')
-        if not part["drawn"] or (slide["picture"] and "saved-board" not in part["outputs"]):
-            slide["whole"].append(part["outputs"])
-        slide["ticks"] += TICK.findall(cell.source)
+        on_screen.whole.append(f'<div class="highlight">{part["highlighted"]}</div>')
+        if not part["drawn"] or (on_screen.picture and "saved-board" not in part["outputs"]):
+            on_screen.whole.append(part["outputs"])
+        on_screen.ticks += TICK.findall(cell.source)
     size = LINE if part["blank"] else FILLED if "filled" in tags else 1
-    lengths = [
-        length(line, size if slide["deck"] else 1) + (0 if i else BUTTON) for i, line in enumerate(source.splitlines())
-    ]
-    slide["longest"] = max([slide["longest"], *(lengths if part["open"] or "filled" in tags else [])])
+    lengths = [length(line, size) + (0 if i else BUTTON) for i, line in enumerate(source.splitlines())]
     printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
     part["wide"] = sum(length > WIDE for length in printed) > 1
     sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
     listed = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
-    slide["longest"] = max([slide["longest"], *listed, *(printed if part["wide"] else [])])
-
-
-def finish(slide):
-    """What is known of a slide when all its cells are: its steps, its choices, and what is ticked off."""
-    question = next((part for part in slide["cells"] if part["question"]), None)
-    blank = any(part.get("blank") for part in slide["cells"])
-    deck, picture = slide["deck"], slide["picture"]
-    slide["waits"] = bool(question or blank)
-    slide["shows_code"] = any(part.get("open") for part in slide["cells"])
-    slide["has_code"] = any(part["code"] and not part["unseen"] for part in slide["cells"])
-    slide["board"] = any("saved-board" in part.get("outputs", "") for part in slide["cells"])
-    slide["plot"] = not picture and any(part.get("drawn") for part in slide["cells"])
-    steps = max(len(picture.steps) if picture else 1, 2 if slide["claim"] else 1)
-    slide["steps"] = steps if deck else 1
-    slide["ask"] = lowered(inline(deck["ask"])) if deck else slide["heading"]
-    slide["choices"] = [(escape(one), lowered(escape(one))) for one in slide["choices"]] if question else []
-    tolerance = next((to for _, to in slide["ticks"] if to), "")
-    slide["tick"] = f"agrees to {tolerance}" if tolerance else "checked" if slide["ticks"] and deck else ""
+    is_read = part["blank"] or "filled" in tags
+    on_screen.longest = max(
+        [on_screen.longest, *(lengths if is_read else []), *listed, *(printed if part["wide"] else [])]
+    )
+    on_screen.cells.append(part)
 
 
 def lowered(text):
@@ -224,20 +246,20 @@ def lowered(text):
     return re.sub(r"(?<=\b[A-Za-z])_(\w+)", r"<sub>\1</sub>", text)
 
 
-def to_come(slide):
+def to_come(on_screen):
     """What a slide has in store: kept out of the page until its step, as nobody is to see or hear it before."""
-    picture, narrow, note = slide["picture"], slide["narrow"], slide["notes"]
-    asked = f"<p><strong>Ask:</strong> {escape(note['ask'])}</p>" if note["ask"] else ""
-    said = f'<p class="notebook"><em>The notebook goes on:</em> {" ".join(slide["said"])}</p>' if slide["said"] else ""
-    notes = f"<p>{note['minutes']} min, from {clock(slide['from'])}</p>{asked}<p>{escape(note['say'])}</p>"
+    slide, picture, narrow = on_screen.slide, on_screen.picture, on_screen.narrow
+    asked = f"<p><strong>Ask:</strong> {escape(slide.hall)}</p>" if slide.hall else ""
+    notes = f"<p>{slide.minutes} min, from {clock(on_screen.begins_at)}</p>{asked}<p>{escape(slide.say)}</p>"
+    prose = " ".join(on_screen.prose)
     return {
-        "ask": slide["ask"],
-        "claim": slide["claim"],
+        "ask": on_screen.ask,
+        "claim": on_screen.claim,
         "pictures": [picture.svg(i) for i in range(len(picture.steps))] if picture else [],
         "narrow": [narrow.svg(i) for i in range(len(narrow.steps))] if narrow else [],
-        "right": (slide["deck"] or {}).get("right"),
-        "notes": notes + said,
-        "whole": "".join(slide["whole"]),
+        "right": on_screen.right,
+        "notes": notes + (f'<p class="notebook"><em>The notebook goes on:</em> {prose}</p>' if prose else ""),
+        "whole": "".join(on_screen.whole),
     }
 
 
@@ -262,34 +284,14 @@ def without_guess(source):
     return "\n".join(lines).strip(), "\n".join(line for line in said if not line.startswith("guess = "))
 
 
-def shortened(source, wanted=None):
-    """What of a cell's prose the slide shows, and the sentences that are left to the speaker.
-
-    `wanted`, a cell's metadata "slide", names the sentences to show by how they begin. Without it a short cell is shown
-    whole, and of a long one the first sentence of each paragraph, with questions, formulas, pictures, tables and lists.
-    A cell of code with an empty "slide", as imports have, runs like any other and is not shown.
-    """
+def sentences(source):
+    """The sentences of a cell's prose, without formulas, pictures, tables, lists and headings."""
     blocks = re.split(r"\n{2,}", source.strip())
-    if wanted is None and len(words_of(source)) <= SHOWN_WHOLE:
-        return source, []
-    kept, said = [], []
-    for block in blocks:
-        if not is_prose(block) or (wanted is None and block.startswith("**")):
-            kept.append(block)
-            continue
-        sentences = SENTENCE.split(block)
-        show = [s for s in sentences if s.startswith(tuple(wanted))] if wanted is not None else sentences[:1]
-        kept += [" ".join(show)] if show else []
-        said += [s for s in sentences if s not in show]
-    return "\n\n".join(kept), said
+    return [sentence for block in blocks if is_prose(block) for sentence in SENTENCE.split(block)]
 
 
 def is_prose(block):
     return not re.match(r"(\$\$|!\[|\||[-*] |\d+\. |<|```|#)", block)
-
-
-def words_of(source):
-    return re.sub(r"\$\$.*?\$\$|<[^>]*>|!\[.*?\]\(.*?\)|^\|[^\n]*", " ", source, flags=re.S | re.M).split()
 
 
 # --------------------------------------------------------------------------------------------------------- cells
@@ -387,7 +389,10 @@ def main(names):
     BUILD.mkdir(parents=True, exist_ok=True)
     for path in [Path(name) for name in names] or sorted(NOTEBOOKS.glob("*.ipynb")):
         target = BUILD / f"{path.stem}.html"
-        target.write_text(page(path), encoding="utf-8", newline="\n")
+        try:
+            target.write_text(page(path), encoding="utf-8", newline="\n")
+        except SlideError as error:
+            sys.exit(str(error))
         print(target.as_uri(), flush=True)
     return 0
 

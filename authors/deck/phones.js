@@ -144,11 +144,14 @@ function barsOf(cell, votes) {
   const there = choices.length ? choices : [written(question, question.leaves)];
   const bars = new Map(there.map((value) => [value, 0]));
   for (const [text, many] of Object.entries(votes)) {
-    const value = choices.includes(text) ? text : meaning(question, text);
+    const value = barOf(cell, text);
     bars.set(value, (bars.get(value) ?? 0) + many);
   }
   return bars;
 }
+
+// A choice is a bar of its own; what was written goes to the bar of what it means.
+const barOf = (cell, text) => (choicesOf(cell).includes(text) ? text : meaning(questionOf(cell), text));
 
 // What the same text means is asked ten times a second while a hall votes, in each copy of the page.
 const known = new Map();
@@ -224,7 +227,8 @@ function sayCommonest(cell, votes) {
   const [most] = [...same.values()].sort((one, other) => other.many - one.many);
   if (!most) return;
   const { slip, says } = judged(questionOf(cell), most.text);
-  const said = named(questionOf(cell), meaning(questionOf(cell), most.text)); // as its bar is called
+  const bar = barOf(cell, most.text);
+  const said = choicesOf(cell).includes(bar) ? bar : named(questionOf(cell), bar); // as it stands on its bar
   const line = make("p", { className: "commonest", innerHTML: says });
   line.prepend(`${most.many} ${most.many === 1 ? "phone says" : "phones say"} “${spoken(said)}”. `);
   if (!slip) return;

@@ -14,27 +14,29 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.ioloop import IOLoop
 
-from ..hall import link
-from ..hall.handlers import HallHandler
-from ..site.ways_to_run import addresses
+from classroom.hall import link
+from classroom.hall.handlers import HallHandler
+
+from ..pages.ways_to_run import addresses
 from . import build
+from .slides import file_of
 
 ROOT = build.HERE.parents[1]
 PATIENCE = 30  # seconds in which a page that was left may come back to its Python, as after a reload
 
 
 class DeckHandler(JupyterHandler):
-    """/deck/03_masking: the slides of a notebook, made anew whenever its file has changed."""
+    """/deck/03_masking: the slides of a notebook, made anew whenever it or their own file has changed."""
 
     hall = False  # whether phones can vote
-    made: ClassVar = {}  # path and time of its last change → page; the token stays the same while the server runs
+    made: ClassVar = {}  # path and times of the last changes → page; the token stays the same while the server runs
 
     @web.authenticated
     def get(self, name):
         path = build.NOTEBOOKS / f"{name.removesuffix('.html')}.ipynb"
         if not path.is_file():
             raise web.HTTPError(404)
-        made = (path, path.stat().st_mtime_ns)
+        made = (path, *(file.stat().st_mtime_ns for file in (path, file_of(path.stem)) if file.is_file()))
         if made not in self.made:
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"
             server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}

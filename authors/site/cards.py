@@ -20,8 +20,8 @@ from workbench.board.lessons import mask_board
 from workbench.display.show import marked, plain
 from workbench.exercises.clinic import PATIENTS
 
-from ..deck.outputs import run_here
 from ..lessons import lessons
+from ..pages.outputs import run_here
 
 PARTS = {1: "Attention, made by you", 7: "What attention does"}  # the first lesson of each, and its name
 NOWHERE = "No guess yet. What you do is kept in this browser only."

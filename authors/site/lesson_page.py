@@ -14,10 +14,10 @@ from workbench.exercises.engine.numbers import Numbers
 from workbench.exercises.engine.sections import section_in_words
 from workbench.questions import Question, records
 
-from ..deck import outputs
 from ..lessons import BEGUN, OPENING
-from . import boards_in_pages, cards
-from .ways_to_run import how_to_run, notebook_of
+from ..pages import boards_in_pages, outputs
+from ..pages.ways_to_run import how_to_run, notebook_of
+from . import cards
 
 DRAWINGS = Path(__file__).parent / "source"
 HOW_TO_WRITE = (  # in a notebook, where it is judged, and here

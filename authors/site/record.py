@@ -8,8 +8,7 @@ from pathlib import Path
 
 from workbench.board import modules
 
-from ..deck.notes import choices_of
-from ..deck.pictures import by_slide
+from ..deck.slides import slides_of, with_cells
 
 SCRIPT = Path(__file__).with_name("record.js")
 
@@ -24,22 +23,23 @@ def write(asked, target):
 def questions(lesson_page, name, page):
     """A question's id → what is to be known of it, of the questions of a lesson that stand on the page of this name."""
     heading, found = "", {}
-    there = {cell.id for cell in page.cells}
-    for first, *others in by_slide(lesson_page.notebook):
-        for cell in (first, *others):
+    own = lesson_page.notebook.cells
+    there = {cell.id for cell in page.cells} & {cell.id for cell in own}
+    for slide, cells in with_cells([*own, *lesson_page.standing], slides_of(lesson_page.lesson.name)):
+        for cell in cells:
             if cell.cell_type == "markdown" and cell.source.startswith("#"):
                 heading = cell.source.partition("\n")[0].lstrip("# ")
             shown = lesson_page.found.get(cell.id)
             if shown and shown.question and cell.id in there:
-                deck = first.metadata.get("deck", {})
+                choices, right = slide.choices_for(shown.question)
                 found[shown.question["id"]] = {
                     "lesson": f"{lesson_page.lesson.number}. {lesson_page.heading}",
                     "at": f"notebooks/{name}.html#guess-{cell.id}",
                     "section": heading,
-                    "ask": deck.get("ask", heading).replace("`", ""),
+                    "ask": slide.asks.replace("`", ""),
                     "answer": shown.html,
                     "question": shown.question,
-                    "choices": choices_of(first),
-                    "right": deck.get("right"),
+                    "choices": choices,
+                    "right": right,
                 }
     return found

@@ -15,17 +15,17 @@ from sphinx.cmd.build import build_main
 from workbench.board.lessons import sentence_figure
 from workbench.display.colours import tokens
 
-from .. import faces, packages
 from ..lessons import lessons
-from . import boards_in_pages, cards, record
+from ..pages import boards_in_pages, faces, packages
+from ..pages.ways_to_run import ZIP, pack, ways_in, write_for_colab
+from . import cards, library, record
 from .lesson_page import STANDING, LessonPage
-from .ways_to_run import ZIP, pack, ways_in, write_for_colab
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SOURCE = HERE / "source"
 BUILD = ROOT / "build"
-OTHERS = ("notebooks/INSTRUCTORS.md", "deploy/README.md")
+OTHERS = ("notebooks/INSTRUCTORS.md", "classroom/hub/README.md")
 
 
 def lay_out(source):
@@ -54,9 +54,12 @@ def lay_out(source):
             asked |= record.questions(one, name, page)
     record.write(asked, static / "record.js")
     minify(static / "record.js")
+    for name, text in library.pages():
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / f"{name}.md").write_text(text, encoding="utf-8")
     others = [name for name in OTHERS if (ROOT / name).is_file()]
     for name in others:
-        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(without_dead_links(name, [*others, "notebooks/"]), encoding="utf-8")
     (source / "index.md").write_text(
         index(pages, others, (static / "door.js").read_text(encoding="utf-8")), encoding="utf-8"
@@ -96,7 +99,7 @@ def index(pages, others, script):
         "ways": ways_in(),
         "cards": cards.cards(pages),
         "pages": "\n".join(f"notebooks/{name}" for name in [*(page.lesson.name for page in pages), STANDING]),
-        "others": "\n".join(name[:-3] for name in others),
+        "others": "\n".join([f"{library.FOLDER}/index", *(name[:-3] for name in others)]),
     }
     first = (SOURCE / "index.md").read_text(encoding="utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: fill[found[1]], first)

@@ -3,7 +3,6 @@
 import math
 import re
 
-import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
@@ -233,6 +232,7 @@ BAD = {
 }
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named_with_both_numbers(name):
     assert_refused(*BAD[name])
@@ -243,6 +243,7 @@ def test_bad_input_is_named_with_both_numbers(name):
 
 @pytest.fixture(scope="module")
 def cells():
+    nbformat = pytest.importorskip("nbformat")
     return {cell.id: cell for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
 
 
@@ -329,6 +330,7 @@ def test_what_a_prompt_and_what_is_written_multiply_is_as_is_said(cells):
     assert again / 100 > reading  # each costs more than the prompt
 
 
+@pytest.mark.on_cpu
 def test_writing_with_a_memory_and_without_says_the_same():
     assert_close(memory.write(40, remember=True), memory.write(40, remember=False))
     assert memory.write(3, remember=True).shape == (1, 4, 64)

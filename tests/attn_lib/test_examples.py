@@ -12,8 +12,8 @@ SCALED = [[1.8639, 6.3194, 1.7042], [1.9991, 7.8141, 0.2735], [1.9926, 7.4796, 0
 
 
 @pytest.mark.parametrize("scale, outputs", [(1, UNSCALED), (None, SCALED)])
-def test_outputs(scale, outputs):
-    steps = self_attention_steps(X, W_q, W_k, W_v, scale=scale)
+def test_outputs(scale, outputs, device):
+    steps = self_attention_steps(*(matrix.to(device) for matrix in (X, W_q, W_k, W_v)), scale=scale)
     assert_close(steps.outputs, torch.tensor(outputs), atol=5e-5, rtol=0)
 
 
@@ -36,6 +36,7 @@ def test_steps_agree_with_the_function():
     assert_close((steps.outputs, steps.weights), (output, weights))
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize(
     "arguments, exception, words",
     [

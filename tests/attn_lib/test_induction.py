@@ -1,6 +1,5 @@
 """Heads that find each other: the library's two functions, and what notebook 9 says of its circuit and of its data."""
 
-import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
@@ -81,6 +80,7 @@ BAD = {
 }
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named_with_both_numbers(name):
     assert_refused(*BAD[name])
@@ -127,6 +127,7 @@ def test_pytorchs_own_module_can_lose_a_head_too():
 @pytest.fixture(scope="module")
 def lesson():
     """What notebook 9 defines, up to the start of its small GPT."""
+    nbformat = pytest.importorskip("nbformat")
     sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code"}
     before, threads, names = torch.get_default_dtype(), torch.get_num_threads(), {}
     try:

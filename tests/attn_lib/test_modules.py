@@ -199,9 +199,9 @@ def test_dropout_acts_in_training_only():
         assert_close(module.eval()(x, x, x, need_weights=need_weights)[0], module(x, x, x)[0])
 
 
-@pytest.mark.parametrize("module", [MultiHeadAttention(6, 3), MultiHeadAttentionByHeads(6, 3), AttentionHead(6, 2)])
-def test_every_parameter_takes_part(module):
-    x = torch.randn(2, 4, 6)
+@pytest.mark.parametrize("make, size", [(MultiHeadAttention, 3), (MultiHeadAttentionByHeads, 3), (AttentionHead, 2)])
+def test_every_parameter_takes_part(make, size):
+    module, x = make(6, size), torch.randn(2, 4, 6)
     module(x, x, x)[0].square().sum().backward()
     assert [name for name, p in module.named_parameters() if p.grad is None] == []
 
@@ -231,8 +231,8 @@ def test_empty_input_passes_through(shape, need_weights):
 
 
 @pytest.mark.parametrize("make", [MultiHeadAttention, MultiHeadAttentionByHeads])
-def test_under_autocast_inputs_may_have_another_dtype_than_the_weights(make):
-    with torch.autocast("cpu", torch.bfloat16):
+def test_under_autocast_inputs_may_have_another_dtype_than_the_weights(make, device):
+    with torch.autocast(device.type, torch.bfloat16):
         assert make(8, 2)(*[torch.randn(2, 3, 8).bfloat16()] * 3)[0].dtype == torch.bfloat16
 
 
@@ -286,6 +286,7 @@ BAD = {
 }
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named_with_both_numbers(name):
     assert_refused(*BAD[name])

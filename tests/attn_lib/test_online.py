@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import attention_inputs, leading, normal, seeds, sizes
+from strategies import attention_inputs, leading, normal, random_numbers, seeds, sizes
 from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
 from torch.testing import assert_close
 
@@ -31,7 +31,7 @@ tiles = st.integers(1, 7)
 def scores_and_values(lead, n_queries, n_keys, seed, *, heard=0.6):
     """Scores of which many are −∞, whole rows among them, and values."""
     scores, values = normal(*lead, n_queries, n_keys, seed=seed), normal(*lead, n_keys, 3, seed=seed + 1)
-    silent = torch.rand(scores.shape, generator=torch.Generator().manual_seed(seed)) > heard
+    silent = torch.rand(scores.shape, generator=random_numbers(seed)) > heard
     return scores.masked_fill(silent, -math.inf), values
 
 
@@ -69,8 +69,9 @@ def test_tiles_of_any_size_are_attention_and_its_gradients(inputs, rows, keys, i
     assert_close(*gradients)
 
 
+@pytest.mark.on_cpu  # whose kernel it is
 def test_tiles_agree_with_pytorchs_kernel_and_its_log_sum_exp():
-    query, key, value = torch.randn(3, 2, 4, 200, 64, generator=torch.Generator().manual_seed(0))
+    query, key, value = torch.randn(3, 2, 4, 200, 64, generator=random_numbers(0))
     kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     for is_causal in (False, True):
         output, lse = flash_attention(query, key, value, rows=48, keys=80, is_causal=is_causal)
@@ -80,10 +81,10 @@ def test_tiles_agree_with_pytorchs_kernel_and_its_log_sum_exp():
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
 @pytest.mark.parametrize("is_causal", [False, True])
-def test_log_sum_exps_are_those_that_flex_attention_hands_back(is_causal):
-    draw = torch.Generator().manual_seed(0)
+def test_log_sum_exps_are_those_that_flex_attention_hands_back(is_causal, device):
+    draw = random_numbers(0)
     query, key, value = (torch.randn(2, 3, n, 16, generator=draw) for n in (50, 90, 90))
-    mask = create_block_mask(lambda _b, _h, i, j: j <= i + 40, None, None, 50, 90, device="cpu") if is_causal else None
+    mask = create_block_mask(lambda _b, _h, i, j: j <= i + 40, None, None, 50, 90, device=device) if is_causal else None
     expected, aux = flex_attention(query, key, value, block_mask=mask, return_aux=AuxRequest(lse=True))
     tiled = flash_attention(query, key, value, rows=16, keys=32, is_causal=is_causal)
     assert_close(tiled, (expected, aux.lse), rtol=0, atol=5e-6)

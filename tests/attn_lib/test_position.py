@@ -4,7 +4,6 @@ import itertools
 import math
 import warnings
 
-import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
@@ -230,6 +229,7 @@ BAD = {
 }
 
 
+@pytest.mark.on_cpu
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named_with_both_numbers(name):
     assert_refused(*BAD[name])
@@ -241,6 +241,7 @@ def test_bad_input_is_named_with_both_numbers(name):
 @pytest.fixture(scope="module")
 def lesson():
     """What notebook 8 shows of its two rules on a second reading, and its source of `learn`."""
+    nbformat = pytest.importorskip("nbformat")
     sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
     before, threads, names = torch.get_default_dtype(), torch.get_num_threads(), {}
     try:

@@ -10,15 +10,15 @@ from importlib.metadata import packages_distributions
 import pytest
 from paths import ROOT
 
-PACKAGE, LEARNERS, AUTHORS, NPM, HUB = (
-    "pyproject.toml", "requirements.txt", "authors/requirements.txt", "authors/npm.txt", "deploy/requirements.txt",
-)  # fmt: skip
+PACKAGE, LEARNERS = "pyproject.toml", "requirements.txt"
+AUTHORS, NPM = "authors/requirements.txt", "authors/npm.txt"
+HUB = "classroom/hub/requirements.txt"
 ROOMS = {  # what is installed where the room's code runs
     "attn_lib": [PACKAGE],
     "workbench": [PACKAGE],
     "notebooks": [LEARNERS],
     "authors": [PACKAGE, LEARNERS, AUTHORS, NPM],
-    "deploy": [LEARNERS, HUB],
+    "classroom": [PACKAGE, LEARNERS, AUTHORS, HUB],
     "benchmarks": [PACKAGE, LEARNERS, AUTHORS, HUB],
     "tests": [PACKAGE, LEARNERS, AUTHORS, HUB],
 }

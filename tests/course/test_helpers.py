@@ -69,4 +69,5 @@ def test_forked_kernel_sees_nothing_of_the_tests(tmp_path, monkeypatch):
     assert (folder, said) == (str(tmp_path), "here") and "" in path
     assert not {str(ROOT), str(ROOT / "tests/helpers")} & set(path)
     assert ("torch" in modules) == preloaded_kernels.CAN_FORK, "what takes long is there already"
-    assert not {name.partition(".")[0] for name in modules} & {"attn_lib", "workbench", "authors", "shared"}
+    ours = {"attn_lib", "workbench", "authors", "classroom", "shared"}
+    assert not {name.partition(".")[0] for name in modules} & ours

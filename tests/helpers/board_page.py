@@ -6,7 +6,7 @@ import math
 
 from paths import ROOT
 
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board import modules
 
 

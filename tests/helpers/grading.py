@@ -8,11 +8,11 @@ from dataclasses import asdict
 import nbformat
 from paths import NOTEBOOKS
 
-from authors.grade import grade_answer
-from authors.grade.report.report import Row
-from authors.grade.sandbox.host import CONFINED
-from authors.grade.submissions.class_list import Person
-from authors.grade.submissions.extract import Cell, answer_in
+from classroom.grade import grade_answer
+from classroom.grade.report.report import Row
+from classroom.grade.sandbox.host import CONFINED
+from classroom.grade.submissions.class_list import Person
+from classroom.grade.submissions.extract import Cell, answer_in
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES

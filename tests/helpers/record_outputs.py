@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -10,26 +11,56 @@ from IPython import get_ipython
 ROOT = str(Path(__file__).resolve().parents[2])
 
 
-def begin():
-    """Remember what each cell comes to, before the notebook's first one."""
+def begin(notebook):
+    """Remember what each cell comes to, and draw slides as their last cells run, before the notebook's first one."""
     shell = get_ipython()
-    shell.came = []
+    shell.came, shell.to_come, shell.pictures = [], [], None
     shell.events.register("post_run_cell", lambda cell: shell.came.append((cell.info.raw_cell, cell.result)))
+    with authors_at_hand():
+        from authors.deck.pictures import Pictures
+        from authors.deck.slides import file_of, slides_of, with_cells
+    lesson = Path(notebook).stem
+    if not file_of(lesson).is_file():
+        return  # a made-up notebook
+    shell.to_come = nbformat.read(notebook, as_version=4).cells
+    shell.pictures = Pictures(with_cells(shell.to_come, slides_of(lesson)))
+    shell.events.register("post_run_cell", lambda cell: draw(shell))
+
+
+def draw(shell):
+    """A cell has run: what is due after it, and after the prose that follows."""
+    codes = [i for i, cell in enumerate(shell.to_come) if cell.cell_type == "code" and cell.source]
+    if not codes:
+        return
+    until = codes[1] if len(codes) > 1 else len(shell.to_come)
+    for cell in shell.to_come[:until]:
+        shell.pictures(cell, shell.user_ns)
+    del shell.to_come[:until]
 
 
 def keep(notebook, file):
-    """Write what `outputs.run_here` returns for the notebook at this path into a file, from what its cells came to."""
-    sys.path.append(ROOT)
-    try:
-        from authors.deck.outputs import shown
-    finally:
-        sys.path.remove(ROOT)
-    came, found = iter(get_ipython().came), {}
+    """Write what `outputs.run_here` returns for the notebook at this path into a file, and its pictures beside it."""
+    with authors_at_hand():
+        from authors.pages.outputs import shown
+    shell = get_ipython()
+    came, found = iter(shell.came), {}
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type == "code" and cell.source:
             source, value = next(came)
             assert source == cell.source, cell.id
             found[cell.id] = shown(value)
-    whole = Path(f"{file}.kernel")
-    whole.write_bytes(pickle.dumps({id: value for id, value in found.items() if value is not None}))
-    whole.replace(file)  # so that nobody reads half of it
+    assert not shell.to_come, "a slide could not be drawn, see above"
+    drawn = shell.pictures and shell.pictures.made()
+    for suffix, kept in ((".drawn", drawn), ("", {id: value for id, value in found.items() if value is not None})):
+        whole = Path(f"{file}{suffix}.kernel")
+        whole.write_bytes(pickle.dumps(kept))
+        whole.replace(f"{file}{suffix}")  # so that nobody reads half of it
+
+
+@contextmanager
+def authors_at_hand():
+    sys.path.append(ROOT)
+    try:
+        yield
+    finally:
+        sys.path.remove(ROOT)

@@ -113,7 +113,7 @@ def pytest_runtest_setup(item):
     with preloaded_kernels.kernels(), pytest.MonkeyPatch.context() as variables:
         variables.setenv(PROGRESS_VARIABLE, item.parent.progress.name)
         result = yield
-    item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin"), silent=True)
+    item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
     return result
 
 
@@ -184,16 +184,25 @@ def built_once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def notebooks_run_once(pytestconfig):
     """Inside `with notebooks_run_once():` what a notebook shows is what its kernel has shown, if it was run here."""
-    from authors.deck import outputs
+    from authors.pages import outputs
 
     run_here = outputs.run_here
 
-    def found(notebook):
+    def keep(value, file):
+        whole = file.with_suffix(f".{os.getpid()}")
+        whole.write_bytes(pickle.dumps(value))
+        whole.replace(file)
+
+    def found(notebook, after=None):
         file = shown_by(notebook, pytestconfig)
-        if not file.exists():  # a part of the tests is run, or another worker has not come to its end
-            whole = file.with_suffix(f".{os.getpid()}")
-            whole.write_bytes(pickle.dumps(run_here(notebook)))
-            whole.replace(file)
+        drawn = file.with_suffix(".drawn")
+        if after and not drawn.exists():  # a part of the tests is run, or another worker has not come to its end
+            keep(run_here(notebook, after=after), file)
+            keep(after.made(), drawn)
+        elif not file.exists():
+            keep(run_here(notebook), file)
+        if after:
+            after.steps, after.wide, after.narrow = pickle.loads(drawn.read_bytes())
         return pickle.loads(file.read_bytes())
 
     return lambda: mock.patch.object(outputs, "run_here", found)
@@ -218,7 +227,8 @@ def imported_afresh():
     """Inside, the course's own packages are not imported yet, as in a new kernel; afterwards all is as it was."""
 
     def ours():
-        return [name for name in sys.modules if name.partition(".")[0] in ("attn_lib", "workbench", "authors")]
+        rooms = "attn_lib", "workbench", "authors", "classroom"
+        return [name for name in sys.modules if name.partition(".")[0] in rooms]
 
     before = {name: sys.modules.pop(name) for name in ours()}
     yield

@@ -8,9 +8,13 @@ sizes = st.integers(1, 5)
 leading = st.sampled_from([(), (1,), (2,), (3,), (2, 3), (3, 1)])
 
 
+def random_numbers(seed):
+    """A generator for the device on which tensors are made just now."""
+    return torch.Generator(torch.get_default_device()).manual_seed(seed)
+
+
 def normal(*shape, seed=0, dtype=torch.float64, grad=False):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype).requires_grad_(grad)
+    return torch.randn(*shape, generator=random_numbers(seed), dtype=torch.float64).to(dtype).requires_grad_(grad)
 
 
 @st.composite
@@ -31,4 +35,4 @@ def masks(draw, scores_shape):
     dimensions = draw(st.sampled_from([2, len(scores_shape)]))
     shape = [size if draw(st.booleans()) else 1 for size in scores_shape[-dimensions:]]
     share = draw(st.sampled_from([0.2, 0.6, 0.9]))  # the first leaves many rows dead
-    return torch.rand(shape, generator=torch.Generator().manual_seed(draw(seeds))) < share
+    return torch.rand(shape, generator=random_numbers(draw(seeds))) < share

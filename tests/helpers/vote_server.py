@@ -5,7 +5,7 @@ import json
 import threading
 import time
 
-from authors.hall.link import Beside
+from classroom.hall.link import Beside
 
 NUMBERS = {"id": "01.new-bank", "ask": "What is the new row?", "kind": "numbers", "size": 2}
 WORDS = {"id": "02.thrown-away", "ask": "Is this attention?", "kind": "one", "options": ["yes", "no"]}

@@ -127,5 +127,6 @@ def test_button_stands_below_each_exercise_where_somebody_collects(notebook, tmp
 def test_button_says_until_when(tmp_path, monkeypatch, due, said):
     (tmp_path / "deadlines.json").write_text(json.dumps({"03": due}))
     monkeypatch.setenv(classroom.DEADLINES_VARIABLE, str(tmp_path / "deadlines.json"))
-    assert said in classroom.button("3").children[1].value and "May" in classroom.button("3").children[1].value
+    words = classroom.button("3").children[1].value
+    assert said in words and "May" in words and "23:59 (UTC" in words
     assert "deadline" not in classroom.button("4").children[1].value

@@ -346,10 +346,10 @@ def kept(root):
     return sorted((root / "my/kept").rglob("*.ipynb"))
 
 
-def test_copy_begins_without_outputs_and_a_speakers_notes(root):
+def test_copy_begins_without_outputs_and_names_of_slides(root):
     cells = lesson()
     cells[1].update(outputs=[{"output_type": "stream", "name": "stdout", "text": "6"}], execution_count=1)
-    cells[1]["metadata"] = {"speaker": {"say": "It is 6."}, "slideshow": {"slide_type": "slide"}, "tags": ["x"]}
+    cells[1]["metadata"] = {"slide": "it-is-6", "slideshow": {"slide_type": "skip"}, "tags": ["x"]}
     save(root / "notebooks/01_first.ipynb", cells)
     copies.bring_up_to_date(root)
     begun = load(learner(root))["cells"][1]
@@ -377,10 +377,9 @@ def test_only_answers_to_the_question_right_above_are_folded(between, text, clos
     assert begun.startswith("<details>") == closed
 
 
-@pytest.mark.parametrize("answer", [{"tags": ["answer"]}, {"slideshow": {"slide_type": "fragment"}}])
 @pytest.mark.parametrize("tag", ["nbval-ignore-output", "filled"])
-def test_answer_to_a_board_or_a_blank_is_folded_too(tag, answer):
-    cells = [cell("asked", "mask_board()", tags=[tag]), prose("why", "Six.", **answer)]
+def test_answer_to_a_board_or_a_blank_is_folded_too(tag):
+    cells = [cell("asked", "mask_board()", tags=[tag]), prose("why", "Six.", tags=["answer"])]
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"].startswith("<details>")
     cells[0]["metadata"]["tags"] = []
     assert copies.lesson_of({"cells": cells})["cells"][1]["source"] == "Six."

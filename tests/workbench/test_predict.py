@@ -1,6 +1,8 @@
 """predict and blank: what counts as the same answer, what a wrong one is told, and what a learner's copy keeps back."""
 
+import contextlib
 import fractions
+import json
 import math
 from pathlib import Path
 from unittest import mock
@@ -269,6 +271,17 @@ def test_in_a_copy_nothing_is_revealed_without_a_guess(copy, guess, capsys):
     (line,) = stop.value._render_traceback_()
     assert "\n" not in line and 'guess = "show"' in line and "..." in line
     assert not any(number in said for number in ("1234", "5678") for said in (line, capsys.readouterr().out))
+
+
+def test_a_copy_asks_wherever_it_was_moved_to(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    course, copy = tmp_path / "03_masking.ipynb", tmp_path / "week 1.ipynb"
+    course.write_text(json.dumps({"metadata": {}, "cells": []}))
+    copy.write_text(json.dumps({"metadata": {"course": {"version": "1"}}, "cells": []}))
+    for told, asks in ((course, False), (copy, True), (tmp_path / "renamed meanwhile.ipynb", True)):
+        monkeypatch.setenv("JPY_SESSION_NAME", str(told))
+        with pytest.raises(NotYet) if asks else contextlib.nullcontext():
+            predict(ONE, ..., 1234)
 
 
 def form_of(question, truth, **slips):

@@ -1,4 +1,4 @@
-"""The questions' records, and how answers are read: by workbench.questions and by authors/site/predict.js alike."""
+"""The questions' records, and how answers are read: by workbench.questions and by authors/pages/predict.js alike."""
 
 import ast
 import itertools
@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from paths import ROOT
 
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench import questions
 from workbench.predict import Prediction
 from workbench.questions import Question, question, reader

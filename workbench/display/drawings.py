@@ -1,14 +1,14 @@
-"""A small vocabulary of drawings, made of numbers, for slides, notebooks and the site.
+"""A small vocabulary of pictures, made of numbers, for slides, notebooks and the site.
 
 A drawing is SVG in the page's own colours (`tokens.css`), so that it is right on a light page and on a dark one, with a
-description made of the same numbers. It has one step or more: a step is a dict of what changes, and None in it stands
-for what is not known yet, which is drawn as an empty place, so that nothing moves when it comes.
+description made of the same numbers. It has one step or more, each a picture of the same kind; None in it stands for
+what is not known yet, which is drawn as an empty place, so that nothing moves when it comes.
 
-    draw("bars", names=["I", "like"], values=[0.24, 0.76])
-    draw("bars", {"names": ["I", "like"], "values": [0.24, None]}, {"values": [0.24, 0.76]})
+    draw(Bars(["I", "like"], [0.24, 0.76]))
+    draw(Bars(["I", "like"], [0.24, None]), Bars(["I", "like"], [0.24, 0.76]))
 
-The vocabulary: bars, bricks, strip, matrices, sentence, curve, plane, points, flow, tiles, wall, lines of code; beside
-and stacked for two of them, album for four that were there before.
+The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Points, Flow, Tiles, Wall, Lines of code; Beside
+and Stacked for two of them, Album for four that were there before.
 """
 
 import html
@@ -16,6 +16,7 @@ import itertools
 import math
 import re
 import zlib
+from dataclasses import dataclass, fields, replace
 
 from .colours import tokens
 
@@ -24,7 +25,6 @@ NARROW = 600  # for a phone held upright, on which a letter of LEAST has 14 pixe
 LEAST = 24  # pixels of a letter, where a drawing is as wide as WIDTH
 SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the largest
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
-VOCABULARY = {}
 
 
 class Drawing:
@@ -85,103 +85,31 @@ STYLE = (
 )
 
 
-def draw(picture, *steps, height=HEIGHT, **first):
-    """A drawing of the vocabulary.
-
-    steps: dicts, each of what is different from the step before; first: the same as words, for one step.
-    Raises: ValueError for a word that the vocabulary does not have.
-    """
-    if picture not in VOCABULARY:
-        raise ValueError(f"picture={picture!r} is none of {', '.join(sorted(VOCABULARY))}")
-    states = in_full([first, *steps] if first else list(steps))
-    pens = [Pen(WIDTH, height) for _ in states]
-    for pen, state in zip(pens, states, strict=True):
-        VOCABULARY[picture](pen, state, states)
-    return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height)
+def draw(*steps, height=HEIGHT):
+    """A drawing of one picture, or of several of a kind, a step each."""
+    return drawing(steps, WIDTH, height)
 
 
-def draw_narrow(picture, *steps):
+def draw_narrow(*steps):
     """The same drawing for a phone held upright: what stands side by side is stacked; None where it has no room."""
-    states = in_full(steps)
-    if not all(is_narrow(picture, state) for state in states):
+    if not all(step.is_narrow for step in steps):
         return None
-    height = max(narrow_height(picture, state) for state in states)
-    pens = [Pen(NARROW, height) for _ in states]
-    for pen, state in zip(pens, states, strict=True):
-        VOCABULARY[picture](pen, state, states)
-    return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height, NARROW)
+    return drawing(steps, NARROW, max(step.narrow_height for step in steps))
 
 
-def is_narrow(picture, state):
-    """Whether a drawing can be read at that width."""
-    if picture in ("beside", "stacked"):
-        return all(is_narrow(*side) for name, side in state.items() if name in ("left", "right", "upper", "lower"))
-    if picture == "matrices":
-        return all(matrix_width(item) <= 9 for item in state["items"] if isinstance(item, dict))
-    if picture == "sentence":
-        return sum(max(4, len(str(word))) for word in state["words"]) <= 40 and len(state["words"]) < 8
-    if picture == "tiles":
-        longest = max(len(line) for row in state["cells"] for one in row for line in words_of_tile(one).split("\n"))
-        return len(state["cells"][0]) * 14 * longest + 16 * max(map(len, map(str, state.get("rows") or [""]))) < NARROW
-    return picture in ("bars", "curve", "plane", "points", "wall", "flow", "strip")
-
-
-def matrix_width(item):
-    return len(as_rows(item["rows"])[0])
-
-
-def words_of_tile(one):
-    return one[0] if isinstance(one, list) and isinstance(one[0], str) else "" if isinstance(one, list) else str(one)
-
-
-def narrow_height(picture, state):
-    if picture == "matrices":
-        return sum(line_height(line) for line in lines_of(state["items"]))
-    if picture == "beside":
-        return narrow_height(*state["left"]) + narrow_height(*state["right"]) + 30
-    if picture == "stacked":
-        return narrow_height(*state["upper"]) + narrow_height(*state["lower"]) + 30
-    if picture == "flow":
-        rows = 1 + max(row for _, row in state["boxes"].values())
-        return 120 * (columns_of(state) if columns_of(state) > 3 else rows)
-    if picture == "bars":
-        return 76 * len(state["names"]) + (60 if state.get("caption") else 0)
-    return 150 * len(state["cells"]) + 60 if picture == "tiles" else 330 if picture in ("sentence", "strip") else 480
-
-
-def columns_of(state):
-    return 1 + max(column for column, _ in state["boxes"].values())
-
-
-def lines_of(items):
-    """Matrices, each with the sign before it, as they stand one below another."""
-    lines = []
-    for item in items:
-        if not lines or (lines[-1] and isinstance(lines[-1][-1], dict)):
-            lines.append([])
-        lines[-1].append(item)
-    return lines
-
-
-def line_height(line):
-    matrix = as_rows(line[-1]["rows"])
-    size = min(90, (NARROW - 24 * 4 - label_width(line[-1].get("left"))) / len(matrix[0]))
-    return size * len(matrix) + 56 * bool(line[-1].get("name")) + 50 * bool(line[-1].get("top")) + 40
-
-
-def in_full(steps):
-    """Each step with all that it has from those before it."""
-    states, now = [], {}
-    for step in steps:
-        now = {**now, **plain(step)}
-        states.append(now)
-    return states
+def drawing(steps, width, height):
+    pens = [Pen(width, height) for _ in steps]
+    for pen, step in zip(pens, steps, strict=True):
+        step.draw(pen, steps)
+    return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height, width)
 
 
 def plain(value):
-    """Tensors and arrays as lists, to the depth of a list or a dict."""
+    """Tensors and arrays as lists, to the depth of a list or a dict, and six digits of a number: a sum of 1 is 1."""
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple, range)):
@@ -189,9 +117,10 @@ def plain(value):
     return value
 
 
-def word_of(drawing):
-    VOCABULARY[drawing.__name__] = drawing
-    return drawing
+def unknown(*shape):
+    """Places for what is not known yet: unknown(3) is a row of three, unknown(2, 3) are two such rows."""
+    length, *inner = shape
+    return [unknown(*inner) if inner else None for _ in range(length)]
 
 
 # ------------------------------------------------------------------------------------------------------- the pen
@@ -349,8 +278,8 @@ def per_cents(values):
     return ["≈0 %" if not share and value else f"{share} %" for share, value in zip(whole, values, strict=True)]
 
 
-def largest(states, name):
-    found = [v for state in states for v in flat(state.get(name, [])) if is_number(v)]
+def largest(steps, name):
+    found = [v for step in steps for v in flat(getattr(step, name)) if is_number(v)]
     return max(found, default=1) or 1
 
 
@@ -369,207 +298,319 @@ def listed(names, shown):
 # -------------------------------------------------------------------------------------------------- the vocabulary
 
 
-@word_of
-def bars(pen, state, states):
+@dataclass
+class Plain:
+    """What is drawn, whose numbers may be handed over as tensors."""
+
+    def __post_init__(self):
+        for field in fields(self):
+            setattr(self, field.name, plain(getattr(self, field.name)))
+
+    def but(self, **changes):
+        """The same with other values in some places: the next step."""
+        return replace(self, **changes)
+
+
+class Picture(Plain):
+    """A word of the vocabulary; what it needs are the fields of its class."""
+
+    is_narrow = False  # whether it can be read on a phone held upright
+    narrow_height = 480  # how high it is drawn there
+
+    def draw(self, pen, steps):
+        """Draw it with a pen; steps are all pictures between which nothing is to move."""
+        raise NotImplementedError
+
+
+@dataclass
+class Bars(Picture):
     """How much each has: names, values, unit ("%" unless it is ""), colour, strong (the one in its full colour), wrong.
 
     caption says what they are; `lying` puts a bar on each row, for many or for long names; `words`: names in italics.
     """
-    names, values = state["names"], state["values"]
-    unit = state.get("unit", "%")
-    shown = per_cents(values) if unit == "%" else [f"{number(value)}{unit}" for value in values]
-    top = state.get("top") or largest(states, "values")
-    strong, wrong = state.get("strong"), state.get("wrong")
-    name_of = pen.word if state.get("words", True) else pen.text
 
-    def looks(i):
-        thing = "wrong" if i == wrong else state.get("colour", "weights")
-        thing = thing[i] if isinstance(thing, list) else thing
-        full = i in (strong, wrong) or (strong is None and wrong is None and isinstance(state.get("colour"), list))
-        return thing, (colour(thing) if full else soft(thing, 48)), full
+    names: list
+    values: list
+    unit: str = "%"
+    colour: str | list = "weights"
+    strong: int | None = None
+    wrong: int | None = None
+    caption: str | None = None
+    lying: bool = False
+    words: bool = True
+    top: float | None = None
 
-    if state.get("caption"):
-        pen.text(pen.width / 2, 34, state["caption"], ink="quiet")
-    if state.get("lying") or pen.width <= NARROW:
-        begin = 60 if state.get("caption") else 4
-        room = max(150, 20 * max(len(str(name)) for name in names) + 24)
-        step = min(130, (pen.height - begin) / len(names))
-        begin += (pen.height - begin - step * len(names)) / 2
-        numbers = [f"{number(v, unit)}{unit}" for every in states for v in every["values"] if v is not None]
-        beside = max(120, 18 * max(map(len, numbers), default=0) + 14)  # a number at its bar's end
-        for i, value in enumerate(values):
-            y, (thing, fill, full) = begin + i * step, looks(i)
-            name_of(room - 18, y + step / 2 + 11, str(names[i]), size=34, anchor="end", ink=thing if full else "ink")
-            long = (pen.width - room - beside) * max(value or 0, 0) / top
-            if value is None:
-                pen.box(room, y + step * 0.18, 130, step * 0.64, "none", edge="quiet", dashed=True)
-                pen.text(room + 65, y + step / 2 + 11, "?", ink="quiet")
-                continue
-            pen.box(room, y + step * 0.18, max(long, 3), step * 0.64, fill)
-            ink = thing if full else "quiet"
-            pen.text(room + max(long, 3) + 14, y + step / 2 + 11, shown[i], anchor="start", ink=ink, weight=650)
-    else:
-        foot = pen.height - 66
-        wide = min(190, pen.width / len(names))
-        left, high = (pen.width - wide * len(names)) / 2, foot - (110 if state.get("caption") else 60)
-        for i, value in enumerate(values):
-            x, (thing, fill, full) = left + i * wide, looks(i)
-            name_of(
-                x + wide / 2,
-                foot + 52,
-                str(names[i]),
-                size=max(LEAST, min(44, 1.85 * wide / max(3, *(len(str(n)) for n in names)))),
-            )
-            tall = max(3, high * max(value or 0, 0) / top)
-            if value is None:
-                pen.box(x + wide * 0.12, foot - high * 0.45, wide * 0.76, high * 0.45 - 2, edge="quiet", dashed=True)
-                pen.text(x + wide / 2, foot - high * 0.2, "?", ink="quiet", size=36)
-                continue
-            pen.box(x + wide * 0.12, foot - tall, wide * 0.76, tall, fill)
-            pen.text(x + wide / 2, foot - tall - 14, shown[i], ink=thing, weight=650, size=32 if wide > 110 else 26)
-        pen.line([(left, foot + 1), (left + wide * len(names), foot + 1)], "line")
-    pen.say(state.get("caption"), listed(names, shown))
+    is_narrow = True
+
+    @property
+    def narrow_height(self):
+        return 76 * len(self.names) + (60 if self.caption else 0)
+
+    def draw(self, pen, steps):
+        names, values = self.names, self.values
+        unit = self.unit
+        shown = per_cents(values) if unit == "%" else [f"{number(value)}{unit}" for value in values]
+        top = self.top or largest(steps, "values")
+        strong, wrong = self.strong, self.wrong
+        name_of = pen.word if self.words else pen.text
+
+        def looks(i):
+            thing = "wrong" if i == wrong else self.colour
+            thing = thing[i] if isinstance(thing, list) else thing
+            full = i in (strong, wrong) or (strong is None and wrong is None and isinstance(self.colour, list))
+            return thing, (colour(thing) if full else soft(thing, 48)), full
+
+        if self.caption:
+            pen.text(pen.width / 2, 34, self.caption, ink="quiet")
+        if self.lying or pen.width <= NARROW:
+            begin = 60 if self.caption else 4
+            room = max(150, 20 * max(len(str(name)) for name in names) + 24)
+            step = min(130, (pen.height - begin) / len(names))
+            begin += (pen.height - begin - step * len(names)) / 2
+            numbers = [f"{number(v, unit)}{unit}" for every in steps for v in every.values if v is not None]
+            beside = max(120, 18 * max(map(len, numbers), default=0) + 14)  # a number at its bar's end
+            for i, value in enumerate(values):
+                y, (thing, fill, full) = begin + i * step, looks(i)
+                name_of(
+                    room - 18, y + step / 2 + 11, str(names[i]), size=34, anchor="end", ink=thing if full else "ink"
+                )
+                long = (pen.width - room - beside) * max(value or 0, 0) / top
+                if value is None:
+                    pen.box(room, y + step * 0.18, 130, step * 0.64, "none", edge="quiet", dashed=True)
+                    pen.text(room + 65, y + step / 2 + 11, "?", ink="quiet")
+                    continue
+                pen.box(room, y + step * 0.18, max(long, 3), step * 0.64, fill)
+                ink = thing if full else "quiet"
+                pen.text(room + max(long, 3) + 14, y + step / 2 + 11, shown[i], anchor="start", ink=ink, weight=650)
+        else:
+            foot = pen.height - 66
+            wide = min(190, pen.width / len(names))
+            left, high = (pen.width - wide * len(names)) / 2, foot - (110 if self.caption else 60)
+            for i, value in enumerate(values):
+                x, (thing, fill, full) = left + i * wide, looks(i)
+                name_of(
+                    x + wide / 2,
+                    foot + 52,
+                    str(names[i]),
+                    size=max(LEAST, min(44, 1.85 * wide / max(3, *(len(str(n)) for n in names)))),
+                )
+                tall = max(3, high * max(value or 0, 0) / top)
+                if value is None:
+                    pen.box(
+                        x + wide * 0.12, foot - high * 0.45, wide * 0.76, high * 0.45 - 2, edge="quiet", dashed=True
+                    )
+                    pen.text(x + wide / 2, foot - high * 0.2, "?", ink="quiet", size=36)
+                    continue
+                pen.box(x + wide * 0.12, foot - tall, wide * 0.76, tall, fill)
+                pen.text(x + wide / 2, foot - tall - 14, shown[i], ink=thing, weight=650, size=32 if wide > 110 else 26)
+            pen.line([(left, foot + 1), (left + wide * len(names), foot + 1)], "line")
+        pen.say(self.caption, listed(names, shown))
 
 
-@word_of
-def bricks(pen, state, states):
+@dataclass
+class Bricks(Picture):
     """Exponentials as stacks of bricks of 1, and the shares that they make: names, scores, hears, hatched."""
-    names, scores = state["names"], state["scores"]
-    heights = [None if s is None else math.exp(s) for s in scores]
-    top = max(math.exp(s) for every in states for s in every["scores"] if s is not None)
-    foot, u = pen.height - 66, (pen.height - 130) / top
-    wide = 700 / max(len(names), 3)
-    for j, (name, tall) in enumerate(zip(names, heights, strict=True)):
-        x, middle = 20 + j * wide, 20 + j * wide + wide * 0.42
-        off = j == state.get("hatched")
-        pen.word(middle, foot + 52, name, size=34 if off else 44, ink="quiet" if off else "ink")
-        at = foot - (tall or 0) * u  # of what is asked for nothing stands there: a box would have a height
-        for i in range(math.ceil((tall or 0) - 1e-9)):
-            part = min(1, tall - i)
-            fill = "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78)
-            pen.box(x + wide * 0.14, foot - (i + part) * u, wide * 0.56, part * u - 3, fill)
-        power = number(scores[j]) if scores[j] is not None else "0" if off else "?"
-        e = ("e", {"font": "italic 400 38px var(--text)"})
-        pen.text(middle, at - 18, [e, (power, {"dy": -15, "size": 24}), (f" = {number(tall)}", {"dy": 15})])
-    pen.line([(10, foot + 1), (10 + wide * len(names), foot + 1)], "line")
-    known = [tall for tall in heights if tall is not None]
-    x, wide, y = pen.width - 320, 150, foot
-    shares = iter(per_cents([tall / sum(known) for tall in known]))
-    for j, tall in enumerate(heights):
-        if tall is None:
-            continue
-        part = tall / sum(known) * (foot - 50)
-        y -= part
-        off = j == state.get("hatched")
-        pen.box(x, y, wide, part - 3, "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78))
-        share = next(shares)
-        pen.text(x + wide + 20, y + part / 2 + 12, share, anchor="start", size=36, weight=650, ink="weights")
-    hears = (state.get("hears", "I"), {"font": "italic 400 44px var(--text)", "ink": "query"})
-    pen.text(x + wide / 2, foot + 52, [hears, " hears"])
-    pen.say("e to the scores:", listed(names, [number(tall) for tall in heights]))
+
+    names: list
+    scores: list
+    hears: str = "I"
+    hatched: int | None = None
+
+    def draw(self, pen, steps):
+        names, scores = self.names, self.scores
+        heights = [None if s is None else math.exp(s) for s in scores]
+        top = max(math.exp(s) for every in steps for s in every.scores if s is not None)
+        foot, u = pen.height - 66, (pen.height - 130) / top
+        wide = 700 / max(len(names), 3)
+        for j, (name, tall) in enumerate(zip(names, heights, strict=True)):
+            x, middle = 20 + j * wide, 20 + j * wide + wide * 0.42
+            off = j == self.hatched
+            pen.word(middle, foot + 52, name, size=34 if off else 44, ink="quiet" if off else "ink")
+            at = foot - (tall or 0) * u  # of what is asked for nothing stands there: a box would have a height
+            for i in range(math.ceil((tall or 0) - 1e-9)):
+                part = min(1, tall - i)
+                fill = "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78)
+                pen.box(x + wide * 0.14, foot - (i + part) * u, wide * 0.56, part * u - 3, fill)
+            power = number(scores[j]) if scores[j] is not None else "0" if off else "?"
+            e = ("e", {"font": "italic 400 38px var(--text)"})
+            pen.text(middle, at - 18, [e, (power, {"dy": -15, "size": 24}), (f" = {number(tall)}", {"dy": 15})])
+        pen.line([(10, foot + 1), (10 + wide * len(names), foot + 1)], "line")
+        known = [tall for tall in heights if tall is not None]
+        x, wide, y = pen.width - 320, 150, foot
+        shares = iter(per_cents([tall / sum(known) for tall in known]))
+        for j, tall in enumerate(heights):
+            if tall is None:
+                continue
+            part = tall / sum(known) * (foot - 50)
+            y -= part
+            off = j == self.hatched
+            pen.box(x, y, wide, part - 3, "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78))
+            share = next(shares)
+            pen.text(x + wide + 20, y + part / 2 + 12, share, anchor="start", size=36, weight=650, ink="weights")
+        hears = (self.hears, {"font": "italic 400 44px var(--text)", "ink": "query"})
+        pen.text(x + wide / 2, foot + 52, [hears, " hears"])
+        pen.say("e to the scores:", listed(names, [number(tall) for tall in heights]))
 
 
-@word_of
-def strip(pen, state, states):
+@dataclass
+class Strip(Picture):
     """A row of shares as one strip that is 1 long: names, shares, hatched, struck or gone (a place), total."""
-    names, shares = state["names"], state["shares"]
-    long, y, tall = pen.width - 40, 40, 130
-    x = 20
-    for j, (name, share) in enumerate(zip(names, shares, strict=True)):
-        wide, odd = share * long, j in (state.get("hatched"), state.get("gone"))
-        if j == state.get("gone"):
-            pen.box(x, y, wide - 4, tall, edge="wrong", thick=3, dashed=True)
-            pen.text(x + wide / 2, y + tall / 2 + 10, number(share), ink="wrong", weight=650)
-        else:
-            fill = "url(#attn-hatch)" if odd else soft("weights", (52, 30)[j % 2 == 0])
-            pen.box(x, y, wide - 4, tall, fill)
-        if j == state.get("struck"):
-            pen.line([(x - 10, y + tall + 12), (x + wide + 6, y - 12)], "wrong", 7)
-        if not odd:
-            pen.word(x + wide / 2, y + 62, name)
-            pen.text(x + wide / 2, y + 106, number(share), weight=600)
-        elif wide > 26 * len(name):
-            pen.word(x + wide / 2, y + tall + 44, name, size=34, ink="quiet")
-        x += wide
-    kept = [share for j, share in enumerate(shares) if j != state.get("gone")]
-    end, y = 20 + sum(kept) * long, y + tall + 60
-    if "total" in state:
-        if state["total"] is None:
-            pen.text(20 + long / 2, y + 70, "Σ = ?", size=48, ink="quiet")
-        else:
-            pen.line([(20, y - 30), (20, y - 12), (end - 4, y - 12), (end - 4, y - 30)], "weights", 4)
-            pen.text((20 + end) / 2, y + 52, number(state["total"]), size=56, ink="weights", weight=650)
-    pen.say(listed(names, [number(share) for share in shares]), f"together {number(state.get('total'))}")
+
+    names: list
+    shares: list
+    hatched: int | None = None
+    struck: int | None = None
+    gone: int | None = None
+    total: float | str | None = ""
+
+    is_narrow = True
+    narrow_height = 330
+
+    def draw(self, pen, steps):
+        names, shares = self.names, self.shares
+        long, y, tall = pen.width - 40, 40, 130
+        x = 20
+        for j, (name, share) in enumerate(zip(names, shares, strict=True)):
+            wide, odd = share * long, j in (self.hatched, self.gone)
+            if j == self.gone:
+                pen.box(x, y, wide - 4, tall, edge="wrong", thick=3, dashed=True)
+                pen.text(x + wide / 2, y + tall / 2 + 10, number(share), ink="wrong", weight=650)
+            else:
+                fill = "url(#attn-hatch)" if odd else soft("weights", (52, 30)[j % 2 == 0])
+                pen.box(x, y, wide - 4, tall, fill)
+            if j == self.struck:
+                pen.line([(x - 10, y + tall + 12), (x + wide + 6, y - 12)], "wrong", 7)
+            if not odd:
+                pen.word(x + wide / 2, y + 62, name)
+                pen.text(x + wide / 2, y + 106, number(share), weight=600)
+            elif wide > 26 * len(name):
+                pen.word(x + wide / 2, y + tall + 44, name, size=34, ink="quiet")
+            x += wide
+        kept = [share for j, share in enumerate(shares) if j != self.gone]
+        end, y = 20 + sum(kept) * long, y + tall + 60
+        if self.total != "":
+            if self.total is None:
+                pen.text(20 + long / 2, y + 70, "Σ = ?", size=48, ink="quiet")
+            else:
+                pen.line([(20, y - 30), (20, y - 12), (end - 4, y - 12), (end - 4, y - 30)], "weights", 4)
+                pen.text((20 + end) / 2, y + 52, number(self.total), size=56, ink="weights", weight=650)
+        pen.say(listed(names, [number(share) for share in shares]), f"together {number(self.total)}")
 
 
-@word_of
-def matrices(pen, state, states):
-    """Matrices in a row, with signs between them: items, each a sign or a dict of rows, name, thing, left, top, mark.
+@dataclass
+class Matrix(Plain):
+    """One of Matrices: rows, or a vector, which is one row.
 
-    A number is written in its cell; True is a filled cell and False an empty one; None is not known yet. `mark`ed rows
-    and `column`s are framed, those not in `only` pale, where "diagonal" can be asked for too; a vector is one row.
-    `left` and `top` name rows and columns; `bare` writes no numbers.
+    A number is written in its cell; True is a filled cell, False an empty one, "hatch" one that is struck out, and None
+    not known yet. `mark`ed rows and `column`s are framed, those not in `only` are pale, where "diagonal" can be asked
+    for too. `left` and `top` name rows and columns; `full` is the number with the strongest colour; `bare` writes none.
     """
-    items = state["items"]
-    lines = lines_of(items)
-    if pen.upright and len(lines) > 1:
-        y, scale = 0, pen.height / sum(line_height(line) for line in lines)
-        for line in lines:
-            part = Pen(pen.width, scale * line_height(line), pen.x, said=pen.said)
-            matrices(part, {"items": line}, [{"items": line}])
-            pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
-            y += part.height
-        return
-    shapes = [one if isinstance(one, str) else as_rows(one["rows"]) for one in items]
-    signs = sum(sign_width(one) for one in shapes if isinstance(one, str))
-    sides = sum(label_width(one.get("left")) for one in items if isinstance(one, dict))
-    columns = sum(len(one[0]) for one in shapes if not isinstance(one, str))
-    deepest = max(len(one) for one in shapes if not isinstance(one, str))
-    named = any(one.get("name") for one in items if isinstance(one, dict)) * 56
-    topped = any(one.get("top") for one in items if isinstance(one, dict)) * 50
-    gaps = 26 * (len(items) - 1)
-    frame = 12 * any(one.get("mark") for state in states for one in state["items"] if isinstance(one, dict))
-    size = min((pen.width - signs - sides - gaps - frame) / columns, (pen.height - named - topped - 12) / deepest, 150)
-    high = min(size, 110) if deepest < 3 else size
-    x = (pen.width - (signs + sides + gaps + columns * size)) / 2
-    middle = named + topped + (pen.height - named - topped) / 2
-    for item, shape in zip(items, shapes, strict=True):
-        if isinstance(item, str):
-            pen.text(x + sign_width(item) / 2, middle + 14, item, size=40, ink="ink")
-            x += sign_width(item) + 26
-            continue
-        x += label_width(item.get("left"))
-        y = middle - len(shape) * high / 2
-        thing = item.get("thing", "ink")
-        full = item.get("full") or max([abs(v) for v in flat(shape) if is_number(v)], default=1) or 1
-        wide = len(shape[0]) * size
-        if item.get("name"):
-            pen.text(x + wide / 2 - 2, y - topped - 22, item["name"], ink=thing, weight=600, size=30)
-        top = [str(one) for one in item.get("top") or []]
-        letters = min([34, *(size * 2.1 / max(1, len(one)) for one in top)])
-        smaller = max(LEAST, min(letters, *(size * 1.8 / max(1, len(one)) for one in [*top, ""])))
-        for j, one in enumerate(top if letters >= LEAST else []):  # narrow columns go by the rows' names
-            pen.word(x + j * size + size / 2 - 2, y - 14, one, size=smaller)
-        for i, left in enumerate(item.get("left") or []):
-            pen.word(
-                x - 14, y + i * high + high / 2 + 10, str(left), size=min(34, max(LEAST, 0.8 * high)), anchor="end"
-            )
-        write = writing(shape, size - 4) if not item.get("bare") else silent
-        for i, row in enumerate(shape):
-            only = item.get("only")
-            for j, value in enumerate(row):
-                pale = only is not None and (i != j if only == "diagonal" else i not in only)
-                cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale, write)
-        for i in item.get("mark") or []:
-            pen.box(x - 5, y + i * high - 5, wide + 6, high + 6, edge=thing, thick=5, round=8)
-        for j in item.get("column") or []:
-            pen.box(x + j * size - 5, y - 5, size + 6, high * len(shape) + 6, edge=thing, thick=5, round=8)
-        pen.say(item.get("name"), "; ".join(", ".join(map(number, row)) for row in shape))
-        x += wide + 26
+
+    rows: list
+    name: str | None = None
+    thing: str = "ink"
+    left: list | None = None
+    top: list | None = None
+    mark: list | None = None
+    column: list | None = None
+    only: list | str | None = None
+    full: float | None = None
+    bare: bool = False
+
+    @property
+    def table(self):
+        return self.rows if self.rows and isinstance(self.rows[0], list) else [self.rows]
 
 
-def as_rows(rows):
-    return rows if rows and isinstance(rows[0], list) else [rows]
+@dataclass
+class Matrices(Picture):
+    """Matrices in a row, with signs between them: items, each a Matrix or a sign."""
+
+    items: list
+
+    @property
+    def is_narrow(self):
+        return all(len(item.table[0]) <= 9 for item in self.items if isinstance(item, Matrix))
+
+    @property
+    def narrow_height(self):
+        return sum(line_height(line) for line in lines_of(self.items))
+
+    def draw(self, pen, steps):
+        items = self.items
+        lines = lines_of(items)
+        if pen.upright and len(lines) > 1:
+            y, scale = 0, pen.height / sum(line_height(line) for line in lines)
+            for line in lines:
+                part = Pen(pen.width, scale * line_height(line), pen.x, said=pen.said)
+                Matrices(line).draw(part, [Matrices(line)])
+                pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
+                y += part.height
+            return
+        shapes = [one if isinstance(one, str) else one.table for one in items]
+        signs = sum(sign_width(one) for one in shapes if isinstance(one, str))
+        sides = sum(label_width(one.left) for one in items if isinstance(one, Matrix))
+        columns = sum(len(one[0]) for one in shapes if not isinstance(one, str))
+        deepest = max(len(one) for one in shapes if not isinstance(one, str))
+        named = any(one.name for one in items if isinstance(one, Matrix)) * 56
+        topped = any(one.top for one in items if isinstance(one, Matrix)) * 50
+        gaps = 26 * (len(items) - 1)
+        frame = 12 * any(one.mark for every in steps for one in every.items if isinstance(one, Matrix))
+        size = min(
+            (pen.width - signs - sides - gaps - frame) / columns, (pen.height - named - topped - 12) / deepest, 150
+        )
+        high = min(size, 110) if deepest < 3 else size
+        x = (pen.width - (signs + sides + gaps + columns * size)) / 2
+        middle = named + topped + (pen.height - named - topped) / 2
+        for item, shape in zip(items, shapes, strict=True):
+            if isinstance(item, str):
+                pen.text(x + sign_width(item) / 2, middle + 14, item, size=40, ink="ink")
+                x += sign_width(item) + 26
+                continue
+            x += label_width(item.left)
+            y = middle - len(shape) * high / 2
+            thing = item.thing
+            full = item.full or max([abs(v) for v in flat(shape) if is_number(v)], default=1) or 1
+            wide = len(shape[0]) * size
+            if item.name:
+                pen.text(x + wide / 2 - 2, y - topped - 22, item.name, ink=thing, weight=600, size=30)
+            top = [str(one) for one in item.top or []]
+            letters = min([34, *(size * 2.1 / max(1, len(one)) for one in top)])
+            smaller = max(LEAST, min(letters, *(size * 1.8 / max(1, len(one)) for one in [*top, ""])))
+            for j, one in enumerate(top if letters >= LEAST else []):  # narrow columns go by the rows' names
+                pen.word(x + j * size + size / 2 - 2, y - 14, one, size=smaller)
+            for i, left in enumerate(item.left or []):
+                pen.word(
+                    x - 14, y + i * high + high / 2 + 10, str(left), size=min(34, max(LEAST, 0.8 * high)), anchor="end"
+                )
+            write = writing(shape, size - 4) if not item.bare else silent
+            for i, row in enumerate(shape):
+                only = item.only
+                for j, value in enumerate(row):
+                    pale = only is not None and (i != j if only == "diagonal" else i not in only)
+                    cell(pen, x + j * size, y + i * high, size - 4, high - 4, value, thing, full, pale, write)
+            for i in item.mark or []:
+                pen.box(x - 5, y + i * high - 5, wide + 6, high + 6, edge=thing, thick=5, round=8)
+            for j in item.column or []:
+                pen.box(x + j * size - 5, y - 5, size + 6, high * len(shape) + 6, edge=thing, thick=5, round=8)
+            pen.say(item.name, "; ".join(", ".join(map(number, row)) for row in shape))
+            x += wide + 26
+
+
+def lines_of(items):
+    """Matrices, each with the sign before it, as they stand one below another."""
+    lines = []
+    for item in items:
+        if not lines or (lines[-1] and isinstance(lines[-1][-1], Matrix)):
+            lines.append([])
+        lines[-1].append(item)
+    return lines
+
+
+def line_height(line):
+    matrix = line[-1]
+    size = min(90, (NARROW - 24 * 4 - label_width(matrix.left)) / len(matrix.table[0]))
+    return size * len(matrix.table) + 56 * bool(matrix.name) + 50 * bool(matrix.top) + 40
 
 
 def sign_width(sign):
@@ -625,146 +666,191 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
         pen.text(x + wide / 2, y + high / 2 + size * 0.36, words, size=size, weight=600, ink=ink)
 
 
-@word_of
-def sentence(pen, state, states):
+@dataclass
+class Sentence(Picture):
     """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says, missing.
 
     shares: per cents under the words; fetched: chips under the words, of which `found` is filled; counted: each place's
     number there; asks: what the last one looks for.
     """
-    words = state["words"]
-    inks = {int(k): v for k, v in (state.get("inks") or {}).items()}
-    n = len(words) + ("says" in state)
-    step = pen.width / n
-    size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in words)))
-    has_below = any(every.get("fetched") or every.get("shares") for every in states)
-    has_above = any(every.get("arcs") or every.get("missing") for every in states)
-    base = pen.height - (150 if has_below else 70) if has_above else pen.height * 0.55
-    place = [step * (i + 0.5) for i in range(n)]
-    for start, end, share in state.get("arcs") or []:
-        thick = max(2.5, 30 * share)
-        top = base - size - 14 - min(base - 90, 60 + 52 * abs(start - end))
-        a, b = place[start] + (0 if start != end else 30), place[end] - (0 if start != end else 30)
-        low, head = base - size - 8, 10 + 0.9 * thick
-        pen.curved((a, low), (a, top), (b, top), (b, low - 0.8 * head), "weights", thick)
-        pen.head(b, low + 4, head, "weights")  # it looks at who is heard
-    for start, end in state.get("missing") or []:  # arcs that should be there and are not
-        low = base - size - 8
-        top = low - min(base - 90, 60 + 52 * abs(start - end))
-        pen.curved(
-            (place[start], low), (place[start], top), (place[end], top), (place[end], low), "wrong", 4, dash="10 10"
-        )
-        pen.say(words[start], "does not find", words[end])
-    for i, word in enumerate(words):
-        pen.word(place[i], base, str(word), size=size, ink=inks.get(i, "ink"))
-    if "says" in state:
-        says = state["says"]
-        pen.word(
-            place[-1],
-            base,
-            "?" if says is None else str(says),
-            size=size,
-            weight=600,
-            ink="quiet" if says is None else state.get("ending", "output"),
-        )
-    if state.get("asks"):
-        pen.word(place[len(words) - 1] + 30, base - size - 40, state["asks"], size=38, ink="query", anchor="start")
-    shares = state.get("shares") or []
-    for i, (share, shown) in enumerate(zip(shares, per_cents(shares), strict=True)):
-        pen.text(place[i], base + 62, shown, size=34, weight=650, ink="quiet" if share is None else "weights")
-    for i in range(len(words)) if state.get("counted") else []:
-        pen.text(place[i], base + 62, str(i), size=LEAST, ink="quiet")
-    for i, one in enumerate(state.get("fetched") or []):
-        if one is None:
-            continue
-        hit = i == state.get("found")
-        a, b = place[i] - 14, place[i - 1] + 16
-        if i:
-            pen.curved((a, base + 20), (a, base + 68), (b, base + 68), (b, base + 28), "weights", 5)
-            pen.head(b, base + 12, -18, "weights")  # upwards, to the word that is fetched
-        wide = max(96, 19 * len(one) + 24)
-        pen.box(
-            place[i] - wide / 2, base + 78, wide, 50, colour("key") if hit else soft("key", 14), edge="key", round=10
-        )
-        pen.word(place[i], base + 114, one, size=32, ink="paper" if hit else "key")
-    pen.say("Words:", ", ".join(map(str, words)))
-    for start, end, share in state.get("arcs") or []:
-        pen.say(words[start], "hears", words[end], number(share, "%"))
-    if state.get("fetched"):
-        pen.say("fetched:", ", ".join(one or "nothing" for one in state["fetched"]))
-    if state.get("says"):
-        pen.say("says", state["says"])
+
+    words: list
+    inks: dict | None = None
+    arcs: list | None = None
+    missing: list | None = None
+    shares: list | None = None
+    fetched: list | None = None
+    found: int | None = None
+    counted: bool = False
+    asks: str | None = None
+    says: str | None = ""
+    ending: str = "output"
+
+    narrow_height = 330
+
+    @property
+    def is_narrow(self):
+        return sum(max(4, len(str(word))) for word in self.words) <= 40 and len(self.words) < 8
+
+    def draw(self, pen, steps):
+        words = self.words
+        inks = self.inks or {}
+        n = len(words) + (self.says != "")
+        step = pen.width / n
+        size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in words)))
+        has_below = any(every.fetched or every.shares for every in steps)
+        has_above = any(every.arcs or every.missing for every in steps)
+        base = pen.height - (150 if has_below else 70) if has_above else pen.height * 0.55
+        place = [step * (i + 0.5) for i in range(n)]
+        for start, end, share in self.arcs or []:
+            thick = max(2.5, 30 * share)
+            top = base - size - 14 - min(base - 90, 60 + 52 * abs(start - end))
+            a, b = place[start] + (0 if start != end else 30), place[end] - (0 if start != end else 30)
+            low, head = base - size - 8, 10 + 0.9 * thick
+            pen.curved((a, low), (a, top), (b, top), (b, low - 0.8 * head), "weights", thick)
+            pen.head(b, low + 4, head, "weights")  # it looks at who is heard
+        for start, end in self.missing or []:  # arcs that should be there and are not
+            low = base - size - 8
+            top = low - min(base - 90, 60 + 52 * abs(start - end))
+            pen.curved(
+                (place[start], low), (place[start], top), (place[end], top), (place[end], low), "wrong", 4, dash="10 10"
+            )
+            pen.say(words[start], "does not find", words[end])
+        for i, word in enumerate(words):
+            pen.word(place[i], base, str(word), size=size, ink=inks.get(i, "ink"))
+        if self.says != "":
+            says = self.says
+            pen.word(
+                place[-1],
+                base,
+                "?" if says is None else str(says),
+                size=size,
+                weight=600,
+                ink="quiet" if says is None else self.ending,
+            )
+        if self.asks:
+            pen.word(place[len(words) - 1] + 30, base - size - 40, self.asks, size=38, ink="query", anchor="start")
+        shares = self.shares or []
+        for i, (share, shown) in enumerate(zip(shares, per_cents(shares), strict=True)):
+            pen.text(place[i], base + 62, shown, size=34, weight=650, ink="quiet" if share is None else "weights")
+        for i in range(len(words)) if self.counted else []:
+            pen.text(place[i], base + 62, str(i), size=LEAST, ink="quiet")
+        for i, one in enumerate(self.fetched or []):
+            if one is None:
+                continue
+            hit = i == self.found
+            a, b = place[i] - 14, place[i - 1] + 16
+            if i:
+                pen.curved((a, base + 20), (a, base + 68), (b, base + 68), (b, base + 28), "weights", 5)
+                pen.head(b, base + 12, -18, "weights")  # upwards, to the word that is fetched
+            wide = max(96, 19 * len(one) + 24)
+            pen.box(
+                place[i] - wide / 2,
+                base + 78,
+                wide,
+                50,
+                colour("key") if hit else soft("key", 14),
+                edge="key",
+                round=10,
+            )
+            pen.word(place[i], base + 114, one, size=32, ink="paper" if hit else "key")
+        pen.say("Words:", ", ".join(map(str, words)))
+        for start, end, share in self.arcs or []:
+            pen.say(words[start], "hears", words[end], number(share, "%"))
+        if self.fetched:
+            pen.say("fetched:", ", ".join(one or "nothing" for one in self.fetched))
+        if self.says:
+            pen.say("says", self.says)
 
 
-@word_of
-def curve(pen, state, states):
+@dataclass
+class Curve(Picture):
     """Lines over an axis: x, lines {name: numbers}, things {name: thing}, axes, upto, ball.
 
     ball is a place along x, ticks the places that are named; slope (at, rise, how long) is a tangent; on the axes
     in `log`, "x", "y" or "xy" (True is "x"), each doubling is as wide as the next.
     """
-    along, lines = state["x"], state["lines"]
-    things = state.get("things") or {}
-    up = [y for every in states for line in every["lines"].values() for y in line if is_number(y)]
-    logarithmic = {True: "x"}.get(state.get("log"), state.get("log") or "")
-    low, high = state.get("scale") or (min(up) if "y" in logarithmic else min(0, *up), max(up))
-    x0, y0, y1 = 120, pen.height - 62, 56
-    x1 = pen.width - (210 if len(lines) > 1 else 40)
-    first, last = along[0], along[-1]
 
-    def part_of(way, value, begin, end):
-        if way in logarithmic:
-            value, begin, end = math.log(value), math.log(begin), math.log(end)
-        return (value - begin) / (end - begin)
+    x: list
+    lines: dict
+    things: dict | None = None
+    axes: tuple = ("", "")
+    upto: float | None = None
+    ball: float | None = None
+    ink: str | None = None
+    ticks: list | None = None
+    slope: tuple | None = None
+    log: str | bool = ""
+    scale: list | None = None
+    marks: list | None = None
+    ends: list | None = None
+    unit: str = ""
 
-    def at(x, y):
-        return x0 + part_of("x", x, first, last) * (x1 - x0), y0 - part_of("y", y, low, high) * (y0 - y1)
+    is_narrow = True
 
-    pen.line([(x0, y1 - 10), (x0, y0), (x1, y0)], "line", join="miter")
-    across, upwards = state.get("axes", ("", ""))
-    pen.text(x0 - 6, y1 - 26, upwards, anchor="start", ink="quiet")
-    for y in state.get("marks") or ([low, high] if not state.get("ends") else []):
-        pen.text(x0 - 16, at(first, y)[1] + 10, number(y, state.get("unit", "")), anchor="end", ink="quiet", size=26)
-    for y, name in zip((low, high), state.get("ends") or [], strict=False):
-        pen.text(x0 - 16, at(first, y)[1] + 10, name, anchor="end", ink="quiet", size=26)
-    ticks = apart([(at(x, low)[0], x) for x in state.get("ticks") or [first, last]], state.get("ball"))
-    for place, x in ticks:
-        here = x == state.get("ball")
-        pen.text(place, y0 + 40, f"{x:g}", ink="ink" if here else "quiet", weight=700 if here else None)
-    places = [x0, *(place for place, _ in ticks), x1]
-    place = max((d - c, (c + d) / 2) for c, d in itertools.pairwise(places))[1]
-    pen.text(place, y0 + 40, across, ink="quiet", size=26)
-    upto = state.get("upto", last)
-    ends = []
-    for name, line in lines.items():
-        thing = things.get(name, "output")
-        points = [at(x, y) for x, y in zip(along, line, strict=True) if x <= upto and is_number(y)]
-        if len(points) > 1:
-            pen.line(points, thing, 6)
-        if len(lines) > 1:
-            ends.append([points[-1], name, thing])
-        whole = [y for x, y in zip(along, line, strict=True) if x <= upto]
-        pen.say(name, "goes from", number(whole[0]), "to", number(whole[-1]))
-    previous = y1 - 34
-    for (x, y), name, thing in sorted(ends, key=lambda end: end[0][1]):
-        y = previous = max(y, previous + 34)
-        pen.text(x + 16, y + 9, name, anchor="start", ink=thing, weight=600, size=26)
-    if state.get("slope"):
-        x, rise, long = state["slope"]
-        y = line_at(along, next(iter(lines.values())), x)
-        far = min(long, (low - y) / rise) if rise < 0 else long
-        pen.line([at(x, y), at(x + far, y + rise * far)], "query", 4, dash="4 9")
-    if state.get("ball") is not None:
-        name, line = next(iter(lines.items()))
-        for other in (every.get("ball") for every in states):
-            if other is None or other >= state["ball"]:
-                continue
-            pen.disc(*at(other, line_at(along, line, other)), 9, "var(--paper)", edge=things.get(name, "output"))
-        pen.disc(
-            *at(state["ball"], line_at(along, line, state["ball"])),
-            17,
-            colour(state.get("ink", things.get(name, "output"))),
-        )
+    def draw(self, pen, steps):
+        along, lines = self.x, self.lines
+        things = self.things or {}
+        up = [y for every in steps for line in every.lines.values() for y in line if is_number(y)]
+        logarithmic = {True: "x"}.get(self.log, self.log or "")
+        low, high = self.scale or (min(up) if "y" in logarithmic else min(0, *up), max(up))
+        x0, y0, y1 = 120, pen.height - 62, 56
+        x1 = pen.width - (210 if len(lines) > 1 else 40)
+        first, last = along[0], along[-1]
+
+        def part_of(way, value, begin, end):
+            if way in logarithmic:
+                value, begin, end = math.log(value), math.log(begin), math.log(end)
+            return (value - begin) / (end - begin)
+
+        def at(x, y):
+            return x0 + part_of("x", x, first, last) * (x1 - x0), y0 - part_of("y", y, low, high) * (y0 - y1)
+
+        pen.line([(x0, y1 - 10), (x0, y0), (x1, y0)], "line", join="miter")
+        across, upwards = self.axes
+        pen.text(x0 - 6, y1 - 26, upwards, anchor="start", ink="quiet")
+        for y in self.marks or ([low, high] if not self.ends else []):
+            pen.text(x0 - 16, at(first, y)[1] + 10, number(y, self.unit), anchor="end", ink="quiet", size=26)
+        for y, name in zip((low, high), self.ends or [], strict=False):
+            pen.text(x0 - 16, at(first, y)[1] + 10, name, anchor="end", ink="quiet", size=26)
+        ticks = apart([(at(x, low)[0], x) for x in self.ticks or [first, last]], self.ball)
+        for place, x in ticks:
+            here = x == self.ball
+            pen.text(place, y0 + 40, f"{x:g}", ink="ink" if here else "quiet", weight=700 if here else None)
+        places = [x0, *(place for place, _ in ticks), x1]
+        place = max((d - c, (c + d) / 2) for c, d in itertools.pairwise(places))[1]
+        pen.text(place, y0 + 40, across, ink="quiet", size=26)
+        upto = last if self.upto is None else self.upto
+        ends = []
+        for name, line in lines.items():
+            thing = things.get(name, "output")
+            points = [at(x, y) for x, y in zip(along, line, strict=True) if x <= upto and is_number(y)]
+            if len(points) > 1:
+                pen.line(points, thing, 6)
+            if len(lines) > 1:
+                ends.append([points[-1], name, thing])
+            whole = [y for x, y in zip(along, line, strict=True) if x <= upto]
+            pen.say(name, "goes from", number(whole[0]), "to", number(whole[-1]))
+        previous = y1 - 34
+        for (x, y), name, thing in sorted(ends, key=lambda end: end[0][1]):
+            y = previous = max(y, previous + 34)
+            pen.text(x + 16, y + 9, name, anchor="start", ink=thing, weight=600, size=26)
+        if self.slope:
+            x, rise, long = self.slope
+            y = line_at(along, next(iter(lines.values())), x)
+            far = min(long, (low - y) / rise) if rise < 0 else long
+            pen.line([at(x, y), at(x + far, y + rise * far)], "query", 4, dash="4 9")
+        if self.ball is not None:
+            name, line = next(iter(lines.items()))
+            for other in (every.ball for every in steps):
+                if other is None or other >= self.ball:
+                    continue
+                pen.disc(*at(other, line_at(along, line, other)), 9, "var(--paper)", edge=things.get(name, "output"))
+            pen.disc(
+                *at(self.ball, line_at(along, line, self.ball)),
+                17,
+                colour(self.ink or things.get(name, "output")),
+            )
 
 
 def apart(ticks, ball):
@@ -787,28 +873,36 @@ def line_at(along, line, x):
     return line[-1]
 
 
-@word_of
-def plane(pen, state, states):
+@dataclass
+class Plane(Picture):
     """Arrows from the middle of a plane: arrows, each [name, (x, y), thing]; a name of "" has been named before.
 
     With `axes`, the names of the two numbers, only the part where both are positive, with its scales; between is two
     points that a dashed line joins.
     """
-    points = [point for every in states for _, point, _ in every["arrows"]]
-    if state.get("axes"):
-        x0, y0, unit = quadrant(pen, state["axes"], *(max(point[i] for point in points) for i in (0, 1)))
-    else:
-        x0, y0, unit = four_quadrants(pen, max(abs(v) for point in points for v in point))
-    if state.get("between"):
-        pen.line([(x0 + x * unit, y0 - y * unit) for x, y in state["between"]], "quiet", 3, dash="2 10")
-    for name, (x, y), thing in state["arrows"]:
-        end = x0 + x * unit, y0 - y * unit
-        pen.arrow((x0, y0), end, thing, 8)
-        long = math.hypot(x, y) * unit
-        away = x0 + x * unit * (1 + 26 / long), end[1] - y * unit * 34 / long + 10
-        side = "start" if x > 0.2 * abs(y) else "end" if x < -0.2 * abs(y) else "middle"
-        pen.text(*away, name, ink=thing, weight=650, anchor=side)
-        pen.say(name, "points to", f"({number(x)}, {number(y)})")
+
+    arrows: list
+    axes: list | None = None
+    between: list | None = None
+
+    is_narrow = True
+
+    def draw(self, pen, steps):
+        points = [point for every in steps for _, point, _ in every.arrows]
+        if self.axes:
+            x0, y0, unit = quadrant(pen, self.axes, *(max(point[i] for point in points) for i in (0, 1)))
+        else:
+            x0, y0, unit = four_quadrants(pen, max(abs(v) for point in points for v in point))
+        if self.between:
+            pen.line([(x0 + x * unit, y0 - y * unit) for x, y in self.between], "quiet", 3, dash="2 10")
+        for name, (x, y), thing in self.arrows:
+            end = x0 + x * unit, y0 - y * unit
+            pen.arrow((x0, y0), end, thing, 8)
+            long = math.hypot(x, y) * unit
+            away = x0 + x * unit * (1 + 26 / long), end[1] - y * unit * 34 / long + 10
+            side = "start" if x > 0.2 * abs(y) else "end" if x < -0.2 * abs(y) else "middle"
+            pen.text(*away, name, ink=thing, weight=650, anchor=side)
+            pen.say(name, "points to", f"({number(x)}, {number(y)})")
 
 
 def four_quadrants(pen, longest):
@@ -841,176 +935,255 @@ def quadrant(pen, axes, across, up):
     return x0, y0, unit
 
 
-@word_of
-def flow(pen, state, states):
+@dataclass
+class Flow(Picture):
     """Boxes, and arrows as values run or, thick, as gradients run: boxes {name: [column, row]} on a grid, arrows, back.
 
     arrows are (from, to); back are (from, to, what it is times, on which side), drawn in the colour of where they end.
     """
-    if pen.width <= NARROW and columns_of(state) > 3:  # from top to bottom, where it runs from left to right
-        states = [{**every, "boxes": {name: [r, c] for name, (c, r) in every["boxes"].items()}} for every in states]
-        state = {**state, "boxes": {name: [r, c] for name, (c, r) in state["boxes"].items()}}
-    boxes = state["boxes"]
-    columns = 1 + max(c for every in states for c, _ in every["boxes"].values())
-    rows = 1 + max(r for every in states for _, r in every["boxes"].values())
-    tall, wide = 66, min(250, pen.width / columns - 30)
-    things = state.get("things") or {}
 
-    def middle(name):
-        c, r = boxes[name]
-        return pen.width * (c + 0.5) / columns, tall / 2 + 4 + r * (pen.height - tall - 8) / max(1, rows - 1)
+    boxes: dict
+    arrows: list | None = None
+    back: list | None = None
+    things: dict | None = None
+    labels: dict | None = None
+    empty: list | None = None
 
-    def edge(name, other, shift):
-        """Where a line from one to the other leaves the box."""
-        (x, y), (a, b) = middle(name), middle(other)
-        dx, dy = a - x, b - y
-        far = min((wide / 2 + 6) / abs(dx) if dx else 9, (tall / 2 + 6) / abs(dy) if dy else 9)
-        return x + dx * far + shift, y + dy * far
+    is_narrow = True
 
-    back = state.get("back") or []
-    for start, end in state.get("arrows") or []:
-        pen.arrow(edge(start, end, 0), edge(end, start, 0), "line" if back else "quiet", 4)
-    for name in boxes:
-        x, y = middle(name)
-        thing = things.get(name, name if name in KNOWN else "ink")
-        empty = name in (state.get("empty") or [])
-        pen.box(
-            x - wide / 2,
-            y - tall / 2,
-            wide,
-            tall,
-            soft(thing, 0 if empty else 14),
-            edge=thing,
-            thick=3,
-            dashed=empty,
-            round=10,
-        )
-        label = (state.get("labels") or {}).get(name, name)
-        pen.text(x, y + 11, label, size=min(34, 1.75 * wide / max(5, len(label))), weight=650, ink=thing)
-    for start, end, words, *side in back:
-        thing = things.get(end, end if end in KNOWN else "ink")
-        one, other = edge(start, end, 22), edge(end, start, 22)
-        pen.arrow(one, other, thing, 11)
-        x, y = 0.38 * one[0] + 0.62 * other[0], 0.38 * one[1] + 0.62 * other[1]
-        way = -1 if "left" in side else 1
-        dx, dy = other[0] - one[0], other[1] - one[1]
-        off = 36 * way * math.copysign(1, dy) / math.hypot(dx, dy)  # straight away from the arrow, to that side
-        foot = y + 11 - dx * off
-        pen.text(x + dy * off, foot, words, anchor="end" if way < 0 else "start", size=30, weight=600)
-    for start, end in state.get("arrows") or []:
-        pen.say(start, "goes into", end)
-    for start, end, words, *_ in back:
-        pen.say("the gradient of", start, "goes back to", end + ",", words)
+    @property
+    def across(self):
+        """How many columns its grid has."""
+        return 1 + max(column for column, _ in self.boxes.values())
+
+    @property
+    def narrow_height(self):
+        rows = 1 + max(row for _, row in self.boxes.values())
+        return 120 * (self.across if self.across > 3 else rows)
+
+    def draw(self, pen, steps):
+        if pen.width <= NARROW and self.across > 3:  # from top to bottom, where it runs from left to right
+            turned = [every.but(boxes={name: [r, c] for name, (c, r) in every.boxes.items()}) for every in steps]
+            return turned[steps.index(self)].draw_in(pen, turned)
+        self.draw_in(pen, steps)
+
+    def draw_in(self, pen, steps):
+        boxes = self.boxes
+        columns = 1 + max(c for every in steps for c, _ in every.boxes.values())
+        rows = 1 + max(r for every in steps for _, r in every.boxes.values())
+        tall, wide = 66, min(250, pen.width / columns - 30)
+        things = self.things or {}
+
+        def middle(name):
+            c, r = boxes[name]
+            return pen.width * (c + 0.5) / columns, tall / 2 + 4 + r * (pen.height - tall - 8) / max(1, rows - 1)
+
+        def edge(name, other, shift):
+            """Where a line from one to the other leaves the box."""
+            (x, y), (a, b) = middle(name), middle(other)
+            dx, dy = a - x, b - y
+            far = min((wide / 2 + 6) / abs(dx) if dx else 9, (tall / 2 + 6) / abs(dy) if dy else 9)
+            return x + dx * far + shift, y + dy * far
+
+        back = self.back or []
+        for start, end in self.arrows or []:
+            pen.arrow(edge(start, end, 0), edge(end, start, 0), "line" if back else "quiet", 4)
+        for name in boxes:
+            x, y = middle(name)
+            thing = things.get(name, name if name in KNOWN else "ink")
+            empty = name in (self.empty or [])
+            pen.box(
+                x - wide / 2,
+                y - tall / 2,
+                wide,
+                tall,
+                soft(thing, 0 if empty else 14),
+                edge=thing,
+                thick=3,
+                dashed=empty,
+                round=10,
+            )
+            label = (self.labels or {}).get(name, name)
+            pen.text(x, y + 11, label, size=min(34, 1.75 * wide / max(5, len(label))), weight=650, ink=thing)
+        for start, end, words, *side in back:
+            thing = things.get(end, end if end in KNOWN else "ink")
+            one, other = edge(start, end, 22), edge(end, start, 22)
+            pen.arrow(one, other, thing, 11)
+            x, y = 0.38 * one[0] + 0.62 * other[0], 0.38 * one[1] + 0.62 * other[1]
+            way = -1 if "left" in side else 1
+            dx, dy = other[0] - one[0], other[1] - one[1]
+            off = 36 * way * math.copysign(1, dy) / math.hypot(dx, dy)  # straight away from the arrow, to that side
+            foot = y + 11 - dx * off
+            pen.text(x + dy * off, foot, words, anchor="end" if way < 0 else "start", size=30, weight=600)
+        for start, end in self.arrows or []:
+            pen.say(start, "goes into", end)
+        for start, end, words, *_ in back:
+            pen.say("the gradient of", start, "goes back to", end + ",", words)
 
 
 KNOWN = ("input", "query", "key", "value", "scores", "weights", "output", "wrong")
 
 
-@word_of
-def wall(pen, state, states):
+@dataclass
+class Wall(Picture):
     """Many small squares, one for each try: right, a row of True and False or None where nothing is known; caption."""
-    right = state["right"]
-    begin = 60 if any("caption" in every for every in states) else 0
-    across = math.ceil(math.sqrt(len(right) * pen.width / (pen.height - begin)))
-    size = min(pen.width / across, (pen.height - begin) / math.ceil(len(right) / across))
-    left = (pen.width - across * size) / 2
-    for thing, wanted in (("line", None), ("output", True), ("wrong", False)):
-        places = [divmod(i, across) for i, one in enumerate(right) if one is wanted]
-        square = f"h{size - 3:.1f}v{size - 3:.1f}h-{size - 3:.1f}z"
-        way = "".join(f"M{pen.x + left + c * size:.1f} {begin + r * size:.1f}{square}" for r, c in places)
-        if way:
-            pen.parts.append(f'<path d="{way}" fill="{colour(thing)}"/>')
-    if state.get("caption"):
-        pen.text(pen.width / 2, 40, state["caption"], size=36, weight=600)
-    pen.say(state.get("caption"), f"{sum(one is True for one in right)} of {len(right)} are right")
+
+    right: list
+    caption: str | None = None
+
+    is_narrow = True
+
+    def draw(self, pen, steps):
+        right = self.right
+        begin = 60 if any(every.caption is not None for every in steps) else 0
+        across = math.ceil(math.sqrt(len(right) * pen.width / (pen.height - begin)))
+        size = min(pen.width / across, (pen.height - begin) / math.ceil(len(right) / across))
+        left = (pen.width - across * size) / 2
+        for thing, wanted in (("line", None), ("output", True), ("wrong", False)):
+            places = [divmod(i, across) for i, one in enumerate(right) if one is wanted]
+            square = f"h{size - 3:.1f}v{size - 3:.1f}h-{size - 3:.1f}z"
+            way = "".join(f"M{pen.x + left + c * size:.1f} {begin + r * size:.1f}{square}" for r, c in places)
+            if way:
+                pen.parts.append(f'<path d="{way}" fill="{colour(thing)}"/>')
+        if self.caption:
+            pen.text(pen.width / 2, 40, self.caption, size=36, weight=600)
+        pen.say(self.caption, f"{sum(one is True for one in right)} of {len(right)} are right")
 
 
-@word_of
-def points(pen, state, states):
+@dataclass
+class Points(Picture):
     """Named points on one line: names, at, strong (places in full colour), asks (which way somebody looks, 1 or -1).
 
     things are two colours, of the points and of who asks; caption is said below.
     """
-    low, high = min(state["at"]), max(state["at"])
-    point, asker = state.get("things", ["key", "query"])
-    foot, strong = pen.height * 0.55, state.get("strong")
-    pen.line([(20, foot), (pen.width - 20, foot)], "line", 4)
-    for i, (name, value) in enumerate(zip(state["names"], state["at"], strict=True)):
-        x = 80 + (pen.width - 160) * (value - low) / (high - low)
-        on = strong is None or i in strong
-        pen.disc(x, foot, 24 if strong and on else 15, colour(point) if on else soft("quiet", 30))
-        pen.word(x, foot + 74, str(name), size=48, ink=point if on else "quiet")
-    if state.get("asks"):
-        way = state["asks"]
-        begin, end = (pen.width / 2 - way * 240, pen.width / 2 + way * 240)
-        pen.arrow((begin, foot - 110), (end, foot - 110), asker, 11)
-    if state.get("caption"):
-        pen.text(pen.width / 2, foot - 150, state["caption"], size=34, ink=asker, weight=600)
-    pen.say(state.get("caption"), listed(state["names"], [number(value) for value in state["at"]]))
-    for i in strong or []:
-        pen.say(state["names"][i], "is the favourite")
+
+    names: list
+    at: list
+    strong: list | None = None
+    asks: int | None = None
+    things: tuple = ("key", "query")
+    caption: str | None = None
+
+    is_narrow = True
+
+    def draw(self, pen, steps):
+        low, high = min(self.at), max(self.at)
+        point, asker = self.things
+        foot, strong = pen.height * 0.55, self.strong
+        pen.line([(20, foot), (pen.width - 20, foot)], "line", 4)
+        for i, (name, value) in enumerate(zip(self.names, self.at, strict=True)):
+            x = 80 + (pen.width - 160) * (value - low) / (high - low)
+            on = strong is None or i in strong
+            pen.disc(x, foot, 24 if strong and on else 15, colour(point) if on else soft("quiet", 30))
+            pen.word(x, foot + 74, str(name), size=48, ink=point if on else "quiet")
+        if self.asks:
+            way = self.asks
+            begin, end = (pen.width / 2 - way * 240, pen.width / 2 + way * 240)
+            pen.arrow((begin, foot - 110), (end, foot - 110), asker, 11)
+        if self.caption:
+            pen.text(pen.width / 2, foot - 150, self.caption, size=34, ink=asker, weight=600)
+        pen.say(self.caption, listed(self.names, [number(value) for value in self.at]))
+        for i in strong or []:
+            pen.say(self.names[i], "is the favourite")
 
 
-@word_of
-def album(pen, state, states):
-    """Four pictures of before, small, to be known again: pictures, [word of the vocabulary, steps]; open, how many."""
-    pictures, wide, tall = state["pictures"], pen.width / 2, pen.height / 2
-    for i, (word, steps) in enumerate(pictures):
-        x, y = (i % 2) * wide, (i // 2) * tall
-        is_open = i < state.get("open", len(pictures))
-        pen.box(
-            x + 8, y + 6, wide - 16, tall - 12, "var(--card)" if is_open else soft("quiet", 6), edge="line", round=12
-        )
-        if not is_open:
-            pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
-            continue
-        full, scale = in_full(steps), min((wide - 60) / WIDTH, (tall - 40) / HEIGHT)
-        small = Pen(WIDTH, HEIGHT, said=pen.said)
-        VOCABULARY[word](small, full[-1], full)
-        place = f"translate({pen.x + x + (wide - scale * WIDTH) / 2:.1f} {y + (tall - scale * HEIGHT) / 2:.1f})"
-        pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
+@dataclass
+class Album(Picture):
+    """Four pictures of before, small, to be known again: pictures, each the steps of one; open, how many."""
+
+    pictures: list
+    open: int | None = None
+
+    def draw(self, pen, steps):
+        pictures, wide, tall = self.pictures, pen.width / 2, pen.height / 2
+        opened = len(pictures) if self.open is None else self.open
+        for i, picture in enumerate(pictures):
+            x, y = (i % 2) * wide, (i // 2) * tall
+            is_open = i < opened
+            pen.box(
+                x + 8,
+                y + 6,
+                wide - 16,
+                tall - 12,
+                "var(--card)" if is_open else soft("quiet", 6),
+                edge="line",
+                round=12,
+            )
+            if not is_open:
+                pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
+                continue
+            scale = min((wide - 60) / WIDTH, (tall - 40) / HEIGHT)
+            small = Pen(WIDTH, HEIGHT, said=pen.said)
+            picture[-1].draw(small, picture)
+            place = f"translate({pen.x + x + (wide - scale * WIDTH) / 2:.1f} {y + (tall - scale * HEIGHT) / 2:.1f})"
+            pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
 
 
-@word_of
-def tiles(pen, state, states):
+@dataclass
+class Tiles(Picture):
     """A table that is uncovered cell by cell: columns, rows, cells; open is how many of them, row by row.
 
     A cell is words, a number, a pattern of True and False, or words in a thing's colour as [words, thing].
     """
-    columns, rows, cells = state.get("columns") or [], state.get("rows") or [], state["cells"]
-    across, down = len(cells[0]), len(cells)
-    opened = state.get("open", across * down)
-    room = max([16.2 * len(str(row)) + 24 for row in rows], default=0)
-    lines = max([name.count("\n") + 1 for name in columns], default=0)  # of the columns' names
-    begin = 24 + 34 * lines if columns else 0
-    wide, high = (pen.width - room) / across, (pen.height - begin) / down
-    high = min(high, 240)
-    spare = (pen.height - begin - high * down) / 2
-    begin += spare
-    for c, name in enumerate(columns):
-        parts = name.split("\n")
-        size = min(30, 1.6 * wide / max(4, *map(len, parts)))
-        for i, part in enumerate(parts, lines - len(parts)):
-            y = spare + 38 + 34 * i
-            pen.text(room + (c + 0.5) * wide, y, part, size=max(24, size), weight=600, ink="quiet")
-    for r, name in enumerate(rows):
-        pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
-    for r, row in enumerate(cells):
-        for c, value in enumerate(row):
-            x, y = room + c * wide + 6, begin + r * high + 6
-            tile(pen, x, y, wide - 12, high - 12, value, r * across + c < opened)
-    shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
-    pen.say(
-        "; ".join(
-            str(c[0])
-            if isinstance(c, list) and isinstance(c[0], str)
-            else "a pattern"
-            if isinstance(c, list)
-            else number(c)
-            for c in shown
+
+    cells: list
+    columns: list | None = None
+    rows: list | None = None
+    open: int | None = None
+
+    def opened(self, *counts):
+        """The table with so many of its cells uncovered, a step for each count."""
+        return [self.but(open=count) for count in counts]
+
+    @property
+    def is_narrow(self):
+        longest = max(len(line) for row in self.cells for one in row for line in words_of_tile(one).split("\n"))
+        names = max(map(len, map(str, self.rows or [""])))
+        return len(self.cells[0]) * 14 * longest + 16 * names < NARROW
+
+    @property
+    def narrow_height(self):
+        return 150 * len(self.cells) + 60
+
+    def draw(self, pen, steps):
+        columns, rows, cells = self.columns or [], self.rows or [], self.cells
+        across, down = len(cells[0]), len(cells)
+        opened = across * down if self.open is None else self.open
+        room = max([16.2 * len(str(row)) + 24 for row in rows], default=0)
+        lines = max([name.count("\n") + 1 for name in columns], default=0)  # of the columns' names
+        begin = 24 + 34 * lines if columns else 0
+        wide, high = (pen.width - room) / across, (pen.height - begin) / down
+        high = min(high, 240)
+        spare = (pen.height - begin - high * down) / 2
+        begin += spare
+        for c, name in enumerate(columns):
+            parts = name.split("\n")
+            size = min(30, 1.6 * wide / max(4, *map(len, parts)))
+            for i, part in enumerate(parts, lines - len(parts)):
+                y = spare + 38 + 34 * i
+                pen.text(room + (c + 0.5) * wide, y, part, size=max(24, size), weight=600, ink="quiet")
+        for r, name in enumerate(rows):
+            pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
+        for r, row in enumerate(cells):
+            for c, value in enumerate(row):
+                x, y = room + c * wide + 6, begin + r * high + 6
+                tile(pen, x, y, wide - 12, high - 12, value, r * across + c < opened)
+        shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
+        pen.say(
+            "; ".join(
+                str(c[0])
+                if isinstance(c, list) and isinstance(c[0], str)
+                else "a pattern"
+                if isinstance(c, list)
+                else number(c)
+                for c in shown
+            )
+            or "all covered"
         )
-        or "all covered"
-    )
+
+
+def words_of_tile(one):
+    return one[0] if isinstance(one, list) and isinstance(one[0], str) else "" if isinstance(one, list) else str(one)
 
 
 def tile(pen, x, y, wide, high, value, is_open):
@@ -1044,75 +1217,102 @@ def tile(pen, x, y, wide, high, value, is_open):
         pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
 
 
-@word_of
-def lines(pen, state, states):
+@dataclass
+class Lines(Picture):
     """Lines of code with their numbers, where the line is the point: source, mark {number: thing}, first, caption.
 
     The marked ones are framed in their thing's colour; first is the number of the first line; the caption is below.
     """
-    source = [line for every in states for line in [every["source"].splitlines()]]
-    shown = state["source"].splitlines()
-    longest = max(len(line) for one in source for line in one)
-    size = max(LEAST, min(32, (pen.width - 90) / (0.61 * longest)))
-    below = 70 if any("caption" in every for every in states) else 0
-    high = min(2.5 * size, (pen.height - below - 10) / max(map(len, source)))
-    mark = {int(number): thing for number, thing in (state.get("mark") or {}).items()}
-    for i, line in enumerate(shown):
-        y, number = 10 + i * high, state.get("first", 1) + i
-        thing = mark.get(number)
-        if thing:
-            pen.box(0, y, pen.width, high - 4, soft(thing, 10), edge=thing, thick=3, round=8)
-        foot = y + high / 2 + 0.32 * size - 2
-        pen.text(46, foot, str(number), size=size, face="code", ink=thing or "quiet", anchor="end")
-        indent = len(line) - len(line.lstrip())
-        pen.text(74 + 0.602 * size * indent, foot, line.lstrip(), size=size, face="code", anchor="start")
-    if state.get("caption"):
-        pen.text(74, 10 + len(shown) * high + 50, state["caption"], size=32, anchor="start", weight=600)
-    pen.say(f"{len(shown)} lines of code")
-    for number in mark:
-        pen.say("line", number, "is marked:", shown[number - state.get("first", 1)].strip())
-    pen.say(state.get("caption"))
+
+    source: str
+    mark: dict | None = None
+    first: int = 1
+    caption: str | None = None
+
+    def draw(self, pen, steps):
+        source = [line for every in steps for line in [every.source.splitlines()]]
+        shown = self.source.splitlines()
+        longest = max(len(line) for one in source for line in one)
+        size = max(LEAST, min(32, (pen.width - 90) / (0.61 * longest)))
+        below = 70 if any(every.caption is not None for every in steps) else 0
+        high = min(2.5 * size, (pen.height - below - 10) / max(map(len, source)))
+        mark = self.mark or {}
+        for i, line in enumerate(shown):
+            y, number = 10 + i * high, self.first + i
+            thing = mark.get(number)
+            if thing:
+                pen.box(0, y, pen.width, high - 4, soft(thing, 10), edge=thing, thick=3, round=8)
+            foot = y + high / 2 + 0.32 * size - 2
+            pen.text(46, foot, str(number), size=size, face="code", ink=thing or "quiet", anchor="end")
+            indent = len(line) - len(line.lstrip())
+            pen.text(74 + 0.602 * size * indent, foot, line.lstrip(), size=size, face="code", anchor="start")
+        if self.caption:
+            pen.text(74, 10 + len(shown) * high + 50, self.caption, size=32, anchor="start", weight=600)
+        pen.say(f"{len(shown)} lines of code")
+        for number in mark:
+            pen.say("line", number, "is marked:", shown[number - self.first].strip())
+        pen.say(self.caption)
 
 
-@word_of
-def beside(pen, state, states):
-    """Two drawings side by side: left and right, each [word of the vocabulary, dict]; share of the left one."""
-    if pen.width <= NARROW:
-        high, low = narrow_height(*state["left"]), narrow_height(*state["right"])
-        turned = [{"upper": every["left"], "lower": every["right"], "share": high / (high + low)} for every in states]
-        return stacked(pen, turned[states.index(state)], turned)
-    share, gap = state.get("share", 0.5), 40
-    parts = [
-        ("left", 0, pen.width * share - gap / 2),
-        ("right", pen.width * share + gap / 2, pen.width * (1 - share) - gap / 2),
-    ]
-    for side, x, wide in parts:
-        mine, all_of = side_of(state, states, side)
-        VOCABULARY[state[side][0]](pen.within(x, wide), mine, all_of)
+@dataclass
+class Beside(Picture):
+    """Two pictures side by side; share is the left one's."""
+
+    left: Picture
+    right: Picture
+    share: float = 0.5
+
+    @property
+    def is_narrow(self):
+        return self.left.is_narrow and self.right.is_narrow
+
+    @property
+    def narrow_height(self):
+        return self.left.narrow_height + self.right.narrow_height + 30
+
+    def draw(self, pen, steps):
+        if pen.width <= NARROW:
+            turned = [Stacked(every.left, every.right) for every in steps]
+            for every in turned:  # as high as the two of this step need
+                every.share = self.left.narrow_height / (self.left.narrow_height + self.right.narrow_height)
+            return turned[steps.index(self)].draw(pen, turned)
+        share, gap = self.share, 40
+        parts = [
+            ("left", 0, pen.width * share - gap / 2),
+            ("right", pen.width * share + gap / 2, pen.width * (1 - share) - gap / 2),
+        ]
+        for side, x, wide in parts:
+            getattr(self, side).draw(pen.within(x, wide), alike(self, steps, side))
 
 
-@word_of
-def stacked(pen, state, states):
-    """Two drawings, one below the other: upper and lower, each [word of the vocabulary, dict]; share of the upper."""
-    share, gap = state.get("share", 0.5), 30
-    parts = [
-        ("upper", 0, pen.height * share - gap / 2),
-        ("lower", pen.height * share + gap / 2, pen.height * (1 - share) - gap / 2),
-    ]
-    for side, y, tall in parts:
-        mine, all_of = side_of(state, states, side)
-        part = Pen(pen.width, tall, pen.x, said=pen.said, upright=pen.upright)
-        VOCABULARY[state[side][0]](part, mine, all_of)
-        pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
+@dataclass
+class Stacked(Picture):
+    """Two pictures, one below the other; share is the upper one's."""
+
+    upper: Picture
+    lower: Picture
+    share: float = 0.5
+
+    @property
+    def is_narrow(self):
+        return self.upper.is_narrow and self.lower.is_narrow
+
+    @property
+    def narrow_height(self):
+        return self.upper.narrow_height + self.lower.narrow_height + 30
+
+    def draw(self, pen, steps):
+        share, gap = self.share, 30
+        parts = [
+            ("upper", 0, pen.height * share - gap / 2),
+            ("lower", pen.height * share + gap / 2, pen.height * (1 - share) - gap / 2),
+        ]
+        for side, y, tall in parts:
+            part = Pen(pen.width, tall, pen.x, said=pen.said, upright=pen.upright)
+            getattr(self, side).draw(part, alike(self, steps, side))
+            pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
 
 
-def side_of(state, states, side):
-    """What one side shows at a step, and at each of the steps at which it is the same word of the vocabulary."""
-    now, mine, all_of = {}, {}, []
-    for every in states:
-        now = {**now, **every[side][1]}
-        if every[side][0] == state[side][0]:
-            all_of.append(now)
-        if every is state:
-            mine = now
-    return mine, all_of
+def alike(step, steps, side):
+    """What one side shows at each of the steps at which it is a picture of the same kind."""
+    return [one for every in steps if type(one := getattr(every, side)) is type(getattr(step, side))]

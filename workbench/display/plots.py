@@ -231,11 +231,12 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
 
 
 @styled
-def dots(groups, *, title, xlabel, marks=None, least=1e-7):
+def dots(groups, *, title, xlabel, marks=None, least=1e-6):
     """Draw each value of each group as a dot, a row of dots for each group, along one logarithmic axis.
 
-    groups is a dict of name → numbers of at least 0; what is smaller than `least` stands at `least`. marks are
-    values through which a line goes, each with its words, on the side to which their arrow points. Returns a Figure.
+    groups is a dict of name → numbers of at least 0; what is smaller than `least`, in float32 mere rounding, stands at
+    `least`. marks are values through which a line goes, each with its words, on the side to which their arrow points.
+    Returns a Figure.
     Raises: ValueError if there are more groups than colours for them, or if one has no value.
     """
     if len(groups) > len(LINES):

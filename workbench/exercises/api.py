@@ -8,6 +8,7 @@ import dis
 
 from .. import classroom
 from .. import progress as kept
+from ..display import show
 from .engine.exercise import EXERCISES, find
 from .engine.verdict import Hint, Overview, Solution
 
@@ -30,8 +31,14 @@ def check(id, *answer):
 def verdict_on(id, *answer):
     """Return the verdict without recording or reporting it."""
     exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
-    stub = is_unattempted(answer) and not exercise.in_parts
-    return exercise.unattempted("; running both cells checks it") if stub else exercise.judge(answer)
+    if is_unattempted(answer) and not exercise.in_parts:
+        return exercise.unattempted("; running both cells checks it")
+    try:
+        return exercise.judge(answer)
+    except Exception as error:  # no form of answer is to stop a notebook, also none that nobody has thought of
+        return exercise.wrong(
+            f"This could not be judged: comparing it raises `{show.error(error)}`. Is it of the form that is asked for?"
+        )
 
 
 def hint(id):

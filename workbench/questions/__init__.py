@@ -9,6 +9,7 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     within    by how much a number may be off
     names     what else a learner may write for a number, as names.tea = 2
     options   the words to choose from: also (other words for it) and says (to whoever chooses it wrongly)
+    choices   what a hall raises its hands for where the form has no options, and which of them is `right`
     rows      of several words, what each of them is about
     slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
     common    slips that several lessons know, from common.toml
@@ -43,6 +44,9 @@ class Question:
         self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
         self.range, self.which = record.get("range"), record.get("which", False)
         self.options, self.rows = record.get("options", {}), record.get("rows", [])
+        self.choices, self.right = record.get("choices", list(self.options)), record.get("right")
+        if "choices" in record and self.right not in self.choices:
+            raise ValueError(f"{id}: right = {self.right!r} is none of its choices, {', '.join(self.choices)}")
         named = {value: words for words, value in reversed(record.get("names", {}).items())}  # by its first name
         first, last = self.range if self.form == "set" else (0, -1)
         self.members = [f"{i} {named.get(i, '')}".strip() for i in range(first, last + 1)]

@@ -1,4 +1,4 @@
-"""Read what was entered, as the question asks for it; authors/site/predict.js mirrors this file."""
+"""Read what was entered, as the question asks for it; authors/pages/predict.js mirrors this file."""
 
 import copy
 import math

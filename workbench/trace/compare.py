@@ -288,7 +288,7 @@ def _all_same(ours, theirs):
 
 def _scaled(ours, theirs):
     """Whether the scale is all that differs, wherever it is applied: to the query, to the key or to the scores."""
-    strays, ours, theirs = theirs, ours[:MOST_FACTORS], theirs[:MOST_FACTORS]
+    all_ours, strays, ours, theirs = ours, theirs, ours[:MOST_FACTORS], theirs[:MOST_FACTORS]
     for a in ours:
         for b in reversed(theirs):
             if factor(a.kept, b.kept):
@@ -298,7 +298,9 @@ def _scaled(ours, theirs):
                     f"{_called(b)} in B gives {factor(a.kept, b.kept):.4g} times what {_called(a)} gives in A: "
                     f"the scale differs, by up to {largest:.3g}"
                 )
-                return Difference(a, b, words, largest, is_cause=_is_where_scale_goes_wrong(b, strays))
+                only_earlier = any(other.operation == b.operation for other in all_ours)  # A applies the same scale too
+                is_cause = _is_where_scale_goes_wrong(b, strays) and not only_earlier
+                return Difference(a, b, words, largest, is_cause=is_cause)
     return None
 
 

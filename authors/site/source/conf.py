@@ -7,11 +7,10 @@ from pathlib import Path
 
 from docutils.nodes import SkipNode, raw, section
 
-from authors import faces
 from authors.lessons import lessons
-from authors.site import boards_in_pages
-from authors.site.markdown import mathml
-from authors.site.ways_to_run import addresses
+from authors.pages import boards_in_pages, faces
+from authors.pages.markdown import mathml
+from authors.pages.ways_to_run import addresses
 from workbench.first_way import SAID
 
 project = "Learn attention by moving its numbers"
@@ -58,7 +57,8 @@ def describe(app, name, template, context, doctree):
     if name in places:
         around = [None, *LESSONS, None]
         context["before"], _, context["after"] = around[places.index(name) :][:3]
-    others = sorted(app.env.found_docs - {"index", *places})
+    functions = {name for name in app.env.found_docs if name.startswith("library/") and name != "library/index"}
+    others = sorted(app.env.found_docs - {"index", *places, *functions})
     context["others"] = {other: app.env.titles[other].astext() for other in others}
 
 

@@ -27,7 +27,8 @@ from deck_page import (
 )
 from paths import LESSONS
 
-from authors.deck import build, notes
+from authors.deck import build, slides
+from authors.pages import notes
 from workbench.display.plots import curves
 
 NAMES = [path.stem for path in LESSONS]
@@ -73,10 +74,9 @@ def test_other_screens_show_the_same_scaled(open_deck, size):
     assert page.evaluate(LOOK_AT_ALL) == []
 
 
-def test_slide_shrinks_what_does_not_fit_then_scrolls(show, tmp_path):
-    notebook = made(("# Without a picture\n\nShort.", "slide"), ("## Next\n\nShort.", "slide"))
-    nbformat.write(notebook, tmp_path / "small.ipynb")
-    (tmp_path / "small.html").write_text(build.page(tmp_path / "small.ipynb"), encoding="utf-8")
+def test_slide_shrinks_what_does_not_fit_then_scrolls(show, lesson, tmp_path):
+    path = lesson(TWO.replace("(x)", "()").replace("x", "1"), ("# 3. Small", "title"), ("# 3. Next", "how-much"))
+    (tmp_path / "small.html").write_text(build.page(path), encoding="utf-8")
     page = show((tmp_path / "small.html").as_uri())
     fitted = """(lines) => {
       const body = Reveal.getCurrentSlide().querySelector(".body"), more = document.createElement("pre");
@@ -292,59 +292,85 @@ def test_paper_has_a_page_for_each_slide_with_question_and_claim(open_deck):
 # ------------------------------------------------------------------------------------------------ what is said
 
 
-def test_slide_shows_first_or_named_sentences_and_notes_the_rest():
-    long = " ".join(f"Sentence number {i} has a few words more than it needs." for i in range(8))
-    shown, said = build.shortened(f"{long}\n\n$$x$$\n\n**Predict.** What comes out? Say it.")
-    first = "Sentence number 0 has a few words more than it needs."
-    assert shown == f"{first}\n\n$$x$$\n\n**Predict.** What comes out? Say it." and len(said) == 7
-    shown, said = build.shortened(long, ["Sentence number 3", "Sentence number 5"])
-    assert re.findall(r"\d", shown) == ["3", "5"] and len(said) == 6
-    short = "Five words, nine times over. " * 9
-    assert build.shortened(short) == (short, []) and build.shortened(f"{short}One more.")[1] == ["One more."]
-    listed = "1. One thing. And why.\n2. Another. And why."
-    assert build.shortened(f"{long}\n\n{listed}")[0].endswith(listed), "what is no prose is shown whole"
+@pytest.fixture
+def lesson(tmp_path, monkeypatch):
+    """Writes a lesson of these cells, each its source, the slide that it begins and its tags, and slides; its path."""
+    monkeypatch.setattr(slides, "HERE", tmp_path)
+
+    def write(text, *cells):
+        made = []
+        for i, (source, name, *tags) in enumerate(cells):
+            make = nbformat.v4.new_markdown_cell if " " in source else nbformat.v4.new_code_cell
+            made.append(make(source, id=f"cell-{i}", metadata={"tags": tags} | ({"slide": name} if name else {})))
+        (tmp_path / "n03_small.py").write_text(f"{IMPORTS}\n{text}", encoding="utf-8")
+        nbformat.write(nbformat.v4.new_notebook(cells=made), tmp_path / "03_small.ipynb")
+        return tmp_path / "03_small.ipynb"
+
+    return write
 
 
-def made(*cells):
-    """A notebook of cells, each its source and, if it begins a slide or comes later, how; code has no blank in it."""
-    found = []
-    for i, (source, *kind) in enumerate(cells):
-        metadata = {"slideshow": {"slide_type": kind[0]}} if kind else {}
-        make = nbformat.v4.new_markdown_cell if " " in source else nbformat.v4.new_code_cell
-        found.append(make(source, metadata=metadata, id=f"cell-{i}"))
-    return nbformat.v4.new_notebook(cells=found)
+IMPORTS = """
+from authors.deck.slides import again, slide
+from workbench.display.drawings import Bars, unknown
+"""
+TWO = """
+@slide("Small", minutes=1.5, say="Begin.")
+def title():
+    "No picture."
+
+@slide("How much?", minutes=2, say="Say <this>.", hall="Who <is>?")
+def how_much(x):
+    return [Bars(["a", "b"], values) for values in (unknown(2), [x, 2 * x])]
+"""
 
 
-def test_cells_become_slides_with_headings_and_steps(tmp_path):
-    notebook = made(
-        ("# Title\n\nText.", "slide"),
-        ("## First\n\nShort.", "slide"),
-        ("x=1",),
-        ("### Later\n\nOn.", "fragment"),
-        ("asked", "subslide"),
-        ("It answers.",),
-        ("Not on a slide.", "skip"),
-        ("## Second\n\nOn [masks](03_masking.ipynb#masks).", "slide"),
+def test_cells_and_slides_become_columns_with_steps_and_notes(lesson):
+    last = """
+@slide("And again?", minutes=1, say="One by one.", column=True)
+def all_of_it():
+    return again(how_much)
+"""
+    path = lesson(
+        TWO + last,
+        ("# 3. Small\n\nText.", "title"),
+        ("x=1", "how-much"),
+        ('It answers: <span id="claim">twice as much</span>. See [masks](03_masking.ipynb#masks).', None),
+        ("x=5", "all-of-it"),
     )
-    notebook.cells[1].metadata["speaker"] = {"minutes": 2, "say": "Say <this>.", "ask": "Who <is>?"}
-    asks = build.outputs.Shown("The answer: 2", {"answer": "", "leaves": [2], "alone": True, "within": 0, "slips": []})
-    columns = build.columns_of(notebook, {"cell-4": asks}, tmp_path)
-    assert [len(column) for column in columns] == [1, 2, 1]
-    slides = [slide for column in columns for slide in column]
-    assert [(slide["heading"], slide["continued"]) for slide in slides] == [
-        ("Title", False),
-        ("First", False),
-        ("First", True),
-        ("Second", False),
+    deck = BeautifulSoup(build.page(path), "html.parser")
+    columns = deck.select(".slides > section")
+    assert [[slide["data-cell"] for slide in column("section")] for column in columns] == [
+        ["cell-0", "cell-1"],
+        ["cell-3"],
     ]
-    steps = [[part["step"] for part in slide["cells"]] for slide in slides]
-    assert steps == [[False], [False, False, True], [False, True], [False]]
-    nbformat.write(notebook, tmp_path / "small.ipynb")
-    deck = BeautifulSoup(build.page(tmp_path / "small.ipynb"), "html.parser")
     store = json.loads(deck.select_one("#settings").string)["slides"]
-    told = [BeautifulSoup(slide["notes"], "html.parser").get_text(" ", strip=True) for slide in store.values()]
-    assert told[:2] == ["0 min, from 0:00", "2 min, from 0:00 Ask: Who <is>? Say <this>."]
-    assert deck.select_one(".prose a")["href"] == "03_masking.html#masks" and "Not on a slide" not in deck.get_text()
+    assert [len(slide["pictures"]) for slide in store.values()] == [0, 2, 2]
+    assert "b 2" in store["cell-1"]["pictures"][1], "x as it was when the slide's cells had run"
+    assert store["cell-1"]["pictures"][1].count("?") == 0 < store["cell-1"]["pictures"][0].count("?")
+    assert [store["cell-1"][part] for part in ("ask", "claim")] == ["How much?", "Twice as much."]
+    told = BeautifulSoup(store["cell-1"]["notes"], "html.parser")
+    assert told.get_text(" ", strip=True).startswith("2 min, from 1:30 Ask: Who <is>? Say <this>.")
+    assert told.a["href"] == "03_masking.html#masks"
+
+
+@pytest.mark.parametrize(
+    "text, cells, said",
+    [
+        (TWO, [("# 3. Small", "title"), ("x=1", None)], "slide how-much: no cell"),
+        (TWO, [("# 3. Small", "title"), ("x=1", "how-many"), ("x=2", "how-much")], "slide how-many: cell cell-1"),
+        (TWO, [("# 3. Small", "how-much"), ("x=1", "title")], "slide title: in the notebook how-much stands"),
+        (TWO, [("# 3. Small", "title"), ("y=1", "how-much")], "slide how-much: the notebook has no x"),
+        (TWO.replace("(2), [x", "(2), [c"), [("# 3. Small", "title"), ("x=1", "how-much")], "slide how-much: .*'c'"),
+        (
+            TWO.replace("values)", "values, colours=1)"),
+            [("# 3. Small", "title"), ("x=1", "how-much")],
+            "slide how-much: .*'colours'",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_with_lesson_and_slide(lesson, text, cells, said):
+    with pytest.raises(slides.SlideError, match=f"^Lesson 3, {said}.*$"):
+        build.page(lesson(text, *cells))
 
 
 def test_building_a_deck_changes_nothing_else(capsys, tmp_path, monkeypatch):
@@ -375,14 +401,6 @@ def test_command_writes_the_named_decks_or_all(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == f"{(build.BUILD / NAMES[2]).as_uri()}.html\n"
     assert build.main([]) == 0
     assert sorted(path.stem for path in build.BUILD.iterdir()) == NAMES
-
-
-@pytest.mark.parametrize("path", LESSONS, ids=NAMES)
-def test_sentences_that_a_slide_names_stand_in_its_cell(path):
-    for cell in nbformat.read(path, as_version=4).cells:
-        for beginning in cell.metadata.get("slide", []):
-            sentences = [s for block in re.split(r"\n{2,}", cell.source) for s in build.SENTENCE.split(block)]
-            assert any(sentence.startswith(beginning) for sentence in sentences), (cell.id, beginning)
 
 
 # ------------------------------------------------------------------------------------------------------- guesses

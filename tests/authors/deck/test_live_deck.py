@@ -7,7 +7,6 @@ import urllib.error
 import urllib.request
 from types import SimpleNamespace
 
-import nbformat
 import preloaded_kernels
 import psutil
 import pytest
@@ -30,7 +29,9 @@ from lab_page import wait_for
 from paths import LESSONS
 from ports import free_ports
 
-from authors.deck import build, notes, serve
+from authors.deck import build, serve
+from authors.deck.slides import slides_of
+from workbench.places import COPY_VARIABLE
 
 READY = "document.documentElement.dataset.python === 'ready'"
 IDLE = "document.documentElement.dataset.status === 'idle'"
@@ -406,7 +407,7 @@ class Missing(ImportError):
 raise Missing
 """
 
-ASKS = f'import os; print("a guess is asked for" if {build.outputs.COPY_VARIABLE!r} in os.environ else "not asked for")'
+ASKS = f'import os; print("a guess is asked for" if {COPY_VARIABLE!r} in os.environ else "not asked for")'
 
 
 def test_endless_loop_is_said_and_interrupted_by_a_key(lecture):
@@ -502,8 +503,7 @@ def test_speaker_view_has_notes_next_slide_and_pace_and_drives(live_deck):
         page.keyboard.press("s")
     view = opened.value
     told = view.locator(".speaker-controls-notes")
-    slides = notes.slides(nbformat.read(build.NOTEBOOKS / "07_how_attention_learns.ipynb", as_version=4))
-    says = [cell.metadata["speaker"]["say"] for cell in slides]
+    says = [slide.say for slide in slides_of("07_how_attention_learns")]
     told.filter(has_text=says[here - 1]).wait_for()
     view.locator(".pacing").wait_for()
     for copy in ("current", "upcoming"):  # which are slides, however small, and only look on

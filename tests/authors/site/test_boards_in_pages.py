@@ -9,7 +9,8 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from authors.deck import build
-from authors.site import boards_in_pages, markdown, sphinx_site
+from authors.pages import boards_in_pages, markdown
+from authors.site import sphinx_site
 from workbench.board import lessons
 
 
@@ -38,12 +39,14 @@ def test_a_sentence_that_sets_a_board_becomes_a_button():
 
 
 def test_links_out_of_the_site_become_words(tmp_path, monkeypatch):
-    (tmp_path / "deploy").mkdir()
-    text = "[a](https://example.org) [b](../notebooks/01.ipynb) [c](roster.py) [d](../README.md) [e](README.md#top)"
-    (tmp_path / "deploy/README.md").write_text(text, encoding="utf-8")
+    (tmp_path / "classroom/hub").mkdir(parents=True)
+    text = (
+        "[a](https://example.org) [b](../../notebooks/1.ipynb) [c](roster.py) [d](../../README.md) [e](README.md#top)"
+    )
+    (tmp_path / "classroom/hub/README.md").write_text(text, encoding="utf-8")
     monkeypatch.setattr(sphinx_site, "ROOT", tmp_path)
-    shown = sphinx_site.without_dead_links("deploy/README.md", ["deploy/README.md", "notebooks/"])
-    assert shown == "[a](https://example.org) [b](../notebooks/01.ipynb) c d [e](README.md#top)"
+    shown = sphinx_site.without_dead_links("classroom/hub/README.md", ["classroom/hub/README.md", "notebooks/"])
+    assert shown == "[a](https://example.org) [b](../../notebooks/1.ipynb) c d [e](README.md#top)"
 
 
 @pytest.mark.parametrize(("code", "said"), [(0, "index.html"), (1, "has faults")])

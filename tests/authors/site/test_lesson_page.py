@@ -11,8 +11,8 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from paths import LESSONS
 
-from authors.deck import outputs
-from authors.site import boards_in_pages, lesson_page, ways_to_run
+from authors.pages import boards_in_pages, outputs, ways_to_run
+from authors.site import lesson_page
 from workbench.exercises.engine.exercise import EXERCISES
 
 VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}

@@ -20,9 +20,11 @@ from bs4 import BeautifulSoup
 from contrast import CONTRAST
 from playwright.sync_api import expect
 
+import attn_lib
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
-from authors.site import sphinx_site, ways_to_run
+from authors.pages import ways_to_run
+from authors.site import sphinx_site
 from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -95,7 +97,8 @@ def lesson_pages(built, pages):
 
 
 def test_every_lesson_is_in_the_contents_between_neighbours(built, pages):
-    assert {path.stem for path in pages} == {"index", "record", "search", "INSTRUCTORS", "README", STANDING, *LESSONS}
+    others = {"index", "record", "search", "INSTRUCTORS", "README", STANDING, *attn_lib.__all__}
+    assert {path.stem for path in pages} == {*others, *LESSONS}
     both = zip([None, *LESSONS], lesson_pages(built, pages).items(), [*LESSONS[1:], None], strict=False)
     for before, (name, page), after in both:
         links = page.select("#lessons li a")
@@ -141,6 +144,15 @@ def test_the_last_lesson_looks_back_on_a_page_of_its_own(built, pages):
     assert len(asked) == 10 and looking_back.select_one(".standing")
     assert not asked & {form["id"] for form in last.select("form.guess")} and not looking_back.select("article pre")
     assert last.select_one(f'#where-you-stand a[href="{STANDING}.html"]')
+
+
+def test_every_public_function_has_a_page_that_names_its_lesson(built, pages):
+    library = pages[built / "library" / "index.html"]
+    for name in attn_lib.__all__:
+        page = pages[built / "library" / f"{name}.html"]
+        assert library.select_one(f'a[href="{name}.html"]') and page.h1.get_text().startswith(name)
+        assert "Shapes" in page.get_text() or "Raises" in page.get_text() or name in ("Steps", "Cache")
+    assert pages[built / "library" / "causal_mask.html"].select_one(f'p a[href="../notebooks/{LESSONS[2]}.html"]')
 
 
 def test_every_page_says_how_to_run_its_lesson(built, pages):
@@ -321,6 +333,8 @@ def test_every_page_fits_its_screen_and_can_be_read(pages, reader):
     """Opened on one screen, each page is then given the room and the light of the other; the next begins there."""
     page, faults, screens = reader("index"), [], list(SCREENS)
     for path in sorted(pages):
+        if path.parent.name == "library" and path.stem not in ("index", "MultiHeadAttention"):
+            continue  # one form makes them all: the longest stands for the others
         page.goto(path.as_uri())
         unfold(page)
         for screen in screens:

@@ -8,7 +8,7 @@ from board_actions import cell, changed, choose, focused, number, press, see, se
 from board_page import awake, open_page, traits
 
 from attn_lib.examples import W_k, W_q, W_v, X
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board import Board, Control, Task, lessons, random_matrix
 from workbench.board import operations as op
 

@@ -10,7 +10,7 @@ from boards import ALL
 from contrast import CONTRAST
 
 from attn_lib.examples import TOKENS
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board import Board, Input, Step
 from workbench.board import operations as op
 from workbench.board.lessons import heads_board

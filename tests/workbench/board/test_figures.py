@@ -5,7 +5,7 @@ import re
 import pytest
 from board_page import awake
 
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board.lessons import bank_figure, by_hand_board, plane_figure, sentence_figure, turn_figure
 from workbench.display.colours import tokens
 

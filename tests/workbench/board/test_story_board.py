@@ -8,7 +8,7 @@ from board_page import assert_close, awake, open_page, traits
 from torch import nn
 
 from attn_lib import GPT, next_shares
-from authors.site import boards_in_pages
+from authors.pages import boards_in_pages
 from workbench.board import Task
 from workbench.board.judge import Judge
 from workbench.board.story import StoryBoard

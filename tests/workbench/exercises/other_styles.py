@@ -3,6 +3,7 @@
 import copy
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -738,7 +739,7 @@ NEAR_MISSES = [
     ("4.2", lambda x: merge_heads_cat(x) * 0.99),
     ("4.3", per_head(scale=lambda head_dim: 0.9 * head_dim**-0.5)),
     ("4.3", per_head(join=lambda heads: torch.cat(heads[::-1], -1))),
-    ("4.3", lambda x, q, k, v, o, h, mask=None: multi_head_loop(x, q, k, k, o, h, mask)),
+    ("4.3", lambda x, q, k, v, o, h, mask=None: multi_head_loop(x, q, k, 0.5 * v, o, h, mask)),
     ("5.1", from_loop(lambda j, n, m: j > n + 1, shape=lambda b, m: (b, m))),
     ("5.2", loads((0, 1, 1))),
     ("5.2", loads((0, 0, 0), bias=False, out=False)),
@@ -886,7 +887,7 @@ MISCONCEPTIONS += [
 ]
 
 NEAR_MISSES += [
-    ("8.1", lambda n, d: waves(n, d, base=1000)),
+    ("8.1", lambda n, d: waves(n, d, base=2000)),
     ("8.1", lambda n, d: waves(n, d) * 0.99),
     ("8.2", lambda x, start=0: rope(x, start) * 1.01),
     ("8.2", lambda x, start=0: rope(x, 2 * start)),
@@ -1052,7 +1053,7 @@ RIGHT += [
 
 NEAR_MISSES += [
     ("10.1", lambda q, k, v, keys, values: (2 * with_memory(q, k, v, keys, values)[0], keys, values)),
-    ("10.1", part(with_memory, hears=lambda i, j, kept: j < max(1, kept + i))),
+    ("10.1", part(with_memory, hears=lambda i, j, kept: j in (0, kept + i))),
     ("10.2", lambda x, groups: shared_by_list(x, groups).flip(1)),
     ("10.3", lambda n_queries, n_keys, window: window_by_distance(n_queries, n_keys, window + 2)),
     ("10.4", lambda n, e, h, kv, t, bits: 3 * bytes_added_up(n, e, h, kv, t, bits)),
@@ -1156,7 +1157,7 @@ NEAR_MISSES += [
     ("11.1", lambda x, weight, bias: norm_by_token(x, weight, bias) * 1.1),
     ("11.2", lambda x, *parts: block_in_one_line(x, *parts) + x),
     ("11.3", lambda logits, tokens, lengths: loss_by_loop(logits, tokens, lengths, first=2)),
-    ("11.4", lambda logits, lengths, temperature, top: next_by_sorting(logits, lengths, temperature**2, top)),
+    ("11.4", lambda logits, lengths, temperature, top: next_by_sorting(logits, lengths, temperature + 0.1, top)),
 ]
 
 # ------------------------------------------------------------------------------------------------------ notebook 9
@@ -1318,7 +1319,6 @@ NEAR_MISSES += [
     ("9.1", last_place_fetches_its_neighbour),
     ("10.4", lambda n, *rest: bytes_added_up(n, *rest) * (1.5 if n == 32 else 1)),
     ("5.2", biases_turned),
-    ("5.2", loads_for_good),
     ("5.1", from_loop(lambda j, n, m: math.inf if j >= n else 0.0, torch.float32, lambda b, m: (b, m))),
 ]
 
@@ -1607,6 +1607,242 @@ def whole_tiles(q, k, v, rows, keys, causal):
 NEAR_MISSES += [
     ("12.1", part(one_more_by_logs, old=lambda c: (c, c * c))),
     ("12.2", part(both_by_softmax, shares=in_base(3))),
-    ("12.3", part(query_by_query, heard=lambda i, j, o, *_: j < i + o)),
+    ("12.3", part(query_by_query, heard=lambda i, j, o, *_: j <= i + o and j != 1)),
     ("12.4", part(block_by_einsum, scales=(0.5, 0.25))),
+]
+
+
+# ------------------------------------------------------------------- as public code has them, in a learner's own words
+
+
+def one_more_in_floats(m, l, o, score, value):
+    """12.1 with Python's own numbers."""
+    m, score = float(m), float(score)
+    top = max(m, score)
+    old, new = math.exp(m - top), math.exp(score - top)
+    return top, float(l) * old + new, o * old + value * new
+
+
+def accepted_as(kind):
+    """10.5 with the tokens in another container."""
+
+    def answer(draft, said, keys, values):
+        tokens, *kept = accepted_one_by_one(draft, said, keys, values)
+        return kind(tokens), *kept
+
+    return answer
+
+
+def in_tiles_with_one_mask(q, k, v, rows, keys, causal):
+    """12.3 with one bool mask that is cut, and tiles of scores that are not larger than they may be."""
+    n_q, n_k = q.size(-2), k.size(-2)
+    mask = torch.ones(n_q, n_k, dtype=torch.bool).tril(n_k - n_q if causal else n_k)
+    blocks = []
+    for i in range(0, n_q, rows):
+        state = None
+        for j in range(0, n_k, keys):
+            scores = q[..., i : i + rows, :] @ k[..., j : j + keys, :].mT / math.sqrt(q.size(-1))
+            tile = scores.masked_fill(~mask[i : i + rows, j : j + keys], -math.inf)
+            here = attn_lib.part(tile, v[..., j : j + keys, :])
+            state = here if state is None else attn_lib.merge(state, here)
+        blocks.append(attn_lib.finish(*state)[0])
+    return torch.cat(blocks, dim=-2)
+
+
+RIGHT += [
+    ("12.1", one_more_in_floats),
+    ("12.3", in_tiles_with_one_mask),
+    *[
+        ("10.5", accepted_as(kind))
+        for kind in (tuple, np.array, torch.tensor, lambda tokens: [*map(torch.tensor, tokens)])
+    ],
+]
+
+
+def passed_round_a_ring(out_a, lse_a, out_b, lse_b):
+    gate = torch.sigmoid(lse_b - lse_a).unsqueeze(-1)
+    return out_a - gate * (out_a - out_b), lse_a - F.logsigmoid(lse_a - lse_b)
+
+
+def norm_with(eps, inside=True):
+    def norm(x, weight, bias):
+        mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
+        return weight * (x - mean) / ((variance + eps) ** 0.5 if inside else variance**0.5 + eps) + bias
+
+    return norm
+
+
+def annotated_norm(x, weight, bias, eps=1e-6):
+    return weight * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
+
+
+def way_back_with(*, delta=None, of_v=None, of_q=None, of_k=None):
+    """12.4 line by line, with one of them written otherwise."""
+
+    def answer(q, k, v, out, lse, do):
+        scale = q.shape[-1] ** -0.5
+        p = torch.exp(q @ k.transpose(-2, -1) * scale - lse.unsqueeze(-1))
+        taken = (do * out).sum(-1, keepdim=True) if delta is None else delta(out, do)
+        ds = p * (do @ v.transpose(-2, -1) - taken) * scale
+        return (
+            ds @ k if of_q is None else of_q(ds, q),
+            ds.transpose(-2, -1) @ q if of_k is None else of_k(ds, q),
+            p.transpose(-2, -1) @ do if of_v is None else of_v(p, do),
+        )
+
+    return answer
+
+
+def cache_with_a_flag(query, key, value, keys, values):
+    start = keys.size(2)
+    keys = torch.cat([keys, attn_lib.rotary(key, start)], dim=2)
+    values = torch.cat([values, value], dim=2)
+    query = attn_lib.rotary(query, start)
+    return F.scaled_dot_product_attention(query, keys, values, is_causal=query.size(2) > 1), keys, values
+
+
+def cut_by_the_first_axes(draft, said, keys, values):
+    tokens, *kept = accepted_one_by_one(draft, said, keys, values)
+    n = kept[0].size(2)
+    return torch.tensor(tokens), keys[:, :n], values[:, :n]
+
+
+def accepted_by_a_loop_without_end(draft, said, keys, values):
+    n = 0
+    while draft[n] == said[n]:
+        n += 1
+    left = keys.size(2) - len(draft) + n
+    return torch.cat([draft[:n], said[n : n + 1]]), keys[:, :, :left], values[:, :, :left]
+
+
+def waves_as_first_published(n, d):
+    pace = torch.exp(torch.arange(d // 2, dtype=torch.float64) * -(math.log(10000.0) / (d // 2 - 1 or 1)))
+    angle = torch.arange(n, dtype=torch.float64)[:, None] * pace
+    return torch.cat([angle.sin(), angle.cos()], dim=1)
+
+
+MISCONCEPTIONS += [
+    ("8.1", "spread-to-the-end", waves_as_first_published),
+    ("10.1", "causal-flag", cache_with_a_flag),
+    ("10.1", "own-key-hidden", part(with_memory, hears=lambda i, j, kept: j < max(1, kept + i))),
+    ("10.5", "another-axis-cut", cut_by_the_first_axes),
+    ("10.5", "error-where-all-is-right", accepted_by_a_loop_without_end),
+    ("11.1", "epsilon-of-another-size", norm_with(1e-6)),
+    ("11.1", "epsilon-against-zero-only", norm_with(1e-12)),
+    ("11.1", "no-epsilon", norm_with(0.0)),
+    ("11.1", "one-less", annotated_norm),
+    ("11.2", "weights-added-too", lambda x, norm1, attention, norm2, mlp: mlp(x + attention(*[norm1(x)] * 3))),
+    ("11.4", "temperature-twice", lambda logits, n, t, top: next_by_sorting(logits / t, n, t, top)),
+    ("12.2", "first-set-silent", passed_round_a_ring),
+    ("12.3", "own-key-hidden", part(query_by_query, heard=lambda i, j, o, *_: j < i + o)),
+    ("12.4", "shared-as-a-row", way_back_with(delta=lambda out, do: (do * out).sum(-1))),
+    ("12.4", "shared-over-queries", way_back_with(delta=lambda out, do: (do * out).sum(-2, keepdim=True))),
+    ("12.4", "shared-of-all-pairs", way_back_with(delta=lambda out, do: do @ out.mT)),
+    ("12.4", "weights-not-transposed", way_back_with(of_v=lambda p, do: p @ do)),
+    ("12.4", "not-transposed", way_back_with(of_k=lambda ds, q: ds @ q)),
+    ("12.4", "query-and-key-exchanged", way_back_with(of_q=lambda ds, q: ds @ q)),
+]
+
+
+# -------------------------------------------------------------------------------- as people outside have written it
+
+
+def attention_with(scores_of):
+    """2.2 with scores of one's own."""
+
+    def answer(q, k, v):
+        weights = torch.softmax(scores_of(q, k), dim=-1)
+        return torch.matmul(weights, v), weights
+
+    return answer
+
+
+def heads_with(mask_of):
+    """4.3 in the words of most tutorials, with a mask of one's own."""
+
+    def answer(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        batch, n, _ = x.shape
+        query, key, value = (x.matmul(w).view(batch, n, num_heads, -1).transpose(1, 2) for w in (w_q, w_k, w_v))
+        mask = mask_of(mask, n)
+        hidden = torch.logical_not(mask if mask.ndim == 2 else mask.unsqueeze(1))
+        scores = torch.where(hidden, -1e9, query.matmul(key.mT) / math.sqrt(query.size(-1)))
+        weights = torch.where(hidden, 0.0, F.softmax(scores, dim=-1))
+        return weights.matmul(value).transpose(1, 2).flatten(2).matmul(w_o)
+
+    return answer
+
+
+def causal(n):
+    return torch.arange(n)[:, None] >= torch.arange(n)
+
+
+MISCONCEPTIONS += [
+    ("1.2", "keys-not-transposed", lambda x, a, b, c: F.softmax(torch.mm(x @ a, x @ b), -1).mm(x @ c)),
+    (
+        "1.2",
+        "future-masked",
+        lambda x, a, b, c: F.scaled_dot_product_attention(x @ a, x @ b, x @ c, causal(len(x)), scale=1.0),
+    ),
+    ("2.1", "maxima-without-their-axis", lambda s: (e := (s - s.max(-1)[0]).exp()) / e.sum(-1, True)),
+    ("2.1", "maxima-of-columns", lambda s: (e := (s - s.max(0).values).exp()).div(e.sum(-1).unsqueeze(-1))),
+    ("2.1", "other-base", lambda s: (e := torch.pow(2.718, s - s.amax(-1, True))) / e.sum(-1, True)),
+    ("2.2", "keys-not-transposed", attention_with(lambda q, k: torch.matmul(q / q.size(-1) ** 0.5, k))),
+    ("2.2", "all-axes", attention_with(lambda q, k: torch.matmul(q / q.size(-1) ** 0.5, k.T))),
+    ("2.2", "fixed-number", attention_with(lambda q, k: torch.einsum("...id,...jd->...ij", q, k) * 0.125)),
+    (
+        "3.1",
+        "as-long-as-the-longest",
+        lambda lengths, _: torch.arange(max(lengths)).expand(len(lengths), 1, -1) < lengths.view(-1, 1, 1),
+    ),
+    ("3.2", "additive", lambda n, k: torch.full((1, 1, n, k), torch.finfo(torch.float32).min).triu(1)),
+    (
+        "3.3",
+        "rows-are-nan",
+        lambda scores, mask: F.softmax((1.0 - mask.float()).mul(-math.inf).add(scores), -1),
+    ),
+    ("3.3", "renormalised", lambda s, m: (e := s.exp().where(m, 0.0)) / (e.sum(-1, True) + 1e-9)),
+    (
+        "4.3",
+        "future-masked-always",
+        heads_with(lambda mask, n: causal(n) if mask is None else causal(n) & mask),
+    ),
+    ("5.1", "sideways", lambda lengths, m: torch.arange(m)[:, None] >= lengths),
+    ("5.2", "not-cut", lambda ours, theirs: ours.q_proj.weight.data.copy_(theirs.in_proj_weight)),
+    ("5.2", "biases-expected", lambda ours, theirs: copies_all(ours, theirs, len(theirs.in_proj_bias))),
+    ("5.2", "same-names-only", lambda ours, theirs: ours.out_proj.load_state_dict(theirs.out_proj.state_dict())),
+]
+
+
+def copies_all(ours, theirs, _):
+    n05_match_pytorch.load_from_torch(ours, theirs)
+
+
+def left_out_as_numbers(x, w_q, w_k, w_v, j):
+    rest = [i for i in range(len(x)) if i != j]
+    with_j, without_j = self_attention_loop(x, w_q, w_k, w_v)[rest], self_attention_loop(x[rest], w_q, w_k, w_v)
+    return [math.dist(*pair) for pair in zip(with_j.tolist(), without_j.tolist(), strict=True)]
+
+
+def pruned_by_chunks(w_q, w_k, w_v, w_o, num_heads, keep):
+    columns = [torch.cat([w.chunk(num_heads, dim=1)[head] for head in keep], dim=1) for w in (w_q, w_k, w_v)]
+    return [*columns, torch.cat([w_o.chunk(num_heads)[head] for head in keep])]
+
+
+def attn_mask_by_index(mask, num_heads):
+    places = [(b, h) for b in range(len(mask)) for h in range(num_heads)]
+    return torch.stack([torch.logical_not(mask[b] if mask.ndim == 3 else mask[b, h]) for b, h in places])
+
+
+RIGHT += [
+    ("1.3", left_out_as_numbers),
+    ("1.3", lambda *args: torch.tensor(left_out_as_numbers(*args))),
+    ("4.4", pruned_by_chunks),
+    ("5.3", attn_mask_by_index),
+]
+
+NEAR_MISSES += [  # that raise in the words of a misconception, or come to numbers of one in some calls
+    ("2.2", attention_with(lambda q, k: q @ k.flip(-1).transpose(0, 1))),
+    ("2.2", attention_with(lambda q, k: q.mT @ k)),
+    ("4.2", lambda x: x.transpose(2, 3).view(x.size(0), x.size(2), -1)),
+    ("5.2", lambda ours, theirs: ours.k_proj.weight.data.copy_(theirs.in_proj_weight.chunk(2)[0])),
 ]

@@ -72,7 +72,7 @@ def test_corner_cases_and_gradients_wait_for_right_numbers():
     wrong, right = counted(lambda x: x * 4), counted(lambda x: x + x)
     exercise.judge(wrong)
     exercise.judge(right)
-    assert wrong.calls == 3  # two probes, and once more beside the library's to see where they part
+    assert wrong.calls == 5  # two probes, one twice in a row, and once beside the library's to see where they part
     assert right.calls == 3 + 3 + 3  # numbers, gradients, and numbers once more
 
 
@@ -104,7 +104,8 @@ def test_what_may_change_is_no_fault():
 
 
 def test_what_is_right_for_the_first_calls_only_is_wrong():
-    for limit in (7, 8):
+    tried = len(EXERCISES["3.2"].trials)
+    for limit in (tried, tried + 1):
         answer = counted(OWN["3.2"])
         verdict = check("3.2", lambda n, k, a=answer, m=limit: a(n, k) if a.calls < m else ~a(n, k))
         assert verdict.status == "wrong"
@@ -298,6 +299,63 @@ def test_an_odd_answer_gets_a_verdict_that_can_be_shown(name, monkeypatch):
     verdict = check("3.2", answer)
     assert verdict.status == "wrong" and found == (verdict.misconception or verdict.came_to)
     assert str(verdict) and "<div" in verdict._repr_html_()
+
+
+def on_tensors(change):
+    """What a result becomes if each tensor in it is changed."""
+
+    def changed(result):
+        if isinstance(result, tuple | list):
+            return type(result)(map(changed, result))
+        return change(result) if isinstance(result, torch.Tensor) else result
+
+    return changed
+
+
+WRAPPINGS = {
+    "a list": lambda result: list(result) if isinstance(result, tuple) else [result],
+    "a tuple": lambda result: (result,),
+    "a dict": lambda result: {"result": result},
+    "a dict of numbers": lambda result: {0: result},
+    "an empty dict": lambda result: {},
+    "an empty tuple": lambda result: (),
+    "text": str,
+    "a number": lambda result: 7,
+    "a fraction": lambda result: 0.5,
+    "a set": lambda result: {1, 2},
+    "a function": lambda result: lambda: result,
+    "an array": on_tensors(lambda tensor: tensor.detach().numpy()),
+    "lists": on_tensors(lambda tensor: tensor.tolist()),
+    "half precision": on_tensors(lambda tensor: tensor.half() if tensor.is_floating_point() else tensor),
+    "integers": on_tensors(lambda tensor: tensor.long()),
+    "complex": on_tensors(lambda tensor: tensor.to(torch.complex64)),
+    "sparse": on_tensors(lambda tensor: tensor.to_sparse()),
+    "meta": on_tensors(lambda tensor: tensor.to("meta")),
+    "no axis": on_tensors(lambda tensor: tensor.sum()),
+    "an axis more": on_tensors(lambda tensor: tensor[None]),
+    "turned round": on_tensors(lambda tensor: tensor.transpose(0, -1) if tensor.ndim else tensor),
+    "nothing in it": on_tensors(lambda tensor: tensor[..., :0] if tensor.ndim else tensor),
+    "one thing more": lambda result: (*result, result) if isinstance(result, tuple) else (result, result),
+    "one thing less": lambda result: result[:-1] if isinstance(result, tuple) else (),
+    "the first alone": lambda result: result[0] if isinstance(result, tuple) else result,
+    "a pair in a pair": lambda result: (result, (result, result)),
+    "the last two as a pair": lambda result: (result[0], tuple(result[1:])) if isinstance(result, tuple) else result,
+    "None for each": on_tensors(lambda tensor: None),
+    "None": lambda result: None,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("id", [id for id in FUNCTIONS if not EXERCISES[id].in_parts])
+def test_check_has_a_verdict_on_a_result_of_any_form(id):
+    for name, wrapped in WRAPPINGS.items():
+
+        def answer(*args, wrapped=wrapped):
+            return wrapped(EXERCISES[id].reference(*args))
+
+        verdict = check(id, answer)
+        assert "could not be judged" not in verdict.message and verdict._repr_html_(), name
+        assert "raises" not in verdict.message or verdict.came_to in ("raised", "value"), (name, verdict)
 
 
 @pytest.mark.parametrize("name", ["a subclass", "an inference tensor", "a parameter"])
@@ -552,6 +610,11 @@ def test_a_list_that_is_changed_is_noticed_too():
         lambda s: nn.Softmax(-1)(s),
         lambda s: torch.log_softmax(s, -1).exp(),
         lambda s: F.softmin(-s, dim=-1),
+        lambda s: torch.special.softmax(s, -1),
+        lambda s: torch.special.log_softmax(s, -1).exp(),
+        lambda s: torch._softmax(s, -1, False),
+        lambda s: torch.ops.aten._safe_softmax(s, -1),
+        lambda s: F.scaled_dot_product_attention(torch.atleast_2d(s), *[torch.eye(s.size(-1))] * 2, scale=1).view_as(s),
     ],
 )
 def test_2_1_asks_for_a_softmax_of_ones_own(softmax):
@@ -621,6 +684,69 @@ def test_a_clue_names_what_is_read_of_the_notebook_and_no_attribute():
     assert "it reads `other` of the notebook" in small().judge(notebook["reads"]).message
 
 
+NOT_FINITE = torch.tensor([math.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: torch.rand(x.shape), "it is random"),
+        (lambda x: x * 3 + NOT_FINITE[:1], "is NaN"),
+        (lambda x: x * 3 + math.inf, "is infinite"),
+    ],
+)
+def test_an_answer_without_fixed_numbers_is_said_to_be_that(answer, said):
+    def holds(answer):
+        return torch.equal(answer(torch.ones(2)), answer(torch.ones(2)))
+
+    message = small(invariants=[("it turns round", holds)]).judge(answer).message
+    assert said in message and "it turns round" not in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: x + x if len(x) < 3 else [].sort() / 2, "it raises `TypeError"),
+        (lambda x: x + x if len(x) < 3 else time.sleep(0.5), "0.2 seconds together"),
+        (lambda x: x + x if len(x) < 3 else x * math.nan, "it comes to NaN"),
+        (lambda x: x + x if len(x) < 3 else x * 0, "it is not twice the number"),
+    ],
+)
+def test_what_an_invariant_breaks_on_is_said_of_right_numbers(answer, said, monkeypatch):
+    monkeypatch.setattr(runner, "LIMIT_S", 0.2)
+    exercise = small(
+        invariants=[
+            ("it is not twice the number", lambda answer: torch.equal(answer(torch.ones(3)), 2 * torch.ones(3)))
+        ]
+    )
+    verdict = exercise.judge(answer)
+    assert verdict.status == "wrong" and said in verdict.message
+
+
+def test_an_error_is_shown_with_its_line_and_shapes():
+    message = check("2.2", attention_without_transposing).message
+    assert "`scores = q @ k / 2`" in message and "(1, 2, 4) and (1, 3, 4)" in message
+
+
+def attention_without_transposing(q, k, v):
+    scores = q @ k / 2
+    return scores @ v, scores
+
+
+def test_an_error_of_pytorchs_is_no_stub():
+    verdict = check("3.3", lambda scores, mask: torch.softmax(scores & mask, dim=-1))
+    assert (verdict.status, verdict.came_to) == ("wrong", "raised")
+
+
+def test_a_case_left_open_is_no_stub():
+    def answer(x, *rest):
+        if rest[-1] is not None:
+            raise NotImplementedError("a mask")
+        return OWN["4.3"](x, *rest)
+
+    assert check("4.3", answer).status == "wrong"
+
+
 def test_an_invariant_that_raises_does_not_hold():
     def holds(answer):
         raise ZeroDivisionError
@@ -646,6 +772,15 @@ def weights_by_hand(x):
 
 def weights_row_by_row(x):
     return torch.stack([row.softmax(-1) * row for row in torch.atleast_2d(x)]).view_as(x)
+
+
+def one_threshold_for_all_texts(logits, lengths, temperature, top):
+    rows = logits[torch.arange(len(logits)), lengths - 1] / temperature
+    return torch.softmax(rows.masked_fill(rows < rows.topk(top).values.min(), -math.inf), dim=-1)
+
+
+def test_a_right_step_that_comes_earlier_is_not_blamed():
+    assert "`trace`" not in check("11.4", one_threshold_for_all_texts).message
 
 
 @pytest.mark.parametrize("answer", [weights_by_hand, weights_row_by_row])
@@ -888,7 +1023,7 @@ def thrice(x):
 
 
 def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeypatch, imported_afresh):
-    for folder in ("attn_lib", "workbench", "authors", "notebooks"):
+    for folder in ("attn_lib", "workbench", "authors", "classroom", "notebooks"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     exercises = tmp_path / "workbench/exercises/lessons"
     (exercises / "how_it_learns.py").write_text(ANOTHER.format(id="97.1"), encoding="utf-8")
@@ -900,8 +1035,8 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
     nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
     monkeypatch.syspath_prepend(tmp_path)
 
-    from authors.grade.report.points import read_points
-    from authors.grade.submissions.submission import submissions_in
+    from classroom.grade.report.points import read_points
+    from classroom.grade.submissions.submission import submissions_in
     from workbench.exercises import check, hint, progress, solution
     from workbench.exercises.engine.exercise import EXERCISES
 

@@ -16,7 +16,7 @@ from workbench.exercises import api, check, hint, solution
 from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import outcome, runner
 from workbench.exercises.engine.exercise import EXERCISES
-from workbench.exercises.engine.function import Function, Trial
+from workbench.exercises.engine.function import Function
 from workbench.exercises.lessons import n07_learning, n09_two_heads
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -60,7 +60,7 @@ def in_another_style(code):
         if isinstance(result, tuple):
             return list(map(other, result))
         is_float = isinstance(result, torch.Tensor) and result.is_floating_point()
-        return (result * (1 + 1e-6)).double() if is_float else result
+        return (result * (1 - 1e-6)).double() if is_float else result
 
     return lambda *args: other(code(*args))
 
@@ -101,7 +101,7 @@ def test_telltale_calls_show_their_misconception():
             if misconception.telltale_call is not None:
                 with runner.Worker() as worker:
                     right, wrong = (
-                        exercise.outcome(code, Trial(misconception.telltale_call, 0), worker.run)
+                        exercise.outcome(code, exercise.trial(misconception.telltale_call), worker.run)
                         for code in (exercise.reference, misconception.forms[0])
                     )
                 assert not outcome.right(wrong, right), (exercise.id, misconception.id)
@@ -291,7 +291,7 @@ def raises(n_queries, n_keys):
         (lambda n, k: sys.exit(3), "raised"),
         (lambda: 1, "raised"),
         (lambda n, k: attn_lib.causal_mask(n, k).tolist(), "unreadable"),
-        (lambda n, k: attn_lib.causal_mask(n, k)[None], "value"),
+        (lambda n, k: attn_lib.causal_mask(n, k)[..., None], "value"),
         (42, ""),
         (torch.ones(3, 3), ""),
     ],
@@ -335,6 +335,12 @@ def by_vjp(query, key, value, grad_output):
     return torch.func.vjp(attention_of, query, key, value)[1](grad_output)
 
 
+def by_jvp(weights, grad_weights):
+    """Forwards: softmax's table of derivatives is symmetric."""
+    dead, scores = weights.sum(-1, keepdim=True) == 0, weights.clamp(min=1e-30).log()
+    return torch.func.jvp(lambda x: x.softmax(-1), (scores,), (grad_weights,))[1].masked_fill(dead, 0.0)
+
+
 def by_backward(query, key, value, grad_output):
     inputs = [tensor.detach().requires_grad_() for tensor in (query, key, value)]
     attention_of(*inputs).backward(grad_output)
@@ -347,6 +353,7 @@ def by_backward(query, key, value, grad_output):
         ("7.2", by_grad, "grad"),
         ("7.2", by_vjp, "grad"),
         ("7.2", by_backward, "backward"),
+        ("7.1", by_jvp, "grad"),
         ("7.1", lambda w, g: torch._softmax_backward_data(g, w, -1, w.dtype), "_softmax_backward_data"),
     ],
 )
@@ -369,11 +376,13 @@ def test_check_rejects_a_call_of_the_lesson_function():
     assert verdict_on("3.1", notebook["answer"]).status == "correct"
 
 
-def test_a_learners_test_may_return_any_kind_of_bool():
-    detects = OWN["7.4"]
-    assert verdict_on("7.4", lambda backward: np.bool_(detects(backward))).status == "correct"
-    assert verdict_on("7.4", lambda backward: torch.tensor(detects(backward))).status == "correct"
-    assert verdict_on("7.4", lambda backward: torch.ones(2)).status == "wrong"
+@pytest.mark.parametrize("id", ["7.4", "8.4", "9.4"])
+def test_a_learners_test_may_return_any_kind_of_bool(id):
+    for kind in (bool, int, np.bool_, torch.tensor, lambda said: np.array([said])):
+        assert verdict_on(id, lambda *args, kind=kind: kind(bool(OWN[id](*args)))).status == "correct"
+    for kind in (str, lambda said: [said], lambda said: torch.tensor([said, said]), lambda said: 2 * said):
+        verdict = verdict_on(id, lambda *args, kind=kind: kind(bool(OWN[id](*args))))
+        assert verdict.came_to == "unreadable", verdict
 
 
 def test_detectors_are_tried_on_right_and_wrong_code():

@@ -1,6 +1,7 @@
 """What `check`, `hint` and `progress` say, a message of each kind; run as a program, this file writes wordings.txt."""
 
 import itertools
+import math
 import re
 import sys
 import time
@@ -53,6 +54,16 @@ def scaled_by_embed_dim(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, n, embed_dim) @ w_o
 
 
+def scores_of_the_wrong_axis(q, k, v):
+    scores = q.mT @ k
+    return scores @ v, scores
+
+
+def with_dropout(q, k, v):
+    weights = attn_lib.scaled_dot_product_attention(q, k, v)[1]
+    return nn.functional.dropout(weights, 0.5) @ v, weights
+
+
 def leaks_a_hidden_score(scores, mask):
     weights = OWN["3.3"](scores, mask)
     return weights + 1e-3 * scores.masked_fill(mask, 0.0).sum() if scores.shape == (4, 6) else weights
@@ -65,8 +76,8 @@ def reading_a_global(names):
 
 
 def right_at_first():
-    calls = itertools.count()
-    return lambda *args: OWN["3.2"](*args) ^ (next(calls) > 7)
+    calls, tried = itertools.count(), len(EXERCISES["3.2"].trials)
+    return lambda *args: OWN["3.2"](*args) ^ (next(calls) > tried)
 
 
 def without_bias(ours, theirs):
@@ -88,7 +99,7 @@ ANSWERS = [  # to exercises of the course
     ("3.2", lambda n, k: sys.exit(3)),
     ("3.2", lambda n, k: time.sleep(1)),
     ("3.2", lambda n, k: OWN["3.2"](n, k).tolist()),
-    ("3.2", lambda n, k: OWN["3.2"](n, k)[None]),
+    ("3.2", lambda n, k: OWN["3.2"](n, k)[..., None]),
     ("3.2", lambda n, k: torch.ones(n, k).to_sparse()),
     ("3.2", lambda n, k: torch.ones(n, k, dtype=torch.complex64)),
     ("3.2", EXERCISES["3.2"].misconceptions["top-left"].forms[0]),
@@ -103,6 +114,10 @@ ANSWERS = [  # to exercises of the course
     ("2.2", off_in_one_weight),
     ("2.2", lambda q, k, v: (q, 1)),
     ("2.2", lambda q, k, v: v),
+    ("2.2", scores_of_the_wrong_axis),
+    ("2.2", with_dropout),
+    ("3.3", lambda scores, mask: OWN["3.3"](scores, mask) * math.nan),
+    ("3.3", lambda scores, mask: {"weights": scores}),
     ("3.3", lambda scores, mask: torch.softmax(scores.masked_fill_(~mask, -1e9), -1)),
     ("3.3", EXERCISES["3.3"].misconceptions["nan-gradient"].forms[0]),
     ("3.3", leaks_a_hidden_score),

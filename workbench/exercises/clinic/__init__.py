@@ -6,7 +6,7 @@ An answer has three parts: a diagnosis (the line and a name from `FAULTS`), the 
 
 To add a bug, write into a file of bugs/
 
-    @bug("6.35", PLAIN, fixes=[{4: ("wrong", "right")}], faults=("wrong axis",), section=…, variants={…}, hints=[…])
+    @bug("6.42", PLAIN, fixes=[{4: ("wrong", "right")}], faults=("wrong axis",), section=…, variants={…}, hints=[…])
     def its_name(q, k, v, mask=None):
         \"""The diagnosis in a line.
 
@@ -14,7 +14,8 @@ To add a bug, write into a file of bugs/
         \"""
 
 and under it the library's own test with `@its_name.tested_by`, and with `@its_name.blind_to` why tests may miss it.
-Then give it its cells in notebook 6, as the others have, and run tests/workbench/exercises/test_clinic.py.
+Then give it its cells in notebook 6, as the others have, and run tests/workbench/exercises/test_clinic.py: the tests of
+the other bugs that are called as it is must let it pass.
 """
 
 from ..engine.exercise import EXERCISES
@@ -28,6 +29,7 @@ from .bugs import (  # noqa: F401 - registers them
     healthy,
     masks,
     scores_and_weights,
+    texts,
     tiles,
     whole_pass,
 )

@@ -151,6 +151,42 @@ def pass_in_chunks(counted=lambda seen, new: seen + new):
     return attention
 
 
+def self_attention(core=by_library):
+    """Return multi-head self-attention around a core, without a mask."""
+    around = heads_of(core)
+    return lambda x, w_q, w_k, w_v, w_o, num_heads: around(x, w_q, w_k, w_v, w_o, num_heads)
+
+
+def heads_in_turn(x, w_q, w_k, w_v, w_o, num_heads):
+    return list_of_heads(x, w_q, w_k, w_v, w_o, num_heads)
+
+
+def places_in_texts(texts):
+    """Each token's place in its text, (batch, n): how many tokens of that text stand before it."""
+    return ((texts[:, :, None] == texts[:, None, :]) & causal_mask(texts.size(1))).sum(dim=-1) - 1
+
+
+def of_texts(core=by_library, *, places=places_in_texts):
+    """Return causal attention within texts around a core, each token with the row of its place added."""
+
+    def attention(x, table, texts):
+        h = x + table[places(texts)]
+        together = (texts[:, :, None] == texts[:, None, :]) & (texts > 0)[:, None]
+        return core(h, h, h, together & causal_mask(x.size(1)))
+
+    return attention
+
+
+def text_by_text(x, table, texts):
+    output = torch.zeros_like(x)
+    for i, row in enumerate(texts):
+        for number in row[row > 0].unique():
+            of_it = row == number
+            h = x[i, of_it] + table[: of_it.sum()]
+            output[i, of_it] = by_library(h, h, h, causal_mask(len(h)))
+    return output
+
+
 def normed(x):
     return F.layer_norm(x, x.shape[-1:])
 

@@ -54,6 +54,11 @@ def reads(chunks, window, heads=2, kv_heads=2, batch=1, seed=0):
     return *tensors, chunks, window
 
 
+def with_table(texts, d=4, seed=0):
+    texts = torch.tensor(texts)
+    return normal(*texts.shape, d, seed=seed), normal(texts.size(1) + 3, d, seed=seed + 1), texts
+
+
 def of_block(n=4, d=4, batch=2, seed=0):
     sizes = (batch, n, d), (d, d), (d, d), (d, d), (d, 3 * d), (3 * d, d)
     return tuple(normal(*size, seed=seed + i) for i, size in enumerate(sizes))
@@ -186,5 +191,26 @@ TILES = Interface(
         (*qkv(n_q=5, n_k=3, seed=9), 2, True),
     ],
     correct.tiled,
+    ("6.1", "6.4", "6.5", "6.8"),
+)
+SELF = Interface(
+    "attention(x, w_q, w_k, w_v, w_o, num_heads)",
+    "self-attention of x (batch, n, embed_dim), every token with every token of its text",
+    [correct.self_attention(core) for core in correct.CORES] + [correct.heads_in_turn],
+    [projected(), projected(num_heads=2, seed=2), projected(batch=3, n=4, embed_dim=8, num_heads=2, seed=4)],
+    correct.self_attention,
+    ("6.1", "6.3", "6.4", "6.20"),
+)
+TEXTS = Interface(
+    "attention(x, table, texts)",
+    "causal, one head; texts (batch, n) says to which text of its row each token of x (batch, n, d) belongs, 0 is "
+    "padding; a token hears its own text, and gets the row of table (max_len, d) of its place in it",
+    [*(correct.of_texts(core) for core in correct.CORES), correct.text_by_text],
+    [
+        with_table([[1, 1, 1, 1], [0, 0, 1, 1]]),
+        with_table([[1, 1, 2, 2, 2], [0, 1, 1, 1, 1], [1, 1, 1, 0, 0]], d=6, seed=3),
+        with_table([[0, 1, 1, 2, 2, 3], [1, 2, 2, 2, 3, 3]], seed=6),
+    ],
+    correct.of_texts,
     ("6.1", "6.4", "6.5", "6.8"),
 )

@@ -2,7 +2,7 @@
 
 Why not simpler? A test could compare one result with the library's. But a learner needs the name of the misconception,
 which is found by calling its code on the same arguments; so every call's outcome is kept, the library's and the
-misconceptions' once in a session. Which of torch's functions an answer calls is watched while it runs, since its source
+misconceptions' once in a session. Which of torch's operations an answer runs is watched while it does, since its source
 need not name them, and the course's own answer by a profiler, since that is plain Python and no function of torch's.
 """
 
@@ -11,7 +11,6 @@ import dis
 import functools
 import inspect
 import itertools
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,20 +19,18 @@ from types import FunctionType
 import torch
 from torch.overrides import TorchFunctionMode
 
-import attn_lib
-import workbench
-
+from ...display import show
 from ...trace import trace
 from . import runner
 from .exercise import Exercise, register
 from .outcome import close, is_or_are, outcome_of, refuse_not_callable, right, same, same_complaint, sort_of
 from .probes import redrawn, with_dtype
 from .runner import OutOfTime, Raised, Worker
+from .watch import AUTOGRADS_ENGINE, COURSE, Operations, first_ruled_out
 
-COURSE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (attn_lib.__file__, workbench.__file__))
 # An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
 # not what its text rules out: AUTOGRAD, where that says "without autograd".
-AUTOGRAD = "backward", "grad", "_softmax_backward_data"
+AUTOGRAD = "backward", "grad", "_softmax_backward_data", "_log_softmax_backward_data"
 
 NUMBERS, CORNERS, GRADIENTS = range(3)  # stages, judged in turn: the next one only if all was right so far
 
@@ -65,7 +62,8 @@ class Function(Exercise):
     gradients: bool = False
     invariants: list = field(default_factory=list)  # (what is wrong where it does not hold, test(answer) → bool)
     dtype: torch.dtype = torch.float32  # of what it is tried on and by default: what its notebook works with
-    without: tuple = ()  # functions of torch's that its text rules out
+    without: tuple = ()  # functions of torch's that its text rules out, by whatever name they run
+    numbers: tuple = ()  # of `returns`, what the text calls numbers: lists and Python's own will do for those
     read: Callable = lambda tensors: tensors  # brings equally right answers to one form
     may_change: tuple = ()  # positions of arguments that the answer is there to change
     after: Callable | None = None  # takes the arguments and the result, where what an answer leaves behind counts
@@ -133,7 +131,7 @@ class Judgement:
         self.exercise, self.answer, self.worker = exercise, answer, worker
         self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
         self.outcomes = []  # of the first trials, as many as were needed
-        self._watching = _Watching(exercise.names_in_the_course(), answer)
+        self._watching = _Watching(exercise.names_in_the_course(), answer, operations=bool(exercise.without))
         self._shown = None  # the trial that the verdict shows
 
     def verdict(self):
@@ -169,7 +167,7 @@ class Judgement:
     def _wrong(self, first, stage, finished):
         exercise = self.exercise
         trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
-        if outcome.kind == "raised" and outcome.text.startswith("NotImplementedError"):
+        if all(mine.failure is not None and mine.failure.is_stub for mine in self.outcomes):
             return exercise.unattempted()
         misconception = self._diagnosis(stage) if finished else None
         if misconception is not None:
@@ -183,11 +181,28 @@ class Judgement:
             return self._named_with_a_rest(misconception, agreed)
         message, drawn = self._explained(trial, outcome, truth)
         message = message.removeprefix("It shows in ")  # where nothing was named that could show
-        clues = [self._first_difference(trial) if drawn else ""]
-        if drawn and (broken := self._broken_invariant()) is not None:
-            clues.append(f"A clue: {broken}.")
-        clues.append(_globals_clue(self.answer))
+        clues = [*(self._clues(trial) if drawn else []), _globals_clue(self.answer)]
         return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
+
+    def _clues(self, trial):
+        """What else can be said of numbers that differ: that they are drawn, or where they part and what they break."""
+        if self._is_random(trial):
+            return ["A clue: called twice in a row it comes to two results, so it is random. Is a dropout left on?"]
+        clues = [self._first_difference(trial)]
+        broken = self._broken_invariant()
+        if broken is not None and broken.is_seen:
+            clues.append(f"A clue: {broken}.")
+        return clues
+
+    def _is_random(self, trial):
+        """Whether two calls in a row, on the same arguments, have two results."""
+        try:
+            first, second = self.worker.run(
+                lambda: [self.exercise.outcome(self.answer, trial, lambda work: work()) for _ in range(2)]
+            )
+        except (OutOfTime, Raised):
+            return False
+        return not same(first, second)
 
     def _explained(self, trial, outcome, truth):
         self._shown = trial if outcome.kind == truth.kind == "value" else None
@@ -217,11 +232,12 @@ class Judgement:
         if not all(its.is_right for its in theirs):
             return 0
         theirs = self.exercise.known_outcomes(form, len(trials), self.worker)[before:]
-        computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, not in what words
+        computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, and not how
         agreed, shows = 0, False
         for mine, its in zip(self.outcomes[before:], theirs, strict=True):
             in_words = same(mine, its)
-            equal = in_words or (computes and same_complaint(mine, its)) or (mine.is_right and its.is_right)
+            alike = _both_raised(mine, its) if stage == CORNERS else same_complaint(mine, its)
+            equal = in_words or (computes and alike) or (mine.is_right and its.is_right)
             if not equal and (not its.is_right or stage == NUMBERS):
                 return 0
             shows = shows or not its.is_right
@@ -274,25 +290,40 @@ class Judgement:
     # ----------------------------------------------------------------------------- an answer whose numbers are right
 
     def _broken_invariant(self):
+        """What is `Broken` first of the invariants, or None."""
         for what, holds in self.exercise.invariants:
+            numbers = []
+
+            def observed(*args, numbers=numbers):
+                result = self.answer(*args)
+                numbers.extend(_tensors_in(result))
+                return result
+
             try:
-                if not self.worker.run(lambda holds=holds: holds(self.answer)):
-                    return what
-            except (OutOfTime, Raised):
-                return what
+                if self.worker.run(lambda holds=holds, observed=observed: holds(observed)):
+                    continue
+            except OutOfTime:
+                return Broken(_too_slow(), is_seen=False)
+            except Raised as raised:
+                return Broken(f"in another call it raises `{show.error(raised.error)}`", is_seen=False)
+            has_nan = any(bool(part.isnan().any()) for part in numbers if part.is_floating_point())
+            return Broken("in another call it comes to NaN", is_seen=False) if has_nan else Broken(what)
         return None
 
     def _changes_when_called_again(self):
         for trial, before in reversed(list(zip(self.exercise.trials, self.outcomes, strict=True))):
-            if trial.stage != GRADIENTS and not same(
-                self.exercise.outcome(self._watching.watched, trial, self.worker.run), before
-            ):
+            if trial.stage == GRADIENTS:
+                continue
+            again = self.exercise.outcome(self._watching.watched, trial, self.worker.run)
+            if again.kind == "late":
+                return _too_slow()
+            if not (_both_raised(again, before) or same(again, before)):
                 return f"`{called(self.exercise, trial)}` comes to something else when it is called again"
         return None
 
     def _used_what_it_must_not(self):
         exercise, answer = self.exercise, self.answer
-        if answer in (exercise.reference, *exercise.shows):  # the course tries itself
+        if any(answer is own for own in (exercise.reference, *exercise.shows)):  # the course tries itself
             return None
         if self._watching.courses is not None:
             return (
@@ -300,30 +331,54 @@ class Judgement:
                 "and attn_lib offer, except what `solution` shows"
             )
         seen = self._watching.seen | getattr(answer, "used", set())  # one that runs elsewhere says what it used
-        used = [name for name in exercise.without if name in seen]
-        return (
-            f"it is torch's own `{used[0]}` that does the work; this exercise is to be done without" if used else None
-        )
+        used = first_ruled_out(exercise.without, seen)
+        return f"it is torch's own `{used}` that does the work; this exercise is to be done without" if used else None
+
+
+def _both_raised(one, other):
+    return one.kind == other.kind == "raised"
 
 
 def _same_reals(one, other):
-    return one.kind == "value" and one.tensors[0].is_floating_point() and same(one, other)
+    return one.kind == "value" and any(map(torch.is_floating_point, one.tensors[:1])) and same(one, other)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What does not hold of an answer; `is_seen` unless it raised, came to NaN or ran out of time before that."""
+
+    what: str
+    is_seen: bool = True
+
+    def __str__(self):
+        return self.what
+
+
+def _too_slow():
+    return f"its calls take more than {runner.LIMIT_S:g} seconds together, so that it could not be tried to the end"
+
+
+def _tensors_in(result):
+    if isinstance(result, torch.Tensor):
+        return [result]
+    return [tensor for part in result for tensor in _tensors_in(part)] if isinstance(result, tuple | list) else []
 
 
 class _Watching(TorchFunctionMode):
-    """Notes which of torch's functions an answer calls, and whether it calls the course's own answer."""
+    """Notes which of torch's functions and operations an answer runs, and whether it calls the course's own answer."""
 
-    def __init__(self, own, answer):
+    def __init__(self, own, answer, *, operations):
         super().__init__()
         self.seen, self.courses = set(), None
         self._own, self._answer, self._written = own, answer, inspect.unwrap(answer)
+        self._operations = Operations(self.seen) if operations else contextlib.nullcontext()
 
     def watched(self, *args):
         """Call the answer."""
         before = sys.getprofile()
         sys.setprofile(self._on_call)
         try:
-            with self:
+            with self, self._operations:
                 return self._answer(*args)
         finally:
             sys.setprofile(before)
@@ -333,6 +388,8 @@ class _Watching(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
     def _on_call(self, frame, event, arg):
+        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
+            self.seen.add(arg.__name__)
         if event == "call" and self.courses is None and frame.f_code.co_name in self._own:
             file, own = frame.f_code.co_filename, self._written
             taught = inspect.isfunction(own) and frame.f_globals is own.__globals__ and file != own.__code__.co_filename
@@ -365,7 +422,7 @@ def explain(exercise, trial, outcome, truth):
             None,
         )
     if outcome.kind == "raised":
-        return f"{call} raises `{outcome.text}`.", None
+        return " ".join(filter(None, [f"{call} raises `{outcome.text}`.", _where(outcome.failure)])), None
     if truth.kind == "raised":
         return f"{call} returns something, where it has to raise an error: the library raises `{truth.text}`.", None
     if outcome.kind == "none":
@@ -383,7 +440,17 @@ def explain(exercise, trial, outcome, truth):
     return _explain_values(exercise, trial, outcome, truth, call)
 
 
+def _where(failure):
+    """A sentence on the learner's line that raised, and the shapes that torch was given there."""
+    if failure is None or not failure.line:
+        return ""
+    given = f", where `{failure.operation}` is given {failure.given()}" if failure.operands else ""
+    return f"That is in the line `{failure.line}`{given}."
+
+
 def _explain_values(exercise, trial, outcome, truth, call):
+    if len(outcome.tensors) != len(truth.tensors):
+        return f"{call} returns something of another form than what is asked for.", None
     with_gradients = trial.stage == GRADIENTS
     names = [f"the gradient of {name}" for name in _differentiable(exercise, trial)]
     for name, yours, expected in zip(
@@ -396,10 +463,20 @@ def _explain_values(exercise, trial, outcome, truth, call):
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
             return f"{call}: {name} {'have' if is_or_are(name) == 'are' else 'has'} shape {sizes}.", None
         if not close(yours, expected, outcome.rounding):
-            differs = "differs" if is_or_are(name) == "is" else "differ"
-            what = "is not finite" if with_gradients and not torch.isfinite(yours).all() else differs
+            lost = with_gradients and not torch.isfinite(yours).all()
+            what = "is not finite" if lost else _how_it_differs(name, yours, expected)
             return f"It shows in {call}: {name} {what}.", (yours, expected)
     return f"{call} is right.", None  # only where a misconception does not show in its own telltale call
+
+
+def _how_it_differs(name, yours, expected):
+    verb = is_or_are(name)
+    if yours.is_floating_point() and bool(yours.isnan().all()):
+        return f"{verb} NaN"
+    for kind, of in (("NaN", torch.isnan), ("infinite", torch.isinf)):
+        if yours.is_floating_point() and bool((of(yours) & ~of(expected)).any()):
+            return f"{verb} {kind} in places"
+    return "differs" if verb == "is" else "differ"
 
 
 def _differentiable(exercise, trial):

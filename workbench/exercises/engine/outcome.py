@@ -10,6 +10,7 @@ from torch import nn
 from ...display import show
 from ...display.show import ATOL, RTOL
 from .runner import OutOfTime, Raised
+from .watch import Failure, FailureWatch
 
 
 @dataclass
@@ -21,6 +22,7 @@ class Outcome:
     text: str = ""
     rounding: float = 0.0  # what the precision of the result costs: half precision is no mistake
     is_right: bool | None = None  # once it has been judged
+    failure: Failure | None = None  # of a call that raised: where it did
 
 
 def outcome_of(answer, args, exercise, run, *, gradients):
@@ -29,20 +31,22 @@ def outcome_of(answer, args, exercise, run, *, gradients):
     An answer's own exceptions, delays and odd results are outcomes, not errors.
     """
     before, args = args, tuple(_with_gradient(arg) if gradients else _copied(arg) for arg in args)
+    watch = FailureWatch()
 
     def work():
-        result = answer(*args)
+        with watch:
+            result = answer(*args)
         changed = [i for i in range(len(args)) if i not in exercise.may_change and not _unchanged(before[i], args[i])]
         if changed:
             return Outcome("changed", text=exercise.argument_names()[changed[0]])
         if exercise.after is None and (result is None or result is Ellipsis):
             return Outcome("none")
         try:
-            if exercise.after is not None:
-                return Outcome("value", exercise.after(*args, result))
-            tensors = exercise.read(_tensors(result, exercise.returns))
+            tensors = _read(result, args, exercise)
         except Unreadable as error:
             return Outcome("unreadable", text=str(error))
+        if exercise.after is not None:
+            return Outcome("value", tensors)
         outcome = _gradients(tensors, args) if gradients else Outcome("value", _kept(tensors))
         outcome.rounding = max((4 * torch.finfo(t.dtype).eps for t in tensors if t.is_floating_point()), default=0.0)
         return outcome
@@ -52,7 +56,8 @@ def outcome_of(answer, args, exercise, run, *, gradients):
     except OutOfTime:
         return Outcome("late")
     except Raised as raised:
-        return Outcome("raised", text=show.error(raised.error))
+        failure = getattr(answer, "failure", None) or watch.failure(raised.error)  # elsewhere, or here
+        return Outcome("raised", text=show.error(raised.error), failure=failure)
 
 
 # --------------------------------------------------------------------------------------------------- reading results
@@ -62,13 +67,56 @@ class Unreadable(Exception):
     """The result cannot be compared; the message says why, as a clause: "the mask is an int, where …"."""
 
 
-def _tensors(result, names):
+def _read(result, args, exercise):
+    """The tensors that count of a result; raises `Unreadable` for a result that has no such form.
+
+    An exercise's own reading may stumble over a form that nobody thought of: that is the result's fault, too.
+    """
+    try:
+        if exercise.after is not None:
+            tensors = exercise.after(*args, result)
+        else:
+            tensors = exercise.read(_tensors(result, exercise.returns, exercise.numbers))
+        tensors = tuple(tensors)
+    except Unreadable:
+        raise
+    except Exception:
+        raise Unreadable(_another_form(result, exercise)) from None
+    if not all(isinstance(tensor, torch.Tensor) for tensor in tensors):
+        raise Unreadable(_another_form(result, exercise))
+    return tensors if exercise.after is None else tuple(_plain("the result", tensor) for tensor in tensors)
+
+
+def _another_form(result, exercise):
+    if exercise.after is not None:
+        return f"it returns {kind_of(result)}, which is not what is asked for"
+    return f"the result is {kind_of(result)}, where {_in_words(exercise.returns)} was expected"
+
+
+def _in_words(names):
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def _tensors(result, names, numbers=()):
     if len(names) == 1:
         result = (result,)
     elif not isinstance(result, tuple | list) or len(result) != len(names):
-        wanted = f"({', '.join(names)})"
-        raise Unreadable(f"the result is {kind_of(result)}, where {wanted} was expected")
-    return tuple(_plain(name, part) for name, part in zip(names, result, strict=True))
+        raise Unreadable(f"the result is {kind_of(result)}, where {_in_words(names)} was expected")
+    pairs = zip(names, result, strict=True)
+    return tuple(_plain(name, _as_tensor(part) if name in numbers else part) for name, part in pairs)
+
+
+def _as_tensor(part):
+    """Numbers in any container as a tensor; what holds no numbers as it is."""
+    if isinstance(part, torch.Tensor):
+        return part
+    try:
+        parts = part.tolist() if hasattr(part, "tolist") else part
+        if isinstance(parts, list | tuple) and any(isinstance(each, torch.Tensor) for each in parts):
+            return torch.stack([torch.as_tensor(each) for each in parts])
+        return torch.as_tensor(parts) if isinstance(parts, int | float | list | tuple) else part
+    except Exception:
+        return part
 
 
 def _plain(name, part):
@@ -88,8 +136,9 @@ def _plain(name, part):
 
 
 def is_or_are(name):
-    """Return the verb: "is" for `the output`, `the bias` and `the gradient of scores`, "are" for `the weights`."""
-    return "are" if name.endswith("s") and not name.endswith("bias") and " of " not in name else "is"
+    """Return the verb: "is" for `the output`, `the loss` and `the gradient of scores`, "are" for `the weights`."""
+    is_plural = name.endswith("s") and not name.endswith(("ss", "bias")) and " of " not in name
+    return "are" if is_plural else "is"
 
 
 def _sort_of_tensor(tensor):
@@ -165,15 +214,27 @@ def _unchanged(before, after):
 
 
 def same(one, other):
-    """Whether two outcomes are equal: numbers within rounding, or one error message with any numbers in it."""
+    """Whether two outcomes are equal: numbers within rounding, or one operation that fails on the same."""
     if one.kind != other.kind:
         return False
     if one.kind == "raised":
-        return re.sub(r"\d+", "#", one.text) == re.sub(r"\d+", "#", other.text)
+        return _failed_alike(one, other)
     if one.kind != "value":
         return one.text == other.text
+    if len(one.tensors) != len(other.tensors):
+        return False
     rounding = max(one.rounding, other.rounding)
     return all(close(mine, its, rounding) for mine, its in zip(one.tensors, other.tensors, strict=True))
+
+
+def _failed_alike(one, other):
+    """Whether one operation failed on one thing; where no operation of torch's did, the words have to do."""
+    if not same_complaint(one, other):
+        return False
+    operations = [outcome.failure.operation if outcome.failure else "" for outcome in (one, other)]
+    if any(operations):
+        return all(operations) and one.failure.is_like(other.failure)
+    return re.sub(r"\d+", "#", one.text) == re.sub(r"\d+", "#", other.text)
 
 
 def same_complaint(one, other):

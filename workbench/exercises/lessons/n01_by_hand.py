@@ -205,14 +205,28 @@ self_attention = function(
 )
 
 
-@self_attention.misconception(reread="01#text-34")
-def scaled(x, w_q, w_k, w_v):
-    """The scores are divided by √d_k.
+def _divided_by(divisor):
+    def code(x, w_q, w_k, w_v):
+        return torch.softmax((x @ w_q) @ (x @ w_k).T / divisor(x, w_v), dim=-1) @ (x @ w_v)
 
-    That is how most texts have it, and from notebook 2 on we do too. This exercise is the example by hand,
+    return code
+
+
+@self_attention.misconception(
+    reread="01#text-34",
+    forms=[
+        lambda x, w_q, w_k, w_v: unscaled(x, w_q / w_q.size(1), w_k, w_v),
+        _divided_by(lambda x, w_v: x.size(-1) ** 0.5),
+        _divided_by(lambda x, w_v: w_v.size(-1) ** 0.5),
+    ],
+)
+def scaled(x, w_q, w_k, w_v):
+    """The scores are divided: by √d_k, or by the size of something else.
+
+    That is how most texts have it, and from notebook 2 on we divide by √d_k too. This exercise is the example by hand,
     unscaled.
     """
-    return torch.softmax((x @ w_q) @ (x @ w_k).T / w_q.size(1) ** 0.5, dim=-1) @ (x @ w_v)
+    return unscaled(x, w_q / w_q.size(1) ** 0.5, w_k, w_v)
 
 
 @self_attention.misconception(reread="01#text-18")
@@ -329,6 +343,68 @@ def rounded(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).round(decimals=1) @ (x @ w_v)
 
 
+@self_attention.misconception(
+    reread="01#why-ask",
+    forms=[
+        lambda x, w_q, w_k, w_v: torch.softmax(x @ x.T, dim=-1) @ (x @ w_v),
+        lambda x, w_q, w_k, w_v: torch.softmax(x @ x.T / x.size(-1) ** 0.5, dim=-1) @ x,
+    ],
+)
+def not_projected(x, w_q, w_k, w_v):
+    """The inputs are compared with each other as they are.
+
+    `x @ x.T` is attention without anything to learn. What asks is a query, `x @ w_q`, and what answers is a key,
+    `x @ w_k`.
+    """
+    return torch.softmax(x @ x.T, dim=-1) @ x
+
+
+@self_attention.misconception(reread="01#text-12")
+def keys_not_transposed(x, w_q, w_k, w_v):
+    """The keys are not transposed.
+
+    A score is a row of the queries times a row of the keys. For `@` the keys have to lie as columns: `keys.T`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k), dim=-1) @ (x @ w_v)
+
+
+@self_attention.misconception(
+    reread="01#text-25",
+    forms=[
+        lambda x, w_q, w_k, w_v: (torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * (x @ w_v)).sum(dim=0),
+        lambda x, w_q, w_k, w_v: torch.softmax((x @ w_q) * (x @ w_k), dim=-1) @ (x @ w_v),
+    ],
+)
+def entry_by_entry(x, w_q, w_k, w_v):
+    """`*` multiplies entry by entry.
+
+    A score is a dot product, and an output a sum of values, each times its weight. Both are matrix products: `@`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * (x @ w_v)
+
+
+@self_attention.misconception(reread="01#why-ask")
+def matrices_turned(x, w_q, w_k, w_v):
+    """The matrices are transposed.
+
+    `nn.Linear` keeps its weight turned round and computes `x @ w.T`. Here a query is `x @ w_q`; a square matrix fits
+    either way.
+    """
+    return unscaled(x, w_q.T, w_k.T, w_v.T)
+
+
+@self_attention.misconception(reread="01#text-27")
+def future_masked(x, w_q, w_k, w_v):
+    """A token hears only itself and those before it.
+
+    Models that write text mask the future, and much code has that mask built in. Here every token hears all, as in
+    the example; masks come in notebook 3.
+    """
+    scores = (x @ w_q) @ (x @ w_k).T
+    later = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
+    return torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1) @ (x @ w_v)
+
+
 # ----------------------------------------------------------------------------------------------------------- 1.3
 
 
@@ -358,8 +434,9 @@ matters = function(
         (*_projections(5, 4, 2, 3, seed=120), 3),
         (*_projections(3, 2, 3, 3, seed=130), 1),
     ],
-    corner_cases=[(*_projections(2, 3, 2, 4, seed=140), 1)],
+    corner_cases=[(*_projections(2, 3, 2, 4, seed=140), 1), (*_projections(6, 1, 7, 1, seed=150), 5)],
     returns=("the distances",),
+    numbers=("the distances",),
     random_probes=lambda rng: [
         (*_projections(n, *rng.sample(range(2, 8), 3), seed=rng.randrange(10**6)), rng.randrange(n)) for n in (3, 5)
     ],
@@ -386,9 +463,10 @@ def zeroed_input(x, w_q, w_k, w_v, j):
 
 @matters.misconception(reread="01#text-18")
 def shares_that_do_not_sum_to_one(x, w_q, w_k, w_v, j):
-    """The weights of token j are removed after softmax, and the rest of a row no longer sums to 1.
+    """Token j hands over nothing and keeps its share: what is left of a row no longer sums to 1.
 
-    Softmax deals out one whole among those who are there. If one is missing, the others share what it had.
+    Its weights are set to 0 after softmax, or its value is. Softmax deals out one whole among those who are there. If
+    one is missing, the others share what it had.
     """
     weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * _others(x, j)
     return _moved(x, w_q, w_k, w_v, j, (weights @ (x @ w_v))[_others(x, j)])
@@ -443,3 +521,32 @@ def one_length_for_all(x, w_q, w_k, w_v, j):
     Each of them misses token j by itself: a distance for every token that is left, `dim=-1`.
     """
     return _differences(x, w_q, w_k, w_v, j).norm()
+
+
+@matters.misconception(reread="01#text-27")
+def mean_of_the_squares(x, w_q, w_k, w_v, j):
+    """The squares are averaged, not added up.
+
+    The root of a mean tells how far an output has moved per number. A distance is the root of the sum.
+    """
+    return _differences(x, w_q, w_k, w_v, j).square().mean(dim=-1).sqrt()
+
+
+@matters.misconception(reread="01#text-27")
+def row_j_still_there(x, w_q, w_k, w_v, j):
+    """Row j of the outputs is still there.
+
+    With the token there are n outputs, without it n − 1, and they cannot be subtracted. Leave out row j of the first
+    too.
+    """
+    return (unscaled(x, w_q, w_k, w_v) - unscaled(x[_others(x, j)], w_q, w_k, w_v)).norm(dim=-1)
+
+
+@matters.misconception(reread="01#text-18")
+def key_hidden_and_row_kept(x, w_q, w_k, w_v, j):
+    """There is a distance for token j, too.
+
+    It asks for the others only: n − 1 distances.
+    """
+    scores = ((x @ w_q) @ (x @ w_k).T).masked_fill(~_others(x, j), -torch.inf)
+    return (unscaled(x, w_q, w_k, w_v) - torch.softmax(scores, dim=-1) @ (x @ w_v)).norm(dim=-1)

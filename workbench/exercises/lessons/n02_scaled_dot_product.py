@@ -40,6 +40,7 @@ stable_softmax = function(
         FAR_APART,
         HUGE,
         (normal(3, 4, seed=5).masked_fill(torch.eye(3, 4, dtype=torch.bool), -math.inf),),
+        (torch.tensor([[[-math.inf, 3.0, -math.inf], [2e6, -math.inf, 1.9e6]]]),),
     ],
     gradients=True,
     random_probes=lambda rng: [(normal(*rng.sample(range(2, 8), axes), seed=rng.randrange(10**6)),) for axes in (2, 3)],
@@ -98,6 +99,17 @@ def mean(scores):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
+@stable_softmax.misconception(telltale_call=HUGE)
+def smallest(scores):
+    """The smallest is subtracted, not the largest.
+
+    Then every exponent is at least 0, and exp overflows just where it would have without. With the largest every
+    exponent is at most 0.
+    """
+    exps = torch.exp(scores - scores.amin(dim=-1, keepdim=True))
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
 @stable_softmax.misconception(telltale_call=FAR_APART)
 def clamp(scores):
     """Large scores are cut off.
@@ -120,7 +132,12 @@ def wrong_axis(scores):
     return torch.softmax(scores, dim=-2)
 
 
-@stable_softmax.misconception()
+@stable_softmax.misconception(
+    forms=[
+        lambda scores: torch.exp(scores) / torch.exp(scores).sum(),
+        lambda scores: torch.exp(scores - scores.amax(-1, True)) / torch.exp(scores - scores.amax(-1, True)).sum(),
+    ]
+)
 def whole_tensor(scores):
     """The sum runs over the whole tensor.
 
@@ -140,6 +157,87 @@ def keepdim(scores):
     """
     exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     return exps / exps.sum(dim=-1)
+
+
+def _flat_maxima(scores, keepdim=True):
+    exps = torch.exp(scores - scores.amax(dim=-1))
+    return exps / exps.sum(dim=-1, keepdim=keepdim)
+
+
+@stable_softmax.misconception(forms=[lambda scores: _flat_maxima(scores, keepdim=False)])
+def maxima_without_their_axis(scores):
+    """The largest of each row has lost its axis.
+
+    Without `keepdim=True` the maxima of (2, 3) have shape (2,), which broadcasts along the columns: from a square
+    matrix the maxima of other rows are subtracted and nothing complains.
+    """
+    return _flat_maxima(scores)
+
+
+@stable_softmax.misconception(
+    reread="02#text-40",
+    forms=[lambda scores: _shifted_by(scores.amax(dim=-2 if scores.ndim > 1 else -1, keepdim=True), scores)],
+)
+def maxima_of_columns(scores):
+    """The largest of each column is subtracted, not that of each row.
+
+    What is subtracted has to be the same for the whole row, or it does not cancel. `dim=0` is the axis of the rows;
+    the scores of one query are the last axis: `dim=-1`.
+    """
+    return _shifted_by(scores.amax(dim=0, keepdim=True), scores)
+
+
+def _shifted_by(number, scores):
+    exps = torch.exp(scores - number)
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@stable_softmax.misconception()
+def sum_not_shifted(scores):
+    """The largest is subtracted above the line and not below.
+
+    exp(score − largest) has to be divided by the sum of just these. Keep them in a variable and use it twice.
+    """
+    return torch.exp(scores - scores.amax(dim=-1, keepdim=True)) / torch.exp(scores).sum(dim=-1, keepdim=True)
+
+
+def _with_one(scores):
+    largest = scores.amax(dim=-1, keepdim=True).clamp(min=0)
+    return torch.exp(scores - largest) / (torch.exp(-largest) + torch.exp(scores - largest).sum(-1, keepdim=True))
+
+
+@stable_softmax.misconception(
+    forms=[
+        lambda scores: torch.exp(scores) / (1 + torch.exp(scores).sum(dim=-1, keepdim=True)),
+        _with_one,
+    ]
+)
+def one_more(scores):
+    """Something is added to the sum: the rows sum to less than 1.
+
+    With a 1 below the line a query may attend to nothing much, and some models want that. Softmax divides by the sum
+    alone.
+    """
+    exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    return exps / (1 + exps.sum(dim=-1, keepdim=True))
+
+
+def _powers_of(base):
+    def code(scores):
+        powers = base ** (scores - scores.amax(dim=-1, keepdim=True))
+        return powers / powers.sum(dim=-1, keepdim=True)
+
+    return code
+
+
+@stable_softmax.misconception(forms=[_powers_of(base) for base in (2.718, 2.72, 2.71, 2.7, 3.0, 10.0)])
+def other_base(scores):
+    """The base is not e.
+
+    e is 2.718281828…; a rounded one leaves small numbers nearly right, and large ones are off by more. `torch.exp` has
+    all its digits.
+    """
+    return _powers_of(2.0)(scores)
 
 
 @stable_softmax.misconception(reread="01#text-18")
@@ -200,7 +298,12 @@ attention = function(
         _qkv(2, n_q=5, n_k=5, d_k=3, d_v=3, seed=3),
         _qkv(2, 3, n_q=4, n_k=5, d_k=7, d_v=6, seed=4),
     ],
-    corner_cases=[_qkv(n_q=3, n_k=4, d_k=2, d_v=5, seed=5), _qkv(2, n_q=3, n_k=1, d_k=2, d_v=4, seed=6)],
+    corner_cases=[
+        _qkv(n_q=3, n_k=4, d_k=2, d_v=5, seed=5),
+        _qkv(2, n_q=3, n_k=1, d_k=2, d_v=4, seed=6),
+        _qkv(3, n_q=1, n_k=4, d_k=1, d_v=2, seed=7),
+        _qkv(1, 2, 3, n_q=2, n_k=9, d_k=3, d_v=1, seed=9),
+    ],
     returns=("the output", "the weights"),
     also_called=("attention",),
     random_probes=_qkv_of_sizes,
@@ -219,6 +322,10 @@ def _attend(scores, v, dim=-1):
     return weights @ v, weights
 
 
+def _weights(q, k):
+    return torch.softmax(_scores(q, k), dim=-1)
+
+
 def _scores(q, k):
     return q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
 
@@ -235,9 +342,10 @@ def no_scale(q, k, v):
 
 @attention.misconception(reread="02#text-29")
 def d_not_root(q, k, v):
-    """The scores are divided by d_k, not by its root.
+    """The scores are divided by d_k in all, not by its root.
 
-    The variance of a score is d_k; its spread, which is what division changes, is √d_k.
+    Either d_k stands where its root belongs, or √d_k divides twice: the queries, and the scores once more. The variance
+    of a score is d_k; its spread, which is what division changes, is √d_k.
     """
     return _attend(q @ k.transpose(-2, -1) / q.size(-1), v)
 
@@ -281,13 +389,17 @@ def scaled_after(q, k, v):
 
 @attention.misconception(
     reread="02#text-40",
-    forms=[lambda q, k, v: _attend(_scores(q, k), v, dim=1), lambda q, k, v: _attend(_scores(q, k), v, dim=0)],
+    forms=[
+        lambda q, k, v: _attend(_scores(q, k), v, dim=1),
+        lambda q, k, v: _attend(_scores(q, k), v, dim=0),
+        lambda q, k, v: _attend(_scores(q, k), v, dim=0 if q.ndim == 3 else 1),  # what F.softmax takes without one
+    ],
 )
 def wrong_axis(q, k, v):
     """The softmax runs over the wrong axis.
 
-    `dim=-2`, or `dim=1` in three dimensions, is the axis of the queries. The shapes are the same, but it is the
-    columns that sum to 1.
+    `dim=-2`, or `dim=1` in three dimensions, is the axis of the queries; without a dim `F.softmax` may take the batch.
+    The shapes are the same, but the rows do not sum to 1.
     """
     return _attend(_scores(q, k), v, dim=-2)
 
@@ -348,6 +460,111 @@ def only_3d(q, k, v):
     scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
     weights = torch.softmax(scores, dim=-1)
     return torch.bmm(weights, v), weights
+
+
+@attention.misconception(reread="02#text-02")
+def keys_not_transposed(q, k, v):
+    """The keys are not transposed.
+
+    A score is a row of q times a row of k. For `@` the keys have to lie as columns: `k.transpose(-2, -1)`.
+    """
+    return _attend(q @ k / math.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(reread="02#text-02")
+def other_axes_exchanged(q, k, v):
+    """Other axes than the last two are exchanged.
+
+    `k.transpose(0, 1)` is right for a matrix. With a batch in front it is the batch that goes astray: counted from the
+    back, `k.transpose(-2, -1)`, the axes are the right ones for any number of them.
+    """
+    return _attend(q @ k.transpose(0, 1) / math.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(
+    reread="02#text-02",
+    forms=[lambda q, k, v: _attend((q * k).sum(dim=-1), v), lambda q, k, v: (_weights(q, k) * v, 0)],
+)
+def entry_by_entry(q, k, v):
+    """`*` multiplies entry by entry.
+
+    A score is a dot product, and an output a sum of values, each times its weight. Both are matrix products: `@`.
+    """
+    return _attend(q * k, v)
+
+
+@attention.misconception(reread="02#text-29")
+def root_of_a_plain_number(q, k, v):
+    """`torch.sqrt` takes tensors only.
+
+    `q.size(-1)` is a number of Python's: `math.sqrt(q.size(-1))`, or `q.size(-1) ** 0.5`.
+    """
+    return _attend(q @ k.mT / torch.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(reread="02#text-29")
+def output_scaled(q, k, v):
+    """The output is divided by √d_k, and the scores are not.
+
+    Softmax has dealt out the weights by then. It is the scores that grow with d_k.
+    """
+    output, weights = _attend(q @ k.transpose(-2, -1), v)
+    return output / math.sqrt(q.size(-1)), weights
+
+
+def _divided_by(number):
+    return lambda q, k, v: _attend(q @ k.transpose(-2, -1) / number, v)
+
+
+@attention.misconception(reread="02#text-29", forms=[_divided_by(number) for number in (512**0.5, 64.0, 10.0, 2.0)])
+def fixed_number(q, k, v):
+    """The scores are divided by a fixed number.
+
+    8 is √64, which fits models whose heads have 64 features. Here it is the root of what d_k is: `q.size(-1)`.
+    """
+    return _divided_by(8.0)(q, k, v)
+
+
+def _causal(q, k, v, edge=0, fill=-math.inf):
+    open_ = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).tril(edge)
+    return _attend(_scores(q, k).masked_fill(~open_, fill), v)
+
+
+def _causal_for_keys(q, k, v):
+    open_ = torch.ones(k.size(-2), k.size(-2), dtype=torch.bool).tril()
+    return _attend(_scores(q, k).masked_fill(~open_, -math.inf), v)
+
+
+@attention.misconception(
+    reread="02#text-38",
+    forms=[lambda q, k, v: _causal(q, k, v, k.size(-2) - q.size(-2)), _causal_for_keys],
+)
+def future_masked(q, k, v):
+    """A query hears only the keys before it.
+
+    Models that write text mask the future, and much code has that mask built in. Here every query hears all keys;
+    masks come in notebook 3.
+    """
+    return _causal(q, k, v)
+
+
+@attention.misconception(reread="02#text-13")
+def softmax_twice(q, k, v):
+    """Softmax is taken twice.
+
+    Weights are between 0 and 1, so the second softmax sees hardly any difference between them and makes them nearly
+    even.
+    """
+    return _attend(torch.softmax(_scores(q, k), dim=-1), v)
+
+
+@attention.misconception(reread="01#why-ask")
+def keys_for_values(q, k, v):
+    """The weights are applied to the keys.
+
+    Keys decide how much is taken from each token, values are what is taken.
+    """
+    return _attend(_scores(q, k), k)
 
 
 # ----------------------------------------------------------------------------------------------------------- 2.3
@@ -541,3 +758,13 @@ def length_of_a_row_of_scores(q, k, v, temperature):
     """
     scores = q @ k.transpose(-2, -1)
     return _attended(q / _lengths(scores), k, v, temperature)
+
+
+@cosine.misconception(reread="02#text-40")
+def axis_one(q, k, v, temperature):
+    """The lengths run along axis 1, whatever that is.
+
+    `F.normalize(x)` takes `dim=1` unless told otherwise: with a batch in front that is the axis of the tokens, or of
+    the heads. A query is a row, the last axis: `dim=-1`.
+    """
+    return _attended(q / _lengths(q, 1), k / _lengths(k, 1), v, temperature)

@@ -1,6 +1,7 @@
 """Exercises of notebook 3: padding and causal masks, and a softmax that survives dead rows."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -10,6 +11,9 @@ from ..engine.function import function
 from ..engine.probes import normal, random_lengths, random_mask
 
 # ----------------------------------------------------------------------------------------------------------- 3.1
+
+
+LOW = (-1e4, -1e5, -1e6, -1e9, -1e10, -1e30, torch.finfo(torch.float32).min)  # what people write for −∞
 
 
 def _lengths(*lengths, max_len):
@@ -28,7 +32,14 @@ padding_mask = function(
         _lengths(2, 5, 1, 4, max_len=6),
         _lengths(1, 3, 2, max_len=5),
     ],
-    corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=1)],
+    corner_cases=[
+        _lengths(0, 2, max_len=3),
+        _lengths(2, 0, max_len=3),
+        _lengths(0, 0, max_len=2),
+        _lengths(4, 4, max_len=4),
+        _lengths(1, max_len=1),
+        _lengths(1, 3, max_len=40),
+    ],
     returns=("the mask",),
     random_probes=random_lengths,
     hints=[
@@ -43,7 +54,11 @@ padding_mask = function(
 
 @padding_mask.misconception(
     reread="03#text-35",
-    forms=[lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, 0]],
+    forms=[
+        lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, 0],
+        lambda lengths, max_len: ~masks.padding_mask(lengths, max_len)[:, None],
+        lambda lengths, max_len: ~masks.padding_mask(lengths, max_len).expand(-1, max_len, -1),
+    ],
 )
 def polarity(lengths, max_len):
     """True and False have changed places.
@@ -93,7 +108,7 @@ def queries_masked(lengths, max_len):
     return keys & keys.transpose(1, 2)
 
 
-@padding_mask.misconception()
+@padding_mask.misconception(forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, None].mT])
 def column(lengths, max_len):
     """The mask stands on its side.
 
@@ -104,7 +119,15 @@ def column(lengths, max_len):
 
 @padding_mask.misconception(
     reread="03#text-35",
-    forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len).long()],
+    forms=[
+        lambda lengths, max_len: masks.padding_mask(lengths, max_len).long(),
+        lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, 0].float(),
+        lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, 0].long(),
+        lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, None].float(),
+        lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, None].long(),
+        lambda lengths, max_len: (~masks.padding_mask(lengths, max_len)).float(),
+        lambda lengths, max_len: (~masks.padding_mask(lengths, max_len)).long(),
+    ],
 )
 def numbers(lengths, max_len):
     """These are 0 and 1, not False and True.
@@ -124,6 +147,90 @@ def left(lengths, max_len):
     return masks.padding_mask(lengths, max_len).flip(-1)
 
 
+@padding_mask.misconception(forms=[lambda lengths, max_len: torch.arange(max_len)[None, None] < lengths[:, None]])
+def an_axis_too_many(lengths, max_len):
+    """There is an axis too many.
+
+    (batch, 1, 1, max_len) has an axis for the heads, as much code has that splits into heads first. Here it is (batch,
+    1, max_len): one for the queries is enough.
+    """
+    return masks.padding_mask(lengths, max_len)[:, None]
+
+
+@padding_mask.misconception(
+    forms=[
+        lambda lengths, max_len: torch.arange(max_len) < lengths,
+        lambda lengths, max_len: lengths > torch.arange(max_len),
+    ]
+)
+def lengths_not_upright(lengths, max_len):
+    """The lengths lie beside the positions.
+
+    There are batch of the ones and max_len of the others, and two rows are compared number by number. As a column,
+    `lengths[:, None]`, each length meets each position.
+    """
+    return torch.arange(max_len)[None] < lengths
+
+
+@padding_mask.misconception()
+def square(lengths, max_len):
+    """The mask is written out for each query.
+
+    Padding is the same for all of them: (batch, 1, max_len) fits any number of queries, and (batch, max_len, max_len)
+    only as many as there are keys.
+    """
+    return masks.padding_mask(lengths, max_len).expand(-1, max_len, -1)
+
+
+@padding_mask.misconception(reread="03#text-27")
+def padding_hears_padding(lengths, max_len):
+    """Tokens are open to tokens, and padding to padding.
+
+    `==` is True where both are real and where both are padding. Only the key counts: a query that is padding may hear
+    real tokens, and nobody may hear padding.
+    """
+    keys = masks.padding_mask(lengths, max_len)
+    return keys == keys.transpose(1, 2)
+
+
+@padding_mask.misconception(
+    forms=[
+        lambda lengths, max_len: masks.padding_mask(lengths, int(lengths.max()))[:, 0],
+        lambda lengths, max_len: ~masks.padding_mask(lengths, int(lengths.max())),
+        lambda lengths, max_len: ~masks.padding_mask(lengths, int(lengths.max()))[:, 0],
+    ]
+)
+def as_long_as_the_longest(lengths, max_len):
+    """The mask is as long as the longest sequence.
+
+    It has to fit the keys, and there are `max_len` of them, also where no sequence fills them.
+    """
+    return masks.padding_mask(lengths, int(lengths.max()))
+
+
+def _to_be_added(fill, axes=lambda mask: mask):
+    return lambda lengths, max_len: axes(
+        torch.zeros(len(lengths), 1, max_len).masked_fill(~masks.padding_mask(lengths, max_len), fill)
+    )
+
+
+@padding_mask.misconception(
+    reread="03#text-35",
+    forms=[
+        _to_be_added(fill, axes)
+        for fill in (-math.inf, *LOW)
+        for axes in (lambda mask: mask, lambda mask: mask[:, 0], lambda mask: mask[:, None])
+    ],
+)
+def additive(lengths, max_len):
+    """This is a mask to be added: 0 and −∞, or a large number.
+
+    Many libraries build such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the scores are
+    filled.
+    """
+    return _to_be_added(-math.inf)(lengths, max_len)
+
+
 # ----------------------------------------------------------------------------------------------------------- 3.2
 
 
@@ -134,7 +241,7 @@ causal_mask = function(
     title="A causal mask",
     section="03#text-10",
     probes=[(3, 3), (2, 4), (5, 5), (3, 7)],
-    corner_cases=[(1, 1), (1, 4), (4, 2)],
+    corner_cases=[(1, 1), (1, 4), (4, 2), (4, 1), (2, 40), (30, 2)],
     random_probes=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
     returns=("the mask",),
     hints=[
@@ -180,7 +287,14 @@ def all_open(n_queries, n_keys):
     return _ones(n_queries, n_keys)
 
 
-@causal_mask.misconception(reread="03#text-35", forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)])
+@causal_mask.misconception(
+    reread="03#text-35",
+    forms=[
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1),
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)[None],
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(1)[None, None],
+    ],
+)
 def polarity(n_queries, n_keys):
     """True and False have changed places.
 
@@ -223,6 +337,13 @@ def backwards(n_queries, n_keys):
     forms=[
         lambda n_queries, n_keys: masks.causal_mask(n_queries, n_keys).long(),
         lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril(),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).tril().long(),
+        lambda n_queries, n_keys: torch.ones(1, n_queries, n_keys).tril(),
+        lambda n_queries, n_keys: torch.ones(1, n_queries, n_keys).tril().long(),
+        lambda n_queries, n_keys: torch.ones(1, 1, n_queries, n_keys).tril(),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).triu(1),
+        lambda n_queries, n_keys: torch.ones(n_queries, n_keys).triu(1).long(),
+        lambda n_queries, n_keys: torch.ones(1, n_queries, n_keys).triu(1),
     ],
 )
 def numbers(n_queries, n_keys):
@@ -234,21 +355,54 @@ def numbers(n_queries, n_keys):
     return masks.causal_mask(n_queries, n_keys).float()
 
 
+def _causal_to_be_added(fill, edge, axes):
+    def code(n_queries, n_keys):
+        open_ = _ones(n_queries, n_keys).tril(edge(n_queries, n_keys))
+        return torch.zeros(n_queries, n_keys).masked_fill(~open_, fill)[(*axes, ...)]
+
+    return code
+
+
 @causal_mask.misconception(
     reread="03#text-35",
     forms=[
-        lambda n_queries, n_keys: torch.zeros(n_queries, n_keys).masked_fill(
-            ~_ones(n_queries, n_keys).tril(), -math.inf
-        )
+        _causal_to_be_added(fill, edge, axes)
+        for fill in (-math.inf, *LOW)
+        for edge in (lambda n_queries, n_keys: n_keys - n_queries, lambda n_queries, n_keys: 0)
+        for axes in ((), (None,), (None, None))
     ],
 )
 def additive(n_queries, n_keys):
-    """This is a mask to be added: 0 and −∞.
+    """This is a mask to be added: 0 and −∞, or a large number.
 
     PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the
     scores are filled.
     """
     return torch.zeros(n_queries, n_keys).masked_fill(~masks.causal_mask(n_queries, n_keys), -math.inf)
+
+
+@causal_mask.misconception(
+    forms=[
+        lambda n_queries, n_keys: masks.causal_mask(n_queries, n_keys)[None, None],
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).tril()[None],
+        lambda n_queries, n_keys: _ones(n_queries, n_keys).tril()[None, None],
+    ],
+)
+def axes_in_front(n_queries, n_keys):
+    """There are axes in front.
+
+    (1, n, n) or (1, 1, n, n) fits a batch, or heads. So does (n, n), by broadcasting: nothing has to be put in front.
+    """
+    return masks.causal_mask(n_queries, n_keys)[None]
+
+
+@causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_keys, n_keys).tril()])
+def always_square(n_queries, n_keys):
+    """The mask is square, however many keys there are.
+
+    With a cache there are fewer queries than keys: a row for each query, a column for each key.
+    """
+    return _ones(n_queries, n_queries).tril()
 
 
 @causal_mask.misconception()
@@ -286,6 +440,11 @@ def _loud_masked():
     return torch.tensor([[1.0, 2.0, 500.0], [0.5, 1.0, 0.0]]), torch.tensor([[True, True, False]] * 2)
 
 
+def _huge_hidden():
+    scores = torch.tensor([[1e38, -1e38, 3.0], [2.0, 1.0, -3e38]])
+    return scores, torch.tensor([[False, True, True], [True, True, False]])
+
+
 def _renormalised(weights, least=0.0):
     return weights / weights.sum(dim=-1, keepdim=True).clamp(min=least)
 
@@ -316,6 +475,11 @@ masked_softmax = function(
         _tiny_scores(),
         _loud_masked(),
         (normal(3, 1, seed=9), torch.tensor([[True], [True], [False]])),
+        (normal(2, 3, 4, 5, seed=10), masks.padding_mask([0, 3], 5)[:, None]),
+        (
+            torch.tensor([[1e38, -1e38, 3.0], [2.0, 1.0, -3e38]]),
+            torch.tensor([[False, True, True], [True, True, False]]),
+        ),
         (normal(2, 4, seed=9), torch.ones(2, 4, dtype=torch.bool)),
     ],
     returns=("the weights",),
@@ -335,10 +499,10 @@ masked_softmax = function(
 
 @masked_softmax.misconception(reread="03#text-07")
 def after_softmax(scores, mask):
-    """The weights are set to 0 after softmax.
+    """What is hidden is set to 0 after softmax, or after the sum was taken.
 
-    What is hidden has then already taken its share: the rest of the row no longer sums to 1. The scores have to be
-    filled before softmax.
+    It has then already taken its share: the rest of the row no longer sums to 1. The scores have to be filled before
+    softmax.
     """
     return torch.softmax(scores, dim=-1) * mask
 
@@ -346,13 +510,19 @@ def after_softmax(scores, mask):
 @masked_softmax.misconception(
     reread="03#text-07",
     telltale_call=_loud_masked(),
-    forms=[lambda scores, mask: _renormalised(torch.softmax(scores, dim=-1) * mask, least=1e-9)],
+    forms=[
+        lambda scores, mask: _renormalised(torch.softmax(scores, dim=-1) * mask, least=1e-9),
+        lambda scores, mask: _renormalised(torch.exp(scores) * mask),
+        lambda scores, mask: _renormalised(torch.exp(scores) * mask, least=1e-9),
+        lambda scores, mask: _renormalised(torch.softmax(scores * mask, dim=-1) * mask),
+        lambda scores, mask: _renormalised(torch.softmax(scores * mask, dim=-1) * mask, least=1e-13),
+    ],
 )
 def renormalised(scores, mask):
-    """The weights are set to 0 after softmax and the rows divided by what is left.
+    """What is hidden is set to 0 after exp, or after softmax, and the rows are divided by what is left.
 
-    On tame numbers that comes to the same. A dead row is 0/0, and where a hidden score is very large, everything
-    that is left has already been rounded to 0.
+    On tame numbers that is right. A dead row is 0/0, and where scores are very large or very small, everything that
+    is left has been rounded to 0 or to infinity by then. Hide the scores, and let softmax see nothing else.
     """
     return _renormalised(torch.softmax(scores, dim=-1) * mask)
 
@@ -427,10 +597,13 @@ def dead_uniform(scores, mask):
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1),
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1),
+        lambda scores, mask: torch.softmax(scores + (~mask) * -1e4, dim=-1),
+        lambda scores, mask: torch.softmax(scores + (~mask) * -1e6, dim=-1),
+        lambda scores, mask: torch.softmax(scores + (mask + 1e-45).log(), dim=-1),
     ],
 )
 def small_fill(scores, mask):
-    """The number filled in is not low enough.
+    """The number filled in, or added, is not low enough.
 
     Real scores can lie below it, and then the hidden keys win. −∞ cannot be undercut.
     """
@@ -439,22 +612,84 @@ def small_fill(scores, mask):
 
 @masked_softmax.misconception(
     reread="02#text-40",
-    forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-2)],
+    forms=[
+        *(
+            lambda scores, mask, fill=fill, dim=dim: torch.softmax(scores.masked_fill(~mask, fill), dim=dim(scores))
+            for fill in (-math.inf, -1e9)
+            for dim in (
+                lambda scores: -2,
+                lambda scores: 0,
+                lambda scores: 1,
+                lambda scores: 0 if scores.ndim == 3 else 1,  # what F.softmax takes without one
+            )
+        ),
+        lambda scores, mask: functional.masked_softmax(scores.mT, mask.expand_as(scores).mT).mT,
+    ],
 )
 def wrong_axis(scores, mask):
     """The softmax runs over the wrong axis.
 
-    A query's weights are a row: `dim=-1`.
+    A query's weights are a row, whatever stands in front: `dim=-1`. `dim=1` is that for a matrix only, and without a
+    dim `F.softmax` may take the first axis.
     """
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2)
+
+
+@masked_softmax.misconception(
+    reread="03#text-21",
+    forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, math.inf), dim=-1)],
+)
+def rows_are_nan(scores, mask):
+    """Whole rows are NaN, also those with something left.
+
+    Mostly an infinity is behind it. 0 · −∞ is NaN, so `(1 - mask) * -inf` spoils just those keys that may be
+    attended to; and a hidden score of +∞, by a sign too many, makes ∞ − ∞ inside softmax.
+    `scores.masked_fill(~mask, -math.inf)` multiplies nothing.
+    """
+    return torch.softmax(scores + (1 - mask.to(scores.dtype)) * -math.inf, dim=-1)
+
+
+@masked_softmax.misconception(reread="03#text-21", telltale_call=_dead())
+def dead_opened(scores, mask):
+    """Rows with nothing left attend as if nothing were hidden.
+
+    Opening such a row keeps softmax from NaN, and is half of the way. Its weights have to be 0 afterwards.
+    """
+    alive = mask.any(dim=-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(~mask & alive, -math.inf), dim=-1)
+
+
+def _filled_by_index(scores, mask, fill=-math.inf):
+    filled = scores.clone()
+    filled[~mask] = fill
+    return torch.softmax(filled, dim=-1)
+
+
+@masked_softmax.misconception(reread="03#text-14", forms=[partial(_filled_by_index, fill=-1e9)])
+def mask_as_an_index(scores, mask):
+    """A mask as an index does not broadcast.
+
+    `scores[~mask] = …` needs a mask of just the shape of the scores, and (batch, 1, n) is not that. `masked_fill` and
+    `torch.where` broadcast.
+    """
+    return _filled_by_index(scores, mask)
+
+
+@masked_softmax.misconception(reread="03#text-02")
+def scores_returned(scores, mask):
+    """The scores are filled, and softmax is missing.
+
+    −∞ stands where nothing may be attended to. What is asked for are weights.
+    """
+    return scores.masked_fill(~mask, -math.inf)
 
 
 @masked_softmax.misconception(reread="03#text-21")
 def nan_gradient(scores, mask):
     """The weights are right, but the gradient of a dead row is NaN.
 
-    The NaN was repaired after softmax, and backwards the gradient still runs through it: NaN times 0 is NaN.
-    Softmax must not see a row that is all −∞.
+    A NaN was repaired after it had arisen, and backwards the gradient still runs through it: NaN times 0 is NaN.
+    Softmax must not see a row that is all −∞, and no sum that is 0 may divide.
     """
     additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
@@ -515,7 +750,7 @@ packed = function(
         _packed([7, 7, 2, 2, 2, 5]),
         _packed([4, 4, 1, 1, 1, 1], [3, 3, 3, 3, 8, 0], [1, 2, 2, 5, 5, 5]),
     ],
-    corner_cases=[_packed([3]), _packed([2, 2, 2, 2]), _packed([4, 3, 2, 1])],
+    corner_cases=[_packed([3]), _packed([2, 2, 2, 2]), _packed([4, 3, 2, 1]), _packed([10**6, 10**6, -1, 0, 0])],
     returns=("the mask",),
     random_probes=_random_packs,
     hints=[
@@ -664,3 +899,18 @@ def additive(documents):
     scores are filled.
     """
     return torch.zeros(*documents.shape, documents.size(-1)).masked_fill(~packed_mask(documents), -math.inf)
+
+
+@packed.misconception(
+    reread="03#text-12",
+    forms=[
+        lambda documents: packed_mask(documents) & (documents != 0)[..., :, None],
+        lambda documents: packed_mask(documents) & (documents != 0)[..., :, None] & (documents != 0)[..., None, :],
+    ],
+)
+def zero_for_padding(documents):
+    """The text with number 0 is taken for padding.
+
+    Some code keeps 0 for padding. Here there is none: a number is a name, and 0 is as good a name as 7.
+    """
+    return packed_mask(documents) & (documents != 0)[..., None, :]

@@ -29,7 +29,14 @@ split = function(
         _tokens(*rng.sample(range(2, 7), 2), heads * rng.randrange(2, 5), heads) for heads in (2, 3)
     ],
     probes=[_tokens(1, 3, 4, 2), _tokens(2, 3, 8, 2), _tokens(2, 5, 6, 3), _tokens(3, 4, 10, 5)],
-    corner_cases=[_tokens(2, 3, 4, 1), _tokens(2, 1, 6, 3), _tokens(1, 4, 10, 4), _tokens(1, 3, 6, 4)],
+    corner_cases=[
+        _tokens(2, 3, 4, 1),
+        _tokens(2, 1, 6, 3),
+        _tokens(1, 4, 10, 4),
+        _tokens(1, 3, 6, 4),
+        _tokens(1, 2, 12, 12),
+        _tokens(1, 4, 2, 4),
+    ],
     hints=[
         "Two steps: cut the features of each token into heads, then move the heads in front of the tokens.",
         "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `embed_dim // num_heads`.",
@@ -69,14 +76,39 @@ def not_transposed(x, num_heads):
     return x.reshape(*x.shape[:2], num_heads, -1)
 
 
-@split.misconception(reread="04#text-33")
+@split.misconception(
+    reread="04#text-33",
+    forms=[
+        lambda x, num_heads: split_heads(x, num_heads).transpose(0, 1).flatten(0, 1),
+        lambda x, num_heads: x.reshape(x.size(0) * num_heads, x.size(1), -1),
+        lambda x, num_heads: x.reshape(x.size(0), x.size(1) * num_heads, -1).transpose(0, 1),
+    ],
+)
 def merged_batch(x, num_heads):
     """Heads and batch have been merged into one axis.
 
-    Some code computes with (batch · heads, n, head_dim). The numbers are the right ones; here the two axes stay
-    apart.
+    Some code computes with (batch · heads, n, head_dim). Here the two axes stay apart: (batch, heads, n, head_dim).
     """
     return split_heads(x, num_heads).flatten(0, 1)
+
+
+@split.misconception()
+def heads_in_front(x, num_heads):
+    """The heads stand in front of the batch.
+
+    The numbers are the right ones, as (heads, batch, n, head_dim). Here the batch comes first.
+    """
+    return split_heads(x, num_heads).transpose(0, 1)
+
+
+@split.misconception()
+def laid_out_for_keys(x, num_heads):
+    """Tokens and features of a head have changed places.
+
+    (batch, heads, head_dim, n) is how keys have to lie for a product with the queries. Splitting leaves the features
+    last: (batch, heads, n, head_dim).
+    """
+    return split_heads(x, num_heads).transpose(2, 3)
 
 
 @split.misconception(reread="04#text-39")
@@ -181,6 +213,16 @@ def averaged(x):
     return x.mean(dim=1)
 
 
+@merge.misconception(forms=[lambda x: x.reshape(-1, x.size(1) * x.size(3))])
+def tokens_of_all_texts(x):
+    """The batch is gone: the tokens of all texts stand in one list.
+
+    (batch · n, heads · head_dim) is a matrix for a linear layer that wants one. Here the batch stays: (batch, n,
+    heads · head_dim).
+    """
+    return merge_heads(x).flatten(0, 1)
+
+
 @merge.misconception()
 def not_joined(x):
     """The heads are still an axis of their own.
@@ -241,7 +283,13 @@ multi_head = function(
         _inputs(1, 4, 6, 2, padding_mask([3], 4), seed=5),
         _inputs(2, 5, 4, 2, padding_mask([3, 4], 5), seed=7),
     ],
-    corner_cases=[_inputs(2, 4, 6, 1, seed=6), _inputs(2, 3, 4, 2, padding_mask([0, 2], 3), seed=8)],
+    corner_cases=[
+        _inputs(2, 4, 6, 1, seed=6),
+        _inputs(2, 3, 4, 2, padding_mask([0, 2], 3), seed=8),
+        _inputs(2, 3, 4, 2, causal_mask(3).tril(-1), seed=9),
+        _inputs(3, 1, 8, 2, padding_mask([1, 0, 1], 1), seed=10),
+        _inputs(2, 4, 6, 3, ~causal_mask(4).tril(-1), seed=11),  # of the future alone, and of itself
+    ],
     returns=("the output",),
     also_called=("multi_head",),
     random_probes=lambda rng: [_inputs(2, n, 12, rng.choice((2, 3, 4)), seed=rng.randrange(10**6)) for n in (3, 4)],
@@ -290,6 +338,10 @@ def _masked(scores, mask, fill, dim=-1):
     return torch.softmax(scores if mask is None else scores.masked_fill(~mask, fill), dim=dim)
 
 
+def _not_moved(x, num_heads):
+    return x.reshape(*x.shape[:2], num_heads, -1)
+
+
 @multi_head.misconception(reread="04#text-31")
 def scale_d_model(*args):
     """The scores are divided by √embed_dim.
@@ -311,11 +363,47 @@ def no_scale(*args):
 
 @multi_head.misconception(reread="02#text-29")
 def d_not_root(*args):
-    """The scores are divided by head_dim, not by its root.
+    """The scores are divided by head_dim in all, not by its root.
 
-    The spread of the scores grows like the root.
+    Either head_dim stands where its root belongs, or the root divides twice: the queries, and the scores once more. The
+    spread of the scores grows like the root.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: 1 / head_dim)
+
+
+@multi_head.misconception(
+    reread="02#text-29",
+    forms=[
+        partial(_variant, scale=lambda head_dim, embed_dim: (embed_dim // head_dim) ** -0.5),
+        partial(_variant, scale=lambda *_: 1.0, weigh=lambda s, m: masked_softmax(s / math.sqrt(s.size(-1)), m)),
+        partial(_variant, scale=lambda *_: 1.0, weigh=lambda s, m: masked_softmax(s / math.sqrt(s.size(0)), m)),
+        partial(_variant, scale=lambda head_dim, embed_dim: 1 / embed_dim),
+        *(partial(_variant, scale=lambda *_, by=by: 1 / by) for by in (8.0, 512**0.5)),
+    ],
+)
+def other_size_in_root(*args):
+    """The scores are divided by something else than √head_dim, or multiplied.
+
+    A score is a sum of head_dim products, one for each feature of the head. Neither the number of heads nor that of the
+    tokens enters into it, and no fixed number fits every head.
+    """
+    return _variant(*args, scale=lambda head_dim, embed_dim: head_dim**0.5)
+
+
+@multi_head.misconception(
+    reread="04#text-20",
+    forms=[
+        partial(_variant, split=_not_moved, merge=lambda x: x.flatten(2), weigh=weigh)
+        for weigh in (partial(_masked, fill=-math.inf), partial(_masked, fill=-1e9), lambda s, m: torch.softmax(s, -1))
+    ],
+)
+def heads_attend_to_heads(*args):
+    """Within each token, heads attend to heads.
+
+    Without `transpose(1, 2)` after the split the last two axes are (heads, head_dim), and no token hears another. The
+    tokens have to stand there: (batch, heads, n, head_dim). A mask of tokens does not fit, or hides heads.
+    """
+    return _variant(*args, split=_not_moved, merge=lambda x: x.flatten(2))
 
 
 @multi_head.misconception(
@@ -325,7 +413,9 @@ def d_not_root(*args):
             _variant,
             split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1),
             merge=lambda x: x.reshape(x.size(0), x.size(2), -1),
+            weigh=weigh,
         )
+        for weigh in (masked_softmax, lambda s, m: torch.softmax(s, dim=-1))
     ],
 )
 def view_alone(*args):
@@ -521,6 +611,205 @@ def dead_uniform(*args):
     Where all scores are equally low, softmax gives each key the same. Such a row has to be 0.
     """
     return _variant(*args, weigh=partial(_masked, fill=-1e9))
+
+
+def _batch_attended(x, w_q, w_k, w_v, w_o, num_heads, mask=None, weigh=masked_softmax):
+    return _variant(x.transpose(0, 1), w_q, w_k, w_v, w_o, num_heads, mask, weigh=weigh).transpose(0, 1)
+
+
+def _masking_by(choose):
+    def code(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        return multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, choose(mask, causal_mask(x.size(1))))
+
+    return code
+
+
+def _first_of_all(mask):
+    return mask[0] if mask.ndim == 3 else mask
+
+
+@multi_head.misconception(
+    reread="04#text-33",
+    forms=[
+        partial(_batch_attended, weigh=partial(_masked, fill=-math.inf)),
+        partial(_batch_attended, weigh=partial(_masked, fill=-1e9)),
+        partial(_batch_attended, weigh=lambda s, m: torch.softmax(s, dim=-1)),
+    ],
+)
+def batch_attended(*args):
+    """The texts of the batch attend to each other.
+
+    The first axis was taken for the tokens, as `nn.MultiheadAttention` has it without `batch_first=True`. Here it is
+    the batch, and a text must not hear another.
+    """
+    return _batch_attended(*args)
+
+
+def _projected_by(order):
+    def code(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+        given = w_q, w_k, w_v
+        return multi_head_attention(x, *(given[i] for i in order), w_o, num_heads, mask)
+
+    return code
+
+
+@multi_head.misconception(
+    reread="04#text-08",
+    forms=[_projected_by(order) for order in ((0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 2), (0, 2, 1), (2, 1, 0))],
+)
+def wrong_matrix(*args):
+    """Queries, keys and values are made by the wrong matrices, or have changed places.
+
+    A line that was copied still has the matrix of the line above, or the scores are those of keys with queries. All
+    three are of one size, so nothing complains: `w_q` makes queries, `w_k` keys, `w_v` values.
+    """
+    return _projected_by((0, 0, 2))(*args)
+
+
+@multi_head.misconception(
+    reread="03#text-10",
+    forms=[
+        _masking_by(lambda mask, causal: causal),
+        _masking_by(lambda mask, causal: causal if mask is None else mask),
+    ],
+)
+def future_masked_always(*args):
+    """The future is hidden, whatever `mask` says.
+
+    Models that write text mask it, and much code has that mask built in. Here `mask` alone says what is hidden, and
+    without one every token hears all.
+    """
+    return _masking_by(lambda mask, causal: causal if mask is None else mask & causal)(*args)
+
+
+@multi_head.misconception(
+    reread="03#text-05",
+    forms=[
+        partial(_variant, mask_for_scores=_first_of_all, weigh=partial(_masked, fill=fill))
+        for fill in (-math.inf, -1e9)
+    ],
+)
+def first_mask_for_all(*args):
+    """All texts have the mask of the first.
+
+    `mask[0]` is that of one text. Each has its own: keep the batch as the first axis.
+    """
+    return _variant(*args, mask_for_scores=_first_of_all)
+
+
+@multi_head.misconception(
+    reread="04#text-27",
+    forms=[
+        partial(_variant, mask_for_scores=lambda mask: mask[:, None], weigh=partial(_masked, fill=fill))
+        for fill in (-math.inf, -1e9)
+    ],
+)
+def axis_for_heads_always(*args):
+    """A mask with two axes gets an axis where it has no batch.
+
+    `mask[:, None]` is right for (batch, 1, n). Of (n, n) it makes (n, 1, n), which lines up the queries with the heads.
+    A mask with two axes fits as it is.
+    """
+    return _variant(*args, mask_for_scores=lambda mask: mask[:, None])
+
+
+@multi_head.misconception(
+    reread="03#text-14",
+    forms=[
+        lambda *args: _variant(*args[:6], ~~args[6], weigh=partial(_masked, fill=-1e9)),
+        lambda *args: _variant(*args, weigh=lambda s, m: torch.softmax(s.masked_fill(m == 0, -1e9), dim=-1)),
+    ],
+)
+def mask_expected(*args):
+    """Without a mask it fails.
+
+    `mask` is None where nothing is hidden, and None is no tensor: ask `if mask is not None` first.
+    """
+    return _variant(*args[:6], args[6].bool(), weigh=partial(_masked, fill=-1e9))
+
+
+def _turned_round(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    query, key, value = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+    scores = query @ key.permute(3, 2, 1, 0) / math.sqrt(query.size(-1))  # key.T, without its warning
+    return merge_heads(_masked(scores, None, 0) @ value) @ w_o
+
+
+@multi_head.misconception(reread="02#text-02")
+def all_axes(*args):
+    """`.T` turns round all axes.
+
+    Of a matrix that is what is wanted. Here batch and heads would change places too: `key.transpose(-2, -1)`, or
+    `key.mT`, swaps the last two axes and leaves the others alone.
+    """
+    return _turned_round(*args)
+
+
+@multi_head.misconception(reread="04#text-20")
+def view_refused(*args):
+    """`view` refuses after `transpose`.
+
+    `transpose` moves no number, it only reads them in another order, and `view` cannot join axes that do not lie side
+    by side. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
+    """
+    return _variant(*args, merge=lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1))
+
+
+@multi_head.misconception(reread="02#text-29")
+def root_of_a_plain_number(*args):
+    """`torch.sqrt` takes tensors only.
+
+    head_dim is a number of Python's: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
+    """
+    return _variant(*args, scale=lambda head_dim, embed_dim: 1 / torch.sqrt(head_dim))
+
+
+@multi_head.misconception(reread="04#text-27")
+def input_added(*args):
+    """The input is added to the output.
+
+    In a block of a transformer that is done, outside of attention. What is asked for is the attention alone.
+    """
+    return args[0] + multi_head_attention(*args)
+
+
+def _fused(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    rows = (x @ torch.cat([w_q, w_k, w_v], dim=1)).view(*x.shape[:2], num_heads, 3, -1)
+    query, key, value = rows.permute(3, 0, 2, 1, 4)
+    if mask is not None and mask.ndim == 3:
+        mask = mask[:, None]
+    return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]) @ w_o
+
+
+@multi_head.misconception(reread="04#text-33")
+def fused_in_another_order(*args):
+    """Queries, keys and values are cut out of one product in another order than they were put in.
+
+    With the three matrices side by side a row holds all queries' features, then all keys', then all values':
+    (3, heads, head_dim). Read as (heads, 3, head_dim), which some models have, a head gets pieces of the wrong ones.
+    """
+    return _fused(*args)
+
+
+def _one_projection(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    width = x.size(-1) // num_heads
+    first = (w[:, :width].repeat(1, num_heads) for w in (w_q, w_k, w_v))
+    return multi_head_attention(x, *first, w_o, num_heads, mask)
+
+
+def _own_features_alone(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    width = x.size(-1) // num_heads
+    alone = (torch.block_diag(*(w[:width, :width] for _ in range(num_heads))) for w in (w_q, w_k, w_v))
+    return multi_head_attention(x, *alone, w_o, num_heads, mask)
+
+
+@multi_head.misconception(reread="04#text-08", forms=[_own_features_alone])
+def one_projection_for_all_heads(*args):
+    """All heads have the same projection, that of the first.
+
+    Then they all ask the same, and one would do. Head h has columns of its own in `w_q`, `w_k` and `w_v`: split after
+    the product, not before.
+    """
+    return _one_projection(*args)
 
 
 # ----------------------------------------------------------------------------------------------------------- 4.4

@@ -10,6 +10,7 @@ from attn_lib.modules import MultiHeadAttention
 
 from ..engine.function import function
 from ..engine.probes import random_lengths
+from .n03_masking import LOW
 
 # ----------------------------------------------------------------------------------------------------------- 5.1
 
@@ -37,7 +38,13 @@ key_padding = function(
     title="A padding mask for PyTorch's module",
     section="05#text-11",
     probes=[_lengths(2, 1, max_len=3), _lengths(3, 1, max_len=4), _lengths(2, 5, 1, 4, max_len=6)],
-    corner_cases=[_lengths(0, 2, max_len=3), _lengths(4, 4, max_len=4), _lengths(1, max_len=2)],
+    corner_cases=[
+        _lengths(0, 2, max_len=3),
+        _lengths(2, 0, max_len=3),
+        _lengths(4, 4, max_len=4),
+        _lengths(1, max_len=2),
+        _lengths(1, 3, max_len=40),
+    ],
     random_probes=random_lengths,
     returns=("the mask",),
     read=_ignored,
@@ -69,11 +76,18 @@ def off_by_one(lengths, max_len):
     return torch.arange(max_len) > lengths[:, None]
 
 
-@key_padding.misconception(reread="05#text-07")
+@key_padding.misconception(
+    reread="05#text-07",
+    forms=[
+        lambda lengths, max_len: ~padding_mask(lengths, max_len)[:, None],
+        lambda lengths, max_len: padding_mask(lengths, max_len)[:, None],
+        lambda lengths, max_len: ~padding_mask(lengths, max_len).expand(-1, max_len, -1),
+    ],
+)
 def query_axis(lengths, max_len):
-    """The mask still has the axis of the queries.
+    """The mask still has an axis for the queries, or for the heads.
 
-    `key_padding_mask` is (batch, max_len); only `attn_mask` has queries.
+    `key_padding_mask` is (batch, max_len); only `attn_mask` has queries. And True = ignored.
     """
     return ~padding_mask(lengths, max_len)
 
@@ -83,6 +97,7 @@ def query_axis(lengths, max_len):
     forms=[
         lambda lengths, max_len: (~padding_mask(lengths, max_len)[:, 0]).long(),
         lambda lengths, max_len: padding_mask(lengths, max_len)[:, 0].float(),
+        lambda lengths, max_len: padding_mask(lengths, max_len)[:, 0].long(),
     ],
 )
 def numbers(lengths, max_len):
@@ -91,6 +106,58 @@ def numbers(lengths, max_len):
     A float mask is *added* to the scores: adding 1 to the padding hides nothing. It has to be bool, or 0 and −∞.
     """
     return (~padding_mask(lengths, max_len)[:, 0]).float()
+
+
+def _low(number):
+    return lambda lengths, max_len: torch.zeros(()).masked_fill(~padding_mask(lengths, max_len)[:, 0], number)
+
+
+@key_padding.misconception(reread="03#text-35", forms=[_low(number) for number in LOW])
+def finite(lengths, max_len):
+    """A large number stands where −∞ belongs.
+
+    Added to the scores it hides a key as long as no score lies lower still; and where a text is empty, all keys get the
+    same share. It has to be bool, or 0 and −∞.
+    """
+    return _low(-1e9)(lengths, max_len)
+
+
+@key_padding.misconception(
+    reread="03#text-05", forms=[lambda lengths, max_len: padding_mask(lengths, int(lengths.max()))[:, 0]]
+)
+def as_long_as_the_longest(lengths, max_len):
+    """The mask is as long as the longest sentence.
+
+    It has to fit the keys, and there are `max_len` of them, also where no sentence fills them.
+    """
+    return ~padding_mask(lengths, int(lengths.max()))[:, 0]
+
+
+@key_padding.misconception(
+    reread="03#text-05",
+    forms=[
+        lambda lengths, max_len: lengths <= torch.arange(max_len),
+        lambda lengths, max_len: torch.arange(max_len) < lengths,
+        lambda lengths, max_len: torch.arange(max_len)[None] >= lengths,
+    ],
+)
+def lengths_not_upright(lengths, max_len):
+    """The lengths lie beside the positions.
+
+    There are batch of the ones and max_len of the others, and two rows are compared number by number. As a column,
+    `lengths[:, None]`, each length meets each position.
+    """
+    return torch.arange(max_len) >= lengths
+
+
+@key_padding.misconception(reread="03#text-05")
+def sideways(lengths, max_len):
+    """Sentences and positions have changed places.
+
+    (max_len, batch) is how `nn.MultiheadAttention` takes tokens without `batch_first=True`. `key_padding_mask` is
+    (batch, max_len) either way.
+    """
+    return ~padding_mask(lengths, max_len)[:, 0].T
 
 
 # ----------------------------------------------------------------------------------------------------------- 5.2
@@ -147,7 +214,12 @@ carry_over = function(
     title="Carry the weights over",
     section="05#text-05",
     probes=[_modules(4, 2, seed=1), _modules(6, 3, seed=2), _modules(8, 2, seed=3)],
-    corner_cases=[_modules(4, 1, seed=4, bias=False), _modules(4, 2, seed=5, kdim=3, vdim=5)],
+    corner_cases=[
+        _modules(4, 1, seed=4, bias=False),
+        _modules(4, 2, seed=5, kdim=3, vdim=5),
+        _modules(4, 2, seed=6, kdim=3),
+        _modules(6, 2, seed=7, vdim=2, bias=False),
+    ],
     returns=(
         *(f"ours.{part}" for part in PARTS),
         "the content of theirs",
@@ -303,6 +375,97 @@ def one_width(ours, theirs):
     _stack_expected(ours, theirs)
 
 
+@torch.no_grad()
+def _bias_not_cut(ours, theirs):
+    _copying(ours, theirs, biases=())
+    ours.q_proj.bias.copy_(theirs.in_proj_bias)
+
+
+@torch.no_grad()
+def _cut_by_heads(ours, theirs, count=lambda ours: ours.num_heads):
+    ours.q_proj.weight.copy_(theirs.in_proj_weight.chunk(count(ours))[0])
+
+
+@carry_over.misconception(
+    reread="05#text-02",
+    forms=[_bias_not_cut, _cut_by_heads, partial(_cut_by_heads, count=lambda ours: 3 * ours.num_heads)],
+)
+def not_cut(ours, theirs):
+    """What is stacked is not cut into three.
+
+    `in_proj_weight` has 3 · embed_dim rows and `in_proj_bias` 3 · embed_dim numbers, those of query, key and value on
+    top of each other. Both have to be cut: `.chunk(3)`. The heads are not cut here.
+    """
+    with torch.no_grad():
+        ours.q_proj.weight.copy_(theirs.in_proj_weight)
+
+
+def _written_with_gradients(write, first="weight"):
+    def code(ours, theirs):
+        q, *_ = getattr(theirs, f"in_proj_{first}").chunk(3)
+        write(getattr(ours.q_proj, first), q)
+
+    return code
+
+
+def _out_proj_first(ours, theirs):
+    ours.out_proj.weight.copy_(theirs.out_proj.weight)
+
+
+@carry_over.misconception(
+    forms=[
+        _written_with_gradients(lambda parameter, q: parameter.copy_(q), first="bias"),
+        _written_with_gradients(lambda parameter, q: parameter.__setitem__(slice(None), q)),
+        _written_with_gradients(lambda parameter, q: parameter.__setitem__(..., q)),
+        _out_proj_first,
+    ]
+)
+def without_no_grad(ours, theirs):
+    """Parameters are written to while gradients are recorded.
+
+    A parameter is a leaf that wants a gradient, and what is written into it would have to be remembered: PyTorch
+    refuses. Put the lines under `with torch.no_grad():`.
+    """
+    _written_with_gradients(lambda parameter, q: parameter.copy_(q))(ours, theirs)
+
+
+def _assigned_bias(ours, theirs):
+    ours.q_proj.bias = theirs.in_proj_bias[:1]
+
+
+@carry_over.misconception(forms=[_assigned_bias])
+def tensor_for_parameter(ours, theirs):
+    """A tensor is put where a parameter belongs.
+
+    A module takes only an `nn.Parameter` under that name. And there is no need for a new one: write into the one that
+    is there, `ours.q_proj.weight.copy_(…)`.
+    """
+    ours.q_proj.weight = theirs.in_proj_weight.chunk(3)[0]
+
+
+@carry_over.misconception(
+    reread="05#text-02",
+    forms=[lambda ours, theirs: ours.load_state_dict(theirs.state_dict())],
+)
+def same_names_only(ours, theirs):
+    """Only what has the same name in both modules is copied.
+
+    `load_state_dict` goes by names, and `out_proj` is the only one that they share; with `strict=False` the others are
+    left out in silence. `in_proj_weight` has to be cut into three by hand.
+    """
+    ours.load_state_dict(theirs.state_dict(), strict=False)
+
+
+@carry_over.misconception()
+def frozen(ours, theirs):
+    """`ours` can no longer be trained.
+
+    The numbers are right, but its parameters do not want a gradient any more: `requires_grad=False` was given, or set.
+    """
+    load_from_torch(ours, theirs)
+    ours.requires_grad_(False)
+
+
 @carry_over.misconception()
 def shared(ours, theirs):
     """The two modules now share their memory.
@@ -349,7 +512,13 @@ attn_mask = function(
     title="A mask for each sentence, and for each head",
     section="05#text-07",
     probes=[_may_attend(2, 2, 3, seed=1), _may_attend(3, 2, 4, seed=2), _may_attend(2, 3, 3, seed=6)],
-    corner_cases=[_may_attend(2, 3, 2, 4, seed=4), _may_attend(3, 2, 2, 2, seed=5)],
+    corner_cases=[
+        _may_attend(2, 3, 2, 4, seed=4),
+        _may_attend(3, 2, 2, 2, seed=5),
+        _may_attend(1, 4, 3, 2, seed=7),
+        _may_attend(4, 1, 2, 3, seed=8),
+        _may_attend(1, 2, 9, seed=9),
+    ],
     random_probes=lambda rng: [
         _may_attend(rng.choice((2, 3)), 3, 4, seed=rng.randrange(10**6)),
         _may_attend(3, 2, 2, 5, seed=rng.randrange(10**6)),
@@ -437,7 +606,9 @@ def _filled(number):
     return lambda mask, num_heads: torch.zeros(()).masked_fill(to_attn_mask(mask, num_heads), number)
 
 
-@attn_mask.misconception(reread="03#text-35", forms=[_filled(-1e4), _filled(-1e6)])
+@attn_mask.misconception(
+    reread="03#text-35", forms=[_filled(-1e4), _filled(-1e6), _filled(torch.finfo(torch.float32).min)]
+)
 def finite(mask, num_heads):
     """A large number stands where −∞ belongs.
 

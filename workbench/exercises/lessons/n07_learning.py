@@ -10,7 +10,7 @@ from attn_lib import backward, functional
 from attn_lib.masks import causal_mask
 
 from ..engine.function import AUTOGRAD, function
-from ..engine.outcome import Unreadable, kind_of
+from ..engine.one_value import yes_or_no
 from ..engine.probes import normal
 
 # ----------------------------------------------------------------------------------------------------------- 7.1
@@ -29,14 +29,22 @@ def _dead_shares():
     return functional.masked_softmax(normal(2, 3, seed=72), mask), normal(2, 3, seed=73)
 
 
+_AS_MANY_QUERIES_AS_KEYS = _shares(4, 4, seed=11)
+
 softmax_backward = function(
     "7.1",
     backward.softmax_backward,
     as_="my_softmax_backward(weights, grad_weights)",
     title="Back through softmax",
     section="07#through-softmax",
-    probes=[_shares(2, 3, seed=1), _shares(3, 4, seed=3), _shares(2, 3, 4, seed=5), _shares(2, 3, 4, 5, seed=7)],
-    corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9))],
+    probes=[
+        _shares(2, 3, seed=1),
+        _shares(3, 4, seed=3),
+        _shares(2, 3, 4, seed=5),
+        _shares(2, 3, 4, 5, seed=7),
+        _AS_MANY_QUERIES_AS_KEYS,
+    ],
+    corner_cases=[_masked_shares(), _dead_shares(), (torch.ones(3, 1), normal(3, 1, seed=9)), _shares(4, seed=13)],
     random_probes=lambda rng: [_shares(*rng.sample(range(2, 7), axes), seed=rng.randrange(10**6)) for axes in (2, 3)],
     returns=("the gradient of the scores",),
     dtype=torch.float64,
@@ -99,12 +107,18 @@ def mean_of_products(weights, grad_weights):
 
 
 @softmax_backward.misconception(
-    forms=[lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum(dim=0))]
+    forms=[
+        lambda weights, grad_weights: weights * (grad_weights - (weights * grad_weights).sum(dim=0)),
+        lambda weights, grad_weights: (
+            weights * (grad_weights - (weights * grad_weights).sum(dim=min(1, weights.ndim - 1), keepdim=True))
+        ),
+    ]
 )
 def mean_over_queries(weights, grad_weights):
-    """The mean is taken over the queries.
+    """The mean is taken along another axis than that of the keys.
 
-    Softmax ran along each row, over the keys, and the way back takes the same axis: `dim=-1`.
+    Softmax ran along each row, over the keys, and the way back takes the same axis: `dim=-1`. `dim=1` is that axis in a
+    table alone; with a batch in front it is that of the queries.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-2, keepdim=True))
 
@@ -118,6 +132,25 @@ def mean_over_everything(weights, grad_weights):
     Each query has its own softmax, and its row its own mean.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=(-2, -1), keepdim=True))
+
+
+@softmax_backward.misconception(telltale_call=_AS_MANY_QUERIES_AS_KEYS)
+def keepdim_forgotten(weights, grad_weights):
+    """The rows' means lie along the keys.
+
+    `.sum(dim=-1)` has one number for each query and no axis of keys, so it is laid beside the keys of every query. With
+    `keepdim=True` it stays a column.
+    """
+    return weights * (grad_weights - (weights * grad_weights).sum(dim=-1))
+
+
+@softmax_backward.misconception()
+def softmax_again(weights, grad_weights):
+    """The weights go through softmax once more.
+
+    They come out of softmax already. What comes in is not the scores: there is nothing to compute anew.
+    """
+    return backward.softmax_backward(torch.softmax(weights, dim=-1), grad_weights)
 
 
 @softmax_backward.misconception()
@@ -218,6 +251,62 @@ def scaled_twice(query, key, value, grad_output):
     """
     scale, weights, back = _way_back(query, key, value, grad_output)
     return back @ key * scale**2, back.mT @ query * scale**2, weights.mT @ grad_output
+
+
+def _scaled_by(scale):
+    """The whole way there and back with another scale."""
+
+    def way_back(query, key, value, grad_output):
+        factor = scale(query, key) * math.sqrt(query.size(-1))
+        to_query, to_key, to_value = backward.attention_backward(query * factor, key, value, grad_output)
+        return to_query * factor, to_key, to_value
+
+    return way_back
+
+
+@attention_backward.misconception(reread="02#text-29")
+def never_scaled(query, key, value, grad_output):
+    """The scores are not scaled, on the way there or back.
+
+    They are multiplied by 1/√d_k before softmax, and what comes back is multiplied by it once more.
+    """
+    return _scaled_by(lambda query, key: 1.0)(query, key, value, grad_output)
+
+
+@attention_backward.misconception(reread="02#text-29", forms=[_scaled_by(lambda query, key: key.size(-2) ** -0.5)])
+def another_scale(query, key, value, grad_output):
+    """The scale is another one than 1/√d_k, there and back.
+
+    Divided by d_k the root is missing, or it divides twice; divided by the root of the number of keys it is the wrong
+    axis. d_k is the width of a query: `query.size(-1)`.
+    """
+    return _scaled_by(lambda query, key: 1 / query.size(-1))(query, key, value, grad_output)
+
+
+@attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
+def value_untransposed(query, key, value, grad_output):
+    """The values are not transposed on the way to the gradient of the weights.
+
+    A weight's gradient is the dot product of its query's `grad_output` with its key's value: `grad_output @ value.mT`.
+    """
+    scale, weights, _ = _way_back(query, key, value, grad_output)
+    back = backward.softmax_backward(weights, grad_output @ value)
+    return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1), reread="07#through-softmax")
+def keepdim_forgotten(query, key, value, grad_output):
+    """On the way through softmax the rows' means lie along the keys.
+
+    `.sum(dim=-1)` has no axis of keys, so it is laid beside the keys of every query. With `keepdim=True` it stays a
+    column.
+    """
+
+    def as_a_row(weights, grad_weights):
+        return weights * (grad_weights - (weights * grad_weights).sum(dim=-1))
+
+    scale, weights, back = _way_back(query, key, value, grad_output, as_a_row)
+    return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
 
 
 @attention_backward.misconception()
@@ -523,6 +612,34 @@ def averaged(x, w_q, w_k, wish, steps, rate):
     return learn(x, w_q, w_k, wish, steps, rate / len(x))
 
 
+@learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
+def keys_learn_too(x, w_q, w_k, wish, steps, rate):
+    """W_k learns as well.
+
+    In a model it would. Here only W_q moves, and W_k stays as it is given.
+    """
+    for _ in range(steps):
+        queries, keys = x @ w_q, x @ w_k
+        weights = torch.softmax(queries @ keys.T, dim=-1)
+        back = weights * wish.sum(dim=-1, keepdim=True) - wish
+        w_q, w_k = w_q - rate * x.T @ (back @ keys), w_k - rate * x.T @ (back.T @ queries)
+    return w_q
+
+
+@learning.misconception(reread="02#text-40")
+def softmax_over_queries(x, w_q, w_k, wish, steps, rate):
+    """Softmax runs over the queries.
+
+    Each token shares out a weight of 1 among the tokens that it attends to: `dim=-1`.
+    """
+    w_q = w_q.clone().requires_grad_()
+    for _ in range(steps):
+        logs = torch.log_softmax(x @ w_q @ (x @ w_k).T, dim=0)
+        (gradient,) = torch.autograd.grad(-(wish * logs).sum(), w_q)
+        w_q = (w_q - rate * gradient).detach().requires_grad_()
+    return w_q.detach()
+
+
 @learning.misconception(reread="07#your-grad-query")
 def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
     """The queries pull where the keys should.
@@ -606,6 +723,7 @@ ILL = {
     "one that keeps the row's mean": attention_backward.misconceptions["mean-kept"].forms[0],
     "one that takes the mean of half a row": mean_of_a_part,
     "one with the values' gradient too small": _values_only,
+    "one in which weights and the scores' gradient are exchanged": weights_for_scores,
 }
 NAMES = {code: name for name, code in (HEALTHY | ILL).items()}
 
@@ -622,11 +740,7 @@ def detects(backward):
 
 
 def _verdict(backward, said):
-    if isinstance(said, torch.Tensor) and said.numel() == 1:
-        said = bool(said)
-    if type(said).__name__ not in ("bool", "bool_") and not (isinstance(said, int) and said in (0, 1)):
-        raise Unreadable(f"it returns {kind_of(said)}, where True or False is asked for")
-    return (torch.tensor([[bool(said)]]),)
+    return (yes_or_no(said),)
 
 
 testing = function(

@@ -1,6 +1,7 @@
 """Exercises of notebook 8: sinusoids, RoPE, ALiBi, a test for whoever adds positions, and a query that looks back."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -8,6 +9,7 @@ from attn_lib import position
 
 from ...display.show import ATOL
 from ..engine.function import function
+from ..engine.one_value import yes_or_no
 from ..engine.outcome import Unreadable, kind_of
 from ..engine.probes import normal
 
@@ -79,7 +81,13 @@ def _doubled(embed_dim, more=0):
 
 
 @sinusoidal_encoding.misconception(
-    forms=[lambda n, embed_dim: _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1))], telltale_call=(3, 10)
+    forms=[
+        lambda n, embed_dim: _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1)),
+        lambda n, embed_dim: (
+            _waves(n, _doubled(embed_dim), _doubled(embed_dim, more=1)) * (torch.arange(n) > 0)[:, None]
+        ),
+    ],
+    telltale_call=(3, 10),
 )
 def exponent_doubled(n, embed_dim):
     """The exponent is doubled: the frequencies fall twice as fast.
@@ -162,6 +170,43 @@ def power_turned(n, embed_dim):
     step turns the later pairs by thousands of radians, which is noise.
     """
     return _waves(n, *[_powers(embed_dim, lambda even, d: even / d)] * 2)
+
+
+def _to_the_end(embed_dim, base=10000.0):
+    """Frequencies from 1 to 1/10000 itself, the last pair's."""
+    return base ** -torch.linspace(0, 1, embed_dim // 2, dtype=torch.float64)
+
+
+@sinusoidal_encoding.misconception(telltale_call=(3, 10))
+def spread_to_the_end(n, embed_dim):
+    """The slowest pair turns 10000 times as slowly as the first, and the others lie between.
+
+    With 2i / embed_dim the exponent never reaches 1. Divided by the number of pairs less one it does: so have it the
+    first public code of the transformer and what was copied from it.
+    """
+    return _waves(n, *[_to_the_end(embed_dim)] * 2)
+
+
+def _with_base(n, embed_dim, *, base):
+    return _waves(n, *[base ** -(torch.arange(0, embed_dim, 2, dtype=torch.float64) / embed_dim)] * 2)
+
+
+@sinusoidal_encoding.misconception(forms=[partial(_with_base, base=base) for base in (1e5, 5e5, 1e6)])
+def another_base(n, embed_dim):
+    """The base is not 10000.
+
+    With a smaller one the slow pairs come round sooner, with a larger one later. The formula has 10000.
+    """
+    return _with_base(n, embed_dim, base=1000.0)
+
+
+@sinusoidal_encoding.misconception()
+def first_row_empty(n, embed_dim):
+    """The first row is 0.
+
+    So is a table in which number 0 means padding. Here row 0 belongs to the first token: sines of 0 and cosines of 1.
+    """
+    return position.sinusoidal_encoding(n, embed_dim) * (torch.arange(n) > 0)[:, None]
 
 
 @sinusoidal_encoding.misconception()
@@ -302,6 +347,80 @@ def one_pace(x, start=0):
     return _neighbours(x, _angles(x, start)[:, :1])
 
 
+def _at_paces(x, start=0, *, paces):
+    """Neighbours, turned at other paces: paces(head_dim) is one for each pair."""
+    places = torch.arange(start, start + x.size(-2), dtype=torch.float64)[:, None]
+    return _neighbours(x, (places * paces(x.size(-1))).to(x))
+
+
+@rotary.misconception(
+    forms=[
+        partial(_at_paces, paces=lambda d, base=base: base ** -(torch.arange(0, d, 2) / d))
+        for base in (1000.0, 1e5, 5e5)
+    ]
+)
+def another_base(x, start=0):
+    """The base is not 10000.
+
+    Models for long texts take 500000 or more, and their slow pairs turn more slowly. Here it is 10000, as in the
+    lesson.
+    """
+    return _at_paces(x, start, paces=lambda d: 1e6 ** -(torch.arange(0, d, 2) / d))
+
+
+@rotary.misconception(telltale_call=_heads(2, 1, 3, 10, start=1))
+def spread_to_the_end(x, start=0):
+    """The slowest pair turns 10000 times as slowly as the first, and the others lie between.
+
+    With 2i / head_dim the exponent never reaches 1: `linspace(0, 1, …)` does.
+    """
+    return _at_paces(x, start, paces=_to_the_end)
+
+
+@rotary.misconception()
+def exponent_halved(x, start=0):
+    """The exponent is half of what it should be: the pairs turn too fast.
+
+    The formula says 2i / head_dim, where i counts pairs: 0, 1, 2, …. With i / head_dim half of it is left.
+    """
+    return _at_paces(x, start, paces=lambda d: 10000.0 ** -(torch.arange(d // 2) / d))
+
+
+@rotary.misconception(telltale_call=_heads(2, 3, 4, 6))
+def exponent_doubled(x, start=0):
+    """The exponent is doubled: the pairs turn too slowly.
+
+    `arange(0, head_dim, 2)` is 2i already. Times 2 once more the later pairs hardly turn at all.
+    """
+    return _at_paces(x, start, paces=lambda d: 10000.0 ** -(2 * torch.arange(0, d, 2) / d))
+
+
+@rotary.misconception(
+    telltale_call=_heads(2, 3, 4, 6),
+    forms=[lambda x, start=0: _part_turned(x, start, halves=True), lambda x, start=0: _part_turned(x, start, share=4)],
+)
+def part_turned(x, start=0):
+    """Only a part of the features is turned.
+
+    Some models leave the rest as it is, on purpose. Here every pair of a head is turned.
+    """
+    return _part_turned(x, start)
+
+
+def _part_turned(x, start, *, share=2, halves=False):
+    width = max(2, x.size(-1) // share // 2 * 2)
+    return torch.cat([position.rotary(x[..., :width], start, halves=halves), x[..., width:]], dim=-1)
+
+
+@rotary.misconception()
+def sine_and_cosine_exchanged(x, start=0):
+    """Sine and cosine have changed places.
+
+    At position 0 nothing is turned: there the cosine is 1 and the sine 0. x cos − y sin, and x sin + y cos.
+    """
+    return _neighbours(x, math.pi / 2 - _angles(x, start))
+
+
 @rotary.misconception()
 def over_all_heads(x, start=0):
     """The frequencies run through all heads.
@@ -372,7 +491,7 @@ alibi_bias = function(
     title="ALiBi",
     section="08#text-alibi",
     probes=[(2, 3, 3), (8, 4, 4), (4, 2, 5), (6, 3, 4), (12, 1, 3)],
-    corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1)],
+    corner_cases=[(1, 2, 2), (3, 4, 4), (2, 1, 1), (3, 5, 2), (2, 1, 9)],
     random_probes=lambda rng: [(heads, n, n + 2) for heads, n in zip(rng.sample(range(5, 15), 2), (2, 4), strict=True)],
     returns=("the bias",),
     dtype=torch.float64,
@@ -386,14 +505,23 @@ alibi_bias = function(
 
 
 def _distances(n_queries, n_keys):
-    return (torch.arange(n_queries)[:, None] + n_keys - n_queries - torch.arange(n_keys)).abs()
+    return _signed(n_queries, n_keys).abs()
+
+
+def _signed(n_queries, n_keys):
+    return torch.arange(n_queries)[:, None] + n_keys - n_queries - torch.arange(n_keys)
 
 
 def _slopes(num_heads):
     return -position.alibi_bias(num_heads, 1, 2)[:, 0, :1, None]  # (heads, 1, 1)
 
 
-@alibi_bias.misconception(forms=[lambda h, n_queries, n_keys: -_distances(n_queries, n_keys) * 2 * _slopes(h)])
+@alibi_bias.misconception(
+    forms=[
+        lambda h, n_queries, n_keys: -_distances(n_queries, n_keys) * 2 * _slopes(h),
+        lambda h, n_queries, n_keys: -_signed(n_queries, n_keys) * (0.5 ** (torch.arange(h) * 8 / h))[:, None, None],
+    ]
+)
 def first_slope_one(num_heads, n_queries, n_keys):
     """The slopes begin at 1.
 
@@ -412,6 +540,63 @@ def powers_of_two_only(num_heads, n_queries, n_keys):
     """
     steps = (torch.arange(num_heads) + 1) * (8 / num_heads)
     return -_distances(n_queries, n_keys) * (0.5**steps)[:, None, None]
+
+
+def _steps_of(num_heads, n_queries, n_keys, *, step, first=1):
+    steps = (torch.arange(num_heads) + first) * step
+    return -_distances(n_queries, n_keys) * (0.5**steps)[:, None, None]
+
+
+@alibi_bias.misconception(
+    telltale_call=(4, 2, 5),
+    forms=[partial(_steps_of, step=step, first=first) for step, first in ((4, 1), (4, 0), (8, 1), (8, 0), (1, 0))],
+)
+def same_steps_for_all(num_heads, n_queries, n_keys):
+    """The slopes fall by the same factor, however many heads there are.
+
+    With 8 heads each is half of the one before. With 4 it is a quarter, since the exponents always end at −8: the step
+    between them is 8 / heads.
+    """
+    return _steps_of(num_heads, n_queries, n_keys, step=1)
+
+
+@alibi_bias.misconception()
+def sum_of_places(num_heads, n_queries, n_keys):
+    """The places of query and key are added, where their distance is asked for.
+
+    A token then pays for standing late, and not for standing far away. Distance is query minus key, without its sign.
+    """
+    places = (torch.arange(n_queries) + n_keys - n_queries)[:, None] + torch.arange(n_keys)
+    return -places * _slopes(num_heads)
+
+
+@alibi_bias.misconception(
+    forms=[
+        lambda h, n_queries, n_keys: -_by_the_key(h, n_queries, n_keys),
+        lambda h, n_queries, n_keys: _by_the_key(h, 1, n_keys),
+    ]
+)
+def by_the_keys_place(num_heads, n_queries, n_keys):
+    """Slope is multiplied by the key's place, for every query alike.
+
+    Added to a whole row, behind a causal mask and a softmax, that comes to the same, and some models do it. Here the
+    price is asked for: −slope times distance, 0 at the token itself.
+    """
+    return _by_the_key(num_heads, n_queries, n_keys)
+
+
+def _by_the_key(num_heads, n_queries, n_keys):
+    return (torch.arange(n_keys) * _slopes(num_heads)).expand(num_heads, n_queries, n_keys)
+
+
+@alibi_bias.misconception(reread="03#text-10")
+def future_hidden(num_heads, n_queries, n_keys):
+    """Keys ahead of the query get −∞: a causal mask is in it.
+
+    Here the price alone is asked for, ahead as behind; who hides the future adds a mask.
+    """
+    ahead = torch.arange(n_keys) > torch.arange(n_queries)[:, None] + n_keys - n_queries
+    return position.alibi_bias(num_heads, n_queries, n_keys).masked_fill(ahead, -math.inf)
 
 
 @alibi_bias.misconception()
@@ -452,8 +637,7 @@ def signed(num_heads, n_queries, n_keys):
     Query minus key is negative there, and the price becomes a gift. Behind a causal mask nobody sees it; without one
     every token listens to the end of the text.
     """
-    queries = torch.arange(n_queries)[:, None] + n_keys - n_queries
-    return -(queries - torch.arange(n_keys)) * _slopes(num_heads)
+    return -_signed(n_queries, n_keys) * _slopes(num_heads)
 
 
 @alibi_bias.misconception()
@@ -463,8 +647,7 @@ def free_ahead(num_heads, n_queries, n_keys):
     Behind a causal mask nobody sees it. Without one, distance has its price in both directions: it is the difference of
     the two positions, without its sign.
     """
-    queries = torch.arange(n_queries)[:, None] + n_keys - n_queries
-    return -(queries - torch.arange(n_keys)).clamp(min=0) * _slopes(num_heads)
+    return -_signed(n_queries, n_keys).clamp(min=0) * _slopes(num_heads)
 
 
 @alibi_bias.misconception()
@@ -518,6 +701,11 @@ def one_number(x, table):
     return x + torch.arange(x.size(1))[:, None]
 
 
+def first_sentence_only(x, table):
+    """nothing for any sentence but the first"""
+    return torch.cat([x[:1] + table[: x.size(1)], x[1:]])
+
+
 def one_row_late(x, table):
     """each token gets its neighbour's row"""
     return x + torch.cat([table[1:], table[:1]])[: x.size(1)]
@@ -543,9 +731,7 @@ def detects(add_positions):
 
 
 def _said(add_positions, result):
-    if result is None:
-        raise Unreadable("it returns nothing: True or False is asked for")
-    return (torch.tensor([[bool(result)]]),)
+    return (yes_or_no(result),)
 
 
 my_detects = function(
@@ -558,7 +744,7 @@ my_detects = function(
         (add_positions,)
         for add_positions in (
             *(slices, looks_up, loops, along_the_batch, one_number),
-            *(stops_at_the_last_row, begins_again, one_row_late, last_rows),
+            *(stops_at_the_last_row, begins_again, first_sentence_only, one_row_late, last_rows),
         )
     ],
     returns=("the verdict",),
@@ -702,7 +888,7 @@ looking_back = function(
     probes=[(2, 8), (3, 16), (5, 16), (9, 12), (12, 32)],
     corner_cases=[(1, 16), (4, 8)],
     random_probes=lambda rng: [(rng.randrange(2, 13), 2 * rng.randrange(5, 17)) for _ in range(2)],
-    returns=(f"the scores of distances 0 to {SHOWN - 1}",),
+    returns=(f"the row of scores, of distances 0 to {SHOWN - 1},",),
     dtype=torch.float64,
     after=_heard,
     hints=[

@@ -9,6 +9,7 @@ from attn_lib.masks import causal_mask
 from attn_lib.modules import MultiHeadAttention
 
 from ..engine.function import function
+from ..engine.one_value import yes_or_no
 from ..engine.outcome import Unreadable
 from ..engine.probes import normal
 
@@ -274,6 +275,28 @@ def mean_of_entries(weights, tokens):
 
 
 @scoring.misconception()
+def for_each_list(weights, tokens):
+    """There is a number for each list, where one for all lists together is asked for.
+
+    Average over the queries of all lists, and keep a number for each head.
+    """
+    alone = [_of_those_with_a_copy(w[None], t[None]) for w, t in zip(weights, tokens, strict=True)]
+    return torch.stack(alone)
+
+
+@scoring.misconception()
+def added_up(weights, tokens):
+    """It is the sum over the queries, where their average is asked for.
+
+    A sum grows with the lists. Divide by how many queries have a copy.
+    """
+    counted = _copies(tokens).any(dim=-1)
+    if not counted.any():
+        raise ValueError("no token stands twice")
+    return _shares(weights, _behind(tokens))[:, counted].sum(dim=-1)
+
+
+@scoring.misconception()
 def one_number(weights, tokens):
     """It is one number for all heads.
 
@@ -476,6 +499,33 @@ def bias_of_the_values_left(attention, head, x):
     return silent(x, x, x)[0]
 
 
+def _mean_of_the_head(attention, head, x, over):
+    """What the head adds to the output is replaced by its mean over some axes."""
+    of_the_head = attention(x, x, x)[0] - _out_columns(attention, _features(attention, head))(x, x, x)[0]
+    mean = of_the_head.mean(dim=over, keepdim=True)
+    return attention(x, x, x)[0] - of_the_head + mean
+
+
+@silencing.misconception(forms=[lambda attention, head, x: _mean_of_the_head(attention, head, x, (0, 1))])
+def its_mean_stays(attention, head, x):
+    """The head says the mean of what it says to all, where it should say nothing.
+
+    Some studies take a head out in this way, to leave the others what they are used to. Nothing is 0.
+    """
+    return _mean_of_the_head(attention, head, x, 1)
+
+
+@silencing.misconception()
+def others_louder(attention, head, x):
+    """The other heads are made louder, as if they had to fill the place.
+
+    That is what dropout does in training: it divides by the share that is left. Here the others stay as they are.
+    """
+    silent, heads = _out_columns(attention, _features(attention, head)), attention.num_heads
+    silent.out_proj.weight.data *= heads / max(1, heads - 1)
+    return silent(x, x, x)[0]
+
+
 @silencing.misconception(reread="03#text-02")
 def even(attention, head, x):
     """The head listens to all alike, and goes on speaking.
@@ -569,9 +619,7 @@ def detects(task):
 
 
 def _said(task, result):
-    if result is None:
-        raise Unreadable("it returns nothing: True or False is asked for")
-    return (torch.tensor([[bool(result)]]),)
+    return (yes_or_no(result),)
 
 
 testing = function(

@@ -1,5 +1,6 @@
 """Exercises of notebook 10: attention with a cache, heads that share, a window, and what it all costs."""
 
+import math
 from functools import partial
 
 import torch
@@ -8,7 +9,7 @@ from attn_lib import cache, functional, masks
 from attn_lib.position import rotary
 
 from ..engine.function import function
-from ..engine.outcome import Unreadable
+from ..engine.one_value import number_of
 from ..engine.probes import normal
 
 # ---------------------------------------------------------------------------------------------------------- 10.1
@@ -39,7 +40,12 @@ attend = function(
         _text(4, 2, seed=2),
         _text(2, 3, heads=3, batch=2, head_dim=6, d_v=5, seed=3),
     ],
-    corner_cases=[_text(0, 1, seed=4), _text(5, 1, heads=1, head_dim=2, d_v=1, seed=5)],
+    corner_cases=[
+        _text(0, 1, seed=4),
+        _text(5, 1, heads=1, head_dim=2, d_v=1, seed=5),
+        _text(9, 2, seed=6),
+        _text(1, 7, seed=7),
+    ],
     random_probes=lambda rng: [
         _text(rng.randrange(1, 7), rng.randrange(2, 5), batch=2, d_v=5, seed=rng.randrange(10**6)) for _ in range(2)
     ],
@@ -56,18 +62,26 @@ attend = function(
 
 
 def _memory(query, key, value, keys, values, *, turn_query=rotary, turn_key=rotary, start=None, mask=None,
-            old=lambda keys: keys, keep=None):  # fmt: skip
-    """10.1 with one part exchanged."""
+            old=lambda keys: keys, keep=None, scale=1.0, dead=0.0):  # fmt: skip
+    """10.1 with one part exchanged; `dead` is what a query gets that may attend to nobody."""
     start = keys.size(-2) if start is None else start
     all_keys = torch.cat([old(keys), turn_key(key, start)], dim=-2)
     all_values = torch.cat([values, value], dim=-2)
     allowed = masks.causal_mask(query.size(-2), all_keys.size(-2)) if mask is None else mask
-    output, _ = functional.scaled_dot_product_attention(turn_query(query, start), all_keys, all_values, allowed)
+    turned = turn_query(query, start) * scale
+    output, _ = functional.scaled_dot_product_attention(turned, all_keys, all_values, allowed)
+    output = output + torch.where(allowed.any(dim=-1, keepdim=True), 0.0, dead)
     return (output, all_keys, all_values) if keep is None else (output, *keep(all_keys, all_values))
 
 
 def _ones(query, key, keys):
     return torch.ones(query.size(-2), keys.size(-2) + key.size(-2), dtype=torch.bool)
+
+
+def _shifted(query, key, value, keys, values, *, by, dead=0.0):
+    """10.1 with the triangle moved by so many keys."""
+    mask = _ones(query, key, keys).tril(keys.size(-2) + by)
+    return _memory(query, key, value, keys, values, mask=mask, dead=dead)
 
 
 @attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
@@ -78,6 +92,71 @@ def top_left(query, key, value, keys, values):
     only the oldest ones. `causal_mask(n_new, n_keys)` stands at the lower right.
     """
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys).tril())
+
+
+@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
+def causal_flag(query, key, value, keys, values):
+    """Several new tokens get a triangle at the upper left, a single one gets no mask.
+
+    That is `is_causal=n_new > 1` of PyTorch's own function. It is right for a prompt, and for one new token. Of several
+    behind a cache the flag makes the first attend to the oldest key alone: the triangle belongs at the lower right.
+    """
+    mask = _ones(query, key, keys)
+    return _memory(query, key, value, keys, values, mask=mask.tril() if query.size(-2) > 1 else mask)
+
+
+@attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
+def one_ahead(query, key, value, keys, values):
+    """Each new token may attend to one too many: to the one that comes after it.
+
+    The first new token stands at place `keys.size(-2)`, and its own key is the last that it may see: the diagonal of
+    `tril` is how many are kept, without one more.
+    """
+    return _shifted(query, key, value, keys, values, by=1)
+
+
+@attend.misconception(
+    telltale_call=_text(3, 1, seed=1),
+    reread="10#text-chunk",
+    forms=[
+        partial(_shifted, by=-1, dead=math.nan),
+        lambda query, key, value, keys, values: _memory(
+            query, key, value, keys, values, mask=_first_at_least(_ones(query, key, keys).tril(keys.size(-2) - 1))
+        ),
+    ],
+)
+def own_key_hidden(query, key, value, keys, values):
+    """A new token may not attend to itself.
+
+    It hears everybody up to its own place, itself among them. `<` hides it where `<=` does not, and the first token of
+    a text then has nobody.
+    """
+    return _shifted(query, key, value, keys, values, by=-1)
+
+
+def _first_at_least(mask):
+    """The mask with the first key open to all."""
+    return mask | (torch.arange(mask.size(-1)) == 0)
+
+
+@attend.misconception(
+    reread="03#text-35",
+    forms=[
+        lambda query, key, value, keys, values: _memory(
+            query, key, value, keys, values, mask=_hidden(query, key, keys), dead=math.nan
+        )
+    ],
+)
+def polarity(query, key, value, keys, values):
+    """The mask means the opposite: each new token attends to what it may not see, and to nothing else.
+
+    In this series True = may attend. `masked_fill(mask, …)` fills where the mask is True, so it takes `~mask`.
+    """
+    return _memory(query, key, value, keys, values, mask=_hidden(query, key, keys))
+
+
+def _hidden(query, key, keys):
+    return ~_ones(query, key, keys).tril(keys.size(-2))
 
 
 @attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
@@ -160,6 +239,81 @@ def one_further(query, key, value, keys, values):
     that is moved on before it is used, or by each layer, is ahead.
     """
     return _memory(query, key, value, keys, values, start=keys.size(-2) + 1)
+
+
+@attend.misconception(reread="08#text-break")
+def halves(query, key, value, keys, values):
+    """The pairs that are turned are one feature of each half.
+
+    That is the other convention, right by itself. Here a pair is two neighbours, and the kept keys were turned so.
+    """
+    turn = partial(rotary, halves=True)
+    return _memory(query, key, value, keys, values, turn_query=turn, turn_key=turn)
+
+
+def _at_one_place(x, start):
+    """Every row turned as the first one is."""
+    return torch.cat([rotary(row, start) for row in x.split(1, dim=-2)], dim=-2)
+
+
+@attend.misconception(telltale_call=_text(0, 3), reread="10#text-start")
+def one_place_for_all(query, key, value, keys, values):
+    """All new tokens are turned by one and the same position.
+
+    A single new token has one position. Of several each has its own: start, start + 1, and so on.
+    """
+    return _memory(query, key, value, keys, values, turn_query=_at_one_place, turn_key=_at_one_place)
+
+
+@attend.misconception(
+    telltale_call=_text(3, 1, seed=1),
+    reread="10#text-start",
+    forms=[lambda *args: (turned_at_each_call(*args)[0], *_memory(*args)[1:])],
+)
+def turned_at_each_call(query, key, value, keys, values):
+    """All keys are turned in this call, those that are kept too.
+
+    A cache may hold keys as they came and turn them whenever it is read; then every call has to do so. Here the kept
+    ones come turned, and are turned a second time.
+    """
+    n, all_keys = keys.size(-2), torch.cat([keys, key], dim=-2)
+    heard = rotary(all_keys)
+    output = _memory(query, key, value, heard[..., :n, :], values)[0]
+    return output, all_keys, torch.cat([values, value], dim=-2)
+
+
+@attend.misconception(telltale_call=_text(3, 1, seed=1))
+def new_ones_in_front(query, key, value, keys, values):
+    """The new keys and values stand in front of the kept ones.
+
+    The mask counts places: the oldest key comes first, the newest last. `torch.cat([keys, new])`, in this order.
+    """
+    turned, mask = rotary(key, keys.size(-2)), masks.causal_mask(query.size(-2), keys.size(-2) + key.size(-2))
+    all_keys, all_values = torch.cat([turned, keys], dim=-2), torch.cat([value, values], dim=-2)
+    query = rotary(query, keys.size(-2))
+    return functional.scaled_dot_product_attention(query, all_keys, all_values, mask)[0], all_keys, all_values
+
+
+def _times(power):
+    return lambda query, *rest: _memory(query, *rest, scale=query.size(-1) ** power)
+
+
+@attend.misconception(reread="02#text-29")
+def not_scaled(query, key, value, keys, values):
+    """The scores are not divided by √d.
+
+    As in notebook 2, d is the width of a head; neither cache nor RoPE changes anything about it.
+    """
+    return _times(0.5)(query, key, value, keys, values)
+
+
+@attend.misconception(reread="02#text-29")
+def scaled_twice(query, key, value, keys, values):
+    """The scores are divided by d, where it should be √d.
+
+    Either the root is missing, or √d divides twice: query and scores, or query and a function that scales by itself.
+    """
+    return _times(-0.5)(query, key, value, keys, values)
 
 
 @attend.misconception()
@@ -276,7 +430,7 @@ window_mask = function(
     title="A window",
     section="10#text-window",
     probes=[(3, 3, 2), (4, 4, 3), (2, 6, 3), (1, 5, 2), (3, 7, 2)],
-    corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1)],
+    corner_cases=[(4, 4, 1), (2, 4, 9), (3, 3, 3), (1, 1, 1), (4, 2, 2), (2, 15, 3)],
     random_probes=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
     returns=("the mask",),
     hints=[
@@ -328,6 +482,7 @@ def self_left_out(n_queries, n_keys, window):
     forms=[
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, 1 - window - (n_keys - n_queries)),
         lambda n_queries, n_keys, window: _band(n_queries, n_keys, -(n_keys - n_queries), 1 - window),
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, -window, corner=0),
     ],
 )
 def top_left_window(n_queries, n_keys, window):
@@ -368,6 +523,74 @@ def future_open(n_queries, n_keys, window):
     return _band(n_queries, n_keys, n_keys, 1 - window)
 
 
+@window_mask.misconception(telltale_call=(4, 4, 3))
+def window_unused(n_queries, n_keys, window):
+    """The window is not used: each query may hear all keys up to its own.
+
+    That is the causal mask. What is `window` or more places back has to be closed too.
+    """
+    return masks.causal_mask(n_queries, n_keys)
+
+
+def _places(n_queries, n_keys):
+    return torch.arange(n_keys - n_queries, n_keys)[:, None], torch.arange(n_keys)
+
+
+def _same_block(n_queries, n_keys, window):
+    query, key = _places(n_queries, n_keys)
+    return query // window == key // window
+
+
+@window_mask.misconception(telltale_call=(4, 4, 3), forms=[_same_block])
+def fixed_blocks(n_queries, n_keys, window):
+    """The keys are cut into blocks of `window`, and a query hears its own block.
+
+    Then the first query of a block hears itself alone. A window slides: it ends at each query's own key.
+    """
+    return _same_block(n_queries, n_keys, window) & masks.causal_mask(n_queries, n_keys)
+
+
+@window_mask.misconception(
+    telltale_call=(4, 4, 3),
+    forms=[
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, 0, -(window // 2)),
+        lambda n_queries, n_keys, window: _band(n_queries, n_keys, (window - 1) // 2, -((window - 1) // 2)),
+    ],
+)
+def half_each_side(n_queries, n_keys, window):
+    """Only half of the window lies behind the query.
+
+    Models that read a whole text lay it around each token. Who writes has nobody ahead: all `window` keys lie behind
+    the query, its own the last of them.
+    """
+    return _band(n_queries, n_keys, window // 2, -(window // 2))
+
+
+def _with_sinks(n_queries, n_keys, window, sinks=1):
+    first = masks.causal_mask(n_queries, n_keys) & (torch.arange(n_keys) < sinks)
+    return masks.window_mask(n_queries, n_keys, window) | first
+
+
+@window_mask.misconception(telltale_call=(3, 7, 2), forms=[partial(_with_sinks, sinks=sinks) for sinks in (2, 3, 4)])
+def first_ones_kept(n_queries, n_keys, window):
+    """The first keys of the text stay open to everybody.
+
+    Some models keep such keys on purpose, as sinks. Here a key that is `window` or more places back is closed,
+    whichever it is.
+    """
+    return _with_sinks(n_queries, n_keys, window)
+
+
+@window_mask.misconception(reread="03#text-35")
+def to_be_added(n_queries, n_keys, window):
+    """It is a mask of 0 and −∞, to be added to the scores.
+
+    Here a mask is bool: True = may attend.
+    """
+    mask = masks.window_mask(n_queries, n_keys, window)
+    return torch.zeros(n_queries, n_keys).masked_fill(~mask, -math.inf)
+
+
 @window_mask.misconception(reread="03#text-35")
 def polarity(n_queries, n_keys, window):
     """True means the opposite.
@@ -385,11 +608,8 @@ def _bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     return cache.cache_bytes(layers, kv_heads, embed_dim // heads, tokens=tokens, bytes_per_number=1) * bits / 8
 
 
-def _as_tensor(*arguments_and_result):
-    result = arguments_and_result[-1]
-    if result is None:
-        raise Unreadable("it returns nothing: a number of bytes is asked for")
-    return (torch.as_tensor(result, dtype=torch.float64).reshape(1, 1),)
+def _number_of_bytes(*arguments_and_result):
+    return (number_of("a number of bytes", arguments_and_result[-1]),)
 
 
 cache_bytes = function(
@@ -402,7 +622,7 @@ cache_bytes = function(
     corner_cases=[(1, 8, 4, 1, 1, 8), (2, 12, 6, 3, 0, 16), (2, 12, 6, 3, 5, 4)],
     random_probes=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
     returns=("the number of bytes",),
-    after=_as_tensor,
+    after=_number_of_bytes,
     shows=(cache.cache_bytes,),
     hints=[
         "One token, one layer, one stored head: a key and a value, of `head_dim` numbers each.",
@@ -433,9 +653,10 @@ def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
 
 @cache_bytes.misconception()
 def whole_width(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Each head is taken for as wide as the whole token.
+    """Each stored head comes out as wide as the whole token.
 
-    The width of a token is shared out among the heads of queries: `head_dim` is embed_dim / heads.
+    Either the width of a token was not divided by `heads`, or the result is multiplied by them again. A token's width
+    is shared out among the heads of queries: `head_dim` is embed_dim / heads, and `kv_heads` as wide as that are kept.
     """
     return _bytes(layers, embed_dim * heads, heads, kv_heads, tokens, bits)
 
@@ -467,6 +688,56 @@ def one_layer(layers, embed_dim, heads, kv_heads, tokens, bits):
     return _bytes(1, embed_dim, heads, kv_heads, tokens, bits)
 
 
+@cache_bytes.misconception()
+def one_token(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """That is one token.
+
+    Every token that was read leaves a key and a value in each layer: times `tokens`.
+    """
+    return _bytes(layers, embed_dim, heads, kv_heads, 1, bits)
+
+
+@cache_bytes.misconception()
+def queries_too(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Three things are counted for each token, where two are kept.
+
+    Nobody asks a query again once its token was read: only its key and its value are kept.
+    """
+    return 1.5 * _bytes(layers, embed_dim, heads, kv_heads, tokens, bits)
+
+
+def _of_fixed(bits):
+    return lambda layers, embed_dim, heads, kv_heads, tokens, _: _bytes(
+        layers, embed_dim, heads, kv_heads, tokens, bits
+    )
+
+
+def _all_heads_of_fixed(bits):
+    return lambda layers, embed_dim, heads, kv_heads, tokens, _: _bytes(layers, embed_dim, heads, heads, tokens, bits)
+
+
+@cache_bytes.misconception(forms=[_of_fixed(32), _all_heads_of_fixed(16), _all_heads_of_fixed(32)])
+def bits_unused(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Every number takes the same bytes, whatever `bits` says.
+
+    2 bytes are right for bfloat16, 4 for float32. Here `bits` says it, and it may be 4.
+    """
+    return _bytes(layers, embed_dim, heads, kv_heads, tokens, 16)
+
+
+def _divided_by(unit):
+    return lambda *configuration: _bytes(*configuration) / unit
+
+
+@cache_bytes.misconception(forms=[_divided_by(unit) for unit in (1e3, 1e6, 2**20, 1e9, 2**30)])
+def larger_units(layers, embed_dim, heads, kv_heads, tokens, bits):
+    """Those are larger units than bytes: thousands, millions or more of them.
+
+    Bytes are asked for; nothing is divided by 1000 or 1024.
+    """
+    return _divided_by(1024)(layers, embed_dim, heads, kv_heads, tokens, bits)
+
+
 @cache_bytes.misconception(telltale_call=(2, 12, 6, 3, 5, 4))
 def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
     """Numbers of less than 8 bits count for nothing.
@@ -479,9 +750,9 @@ def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
 # ---------------------------------------------------------------------------------------------------------- 10.5
 
 
-def _draft(draft, said, n_old, heads=2, seed=0):
+def _draft(draft, said, n_old, heads=2, batch=1, seed=0):
     """A draft, what the model says at each of its places, and what is kept once it has read the draft."""
-    sizes = (1, heads, n_old + len(draft), 4), (1, heads, n_old + len(draft), 3)
+    sizes = (batch, heads, n_old + len(draft), 4), (batch, heads, n_old + len(draft), 3)
     kept = (normal(*size, seed=10 * seed + i) for i, size in enumerate(sizes))
     return torch.tensor(draft), torch.tensor(said), *kept
 
@@ -493,12 +764,10 @@ def _accept(draft, said, keys, values):
     return torch.cat([draft[:right], said[right : right + 1]]), keys[..., :n, :], values[..., :n, :]
 
 
-def _tokens_of_any_kind(*arguments_and_result):
-    """The tokens written may come as a list."""
-    result = arguments_and_result[-1]
-    if not isinstance(result, (tuple, list)) or not result or not isinstance(result[0], (tuple, list)):
-        return result
-    return torch.as_tensor(result[0]), *result[1:]
+def _whole_numbers(tensors):
+    """No tokens at all are whole numbers, too: an empty list does not say what it would hold."""
+    tokens, *kept = tensors
+    return tokens if tokens.numel() else tokens.long(), *kept
 
 
 def _random_drafts(rng):
@@ -509,6 +778,8 @@ def _random_drafts(rng):
         probes.append(_draft(draft, said, rng.randrange(2, 6), seed=rng.randrange(10**6)))
     return probes
 
+
+_MORE_HEADS_THAN_TOKENS = _draft([6, 2], [4, 6, 2], 1, heads=6, batch=3, seed=8)
 
 accepting = function(
     "10.5",
@@ -521,11 +792,13 @@ accepting = function(
         _draft([2, 8, 8, 6, 1], [2, 5, 8, 6, 1, 9], 2, heads=3, seed=2),
         _draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3),
         _draft([6, 2, 9], [4, 6, 2, 9], 5, heads=1, seed=4),
+        _MORE_HEADS_THAN_TOKENS,
     ],
     corner_cases=[_draft([3], [3, 8], 2, seed=5), _draft([3], [8, 3], 1, seed=6), _draft([4, 4], [4, 4, 4], 0, seed=7)],
     random_probes=_random_drafts,
     returns=("the tokens", "the keys", "the values"),
-    after=_tokens_of_any_kind,
+    numbers=("the tokens",),
+    read=_whole_numbers,
     hints=[
         "Compare the draft with `said[:-1]`, place by place. Where is the first that differs?",
         "All before it is written, and then one more: what the model itself says at that place.",
@@ -634,6 +907,28 @@ def nothing_taken_back(draft, said, keys, values):
     return _accepted(draft, said, keys, values, spare=len(draft))
 
 
+@accepting.misconception(
+    telltale_call=_MORE_HEADS_THAN_TOKENS,
+    forms=[
+        lambda draft, said, keys, values: _cut(draft, said, keys, values, lambda x, n: x[:n]),
+        lambda draft, said, keys, values: _cut(draft, said, keys, values, lambda x, n: x[..., :n]),
+    ],
+)
+def another_axis_cut(draft, said, keys, values):
+    """Keys and values are cut along another axis than that of the tokens.
+
+    They are (batch, heads, n_kept, …): `keys[:, :n]` cuts heads, and changes nothing where there are no more heads
+    than that. The tokens are next to last: `keys[..., :n, :]`.
+    """
+    return _cut(draft, said, keys, values, lambda x, n: x[:, :n])
+
+
+def _cut(draft, said, keys, values, slice_of):
+    """The right tokens, and of keys and values a slice."""
+    n = keys.size(-2) - len(draft) + _right(draft, said)
+    return _accepted(draft, said, keys, values)[0], slice_of(keys, n), slice_of(values, n)
+
+
 @accepting.misconception()
 def refused_one_kept(draft, said, keys, values):
     """Key and value of the refused token stay, where the model's own will stand.
@@ -706,6 +1001,86 @@ def wrong_end(draft, said, keys, values):
     """
     n = keys.size(-2) - len(draft) + _right(draft, said)
     return _accepted(draft, said, keys, values)[0], *(x[..., x.size(-2) - n :, :] for x in (keys, values))
+
+
+@accepting.misconception(telltale_call=_draft([6, 2, 9], [4, 6, 2, 9], 5, heads=1, seed=4))
+def first_unasked(draft, said, keys, values):
+    """The first token of the draft is accepted without being compared.
+
+    `said[0]` is what the model says before it has read any of the draft: it has to agree with `draft[0]`.
+    """
+    agree = draft == said[:-1]
+    agree[0] = True
+    return _accepted(draft, said, keys, values, right=int(agree.int().cumprod(dim=0).sum()))
+
+
+def _said_after(draft, said, keys, values, *, last):
+    place = _right(draft, said) + 1
+    return _accepted(draft, said, keys, values, own=said[min(place, len(draft)) if last else place :][:1])
+
+
+@accepting.misconception(forms=[partial(_said_after, last=True)])
+def said_a_place_later(draft, said, keys, values):
+    """The model's own token is taken from the place after the first that differs.
+
+    There it has already read the token that is refused. What counts is `said` at the very place where the two differ.
+    """
+    return _said_after(draft, said, keys, values, last=False)
+
+
+@accepting.misconception()
+def one_too_few_kept(draft, said, keys, values):
+    """One key and one value too few are kept.
+
+    As many stay as were read before the draft, and as many more as are right. The model's own token has none yet.
+    """
+    return _accepted(draft, said, keys, values, spare=_right(draft, said) - 1)
+
+
+@accepting.misconception(
+    forms=[
+        lambda draft, said, keys, values: (
+            _accepted(draft, said, keys, values)
+            if _right(draft, said) == len(draft)
+            else all_let_go(draft, said, keys, values)
+        )
+    ]
+)
+def all_let_go(draft, said, keys, values):
+    """Keys and values are emptied.
+
+    The whole text would have to be read again. What was read before the draft stays, and so does what was accepted.
+    """
+    return _accepted(draft, said, keys, values)[0], keys[..., :0, :], values[..., :0, :]
+
+
+@accepting.misconception(telltale_call=_draft([6, 2, 9], [4, 6, 2, 9], 5, heads=1, seed=4))
+def nothing_right_nothing_cut(draft, said, keys, values):
+    """Where the whole draft is refused its keys and values stay.
+
+    None of its tokens is written, so all of their keys and values have to go.
+    """
+    return _accepted(draft, said, keys, values, spare=_right(draft, said) or len(draft))
+
+
+@accepting.misconception(
+    telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3),
+    forms=[
+        lambda draft, said, keys, values: _accepted(
+            draft, said, keys, values, right=int((draft != said[:-1]).nonzero()[0])
+        )
+    ],
+)
+def error_where_all_is_right(draft, said, keys, values):
+    """A draft that is right to its end raises an error.
+
+    Where nothing differs, a loop runs over the end of the draft, and a search for the first difference finds none. Then
+    the whole draft is accepted.
+    """
+    i = 0
+    while draft[i] == said[i]:
+        i += 1
+    return _accepted(draft, said, keys, values, right=i)
 
 
 @accepting.misconception()

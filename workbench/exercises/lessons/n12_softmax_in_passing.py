@@ -4,12 +4,12 @@ import math
 from functools import partial, reduce
 
 import torch
-from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_lib import online
 from attn_lib.functional import scaled_dot_product_attention
 
-from ..engine.function import function
+from ..engine.function import AUTOGRAD, function
 from ..engine.probes import normal
 
 # --------------------------------------------------------------------------------------------------------- 12.1
@@ -49,9 +49,17 @@ step = function(
         _kept(-3, 1.25, -1, seed=3),
         _kept(-1, 3.5, -2, seed=4, width=2),
     ],
-    corner_cases=[_kept(-math.inf, 0, -2, seed=5), _kept(-math.inf, 0, -900, seed=6), _kept(-900, 2, -901, seed=7)],
+    corner_cases=[
+        _kept(-math.inf, 0, -2, seed=5),
+        _kept(-math.inf, 0, -900, seed=6),
+        _kept(-900, 2, -901, seed=7),
+        _kept(-900, 2, 900, seed=8),
+        _kept(900, 2, -900, seed=9, width=1),
+        _kept(3, 1.5, 3, seed=10),
+    ],
     random_probes=_drawn_rows,
     returns=("the new m", "the new l", "the new o"),
+    numbers=("the new m", "the new l"),
     hints=[
         "Three lines: the new maximum, the factor for what was there, and the share of the new key, both below 1 or 1.",
         "`torch.maximum(m, score)` is the new m. What was there is multiplied by e to the power of m minus the new m.",
@@ -188,10 +196,10 @@ def _merge(out_a, lse_a, out_b, lse_b):
     return online.merge_outputs(out_a, lse_a, out_b, lse_b)
 
 
-def _outputs(*lead, d_v, seed, silent=(), high=0.0):
+def _outputs(*lead, d_v, seed, silent=(), high=0.0, apart=0.0):
     """Two outputs and their lse; of the queries in `silent` the second set has heard nobody."""
     out_a, out_b = normal(*lead, d_v, seed=seed), normal(*lead, d_v, seed=seed + 1)
-    lse_a, lse_b = high + 2 * normal(*lead, seed=seed + 2), high + 2 * normal(*lead, seed=seed + 3)
+    lse_a, lse_b = high + 2 * normal(*lead, seed=seed + 2), high - apart + 2 * normal(*lead, seed=seed + 3)
     for i in silent:
         lse_b[..., i], out_b[..., i, :] = -math.inf, 0.0
     return out_a, lse_a, out_b, lse_b
@@ -204,6 +212,12 @@ def _nobody():
     return out_a, lse_a, out_b, lse_b
 
 
+def _with_sets_exchanged(out_a, lse_a, out_b, lse_b):
+    return out_b, lse_b, out_a, lse_a
+
+
+_FIRST_SET_SILENT = _with_sets_exchanged(*_outputs(3, d_v=2, seed=33, silent=(1,)))
+
 merge = function(
     "12.2",
     _merge,
@@ -215,9 +229,13 @@ merge = function(
     probes=[_outputs(3, d_v=4, seed=1), _outputs(2, 3, d_v=5, seed=10), _outputs(2, 3, 4, d_v=2, seed=20)],
     corner_cases=[
         _outputs(3, d_v=2, seed=30, silent=(0,)),
+        _FIRST_SET_SILENT,
+        _outputs(1, d_v=3, seed=36, silent=(0,)),
         _nobody(),
         _outputs(3, d_v=2, seed=40, high=800.0),
         _outputs(3, d_v=2, seed=50, high=-800.0),
+        _outputs(2, d_v=3, seed=60, high=800.0, apart=1600.0),
+        _with_sets_exchanged(*_outputs(2, d_v=3, seed=70, high=800.0, apart=1600.0)),
     ],
     random_probes=lambda rng: [_outputs(2, rng.randrange(2, 5), d_v=3, seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the output", "the lse"),
@@ -336,6 +354,58 @@ def nobody_is_nan(out_a, lse_a, out_b, lse_b):
     return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp(lse_a - lse), torch.exp(lse_b - lse), lse)
 
 
+def _relative_to_the_first(out_a, lse_a, out_b, lse_b, *, guard=lambda lse_a, lse_b: lse_b - lse_a):
+    share = torch.exp(guard(lse_a, lse_b))[..., None]
+    return (out_a + share * out_b) / (1 + share), lse_a + torch.log1p(share[..., 0])
+
+
+def _as_in_a_ring(out_a, lse_a, out_b, lse_b):
+    """As it stands in public code that passes blocks round a ring."""
+    out = out_a - torch.sigmoid(lse_b - lse_a)[..., None] * (out_a - out_b)
+    return out, lse_a - torch.nn.functional.logsigmoid(lse_a - lse_b)
+
+
+def _guarded_by_the_second(out_a, lse_a, out_b, lse_b, *, code):
+    """The code, but the first set as it is where the second is silent."""
+    out, lse = code(out_a, lse_a, out_b, lse_b)
+    silent = lse_b == -math.inf
+    return torch.where(silent[..., None], out_a, out), torch.where(silent, lse_a, lse)
+
+
+@merge.misconception(
+    telltale_call=_FIRST_SET_SILENT,
+    forms=[
+        _as_in_a_ring,
+        partial(_guarded_by_the_second, code=_as_in_a_ring),
+        partial(_guarded_by_the_second, code=_relative_to_the_first),
+    ],
+    reread="12#merge",
+)
+def first_set_silent(out_a, lse_a, out_b, lse_b):
+    """Where a query heard nobody of the *first* set it is nan, though it heard somebody of the second.
+
+    Everything is counted from the first lse, which is −∞ there. That is how a loop over blocks begins, with nothing
+    heard so far. Count from the larger of the two, or from the new lse.
+    """
+    return _relative_to_the_first(out_a, lse_a, out_b, lse_b)
+
+
+def _overwritten(out_a, lse_a, out_b, lse_b, *, lost):
+    silent = lse_a == -math.inf
+    out, lse = online.merge_outputs(out_a, lse_a, out_b, lse_b)
+    return (torch.where(silent[..., None], 0.0, out) if lost else out), torch.where(silent, -math.inf, lse)
+
+
+@merge.misconception(telltale_call=_FIRST_SET_SILENT, forms=[partial(_overwritten, lost=True)], reread="12#merge")
+def second_set_lost(out_a, lse_a, out_b, lse_b):
+    """Where a query heard nobody of the first set, the second does not count either: its lse is −∞.
+
+    A query that heard somebody of one set has that set's lse and output. Only where *both* are −∞ is nobody left;
+    `nan_to_num` and a guard that asks the first set alone cover up the rest.
+    """
+    return _overwritten(out_a, lse_a, out_b, lse_b, lost=False)
+
+
 @merge.misconception(
     telltale_call=_outputs(3, d_v=2, seed=40, high=800.0),
     forms=[
@@ -369,41 +439,59 @@ def _tiled(n_q, n_k, rows, keys, causal, *lead, d=4, d_v=3, seed=0, wide=2.0):
     return wide * q, k, v, rows, keys, causal
 
 
-class _Largest(TorchFunctionMode):
-    """Notes the sizes of the largest tensor that torch's functions return, and of the largest exponential."""
+class _Largest(TorchDispatchMode):
+    """Notes the size of the largest tensor of numbers, masks apart, and of the largest that goes into exponentials."""
 
-    any = exponential = 0
+    def __init__(self):
+        super().__init__()
+        self.any = self.exponential = 0
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **(kwargs or {}))
         for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, torch.Tensor):
+            if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
                 self.any = max(self.any, tensor.numel())
-                if getattr(function, "__name__", "") in ("exp", "exp_", "exp2", "expm1"):
-                    self.exponential = max(self.exponential, tensor.numel())
+        if operation.overloadpacket._qualified_op_name.removeprefix("aten::").rstrip("_") in _EXPONENTIALS:
+            self.exponential = max(self.exponential, *(arg.numel() for arg in args if isinstance(arg, torch.Tensor)))
         return result
 
 
+_EXPONENTIALS = "exp", "exp2", "expm1", "special_expm1", "pow", "sigmoid", "logsumexp"
+_N_Q, _N_K, _ROWS, _KEYS = 20, 40, 4, 5  # few enough for code that takes one key at a time
+_measured = []  # what was measured of the answer that is judged
+
+
 def _largest(answer):
-    """What an answer holds at most of 40 × 50 scores in tiles of 8 × 5; keys and values are of two features each."""
-    with _Largest() as largest:
-        answer(*(x.double() if isinstance(x, torch.Tensor) else x for x in _tiled(40, 50, 8, 5, False, d=2, d_v=2)))
-    return largest
+    """What an answer holds at most, measured once for all questions; keys and values are of two features each."""
+    if not _measured:
+        args = _tiled(_N_Q, _N_K, _ROWS, _KEYS, False, d=2, d_v=2)
+        with _Largest() as largest:
+            answer(*(x.double() if isinstance(x, torch.Tensor) else x for x in args))
+        _measured.append(largest)
+    return _measured[0]
 
 
 def _holds_no_matrix(answer):
-    return _largest(answer).any < 40 * 50
+    return _largest(answer).any < _N_Q * _N_K
 
 
 def _holds_no_row(answer):
     """Whether there is never a block of whole rows, nor a single row of which exponentials are taken at once."""
     largest = _largest(answer)
-    return largest.any < 8 * 50 and largest.exponential not in range(50, 40 * 5)
+    return largest.any < _ROWS * _N_K and largest.exponential not in range(_N_K, _N_Q * _KEYS)
 
 
 def _holds_a_tile_at_most(answer):
-    return _largest(answer).exponential <= 8 * 5
+    return _largest(answer).exponential <= _ROWS * _KEYS
 
+
+def _low_scores():
+    """All scores are far below 0."""
+    q, k, v, *sizes = _tiled(4, 7, 2, 3, False, seed=13)
+    return -40 * (1 + q.abs()), 40 * (1 + k.abs()), v, *sizes
+
+
+_LOW = _low_scores()
 
 flash = function(
     "12.3",
@@ -426,7 +514,12 @@ flash = function(
         _tiled(7, 4, 2, 3, True, seed=7),  # three queries hear nobody
         _tiled(4, 5, 9, 9, False, 2, seed=8),
         _tiled(5, 8, 2, 3, True, seed=9, wide=300.0),
+        _LOW,
+        _tiled(2, 23, 2, 3, True, seed=10),  # far more keys than queries, and the other way round
+        _tiled(9, 2, 2, 3, True, seed=11),
+        _tiled(4, 5, 9, 9, True, 2, 3, seed=12),
     ],
+    prepare=lambda answer: _measured.clear(),
     random_probes=lambda rng: [
         _tiled(rng.randrange(4, 7), rng.randrange(7, 10), 2, 3, causal, seed=rng.randrange(10**6))
         for causal in (False, True)
@@ -465,6 +558,8 @@ def _in_tiles(
     powers=(1, 1),
     care=True,
     divided=True,
+    begins=-math.inf,
+    moves=True,
 ):
     """Attention tile by tile with parts to be exchanged; hears(i, j, offset, left) says what a mask lets through."""
     scale = 1 / math.sqrt(q.size(-1)) if scale is None else scale
@@ -477,7 +572,7 @@ def _in_tiles(
     for top in range(0, n_q, rows):
         block = q[..., top : top + rows, :] * scale
         i = torch.arange(top, top + block.size(-2))[:, None]
-        m, l = torch.full_like(block[..., :1], -math.inf), torch.zeros_like(block[..., :1])
+        m, l = torch.full_like(block[..., :1], begins), torch.zeros_like(block[..., :1])
         o = l * v.new_zeros(v.size(-1))
         stop = n_k // keys * keys if whole_tiles else k.size(-2)
         if causal:
@@ -488,7 +583,7 @@ def _in_tiles(
             if causal:
                 open_ = j <= i + offset if hears is None else hears(i, j, offset, left)
                 s = s.masked_fill(~open_, silent)
-            new_m = torch.maximum(m, s.amax(dim=-1, keepdim=True))
+            new_m = torch.maximum(m, s.amax(dim=-1, keepdim=True)) if moves else m
             unit = new_m.masked_fill(new_m == -math.inf, 0.0) if care else new_m
             p, factor = torch.exp(s - unit), torch.exp(m - unit)
             factor = factor if left else torch.ones_like(factor)  # nothing was there
@@ -657,6 +752,64 @@ def softmax_of_each_tile(q, k, v, rows, keys, causal):
 
 
 @flash.misconception()
+def divided_by_d(q, k, v, rows, keys, causal):
+    """The scores are divided by d, where it should be √d.
+
+    Either the root is missing, or √d divides twice, queries before the loops and scores inside them.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, scale=1 / q.size(-1))
+
+
+@flash.misconception(
+    telltale_call=_LOW,
+    forms=[partial(_in_tiles, begins=0.0, care=False)],
+    reread="12#merge",
+)
+def starts_at_zero(q, k, v, rows, keys, causal):
+    """The maximum begins at 0, where it has to begin at −∞.
+
+    With scores around 0 nobody notices. When all are far below it, every exponential is 0, and so is l.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, begins=0.0)
+
+
+@flash.misconception(
+    telltale_call=_tiled(5, 8, 2, 3, True, seed=9, wide=300.0),
+    forms=[partial(_in_tiles, begins=0.0, moves=False, care=False)],
+    reread="12#never",
+)
+def no_maximum_subtracted(q, k, v, rows, keys, causal):
+    """The exponentials are taken of the scores as they are, and overflow.
+
+    e to the power of 800 is more than any number there is in float64. Subtract the largest score so far first.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, begins=0.0, moves=False)
+
+
+def _triangle_moved(q, k, v, rows, keys, causal, *, by, care=True):
+    moved = {"hears": lambda i, j, offset, left: j <= i + offset + by, "end": lambda *_: 10**9}
+    return _in_tiles(q, k, v, rows, keys, causal, care=care, **moved)
+
+
+@flash.misconception(forms=[partial(_triangle_moved, by=-1, care=False)], reread="03#text-10")
+def own_key_hidden(q, k, v, rows, keys, causal):
+    """A query may not attend to its own key.
+
+    Query i hears key j if j ≤ i + n_k − n_q: it stands at the last key that it hears. `<` hides that one.
+    """
+    return _triangle_moved(q, k, v, rows, keys, causal, by=-1)
+
+
+@flash.misconception(reread="03#text-10")
+def one_ahead(q, k, v, rows, keys, causal):
+    """Each query may attend to one key too many.
+
+    Query i hears key j if j ≤ i + n_k − n_q. With one more it sees the token that comes next.
+    """
+    return _triangle_moved(q, k, v, rows, keys, causal, by=1)
+
+
+@flash.misconception()
 def not_scaled(q, k, v, rows, keys, causal):
     """The scores are not divided by √d.
 
@@ -693,6 +846,8 @@ def _way_back(n_q, n_k, block, *lead, d=4, d_v=3, seed=0):
     return q, k[..., block, :], v[..., block, :], output, lse, grad_out
 
 
+_SQUARE = _way_back(4, 7, slice(2, 6), d=4, d_v=4, seed=30)  # on which a forgotten transpose computes something
+
 backward = function(
     "12.4",
     _backward,
@@ -701,11 +856,12 @@ backward = function(
     section="12#way-back",
     dtype=torch.float64,
     shows=(online.backward_block,),
-    without=("backward", "grad", "_softmax_backward_data"),
+    without=AUTOGRAD,
     probes=[
         _way_back(3, 6, slice(0, 4), seed=1),
         _way_back(4, 7, slice(3, 5), 2, seed=10),
         _way_back(5, 8, slice(2, 8), 2, 3, d=6, seed=20),
+        _SQUARE,
     ],
     random_probes=lambda rng: [
         _way_back(3, 7, slice(rng.randrange(3), 5), 2, seed=rng.randrange(10**6)) for _ in range(2)
@@ -786,6 +942,15 @@ def scale_twice(q, k, v, out, lse, grad_out):
     return _back(q, k, v, out, lse, grad_out, back=lambda by: by**2)
 
 
+@backward.misconception(reread="02#text-29")
+def divided_by_d(q, k, v, out, lse, grad_out):
+    """There and back it is divided by d, where it should be √d.
+
+    Either the root is missing, or √d divides twice. With other scores than those of the way there, lse does not fit.
+    """
+    return _back(q, k, v, out, lse, grad_out, there=lambda by: by**2, back=lambda by: by**2)
+
+
 @backward.misconception()
 def not_shared(q, k, v, out, lse, grad_out):
     """Nothing is taken away from `grad_out @ v.mT`.
@@ -804,28 +969,141 @@ def mean_over_features(q, k, v, out, lse, grad_out):
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: own / v.size(-1))
 
 
-@backward.misconception()
+def _parts(q, k, v, out, lse, grad_out):
+    """The weights, the gradient of the scores, and the right answer."""
+    weights = torch.exp(q @ k.mT / math.sqrt(q.size(-1)) - lse[..., None])
+    shared = (out * grad_out).sum(dim=-1, keepdim=True)
+    grad_scores = weights * (grad_out @ v.mT - shared) / math.sqrt(q.size(-1))
+    return weights, grad_scores, _back(q, k, v, out, lse, grad_out)
+
+
+@backward.misconception(telltale_call=_SQUARE)
 def lse_as_a_row(q, k, v, out, lse, grad_out):
     """lse is subtracted along the keys.
 
     It has one number for each query, so it has to stand as a column: `lse[..., None]`.
     """
-    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s - lse))
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s - lse[..., None, :]))
 
 
-@backward.misconception()
+@backward.misconception(
+    telltale_call=_SQUARE,
+    forms=[partial(_back, shared=lambda w, g, own: own[..., 0])],
+)
+def shared_as_a_row(q, k, v, out, lse, grad_out):
+    """`shared` is subtracted along the keys.
+
+    It has one number for each query, so it has to stand as a column: `.sum(dim=-1, keepdim=True)`.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: own.mT)
+
+
+@backward.misconception(
+    telltale_call=_SQUARE,
+    forms=[
+        lambda q, k, v, out, lse, grad_out: _back(
+            q, k, v, out, lse, grad_out, shared=lambda *_: (out * grad_out).sum(dim=-2)
+        )
+    ],
+)
+def shared_over_queries(q, k, v, out, lse, grad_out):
+    """`shared` is added up over the queries, where it should be over the features.
+
+    Each query has a number of its own, the dot product of its `out` and its `grad_out`: `dim=-1`.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda *_: (out * grad_out).sum(dim=-2, keepdim=True))
+
+
+@backward.misconception(
+    telltale_call=_SQUARE,
+    forms=[lambda q, k, v, out, lse, grad_out: _back(q, k, v, out, lse, grad_out, shared=lambda *_: out @ grad_out.mT)],
+)
+def shared_of_all_pairs(q, k, v, out, lse, grad_out):
+    """`shared` is a matrix product, of each query's `out` with every other's `grad_out`.
+
+    Only a query's own two belong together: `(out * grad_out).sum(dim=-1, keepdim=True)`.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda *_: grad_out @ out.mT)
+
+
+@backward.misconception(telltale_call=_SQUARE)
 def not_transposed(q, k, v, out, lse, grad_out):
     """The gradient of the scores is not transposed for the gradient of k.
 
     It has a row for each query. A key's gradient adds up over the queries: `grad_scores.mT @ q`.
     """
-    weights = torch.exp(q @ k.mT / math.sqrt(q.size(-1)) - lse[..., None])
-    return _back(q, k, v, out, lse, grad_out)[0], weights @ q, weights.mT @ grad_out
+    _, grad_scores, (of_q, _, of_v) = _parts(q, k, v, out, lse, grad_out)
+    return of_q, grad_scores @ q, of_v
+
+
+@backward.misconception(telltale_call=_SQUARE)
+def weights_not_transposed(q, k, v, out, lse, grad_out):
+    """The weights are not transposed for the gradient of v.
+
+    They have a row for each query. A value's gradient adds up over the queries: `weights.mT @ grad_out`.
+    """
+    weights, _, (of_q, of_k, _) = _parts(q, k, v, out, lse, grad_out)
+    return of_q, of_k, weights @ grad_out
+
+
+@backward.misconception(telltale_call=_SQUARE)
+def value_not_transposed(q, k, v, out, lse, grad_out):
+    """The values are not transposed for the gradient of the weights.
+
+    A weight's gradient is the dot product of its query's `grad_out` with its key's value: `grad_out @ v.mT`.
+    """
+    weights, _, (*_, of_v) = _parts(q, k, v, out, lse, grad_out)
+    shared = (out * grad_out).sum(dim=-1, keepdim=True)
+    grad_scores = weights * (grad_out @ v - shared) / math.sqrt(q.size(-1))
+    return grad_scores @ k, grad_scores.mT @ q, of_v
+
+
+@backward.misconception(telltale_call=_SQUARE, reread="02#text-20")
+def key_not_transposed(q, k, v, out, lse, grad_out):
+    """The keys are not transposed for the scores.
+
+    A score is the dot product of a query with a key: `q @ k.mT`.
+    """
+    weights = torch.exp(q @ k / math.sqrt(q.size(-1)) - lse[..., None])
+    return _back(q, k, v, out, lse, grad_out, weights=lambda *_: weights)
 
 
 @backward.misconception()
+def lse_added(q, k, v, out, lse, grad_out):
+    """lse is added to the scores, where it has to be subtracted.
+
+    e to the power of lse is what the row's exponentials add up to: weights are e to the power of score *minus* lse.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s + lse[..., None]))
+
+
+@backward.misconception()
+def divided_by_lse(q, k, v, out, lse, grad_out):
+    """The exponentials are divided by lse itself.
+
+    lse is the logarithm of what they add up to. Subtract it before: e to the power of score − lse.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s) / lse[..., None])
+
+
+def _with_scores_gradient(q, k, v, out, lse, grad_out, *, of_q, of_k):
+    _, grad_scores, (right_q, right_k, of_v) = _parts(q, k, v, out, lse, grad_out)
+    return (
+        grad_scores @ q if of_q else right_q,
+        grad_scores.mT @ k if of_k else right_k,
+        of_v,
+    )
+
+
+@backward.misconception(
+    telltale_call=_SQUARE,
+    forms=[
+        partial(_with_scores_gradient, of_q=of_q, of_k=of_k)
+        for of_q, of_k in ((True, True), (True, False), (False, True))
+    ],
+)
 def query_and_key_exchanged(q, k, v, out, lse, grad_out):
-    """The gradients of q and k have changed places in the formulas.
+    """Query and key have changed places in the formulas of their gradients, or in one of them.
 
     That of q is the gradient of the scores times the *keys*, that of k its transpose times the *queries*.
     """

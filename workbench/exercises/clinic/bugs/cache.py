@@ -138,7 +138,8 @@ def detects(attention):
     hints=[
         "Read token by token it is in perfect health. When does a new token need a mask?",
         "Of two tokens that come together, whom may the first not hear?",
-        "Two conditions: five and then one token come to what six at once come to, and four and then two do not.",
+        "Two conditions: of two tokens that come behind four the first notices when the last one's value changes, and "
+        "of six that come at once it does not.",
     ],
 )
 def mask_for_the_prompt_only(q, k, v, chunks, window):
@@ -175,8 +176,14 @@ def one_new_token(calls):
 @mask_for_the_prompt_only.tested_by
 def detects(attention):
     q, (k, v) = torch.zeros(1, 1, 6, 4), torch.randn(2, 1, 1, 6, 4)
-    whole, one, two = (attention(q, k, v, chunks, 9) for chunks in ([6], [5, 1], [4, 2]))
-    return torch.allclose(one, whole, atol=1e-4) and not torch.allclose(two, whole, atol=1e-4)
+    changed = v.clone()
+    changed[:, :, 5] += 1  # the last one's value
+
+    def looks_ahead(chunks):
+        before, after = attention(q, k, v, chunks, 9), attention(q, k, changed, chunks, 9)
+        return not torch.allclose(before[:, :, 4], after[:, :, 4], atol=1e-4)
+
+    return looks_ahead([4, 2]) and not looks_ahead([6])
 
 
 @late_bug(
@@ -348,3 +355,60 @@ def detects(attention):
         return not torch.allclose(one_by_one, whole, atol=1e-4)
 
     return depends_on_the_cut(3) and not depends_on_the_cut(9)
+
+
+@bug(
+    "6.40",
+    CHUNKS,
+    fixes=[{7: (" if n_new == 1 else 0", "")}],
+    faults=("misaligned", "not asked"),
+    section="10#text-chunk",
+    opens_after=12,
+    variants={
+        "a chunk's triangle begins half way between the two corners, a single token's does not": reading(
+            mask=band_from(lambda n_new, n_keys: n_keys - 1 if n_new == 1 else (n_keys - n_new) // 2)
+        ),
+        "a chunk's triangle stands one place too far left, a single token's does not": reading(
+            mask=band_from(lambda n_new, n_keys: n_keys - n_new - (1 < n_new < n_keys))
+        ),
+    },
+    hints=[
+        "A prompt is read rightly, and word by word it goes on rightly. What else may a text be cut into?",
+        "Draw its mask for two new tokens when four are kept. Whom does the first of them hear?",
+        "Three conditions: five and then one come to what six at once come to, four and then two do not, and nobody "
+        "there looks ahead: the last one's value moves nobody else's output.",
+    ],
+)
+def flag_for_chunks(q, k, v, chunks, window):
+    """A flag in place of a mask: right for a prompt, right for one token, wrong for a chunk behind a cache.
+
+    `is_causal=n_new > 1` puts the triangle of every chunk at the upper left, since PyTorch's own function counts from
+    there. A prompt has no keys before it, a single token needs no triangle, and so every usual test passes. A long
+    prompt that is read in pieces, or a draft that is looked over, meets it.
+    """
+    outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
+    for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
+        query, key = rotary(query, seen), rotary(key, seen)
+        keys, values = torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
+        n_new, n_keys, groups = query.size(2), keys.size(2), q.size(1) // k.size(1)
+        own = n_keys - n_new if n_new == 1 else 0
+        mask = torch.ones(n_new, n_keys, dtype=torch.bool).tril(own).triu(own - window + 1)
+        heads = [x.repeat_interleave(groups, dim=1) for x in (keys, values)]
+        outputs.append(scaled_dot_product_attention(query, *heads, mask)[0])
+        gone, seen = max(0, n_keys - window + 1), seen + n_new
+        keys, values = keys[:, :, gone:], values[:, :, gone:]
+    return torch.cat(outputs, dim=2)
+
+
+flag_for_chunks.blind_to(at_once, one_new_token)
+
+
+@flag_for_chunks.tested_by
+def detects(attention):
+    q, (k, v) = torch.zeros(1, 1, 6, 4), torch.randn(2, 1, 1, 6, 4)
+    whole, one, two = (attention(q, k, v, chunks, 9) for chunks in ([6], [5, 1], [4, 2]))
+    changed = v.clone()
+    changed[:, :, 5] += 1  # the last one's value
+    looks_ahead = not torch.allclose(two[:, :, :5], attention(q, k, changed, [4, 2], 9)[:, :, :5], atol=1e-4)
+    differs = torch.allclose(one, whole, atol=1e-4) and not torch.allclose(two, whole, atol=1e-4)
+    return differs and not looks_ahead

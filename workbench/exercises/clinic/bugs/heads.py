@@ -1,15 +1,17 @@
 """Bugs of several heads, several sentences and sizes that differ."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 
 from attn_lib.functional import merge_heads, scaled_dot_product_attention, split_heads
-from attn_lib.masks import padding_mask
+from attn_lib.masks import causal_mask, padding_mask
 
 from ..blind_spots import given
 from ..bug import bug
 from ..correct import by_library, heads_of, merged_heads
-from ..interfaces import HEADS, MERGED, projected
+from ..interfaces import HEADS, MERGED, SELF, projected
 
 
 def split_by_reshape(x, num_heads):
@@ -231,3 +233,161 @@ def detects(attention):
     x, (w_q, w_k, w_v, w_o) = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
     before, after = attention(x, w_q, w_k, w_v, w_o, 3), attention(x, w_q, w_k, w_v, torch.randn(6, 6), 3)
     return torch.allclose(before, after, atol=1e-4)
+
+
+# ------------------------------------------------------------------------------------ in the last ward
+
+
+def heads_of_a_token(mask=None):
+    """Return attention in which the heads of each token attend to one another; `mask` is made of how many there are."""
+
+    def attention(x, w_q, w_k, w_v, w_o, num_heads):
+        q, k, v = (split_heads(x @ w, num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))
+        return by_library(q, k, v, mask and mask(num_heads)).flatten(2) @ w_o
+
+    return attention
+
+
+@bug(
+    "6.35",
+    SELF,
+    fixes=[
+        {
+            3: ("embed_dim // num_heads)", "embed_dim // num_heads).transpose(1, 2)"),
+            5: ("heads.reshape", "heads.transpose(1, 2).reshape"),
+        }
+    ],
+    faults=("wrong axis",),
+    section="04#text-20",
+    opens_after=12,
+    variants={
+        "the same by another cut: tokens and heads are turned round twice": heads_of_a_token(),
+        "a head hears only the heads before it": heads_of_a_token(causal_mask),
+    },
+    hints=[
+        "Its weights are a table for each token. What are its rows and columns?",
+        "Who hears whom? Change one token, and look at the outputs of the others.",
+        "In right code a token notices when another one of its sentence changes. Here nobody does. Ask of the other "
+        "sentences, too: there is a patient whose tokens hear those, and not their own.",
+    ],
+)
+def heads_hear_heads(x, w_q, w_k, w_v, w_o, num_heads):
+    """The heads of a token attend to one another, and no token hears another.
+
+    The last axis but one is taken for the tokens, and without a transpose the heads stand there. Shapes are right and
+    the loss falls, since each token still goes through all its matrices. Found in forks of a well-known image model.
+    """
+    batch, n, embed_dim = x.shape
+    q, k, v = ((x @ w).view(batch, n, num_heads, embed_dim // num_heads) for w in (w_q, w_k, w_v))
+    heads = scaled_dot_product_attention(q, k, v)[0]
+    return heads.reshape(batch, n, embed_dim) @ w_o
+
+
+@heads_hear_heads.tested_by
+def detects(attention):
+    x, weights = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
+    changed = x.clone()
+    changed[0, 0] += 1
+    moves = (attention(changed, *weights, 3) - attention(x, *weights, 3)).abs().amax(dim=-1) > 1e-4  # (2, 5)
+    return not moves[0, 1:].any() and not moves[1].any()
+
+
+def along_the_batch(x, w_q, w_k, w_v, w_o, num_heads):
+    parts = zip(*(w.chunk(num_heads, dim=1) for w in (w_q, w_k, w_v)), strict=True)
+    turned = x.transpose(0, 1)
+    heads = torch.cat([by_library(turned @ q, turned @ k, turned @ v) for q, k, v in parts], dim=-1)
+    return heads.transpose(0, 1) @ w_o
+
+
+def all_texts_as_one(x, w_q, w_k, w_v, w_o, num_heads):
+    return heads_of()(x.flatten(0, 1)[None], w_q, w_k, w_v, w_o, num_heads).view_as(x)
+
+
+@bug(
+    "6.36",
+    SELF,
+    fixes=[
+        {
+            2: ("(x @ w).transpose(0, 1)", "x @ w"),
+            4: ("merge_heads(heads).transpose(0, 1)", "merge_heads(heads)"),
+        }
+    ],
+    faults=("wrong axis", "exchanged"),
+    section="04#text-33",
+    opens_after=12,
+    variants={
+        "head by head, along the sentences of the batch": along_the_batch,
+        "all sentences are read as one": all_texts_as_one,
+    },
+    hints=[
+        "Write the shape after each line, for 2 sentences of 5 tokens. Along which axis does softmax run?",
+        "With a single sentence there is nobody to hear: each token's weight is 1. What comes out then?",
+        "A sentence does not notice who else is in the batch. Change the second, and look at the first.",
+    ],
+)
+def batch_for_tokens(x, w_q, w_k, w_v, w_o, num_heads):
+    """Sentences and tokens have changed places: a token hears those at its place in the other sentences.
+
+    The layer was written for (n, batch, embed_dim), as PyTorch's own is unless told `batch_first=True`, and is handed
+    (batch, n, embed_dim). Both have three axes, and nothing complains.
+    """
+    q, k, v = (split_heads((x @ w).transpose(0, 1), num_heads) for w in (w_q, w_k, w_v))
+    heads = scaled_dot_product_attention(q, k, v)[0]
+    return merge_heads(heads).transpose(0, 1) @ w_o
+
+
+@batch_for_tokens.tested_by
+def detects(attention):
+    x, weights = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
+    changed = x.clone()
+    changed[1] = torch.randn(5, 6)  # another second sentence
+    return not torch.allclose(attention(changed, *weights, 3)[0], attention(x, *weights, 3)[0], atol=1e-4)
+
+
+@bug(
+    "6.37",
+    SELF,
+    fixes=[
+        {3: ("q / math.sqrt(q.size(-1))", "q")},
+        {4: ("(q, k, v)", "(q * math.sqrt(q.size(-1)), k, v)")},
+    ],
+    faults=("wrong scale",),
+    section="02#text-29",
+    opens_after=12,
+    variants={
+        "queries and keys are both divided by √d": heads_of(
+            lambda q, k, v, mask=None: torch.softmax(q @ k.mT / q.size(-1), dim=-1) @ v
+        ),
+        "the scores are divided by d, not by its root": heads_of(
+            lambda q, k, v, mask=None: by_library(q / q.size(-1) ** 0.5, k, v)
+        ),
+    },
+    hints=[
+        "How many lines of it change the size of the scores? One of them stands in another function.",
+        "Which queries would have to come in so that the right output comes out?",
+        "Two conditions: the output is wrong, and with a `w_q` that is √d times as large, d being the width of a head, "
+        "it is what it should have been.",
+    ],
+)
+def scaled_twice(x, w_q, w_k, w_v, w_o, num_heads):
+    """Scaled twice: the queries by hand, the scores by the function that is called.
+
+    It is a leftover of the days when scores were computed by hand. Weights are too even, and the model learns to live
+    with it, so it is found late: in several public libraries after years.
+    """
+    q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
+    q = q / math.sqrt(q.size(-1))
+    heads = scaled_dot_product_attention(q, k, v)[0]
+    return merge_heads(heads) @ w_o
+
+
+@scaled_twice.tested_by
+def detects(attention):
+    x, (w_q, w_k, w_v, w_o) = torch.randn(2, 5, 6), torch.randn(4, 6, 6)
+    q, k, v = (split_heads(x @ w, 3) for w in (w_q, w_k, w_v))
+    right = merge_heads(scaled_dot_product_attention(q, k, v)[0]) @ w_o
+
+    def is_right(w_q):
+        return torch.allclose(attention(x, w_q, w_k, w_v, w_o, 3), right, atol=1e-4)
+
+    return not is_right(w_q) and is_right(math.sqrt(2) * w_q)  # heads are 2 wide

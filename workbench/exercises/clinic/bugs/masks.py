@@ -10,7 +10,7 @@ from attn_lib.masks import causal_mask, padding_mask
 from ..blind_spots import given, no_mask, square_only
 from ..bug import bug
 from ..correct import by_library, causal_of, filled, heads_of, plain, with_both
-from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN
+from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN, qkv
 
 
 @bug(
@@ -347,3 +347,88 @@ def detects(attention):
     mask = padding_mask([5, 2, 3], 5) & causal_mask(5)  # (3, 5, 5), for 3 sentences and 3 heads
     together, alone = attention(x, *weights, 3, mask), attention(x[1:2], *weights, 3, mask[1:2])
     return not torch.allclose(together[1:2], alone, atol=1e-4)
+
+
+def least_twice(number):
+    """Return attention that adds a number wherever a mask is False, and sets weights of masked keys to 0."""
+
+    def attention(q, k, v, lengths=None, mask=None):
+        real, open_ = either_given(q, k, lengths, mask)
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        for one in (real, open_):
+            scores = scores + torch.where(one, 0.0, number)
+        return torch.softmax(scores, dim=-1) * (real & open_) @ v
+
+    return attention
+
+
+def either_given(q, k, lengths, mask):
+    """Both masks, all True for one that is not given."""
+    everybody = torch.ones(1, q.size(-2), k.size(-2), dtype=torch.bool)
+    return everybody if lengths is None else padding_mask(lengths, k.size(1)), everybody if mask is None else mask
+
+
+def with_a_row_that_both_hide():
+    mask = torch.tensor([[True, False, False], [False, False, False], [True, True, False]])
+    return *qkv(n_q=3, n_k=3, seed=9), torch.tensor([0, 3]), mask
+
+
+@bug(
+    "6.41",
+    BOTH,
+    fixes=[
+        {6: ("scores + torch.where(mask, 0.0, least)", "torch.where(mask, scores, least)")},
+        {5: ("least", "-1e30")},
+        {4: ("torch.finfo(q.dtype).min", "torch.finfo(q.dtype).min / 2")},
+    ],
+    faults=("nothing left",),
+    section="03#text-21",
+    opens_after=12,
+    probes=[with_a_row_that_both_hide()],
+    gradients=True,
+    variants={
+        "the same, in a loop over the two": least_twice(torch.finfo(torch.float32).min),
+        "−∞ is added for each of the two": least_twice(-math.inf),
+    },
+    hints=[
+        "Each of the two masks alone is safe, in every row. What are the numbers where both say no?",
+        "`torch.finfo(torch.float32).min` is the lowest number there is. What is twice that?",
+        "Hide all keys from a query by its mask, and give its text no real token. Is its output a number?",
+    ],
+)
+def lowest_number_twice(q, k, v, lengths=None, mask=None):
+    """Two masks are added, each with the lowest number there is: together they come to −∞.
+
+    A single one is safe: the lowest number and a score come to that number again. Where both hide all keys from a query
+    its row is −∞ throughout, and softmax makes NaN of it, which the last line cannot take away: NaN times 0 is NaN. In
+    half precision the lowest number is −65504, and a single score may be too much. Found in several large libraries.
+    """
+    real = torch.ones(1, 1, k.size(1), dtype=torch.bool) if lengths is None else padding_mask(lengths, k.size(1))
+    mask = torch.ones(q.size(1), k.size(1), dtype=torch.bool) if mask is None else mask
+    scores, least = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), torch.finfo(q.dtype).min
+    scores = scores + torch.where(real, 0.0, least)
+    scores = scores + torch.where(mask, 0.0, least)
+    return torch.softmax(scores, dim=-1) * (real & mask) @ v
+
+
+@lowest_number_twice.blind_to
+def not_both_at_once(calls):
+    """No query of the test is left alone by both.
+
+    It takes a text without a real token *and* a row of the mask that is empty: each of the two alone is safe.
+    """
+    dead = [call["mask"].any(dim=-1).all() or call["lengths"].all() for call in calls if _has_both(call)]
+    return all(dead)
+
+
+def _has_both(call):
+    return call.get("lengths") is not None and call.get("mask") is not None
+
+
+@lowest_number_twice.tested_by
+def detects(attention):
+    q, k, v = torch.randn(3, 2, 3, 8)
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    mask[1] = False  # nobody for query 1
+    output = attention(q, k, v, torch.tensor([0, 3]), mask)  # and the first text has no real token
+    return bool(output[0, 1].isnan().any())

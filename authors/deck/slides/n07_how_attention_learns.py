@@ -1,0 +1,549 @@
+"""The slides of lesson 7. How attention learns."""
+
+import math
+
+import torch
+
+from workbench.display.drawings import (
+    Bars,
+    Beside,
+    Curve,
+    Flow,
+    Matrices,
+    Matrix,
+    Points,
+    Sentence,
+    Stacked,
+    Tiles,
+    unknown,
+)
+
+from . import again, slide
+
+
+@slide(
+    "How attention learns",
+    minutes=1,
+    say="""
+    Ask who has ever called backward. Then: today we are backward. Shift+Enter runs the imports, which no
+    slide shows; the first run takes a few seconds.
+    """,
+)
+def what_for():
+    return Matrices(
+        [Matrix([[0] * 3] * 4, name="zeros", thing="query"), "→", Matrix([["?"] * 3] * 4, name="W_q", thing="query")]
+    )
+
+
+@slide(
+    "How do you tell a matrix a wish?",
+    minutes=1,
+    say="""
+    Weight 1, loss 0. Weight 0.5, loss 0.69. Weight 0, loss without end. Write the three on the blackboard.
+    """,
+)
+def a_wish(weights):
+    return [
+        Curve(
+            x=[i / 100 for i in range(8, 101)],
+            lines={"loss": [-math.log(i / 100) for i in range(8, 101)]},
+            things={"loss": "quiet"},
+            axes=["weight of tea", "loss"],
+            marks=[0, round((-weights[0, 2].log()).item(), 2)],
+            ticks=[round(weights[0, 2].item(), 2), 1],
+            ball=ball,
+            ink="weights",
+        )
+        for ball in (round(weights[0, 2].item(), 2), 1)
+    ]
+
+
+@slide(
+    "Which of the three scores is to rise?",
+    minutes=2.5,
+    say="""
+    Derive the second formula on the blackboard, slowly; everything after it is multiplication. Ask for the
+    signs first, then for the sum: the hall finds 0 by itself.
+    """,
+    hall="""
+    Which of the three scores is to rise? Hands for I, for like, for tea. [That of tea: its derivative is
+    −0.53, the others are positive]
+    """,
+    choices="grad-scores",
+)
+def which_way(by_hand, examples, weights, wish):
+    return [
+        Matrices(
+            [
+                Matrix(weights[0], name="weights", thing="weights", top=examples.TOKENS),
+                "−",
+                Matrix(wish, name="wish", thing="output"),
+                "=",
+                Matrix(rows, name="gradient", thing="scores"),
+            ]
+        )
+        for rows in (unknown(3), by_hand)
+    ]
+
+
+@slide(
+    "Which gradient comes back to the query?",
+    minutes=1,
+    say="""
+    Point at the minus: only the key of tea has one. The sum points uphill, so the step will move the query
+    the other way: all three numbers change sign. Then take the line from the hall.
+    """,
+    hall="Three keys, three derivatives: who dictates the product? [grad_scores @ keys]",
+)
+def your_grad_query(examples, grad_query, grad_scores, keys):
+    return [
+        Matrices(
+            [
+                Matrix(grad_scores, name="of the scores", thing="scores"),
+                "@",
+                Matrix(keys, name="keys", thing="key", left=examples.TOKENS),
+                "=",
+                Matrix(rows, name="of the query", thing="query"),
+            ]
+        )
+        for rows in (unknown(3), grad_query)
+    ]
+
+
+@slide(
+    "How many of the twelve numbers move?",
+    minutes=1,
+    say="""
+    Let them write the 4 by 3 table with zeros in it. Both rows that move are alike: x has a 1 in both.
+    """,
+    hall="How many of the twelve numbers move? Hands for 3, 6, 12. [6: rows 1 and 3]",
+    choices="six",
+)
+def predict_six(grad_query, moving, X):
+    return [
+        Matrices(
+            [
+                Matrix(X[0][:, None], name="x of I", thing="input"),
+                "×",
+                Matrix(grad_query, name="of the query", thing="query"),
+                "=",
+                Matrix(rows, name="gradient of W_q", thing="query"),
+            ]
+        )
+        for rows in (unknown(4, 3), moving)
+    ]
+
+
+@slide(
+    "All twelve at once: which line?",
+    minutes=0.5,
+    say="""
+    Take the line from the hall, then let it fill in the two rows: they are alike, as x has a 1 in both.
+    """,
+    hall="Who dictates it? [torch.outer(X[0], grad_query)]",
+)
+def your_grad_W(grad_query, grad_W_q, X):
+    return [
+        Matrices(
+            [
+                Matrix(X[0][:, None], name="x of I", thing="input"),
+                "×",
+                Matrix(grad_query, name="of the query", thing="query"),
+                "=",
+                Matrix(rows, name="gradient of W_q", thing="query"),
+            ]
+        )
+        for rows in (unknown(4, 3), grad_W_q)
+    ]
+
+
+@slide(
+    "Uphill is known. How does one go down?",
+    minutes=1,
+    say="""
+    Read the loop aloud: weights, gradient, step. The weights are computed anew each time; forgetting that is
+    exercise 7.3.
+    """,
+)
+def one_step(film, weights_with):
+    return [
+        Curve(
+            x=range(51),
+            lines={"tea": [weights_with(w)[0, 2] for w in film]},
+            things={"tea": "weights"},
+            axes=["steps", "weight of tea"],
+            scale=[0, 1],
+            marks=[0, 1],
+            ticks=[0, 1, 50][: k + 1],
+            upto=step,
+            ball=step,
+        )
+        for k, step in enumerate((0, 1, 50))
+    ]
+
+
+@slide(
+    "Only I had a wish. Whose rows have changed?",
+    minutes=1,
+    say="Most say only I. Ask then whose matrix it is that was changed.",
+    hall="Whose weights have changed? Hands for each of the three. [I and tea]",
+    choices="rows",
+)
+def predict_rows(examples, film, weights, weights_with):
+    return [
+        Matrices(
+            [
+                Matrix(weights, name="before", thing="weights", left=examples.TOKENS, top=examples.TOKENS),
+                "→",
+                Matrix(rows, name="after fifty steps", thing="weights", top=examples.TOKENS),
+            ]
+        )
+        for rows in (unknown(3, 3), weights_with(film[-1]))
+    ]
+
+
+@slide(
+    "When does tea get less than a tenth?",
+    minutes=3.5,
+    say="""
+    Read the task; half a minute of silence. Rate 1, step 1: I listens to itself with 0.93. Step 2: to like.
+    Then back to 0, and give like a wish of its own, (1, 0, 0): at rate 0.1 both come true. Set Learns to W_q
+    and W_k, rate 3, and drag the step to 50: nan everywhere.
+    """,
+    hall="At rate 1 and step 1, to whom does I listen? Hands for like, for tea, for itself. [Itself]",
+)
+def play():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "Which is the smallest rate that makes it worse?",
+    minutes=1.5,
+    say="""
+    Who dares to say 0.5? Then show the plot. Follow the line of rate 1 with a finger: down to 0.00, back up,
+    and past all the others.
+    """,
+    hall="The smallest rate whose first step makes it worse? Hands for 0.1, 0.5, 1, 3, none. [0.5]",
+    choices="rate",
+)
+def predict_rate(examples, grad_W_q, W_q, weights_with):
+    return [
+        Beside(
+            Curve(
+                x=[i / 50 for i in range(56)],
+                lines={"loss": [-weights_with(W_q - i / 50 * grad_W_q)[0, 2].log() for i in range(56)]},
+                things={"loss": "quiet"},
+                axes=["how far", "loss"],
+                marks=[0],
+                ticks=[0, 0.1, 0.5, 1][: k + 1],
+                upto=max(ball, 0.02),
+                ball=ball,
+                ink="query",
+                slope=[0, -(grad_W_q**2).sum().item(), 0.3],
+            ),
+            Bars(examples.TOKENS, weights_with(W_q - ball * grad_W_q)[0], strong=2, top=1),
+            share=0.62,
+        )
+        for k, ball in enumerate((0, 0.1, 0.5, 1))
+    ]
+
+
+@slide(
+    "One score rises. Who pays for it?",
+    minutes=1.5,
+    say="""
+    Read it as pay: whoever brings more than the row's average gains, in proportion to their share.
+    """,
+)
+def through_softmax(examples, keys, W_q, X):
+    return [
+        Bars(examples.TOKENS, torch.softmax((X @ W_q)[0] @ keys.T + torch.tensor([0, 0, b]), dim=-1), strong=2, top=1)
+        for b in (0.0, 1.0)
+    ]
+
+
+@slide(
+    "What is the first score's derivative?",
+    minutes=1,
+    say="Half the square, so that the derivative is the plain difference.",
+    hall="0.0634 times what? Neighbours, half a minute. [times −2.91 minus 2.20, which is −5.11: −0.32]",
+)
+def predict_dS(average, examples, g, grad_weights, w, weights):
+    return [
+        Matrices(
+            [
+                Matrix([f"{w:.4f}" for w in weights[0].tolist()], name="weights", thing="weights", top=examples.TOKENS),
+                "×",
+                Matrix(grad_weights - weights[0] @ grad_weights, name="came back − 2.20", thing="output"),
+                "=",
+                Matrix(rows, name="of the scores", thing="scores"),
+            ]
+        )
+        for rows in (unknown(3), [(w * (g - average)).item(), None, None])
+    ]
+
+
+@slide(
+    "All three at once: which line?",
+    minutes=1,
+    say="""
+    Take the line from the hall; insist on the brackets. The last line: whatever comes in, each row of what
+    goes out sums to 0.
+    """,
+    hall="Who dictates all three at once? [weights[0] * (grad_weights - weights[0] @ grad_weights)]",
+)
+def your_dS(examples, grad_row, grad_weights, weights):
+    return [
+        Matrices(
+            [
+                Matrix([f"{w:.4f}" for w in weights[0].tolist()], name="weights", thing="weights", top=examples.TOKENS),
+                "×",
+                Matrix(grad_weights - weights[0] @ grad_weights, name="came back − 2.20", thing="output"),
+                "=",
+                Matrix(rows, name="of the scores", thing="scores"),
+            ]
+        )
+        for rows in (unknown(3), grad_row)
+    ]
+
+
+@slide(
+    "Forward runs down. And the gradients?",
+    minutes=2.5,
+    say="""
+    Go down on the left with one hand and up on the right with the other: the same boxes, every arrow turned
+    round. Let the hall say for each line which line of the way there it undoes. Nothing is printed: three
+    masks, two other ways to the same gradients, twelve digits.
+    """,
+)
+def all_of_it():
+    return [
+        Flow(
+            {
+                "query": [0, 0],
+                "key": [1, 0],
+                "value": [3, 0],
+                "scores": [0.5, 1],
+                "weights": [0.5, 2],
+                "output": [2, 3],
+            },
+            arrows=[
+                ["query", "scores"],
+                ["key", "scores"],
+                ["scores", "weights"],
+                ["weights", "output"],
+                ["value", "output"],
+            ],
+            back=back,
+        )
+        for back in (
+            [],
+            [["output", "value", "× weights"], ["output", "weights", "× value"]],
+            [["output", "value", "× weights"], ["output", "weights", "× value"], ["weights", "scores", "softmax"]],
+            [
+                ["output", "value", "× weights"],
+                ["output", "weights", "× value"],
+                ["weights", "scores", "softmax"],
+                ["scores", "query", "× key", "left"],
+                ["scores", "key", "× query"],
+            ],
+        )
+    ]
+
+
+@slide(
+    "By the square: what does like give to I?",
+    minutes=1.5,
+    say="""
+    Both losses want the same. Say so twice. Take hands before you run it; then run the next cell and read
+    the two norms aloud.
+    """,
+    hall="""
+    Fifty steps with the square: what does like give to I? Hands for 1, for a third, for 0. [0.00; with the
+    logarithm 1.00]
+    """,
+    choices="squared",
+)
+def break_it(weights):
+    w = weights[1, 0].item()
+    return [
+        Tiles(
+            [[f"{w:.6f}", a, b], [f"{w:.6f}", c, [d, "wrong"] if k else d]],
+            columns=["weight", "× slope of the loss", "= what comes back"],
+            rows=["−ln", "square"],
+        )
+        for k, (a, b, c, d) in enumerate(
+            (
+                ("?", "?", "?", "?"),
+                (
+                    f"−1 / {w:.6f}",
+                    f"{w * (-1 / w):.0f}".replace("-", "−"),
+                    f"{2 * (w - 1):.0f}".replace("-", "−"),
+                    f"{w * 2 * (w - 1):.6f}".replace("-", "−"),
+                ),
+            )
+        )
+    ]
+
+
+@slide(
+    "Can attention sort a list?",
+    minutes=1.5,
+    say="Play it with three numbers on the blackboard: 4, 1, 7. Start asks, 1. 1 asks, 4. 4 asks, 7.",
+)
+def sorting():
+    return [
+        Sentence(
+            ["start", 7, 2, 9, 4, 0, 5],
+            inks={0: "quiet"},
+            arcs=[[0, 5, 0.2], [5, 2, 0.2], [2, 4, 0.2], [4, 6, 0.2], [6, 1, 0.2], [1, 3, 0.2]][:k],
+        )
+        for k in (0, 1, 2, 3, 6)
+    ]
+
+
+@slide(
+    "What stands in the row of the 9?",
+    minutes=2.5,
+    say="""
+    Nothing here is new: the softmax, the two lines of before as one product, the step. Write grad_scores @
+    keys and the outer product of x beside it. Ask who has ever asked after the 9. Nobody: it is always last.
+    Read a row from the dark step to the right: the next number, then the one after it, paler and paler. To
+    the left nothing but noes.
+    """,
+    hall="Which number stands ten times in row 9? Shout. [0: nobody ever asked after 9]",
+)
+def train_sorting(W_sort):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    [*W_sort[[10, 0, 2, 4, 6, 8]].round().tolist(), r],
+                    name="every second row, and that of 9",
+                    thing="weights",
+                    left=["start", 0, 2, 4, 6, 8, 9],
+                    top=range(10),
+                )
+            ]
+        )
+        for r in (unknown(10), W_sort[9].round().tolist())
+    ]
+
+
+@slide(
+    "And lists that it has never seen?",
+    minutes=0.5,
+    say="Let them look at the two lists before you show the sentence: what do they have in common?",
+)
+def unseen(failed, known):
+    asked = {pair for row in known.tolist() for pair in zip(["start", *sorted(row)], sorted(row), strict=False)}
+    first, second = [
+        Sentence(
+            ["start", *row],
+            inks={0: "quiet"},
+            ending="wrong",
+            missing=[
+                [0 if a == "start" else row.index(a) + 1, row.index(b) + 1]
+                for a, b in zip(["start", *sorted(row)], sorted(row), strict=False)
+                if (a, b) not in asked
+            ],
+        )
+        for row in failed
+    ]
+    return [
+        Stacked(
+            first.but(missing=first.missing[:k], says=says),
+            second.but(missing=second.missing[:k], says=says),
+        )
+        for k, says in ((0, None), (1, "never"))
+    ]
+
+
+@slide(
+    "One number each. How many lists are sorted?",
+    minutes=0.5,
+    say="""
+    Only point at the two lines of the step: one for the queries, one for the keys. Let them argue with d =
+    1: a positive query likes the largest key, a negative one the smallest. There is no third question.
+    """,
+    hall="""
+    With one number each, how many of 105 lists are sorted? Hands for none, about half, all. [None]
+    """,
+    choices="low-rank-answer",
+)
+def low_rank(learned_scores):
+    row = [7, 2, 9, 4, 0, 5]
+    keys_of = (learned_scores(1)[0] / learned_scores(1)[0].abs().max()).tolist()
+    at = [keys_of[i] for i in row]
+    return [
+        Points(row, at, strong=strong, asks=way, caption=said)
+        for strong, way, said in (
+            (None, None, "with one number each, keys stand on a line"),
+            ([at.index(max(at))], 1, "this way looks any query above 0"),
+            ([at.index(max(at)), at.index(min(at))], -1, "and that way any below 0"),
+        )
+    ]
+
+
+@slide(
+    "Two numbers, three, eight. How many now?",
+    minutes=0.5,
+    say="""
+    Put three needles round a clock: with two numbers keys stand in a plane, and those on the outside can be
+    favourites.
+    """,
+)
+def low_rank_more(sorted_by, unseen):
+    return [
+        Bars([f"d = {d}" for d in sorted_by], values, unit="", strong=2, top=len(unseen))
+        for values in ([sorted_by[1], None, None, None], list(sorted_by.values()))
+    ]
+
+
+@slide(
+    "One forgot the mask. Which writes a sentence?",
+    minutes=2.5,
+    say="""
+    Nothing here is made to fail: one argument differs. Only one line matters here: attention_backward, our
+    own. Read the loop aloud: ask, mix, say the word with the largest score, append. The loss of one is a
+    hundred times lower. Let them vote against it.
+    """,
+    hall="Which of the two writes a sentence? Hands for with, without, both, neither. [With]",
+    choices="writes",
+)
+def future(with_mask, without, written):
+    return [
+        Tiles(
+            [[f"{with_mask[2]:.2f}", a], [f"{without[2]:.3f}", b]],
+            columns=["loss", "writes"],
+            rows=["with the mask", "without"],
+        )
+        for a, b in (("?", "?"), ([written["with"], "output"], [written["without"], "wrong"]))
+    ]
+
+
+@slide(
+    "What does a head learn?",
+    minutes=0.5,
+    say="Ask the last row: which of the twelve numbers moved, and why?",
+)
+def summary():
+    return again(which_way, your_grad_query, low_rank, your_dS)
+
+
+@slide(
+    "Five ways back, now yours",
+    minutes=0,
+    say="""
+    At home, or now if there are ten minutes. The usual answer forgets that a row moves together. At home.
+    The scale is forgotten on the way back more often than on the way there. At home. With autograd the
+    gradients add up unless they are set to 0: the most asked question of all. In pairs. Whoever looks only
+    at the query's gradient lets two of the patients go. 7.5 goes beyond the lesson: ask whose gradient a key
+    gets that all heads use. Say what comes next: man bites dog.
+    """,
+)
+def exercises():
+    return Tiles(
+        [["through\nsoftmax", "through\nattention", "learning", "a test for\na way back", "one key for\nall heads"]],
+        columns=["7.1", "7.2", "7.3", "7.4", "7.5"],
+    )

@@ -1,0 +1,664 @@
+"""The slides of lesson 9. Two heads that find each other."""
+
+from workbench.display.drawings import Bars, Beside, Curve, Flow, Matrices, Matrix, Sentence, Tiles, Wall, unknown
+
+from . import again, slide
+
+
+@slide(
+    "Two heads that find each other",
+    minutes=0.5,
+    say="Say the line and stop before the last word; the hall says it. Run the imports while they read.",
+)
+def what_for():
+    return Sentence(["…", "Harry", "Potter", "…", "Harry"], inks={4: "query"}, says=None)
+
+
+@slide(
+    "To which place does the last tea listen?",
+    minutes=2,
+    say="""
+    Six people in a row, each with a word on a sheet. First everybody writes down the word of the person on
+    their right; then the last one calls out tea, and whoever has written tea down stands up. Insist on the
+    number. Those who say 1 have forgotten layer 1. Follow the thick frame: milk has fetched tea, so milk is
+    found.
+    """,
+    hall="""
+    To which place does the last tea listen, counted from 0? Fingers. [2, where milk stands: it has fetched
+    tea]
+    """,
+)
+def look_behind(fetched, words):
+    first = Sentence(
+        ["start", "tea", "milk", "cup", "jam", "tea"],
+        inks={0: "quiet", 5: "query"},
+        says=None,
+        fetched=[],
+        counted=True,
+    )
+    second = first.but(fetched=[None, *(words[w] for w in fetched)])
+    third = second.but(arcs=[[5, 2, 0.85]], asks="tea?", found=2)
+    return [first, second, third, third.but(says="milk")]
+
+
+@slide(
+    "What do two heads have to know?",
+    minutes=1.5,
+    say="""
+    Point at each factor of the second formula: who asks, who looks for whom, what was fetched; then who is
+    heard, and what is said.
+    """,
+)
+def three_matrices():
+    return [
+        Flow(
+            {
+                "x": [1.5, 0],
+                "P": [0, 0.6],
+                "heard": [1.5, 1],
+                "M": [0, 1.6],
+                "who": [1.5, 2],
+                "W": [0, 2.6],
+                "said": [1.5, 3],
+            },
+            things={"P": "key", "M": "query", "W": "value", "heard": "weights", "who": "weights", "said": "output"},
+            labels={"P": "P: who fetches", "M": "M: who looks", "W": "W: what is said", "who": "found"},
+            arrows=[["x", "heard"], ["P", "heard"], ["heard", "who"], ["M", "who"], ["who", "said"], ["W", "said"]][:k],
+            empty=empty,
+        )
+        for k, empty in ((0, ["heard", "who", "said"]), (2, ["who", "said"]), (4, ["said"]), (6, []))
+    ]
+
+
+@slide(
+    "Each fetches the one before. Which matrix?",
+    minutes=1,
+    say="""
+    The wrong diagonal is the commonest answer: a row is who fetches. Place 0 has nobody before it, leave
+    that open.
+    """,
+    hall="Above or below the diagonal? Hands. [Below: a row is the place that fetches]",
+)
+def your_P(P, text, words):
+    return [
+        Beside(
+            Sentence([words[w] for w in text], arcs=[[i, i - 1, 0.2] for i in range(1, 6)]),
+            Matrices([Matrix(rows, thing="key", left=[words[w] for w in text])]),
+            share=0.6,
+        )
+        for rows in (unknown(6, 6), P)
+    ]
+
+
+@slide(
+    "Who has fetched my word? Which line?",
+    minutes=1,
+    say="""
+    Take the line from the hall. Then ask what x @ M @ x.T would be: it finds the copy, and the asker itself.
+    """,
+    hall="Who dictates it? [x @ M @ heard.T]",
+)
+def your_scores(heard, M, scores, text, words, x):
+    return [
+        Matrices(
+            [
+                Matrix(x @ M, name="x M", thing="query", left=[words[w] for w in text]),
+                "@",
+                Matrix(heard.T.round(), name="heard, turned", thing="key"),
+                "=",
+                Matrix(rows, name="scores", thing="scores"),
+            ]
+        )
+        for rows in (unknown(6, 6), scores.round())
+    ]
+
+
+@slide(
+    "And what does the last tea say?",
+    minutes=0.5,
+    say="""
+    Let the hall say the word before you run it. Left the whole of layer 1, right layer 2. Only the last row
+    of the right one matters: 1.00 at milk.
+    """,
+)
+def found(before, match, text, words):
+    return [
+        Matrices(
+            [
+                Matrix(before, name="layer 1", thing="weights", left=[words[w] for w in text], mark=[2]),
+                "→",
+                Matrix(rows, name="layer 2", thing="weights", mark=mark),
+                "→",
+                Matrix([[s]], name="says", thing="output"),
+            ]
+        )
+        for rows, mark, s in ((unknown(6, 6), [], None), (match, [5], None), (match, [5], "milk"))
+    ]
+
+
+@slide(
+    "One text proves nothing. And all the others?",
+    minutes=1,
+    say="360 orders of four words, three of which can be asked again: 1080. Every square is a text.",
+)
+def puzzles(answers, circuit, M, P, puzzles, W):
+    ok = circuit(puzzles, P, M, W)[0].argmax(dim=-1) == answers
+    return [
+        Wall(r, caption=caption)
+        for r, caption in ((unknown(len(ok)), f"{len(ok)} texts"), (ok.tolist(), f"{ok.sum()} of {len(ok)} right"))
+    ]
+
+
+@slide(
+    "Sixty steps, 3 in 100 right. And after 100?",
+    minutes=3.5,
+    say="""
+    No word about fetching, none about copies: zeros, and a loss. Write it on the blackboard, for the slide
+    does not have it: 1.95 at step 0, 1.76 at step 60. Read the last two lines aloud: that is all the
+    learning there is. This is the bet of the lesson: write the shares on the blackboard, let everybody sign
+    one.
+    """,
+    hall="After step 100: which share is right? Hands for all, half, a sixth, none. [All of them]",
+    choices="moment",
+)
+def from_zeros(circuit, film, right, words, x):
+    return [
+        Beside(
+            Curve(
+                x=range(101),
+                lines={"right": right},
+                axes=["steps", "right"],
+                scale=[0, 1],
+                ends=["none", "all"],
+                ticks=[0, 60, 100][: k + 1],
+                upto=step,
+                ball=step,
+            ),
+            Bars(
+                words[1:],
+                circuit(x[None], *film[step])[0][0].softmax(dim=-1)[1:],
+                lying=True,
+                top=1,
+                strong=strong,
+                wrong=wrong,
+                colour="output",
+            ),
+            share=0.58,
+        )
+        for k, step, strong, wrong in ((1, 60, None, 0), (2, 100, 1, None))
+    ]
+
+
+@slide(
+    "Which of the two heads is first?",
+    minutes=1.5,
+    say="""
+    Neither leads: they rise together. Two people in a large park, each waiting for the other to move. Then
+    show the line with the two zeros.
+    """,
+)
+def why_sudden(lines, shown):
+    return [
+        Curve(
+            x=list(shown),
+            lines={
+                "right": lines["right"],
+                "fetches": lines["layer 1, on the place before"],
+                "looks": lines["layer 2, on the right place"],
+            },
+            things={"right": "output", "fetches": "key", "looks": "query"},
+            axes=["steps", "share"],
+            scale=[0, 1],
+            marks=[0, 1],
+            ticks=[0, 60, 100],
+            upto=upto,
+        )
+        for upto in (60, 100)
+    ]
+
+
+@slide(
+    "Why less than a sixth at first?",
+    minutes=1,
+    say="""
+    The first step towards the answer makes it worse. Whoever stops training at step 60 reports that it
+    cannot be learned.
+    """,
+)
+def why_below(circuit, film, text, words, x):
+    return [
+        Sentence(
+            [words[w] for w in text],
+            inks={0: "quiet", 1: "query", 5: "query"},
+            shares=shares,
+            ending="wrong",
+            says=says,
+        )
+        for shares, says in (
+            (unknown(6), None),
+            (circuit(x[None], *film[60])[2][0], words[circuit(x[None], *film[60])[0][0].argmax()]),
+        )
+    ]
+
+
+@slide(
+    "What have M and W become?",
+    minutes=0.5,
+    say="""
+    Ask what they expect to see before you go on. Read the row of tea: 3.5 for whoever has fetched tea, less
+    than 0 for all others, least for start: nobody looks for it, and nobody says it. The same again: what is
+    heard is said.
+    """,
+    column=True,
+)
+def become(M_learned, W_learned, words):
+    gap = unknown(7, 7)
+    return [
+        Matrices(
+            [
+                Matrix(m, name="M: who looks", thing="query", left=words, only=only),
+                Matrix(w, name="W: says", thing="value", left=words, only=only),
+            ]
+        )
+        for m, w, only in (
+            (gap, gap, None),
+            (M_learned.round(), gap, None),
+            (M_learned.round(), W_learned.round(), None),
+            (M_learned.round(), W_learned.round(), "diagonal"),
+        )
+    ]
+
+
+@slide(
+    "From where does the last place fetch most?",
+    minutes=0.5,
+    say="""
+    Let them think about harm: what if it fetched itself? Then the last tea would find itself. Rows 2, 3 and
+    4 are as by hand. The last one has gone to start.
+    """,
+    hall="""
+    From which place does the last one fetch most? Fingers. [0, from start: nobody looks for start]
+    """,
+)
+def predict_rest(causal_mask, masked_softmax, P_learned):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    [*masked_softmax(P_learned, causal_mask(6))[:5].tolist(), r],
+                    name="layer 1, learned",
+                    thing="weights",
+                    left=[f"place {i}" for i in range(6)],
+                    top=range(6),
+                )
+            ]
+        )
+        for r in (unknown(6), masked_softmax(P_learned, causal_mask(6))[5].tolist())
+    ]
+
+
+@slide(
+    "All three texts right. Which matrix comes first?",
+    minutes=3,
+    say="""
+    Read the task, then half a minute of silence. Who has drawn the picture of layer 1 finds P at once. P: 10
+    below the diagonal in rows 3, 4 and 5. M and W: 10 on the diagonal. Then learned, and drag the step: W
+    first, P and M very slowly, then everything between 65 and 85.
+    """,
+    hall="Which of the nine entries can be left out for the first text alone? Hands. [All but three]",
+)
+def play():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "No start mark. How much for the right place?",
+    minutes=0.5,
+    say="""
+    Five tokens are left; nothing else has changed. Run it and read the three shares aloud. Whom can the
+    first word fetch, if it may not look ahead? Wait for the answer before you run it.
+    """,
+    hall="""
+    How much for the right place? Hands for 0, a fifth, a half, 1. [A half; the other half goes to the copy]
+    """,
+    choices="start-weight",
+)
+def start(first_asked):
+    first = Sentence(["tea", "milk", "cup", "jam", "tea"], inks={4: "query"}, shares=unknown(5), says=None)
+    return [
+        first,
+        first.but(
+            shares=first_asked.mean(dim=0), arcs=[[4, 0, first_asked[:, 0].mean()], [4, 1, first_asked[:, 1].mean()]]
+        ),
+    ]
+
+
+@slide(
+    "Is one head not enough?",
+    minutes=0.5,
+    say="""
+    Three words could be the answer: the three behind a word that may be asked. A third is what guessing
+    among them gives.
+    """,
+)
+def one_head(alone_right):
+    return [Bars(["two heads", "one head", "guessing"], [1, v, 1 / 3], strong=1, top=1) for v in (None, alone_right)]
+
+
+@slide(
+    "Two heads side by side: how many are right?",
+    minutes=1,
+    say="""
+    Everything so far said: it takes two layers. Let the hall be sure of it. Then run it, and ask how that
+    can be: read the two small maps.
+    """,
+    hall="""
+    Two heads in one layer, none hears the other. Which share is right? Hands for a third, a half, all. [All
+    of them]
+    """,
+    choices="side-by-side",
+)
+def predict_side(alone_right, pair_right, right):
+    return [
+        Bars(["one head", "one layer", "two layers"], [alone_right, v, right[100]], strong=1, top=1)
+        for v in (None, pair_right)
+    ]
+
+
+@slide(
+    "Longer lists: who still gets them?",
+    minutes=1.5,
+    say="""
+    Seven places where the copy may stand, and two heads that know places. The rule does not care how long
+    the list is.
+    """,
+    hall="Ten places: who gets more than half? Hands for two layers, one layer, both. [Two layers]",
+)
+def break_it(after_right, beside_right):
+    return [
+        Bars(["two layers", "one layer", "guessing"], [a, b, 1 / 7], strong=0, top=1)
+        for a, b in ((None, None), (after_right, beside_right))
+    ]
+
+
+@slide(
+    "Its own lists: all right. And the puzzles?",
+    minutes=0.5,
+    say="""
+    Stress it: the data are right, the rule is the same, the model can do more than before. Loss 0.01, all of
+    its own lists right. Ask who would ship it.
+    """,
+    hall="Which share of the puzzles? Hands for all, a half, a third, none. [A third]",
+    choices="road",
+)
+def road_mended_text(answers, circuit, puzzles, road, share_right):
+    return [
+        Bars(["its own lists", "our puzzles"], [1, v], strong=1, colour="output", top=1)
+        for v in (None, share_right(circuit, puzzles, answers, road[-1]))
+    ]
+
+
+@slide(
+    "What is bob called, this time?",
+    minutes=0.5,
+    say="""
+    If ann were always lee, a table of words would do. Drawn anew, there is only one way to know: look back.
+    """,
+)
+def gpt(some, two_heads):
+    return [
+        Sentence([two_heads.VOCABULARY[token] for token in some[0, :10]], inks={9: "query"}, says=says, arcs=arcs)
+        for says, arcs in ((None, []), (None, [[9, 4, 0.7]]), (two_heads.VOCABULARY[some[0, 10]], [[9, 4, 0.7]]))
+    ]
+
+
+@slide(
+    "Two layers of two heads. Do they suffice?",
+    minutes=1,
+    say="""
+    Run it first, then talk: it takes two seconds. Positions go into who finds whom, not into what is said.
+    The loss stays above 0, since nobody can know who comes next.
+    """,
+)
+def gpt_model(model, two_heads):
+    return [
+        Flow(
+            {
+                "tokens": [0, 0],
+                "places": [2, 0],
+                "head 0": [0.5, 1],
+                "head 1": [1.5, 1],
+                " head 0": [0.5, 2],
+                " head 1": [1.5, 2],
+                "last name": [1, 3],
+            },
+            things={
+                "tokens": "input",
+                "places": "input",
+                "head 0": "weights",
+                "head 1": "weights",
+                " head 0": "weights",
+                " head 1": "weights",
+                "last name": "output",
+            },
+            labels={"last name": label},
+            arrows=[
+                ["tokens", "head 0"],
+                ["tokens", "head 1"],
+                ["places", "head 0"],
+                ["places", "head 1"],
+                ["head 0", " head 0"],
+                ["head 1", " head 1"],
+                ["head 0", " head 1"],
+                ["head 1", " head 0"],
+                [" head 0", "last name"],
+                [" head 1", "last name"],
+            ],
+        )
+        for label in ("last name ?", f"right: {two_heads.names_right(model):.0%}")
+    ]
+
+
+@slide(
+    "Which head looks behind the copy?",
+    minutes=1,
+    say="Draw it for tea milk cup tea: behind the copy is one column to the right of it.",
+)
+def which_head(model, some, two_heads):
+    return [
+        Beside(
+            Sentence(
+                [two_heads.VOCABULARY[token] for token in some[0, :10]],
+                inks={9: "query"},
+                says=two_heads.VOCABULARY[some[0, 10]],
+                arcs=arcs,
+            ),
+            Matrices(
+                [
+                    Matrix(
+                        rows,
+                        name="behind the copy",
+                        thing="weights",
+                        left=["layer 0", "layer 1"],
+                        top=["head 0", "head 1"],
+                    )
+                ]
+            ),
+            share=0.62,
+        )
+        for rows, arcs in (
+            (unknown(2, 2), [[9, 4, 0.05]]),
+            (two_heads.head_scores(model)[1], [[9, 4, model(some[:, :-1])[1][1][0, 1, 9, 4].item()]]),
+        )
+    ]
+
+
+@slide(
+    "Which head fetches the first name?",
+    minutes=0.5,
+    say="""
+    Two heads of four stand out, and they are the two of our circuit. Ask what the other two are for.
+    """,
+)
+def score_table(behind_copy, on_the_first):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    rows, name="on the first name", thing="key", left=["layer 0", "layer 1"], top=["head 0", "head 1"]
+                ),
+                "and",
+                Matrix(behind_copy, name="behind the copy", thing="weights", top=["head 0", "head 1"]),
+            ]
+        )
+        for rows in (unknown(2, 2), on_the_first)
+    ]
+
+
+@slide(
+    "Take out the head that shows nothing. And now?",
+    minutes=1,
+    say="""
+    Draw the merged heads side by side, and out_proj behind them: head h meets its own columns and no others.
+    The maps say it is not needed. Let the hall vote on the maps. Write it on the blackboard. Then read the
+    two lines: only half of what it says is a last name.
+    """,
+    hall="""
+    Without the head that shows nothing, how many names are right? Hands for all, nine in ten, a half, none.
+    [About a half]
+    """,
+    choices="without",
+)
+def take_out(model, two_heads):
+    one = [two_heads.right_without(model, i, j) for i in range(2) for j in range(2)]
+    return [
+        Bars(
+            ["all there", "0 · 0", "0 · 1", "1 · 0", "1 · 1"],
+            values,
+            caption="names right, without layer · head",
+            strong=3,
+            top=1,
+        )
+        for values in ([1, None, None, None, None], [1, None, None, one[2], None], [1, *one])
+    ]
+
+
+@slide(
+    "It speaks of another list. How many are right?",
+    minutes=1,
+    say="""
+    Silence is not neutral: whoever listens to this head has never met silence. Exchanged is the fairer
+    question: what does it know of *this* list? Nothing.
+    """,
+    hall="""
+    The head now speaks of another list. How many names are right? Hands for a tenth, a half, all. [All of
+    them]
+    """,
+    choices="exchanged",
+)
+def predict_exchange(worth):
+    silent = worth[2, 0].item()
+    return [
+        Bars(
+            ["all there", "silent", "exchanged"],
+            [1, silent, v],
+            caption="names right, head 0 of layer 1",
+            strong=2,
+            top=1,
+        )
+        for v in (None, worth[2, 2].item())
+    ]
+
+
+@slide(
+    "And if it says its mean, the same to every list?",
+    minutes=1,
+    say="""
+    One line, and the axis is the question: over the lists, not over the places. Silence is not neutral: the
+    rest of the model has never met it. At the end all four heads: the two of our circuit fail all three,
+    head 1 of layer 0 is missed by one name in ten.
+    """,
+    hall="Who dictates it? [said.mean(dim=0, keepdim=True)]",
+)
+def your_mean(worth):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    [
+                        [None if (i == 1 and k == 0) or (j != 2 and k < 2) else share for j, share in enumerate(row)]
+                        for i, row in enumerate(worth.T.tolist())
+                    ],
+                    name="names right, layer · head",
+                    thing="output",
+                    left=["silent", "its mean", "another list"],
+                    top=[f"{i} · {j}" for i in range(2) for j in range(2)],
+                    column=[2],
+                )
+            ]
+        )
+        for k in range(3)
+    ]
+
+
+@slide(
+    "Which of the three needs what was fetched?",
+    minutes=1.5,
+    say="""
+    Point at the two layers: what head 0 of layer 0 has fetched stands at each place, and three things in
+    layer 1 are made of it. Ask which of them M compared with: who was fetched. A third is left: three
+    guests.
+    """,
+    hall="Who must not be told of another list? Hands for queries, keys, values. [The keys]",
+    choices="patched",
+)
+def predict_patched(right_if):
+    return [
+        Bars(
+            ["queries", "keys", "values"],
+            values,
+            caption="names right, one of three told of another list",
+            strong=1,
+            top=1,
+        )
+        for values in (unknown(3), list(right_if.values()))
+    ]
+
+
+@slide(
+    "Head 3: where does the second bob look?",
+    minutes=0.5,
+    say="""
+    Heads 0 and 1 are layer 0, heads 2 and 3 layer 1. Choose head 3 and the second bob: its weight lies
+    behind the first. Head 2 looks at commas; say nothing yet.
+    """,
+)
+def heads_board():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "Two heads: what did it take?",
+    minutes=0.5,
+    say="Ask somebody to play the second tea: whom do you look for? Not for tea.",
+)
+def summary():
+    return again(look_behind, why_sudden, break_it, take_out)
+
+
+@slide(
+    "Four exercises, now yours",
+    minutes=0,
+    say="""
+    At home, or now if there are ten minutes. Most exchange rows and columns once; check says which matrix it
+    was. At home. The weight on the copy itself is the usual slip; the mean of the diagonal below finds the
+    other head. At home. Whoever clears the rows has silenced features; whoever clears the queries has a head
+    that listens to all alike. In pairs. One list is not enough: on one list every rule fits. Say what comes
+    next: a memory, and what fills it.
+    """,
+)
+def exercises():
+    return Tiles(
+        [["two after,\nin capitals", "induction\nscore", "a head\ntaken out", "a test of\ntraining data"]],
+        columns=["9.1", "9.2", "9.3", "9.4"],
+    )

@@ -1,0 +1,646 @@
+"""The slides of lesson 10. Writing with a memory."""
+
+import math
+
+import torch
+
+import attn_lib
+from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Sentence, Tiles, unknown
+
+from . import slide
+
+
+@slide(
+    "Writing with a memory",
+    minutes=0.5,
+    say="""
+    Ask who has waited for a chatbot: the first word comes late, then they run. Both halves of that sentence
+    are explained today. Run the imports while they read.
+    """,
+)
+def title(scaled_dot_product_attention, W_k, W_q, W_v, X):
+    return Sentence(
+        ["I", "like", "tea"],
+        says=None,
+        inks={2: "query"},
+        arcs=[
+            [2, key, share] for key, share in enumerate(scaled_dot_product_attention(X @ W_q, X @ W_k, X @ W_v)[1][2])
+        ],
+    )
+
+
+@slide(
+    "tea arrives. How many of the six numbers change?",
+    minutes=1.5,
+    say="""
+    Three words, as always. Cover tea with your hand. Do not say causal again: whoever says 6 thinks of
+    notebook 1, where everybody heard everybody.
+    """,
+    hall="tea arrives: how many of the six numbers above change? Hands for 0, 3, 6. [0]",
+    choices="old-rows",
+)
+def tea_arrives(outputs, outputs_before):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    [*outputs_before.tolist(), unknown(3)], name="I like", thing="output", left=["I", "like", "tea"]
+                ),
+                "→",
+                Matrix(rows, name="I like tea", thing="output", mark=mark),
+            ]
+        )
+        for rows, mark in ((unknown(3, 3), []), (outputs, [2]))
+    ]
+
+
+@slide(
+    "The old tokens: what does nobody need again?",
+    minutes=1,
+    say="Take the answer as a sentence: what is a query for?",
+    hall="""
+    queries, keys or values: which can be thrown away? Hands for each. [The queries: who has asked need not
+    ask again]
+    """,
+    choices="never-again",
+)
+def never_again(outputs, parts, scaled_dot_product_attention):
+    far = [
+        (
+            scaled_dot_product_attention(*(parts | {name: torch.cat([parts[name][:2] + 1, parts[name][2:]])}).values())[
+                0
+            ][2]
+            - outputs[2]
+        )
+        .abs()
+        .max()
+        .item()
+        .__round__(4)
+        for name in parts
+    ]
+    return [
+        Bars(
+            list(parts),
+            values,
+            unit="",
+            colour=["query", "key", "value"],
+            caption="spoilt: tea's output moves by",
+            words=False,
+        )
+        for values in (unknown(3), far)
+    ]
+
+
+@slide(
+    "Nine scores. How many does tea make necessary?",
+    minutes=0.5,
+    say="Draw the table of notebook 3, three by three, and cross out what is known or hidden.",
+    hall="Nine scores: how many are new and needed? [3, the row of tea]",
+)
+def one_row_of_scores(W_k, W_q, X):
+    all_of = (X @ W_q @ (X @ W_k).T / math.sqrt(3)).tolist()
+    return [
+        Matrices(
+            [
+                Matrix(
+                    rows,
+                    name="scores",
+                    thing="scores",
+                    left=["I", "like", "tea"],
+                    top=["I", "like", "tea"],
+                    mark=mark,
+                    only=only,
+                )
+            ]
+        )
+        for rows, mark, only in (
+            (unknown(3, 3), [], None),
+            ([[v if j <= i else "hatch" for j, v in enumerate(row)] for i, row in enumerate(all_of)], [2], [2]),
+        )
+    ]
+
+
+@slide(
+    "100 tokens, one by one: how many scores in all?",
+    minutes=0.5,
+    say="Gauss as a boy: the first and the last together make 101.",
+    hall="1 + 2 + … + 100? [5050; without a cache 67 times as many]",
+)
+def scores_in_all(each_token):
+    v = (each_token**2).sum().item()
+    return [
+        Bars(["without a cache", "with a cache"], [v, c], lying=True, words=False, unit="", colour=["quiet", "weights"])
+        for c in (None, each_token.sum().item())
+    ]
+
+
+@slide(
+    "Which line makes the three keys that tea asks?",
+    minutes=1,
+    say="Somebody dictates. One product of one row, then cat.",
+    hall="Who dictates the line? [torch.cat([keys, tea @ W_k])]",
+)
+def all_keys(all_keys, keys, tea):
+    return [
+        Matrices(
+            [
+                Matrix(keys, name="kept", thing="key", left=["I", "like"]),
+                "and",
+                Matrix(tea, name="x of tea", thing="input"),
+                "→",
+                Matrix(rows, name="all keys", thing="key", mark=mark),
+            ]
+        )
+        for rows, mark in ((unknown(3, 3), []), (all_keys, [2]))
+    ]
+
+
+@slide(
+    "One row alone: does it equal all at once?",
+    minutes=1,
+    say="""
+    No mask in it, and nobody misses one: who came last may hear everybody. The last row of before is there
+    again, with a third of the scores.
+    """,
+    hall="Who dictates it? [softmax of tea's query times all keys over √3, times all values]",
+)
+def one_row_alone(all_values, outputs, weights_of_tea):
+    return [
+        Matrices(
+            [
+                Matrix(weights_of_tea, name="weights of tea", thing="weights", top=["I", "like", "tea"]),
+                "·",
+                Matrix(all_values, name="values", thing="value"),
+                "=",
+                Matrix(rows, name="output of tea", thing="output", left=["at once", "alone"]),
+            ]
+        )
+        for rows in ([outputs[2].tolist(), unknown(3)], [outputs[2].tolist(), *(weights_of_tea @ all_values).tolist()])
+    ]
+
+
+@slide(
+    "Six are read, two come: which keys may they hear?",
+    minutes=1.5,
+    say="""
+    Only sizes change: batch 1, 4 heads, 8 tokens, 6 features. The second one is easy. For the first: which
+    one may it not hear?
+    """,
+    hall="Six are read, two come at once: how many keys for each? Two numbers. [7 and 8]",
+)
+def two_come(allowed):
+    return [
+        Matrices(
+            [
+                Matrix(r, name="they may hear", thing="weights", left=["6", "7"], top=range(8)),
+                "not",
+                Matrix(w, name="is_causal=True", thing="wrong", top=range(8)),
+            ]
+        )
+        for r, w in (
+            (unknown(2, 8), unknown(2, 8)),
+            (allowed, unknown(2, 8)),
+            (allowed, torch.ones(2, 8, dtype=torch.bool).tril()),
+        )
+    ]
+
+
+@slide(
+    "Six are read. By which start is the next one turned?",
+    minutes=1,
+    say="Notebook 8 said what start is for. The cell tries them all and says which fits.",
+    hall="Six are kept: where does the next one stand? [At 6, counted from 0]",
+)
+def where_it_starts(memory, whole):
+    off = [round((memory.scores_from(start) - whole).abs().max().item(), 2) for start in range(9)]
+    return [
+        Bars(list(range(9)), values, unit="", colour="wrong", words=False, caption="start: scores off by up to")
+        for values in (unknown(9), off)
+    ]
+
+
+@slide(
+    "Four heads ask. How many must be stored?",
+    minutes=1.5,
+    say="""
+    Four people at two telephones. The telephones are what costs. Follow the lines of the picture with a
+    finger. One line, and the next slide's fault is to write repeat. Point at the last line: PyTorch's own.
+    """,
+)
+def shared_keys(share_heads):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    share_heads(torch.eye(kv)[:, None], 4 // kv)[:, 0].bool() if i < k else unknown(4, kv),
+                    name=name,
+                    thing="key",
+                    **{"left": [f"head {h}" for h in range(4)]} if kv == 4 else {},
+                )
+                for i, (name, kv) in enumerate((("MHA", 4), ("GQA", 2), ("MQA", 1)))
+            ]
+        )
+        for k in (1, 2, 3)
+    ]
+
+
+@slide(
+    "One call: which step comes where?",
+    minutes=2,
+    say="""
+    A photograph, not a diary: whoever goes on makes a new one. Many libraries keep it inside the module;
+    then two texts get in each other's way. Line by line, each has had its section: position, cat, mask,
+    share, let go. Ask which line was which section.
+    """,
+)
+def one_call():
+    return [
+        Flow(
+            {
+                "new tokens": [0, 0],
+                "old cache": [0, 2],
+                "turn": [1, 0],
+                "append": [1.5, 1],
+                "mask, attend": [2, 0],
+                "output": [3, 0],
+                "let go": [2, 2],
+                "new cache": [3, 2],
+            },
+            things={
+                "new tokens": "input",
+                "old cache": "key",
+                "new cache": "key",
+                "mask, attend": "weights",
+                "turn": "quiet",
+                "append": "quiet",
+                "let go": "quiet",
+            },
+            arrows=[
+                ["new tokens", "turn"],
+                ["turn", "append"],
+                ["old cache", "append"],
+                ["append", "mask, attend"],
+                ["mask, attend", "output"],
+                ["append", "let go"],
+                ["let go", "new cache"],
+            ][:k],
+            empty=["turn", "append", "mask, attend", "output", "let go", "new cache"][[0, 1, 1, 2, 2, 3, 4, 4][k] :]
+            if k < 7
+            else [],
+        )
+        for k in (0, 1, 3, 5, 7)
+    ]
+
+
+@slide(
+    "One cache: can two texts go on from it?",
+    minutes=1,
+    say="""
+    A photograph, not a diary: two sentences go on from one. Ask what would come out if the library had kept
+    it inside the module.
+    """,
+    hall="Who dictates it? [cached_attention(*heads(X[:1]), i_like)]",
+)
+def your_way(keys, other_way, with_tea):
+    return [
+        Matrices(
+            [
+                Matrix(keys, name="kept", thing="key", left=["I", "like"]),
+                "→",
+                Matrix(
+                    [with_tea[0, 0, 0].tolist(), r], name="goes on", thing="output", left=["I like tea", "I like I"]
+                ),
+            ]
+        )
+        for r in (unknown(3), other_way[0, 0, 0].tolist())
+    ]
+
+
+@slide(
+    "A text too long to keep. Who is still heard?",
+    minutes=0.5,
+    say="Look out of the window of a train: always the same width, and it moves with you.",
+)
+def window(causal_mask):
+    return [
+        Matrices(
+            [
+                Matrix(causal_mask(8), name="causal", thing="weights"),
+                "→",
+                Matrix(rows, name="a window of three", thing="weights"),
+            ]
+        )
+        for rows in (unknown(8, 8), attn_lib.window_mask(8, 8, 3))
+    ]
+
+
+@slide(
+    "Two new tokens, a window of three: which line?",
+    minutes=1,
+    say="""
+    Draw two rows of six on the blackboard and let somebody fill them. Read the two rows aloud: three open
+    each, and the right end is one's own.
+    """,
+    hall="Two rows, six keys, a window of three: which are open? [0 0 1 1 1 0 and 0 0 0 1 1 1: triu(2)]",
+)
+def two_in_a_window(window_of_three):
+    return [
+        Matrices([Matrix(rows, thing="weights", left=["4", "5"], top=range(6))])
+        for rows in (unknown(2, 6), window_of_three)
+    ]
+
+
+@slide(
+    "A window of three: how many must be kept?",
+    minutes=1,
+    say="""
+    Count on fingers. The usual answer is three, which stores one for nothing; one less than right is a fault
+    of the next hour.
+    """,
+    hall="""
+    A window of three: how many are kept for the next token? Hands for 4, 3, 2. [2: it brings its own key]
+    """,
+    choices="kept-for-window",
+)
+def kept_for_a_window(window_mask):
+    return [
+        Matrices([Matrix([h, k], thing="weights", left=["heard by 7", "kept"], top=range(8))])
+        for row in window_mask(1, 8, 3).tolist()
+        for h, k in ((unknown(8), unknown(8)), (row, [*row[:7], "new"]))
+    ]
+
+
+@slide(
+    "Llama 2 7B: how many KiB does one token cost?",
+    minutes=1.5,
+    say="""
+    Five factors, one of them always forgotten: the 2. On paper, in a row: 2 times 32 times 32 times 128
+    times 2. Half a megabyte for a syllable.
+    """,
+    hall="2 · 32 · 32 · 128 · 2 bytes: how many KiB? [512]",
+)
+def one_token(kib):
+    return [
+        Matrices(
+            [
+                Matrix([2, 32, 32, 128, 2], thing="input", top=["key, value", "layers", "heads", "head_dim", "bytes"]),
+                "→",
+                Matrix([v], thing="key", top=["KiB"]),
+            ]
+        )
+        for v in (None, kib)
+    ]
+
+
+@slide(
+    "131,072 tokens: how many GiB does each model keep?",
+    minutes=1,
+    say="""
+    Read the last column. Llama 2 to Llama 3: a quarter, from one decision. Nobody has to learn these
+    numbers.
+    """,
+    hall="Which of the five factors differs most between these models? [The stored heads: 32, 8, 1]",
+)
+def five_models(cache_bytes, memory):
+    all_of = [cache_bytes(*sizes, tokens=131072) / 2**30 for sizes in memory.MODELS.values()]
+    return [
+        Bars(list(memory.MODELS), values, lying=True, words=False, unit=" GiB", colour="key")
+        for values in ([None, all_of[1], None, None, None], all_of)
+    ]
+
+
+@slide(
+    "Eight scores without a key: which line?",
+    minutes=1.5,
+    say="""
+    Keep the recipe, not the meal: and the trick is that nobody even cooks. q (c W)ᵀ = q Wᵀ cᵀ. Write the
+    shapes below: (1, 16), (16, 4), (4, 8).
+    """,
+    hall="Who dictates the line? [(asks @ W_uk.T) @ latent.T]",
+)
+def latent(asks, latent, W_uk):
+    return [
+        Flow(
+            {"query": [0, 0], "latent": [0, 1], "key": [1, 1], "short": [1, 0], "scores": [2, 0.5]},
+            labels={
+                "query": f"query: {asks.size(1)}",
+                "latent": f"latent: {latent.size(1)}",
+                "key": f"keys: {W_uk.size(1)}",
+                "short": f"query: {W_uk.size(0)}" if k else "?",
+                "scores": "8 scores",
+            },
+            things={"latent": "key", "short": "query"},
+            arrows=arrows,
+            empty=[["short"], ["key"]][k],
+        )
+        for k, arrows in enumerate(
+            ([["latent", "key"], ["key", "scores"]], [["query", "short"], ["short", "scores"], ["latent", "scores"]])
+        )
+    ]
+
+
+@slide(
+    "RoPE: may we turn the latent in place of the key?",
+    minutes=0.5,
+    say="""
+    Turning the latent in place of the key is another thing: show the number. That is why RoPE gets features
+    of its own.
+    """,
+)
+def turned_latent(turned_latent, with_rope):
+    return [
+        Matrices(
+            [Matrix([with_rope[0].tolist(), r], name="scores", thing="scores", left=["keys turned", "latent turned"])]
+        )
+        for r in (unknown(8), turned_latent[0].tolist())
+    ]
+
+
+@slide(
+    "1000 are read, then 100 written: how much is it?",
+    minutes=1.5,
+    say="""
+    A tenth of the tokens, so a tenth of the work? Let somebody say whom a late token hears. Without a cache
+    it would be 8,796 million, a hundred times the prompt.
+    """,
+    hall="80 million to read 1000 tokens, and how many to write 100 more? Hands for 8, 15, 800. [15]",
+    choices="writing",
+)
+def reading_and_writing(products):
+    return [
+        Bars(
+            ["reading 1000", "writing 100"],
+            [round(products(1, 1000)), v],
+            lying=True,
+            words=False,
+            unit=" million",
+            colour=["quiet", "weights"],
+        )
+        for v in (None, round(products(1001, 1100)))
+    ]
+
+
+@slide(
+    "Twice as many tokens: how much longer does it take?",
+    minutes=0.5,
+    say="""
+    Two words of the loop differ: only the last token goes in, and the cache is handed on. Read no number
+    aloud before you have seen it. At 16 tokens the two may change places: small products cost what calling
+    them costs.
+    """,
+)
+def twice_the_tokens():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "Which fault hides while they come one by one?",
+    minutes=3.5,
+    say="""
+    Read the task: five faults, each with its hour. With no fault move everything: the difference stays 0.
+    Then the faults one by one, with chunks of 1. The one that stays at 0, no mask once there is a cache,
+    shows with chunks of two: the first of two hears the second. Choose *Weights of* that token: it gives
+    something to the one after it.
+    """,
+    hall="""
+    Which fault is silent as long as tokens come one by one? Hands for each. [No mask once there is a cache:
+    a single new token may hear everybody]
+    """,
+)
+def hidden_fault():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "Five faults of a cache. What does each exchange?",
+    minutes=1.5,
+    say="""
+    Name them in a sentence each: corner, no mask, start, repeat, one too few. The code is for later, and the
+    five tests too: they differ in how the text is cut, in the heads, and in whether there is a window.
+    """,
+)
+def five_faults(causal_mask, memory, share_heads, window_mask):
+    return Tiles(
+        [
+            [
+                causal_mask(2, 4).tolist(),
+                window_mask(2, 4, 99).tolist(),
+                "6",
+                " ".join(str(h) for h in share_heads(torch.arange(2)[:, None, None], 2).flatten().tolist()),
+                f"{3 - 1}",
+            ],
+            [
+                [row, "wrong"] if isinstance(row, str) else row
+                for row in (
+                    memory.top_left(2, 4, 99).tolist(),
+                    memory.none_with_a_cache(2, 4, 99).tolist(),
+                    "0",
+                    " ".join(str(h) for h in torch.arange(2)[:, None, None].repeat(2, 1, 1).flatten().tolist()),
+                    f"{3 - 2}",
+                )
+            ],
+        ],
+        columns=["corner", "mask", "start", "heads", "window"],
+        rows=["right", "fault"],
+    ).opened(5, 10)
+
+
+@slide(
+    "One by one: how many of the five are noticed?",
+    minutes=1,
+    say="Go through the five with the hall. Two remain.",
+    hall="""
+    One by one, own heads, no window: how many of the five are noticed? Bids. [2: the corner and the start]
+    """,
+)
+def one_by_one(one_by_one):
+    return [
+        Matrices(
+            [Matrix([r], thing="weights", left=["one by one"], top=["corner", "mask", "start", "heads", "window"])]
+        )
+        for r in (unknown(5), one_by_one)
+    ]
+
+
+@slide(
+    "Which tests let nobody get away?",
+    minutes=1,
+    say="""
+    Read it by columns: each fault has one row without which it gets away, but the corner and the start. Then
+    ask whether the rows together catch all. They do.
+    """,
+    hall="Which tests are needed, so that nobody gets away? [prompt and two, shared heads, a window]",
+)
+def which_tests(memory):
+    all_of = [
+        [memory.notices(test, code) for code in (*memory.faults().values(), memory.with_part())]
+        for test in memory.tests().values()
+    ]
+    return [
+        Matrices(
+            [
+                Matrix(
+                    [row if i == 1 or k else unknown(6) for i, row in enumerate(all_of)],
+                    thing="weights",
+                    left=list(memory.tests()),
+                    top=[*["corner", "mask", "start", "heads", "window"], "right"],
+                    mark=[2, 3, 4] if k == 2 else [],
+                )
+            ]
+        )
+        for k in range(3)
+    ]
+
+
+@slide(
+    "Eight tokens, cut into 5, 1 and 2: the same?",
+    minutes=0.5,
+    say="""
+    Ten ways to cut eight tokens, with and without a window: always the same. The honest sentence: a test
+    that asks for equality to the bit fails on somebody's machine.
+    """,
+)
+def three_cuts(memory):
+    return [
+        Matrices(
+            [
+                Matrix(
+                    memory.read([8])[0][0, 0, 3:, :3],
+                    name="at once",
+                    thing="output",
+                    left=[f"token {i}" for i in range(3, 8)],
+                ),
+                "=",
+                Matrix(rows, name="5, 1 and 2", thing="output"),
+            ]
+        )
+        for rows in (unknown(5, 3), memory.read([5, 1, 2])[0][0, 0, 3:, :3])
+    ]
+
+
+@slide(
+    "What does a memory need to be right?",
+    minutes=0.5,
+    say="Ask for the five factors of the memory, and for the three tests.",
+)
+def summary():
+    return Tiles(
+        [["mask at the\nlower right", "positions\ngo on"], ["heads repeated\nin place", "three tests,\nnot one"]]
+    ).opened(*range(5))
+
+
+@slide(
+    "Five exercises, now yours",
+    minutes=0,
+    say="""
+    At home. 10.1 is the one to grade: top-left masks and positions that start again are what most get wrong.
+    10.2 is one line; who writes repeat is told so. 10.3: one too many is the commonest slip in public code.
+    10.4, in five minutes: the factor 2 and the heads are what is forgotten. 10.5 is new: a draft that the
+    large model reads in one call; counting all places that agree is the commonest slip to expect. Then send
+    them back to the clinic: the ward of memory is theirs now.
+    """,
+)
+def exercises():
+    return Tiles(
+        [["memory", "sharing", "window", "bytes", "a draft"]], columns=["10.1", "10.2", "10.3", "10.4", "10.5"]
+    )

@@ -1,0 +1,1 @@
+"""What deck, site and the classroom's pages share: a notebook's outputs, boards without a kernel, markdown, faces."""

@@ -1,0 +1,151 @@
+"""What a deck shows in another way than a notebook: drawings as vectors, boards that need no widget, questions.
+
+Cells run in two places, here as the deck is built and in the kernel behind a live one, and show the same in both.
+Why they run here although outputs are saved: a saved plot has a page's pixels and a page's size, a saved board is a
+widget that needs a kernel, and a question's answer has to be known to the page before it is asked.
+Why in this process and not by nbclient: what is wanted are the values, a figure to draw again or a board to ask.
+"""
+
+import ast
+import base64
+import contextlib
+import html
+import io
+import os
+import tempfile
+from dataclasses import dataclass
+from unittest import mock
+
+import torch
+
+from workbench import progress
+from workbench.board.live import LiveBoard
+from workbench.display.drawings import Drawing, Matrices, Matrix, draw
+from workbench.display.plots import Figure, place_legend
+from workbench.places import COPY_VARIABLE
+from workbench.predict import Blank, Prediction
+
+from . import boards_in_pages
+
+# Runs first in the kernel of a live deck, without a trace: `guess` has to be given there, as in a learner's copy.
+PREAMBLE = "from authors.pages import outputs as _deck; _deck.prepare()"
+LARGER = 0.735  # of a figure's size; its letters, which stay as they are, then take up more of it
+
+
+@dataclass
+class Shown:
+    """What a cell shows on a slide: HTML in place of its output, and the question if it asks one."""
+
+    html: str = ""
+    question: dict | None = None
+    tries: tuple = ()  # phrases that set the board which is shown
+    figure: Figure | None = None
+
+
+def shown(value):
+    """How a deck shows a value, or None if it shows it as a notebook does."""
+    if isinstance(value, LiveBoard):
+        return Shown(boards_in_pages.embed(value), tries=value.tries)
+    if isinstance(value, Figure):
+        return Shown(drawing(value), figure=value)
+    if isinstance(value, Drawing):
+        return Shown(value.svg())
+    if isinstance(value, torch.Tensor) and value.ndim in (1, 2) and value.numel() and max(value.shape) <= 10:
+        rows = value.detach() if value.ndim == 2 else value.detach()[None]
+        return Shown(draw(Matrices([Matrix(rows)]), height=min(400, 20 + 80 * len(rows))).svg())
+    if isinstance(value, Prediction) and not isinstance(value, Blank):
+        question = value.for_a_page()
+        return Shown(question.pop("answer"), question)
+    return None
+
+
+def drawing(figure):
+    """A figure as a vector picture with its description; its letters larger than on a page, for the last row."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(LARGER * width, LARGER * height)
+    picture = figure.svg()
+    if hidden := [axes for axes in figure.axes if hides_a_line(axes.get_legend())]:
+        for axes in hidden:
+            place_legend(axes, below=True)
+        picture = figure.svg()
+        for axes in hidden:
+            place_legend(axes)
+    figure.set_size_inches(width, height)
+    shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
+    return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri(picture)}">'
+
+
+def uri(svg):
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def hides_a_line(legend):
+    """Whether a legend, which finds less room in a smaller plot, stands where a line is."""
+    if legend is None:
+        return False
+    box = legend.get_window_extent()
+    lines = [line.get_path().transformed(line.get_transform()) for line in legend.axes.lines]
+    return any(line.intersects_bbox(box, filled=False) for line in lines)
+
+
+def prepare():
+    """In the kernel of a live deck: boards and figures come as HTML that the slide can show."""
+    from IPython import get_ipython
+
+    bind(True)
+    formatter = get_ipython().display_formatter.mimebundle_formatter
+    for kind in (LiveBoard, Figure):
+        formatter.for_type(kind, lambda value, **options: ({"text/html": shown(value).html}, {}))
+
+
+def bind(on):
+    """Whether guesses and blanks have to be given, as in a learner's copy: not while cells run to catch up."""
+    os.environ.pop(COPY_VARIABLE, None)
+    if on:
+        os.environ[COPY_VARIABLE] = "1"
+
+
+def run_here(notebook, names=None, after=lambda cell, names: None):
+    """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
+
+    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run.
+    """
+    names, found = {} if names is None else names, {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                with contextlib.suppress(Exception):  # a cell that is there to fail keeps the output it was saved with
+                    found[cell.id] = shown(last_value(cell.source, names))
+            after(cell, names)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+@contextlib.contextmanager
+def torch_kept():
+    """What a notebook sets for itself holds for no other: how torch prints, its threads, random numbers and dtype."""
+    dtype, threads, printed = (
+        torch.get_default_dtype(),
+        torch.get_num_threads(),
+        vars(torch._tensor_str.PRINT_OPTS).copy(),
+    )
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        vars(torch._tensor_str.PRINT_OPTS).update(printed)
+
+
+def progress_kept_in(folder):
+    """Nobody's own progress is read or changed."""
+    return mock.patch.dict(os.environ, {progress.PROGRESS_VARIABLE: folder})
+
+
+def last_value(source, names):
+    """Run a cell in these names; returns the value of its last line, or None if that is no expression."""
+    body = ast.parse(source).body
+    last = ast.Expression(body.pop().value) if body and isinstance(body[-1], ast.Expr) else None
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)
+        return eval(compile(last, "cell", "eval"), names) if last else None

@@ -1,0 +1,152 @@
+"""An item of an exam: a situation, a question and options, each wrong one a misconception that has a name."""
+
+import contextlib
+import itertools
+import math
+from dataclasses import dataclass
+
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.sections import section_in_words
+from workbench.questions import question
+
+FEWEST = 4  # options: the right one and three that are wrong
+APART = 0.1  # numbers closer than this could be confused by who rounds on the way
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named rows of numbers or signs, as a matrix is written."""
+
+    name: str
+    rows: tuple  # of tuples of texts
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of Python; numbered where the question names them."""
+
+    lines: tuple
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """What may be chosen: a text, or a Table; why says what is told of it, mistake is the misconception's id."""
+
+    shown: object
+    why: str
+    mistake: str = ""  # "" for the right one
+    value: object = None  # by which two options are told apart; the text unless given
+
+    @property
+    def is_right(self):
+        return not self.mistake
+
+
+@dataclass(frozen=True)
+class Item:
+    """parts are sentences, tables and code, as they stand on the sheet; the options' order is the sheet's too."""
+
+    id: str  # kind-mark-number; with the seed it is drawn again
+    kind: str
+    lesson: int
+    parts: tuple
+    asks: str
+    options: tuple
+
+    @property
+    def key(self):
+        """The place of the right option."""
+        return next(i for i, option in enumerate(self.options) if option.is_right)
+
+    def letter(self, place):
+        return "abcdefgh"[place]
+
+
+def item(id, lesson, parts, asks, right, wrong, rng, most=5):
+    """An `Item` whose options stand in a drawn order, or None where too few of the wrong ones are left.
+
+    A wrong option that cannot be told from the right one, or from one before it, is left out. Raises: ValueError if the
+    right one is nearly one of the known mistakes, for which a misconception would get points.
+    """
+    options = [right]
+    for option in wrong:
+        if is_same(option, right):
+            raise Coincidence(f"{id}: {option.mistake} leads to the right answer")
+        if len(options) <= most and not any(is_same(option, other) for other in options):
+            options.append(option)
+    if len(options) < FEWEST:
+        return None
+    rng.shuffle(options)
+    return Item(id, id.partition("-")[0], lesson, tuple(parts), asks, tuple(options))
+
+
+class Coincidence(ValueError):
+    """These numbers reward a mistake: others have to be drawn."""
+
+
+def is_same(one, other):
+    """Whether two options say the same, or numbers that rounding could confuse."""
+    a, b = (option.shown if option.value is None else option.value for option in (one, other))
+    if isinstance(a, float) and isinstance(b, float):
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        return could_be_confused(a, b)
+    return a == b
+
+
+def could_be_confused(a, b):
+    """Whether two numbers are one to whoever rounds on the way."""
+    return abs(a - b) < max(APART, 0.02 * max(abs(a), abs(b)))
+
+
+def number(value):
+    """A number as it stands on a sheet: at most two decimals, with the sign of mathematics."""
+    text = f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
+    return text.replace("-", "−").replace(",", "\u202f")
+
+
+def misconception(exercise, name):
+    """(what is told of an exercise's mistake, its id), as `check` tells it. Raises: KeyError for none of that name."""
+    found = EXERCISES[exercise].misconceptions[name]
+    sentence = found.name[0].upper() + found.name[1:]
+    return f"{sentence}. Read again: {section_in_words(found.reread)}.", f"{exercise} {name}"
+
+
+def with_mistake(exercise, name, *arguments):
+    """(what an answer with this misconception returns, what `misconception` does). Raises: KeyError for none."""
+    return EXERCISES[exercise].misconceptions[name].forms[0](*arguments), misconception(exercise, name)
+
+
+def mistaken(exercise, *arguments):
+    """(result, what `misconception` returns) for each way to have one of an exercise's misconceptions that can run."""
+    for name, known in EXERCISES[exercise].misconceptions.items():
+        for form in known.forms:
+            with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError):  # it raises, as some mistakes do
+                yield form(*arguments), misconception(exercise, name)
+
+
+def slip(record, name):
+    """(what is told of a slip, its id), as `predict` tells it. Raises: KeyError for none of that name."""
+    return question(record).slips[name].says, f"{record} {name}"
+
+
+def named(name, says):
+    """(what is told, the id) of a mistake that no lesson asks for yet."""
+    return says, f"exam {name}"
+
+
+def reworded(told, says):
+    """A known mistake, told in words that suit this question."""
+    return says, told[1]
+
+
+def wrong(shown, told, value=None):
+    """An `Option` that a misconception leads to; told is what `misconception` or `slip` returned."""
+    why, mistake = told
+    return Option(shown, why, mistake, value)
+
+
+def pairs_apart(found):
+    """Whether all options of an item differ, each from each."""
+    return not any(is_same(a, b) for a, b in itertools.combinations(found.options, 2))

@@ -1,0 +1,3 @@
+import { showOwnTimes } from "../../../workbench/display/moments.js";
+
+showOwnTimes(document.body);

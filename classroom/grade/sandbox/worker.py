@@ -1,0 +1,492 @@
+"""The student's side: a process that holds one student's functions and answers calls of them. It judges nothing.
+
+The judge trusts nothing from this process except return values. So whatever a student's code does here, to attn_lib,
+to this module, to the files it can reach, it only changes what its own function returns.
+
+`python -m classroom.grade.sandbox.worker` waits with torch imported and forks a process for each answer; whatever one
+leaves behind is ended with it. Where there is no fork, it serves one answer itself.
+"""
+
+import ast
+import asyncio
+import builtins
+import contextlib
+import ctypes
+import gc
+import inspect
+import io
+import json
+import linecache
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import threading
+
+import psutil
+import torch
+from torch import nn
+
+import attn_lib
+import workbench
+from attn_lib import MultiHeadAttention
+from classroom.grade.sandbox import traces
+from classroom.grade.sandbox.gradients import connected, gradients, tensors_in
+from classroom.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
+from workbench import exercises
+from workbench.exercises.api import is_unattempted
+from workbench.exercises.clinic import anonymous, bug, fault_names
+from workbench.exercises.clinic.bug import Bug
+from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.engine import watch
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
+
+PRINTED = 1000  # characters of what a function prints that are handed on
+COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
+ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
+OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names, watch))  # the lesson's cells and we call it
+
+
+# ------------------------------------------------------------------------------------------------------- one answer
+
+
+class Session:
+    """One submission's answer to one exercise, and the calls of it."""
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.names = {"__name__": "__main__", "__builtins__": builtins}
+        self.names |= {"display": silent, "get_ipython": lambda: Jupyter(self.names)}
+        self.parts, self.made, self.calls, self.dtype = [], [], {}, torch.float32
+        self.watch = LibraryWatch()
+
+    def serve(self):
+        """Answer the judge's requests until it hangs up."""
+        handlers = {"load": self.load, "new": self.new, "train": self.train, "call": self.call, "back": self.back}
+        handlers["trace"] = self.trace
+        while True:
+            message, storages = self.channel.receive()
+            writer = Writer()
+            answer = handlers[message["do"]](message, Reader(storages, module_from), writer)
+            self.channel.send(answer, writer.storages)
+
+    def load(self, message, reader, writer):
+        """Run lines of the course and the student's cells, in order; returns a description of each part of the answer.
+
+        `calls` has [place among the steps, line] of what called the library's own answers meanwhile.
+        """
+        self.watch.look_for(message["own"], message["without"])
+        self.dtype = getattr(EXERCISES.get(message["exercise"]), "dtype", torch.float32)
+        failed, watch = None, contextlib.nullcontext()
+        with printed_to(io.StringIO()):
+            for number, (file, source, is_own) in enumerate(message["steps"]):
+                self.watch.step = number, file, is_own
+                watch = self.watch if is_own else watch  # from then on a line of the lesson may call the student's
+                try:
+                    with watch:
+                        self._run(file, source)
+                except BaseException as error:
+                    failed = failed or (what_was_raised(error) if is_own else None)
+            self.watch.step = None
+            with self.watch:
+                for part in message["answer"]:
+                    try:
+                        self.parts.append(eval(compile(part, "<check>", "eval"), self.names))
+                    except BaseException as error:
+                        failed = failed or what_was_raised(error)
+                        self.parts.append(...)
+        described = [self._described(part, EXERCISES.get(message["exercise"]), writer) for part in self.parts]
+        return {
+            "parts": described,
+            "failed": failed,
+            "library": self.watch.library,
+            "calls": [list(place) for place in sorted(self.watch.calls)[:1000]],
+            "called": self.watch.called,
+        }
+
+    def _run(self, file, source):
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+        code = compile(source, file, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(eval(code, self.names))
+        else:
+            exec(code, self.names)
+
+    def _described(self, part, exercise, writer):
+        if is_unattempted(part):
+            return ["stub"]
+        if isinstance(exercise, Bug) and callable(part) and same_code(part, exercise.buggy):
+            return ["stub"]  # the patient as it came in
+        if isinstance(part, type):
+            return ["class"]
+        if callable(part) and not isinstance(part, torch.Tensor):
+            return ["function"]
+        return ["value", writer.value(as_numbers(part))]
+
+    def new(self, message, reader, writer):
+        """Make an object of a class that was handed in."""
+        return self._guarded(lambda: self.made.append(self.parts[message["part"]]()), writer)
+
+    def train(self, message, reader, writer):
+        """Put a module into training, or into eval."""
+        return self._guarded(lambda: self.made[message["object"]].train(message["training"]) and None, writer)
+
+    def call(self, message, reader, writer):
+        """Call a function: its result, what it has changed, printed and used, and whether gradients flow."""
+        made = message["object"]
+        function = self.parts[message["part"]] if made is None else self.made[made]
+        args = [self._argument(arg, reader) for arg in message["args"]]
+        leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
+        before = state_of(args)
+
+        def work():
+            result = function(*args)
+            if message["keep"] is not None:
+                self.calls[message["keep"]] = tensors_in(result), leaves
+            return result
+
+        answer = self._guarded(work, writer, message["seed"])
+        if state_of(args) != before:
+            answer["after"] = [None if isinstance(arg, Attention | nn.Module) and not settings_of(arg)
+                               else writer.value(arg) for arg in args]  # fmt: skip
+        return answer
+
+    def _argument(self, arg, reader):
+        match arg:
+            case ["attention", "module"]:
+                return AttentionModule(self.channel)
+            case ["attention", "function"]:
+                return Attention(self.channel)
+        return reader.value(arg)
+
+    def back(self, message, reader, writer):
+        """The gradients of a call's results, weighted as the judge says."""
+        made, leaves = self.calls.pop(message["call"])
+        weights = [reader.tensor(weight) for weight in message["weights"]]
+        answer = self._guarded(lambda: gradients(made, leaves, weights), writer)
+        return {**answer, "used": []}  # what we have used ourselves
+
+    def trace(self, message, reader, writer):
+        """One more call of a function, and every operation in it."""
+        function, args = self.parts[message["part"]], [reader.value(arg) for arg in message["args"]]
+        return self._guarded(lambda: traces.as_data(traces.recorded(function, args)), writer)
+
+    def _guarded(self, work, writer, seed=0):
+        out = io.StringIO()
+        torch.default_generator.manual_seed(seed)
+        torch.set_default_dtype(self.dtype)
+        self.watch.seen.clear()
+        try:
+            with printed_to(out), self.watch, torch.enable_grad():
+                result = work()
+            answer = {"result": writer.value(result)}
+        except BaseException as error:
+            answer = {"raised": what_was_raised(error), "failure": self.watch.failure(error).as_data()}
+        answer |= {"printed": out.getvalue()[:PRINTED], "used": sorted(self.watch.seen)[:1000]}
+        return {**answer, "library": self.watch.library}
+
+
+def as_numbers(part):
+    """What may be given for numbers: arrays, tensors and lists of them, as lists."""
+    if hasattr(part, "tolist"):
+        return part.detach().tolist() if isinstance(part, torch.Tensor) else part.tolist()
+    return type(part)(map(as_numbers, part)) if type(part) in (list, tuple) else part
+
+
+def state_of(args):
+    """What can be changed about arguments, to be compared."""
+    writer = Writer()
+    return [writer.value(arg) for arg in args], writer.storages
+
+
+def module_from(kind, settings, tensors):
+    """A module as the judge has it; parameters that share memory there share it here."""
+    embed_dim, num_heads, options = settings
+    kinds = {"MultiHeadAttention": MultiHeadAttention, "MultiheadAttention": nn.MultiheadAttention}
+    module = kinds[kind](embed_dim, num_heads, **options)
+    for name, parameter in module.named_parameters():
+        parameter.data = tensors[name].detach()
+        parameter.requires_grad_(tensors[name].requires_grad)
+    return module
+
+
+def what_was_raised(error):
+    """[type, message], the message as short as a learner is shown."""
+    try:
+        text = str(error)
+    except BaseException:
+        text = "(its message cannot be read)"
+    return [type(error).__name__[:60], text[:2000].encode("utf-8", "replace").decode()]
+
+
+@contextlib.contextmanager
+def printed_to(out):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+class Jupyter:
+    """Stands for what `get_ipython()` returns in a notebook: it knows the names, and runs no magic."""
+
+    def __init__(self, names):
+        self.user_ns, self.push = names, names.update
+
+    def __getattr__(self, name):
+        return silent
+
+    def __str__(self):
+        return "<ipykernel.zmqshell.ZMQInteractiveShell>"
+
+
+class LibraryWatch(FailureWatch):
+    """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails.
+
+    While `step` is set, (number, file, whether it is the student's own), a call goes to `calls` with the line that it
+    came from, and its name to `called`: what a student compares the answer with is not yet the answer.
+    """
+
+    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
+
+    def __init__(self):
+        super().__init__()
+        self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}
+        self.step, self.calls, self.called = None, set(), None
+        self._operations = Operations(self.seen)
+
+    def look_for(self, own, counts):
+        self.own, self.counts = set(own), counts
+
+    def __enter__(self):
+        sys.setprofile(self._on_call)
+        threading.setprofile(self._on_call)
+        if self.counts:
+            self._operations.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        sys.setprofile(None)
+        threading.setprofile(None)
+        super().__exit__(*error)
+        if self.counts:
+            self._operations.__exit__(*error)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.add(str(getattr(func, "__name__", ""))[:60])
+        return super().__torch_function__(func, types, args, kwargs)
+
+    def _on_call(self, frame, event, arg):
+        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
+            self.seen.add(arg.__name__)
+        if event == "call" and self.library is None and self._is_own(frame.f_code):
+            if self.step is None:
+                self.library = frame.f_code.co_name
+            else:
+                self._note(frame)
+
+    def _note(self, frame):
+        number, file, is_own = self.step
+        name, line = frame.f_code.co_name, 0
+        while frame is not None:
+            is_own = is_own or frame.f_code.co_filename.startswith("<cell")  # the lesson's line has called a student's
+            if frame.f_code.co_filename == file and frame.f_code.co_name == "<module>":
+                line = frame.f_lineno
+            frame = frame.f_back
+        if is_own:
+            self.calls.add((number, line))
+            self.called = self.called or name
+
+    def _is_own(self, code):
+        if code not in self._known:
+            file = code.co_filename
+            answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<fix of")
+            taught = file.startswith((*COURSE, "<notebook"))
+            self._known[code] = answers or (taught and code.co_name in self.own)
+        return self._known[code]
+
+
+# --------------------------------------------------------------------------- what a student's test is tried on
+
+
+class Attention:
+    """Stands for the attention that a test is tried on, which stays with the judge; it can only be called."""
+
+    def __init__(self, channel):
+        self._ask = channel
+
+    def __call__(self, *args, **kwargs):
+        return ask_judge(self._ask, "call", args, kwargs)
+
+
+class AttentionModule(nn.Module):
+    """The same for a module: it can be put into training and into eval."""
+
+    def __init__(self, channel):
+        super().__init__()
+        object.__setattr__(self, "_ask", channel)
+
+    def forward(self, *args, **kwargs):
+        return ask_judge(self._ask, "call", args, kwargs)
+
+    def train(self, mode=True):
+        if hasattr(self, "_ask"):
+            ask_judge(self._ask, "train", (bool(mode),), {})
+        return super().train(mode)
+
+
+def ask_judge(channel, what, args, kwargs):
+    """Ask the judge to call the implementation; raises what it raised there."""
+    leaves = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, torch.Tensor) and arg.requires_grad]
+    leaves = leaves if torch.is_grad_enabled() else []
+    answer, reader = exchange(channel, {"ask": what, "grad": bool(leaves)}, args, kwargs)
+    result = reader.value(answer["result"])
+    return connected(result, leaves, lambda weights: ask_gradients(channel, answer["kept"], weights))
+
+
+def ask_gradients(channel, kept, weights):
+    answer, reader = exchange(channel, {"ask": "back", "kept": kept}, weights, {})
+    return [None if gradient is None else reader.value(gradient) for gradient in answer["result"][1]]
+
+
+def exchange(channel, message, args, kwargs):
+    writer = Writer()
+    named = [[str(name), writer.value(value)] for name, value in kwargs.items()]
+    channel.send({**message, "args": [writer.value(arg) for arg in args], "named": named}, writer.storages)
+    answer, storages = channel.receive()
+    if "raised" in answer:
+        kind = getattr(builtins, answer["raised"][0], None)
+        kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
+        raise kind(answer["raised"][1])
+    return answer, Reader(storages)
+
+
+# ------------------------------------------------------------------------------------------------- the process itself
+
+
+def silent(*_, **__):
+    """Takes the place of `check`, `hint` and their like here, and does nothing."""
+
+
+def limit(limits):
+    """Bound what this process and its children may take; what a system does not know is left out."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    if sys.platform == "linux":
+        with open("/proc/self/statm") as file:
+            mapped = int(file.read().split()[0]) * resource.getpagesize()  # torch's own libraries
+        limits = {**limits, "AS": limits["AS"] + mapped}
+    for name, most in limits.items():
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+
+
+def leave_root(user):
+    """Change from root to a user who owns nothing, if that user can read the course; returns whether it did."""
+    if user is None:
+        return False
+    pid = os.fork()
+    if pid == 0:  # try it
+        try:
+            _change_user(user)
+            os._exit(not all(os.access(file, os.R_OK) for file in imported_files()))
+        finally:  # whatever happens, this process ends here
+            os._exit(1)
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0:
+        _change_user(user)
+        return True
+    return False
+
+
+def imported_files():
+    """A file from each place that students' code is imported from."""
+    modules = (os, select, torch, sys.modules[__name__])  # select has no file where it is within Python itself
+    return [module.__file__ for module in modules if hasattr(module, "__file__")]
+
+
+def _change_user(user):
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def close_to_others():
+    """Let no process of the same user look into this one, and make it the parent of its orphans (Linux)."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        libc.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def serve(end, limits):
+    """One answer on one end of a connection; leaves when the judge does."""
+    limit(limits)
+    with contextlib.suppress(Closed, Malformed, KeyError, IndexError, ValueError, TypeError):
+        Session(Channel(end)).serve()
+    os._exit(0)
+
+
+def fork_on_request(control, limits):
+    """Fork a process for every connection that the judge hands over; end all of it when the judge says so."""
+    while True:
+        order, fds, _, _ = socket.recv_fds(control, 1, 1)
+        if not order:
+            return end_all()
+        if order == b"f" and os.fork() == 0:
+            control.close()
+            os.setsid()
+            serve(socket.socket(fileno=fds[0]), limits)
+        for fd in fds:
+            os.close(fd)
+        if order == b"e":
+            end_all()
+        control.send(order)
+
+
+def end_all():
+    """Kill all processes of the last submission, detached ones too, and empty its folder."""
+    while True:
+        for pid in [-1] if os.getpid() == 1 else offspring():  # 1: of a sandbox, in which there is nobody else
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            break
+    for entry in os.scandir("."):
+        with contextlib.suppress(OSError):
+            shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(entry.path)
+
+
+def offspring():
+    return [process.pid for process in psutil.Process().children(recursive=True)]
+
+
+def main(options):
+    """Options: the folder that students write into, limits, and a socket to the judge or a port with a password.
+
+    With the socket comes the user to become, or None.
+    """
+    for name in ("check", "hint", "solution", "progress"):
+        setattr(exercises, name, silent)
+    if "port" in options:  # a process of its own for one answer
+        end = socket.create_connection(("127.0.0.1", options["port"]))
+        end.sendall(options["password"].encode())
+        os.chdir(options["folder"])
+        serve(end, options["limits"])
+    control = socket.socket(fileno=options["control"])
+    has_own_user = leave_root(options["user"])
+    close_to_others()
+    os.chdir(options["folder"])
+    one = torch.ones(1, requires_grad=True)
+    torch.autograd.grad([one * one], [one], [one.detach()])  # the first one imports much, which every fork then has
+    gc.freeze()  # what is shared stays shared
+    control.send(b"o" if has_own_user else b"r")  # ready
+    fork_on_request(control, options["limits"])
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,467 @@
+"""The vote server: a process of its own that phones reach, and that knows of a lecture only what it is told to ask.
+
+It is started by link.py with `python -I`, without the environment, and takes orders as lines of JSON on stdin:
+
+    {"do": "open", "round": 3, "question": {…}, "again": false}     a vote begins; the one before is over
+    {"do": "close"}    {"do": "end", "record": "https://…"}    {"do": "code"}    {"do": "share"}
+
+On stdout it tells, ten times a second at most, how many phones there are and how many sent which text. It ends when
+stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer ever comes here. Nothing
+is written to disk; addresses are counted, as digests, for as long as a code holds, and never told.
+
+As a relay (classroom/hub/hall.py starts it so) it stands on a machine with a public name, and a deck that knows the
+secret gives the same orders over a websocket that it opens itself. Each deck has its own hall, with its own code.
+"""
+
+import gzip
+import hashlib
+import hmac
+import json
+import logging
+import os
+import re
+import secrets
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from tornado import httpserver, ioloop, netutil, web, websocket
+
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that is read as another: no 0, O, 1, I and L
+PLACES, PER_ADDRESS = 600, 8
+APART, VOTES = 0.25, 20  # seconds between a phone's votes, and how many it has for a question
+BODY, TEXT = 1024, 80  # bytes, characters
+NUMBER = re.compile(r"(?=.*(?:[\d∞½]|nan|inf))(?:[\d .,+\-−%/∞½e()\[\]]|nan|inf)+", re.IGNORECASE)
+TOLD_EVERY, HEARTBEAT, AWAY = 0.1, 15, 8  # seconds; who asks for the state and does not come again has gone
+PATIENCE = 300  # seconds for which a relay keeps the hall of a deck that it has lost
+PORTS = range(8000, 8020)
+HERE = Path(__file__).parent
+
+
+class Phone:
+    """A place in the hall: what it sent last, in which round, and whether somebody is there."""
+
+    def __init__(self):
+        self.round, self.text, self.sent, self.last = 0, "", 0, -APART
+        self.stream, self.seen = None, time.monotonic()
+
+    def is_here(self):
+        return self.stream is not None or time.monotonic() - self.seen < AWAY
+
+
+class Refused(Exception):
+    """What a phone asked for and does not get: a status and a sentence."""
+
+
+class Hall:
+    """One lecture's phones and the vote that goes on; tell takes what the deck is to know, a dict."""
+
+    def __init__(self, tell, *, shared=False):
+        self.tell, self.shared = tell, shared  # shared: many phones come from one address
+        self.round, self.phase, self.again, self.question, self.record = 0, "wait", False, None, None
+        self.refused, self.due = 0, None
+        self.new_code()
+
+    # ------------------------------------------------------------------------------------------------ orders
+
+    def obey(self, order):
+        {"open": self.open, "close": self.close, "end": self.end, "code": self.new_code, "share": self.share}[
+            order.pop("do")
+        ](**order)
+        self.changed()
+
+    def open(self, round, question, again=False):
+        self.round, self.question, self.again = round, question, again
+        self.now("open")
+
+    def close(self):
+        if self.phase == "open":
+            self.now("closed")
+
+    def end(self, record=None):
+        self.record = record
+        self.now("end")
+
+    def new_code(self):
+        """Everybody out: who has the new code, from the screen, comes in again."""
+        for phone in getattr(self, "phones", {}).values():
+            if phone.stream:
+                phone.stream.send({"phase": "gone"})
+                phone.stream.leave()
+        self.code, self.key = "".join(secrets.choice(LETTERS) for _ in range(4)), secrets.token_bytes(32)
+        self.phones, self.addresses, self.refused = {}, Counter(), 0
+
+    def share(self):
+        self.shared, self.refused = True, 0
+
+    def now(self, phase):
+        self.phase = phase
+        for phone in self.phones.values():
+            if phone.stream:
+                phone.stream.send(self.state())
+
+    # ------------------------------------------------------------------------------------------------ phones
+
+    def state(self):
+        """All that a phone has to know, each time: nothing is missed by who was away."""
+        return {
+            "phase": self.phase,
+            "round": self.round,
+            "again": self.again,
+            "question": self.question,
+            "record": self.record,
+        }
+
+    def join(self, address):
+        """A new phone's token."""
+        digest = hmac.digest(self.key, address.encode(), "sha256")
+        if len(self.phones) >= PLACES or (not self.shared and self.addresses[digest] >= PER_ADDRESS):
+            self.refused += 1
+            self.changed()
+            raise Refused(503, "There is no place left. Tell the lecturer.")
+        self.addresses[digest] += 1
+        name = secrets.token_urlsafe(9)
+        self.phones[name] = Phone()
+        self.changed()
+        return f"{name}.{self.signed(name)}"
+
+    def signed(self, name):
+        return hmac.new(self.key, name.encode(), hashlib.sha256).hexdigest()[:20]
+
+    def phone(self, token):
+        """Whose token it is, or None."""
+        name, _, signature = token.partition(".") if isinstance(token, str) and token.isascii() else ("", "", "")
+        return self.phones.get(name) if hmac.compare_digest(signature, self.signed(name)) else None
+
+    def vote(self, phone, round, text):
+        if type(round) is not int or round != self.round or self.phase != "open":
+            raise Refused(409, "The vote is closed.")
+        if not isinstance(text, str) or not 0 < len(text) <= TEXT:
+            raise Refused(400, "That is no answer.")
+        options = self.question.get("options")
+        if options and self.question["kind"] == "one":
+            if text not in options:
+                raise Refused(400, "That is none of the answers.")
+        elif self.question["kind"] == "each":
+            if not all(word in options for word in text.split("; ")):
+                raise Refused(400, "That is none of the answers.")
+        elif not all(NUMBER.fullmatch(part) for part in text.split("; ")) and text != "none":
+            raise Refused(400, "Numbers are asked for.")
+        sent = phone.sent if phone.round == round else 0
+        if sent >= VOTES or (sent and time.monotonic() - phone.last < APART):
+            raise Refused(429, "Too fast." if sent < VOTES else "That was changed often enough; the last one counts.")
+        phone.round, phone.text, phone.sent, phone.last = round, text, sent + 1, time.monotonic()
+        self.changed()
+
+    # ------------------------------------------------------------------------------------------------ told
+
+    def changed(self):
+        self.due = self.due or ioloop.IOLoop.current().call_later(TOLD_EVERY, self.tell_now)
+
+    def tell_now(self):
+        self.due = None
+        answers = Counter(phone.text for phone in self.phones.values() if phone.round == self.round and self.round)
+        here = sum(phone.is_here() or phone.round == self.round > 0 for phone in self.phones.values())
+        self.tell(
+            {
+                "code": self.code,
+                "phase": self.phase,
+                "round": self.round,
+                "phones": here,
+                "refused": self.refused,
+                "shared": self.shared,
+                "answered": answers.total(),
+                "votes": answers,
+            }
+        )
+
+
+# --------------------------------------------------------------------------------------------------- what is served
+
+
+class Halls(dict):
+    """Id → hall: one of them, or on a relay one for each deck."""
+
+    def of(self, token):
+        """The hall and the phone of a token; raises Refused."""
+        for hall in self.values():
+            if phone := hall.phone(token):
+                return hall, phone
+        raise Refused(403, "This phone is not in the hall.")
+
+    def called(self, code):
+        code = code.strip().upper() if isinstance(code, str) and len(code) < 20 else ""
+        for hall in self.values():
+            if code and hmac.compare_digest(code.encode(), hall.code.encode()):
+                return hall
+        raise Refused(404, "No hall has this code.")
+
+
+class Handler(web.RequestHandler):
+    """What all answers have in common."""
+
+    def initialize(self, halls):
+        self.halls = halls
+
+    def set_default_headers(self):
+        self.set_header("Server", "")
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Referrer-Policy", "no-referrer")
+
+    def write_error(self, status, exc_info=None, **_):
+        error = exc_info[1] if exc_info else None
+        if isinstance(error, Refused):
+            status, says = error.args
+            self.set_status(status)
+        else:
+            says = "That was not understood."
+        self.finish({"says": says})
+
+    def body(self):
+        """What was sent, a dict; raises Refused."""
+        try:
+            sent = json.loads(self.request.body)
+        except (ValueError, RecursionError):
+            sent = None
+        if not isinstance(sent, dict):
+            raise Refused(400, "That was not understood.")
+        return sent
+
+    def log_exception(self, *_):
+        pass
+
+
+class Page(Handler):
+    """The phone's page, which is one file."""
+
+    whole = None
+
+    def get(self):
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.set_header("Content-Security-Policy", SOURCES)
+        self.set_header("X-Frame-Options", "DENY")
+        packed = "gzip" in self.request.headers.get("Accept-Encoding", "")
+        if packed:
+            self.set_header("Content-Encoding", "gzip")
+        self.finish(self.whole if packed else gzip.decompress(self.whole))
+
+
+SOURCES = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def page():
+    """The page with its style and script in it, compressed."""
+    text = (HERE / "phone.html").read_text(encoding="utf-8")
+    for kind in ("css", "js"):
+        text = text.replace(f"/*{kind}*/", (HERE / f"phone.{kind}").read_text(encoding="utf-8"))
+    text = re.sub(r"^\s+|\s+//.*$|^//.*\n", "", text, flags=re.M)
+    return gzip.compress(text.encode(), 9, mtime=0)
+
+
+class Join(Handler):
+    def post(self):
+        hall = self.halls.called(self.body().get("code"))
+        self.finish({"token": hall.join(self.request.remote_ip), "state": hall.state()})
+
+
+class Vote(Handler):
+    def post(self):
+        sent = self.body()
+        hall, phone = self.halls.of(sent.get("token"))
+        hall.vote(phone, sent.get("round"), sent.get("text"))
+        self.finish({"round": phone.round, "text": phone.text})
+
+
+class State(Handler):
+    """Where events do not come through, a phone asks."""
+
+    def get(self):
+        hall, phone = self.halls.of(self.get_argument("token", ""))
+        phone.seen = time.monotonic()
+        hall.changed()
+        self.finish(hall.state())
+
+
+class Events(Handler):
+    """Server-sent events: the whole state, whenever it has changed."""
+
+    phone = None
+
+    async def get(self):
+        self.hall, self.phone = self.halls.of(self.get_argument("token", ""))
+        if self.phone.stream:
+            self.phone.stream.leave()  # a phone has one
+        self.phone.stream = self
+        self.set_header("Content-Type", "text/event-stream")
+        self.set_header("X-Accel-Buffering", "no")
+        self.send(self.hall.state())
+        self.hall.changed()
+        self.beat = ioloop.PeriodicCallback(lambda: self.send(), HEARTBEAT * 1000)
+        self.beat.start()
+        self.left = ioloop.asyncio.Event()
+        await self.left.wait()
+
+    def send(self, state=None):
+        self.write(f"data: {json.dumps(state, ensure_ascii=False)}\n\n" if state else ":\n\n")
+        self.flush().add_done_callback(lambda flushed: flushed.cancelled() or flushed.exception())
+
+    def leave(self):
+        """Ends it, whoever wanted that."""
+        if self.phone and self.phone.stream is self:
+            self.phone.stream, self.phone.seen = None, time.monotonic() - AWAY
+        self.beat.stop()
+        self.left.set()
+
+    def on_connection_close(self):
+        if self.phone and self.phone.stream is self:
+            self.leave()
+            self.hall.changed()
+
+
+class Desk(websocket.WebSocketHandler):
+    """On a relay: the line that a deck opens and gives its orders through."""
+
+    def initialize(self, halls, secret):
+        self.halls, self.secret, self.hall, self.id = halls, secret, None, None
+
+    def prepare(self):
+        given = self.request.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(given, f"Bearer {self.secret}".encode()):
+            self.set_status(403)
+            self.finish()
+
+    def check_origin(self, origin):
+        return False  # of a page: a deck's server sends none
+
+    def on_message(self, line):
+        try:
+            order = json.loads(line)
+            if self.hall is None:
+                self.begin(order["hall"])
+            else:
+                self.hall.obey(order)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self.close(1003)
+
+    def begin(self, id):
+        self.id = str(id)[:64]
+        self.hall = self.halls.setdefault(self.id, Hall(self.tell, shared=True))
+        self.hall.tell = self.tell
+        self.hall.changed()
+
+    def tell(self, told):
+        if self.ws_connection:
+            self.write_message(json.dumps(told, ensure_ascii=False)).add_done_callback(lambda sent: sent.exception())
+
+    def on_close(self):
+        if self.hall:
+            ioloop.IOLoop.current().call_later(PATIENCE, self.forget)
+
+    def forget(self):
+        if self.hall.tell == self.tell:  # nobody has taken it over
+            self.halls.pop(self.id, None)
+
+
+def application(halls, secret=None):
+    routes = [(r"/", Page), (r"/join", Join), (r"/vote", Vote), (r"/state", State), (r"/events", Events)]
+    routes = [(path, handler, {"halls": halls}) for path, handler in routes]
+    if secret:
+        routes.append((r"/desk", Desk, {"halls": halls, "secret": secret}))
+    return web.Application(
+        routes,
+        default_handler_class=Nothing,
+        log_function=lambda handler: None,
+        websocket_ping_interval=20,
+        websocket_max_message_size=100_000,
+    )
+
+
+class Nothing(web.RequestHandler):
+    def prepare(self):
+        self.set_status(404)
+        self.finish("")
+
+
+# ---------------------------------------------------------------------------------------------------------- the process
+
+
+def main(settings):
+    """settings: address, and ports to try or one; for a relay its secret, and the user whose rights are enough."""
+    logging.disable()
+    allow_many_phones()
+    Page.whole = page()
+    halls, secret = Halls(), settings.get("secret")
+    listening = listen(settings["address"], settings.get("ports", PORTS))
+    port = listening[0].getsockname()[1]
+    give_up_rights(settings.get("user"))
+    server = httpserver.HTTPServer(
+        application(halls, secret),
+        xheaders=bool(secret),
+        max_body_size=BODY,
+        max_buffer_size=16 * BODY,
+        max_header_size=8 * BODY,
+        idle_connection_timeout=60,
+        body_timeout=5,
+    )
+    server.add_sockets(listening)
+    loop = ioloop.IOLoop.current()
+    say({"port": port})
+    if not secret:
+        halls[""] = Hall(say)
+        halls[""].changed()
+    threading.Thread(target=hear, args=(loop, halls.get("")), daemon=True).start()
+    loop.start()
+
+
+def hear(loop, hall):
+    """Orders from stdin, in a thread, as Windows has no other way; the process ends with it."""
+    for line in sys.stdin.buffer:
+        if hall:
+            loop.add_callback(hall.obey, json.loads(line))
+    loop.add_callback(loop.stop)
+
+
+def say(told):
+    print(json.dumps(told), flush=True)
+
+
+def listen(address, ports):
+    """Sockets at the first of these ports that is free."""
+    for port in ports:
+        try:
+            return netutil.bind_sockets(port, address, backlog=1024)
+        except OSError:
+            if port == ports[-1]:
+                raise
+
+
+def allow_many_phones():
+    """A Mac allows 256 open files; there are as many phones."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 8192 if most == resource.RLIM_INFINITY else min(8192, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def give_up_rights(user):
+    """From now on with this user's alone."""
+    if user:
+        import pwd
+
+        entry = pwd.getpwnam(user)
+        os.setgroups([])
+        os.setgid(entry.pw_gid)
+        os.setuid(entry.pw_uid)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.stdin.buffer.readline()))

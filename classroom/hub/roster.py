@@ -1,0 +1,166 @@
+"""Who may log in: NativeAuthenticator's accounts, made from a class list.
+
+course.py hub add CLASS.csv             an account for each row of id, name, email; prints id,name,password once
+course.py hub add [--teacher] ID…       the same for some; whoever is added again gets a new password
+course.py hub remove ID…
+course.py hub list
+
+The id is what a student logs in with: an e-mail address, a name in any script, anything without spaces, commas and
+slashes. The running hub knows of a change at once. All is kept in COURSE_HUB_STATE, or .hub beside the course.
+"""
+
+import base64
+import csv
+import os
+import re
+import secrets
+import sys
+import unicodedata
+from pathlib import Path
+
+import bcrypt
+from jupyterhub import orm
+from nativeauthenticator.orm import UserInfo
+
+STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().parents[2] / ".hub")
+TEACHERS = "teachers"  # a group; values.yaml says what its role may
+GONE = "removed-"  # before the number in a user's cookie: the hub keeps the number, for when they come back
+FIELDS = ("id", "name", "email")
+ID = re.compile(r"[^\s,/%.-][^\s,/%]{0,79}")  # what NativeAuthenticator takes, and a folder's name
+COST = 8  # 80 random bits need no slow hash, and a class logs in at once; what students choose is hashed with 12
+
+
+def main(arguments):
+    command, *names = arguments
+    teacher = "--teacher" in names
+    names = [name for name in names if name != "--teacher"]
+    if command == "list":
+        return print(*(describe(person) for person in people()), sep="\n")
+    if not names:
+        sys.exit(__doc__)
+    if command == "remove":
+        return remove([plain(name) for name in names])
+    is_list = len(names) == 1 and names[0].lower().endswith(".csv")
+    try:
+        rows = read(names[0]) if is_list else [{"id": plain(name), "name": "", "email": ""} for name in names]
+        out = csv.writer(sys.stdout)
+        out.writerows((row["id"], row["name"], password) for row, password in add(rows, teacher))
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+
+
+def plain(text):
+    """As NativeAuthenticator compares it, and in the one form of accents that keyboards type."""
+    return unicodedata.normalize("NFC", text.strip()).lower()
+
+
+def read(path):
+    """The rows of a class list; commas or semicolons, heads in any case and order, e-mail with or without hyphen."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        heads = file.readline()
+        file.seek(0)
+        rows = list(csv.DictReader(file, delimiter=";" if heads.count(";") > heads.count(",") else ","))
+    rows = [{re.sub(r"\W", "", key or "").lower(): (value or "") for key, value in row.items() if key} for row in rows]
+    if not rows or "id" not in rows[0]:
+        raise ValueError(f"{path} has no rows under the heads id, name, email.")
+    return [
+        {"id": plain(row["id"]), "name": row.get("name", "").strip(), "email": row.get("email", "").strip()}
+        for row in rows
+    ]
+
+
+def add(rows, teacher=False):
+    """Make accounts, or give new passwords; returns pairs of row and password."""
+    for row in rows:
+        if not ID.fullmatch(row["id"]) or not row["id"].isprintable():
+            raise ValueError(
+                f"{row['id']!r} cannot be an id: it is empty or long, or has a space, comma or slash in it."
+            )
+    with session() as db:
+        passwords = [secret() for _ in rows]
+        for row, password in zip(rows, passwords, strict=True):
+            account = UserInfo.find(db, row["id"]) or UserInfo(username=row["id"], is_authorized=True)
+            account.password = bcrypt.hashpw(password.encode(), bcrypt.gensalt(COST))
+            db.add(account)
+            set_teacher(db, row["id"], teacher)
+        db.commit()
+    kept = {person["id"]: person for person in people()}
+    kept |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
+    write(kept.values())
+    return list(zip(rows, passwords, strict=True))
+
+
+def remove(names):
+    """No log-in and no session any more; homes and hand-ins stay."""
+    with session() as db:
+        for name in names:
+            account, user = UserInfo.find(db, name), orm.User.find(db, name)
+            if not account:
+                print(f"{name} is not in the roster.", file=sys.stderr)
+                continue
+            db.delete(account)
+            if user:
+                user.cookie_id = GONE + user.cookie_id.removeprefix(GONE)
+                for token in user.api_tokens:
+                    db.delete(token)
+        db.commit()
+    write(person for person in people() if person["id"] not in names)
+
+
+def set_teacher(db, name, teacher):
+    """Put a user into the group of teachers, or take them out of it; lets who was removed come back."""
+    group = orm.Group.find(db, TEACHERS) or orm.Group(name=TEACHERS)
+    user = orm.User.find(db, name)
+    if user:
+        user.cookie_id = user.cookie_id.removeprefix(GONE)
+        if bool(user.groups) != teacher:
+            print(f"{name}: the hub knows from its next start on who is a teacher now.", file=sys.stderr)
+    elif teacher:
+        user = orm.User(name=name)
+        db.add_all([group, user])
+    if user:
+        user.groups = [group] if teacher else []
+
+
+def secret():
+    letters = base64.b32encode(secrets.token_bytes(10)).decode().lower()
+    return "-".join(letters[i : i + 4] for i in range(0, 16, 4))
+
+
+def session():
+    STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return orm.new_session_factory(f"sqlite:///{STATE}/jupyterhub.sqlite")()
+
+
+def people():
+    """Everybody in the roster, as dicts of id, name, email and teacher."""
+    try:
+        with open(STATE / "roster.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []
+
+
+def students():
+    return [person for person in people() if not person["teacher"]]
+
+
+def write(people, path=None, fields=(*FIELDS, "teacher")):
+    """The roster as a file that its owner alone can read, swapped in whole."""
+    path = Path(path or STATE / "roster.csv")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}")
+    people = list(people)
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, fields, extrasaction="ignore")
+        out.writeheader()
+        out.writerows(people)
+    os.replace(fresh, path)
+
+
+def describe(person):
+    return " ".join(filter(None, [person["id"], person["name"], person["email"], person["teacher"] and "(teacher)"]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

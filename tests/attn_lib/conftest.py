@@ -1,0 +1,34 @@
+"""`--device cuda` runs the library's tests on a graphics card: what they make is made there.
+
+There it takes torch, pytest and hypothesis alone: `pytest -c /dev/null --confcutdir tests/attn_lib tests/attn_lib` with
+the repository and tests/helpers on PYTHONPATH. Tests marked on_cpu stay on the processor: those of arguments, whose
+values are looked at there alone, and those of lessons, which are computed there, as are all that ask for a lesson, its
+cells or its model.
+"""
+
+import contextlib
+
+import pytest
+import torch
+from hypothesis import settings
+
+
+def pytest_addoption(parser):
+    parser.addoption("--device", default="cpu", help="where the library's tests make their tensors: cuda")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "on_cpu: stays on the processor whatever --device says")
+    if config.getoption("--device", default="cpu") != "cpu":  # to which a first call takes seconds
+        settings.register_profile("device", derandomize=True, deadline=None, max_examples=30)
+        settings.load_profile("device")
+
+
+@pytest.fixture(autouse=True)
+def device(request):
+    """Where this test's tensors are made unless it says otherwise."""
+    device = torch.device(request.config.getoption("--device", default="cpu"))
+    if request.node.get_closest_marker("on_cpu") or {"lesson", "cells", "model"} & set(request.fixturenames):
+        device = torch.device("cpu")
+    with contextlib.nullcontext() if device.type == "cpu" else device:
+        yield device

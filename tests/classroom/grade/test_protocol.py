@@ -1,0 +1,393 @@
+"""What goes between the judge and a student's process: every value as it was, nothing believed, within bounds.
+
+Both sides are in this process, and what a dishonest student's process would send is written out; test_grade_answer.py
+and test_confinement.py have the real one.
+"""
+
+import json
+import socket
+import struct
+import time
+
+import pytest
+import torch
+from torch import nn
+
+from attn_lib import MultiHeadAttention
+from classroom.grade.sandbox import protocol, remote, traces, worker
+from classroom.grade.sandbox.gradients import connected, gradients, tensors_in
+from classroom.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, TimedOut, Writer
+from classroom.grade.sandbox.remote import (
+    CallbackServer,
+    Connection,
+    OverMemory,
+    RemoteFunction,
+    WorkerEnded,
+    error_like,
+)
+from classroom.grade.sandbox.worker import module_from, state_of
+
+
+def across(value):
+    """A value as the other side has it."""
+    writer = Writer()
+    data = json.loads(json.dumps(writer.value(value)))
+    return Reader(arrived(writer.storages), module_from).value(data)
+
+
+def arrived(storages):
+    return [torch.tensor(list(numbers), dtype=torch.uint8) for numbers in storages]
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Channel(ours), theirs
+
+
+@pytest.mark.parametrize("value", [None, ..., True, 3, 2**61, 0.1, "ü\n", [1, (2, [])], {"a": 1, 2: None, None: 3}])
+def test_plain_data_arrives_as_it_was(value):
+    assert across(value) == value and type(across(value)) is type(value)
+
+
+def test_what_is_no_plain_data_is_only_its_types_name():
+    own = torch.ones(1).as_subclass(type("E" * 99, (torch.Tensor,), {}))
+    values = (2**62, print, torch.eye(2).to_sparse(), torch.ones(1, device="meta"), nn.Linear(1, 1), own)
+    names = ["int", "builtin_function_or_method", "sparse tensor", "meta tensor", "Linear", "E" * 60]
+    assert [across(value).name for value in values] == names
+    deep = []
+    for _ in range(protocol.DEPTH + 1):
+        deep = [deep]
+    assert "nested too deep" in json.dumps(Writer().value(deep))
+
+
+def test_tensor_arrives_with_its_numbers_layout_and_gradient():
+    x = torch.arange(12.0).view(3, 4)
+    z = torch.tensor([1 + 2j])
+    for tensor in (
+        x,
+        x.T,
+        x[1:, 2],
+        x[::2],
+        x.bool(),
+        x.bfloat16(),
+        torch.empty(0, 3),
+        torch.empty(600, 0),
+        z.conj(),
+        z.conj().imag,
+        x[0, 0],
+        torch.zeros(9, dtype=torch.uint8)[:8].view(torch.float32),  # on a byte more than it needs
+    ):
+        found = across(tensor)
+        assert torch.equal(found, tensor) and found.dtype == tensor.dtype
+    assert across(x.T).stride() == (1, 4)
+    both = across(x.max(0))
+    assert type(both) is tuple and all(map(torch.equal, both, x.max(0)))
+    assert across(x.clone().requires_grad_()).requires_grad and not across(x).requires_grad
+
+
+def test_shared_memory_stays_shared_and_parts_are_cut_out():
+    x = torch.zeros(4)
+    a, b = across([x, x[1:]])
+    a[1] = 5
+    assert b[0] == 5
+    writer = Writer()
+    writer.value(torch.zeros(10_000)[:2])
+    assert [len(numbers) for numbers in writer.storages] == [8]
+    writer, many = Writer(), [torch.full((700_000,), float(i))[:100_000] for i in range(5)]
+    for part in many:  # large ones, of which the system gives the next the place of the last, should nobody keep it
+        writer.value(part)
+    assert [numbers[:4] for numbers in writer.storages] == [struct.pack("f", i) for i in range(5)]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_attention_module_arrives_as_it_was_made(bias):
+    x, narrow = torch.randn(2, 3, 4), (torch.randn(2, 3, 4), torch.randn(2, 5, 3), torch.randn(2, 5, 6))
+    for kind, options in ((MultiHeadAttention, {}), (nn.MultiheadAttention, {"batch_first": True})):
+        for inputs, sizes in (((x, x, x), {}), (narrow, {"kdim": 3, "vdim": 6})):
+            module = kind(4, 2, bias=bias, **options, **sizes).eval()
+            found = across(module)
+            assert type(found) is kind and not found.training
+            assert torch.equal(found(*inputs)[0], module(*inputs)[0])
+
+
+FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["tensor", "float32", 0, [5], [1], 0, False],  # more than there is
+        ["tensor", "float32", 0, [2], [4], 0, False],
+        ["tensor", "float32", 0, [2**25], [0], 0, False],  # one number, many times
+        ["tensor", "float32", 1, [4], [1], 0, False],
+        ["tensor", "float32", 0, [-1], [1], 0, False],
+        ["tensor", "float32", 0, [1], [2**64], 0, False],
+        ["tensor", "float128", 0, [4], [1], 0, False],
+        ["tensor", "float32", 0, [2**20, 0], [1, 1], 0, False],  # rows without end, and nothing in them
+        ["dict", [[["list", []], 1]]],
+        ["module", "Linear", [], [], True],
+        ["pickle", "x"],
+    ],
+)
+def test_malformed_value_is_refused(data):
+    reader = Reader([torch.zeros(16, dtype=torch.uint8)])
+    assert torch.equal(reader.value(FOUR), torch.zeros(4))
+    with pytest.raises(Malformed):
+        reader.value(data)
+
+
+def test_text_is_cut_and_holds_no_control_characters():
+    assert protocol.cleaned("a\x1b[2J\n\tb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\n\tb?"
+    assert Reader([]).value(["str", "x" * 20_000]) == "x" * 10_000
+    data = 1
+    for _ in range(protocol.DEPTH + 3):
+        data = ["list", [data]]
+    with pytest.raises(Malformed, match="too deep"):
+        Reader([]).value(data)
+
+
+def test_message_arrives_whole_with_its_storages(ends):
+    ours, theirs = ends
+    Channel(theirs).send({"do": "x"}, [b"abc", b"", b"defg"])
+    message, storages = ours.receive()
+    assert message == {"do": "x"} and [bytes(numbers.tolist()) for numbers in storages] == [b"abc", b"", b"defg"]
+    assert all(numbers.untyped_storage().nbytes() == len(numbers) for numbers in storages)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (protocol.HEAD.pack(2**20 + 1, 0), "too large"),
+        (protocol.HEAD.pack(0, 2**26 + 1), "too large"),
+        (protocol.HEAD.pack(100_000, 0) + b"[" * 100_000, "no message"),
+        (protocol.HEAD.pack(2, 0) + b"{}", "no message"),
+        (protocol.HEAD.pack(14, 1) + b'{"sizes": [0]}x', "no message"),
+    ],
+)
+def test_malformed_message_is_refused_unread(ends, sent, said):
+    ours, theirs = ends
+    theirs.sendall(sent)
+    theirs.shutdown(socket.SHUT_WR)
+    with pytest.raises(Malformed, match=said):
+        ours.receive()
+
+
+def test_waiting_for_a_message_ends(ends, monkeypatch):
+    class Dripping:  # a byte whenever it is asked, so that there is always something
+        def setblocking(self, _):
+            pass
+
+        def recv_into(self, view):
+            view[0] = 0
+            return 1
+
+    def greedy():
+        raise OverMemory
+
+    ours, theirs = ends
+    over = time.monotonic() - 1
+    for channel in (ours, Channel(Dripping())):
+        with pytest.raises(TimedOut):
+            channel.receive(over)
+    with pytest.raises(TimedOut):
+        ours.send({}, [bytes(2**25)], over)  # more than the socket takes
+    with pytest.raises(Malformed, match="too large"):
+        ours.send({"text": "x" * protocol.TEXT})
+    with pytest.raises(OverMemory):
+        ours.receive(None, greedy)
+    theirs.close()
+    with pytest.raises(Closed):
+        ours.receive()
+
+
+SAID = {"result": None, "used": [], "library": None, "printed": ""}
+
+
+class Scripted:
+    """A channel on which a student's process says what is written here."""
+
+    def __init__(self, *answers):
+        self.answers, self.sent, self.closed = [*answers], [], False
+
+    def send(self, message, storages=(), deadline=None):
+        self.sent.append(message)
+
+    def receive(self, deadline=None, meanwhile=None):
+        writer = Writer()
+        answer = self.answers.pop(0)
+        return {key: value(writer) if callable(value) else value for key, value in answer.items()}, arrived(
+            writer.storages
+        )
+
+    def close(self):
+        self.closed = True
+
+
+def connection(*answers):
+    return Connection(Scripted(*({**SAID, **answer} for answer in answers)), 5)
+
+
+def test_error_has_the_type_and_message_it_had_there():
+    error = error_like("ValueError", "no\x1b")
+    assert isinstance(error, ValueError) and type(error).__name__ == "ValueError"
+    assert str(error) == "no\N{REPLACEMENT CHARACTER}"
+    assert type(error_like("Mine", "x")).__mro__[1] is Exception and type(error_like("", "x")).__name__ == "Error"
+    assert not isinstance(error_like("KeyboardInterrupt", ""), KeyboardInterrupt)
+    with pytest.raises(IndexError, match="too far"):
+        RemoteFunction(connection({"raised": ["IndexError", "too far"]}), 0)()
+
+
+def test_change_of_an_argument_arrives():
+    def after(*values):
+        return lambda writer: [writer.value(value) for value in values]
+
+    x, numbers, module, other = torch.zeros(2), [1], MultiHeadAttention(4, 2), MultiHeadAttention(4, 2)
+    RemoteFunction(connection({"after": after(torch.ones(3), [2, 3], other)}), 0)(x, numbers, module)
+    assert torch.equal(x, torch.ones(3)) and numbers == [2, 3]
+    assert torch.equal(module.q_proj.weight, other.q_proj.weight)
+    with pytest.raises(WorkerEnded, match="beyond recognition"):
+        RemoteFunction(connection({"after": after(1)}), 0)(x)
+    one, _ = state_of([x]), x.add_(1)
+    assert state_of([x]) != one
+
+
+@pytest.mark.parametrize(
+    ("given", "answers", "said"),
+    [
+        ((), [{"ask": "train", "args": [False], "named": []}], "nothing to ask"),
+        ((nn.Dropout(),), [{"ask": "train", "args": [False], "named": []}] * 3, "questions without end"),
+        ((), [{"used": 3}], "no answer"),
+        ((), [{"result": ["pickle"]}], "no answer"),
+    ],
+)
+def test_dishonest_process_is_asked_nothing_more(monkeypatch, given, answers, said):
+    monkeypatch.setattr(remote, "ASKED", 3)
+    one = connection(*answers)
+    for _ in range(2):  # the second time nothing is asked
+        with pytest.raises(WorkerEnded, match=said):
+            RemoteFunction(one, 0)(*given)
+    assert one.channel.closed
+
+
+@pytest.mark.parametrize("sent", [3, [3]])
+def test_malformed_gradients_end_the_connection(sent):
+    made, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    one = connection({"result": lambda writer: writer.value(made)}, {"result": lambda writer: writer.value(sent)})
+    with pytest.raises(WorkerEnded, match="its process sent no gradients"):
+        torch.autograd.grad(RemoteFunction(one, 0)(x).sum(), x)
+    assert one.channel.closed
+
+
+def ask(service, what="call", args=(), grad=False, kept=None, **named):
+    writer = Writer()
+    data = [writer.value(arg) for arg in args]
+    named = [[name, writer.value(value)] for name, value in named.items()]
+    storages = arrived(writer.storages)
+    answer, storages = service(
+        {"ask": what, "args": data, "named": named, "grad": grad, "kept": kept}, Reader(storages)
+    )
+    read = Reader(arrived(storages))
+    return answer if "raised" in answer else (read.value(answer["result"]), answer.get("kept"))
+
+
+def test_attention_lent_to_a_test_answers_within_bounds(monkeypatch):
+    service = CallbackServer(lambda x, scale=1: x * scale)
+    x = torch.ones(2, requires_grad=True)
+    result, kept = ask(service, args=[x], grad=True, scale=3)
+    assert result.tolist() == [3, 3]
+    assert ask(service, "back", [torch.tensor([1.0, 2.0])], kept=kept)[0][0].tolist() == [3, 6]
+    assert ask(service, "back", [torch.ones(2)], kept=kept)["raised"][0] == "KeyError"  # each once
+    assert ask(service, args=[print])["raised"][0] == "TypeError"
+    with pytest.raises(Malformed):
+        service({"ask": "call", "args": [["pickle"]], "named": []}, Reader([]))
+    monkeypatch.setattr(remote, "LARGEST", 1)
+    assert ask(service, args=[x])["raised"] == ["ValueError", "more than 1 numbers at once"]
+    module = nn.Dropout()
+    ask(CallbackServer(module), "train", [False])
+    assert not module.training
+
+
+@pytest.mark.parametrize(("kind", "raised"), [("ValueError", ValueError), ("SystemExit", RuntimeError)])
+def test_test_gets_the_error_of_the_attention_it_calls(kind, raised):
+    channel = Scripted({"raised": [kind, "no"]})
+    with pytest.raises(raised, match=r"^no$"):
+        worker.Attention(channel)(torch.ones(1), scale=2)
+    assert channel.sent[0]["ask"] == "call" and channel.sent[0]["named"] == [["scale", 2]]
+
+
+def test_first_library_function_called_is_reported():
+    code = "import attn_lib\nfrom workbench.exercises.clinic import anonymous\ndef f(library):\n"
+    code += "    anonymous.compiled('def attention(): ...', '<mine>')\n"  # which is offered
+    code += "    if library:\n        attn_lib.causal_mask(2, 2), attn_lib.padding_mask([1])"
+    session = worker.Session(None)
+    what = {"exercise": "3.2", "own": ["causal_mask", "padding_mask"], "without": True}
+    session.load({**what, "steps": [["<cell>", code, True]], "answer": ["f"]}, Reader([]), Writer())
+
+    def called(library):
+        call = {"part": 0, "object": None, "keep": None, "seed": 0, "args": [library]}
+        return session.call(call, Reader([]), Writer())["library"]
+
+    assert called(False) is None
+    assert called(True) == "causal_mask"
+
+
+def test_gradients_are_as_if_the_call_had_been_made_here():
+    def made(x, y):
+        return x.exp() * 2, x.detach().argmax(), (x * x.detach()).bfloat16(), torch.ones(2)
+
+    x, y = torch.randn(2, requires_grad=True), torch.randn(2, requires_grad=True)
+    here, there = made(x, y), made(x, y)
+    bare = tuple(part.detach().requires_grad_(part.requires_grad) for part in there)
+    found = connected(bare, [x, y], lambda weights: gradients(tensors_in(there), [x, y], weights))
+    assert [part.requires_grad for part in found] == [True, False, True, False]
+    want, mine = (
+        torch.autograd.grad((first * 3).sum() + third.float().sum(), (x, y), allow_unused=True)
+        for first, _, third, _ in (here, found)
+    )
+    assert torch.allclose(mine[0], want[0], rtol=1e-2) and mine[1] is None
+    assert connected(there[1], [x], None) is there[1] and connected(there[0], [], None) is there[0]
+
+
+def test_second_derivative_across_processes_is_an_error_and_not_0():
+    x = torch.randn(2, requires_grad=True)
+    linked = connected(torch.ones(2, requires_grad=True), [x], lambda weights: [weights[0]])
+    (once,) = torch.autograd.grad(linked.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        once.sum().backward()
+
+
+def test_recorded_run_arrives_with_its_sources_and_lines():
+    def mask(n):
+        ones = torch.ones(n, n)
+        return ones.tril()
+
+    run = traces.recorded(mask, [2])
+    run.operations[1].place = traces.Place(file="<cell 1>", text="return `ones`.tril()")
+    theirs = traces.from_data(traces.as_data(run))
+    assert theirs.operations[1].sources == [theirs.operations[0]] and theirs.operations[1].returned == {0}
+    said = traces.first_difference(lambda n: torch.ones(n, n).tril(1), theirs, [2])
+    assert said.endswith("In your code: `return 'ones'.tril()`.")
+    assert traces.first_difference(mask, theirs, [2]) == ""
+    assert traces.as_data(traces.recorded(lambda n: torch.ones(n) / n.none, [2])) is None
+
+
+STEP = ["tril", "tril", "line", [[2, 2], "float32", 4, torch.ones(4).double()], [None], [0]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        3,
+        [1, [STEP] * (traces.MOST + 1)],
+        [1, [[*STEP[:4], [0], []]]],  # of itself
+        [1, [[*STEP[:3], [[2, "2"], "float32", 4, None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float", 4, None], [], []]]],
+        [1, [[*STEP[:3], [[2, 2], "float32", 4, torch.ones(4)], [], []]]],
+    ],
+)
+def test_malformed_run_is_refused(data):
+    with pytest.raises(Malformed):
+        traces.from_data(data)
+    assert traces.from_data(None) is None and len(traces.from_data([1, [STEP]]).operations) == 1

@@ -46,13 +46,13 @@ POINTER = """(() => {
 
 def main(names):
     """Take the pictures of these names, or all, into img/; returns an exit code."""
-    taken = {"moving": moving, "verdict": verdict, "slide": slide, "class": class_page}
+    taken = {"moving": moving, "door": door, "verdict": verdict, "slide": slide, "class": class_page}
     if unknown := [name for name in names if name not in taken]:
         sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(taken)}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_here(), args=["--no-sandbox"])
         for name in names or taken:
-            if name == "moving" and sphinx_site.build(sphinx_site.BUILD):
+            if name == "door" and sphinx_site.build(sphinx_site.BUILD):
                 sys.exit("the site has faults, see above")
             for shade in SHADES:
                 with tempfile.TemporaryDirectory() as folder:
@@ -122,9 +122,12 @@ def moving(browser, folder, shade):
         move_a_number(page, film)
         page.close()
     film.save(IMG / f"moving{SHADES[shade]}.webp")
+
+
+def door(browser, _, shade):
+    """The site's first page, shown with a link that is shared, where there is one shade only."""
     if shade == "light":
-        site = sphinx_site.BUILD / "site"
-        with window(browser, site / "index.html", 1200, 630, shade) as page:  # shown with a link that is shared
+        with window(browser, sphinx_site.BUILD / "site/index.html", 1200, 630, shade) as page:
             page.screenshot(path=IMG / "door.png")
 
 

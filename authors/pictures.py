@@ -116,7 +116,7 @@ def moving(browser, folder, shade):
         opening.hover()
         film.take(0.8)
         opening.click()
-        page.get_by_text("✓ Right.").wait_for()
+        page.locator(".verdict").get_by_text("✓").filter(visible=True).first.wait_for()
         film.take(2.2)
         guess(page, film)
         move_a_number(page, film)
@@ -167,7 +167,7 @@ def guess(page, film):
         film.take(1.2)
         film.type(entry, text)
         question.get_by_role("button", name="Check").filter(visible=True).click()
-        question.locator(".verdict").get_by_text(sign).filter(visible=True).wait_for()
+        question.locator(".verdict").get_by_text(sign).filter(visible=True).first.wait_for()
         film.take(seconds)
 
 

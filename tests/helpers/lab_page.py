@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import random
-import re
 import shutil
 import sys
 import threading
@@ -59,7 +58,7 @@ class Lab:
     """One JupyterLab page on one notebook, and what a person does there."""
 
     def __init__(self, browser, address, path, size=(1366, 768), before=None):
-        self.address = address
+        self.address, self.path = address, path
         viewport = {"width": size[0], "height": size[1]}
         self.context = browser.new_context(viewport=viewport, reduced_motion="reduce")
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
@@ -102,8 +101,10 @@ class Lab:
         threading.Thread(target=self.end, args=(kernels,), daemon=True).start()  # a kernel takes a second to end
 
     def kernels(self):
+        """Of this notebook, however often it is open."""
         with urllib.request.urlopen(f"{self.address}/api/sessions?token=test") as answer:
-            return set(re.findall(r'"kernel": \{"id": "([^"]+)"', answer.read().decode()))
+            sessions = json.load(answer)
+        return {session["kernel"]["id"] for session in sessions if session["path"] == self.path}
 
     def end(self, kernels):
         for kernel in kernels:

@@ -164,11 +164,12 @@ export class Question extends Head {
     this.form.inert = true;
     this.set("judging", true);
     const before = () => lesson.tell(part.question, text);
+    const { stops } = lesson;
     const stopped = await lesson.runTo(part, { before, say: this.say }).catch(() => part);
     this.form.inert = false;
     this.set("judging", false);
     this.refresh();
-    if (stopped && lesson.isStopped) this.say(STOPPED);
+    if (stopped && lesson.stops !== stops) this.say(STOPPED);
     else if (stopped && stopped !== part) this.say("First what is asked above; your guess stays here.");
     else if (stopped && !this.asksStill) this.say(this.hasFailed ? FAILED : NO_PYTHON);
     if (stopped && stopped !== part) return;

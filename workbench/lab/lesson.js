@@ -45,6 +45,7 @@ export class Lesson {
     this.runs = runs.get(panel.context);
     this.runs.views.add(this);
     this.store = storeOf(panel.context.path);
+    this.stops = 0; // how often something was stopped
     this.heads = new Map(); // id → what stands at a cell
     this.names = new Map(); // cell → what ends its being named
     panel.addClass("attn-lesson");
@@ -278,18 +279,18 @@ export class Lesson {
 
   /** End what a button has begun. */
   stop() {
-    this.isStopped = true;
+    this.stops += 1;
     this.session.session?.kernel?.interrupt();
   }
 
   /** Run what is due above, if this needs it, and then this; the part that stopped it, or null. */
   runTo(target, how = {}) {
     how.say?.("Waiting for Python …", true);
-    return this.runs.inTurn(() => this.runNow(target, how));
+    const begun = this.stops;
+    return this.runs.inTurn(() => this.runNow(target, how, () => this.stops !== begun));
   }
 
-  async runNow(target, { before = null, again = [], say = () => {}, needs = () => true }) {
-    this.isStopped = false;
+  async runNow(target, { before = null, again = [], say = () => {}, needs = () => true }, isStopped) {
     await this.ask();
     if (!this.runs.isKnown || this.isLeft) return target;
     const above = this.due(target).filter((part) => !again.includes(part) && needs(part));
@@ -300,8 +301,9 @@ export class Lesson {
         if (part === target) await before?.();
         const isAsked = this.waitsFor(part) && !(part === target && before);
         const goesOn = part !== target && ["answer", "exercise"].includes(part.kind);
-        if (!isAsked && ((await this.run(part)) || goesOn) && !this.isStopped) continue;
-        if (part !== target && !this.isStopped) this.stoppedAt(part, "First");
+        if (isStopped()) return part;
+        if (!isAsked && ((await this.run(part)) || goesOn) && !isStopped()) continue;
+        if (part !== target && !isStopped()) this.stoppedAt(part, "First");
         return part;
       }
       return null;
@@ -312,12 +314,12 @@ export class Lesson {
 
   /** Run All and its kin: in order, without hints and without checks that nobody has pressed yet. */
   runMany(cells) {
+    const begun = this.stops;
     return this.runs.inTurn(async () => {
-      this.isStopped = false;
       await this.ask();
       if (!this.runs.isKnown || this.isLeft) return false;
       const parts = cells.map((cell) => this.partOf(cell)).filter(Boolean);
-      const stopped = await this.runThrough(parts);
+      const stopped = await this.runThrough(parts, () => this.stops !== begun);
       this.bar.show(null);
       if (stopped) this.stoppedAt(stopped, "Run All stops here:");
       else this.select(this.cells.indexOf(parts.at(-1)?.cell));
@@ -325,7 +327,7 @@ export class Lesson {
     });
   }
 
-  async runThrough(parts) {
+  async runThrough(parts, isStopped) {
     let passed = null; // the second reading whose first question is not answered: nothing on the first way needs it
     for (const [k, part] of parts.entries()) {
       const { cell, kind, second } = part;
@@ -333,8 +335,8 @@ export class Lesson {
       const isOld = kind === "check" && !cell.model.outputs.length;
       if (cell.model.type !== "code" || kind === "hint" || isOld || (second && second === passed)) continue;
       this.bar.say(`Running cell ${k + 1} of ${parts.length} …`, true);
-      if (!this.waitsFor(part) && (await this.run(part)) && !this.isStopped) continue;
-      if (second && !this.isStopped) passed = second;
+      if (!isStopped() && !this.waitsFor(part) && (await this.run(part)) && !isStopped()) continue;
+      if (second && !isStopped()) passed = second;
       else return part;
     }
     return null;

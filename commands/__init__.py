@@ -143,7 +143,7 @@ def bench(options, rest):
 
 def grade(options, rest):
     """Judge a folder of submissions: tables, gradebooks and pages; paths are the caller's."""
-    code = run([PYTHON, "-m", "classroom.grade", *rest], check=False, cwd=None, env=with_authors())
+    code = in_callers_folder("classroom.grade", rest)
     if code < 0:  # a signal, which may have come from a submission
         print("Grading was ended from outside. Call it again: it skips the hand-ins that ran, and names them.")
     return code
@@ -151,22 +151,22 @@ def grade(options, rest):
 
 def exam(options, rest):
     """Write an exam in versions, its key, and question banks; the wrong answers are the series' misconceptions."""
-    return run([PYTHON, "-m", "classroom.exam", *rest], check=False, cwd=None, env=with_authors())
+    return in_callers_folder("classroom.exam", rest)
 
 
 def worksheet(options, rest):
     """Write a lesson's numbers for a pencil: empty matrices, and the key on pages of its own."""
-    return run([PYTHON, "-m", "classroom.exam.worksheet", *rest], check=False, cwd=None, env=with_authors())
+    return in_callers_folder("classroom.exam.worksheet", rest)
 
 
 def handbook(options, rest):
     """Write one page for a module handbook: goals, needs, hours, exams, and plans of what may be chosen."""
-    return run([PYTHON, "-m", "classroom.handbook", *rest], check=False, cwd=None, env=with_authors())
+    return in_callers_folder("classroom.handbook", rest)
 
 
 def hub(options, rest):
     """Serve a class with JupyterHub, end it, keep its roster, fetch what was handed in. Needs root and node."""
-    return run([PYTHON, ROOT / "classroom/hub/cli.py", *rest], check=False, cwd=None)
+    return in_callers_folder("classroom.hub.cli", rest)
 
 
 # --------------------------------------------------------------------------------------------------------- helpers
@@ -234,9 +234,14 @@ def has_display():
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def with_authors():
-    """The authors' tools are not installed: a command that stays in the caller's folder finds them by path."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+def in_callers_folder(module, arguments):
+    """Run one of the course's modules where the caller stands, so that the paths named are the caller's.
+
+    The classroom is not installed, so PYTHONPATH says where it is. With -P nothing is imported from the folder that
+    the caller stands in: it may hold what students handed in.
+    """
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return run([PYTHON, "-P", "-m", module, *arguments], check=False, cwd=None, env={**os.environ, "PYTHONPATH": path})
 
 
 def one_thread():

@@ -21,10 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-import deadlines
-import homes
-import roster
-import spawners
+from . import deadlines, homes, roster, spawners
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = "attention/handed-in"  # in a student's home; jupyterhub_config.py tells the notebook

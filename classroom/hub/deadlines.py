@@ -17,11 +17,9 @@ import re
 import sys
 import zoneinfo
 
-import homes
-import roster
-import spawners
-
 from workbench.display.moments import shown
+
+from . import homes, roster, spawners
 
 FIELDS = ("notebook", "id", "deadline")
 TOLD = ".attention-deadlines.json"  # in a home: {notebook: deadline} of this student, for what stands by the button

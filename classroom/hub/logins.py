@@ -11,7 +11,8 @@ has it. Kept authenticators do the work: oauthenticator, ltiauthenticator, and m
 import yaml
 from jupyterhub.utils import url_path_join
 from multiauthenticator.multiauthenticator import MultiAuthenticator, _load_authenticator
-from roster import STATE, people, plain
+
+from .roster import STATE, people, plain
 
 FILE = STATE / "login.yaml"
 LTI = "lti13", "ltiauthenticator.lti13.auth.LTI13Authenticator"  # which has no short name of its own

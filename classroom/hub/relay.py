@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import roster
+from . import roster
 
-SERVER = Path(__file__).resolve().parents[2] / "classroom/hall/server.py"
+SERVER = Path(__file__).resolve().parents[1] / "hall/server.py"
 PORT = int(os.environ.get("COURSE_HALL_PORT", "8088"))
 NOBODY = "nobody"  # whose rights are enough to serve phones
 

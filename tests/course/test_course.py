@@ -251,15 +251,14 @@ def test_command_runs_with_what_was_typed(terminal, typed, runs):
 @pytest.mark.parametrize(
     "typed, runs",
     [
-        ("grade submissions --out x --help", "-m classroom.grade submissions --out x --help"),
-        ("hub add class.csv --teacher", "classroom/hub/cli.py add class.csv --teacher"),
+        ("grade submissions --out x --help", "-P -m classroom.grade submissions --out x --help"),
+        ("hub add class.csv --teacher", "-P -m classroom.hub.cli add class.csv --teacher"),
     ],
 )
 def test_paths_of_grade_and_hub_are_the_callers(terminal, tmp_path, typed, runs):
     (call,) = terminal.type(*typed.split(), folder=tmp_path, PYTHONPATH="mine")
     assert call.short == runs and call.folder == str(tmp_path)
-    if typed.startswith("grade"):
-        assert call.path.split(os.pathsep) == [str(terminal.root), "mine"]  # where `authors` is found
+    assert call.path.split(os.pathsep) == [str(terminal.root), "mine"]  # where `classroom` is found
 
 
 def test_grade_says_what_to_do_when_a_submission_ends_it(terminal):

@@ -69,8 +69,8 @@ def test_every_import_of_a_room_is_declared(room):
 
 
 def ours(room):
-    """The course's own packages and modules: its rooms, and files that find each other in a folder put on the path."""
-    folders = room, "classroom/hub", "tests/helpers"
+    """The course's own packages and modules: its rooms, and files that find each other where they lie."""
+    folders = room, "tests/helpers"
     return {*ROOMS, "commands"} | {path.stem for folder in folders for path in (ROOT / folder).rglob("*.py")}
 
 

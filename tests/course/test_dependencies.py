@@ -1,6 +1,7 @@
 """What is imported is declared, with the same version wherever it is pinned."""
 
 import ast
+import importlib
 import json
 import re
 import sys
@@ -10,18 +11,20 @@ from importlib.metadata import packages_distributions
 import pytest
 from paths import ROOT
 
-PACKAGE, LEARNERS = "pyproject.toml", "requirements.txt"
+import workbench
+
+PACKAGE, EXTRA, LEARNERS = "pyproject.toml", "pyproject.toml [workbench]", "requirements.txt"
 AUTHORS, NPM = "authors/requirements.txt", "authors/npm.txt"
 STUDENTS = ROOT / "tests/classroom/grade/submissions"
 HUB = "classroom/hub/requirements.txt"
 ROOMS = {  # what is installed where the room's code runs
     "attn_lib": [PACKAGE],
-    "workbench": [PACKAGE],
+    "workbench": [PACKAGE, EXTRA],
     "notebooks": [LEARNERS],
-    "authors": [PACKAGE, LEARNERS, AUTHORS, NPM],
-    "classroom": [PACKAGE, LEARNERS, AUTHORS, HUB],
-    "benchmarks": [PACKAGE, LEARNERS, AUTHORS, HUB],
-    "tests": [PACKAGE, LEARNERS, AUTHORS, HUB],
+    "authors": [PACKAGE, EXTRA, LEARNERS, AUTHORS, NPM],
+    "classroom": [PACKAGE, EXTRA, LEARNERS, AUTHORS, HUB],
+    "benchmarks": [PACKAGE, EXTRA, LEARNERS, AUTHORS, HUB],
+    "tests": [PACKAGE, EXTRA, LEARNERS, AUTHORS, HUB],
 }
 
 
@@ -36,9 +39,10 @@ def pins(name):
 
 
 def declared(name):
-    if name != PACKAGE:
+    if name not in (PACKAGE, EXTRA):
         return set(pins(name))
-    needs = tomllib.loads((ROOT / PACKAGE).read_text())["project"]["dependencies"]
+    project = tomllib.loads((ROOT / PACKAGE).read_text())["project"]
+    needs = project["dependencies"] if name == PACKAGE else project["optional-dependencies"]["workbench"]
     return {plain(re.match(r"[\w-]+", need)[0]) for need in needs}
 
 
@@ -74,6 +78,14 @@ def ours(room):
     return {*ROOMS, "commands"} | {path.stem for folder in folders for path in (ROOT / folder).rglob("*.py")}
 
 
+def test_workbench_alone_says_which_extra_it_needs(monkeypatch):
+    distributions = packages_distributions()
+    assert {plain(one) for name in workbench._EXTRA for one in distributions[name]} == declared(EXTRA)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else True)
+    with pytest.raises(ModuleNotFoundError, match=r"needs matplotlib: .*\.\[workbench\]"):
+        importlib.reload(workbench)
+
+
 def test_every_list_pins_the_same_versions():
     learners, conda, binder = (pins(name) for name in (LEARNERS, "environment.yml", ".binder/requirements.txt"))
     conda["torch"] = conda.pop("pytorch-cpu")
@@ -87,4 +99,4 @@ def test_every_list_pins_the_same_versions():
 
 def test_learners_get_no_tools_of_authors():
     assert not declared(LEARNERS) & {"playwright", "sphinx", "ruff", "pytest", "psutil"}
-    assert "-e ." in (ROOT / LEARNERS).read_text().splitlines()
+    assert "-e .[workbench]" in (ROOT / LEARNERS).read_text().splitlines()

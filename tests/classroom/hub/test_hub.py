@@ -1195,7 +1195,8 @@ def test_kubernetes_leaves_room_for_a_learner(values):
 
 
 def test_binder_installs_the_package_away_from_its_folder():
-    assert "\n.\n" in (ROOT / ".binder/requirements.txt").read_text()  # not -e: a disk is mounted over the folder
+    # not -e: a disk is mounted over the folder
+    assert "\n.[workbench]\n" in (ROOT / ".binder/requirements.txt").read_text()
     assert os.access(ROOT / ".binder/postBuild", os.X_OK)
 
 

@@ -26,7 +26,8 @@ def main(arguments, overview=""):
         check_hub_requirements()
     if not has_torch() and (why := machine.lacks()):
         sys.exit(why)
-    set_up(*options.needs)
+    votes = options.command == "present" and (options.hall or options.relay)
+    set_up(*options.needs, *["classroom"] * bool(votes))
     return options.run(options, rest)
 
 
@@ -46,7 +47,7 @@ def parser():
     one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=())
     one.add_argument("--fresh", action="store_true", help="begin your copy of this notebook again; the old one is kept")
     one.add_argument("--edit", action="store_true", help="open the edition that is tested, not your copy")
-    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm"))
+    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
     hall_words = "[notebook] [--hall [--address ADDRESS | --relay ADDRESS]] [Jupyter Server's options]"
@@ -60,13 +61,17 @@ def parser():
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
     command(site, "[Sphinx's options]", needs=("authors", "npm"))
     command(minutes, "", passes_on=False)
-    command(bench, "[--quick] [other options of benchmarks/bench_*.py]")
-    command(grade, "", add_help=False)  # its own parser explains its options
-    command(exam, "[--seed …] [--kinds …] [--lessons …] [--each N] [--versions N] [--bank N] [--out FOLDER]")
-    command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]")
-    command(handbook, "[--lessons 1-5,8] [--out FOLDER]")
+    command(bench, "[--quick] [other options of benchmarks/bench_*.py]", needs=("authors", "classroom"))
+    command(grade, "", needs=("classroom",), add_help=False)  # its own parser explains its options
+    command(
+        exam,
+        "[--seed …] [--kinds …] [--lessons …] [--each N] [--versions N] [--bank N] [--out FOLDER]",
+        needs=("classroom",),
+    )
+    command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]", needs=("classroom",))
+    command(handbook, "[--lessons 1-5,8] [--out FOLDER]", needs=("classroom",))
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
-    command(hub, hub_words, needs=("hub",), epilog="classroom/hub/README.md says what each does.")
+    command(hub, hub_words, needs=("classroom", "hub"), epilog="classroom/hub/README.md says what each does.")
     return whole
 
 

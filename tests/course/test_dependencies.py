@@ -11,20 +11,20 @@ from importlib.metadata import packages_distributions
 import pytest
 from paths import ROOT
 
-import workbench
+from workbench import extra
 
 PACKAGE, EXTRA, LEARNERS = "pyproject.toml", "pyproject.toml [workbench]", "requirements.txt"
 AUTHORS, NPM = "authors/requirements.txt", "authors/npm.txt"
 STUDENTS = ROOT / "tests/classroom/grade/submissions"
-HUB = "classroom/hub/requirements.txt"
+CLASSROOM, HUB = "classroom/requirements.txt", "classroom/hub/requirements.txt"
 ROOMS = {  # what is installed where the room's code runs
     "attn_lib": [PACKAGE],
     "workbench": [PACKAGE, EXTRA],
     "notebooks": [LEARNERS],
     "authors": [PACKAGE, EXTRA, LEARNERS, AUTHORS, NPM],
-    "classroom": [PACKAGE, EXTRA, LEARNERS, AUTHORS, HUB],
-    "benchmarks": [PACKAGE, EXTRA, LEARNERS, AUTHORS, HUB],
-    "tests": [PACKAGE, EXTRA, LEARNERS, AUTHORS, HUB],
+    "classroom": [PACKAGE, EXTRA, LEARNERS, CLASSROOM, HUB],
+    "benchmarks": [PACKAGE, EXTRA, LEARNERS, AUTHORS, CLASSROOM, HUB],
+    "tests": [PACKAGE, EXTRA, LEARNERS, AUTHORS, CLASSROOM, HUB],
 }
 
 
@@ -80,10 +80,10 @@ def ours(room):
 
 def test_workbench_alone_says_which_extra_it_needs(monkeypatch):
     distributions = packages_distributions()
-    assert {plain(one) for name in workbench._EXTRA for one in distributions[name]} == declared(EXTRA)
+    assert {plain(one) for name in extra.MODULES for one in distributions[name]} == declared(EXTRA)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else True)
     with pytest.raises(ModuleNotFoundError, match=r"needs matplotlib: .*\.\[workbench\]"):
-        importlib.reload(workbench)
+        importlib.reload(extra)
 
 
 def test_every_list_pins_the_same_versions():
@@ -91,8 +91,8 @@ def test_every_list_pins_the_same_versions():
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("python")
     assert conda == learners
-    everywhere = learners | pins(AUTHORS) | pins(HUB)
-    for one in (learners, pins(AUTHORS), pins(HUB), binder):
+    everywhere = learners | pins(AUTHORS) | pins(CLASSROOM) | pins(HUB)
+    for one in (learners, pins(AUTHORS), pins(CLASSROOM), pins(HUB), binder):
         assert one.items() <= everywhere.items()
     assert learners.items() <= binder.items(), "and Binder has all that learners have"
 

@@ -26,6 +26,7 @@ PORT = int(os.environ.get("COURSE_HUB_PORT", "8000"))
 
 
 def main(arguments):
+    """Do what these arguments ask for; leaves with the usage for a command that there is not."""
     if not arguments:
         return start()
     if arguments == ["stop"]:
@@ -40,6 +41,10 @@ def main(arguments):
 
 
 def start():
+    """Become the hub, which ends with Ctrl-C; this function does not return.
+
+    Leaves with a sentence if the roster is empty or a hub runs already.
+    """
     if not roster.people():
         sys.exit("Nobody is in the roster yet: course.py hub add CLASS.csv makes accounts and prints their passwords.")
     if hub := running("hub", "jupyterhub"):

@@ -65,6 +65,7 @@ PROCESSES = 400
 
 
 def at_home(spawner, name):
+    """The path of this name in the home of the spawner's student."""
     return str(Path(spawners.home(spawner.user.name).pw_dir, name))
 
 
@@ -78,7 +79,7 @@ c.Spawner.default_url = edition.pull("01_by_hand.ipynb")  # the course is there 
 c.Spawner.environment = {
     **student["extraEnv"],
     "ATTENTION_HAND_IN": f"~/{collect.PLACE}",
-    "ATTENTION_DEADLINES": lambda spawner: at_home(spawner, deadlines.TOLD),
+    "ATTENTION_DEADLINES": lambda spawner: at_home(spawner, deadlines.IN_A_HOME),
     "ATTENTION_LIVE": lambda spawner: at_home(spawner, collect.LIVE),
     "JUPYTER_RUNTIME_DIR": lambda spawner: at_home(spawner, ".runtime"),  # a socket's path has 107 letters at most
     "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and their copies follow

@@ -32,6 +32,7 @@ COST = 8  # 80 random bits need no slow hash, and a class logs in at once; what 
 
 
 def main(arguments):
+    """Add, remove or list people; prints the new passwords, and leaves with a sentence if it cannot."""
     command, *names = arguments
     teacher = "--teacher" in names
     names = [name for name in names if name != "--teacher"]
@@ -74,7 +75,10 @@ def read(path):
 
 
 def add(rows, teacher=False):
-    """Make accounts, or give new passwords; returns pairs of row and password."""
+    """Make accounts, or give new passwords; returns pairs of row and password.
+
+    Raises: ValueError for an id that cannot be one; then nobody is added.
+    """
     for row in rows:
         if not ID.fullmatch(row["id"]) or not row["id"].isprintable():
             raise ValueError(
@@ -88,9 +92,9 @@ def add(rows, teacher=False):
             db.add(account)
             set_teacher(db, row["id"], teacher)
         db.commit()
-    kept = {person["id"]: person for person in people()}
-    kept |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
-    write(kept.values())
+    everybody = {person["id"]: person for person in people()}
+    everybody |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
+    write(everybody.values())
     return list(zip(rows, passwords, strict=True))
 
 
@@ -127,11 +131,13 @@ def set_teacher(db, name, teacher):
 
 
 def secret():
+    """A new password of 80 random bits, in letters and digits without 0 and 1, which could be read as letters."""
     letters = base64.b32encode(secrets.token_bytes(10)).decode().lower()
     return "-".join(letters[i : i + 4] for i in range(0, 16, 4))
 
 
 def session():
+    """A session with the hub's database, which is made where there is none."""
     STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
     return orm.new_session_factory(f"sqlite:///{STATE}/jupyterhub.sqlite")()
 
@@ -146,6 +152,7 @@ def people():
 
 
 def students():
+    """Everybody in the roster who is no teacher, as dicts."""
     return [person for person in people() if not person["teacher"]]
 
 
@@ -163,6 +170,7 @@ def write(people, path=None, fields=(*FIELDS, "teacher")):
 
 
 def describe(person):
+    """A person of the roster as a line."""
     return " ".join(filter(None, [person["id"], person["name"], person["email"], person["teacher"] and "(teacher)"]))
 
 

@@ -53,6 +53,7 @@ class PlainServer(LocalProcessSpawner):
     """A server as a process of the student's account, for machines without systemd."""
 
     def make_preexec_fn(self, name):
+        """What a new server does first: take on the student's account."""
         return super().make_preexec_fn(account(name))
 
     def user_env(self, env):

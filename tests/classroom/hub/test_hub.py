@@ -1018,7 +1018,7 @@ def test_collect_keeps_all_says_when_and_names_the_missing(class_of, tmp_path, c
 
 def test_students_see_their_own_deadline_and_nobody_elses(class_of, capsys):
     _, homes = class_of
-    deadlines, told = load("deadlines"), lambda id: json.loads((homes[id] / deadlines.TOLD).read_text())
+    deadlines, told = load("deadlines"), lambda id: json.loads((homes[id] / deadlines.IN_A_HOME).read_text())
     deadlines.main(["03", "2026-12-01 18:00"])
     assert "18:00 (UTC" in capsys.readouterr().out, "the teacher is told the zone"
     deadlines.main(["3", "2026-12-08", "王小明"])

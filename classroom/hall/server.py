@@ -9,7 +9,7 @@ On stdout it reports, ten times a second at most, how many phones there are and 
 stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer ever comes here. Nothing
 is written to disk; addresses are counted, as digests, for as long as a code holds, and never passed on.
 
-As a relay (classroom/hub/hall.py starts it so) it stands on a machine with a public name, and a deck that knows the
+As a relay (classroom/hub/relay.py starts it so) it stands on a machine with a public name, and a deck that knows the
 secret gives the same orders over a websocket that it opens itself. Each deck has its own hall, with its own code.
 """
 

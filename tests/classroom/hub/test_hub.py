@@ -780,14 +780,22 @@ def test_relay_serves_phones_until_it_is_stopped(tmp_path):
     needs_jupyterhub()
     port = free_ports(1)
     settings = {"COURSE_HUB_STATE": str(tmp_path / "hub"), "COURSE_HALL_PORT": str(port), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-P", "-m", "classroom.hub.cli", "hall"]
-    with subprocess.Popen(
-        command, env={**os.environ, **settings}, cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    ) as relay:
+    relay = subprocess.Popen(
+        [sys.executable, "-P", "-m", "classroom.hub.cli", "hall"],
+        env={**os.environ, **settings},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # Ctrl-C counts in a background job too
+    )
+    try:
         assert f"port {port}" in relay.stdout.readline() and "HALL_SECRET=" in relay.stdout.readline()
         assert answer_of(f"http://127.0.0.1:{port}/").status_code == 200
         relay.send_signal(signal.SIGINT)
         assert relay.wait(20) == 0
+    finally:
+        relay.terminate()
+        relay.communicate()
     assert mode(tmp_path / "hub/hall-secret") == 0o600
 
 

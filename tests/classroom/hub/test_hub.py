@@ -29,6 +29,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 from urllib.parse import parse_qs, quote, urlsplit
+from urllib.request import urlopen
 
 import pytest
 from paths import ROOT
@@ -790,23 +791,15 @@ def test_relay_serves_phones_until_it_is_stopped(tmp_path):
     )
     try:
         assert f"port {port}" in relay.stdout.readline() and "HALL_SECRET=" in relay.stdout.readline()
-        assert answer_of(f"http://127.0.0.1:{port}/").status_code == 200
+        assert json.loads(relay.stdout.readline()) == {"port": port}  # the server itself, which listens now
+        with urlopen(f"http://127.0.0.1:{port}/") as answer:
+            assert answer.status == 200
         relay.send_signal(signal.SIGINT)
         assert relay.wait(20) == 0
     finally:
         relay.terminate()
         relay.communicate()
     assert mode(tmp_path / "hub/hall-secret") == 0o600
-
-
-def answer_of(address):
-    """What a server that has just been started says, as soon as it listens."""
-    import requests
-    from requests.adapters import HTTPAdapter, Retry
-
-    with requests.Session() as session:
-        session.mount("http://", HTTPAdapter(max_retries=Retry(connect=9, backoff_factor=0.1)))
-        return session.get(address)
 
 
 def test_start_needs_a_class_and_no_other_hub(start, monkeypatch, tmp_path):

@@ -1,16 +1,20 @@
-"""Exercises of notebook 4: split, merge, multi-head attention as one function, and heads cut out of it."""
+"""Exercises of notebook 4: split, merge, multi-head attention as a function and as a class, and heads cut out of it."""
 
 import itertools
 import math
 from functools import partial
 
 import torch
+from torch import nn
 
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from attn_lib.masks import causal_mask, padding_mask
+from attn_lib.modules import MultiHeadAttention, MultiHeadAttentionByHeads
 
+from ..engine import module as made
 from ..engine.function import function
-from ..engine.probes import normal
+from ..engine.module import module
+from ..engine.probes import normal, random_mask
 
 # ----------------------------------------------------------------------------------------------------------- 4.1
 
@@ -963,3 +967,501 @@ def silenced(w_q, w_k, w_v, w_o, num_heads, keep):
     """
     stays = torch.isin(torch.arange(w_o.size(0)), _features(w_o.size(0), num_heads, keep))
     return w_q * stays, w_k * stays, w_v * stays, w_o * stays[:, None]
+
+
+# ----------------------------------------------------------------------------------------------------------- 4.5
+
+
+LINEARS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+class MyMultiHeadAttention(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        if embed_dim % num_heads:
+            raise ValueError(f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}")
+        self.num_heads = num_heads
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+        self.k_proj = nn.Linear(embed_dim, embed_dim)
+        self.v_proj = nn.Linear(embed_dim, embed_dim)
+        self.out_proj = nn.Linear(embed_dim, embed_dim)
+
+    def forward(self, query, key, value, mask=None):
+        query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, n_queries, head_dim)
+        key = split_heads(self.k_proj(key), self.num_heads)  # (batch, heads, n_keys, head_dim)
+        value = split_heads(self.v_proj(value), self.num_heads)  # (batch, heads, n_keys, head_dim)
+        if mask is not None and mask.ndim == 3:
+            mask = mask[:, None]  # the same mask for every head
+        output, weights = scaled_dot_product_attention(query, key, value, mask)
+        return self.out_proj(merge_heads(output)), weights
+
+
+def _call(batch, n_queries, n_keys, embed_dim, num_heads, mask=None, *, seed):
+    weights = []
+    for i in range(4):
+        weights += [normal(embed_dim, embed_dim, seed=seed + i) / math.sqrt(embed_dim) * 1.5]
+        weights += [normal(embed_dim, seed=seed + 10 + i)]
+    inputs = [normal(batch, n, embed_dim, seed=seed + 20 + i) for i, n in enumerate((n_queries, n_keys, n_keys))]
+    return embed_dim, num_heads, *weights, *inputs, mask
+
+
+def _each_its_own(batch, n_queries, n_keys):
+    """A mask for each sentence and each query."""
+    return random_mask(batch, n_queries, n_keys, seed=9)
+
+
+own_class = module(
+    "4.5",
+    MyMultiHeadAttention,
+    as_="MyMultiHeadAttention(embed_dim, num_heads)",
+    parameters=tuple(f"{linear}.{part}" for linear in LINEARS for part in ("weight", "bias")),
+    forward="query, key, value, mask=None",
+    title="The class, from an empty cell",
+    section="04#text-27",
+    courses=(MultiHeadAttention, MultiHeadAttentionByHeads),
+    also_called=("multi_head",),
+    probes=[
+        _call(1, 2, 3, 8, 2, seed=501),
+        _call(2, 3, 5, 6, 3, seed=520),
+        _call(2, 5, 5, 6, 2, causal_mask(5), seed=540),
+        _call(3, 2, 4, 8, 2, padding_mask([3, 1, 2], 4), seed=560),
+        _call(2, 3, 4, 6, 3, _each_its_own(2, 3, 4), seed=580),
+        _call(2, 5, 5, 4, 2, padding_mask([3, 4], 5), seed=600),
+    ],
+    corner_cases=[
+        _call(2, 3, 3, 4, 1, seed=620),
+        _call(2, 3, 3, 4, 2, padding_mask([0, 2], 3), seed=640),
+        _call(2, 4, 4, 6, 3, causal_mask(4).tril(-1), seed=660),
+        _call(2, 3, 3, 6, 4, seed=680),  # cannot be made
+    ],
+    returns=("the output", "the weights"),
+    gradients=True,
+    random_probes=lambda rng: [
+        _call(2, 3, n, 12, rng.choice((2, 3, 4)), mask, seed=rng.randrange(10**6))
+        for n, mask in ((5, None), (4, random_mask(2, 1, 4, seed=rng.randrange(10**6))))
+    ],
+    hints=[
+        "In `__init__`, after `super().__init__()`: keep num_heads, and make four `nn.Linear(embed_dim, embed_dim)` under "
+        "the names q_proj, k_proj, v_proj and out_proj. PyTorch finds the parameters of each layer that is an attribute "
+        "of its own.",
+        "`forward` is the body of 4.3, with `self.q_proj(query)` in place of `x @ w_q`. Queries come from `query`, keys "
+        "from `key`, values from `value`. A mask with three axes needs one more for the heads: `mask[:, None]`.",
+        "`scaled_dot_product_attention(query, key, value, mask)` on the split heads gives output and weights, and makes "
+        "rows without a key 0. Return `self.out_proj(merge_heads(output)), weights`: the weights as they are, "
+        "(batch, heads, n_queries, n_keys).",
+    ],
+)
+
+
+def _attends(
+    embed_dim,
+    num_heads,
+    *given,
+    split=split_heads,
+    merge=merge_heads,
+    scale=lambda head_dim, embed_dim: head_dim**-0.5,
+    product=lambda query, key: query @ key.transpose(-2, -1),
+    weigh=masked_softmax,
+    mask_for_scores=lambda mask: mask[:, None] if mask.ndim == 3 else mask,
+    projected=(0, 1, 2),
+    inputs=(0, 1, 2),
+    biased=True,
+    last=True,
+    shown=lambda weights: weights,
+):
+    """What the class computes, with each part exchangeable."""
+    *given, mask = given
+    layers, tokens = [given[i : i + 2] for i in range(0, 8, 2)], given[8:]
+
+    def linear(i, x):
+        weight, bias = layers[i]
+        return nn.functional.linear(x, weight, bias if biased else None)
+
+    pairs = zip(projected, inputs, strict=True)
+    query, key, value = (split(linear(i, tokens[j]), num_heads) for i, j in pairs)
+    scores = product(query, key) * scale(query.size(-1), embed_dim)
+    weights = weigh(scores, None if mask is None else mask_for_scores(mask))
+    merged = merge(weights @ value)
+    return linear(3, merged) if last else merged, shown(weights)
+
+
+def _variants(**parts):
+    """Forms of one part exchanged, which masks as most code does: by −∞, and by a large number."""
+    ways = [masked_softmax, partial(_masked, fill=-math.inf), partial(_masked, fill=-1e9)]
+    return [partial(_attends, weigh=way, **parts) for way in ways]
+
+
+def _refused(why):
+    def call(*args):
+        raise made.CannotTakeWeights(why)
+
+    return call
+
+
+@own_class.misconception(reread="04#text-08")
+def no_module(*args):
+    """The class is no `nn.Module`.
+
+    `class MyMultiHeadAttention(nn.Module):` makes it one. Only then does PyTorch find its parameters, to train, save
+    or load them.
+    """
+    return _refused(made.NO_MODULE)(*args)
+
+
+class _WithoutSuper(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+
+
+@own_class.misconception(reread="04#text-08")
+def super_forgotten(*args):
+    """`super().__init__()` is missing, or comes too late.
+
+    It makes the lists in which a module keeps its parameters. Without them there is no place for a layer: it has to be
+    the first line of `__init__`.
+    """
+    return _WithoutSuper(*args[:2])
+
+
+@own_class.misconception(reread="04#text-08")
+def not_registered(*args):
+    """The module does not know its own layers.
+
+    It finds a layer, or an `nn.Parameter`, that is an attribute of its own. In a plain list or dict, or as a tensor, it
+    is not found: an optimiser would not train it, `state_dict` would not save it. `self.q_proj = nn.Linear(…)`.
+    """
+    return _refused(made.NOT_REGISTERED)(*args)
+
+
+@own_class.misconception(reread="04#text-08", forms=_variants(biased=False))
+def no_biases(*args):
+    """The projections have no biases, or do not use them.
+
+    `nn.Linear(embed_dim, embed_dim)` has one, and so has PyTorch's own module.
+    """
+    return _refused(made.NO_BIASES)(*args)
+
+
+@own_class.misconception(reread="04#text-mix", forms=_variants(last=False))
+def no_output_projection(*args):
+    """The output projection is missing, or is not used.
+
+    Merged heads have the right shape already, so no error is raised. But without `out_proj` each head would only
+    influence its own features of the output.
+    """
+    return _refused(made.NO_OUTPUT_PROJECTION)(*args)
+
+
+@own_class.misconception(
+    reread="04#text-08",
+    forms=[form for order in ((0, 0, 0), (0, 0, 2), (0, 1, 1), (0, 1, 0)) for form in _variants(projected=order)],
+)
+def one_projection_for_several(*args):
+    """One projection makes several of queries, keys and values.
+
+    Each has weights of its own: `q_proj` makes the queries, `k_proj` the keys, `v_proj` the values.
+    """
+    return _refused(made.ONE_FOR_SEVERAL)(*args)
+
+
+@own_class.misconception(reread="04#text-18")
+def other_size(*args):
+    """A projection has another size than `(embed_dim, embed_dim)`.
+
+    One projection makes the features of all heads at once: embed_dim in, embed_dim out. `split_heads` cuts them into
+    pieces of head_dim afterwards.
+    """
+    return _refused(made.OTHER_SIZE)(*args)
+
+
+@own_class.misconception(
+    reread="04#text-27",
+    forms=[form for sources in ((0, 0, 1), (0, 1, 1), (0, 2, 1), (1, 0, 2)) for form in _variants(inputs=sources)],
+)
+def other_inputs(*args):
+    """Keys or values are made from the wrong argument.
+
+    `forward` gets three: queries come from `query`, keys from `key`, values from `value`. If all three are the same
+    tokens, the difference cannot be seen.
+    """
+    return _attends(*args, inputs=(0, 0, 0))
+
+
+@own_class.misconception(reread="04#text-31", forms=_variants(scale=lambda head_dim, embed_dim: embed_dim**-0.5))
+def scale_d_model(*args):
+    """The scores are divided by √embed_dim.
+
+    A dot product runs over the features of one head, so d_k is head_dim. With √embed_dim the scores are too small and
+    the weights too even.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
+
+
+@own_class.misconception(reread="02#text-29", forms=_variants(scale=lambda head_dim, embed_dim: 1.0))
+def no_scale(*args):
+    """The scores are not divided by √head_dim.
+
+    No error is raised, and with few features in a head the difference is small. With many, softmax gives nearly all
+    weight to one key, and gradients become nearly 0.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: 1.0)
+
+
+@own_class.misconception(
+    reread="02#text-29",
+    forms=[
+        *_variants(scale=lambda head_dim, embed_dim: 1 / head_dim),
+        *_variants(scale=lambda head_dim, embed_dim: (embed_dim // head_dim) ** -0.5),
+        *_variants(scale=lambda head_dim, embed_dim: head_dim**0.5),
+    ],
+)
+def other_scale(*args):
+    """The scores are not divided by √head_dim, but by something else.
+
+    A score is a sum of head_dim products, and its standard deviation grows like √head_dim: divide once, by
+    `math.sqrt(head_dim)`, where `head_dim` is `embed_dim // num_heads`.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: 1 / embed_dim)
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=[
+        *_variants(split=_not_moved, merge=lambda x: x.flatten(2)),
+        partial(_attends, split=_not_moved, merge=lambda x: x.flatten(2), weigh=lambda s, m: torch.softmax(s, dim=-1)),
+    ],
+)
+def heads_attend_to_heads(*args):
+    """Within each token, heads attend to heads.
+
+    Without `transpose(1, 2)` after the split the last two axes are (heads, head_dim), and no token attends to another.
+    They have to be (n, head_dim): split into (batch, heads, n, head_dim).
+    """
+    return _attends(*args, split=_not_moved, merge=lambda x: x.flatten(2))
+
+
+def _viewed(x, num_heads):
+    return x.reshape(x.size(0), num_heads, x.size(1), -1)
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=[
+        *_variants(split=_viewed),
+        *_variants(split=_viewed, merge=lambda x: x.reshape(x.size(0), x.size(2), -1)),
+    ],
+)
+def view_alone(*args):
+    """The heads are cut with `view` alone.
+
+    The shape is right, but `view` divides the numbers in the order of memory: a head gets all features of some tokens
+    in place of some features of all tokens. Then `transpose(1, 2)`.
+    """
+    return _attends(*args, split=_viewed)
+
+
+@own_class.misconception(reread="04#text-20", forms=_variants(merge=lambda x: x.reshape(x.size(0), x.size(2), -1)))
+def merge_alone(*args):
+    """The heads are merged without `transpose(1, 2)`.
+
+    `reshape` from (batch, heads, n, head_dim) gives the right shape and mixes the tokens.
+    """
+    return _attends(*args, merge=lambda x: x.reshape(x.size(0), x.size(2), -1))
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=_variants(
+        split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
+        merge=lambda x: x.permute(0, 2, 3, 1).flatten(2),
+    ),
+)
+def interleaved(*args):
+    """Each head takes one feature in every `num_heads`.
+
+    A head's features stand side by side: cut into (heads, head_dim), not into (head_dim, heads).
+    """
+    return _attends(*args, split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2))
+
+
+@own_class.misconception(reread="04#text-02", forms=_variants(split=lambda x, h: x[:, None]))
+def one_head(*args):
+    """It attends with all features at once: there is only one head.
+
+    The output has the same shape with and without heads. Each head has to compute weights from its own features.
+    """
+    return _attends(*args, split=lambda x, h: x[:, None])
+
+
+@own_class.misconception(
+    reread="04#text-27",
+    forms=[
+        *_variants(shown=lambda weights: weights.mean(dim=1)),
+        *_variants(shown=lambda weights: weights.mean(dim=1, keepdim=True)),
+        *_variants(shown=lambda weights: weights[:, 0]),
+        *_variants(shown=lambda weights: weights.sum(dim=1)),
+    ],
+)
+def weights_averaged(*args):
+    """The weights are averaged over the heads, or are those of one head.
+
+    `nn.MultiheadAttention` returns such an average unless you ask for more. Here the weights of every head are asked
+    for: (batch, heads, n_queries, n_keys).
+    """
+    return _attends(*args, shown=lambda weights: weights.mean(dim=1))
+
+
+@own_class.misconception(reread="04#text-27")
+def the_other_way_round(*args):
+    """Weights and output have changed places.
+
+    `forward` returns the output first: `return output, weights`.
+    """
+    return _attends(*args)[::-1]
+
+
+@own_class.misconception(reread="03#text-14")
+def mask_ignored(*args):
+    """The mask has no effect.
+
+    `forward` takes it and does not use it. Without a mask the result is right, so such calls do not show the mistake.
+    """
+    return _attends(*args, weigh=lambda s, m: torch.softmax(s, dim=-1))
+
+
+@own_class.misconception(
+    reread="03#text-35",
+    forms=[partial(_attends, weigh=lambda s, m, fill=fill: _masked(s, None if m is None else ~m, fill))
+           for fill in (-math.inf, -1e9)],
+)  # fmt: skip
+def polarity(*args):
+    """True is taken to mean “hide”.
+
+    In `nn.MultiheadAttention` it does. Here True = may attend.
+    """
+    return _attends(*args, weigh=lambda s, m: masked_softmax(s, None if m is None else ~m))
+
+
+@own_class.misconception(reread="03#text-02")
+def zero_scores(*args):
+    """Masked scores are set to 0.
+
+    A score of 0 still gets weight, since exp(0) = 1. Only −∞ gives a weight of 0.
+    """
+    return _attends(*args, weigh=partial(_masked, fill=0.0))
+
+
+@own_class.misconception(reread="03#text-07")
+def after_softmax(*args):
+    """The mask is applied after softmax.
+
+    The hidden keys were already counted in the sum, so the weights that are left no longer sum to 1.
+    """
+    return _attends(*args, weigh=lambda s, m: torch.softmax(s, dim=-1) * (1 if m is None else m))
+
+
+@own_class.misconception(
+    reread="04#text-27",
+    forms=_variants(mask_for_scores=lambda mask: mask),
+)
+def mask_per_head(*args):
+    """A mask with three axes has no axis for the heads.
+
+    (batch, n_queries, n_keys) against (batch, heads, n_queries, n_keys): the first axis of the mask meets the axis of
+    the heads. That fails with most sizes; where batch equals the number of heads no error is raised, and the result is
+    wrong. `mask[:, None]` puts the axis in.
+    """
+    return _attends(*args, mask_for_scores=lambda mask: mask, weigh=partial(_masked, fill=-math.inf))
+
+
+@own_class.misconception(reread="04#text-27", forms=_variants(mask_for_scores=lambda mask: mask[:, None]))
+def axis_for_heads_always(*args):
+    """A mask with two axes gets an axis where it has no batch.
+
+    `mask[:, None]` is right for three axes. Of (n_queries, n_keys) it makes (n_queries, 1, n_keys), where the queries
+    meet the axis of the heads. A mask with two axes fits as it is.
+    """
+    return _attends(*args, mask_for_scores=lambda mask: mask[:, None], weigh=partial(_masked, fill=-math.inf))
+
+
+@own_class.misconception(reread="03#text-21")
+def dead_nan(*args):
+    """Rows without a key are NaN.
+
+    If all scores of a row are −∞, softmax computes 0/0. Such a row has to be 0: `scaled_dot_product_attention` does so.
+    """
+    return _attends(*args, weigh=partial(_masked, fill=-math.inf))
+
+
+@own_class.misconception(reread="03#text-21")
+def dead_uniform(*args):
+    """Rows without a key give the same weight to every key.
+
+    If all scores of a row are equally low, softmax makes equal weights of them. Such a row has to be 0.
+    """
+    return _attends(*args, weigh=partial(_masked, fill=-1e9))
+
+
+def _batch_exchanged(*args, weigh=masked_softmax):
+    *first, query, key, value, mask = args
+    turned = (x.transpose(0, 1) for x in (query, key, value))
+    output, weights = _attends(*first, *turned, mask, weigh=weigh)
+    return output.transpose(0, 1), weights
+
+
+@own_class.misconception(
+    reread="04#text-33",
+    forms=[
+        partial(_batch_exchanged, weigh=partial(_masked, fill=-math.inf)),
+        partial(_batch_exchanged, weigh=partial(_masked, fill=-1e9)),
+        partial(_batch_exchanged, weigh=lambda s, m: torch.softmax(s, dim=-1)),
+    ],
+)
+def batch_attended(*args):
+    """The texts of the batch attend to each other.
+
+    The first axis was taken for the tokens, as `nn.MultiheadAttention` does without `batch_first=True`. Here it is the
+    batch, and no text may attend to another.
+    """
+    return _batch_exchanged(*args)
+
+
+@own_class.misconception(reread="02#text-02")
+def keys_not_transposed(*args):
+    """The keys are not transposed.
+
+    A score is the dot product of a query's row with a key's row. A matrix product needs the keys as columns for that:
+    `query @ key.mT`, or `key.transpose(-2, -1)`.
+    """
+    return _attends(*args, product=lambda query, key: query @ key)
+
+
+@own_class.misconception(reread="04#text-20")
+def view_refused(*args):
+    """`view` refuses after `transpose`.
+
+    `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join axes whose
+    numbers are not side by side in memory. `reshape` copies where it has to.
+    """
+    return _attends(*args, merge=lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1))
+
+
+@own_class.misconception(reread="02#text-29")
+def root_of_a_plain_number(*args):
+    """`torch.sqrt` takes tensors only.
+
+    head_dim is a number of Python's: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: 1 / torch.sqrt(head_dim))
+
+
+@own_class.misconception(
+    reread="03#text-14",
+    forms=[lambda *args: _attends(*args[:-1], ~~args[-1], weigh=partial(_masked, fill=-1e9))],
+)
+def mask_expected(*args):
+    """Without a mask it fails.
+
+    `mask` is None where nothing is hidden, and None is no tensor: ask `if mask is not None` first.
+    """
+    return _attends(*args[:-1], args[-1].bool(), weigh=partial(_masked, fill=-1e9))

@@ -192,8 +192,10 @@ def parameters(one, six):
 @slide(
     "768 features and 10 heads. What happens?",
     minutes=0.5,
-    say="PyTorch's layers raise no error when they are made; it comes later. A module should check it at once, and name
-    both numbers.",
+    say="""
+    PyTorch's layers raise no error when they are made; it comes later. A module should check it at once, and name
+    both numbers.
+    """,
 )
 def indivisible():
     return [

@@ -1,5 +1,5 @@
 # -*- coding: utf-8 -*-
-"""The one entry to the course; needs Python 3.11 or newer and nothing else.
+"""The one entry to the course; needs Python 3.11 to 3.14 and nothing else.
 
 python course.py lab [notebook]       open JupyterLab on your own copy of the first notebook, or of the one named;
                                       --fresh 03 begins a copy again, --edit 03 opens the edition that is tested
@@ -38,7 +38,7 @@ import sys
 def which_python():
     """What to say to whoever called this with a Python that is too old."""
     command = " ".join(sys.argv)
-    for name in ("python3", "python3.13", "python3.12", "python3.11"):
+    for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11"):
         if runs(name):
             return "This machine has one: {0} {1}".format(name, command)
     ubuntu = "sudo apt-get install python3.11 python3.11-venv"
@@ -47,11 +47,11 @@ def which_python():
 
 
 def runs(name):
-    """Whether there is a Python of this name, new enough, that really runs: some names only tell what to install."""
+    """Whether a Python of this name fits and really runs: some names only tell what to install."""
     with open(os.devnull, "w") as nowhere:
         try:
-            new_enough = "import sys; sys.exit(sys.version_info < (3, 11))"
-            return subprocess.call([name, "-c", new_enough], stdout=nowhere, stderr=nowhere) == 0
+            fits = "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))"
+            return subprocess.call([name, "-c", fits], stdout=nowhere, stderr=nowhere) == 0
         except OSError:
             return False
 

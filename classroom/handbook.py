@@ -12,10 +12,11 @@ from workbench.chosen import numbers
 from workbench.display.show import marked
 
 from .exam.paper import as_page, printed
+from .exam.worksheet import SHEETS
 
 GUIDE = NOTEBOOKS / "INSTRUCTORS.md"
 FOR_ALL = "https://arxiv.org/abs/1706.03762 "  # Attention Is All You Need
-READINGS = "next"  # the cell of the last lesson that says what to look for in each paper
+READINGS = "next"  # the cell, of the last lesson that has one, that says what to look for in each paper
 LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
@@ -25,7 +26,7 @@ def page(chosen):
     taken = [there[number] for number in chosen]
     alone = sum(one.minutes for one in taken)
     exercises = sum(one.exercises for one in taken)
-    which = "twelve lessons" if len(taken) == 12 else f"{len(taken)} of twelve lessons"
+    which = f"{len(taken)} lessons" if len(taken) == len(there) else f"{len(taken)} of {len(there)} lessons"
     parts = [
         f"<header><h1>The attention mechanism</h1><p>{which}, in Python</p></header>",
         f"<p><b>Before:</b> {said(before(taken, chosen))}</p>",
@@ -36,7 +37,7 @@ def page(chosen):
         "<h2>How it is examined</h2>",
         "<p>Exercises are handed in and judged by trials; each known mistake is named, and points, deadlines and "
         "extensions are the teacher's. An exam on paper, in two versions, and question banks for Moodle and Canvas are "
-        "drawn anew from any seed. Sheets for pencils belong to lessons 1, 3, 7, 8, 10 and 12.</p>",
+        f"drawn anew from any seed. Sheets for pencils belong to lessons {listed(SHEETS)}.</p>",
         "<h2>What may be chosen</h2>",
         plans(set(chosen)),
         readings(taken),
@@ -114,8 +115,8 @@ def taught_in(plan):
 
 def readings(taken):
     """The papers that the last lesson sends to, with what to look for in each: those that the lessons name, if few."""
-    cells = nbformat.read(lessons()[-1].path, as_version=4).cells
-    (cell,) = [cell for cell in cells if cell.id == READINGS]
+    notebooks = (nbformat.read(one.path, as_version=4) for one in reversed(lessons()))
+    cell = next(cell for notebook in notebooks for cell in notebook.cells if cell.id == READINGS)
     lines = [line[2:] for line in cell.source.splitlines() if line.startswith("- ")]
     if len(taken) < len(lessons()):
         named = FOR_ALL + " ".join(reading for one in taken for reading in one.readings)

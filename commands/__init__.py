@@ -3,9 +3,11 @@
 import argparse
 import os
 import sys
+import tempfile
 from pathlib import Path
 
-from .setting_up import PYTHON, ROOT, run, set_up
+from . import machine
+from .setting_up import PYTHON, ROOT, has_torch, run, set_up
 
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -22,6 +24,8 @@ def main(arguments, overview=""):
         known.error(f"{options.command} does not take {' '.join(rest)}")
     if options.command == "hub":
         check_hub_requirements()
+    if not has_torch() and (why := machine.lacks()):
+        sys.exit(why)
     set_up(*options.needs)
     return options.run(options, rest)
 
@@ -90,7 +94,9 @@ def present(options, rest):
     hall = ["--hall"] if options.hall or options.relay else []
     for name in ("address", "relay"):
         hall += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
-    return run([PYTHON, "-m", "authors.deck.serve", notebook, *hall, *server_options(), *rest], check=False)
+    return run(
+        [PYTHON, "-m", "authors.deck.serve", notebook, *hall, *server_options(), *rest], check=False, env=with_a_home()
+    )
 
 
 def slides(options, rest):
@@ -196,7 +202,24 @@ def jupyterlab(notebook, folder, options):
     own = ROOT / "my/.jupyterlab/workspaces"  # else the tabs and kernels of the user's other courses open in this one
     ours = ["--ServerApp.root_dir", ROOT, "--LabApp.default_url", address, "--LabApp.workspaces_dir", own]
     ours += server_options()
-    return run([PYTHON, "-m", "jupyterlab", *ours, *options], check=False)
+    return run([PYTHON, "-m", "jupyterlab", *ours, *options], check=False, env=with_a_home())
+
+
+def with_a_home():
+    """The environment for Jupyter, whose own files get a place in my/ where the user's home cannot be written."""
+    home = Path("~").expanduser()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=home).close()
+        return None
+    except OSError as error:
+        own = ROOT / "my/.jupyterlab/home"
+        print(
+            f"Your home folder cannot be written ({error.strerror}: {home}). Jupyter's own files go to {own} instead."
+        )
+    own.mkdir(parents=True, exist_ok=True)
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "MPLCONFIGDIR")
+    return {**os.environ, "HOME": str(own), **{name: str(own / name.lower()) for name in places}}
 
 
 def server_options():

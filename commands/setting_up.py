@@ -99,6 +99,8 @@ def venv_has_pip(python):
 
 def install(requirements, index):
     """With uv where there is one and it can, which takes a tenth of the time; otherwise with pip."""
+    if has_torch() and all_is_there(requirements):
+        return
     uv = shutil.which("uv")
     if uv:
         command = [uv, "pip", "install", "--compile-bytecode", "--python", PYTHON]  # as pip does: a hub's users cannot
@@ -106,12 +108,63 @@ def install(requirements, index):
         if run(command, check=False) == 0:
             return
         print("uv could not do it, pip will.", flush=True)
-    run([PYTHON, "-m", "pip", "install", *index, "-r", requirements])
+    run([PYTHON, "-m", "pip", "install", *index, "-r", requirements], env=without_ways_elsewhere())
+
+
+def all_is_there(requirements):
+    """Whether nothing is left to fetch, as when the folder was only renamed: then no network is asked.
+
+    The course itself is then noted at its new place with the setuptools that is there; pip would fetch another.
+    """
+    options = ["install", "--no-index", "--no-build-isolation", "--quiet", "-r", str(requirements)]
+    command = [str(PYTHON), "-m", "pip", *options]
+    return subprocess.run(command, cwd=ROOT, env=without_ways_elsewhere(), capture_output=True).returncode == 0
+
+
+# Settings of pip's with which somebody's own packages go elsewhere or come otherwise, but not those of a .venv.
+ELSEWHERE = {
+    *("user", "global", "site", "target", "prefix", "root", "python", "require-virtualenv", "isolated", "editable"),
+    *(
+        "requirement",
+        "no-deps",
+        "no-binary",
+        "require-hashes",
+        "dry-run",
+        "platform",
+        "python-version",
+        "implementation",
+        "abi",
+    ),
+}
+
+
+def without_ways_elsewhere():
+    """The environment for a pip that keeps the user's settings, as an index or a proxy, but for those of ELSEWHERE."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    settings = {name: value for name, value in pip_settings().items() if name not in ELSEWHERE}
+    as_variables = {f"PIP_{name.upper().replace('-', '_')}": value for name, value in settings.items()}
+    return {**ours, **as_variables, "PIP_CONFIG_FILE": os.devnull}  # what the files say is in the variables
+
+
+def pip_settings():
+    """What this user's pip is configured to, by its files and by its variables, which count most: name → text."""
+    which = dict.fromkeys(("PIP_USER", "PIP_GLOBAL", "PIP_SITE"), "0")  # for `config` they say whose file is listed
+    command = [PYTHON, "-m", "pip", "config", "list"]
+    listed = subprocess.run(command, env=os.environ | which, capture_output=True, text=True)
+    settings = {}
+    for line in sorted(listed.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
+        name, _, value = line.partition("=")
+        settings[name.rpartition(".")[2]] = ast.literal_eval(value)
+    return settings
 
 
 def install_packages():
     """Put the packages of authors/package-lock.json into .venv/npm; authors/npm.txt brings the npm for it."""
     folder = VENV / "npm"
+    lock, copy = ROOT / "authors/package-lock.json", folder / "package-lock.json"
+    is_whole = (folder / "node_modules/.package-lock.json").is_file()  # npm writes it last
+    if is_whole and copy.is_file() and copy.read_bytes() == lock.read_bytes():
+        return
     folder.mkdir(exist_ok=True)
     for name in PACKAGES:
         shutil.copy(ROOT / name, folder)
@@ -133,15 +186,11 @@ def as_pip_is_told():
 
     And pip takes the best version that any of its indexes has, uv that of the first index that knows the name.
     """
-    listed = subprocess.run([PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
-    settings = {}
-    for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):  # the environment counts most
-        name, _, value = line.partition("=")
-        settings[name.rpartition(".")[2]] = ast.literal_eval(value).split()
+    settings = pip_settings()
     options = ["--index-strategy", "unsafe-best-match"]
     names = {"index-url": "--default-index", "extra-index-url": "--extra-index-url", "find-links": "--find-links"}
     for name, option in (names | {"trusted-host": "--allow-insecure-host"}).items():
-        options += [part for value in settings.get(name, ()) for part in (option, value)]
+        options += [part for value in settings.get(name, "").split() for part in (option, value)]
     return options
 
 
@@ -172,8 +221,11 @@ LARGE = (
 
 def has_torch():
     """Whether .venv has the right torch already, of whichever build: then nothing is left to choose."""
-    version = re.search(r"^torch==(\S+)", (ROOT / PARTS["learners"]).read_text(), re.M)[1]
-    return any(VENV.glob(f"lib/python*/site-packages/torch-{version}*"))
+    version = re.search(r"^torch==(\S+)", (ROOT / PARTS["learners"]).read_text(), re.M)
+    if not version:
+        return False  # a list of one's own
+    places = "lib/python*/site-packages", "Lib/site-packages"  # the second on Windows
+    return any(found for place in places for found in VENV.glob(f"{place}/torch-{version[1]}*"))
 
 
 def configure_jupyterlab():

@@ -22,10 +22,9 @@ from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
-from workbench.board.modules import script
 from workbench.display import colours, drawings
 
-from ..pages import boards_in_pages, faces, outputs, packages
+from ..pages import boards_in_pages, faces, needs, outputs, packages
 from ..pages.markdown import inline, to_html
 from ..pages.notes import clock
 from .pictures import Pictures
@@ -81,19 +80,21 @@ def page(path, server=None, slides=None):
             read(REVEAL / "dist" / "reveal.css"),
             faces.embedded(),
             colours.tokens(),
+            colours.written_out(":root.dark"),
             drawings.FACES,
-            boards_in_pages.STYLE,
-            read(HERE / "deck.css"),
-            read(HERE / "phones.css"),
+            needs.style(boards_in_pages.STYLE),
+            needs.style(read(HERE / "deck.css")),
+            needs.style(read(HERE / "phones.css")),
             read(HERE.parent / "code.css"),
         ],
+        needs=needs.OLD,
         scripts=[
             read(REVEAL / "dist" / "reveal.js"),
             speaker_view(),
             boards_in_pages.script(),
             *([kernel_script()] if server else []),
             boards_in_pages.guess_script(),
-            script(HERE / "deck.js"),
+            needs.script(HERE / "deck.js"),
         ],
     )
 
@@ -102,7 +103,7 @@ def page(path, server=None, slides=None):
 def kernel_script():
     """kernel.js and what it takes from others as one classic script, whose exports are `attnKernel`'s."""
     options = "--bundle --minify --format=iife --global-name=attnKernel --define:global=globalThis --legal-comments=eof"
-    options = [*options.split(), '--define:process.env.NODE_ENV="production"']
+    options = [*options.split(), f"--target={needs.TARGET}", '--define:process.env.NODE_ENV="production"']
     settings = {"stdout": subprocess.PIPE, "encoding": "utf-8", "check": True}
     return packages.run("esbuild", HERE / "kernel.js", *options, **settings).stdout
 
@@ -134,6 +135,8 @@ def columns_of(pairs, shown, pictures, buttons, folder):
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
         on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
         choices, on_screen.right = slide.choices_for(on_screen.question)
+        if slide.choices and not choices:
+            raise slide.error(f"its first question is not {slide.choices}, from whose choices the hall is to choose.")
         on_screen.choices = [(escape(one), lowered(escape(one))) for one in choices]
     return columns
 

@@ -5,10 +5,10 @@ import { answerInPage, startGuesses } from "./guess.js";
 import { startKeys } from "./keys.js";
 import { startTheme } from "./look.js";
 import { startMirror } from "./mirror.js";
-import { cells, live, reading } from "./page.js";
+import { cells, inside, lacks, live, reading } from "./page.js";
 import { startPaper } from "./paper.js";
 import { startPhones } from "./phones.js";
-import { endWithPage, enqueue, start } from "./python.js";
+import { endWithPage, enqueue, say, start } from "./python.js";
 import { answerInPython } from "./run.js";
 import { followBoards, startSlides } from "./slides.js";
 import { startSteps } from "./steps.js";
@@ -30,6 +30,7 @@ if (reading) {
 }
 startPaper();
 startPhones();
+if (lacks.length && !inside) say(lacks.join(" "), { stays: "slide" });
 if (live) {
   endWithPage();
   enqueue(start); // what a key asks for meanwhile has to wait

@@ -1,7 +1,8 @@
 // Cells whose code can be changed, where there is a Python to run it.
 
+import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
-import { all, current, inTheFile, isAsInTheFile, kept, settings, slideOf } from "./page.js";
+import { current, inTheFile, isAsInTheFile, kept, settings, slideOf } from "./page.js";
 import { run } from "./run.js";
 
 export function makeEditable(cell) {

@@ -1,9 +1,10 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
+import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
 import { fit } from "./look.js";
-import { all, cells, current, reading, settings, slideOf, storeOf } from "./page.js";
+import { cells, current, reading, settings, slideOf, storeOf } from "./page.js";
 import { showLast } from "./steps.js";
 
 const TRIES = 2; // wrong guesses, after which the answer is shown
@@ -92,7 +93,8 @@ const isRight = (cell, choice) => all(".choice", cell).indexOf(choice) === store
 
 export function startGuesses(answer) {
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
-    cell.querySelector("form.guess").addEventListener("submit", (event) => {
+    // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
+    cell.querySelector("form.guess > button:not(.choice)").addEventListener("click", (event) => {
       event.preventDefault();
       const text = cell.querySelector(".guess label input").value;
       if (text.trim()) answerOrChoose(cell, text, answer);
@@ -103,8 +105,8 @@ export function startGuesses(answer) {
     hold(saved, settings.questions[cell.dataset.id].answer);
     for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) {
       next.classList.add("waits");
-      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved:not(:has(.saved-board))");
-      if (told) hold(told);
+      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved");
+      if (told && !told.querySelector(".saved-board")) hold(told);
     }
   }
 }

@@ -2,17 +2,18 @@
 // wrong one mistakes is named with the truth, as the bar without a name would give it away. What phones sent comes into
 // the same bars, with the truth and not before.
 
+import { all, make } from "../pages/kit.js";
 import { fit } from "./look.js";
-import { all, current, settings, slideOf } from "./page.js";
+import { current, settings, slideOf } from "./page.js";
 import { say } from "./python.js";
 
 export const OTHERS = "other answers";
+const WHOLE_HALL = "How many sit in the hall";
 
 const hands = new Map(); // cell → value → how many
 const phones = new Map(); // cell → what phones.js says: {said, bars, before, name}: bars and before are as hands, name what a value is called
 let present = ""; // how many sit there, once it was said
 
-const make = (name, properties) => Object.assign(document.createElement(name), properties);
 const choicesOf = (cell) => all(".choice", cell);
 
 // A key opens the fields, and closes them.
@@ -22,13 +23,14 @@ export function countHands() {
   if (phonesVoteOn(cell)) return sayPhonesVote();
   const form = cell.querySelector(".guess");
   if (!form.querySelector(".hands")) addFields(cell, form);
-  if (form.classList.toggle("counting")) form.querySelector("input:not(.guess:has(.choice) label input)").select();
+  if (form.classList.toggle("counting")) form.querySelector(choicesOf(cell).length ? "input.hands" : "input").select();
   draw(cell);
 }
 
 function addFields(cell, form) {
   const line = make("div", { className: "count" });
-  const field = (label) => make("input", { className: "hands", inputMode: "numeric", ariaLabel: `Hands for ${label}` });
+  const field = (label) =>
+    make("input", { className: "hands", inputMode: "numeric", "aria-label": `Hands for ${label}` });
   if (choicesOf(cell).length) {
     for (const { dataset } of choicesOf(cell)) {
       const { value } = dataset;
@@ -143,10 +145,10 @@ function sayHowMany(slide, many, form) {
   const foot = slide.querySelector(".slide-foot");
   const said = foot.querySelector(".how-many") ?? make("label", { className: "how-many" });
   if (many === false) return said.remove();
-  const field = said.querySelector("input") ?? make("input", { inputMode: "numeric", placeholder: "…" });
+  const field =
+    said.querySelector("input") ?? make("input", { inputMode: "numeric", placeholder: "…", "aria-label": WHOLE_HALL });
   if (!said.isConnected) {
     said.append("", field, " answered");
-    field.ariaLabel = "How many sit in the hall";
     field.addEventListener("input", () => (present = field.value));
     foot.firstElementChild.after(said);
   }

@@ -1,6 +1,6 @@
 // What answers a question is in the page while it shows, and at no other time: nobody sees, finds or hears it before.
 
-import { all } from "./page.js";
+import { all } from "../pages/kit.js";
 
 export function hold(part, html = part.innerHTML) {
   part.held ??= html;

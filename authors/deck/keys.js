@@ -30,6 +30,7 @@ let number = ""; // of the slide that is jumped to, as far as it was typed
 const isTypedInto = ({ target }) => !target.closest?.("dialog") && target.closest?.(TYPED_INTO);
 
 export function startKeys() {
+  help.querySelector(".close").addEventListener("click", () => help.close());
   window.addEventListener("keydown", onKey, true);
   // reveal.js hears nothing of what is typed, and a finger that drags a number turns no page
   document.body.addEventListener("keydown", (event) => isTypedInto(event) && event.stopPropagation());

@@ -1,7 +1,8 @@
 // What the speaker's copies of the page show of this one: guesses and lines as they are typed, and boards as they are moved.
 
+import { all } from "../pages/kit.js";
 import { handsOf, putHands } from "./hall.js";
-import { all, cells, inside, kept } from "./page.js";
+import { cells, inside, kept } from "./page.js";
 
 const lineOf = (cell) => cell.querySelector(".guess label input");
 const placeOf = (cell) => cell.querySelector(".saved-board");

@@ -1,5 +1,6 @@
 // What Python says of a cell, on its slide.
 
+import { make } from "../pages/kit.js";
 import { fit } from "./look.js";
 import { slideOf } from "./page.js";
 
@@ -7,12 +8,6 @@ const KINDS = ["stream", "display_data", "execute_result", "error", "update_disp
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, "g"); // as a terminal is told of them
 
 export const isOutput = (message) => KINDS.includes(message.header.msg_type);
-
-function element(name, properties, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 
 export function clear(cell) {
   cell.shown.replaceChildren();
@@ -31,23 +26,23 @@ export function show(cell, { type, content }) {
     last.firstElementChild.textContent += content.text;
     return;
   }
-  const make = { stream: stream, error: failure }[type] ?? value;
-  const holder = make(content, cell);
+  const write = { stream: stream, error: failure }[type] ?? value;
+  const holder = write(content, cell);
   cell.shown.append(holder);
   if (holder.querySelector(".saved-board")) attnBoards.wakeAll(holder);
   fit(slideOf(cell));
 }
 
-const stream = ({ text }) => element("div", { className: "stream" }, element("pre", { textContent: text }));
+const stream = ({ text }) => make("div", { className: "stream" }, make("pre", { textContent: text }));
 
 // An error in one line, and where it happened folded away.
 function failure({ ename, evalue, traceback }, cell) {
-  const holder = element("div", { className: "error" });
-  const line = element("b", { textContent: ename ? `${ename}: ${evalue}` : evalue });
+  const holder = make("div", { className: "error" });
+  const line = make("b", { textContent: ename ? `${ename}: ${evalue}` : evalue });
   const trace = traceback.join("\n");
-  const coloured = () => element("pre", { innerHTML: attnKernel.coloured(trace) });
+  const coloured = () => make("pre", { innerHTML: attnKernel.coloured(trace) });
   if (traceback.length > 1) {
-    const fold = element("details", {}, element("summary", { textContent: "where" }), coloured());
+    const fold = make("details", {}, make("summary", { textContent: "where" }), coloured());
     fold.addEventListener("toggle", () => fit(slideOf(cell)));
     holder.append(line, fold);
   } else if (/\n\s*\^/.test(trace)) {
@@ -62,8 +57,8 @@ function failure({ ename, evalue, traceback }, cell) {
 function value({ data }) {
   const text = [].concat(data["text/plain"] ?? "").join("");
   const markup = [].concat(data["text/html"] ?? data["image/svg+xml"] ?? "").join("");
-  if (markup) return element("div", { innerHTML: markup });
+  if (markup) return make("div", { innerHTML: markup });
   const png = data["image/png"];
-  if (!png) return element("div", {}, element("pre", { textContent: text }));
-  return element("div", {}, element("img", { src: `data:image/png;base64,${png}`, alt: text || "A plot" }));
+  if (!png) return make("div", {}, make("pre", { textContent: text }));
+  return make("div", {}, make("img", { src: `data:image/png;base64,${png}`, alt: text || "A plot" }));
 }

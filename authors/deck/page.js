@@ -1,45 +1,36 @@
 // What the deck's page is: its settings, its cells, what the browser keeps of it, and the slide that shows.
 
+import { all, memory, remembers } from "../pages/kit.js";
+
 const told = document.getElementById("settings");
 export const settings = JSON.parse(told.textContent);
 told.remove(); // it holds what nobody is to read before its step
-export const inside = window.parent !== window; // the speaker view shows this page twice: those copies only look on
+// The speaker view shows this page twice: those copies only look on. A frame of a learning platform is none of them.
+export const inside = window.parent !== window && new URLSearchParams(location.search).has("receiver");
 export const live = Boolean(settings.server) && !inside;
 export const reading = matchMedia(settings.reading).matches && !inside;
 export const root = document.documentElement;
-export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 export const cells = all(".cell.code");
 
-function memory(store, name) {
-  const key = `deck:${settings.name}:${name}`;
-  return {
-    get() {
-      try {
-        return JSON.parse(store.getItem(key));
-      } catch {
-        return null;
-      }
-    },
-    set(value) {
-      try {
-        store.setItem(key, JSON.stringify(value));
-        return true;
-      } catch {
-        return false; // the browser keeps nothing, or no more
-      }
-    },
-  };
-}
+const lasting = (name) => memory("localStorage", `deck:${location.pathname}:${name}`);
+const ofTab = (name) => memory("sessionStorage", `deck:${location.pathname}:${name}`);
 
 export const kept = {
-  typed: memory(localStorage, "typed"),
-  mirror: memory(localStorage, "mirror"),
-  hall: memory(localStorage, "hall"),
-  theme: memory(localStorage, "theme"),
-  session: memory(sessionStorage, "session"),
-  outputs: memory(sessionStorage, "outputs"),
-  place: memory(sessionStorage, "place"),
+  typed: lasting("typed"),
+  mirror: lasting("mirror"),
+  hall: lasting("hall"),
+  theme: lasting("theme"),
+  session: ofTab("session"),
+  outputs: ofTab("outputs"),
+  place: ofTab("place"),
 };
+
+// What this browser lacks, in a sentence for each.
+export const lacks = [
+  !remembers() &&
+    "This browser keeps nothing for this page: a reload begins anew, and the speaker's view does not follow boards.",
+  attnBoards.looksOlder() && "These slides look plainer in this browser than in a newer one; all of them work.",
+].filter(Boolean);
 
 export const slideOf = (node) => node.closest("section section");
 export const storeOf = (slide) => settings.slides[slide.dataset.cell]; // what it has in store, its steps and its notes

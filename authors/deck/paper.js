@@ -1,8 +1,9 @@
 // On paper a page for each slide: its last step, the question above what is claimed, and below it all that its cells say.
 
+import { all } from "../pages/kit.js";
 import { giveBack } from "./held.js";
 import { fit, fitNotes, isDark, setDark } from "./look.js";
-import { all, current, isAsInTheFile, reading, root, storeOf } from "./page.js";
+import { current, isAsInTheFile, reading, root, storeOf } from "./page.js";
 import { showLast, showStep } from "./steps.js";
 
 const CLASSES = ["printing", "print-pdf"]; // the second keeps reveal.js' own style for paper away

@@ -2,9 +2,10 @@
 // hall sees how many have answered and nothing that leans; the speaker sees at once what they mistake, and what
 // evidence says of such a vote. The server that phones reach knows no truth: what was sent is judged here.
 
+import { all, make } from "../pages/kit.js";
 import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
-import { all, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
+import { cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
 
 const hasHall = Boolean(settings.server?.hall);
@@ -13,11 +14,6 @@ const FEW = 0.35; // of a first vote right: below, talk does not help
 const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001
 let now = { votes: {}, trouble: "" };
 
-const make = (name, properties, ...within) => {
-  const node = Object.assign(document.createElement(name), properties);
-  node.append(...within);
-  return node;
-};
 const place = () => `${settings.server.baseUrl}hall?token=${settings.server.token}`;
 const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what) });
 const questionOf = (cell) => settings.questions[cell.dataset.id];
@@ -173,9 +169,9 @@ const isRight = (cell, value) =>
     : judged(questionOf(cell), value).right === true;
 
 function shareRight(cell, bars) {
-  const all = [...bars.values()].reduce((one, other) => one + other, 0);
+  const whole = [...bars.values()].reduce((one, other) => one + other, 0);
   const right = [...bars].filter(([value]) => isRight(cell, value)).reduce((sum, [, many]) => sum + many, 0);
-  return all ? right / all : 0;
+  return whole ? right / whole : 0;
 }
 
 // ------------------------------------------------------------------------------------------------------ what is seen
@@ -290,7 +286,7 @@ const noPlace = () =>
 
 // -------------------------------------------------------------------------------------------------- how to come in
 
-const sheet = make("dialog", { className: "phones-sheet", ariaLabel: "Votes by phone" });
+const sheet = make("dialog", { className: "phones-sheet", "aria-label": "Votes by phone" });
 const picture = make("div", { className: "qr" });
 const many = make("p", { className: "many", role: "status" });
 const address = make("p", { className: "address" });
@@ -306,11 +302,8 @@ const end = button("End: phones show what was guessed", () => order({ do: "end" 
 export function openSheet() {
   if (!hasHall) return vote();
   if (!sheet.isConnected) {
-    const close = make(
-      "form",
-      { method: "dialog" },
-      make("button", { textContent: "Close (Escape)", autofocus: true }),
-    );
+    const close = button("Close (Escape)", () => sheet.close());
+    Object.assign(close, { className: "close", autofocus: true });
     const renew = button("New code: everybody comes in again", () => order({ do: "code" }));
     const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
     sheet.append(picture, said, make("div", { className: "orders" }, share, anew, renew, end, close));

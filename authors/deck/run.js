@@ -1,9 +1,10 @@
 // How cells are run: one, all up to here, or the one that Shift+Enter means.
 
+import { all } from "../pages/kit.js";
 import { answerInPage, asPython, guessOf, reveal } from "./guess.js";
 import { fit } from "./look.js";
 import { clear, dropSaved, isOutput, show } from "./output.js";
-import { all, cells, current, isAsInTheFile, kept, root, slideOf } from "./page.js";
+import { cells, current, isAsInTheFile, kept, root, slideOf } from "./page.js";
 import { enqueue, python, remember, runSilently, say } from "./python.js";
 import { turnCode } from "./steps.js";
 

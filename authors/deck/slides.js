@@ -1,7 +1,8 @@
 // Slides by reveal.js: steps, what comes next, and where a page goes on when it is loaded again.
 
+import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
-import { all, current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
+import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
 import { leaveSlide, say } from "./python.js";
 import { showStep } from "./steps.js";

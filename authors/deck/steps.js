@@ -1,10 +1,11 @@
 // The steps of a slide: its picture, and its question as heading until the last of them brings what is claimed.
 // What a step shows comes into the page with it, and goes with it.
 
+import { all, make } from "../pages/kit.js";
 import { nameSlips } from "./hall.js";
 import { holdOrGive } from "./held.js";
 import { fit } from "./look.js";
-import { all, current, inside, reading, storeOf } from "./page.js";
+import { current, inside, reading, storeOf } from "./page.js";
 
 const stepsOf = (slide) => all(".step", slide);
 const shownOf = (slide) => stepsOf(slide).filter((step) => step.classList.contains("visible")).length;
@@ -62,11 +63,8 @@ function putNotes({ key, type, data }) {
 }
 
 export function withNotes() {
-  for (const slide of all("section[data-cell]:not(:has(aside.notes))")) {
-    const notes = Object.assign(document.createElement("aside"), {
-      className: "notes",
-      innerHTML: storeOf(slide).notes,
-    });
-    slide.append(notes);
+  for (const slide of all("section[data-cell]")) {
+    const hasNotes = slide.querySelector("aside.notes");
+    if (!hasNotes) slide.append(make("aside", { className: "notes", innerHTML: storeOf(slide).notes }));
   }
 }

@@ -1,10 +1,9 @@
 // A page to scroll, on a phone: a tap on a picture or its heading is a step, as a key is on a slide.
 
+import { all, make } from "../pages/kit.js";
 import { uncover } from "./guess.js";
-import { all, slideOf, storeOf } from "./page.js";
+import { slideOf, storeOf } from "./page.js";
 import { showStep, turnCode } from "./steps.js";
-
-const make = (name, properties) => Object.assign(document.createElement(name), properties);
 
 export function startTaps() {
   for (const slide of all("section.drawn")) {
@@ -36,8 +35,7 @@ function seeWhatIsNew(slide) {
 
 // All that the notebook says there; it comes with the answer, as it has it.
 function wordsOf(slide) {
-  const words = make("details", { className: "whole" });
-  words.append(make("summary", { textContent: "In the notebook" }));
+  const words = make("details", { className: "whole" }, make("summary", { textContent: "In the notebook" }));
   words.addEventListener("toggle", () => {
     if (!words.querySelector("div")) words.append(make("div", { innerHTML: storeOf(slide).whole }));
   });

@@ -10,8 +10,10 @@ from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Number, Operator, String, Text
 
-from workbench.board import live, modules
+from workbench.board import live
 from workbench.display.show import marked
+
+from . import needs
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
@@ -79,17 +81,17 @@ class Python(PythonLexer):
 
 def script():
     """One classic script: a page opened as a file may not load modules."""
-    return modules.script(HERE / "standalone.js")
+    return needs.script(HERE / "standalone.js", before=live.OF_LESSONS)
 
 
 def door_script():
     """What draws the board that stands before it, as a figure, while the page is still coming."""
-    return modules.script(HERE / "door.js")
+    return needs.script(HERE / "door.js")
 
 
 def guess_script():
     """Guesses read and judged in a page, by `attnGuess`."""
-    return modules.script(HERE / "predict.js", "attnGuess")
+    return needs.script(HERE / "predict.js", "attnGuess")
 
 
 def embed(shown, id=""):

@@ -108,14 +108,20 @@ def bind(on):
 def run_here(notebook, names=None, after=lambda cell, names: None):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
 
+    A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
+
     names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run.
     """
     names, found = {} if names is None else names, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
-                with contextlib.suppress(Exception):  # a cell that is there to fail keeps the output it was saved with
+                try:
                     found[cell.id] = shown(last_value(cell.source, names))
+                except Exception as error:
+                    if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
+                        name = notebook.cells[0].source.partition("\n")[0].strip("# ")
+                        raise RuntimeError(f"{name}: the cell {cell.id} fails: {error!r}") from error
             after(cell, names)
     return {name: value for name, value in found.items() if value is not None}
 

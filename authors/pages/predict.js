@@ -10,12 +10,13 @@ const CLOSES = { "]": "[", ")": "(", "}": "{" };
 // Text with one sign for each thing: -, inf, x, %, commas.
 function tidy(text) {
   return text
-    .replace(/(?<=\d)½/g, ".5")
+    .replace(/(\d)½/g, "$1.5") // no look behind: Safari below 16.4 would read nothing of this file
     .replace(/[−–∞½’\u00a0\u2009\u202f]/g, (sign) => SIGNS[sign])
     .toLowerCase()
     .replace(/\s*(%|per ?cent\b|pct\b)/g, "%")
-    .replace(/\bminus\s+|(?<![\d.])-\s+(?=[\d.])/g, "-")
-    .replace(/(?<=\d)\s*\/\s*(?=\d)/g, "/")
+    .replace(/\bminus\s+/g, "-")
+    .replace(/(^|[^\d.])-\s+(?=[\d.])/g, "$1-")
+    .replace(/(\d)\s*\/\s*(?=\d)/g, "$1/")
     .trim();
 }
 
@@ -25,7 +26,7 @@ const singular = (word) => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(
 function phrase(text, skip) {
   const words = tidy(text)
     .replaceAll("'", "")
-    .replace(/(?<=[\p{L}\p{N}_])-(?=[\p{L}\p{N}_])/gu, " ")
+    .replace(/([\p{L}\p{N}_])-(?=[\p{L}\p{N}_])/gu, "$1 ")
     .replace(/[^\p{L}\p{N}_√-]+/gu, " ");
   return words
     .split(/\s+/)
@@ -76,7 +77,8 @@ function inText(question, text) {
   if (!isBalanced(text)) return undefined;
   text = tidy(text)
     .replace(/torch\.size|tensor|[[\](){}"]/g, " ")
-    .replace(/\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)/g, ", ")
+    .replace(/\band\b|&/g, ", ")
+    .replace(/(\d)\s*[x×*]\s*(?=\d)/g, "$1, ")
     .replace(/^[ ,;]+|[ ,;]+$/g, "");
   const found = WAYS.map((way) =>
     text

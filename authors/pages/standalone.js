@@ -9,6 +9,7 @@ import { fits as fitsWords } from "../../workbench/board/page/story/engine.js";
 import { widget as words } from "../../workbench/board/page/story/page.js";
 import { follow, listen, recordOf } from "../../workbench/board/page/tries.js";
 import { modelOf } from "./model.js";
+import { looksOlder } from "./older.js";
 
 const isNumber = (x) => typeof x === "number" && Math.abs(x) <= LARGEST;
 const isSwitch = (x) => x === 0 || x === 1;
@@ -108,4 +109,4 @@ function followAll(place) {
   for (const number of document.querySelectorAll(`.attn-number[data-board="${id}"]`)) follow(number, place.now());
 }
 
-window.attnBoards = { wake, wakeAll };
+window.attnBoards = { wake, wakeAll, looksOlder };

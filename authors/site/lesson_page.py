@@ -63,9 +63,14 @@ class LessonPage:
         notebook.cells = [first, *self.opening(), about, *question_first(others)]
         if self.standing:
             heading, _, _ = self.standing[0].source.partition("\n")
-            leads = f"{heading}\n\nTen questions over lessons 1 to 11 have [a page of their own]({STANDING}.ipynb)."
+            leads = f"{heading}\n\n{self.looks_back()} have [a page of their own]({STANDING}.ipynb)."
             notebook.cells.append(nbformat.v4.new_markdown_cell(leads, id=STANDING_FROM))
         return notebook
+
+    def looks_back(self):
+        """How many questions the lesson ends with, and over which lessons before it."""
+        asked = sum(cell.id in self.found for cell in self.standing)
+        return f"{asked} questions over lessons 1 to {self.lesson.number - 1}"
 
     def standing_page(self):
         """The questions over all lessons as a page of their own."""

@@ -1,32 +1,17 @@
 // What was guessed in lectures, kept in this browser: from links that phones make, joined, and sent nowhere.
 
+import { make, memory, remembers } from "../pages/kit.js";
+
 const ASKED = {}; // record.py puts the questions here, by their ids
-const KEY = "attention:record";
 const LONGEST = 80;
 const place = document.getElementById("record");
 
-const make = (name, properties, ...inside) => {
-  const node = Object.assign(document.createElement(name), properties);
-  node.append(...inside);
-  return node;
-};
+const record = memory("localStorage", `attention:${location.pathname}`);
+const isGuess = (one) => one?.id in ASKED && Array.isArray(one.said);
 
 function kept() {
-  try {
-    const found = JSON.parse(localStorage.getItem(KEY));
-    return Array.isArray(found) ? found.filter(({ id, said }) => id in ASKED && Array.isArray(said)) : [];
-  } catch {
-    return [];
-  }
-}
-
-function keep(all) {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(all));
-    return true;
-  } catch {
-    return false; // the link still has it
-  }
+  const guesses = record.get();
+  return Array.isArray(guesses) ? guesses.filter(isGuess) : [];
 }
 
 // The guesses behind the #: a question's id and what was said, the first time and the second.
@@ -58,6 +43,9 @@ function judged({ question, choices, right }, text) {
   return unread ? {} : { right: Boolean(is), says: is ? "" : says };
 }
 
+const WHERE = remembers()
+  ? "They are kept in this browser and nowhere else."
+  : "This browser keeps nothing for this page: they stand in its address alone, which you can save.";
 const last = ({ said }) => said.findLast(Boolean) ?? "";
 
 function entry(one) {
@@ -100,7 +88,7 @@ function show(all) {
   const sure = all.filter((one) => judged(ASKED[one.id], last(one)).right).length;
   place.append(
     make("p", {
-      textContent: `${all.length} guess${all.length === 1 ? "" : "es"}, ${sure} right in the end. They are kept in this browser and nowhere else.`,
+      textContent: `${all.length} guess${all.length === 1 ? "" : "es"}, ${sure} right in the end. ${WHERE}`,
     }),
   );
   if (wrong.length) {
@@ -121,7 +109,8 @@ function show(all) {
   const forget = make("button", { type: "button", className: "button", textContent: "Forget all of it" });
   forget.onclick = () => {
     if (forget.dataset.sure) {
-      keep([]);
+      record.set([]);
+      history.replaceState(null, "", location.pathname + location.search);
       show([]);
     }
     forget.dataset.sure = "yes";
@@ -149,7 +138,7 @@ window.addEventListener("beforeprint", () => {
 function read() {
   const fresh = inTheLink();
   const all = joined(kept(), fresh);
-  if (fresh.length && keep(all)) history.replaceState(null, "", location.pathname + location.search);
+  if (fresh.length && record.set(all)) history.replaceState(null, "", location.pathname + location.search);
   show(all);
 }
 window.addEventListener("hashchange", read);

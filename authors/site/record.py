@@ -6,9 +6,8 @@ A phone leads here at the end of a lecture, by a link whose guesses stand behind
 import json
 from pathlib import Path
 
-from workbench.board import modules
-
 from ..deck.slides import slides_of, with_cells
+from ..pages import needs
 
 SCRIPT = Path(__file__).with_name("record.js")
 
@@ -16,7 +15,7 @@ SCRIPT = Path(__file__).with_name("record.js")
 def write(asked, target):
     """The page's script, with the questions that lectures ask; asked is what `questions` found on all pages."""
     data = json.dumps(asked, ensure_ascii=False).replace("<", "\\u003c")
-    script = modules.script(SCRIPT).replace("const ASKED = {};", f"const ASKED = {data};")
+    script = needs.script(SCRIPT).replace("const ASKED = {};", f"const ASKED = {data};")
     target.write_text(script, encoding="utf-8", newline="\n")
 
 

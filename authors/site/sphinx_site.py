@@ -13,10 +13,10 @@ import nbformat
 from sphinx.cmd.build import build_main
 
 from workbench.board.lessons import sentence_figure
-from workbench.display.colours import tokens
+from workbench.display.colours import tokens, written_out
 
 from ..lessons import lessons
-from ..pages import boards_in_pages, faces, packages
+from ..pages import boards_in_pages, faces, needs, packages
 from ..pages.ways_to_run import ZIP, pack, ways_in, write_for_colab
 from . import cards, library, record
 from .lesson_page import STANDING, LessonPage
@@ -40,12 +40,13 @@ def lay_out(source):
     (static / "boards.js").write_text(boards_in_pages.script(), encoding="utf-8")
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
     (static / "door.js").write_text(boards_in_pages.door_script(), encoding="utf-8")
+    (static / "site.js").write_text(needs.script(SOURCE / "_static" / "site.js"), encoding="utf-8")
     minify(*(static / name for name in ("boards.js", "predict.js", "door.js", "site.js")))
     files = HERE.parent / "code.css", static / "site.css", static / "cards.css", static / "record.css"
     own = [file.read_text(encoding="utf-8") for file in files]
-    (static / "site.css").write_text(
-        "".join([faces.copied(static), tokens(), boards_in_pages.STYLE, *own]), encoding="utf-8"
-    )
+    by_choice = written_out(':root[data-shade="dark"]', by_system=':root:not([data-shade="light"])')
+    style = "".join([faces.copied(static), tokens(), by_choice, boards_in_pages.STYLE, *own])
+    (static / "site.css").write_text(needs.style(style) if faces.files() else style, encoding="utf-8")
     pages = [LessonPage(lesson) for lesson in lessons()]
     asked = {}
     for one in pages:
@@ -66,14 +67,17 @@ def lay_out(source):
     )
     (static / "door.js").unlink()  # it stands in the page
     about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
-    about[f"notebooks/{STANDING}"] = "Ten questions over lessons 1 to 11: each mistake says which to open again."
+    (looking_back,) = [one.looks_back() for one in pages if one.standing]
+    about[f"notebooks/{STANDING}"] = f"{looking_back}: each mistake says which to open again."
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
 
 
 def minify(*scripts):
     """Write scripts half as large, where npm's packages are there for it; names that pages share stay."""
     if faces.files():
-        packages.run("esbuild", *scripts, f"--outdir={scripts[0].parent}", *MINIFIED, check=True)
+        packages.run(
+            "esbuild", *scripts, f"--outdir={scripts[0].parent}", *MINIFIED, f"--target={needs.TARGET}", check=True
+        )
 
 
 MINIFIED = ["--minify", "--keep-names", "--allow-overwrite", "--charset=utf8", "--log-level=warning"]

@@ -1,31 +1,13 @@
 // What a phone asks and sends. The server says all that there is each time; what was sent and what was guessed is
 // kept here, so that nothing is lost when the network, or the page, goes away.
 
+import { all, make, memory, remembers } from "../../authors/pages/kit.js";
+
 const one = (id) => document.getElementById(id);
-const make = (name, properties, ...inside) => {
-  const node = Object.assign(document.createElement(name), properties);
-  node.append(...inside);
-  return node;
-};
 const heading = document.querySelector("h1");
-const store = {
-  get: (name) => {
-    try {
-      return JSON.parse(localStorage.getItem(`hall:${name}`));
-    } catch {
-      return null;
-    }
-  },
-  set: (name, value) => {
-    try {
-      localStorage.setItem(`hall:${name}`, JSON.stringify(value));
-    } catch {
-      // it is not kept, and goes on
-    }
-  },
-};
+const store = memory("localStorage", `hall:${location.pathname}:me`);
 const fresh = () => ({ token: "", guesses: [], sent: null });
-let me = store.get("me") ?? fresh(); // sent: {round, text}, the last vote that was counted
+let me = store.get() ?? fresh(); // sent: {round, text}, the last vote that was counted
 let state = null;
 let waiting = null; // a vote that is not there yet
 let late = 0; // the round that a vote came too late for
@@ -35,13 +17,20 @@ let clock;
 let misses = 0;
 let showsGuesses = false;
 
-const keep = () => store.set("me", me);
+const keep = () => store.set(me);
 const soon = () => 300 + 2000 * Math.random(); // not all phones at the same moment
 
 // ------------------------------------------------------------------------------------------------ the line
 
+// Given up after a while; browsers of some years ago have no AbortSignal.timeout.
+function ask(path, options) {
+  const control = new AbortController();
+  const patience = setTimeout(() => control.abort(), 8000);
+  return fetch(path, { ...options, signal: control.signal }).finally(() => clearTimeout(patience));
+}
+
 async function send(path, sent) {
-  const told = await fetch(path, { method: "POST", body: JSON.stringify(sent), signal: AbortSignal.timeout(8000) });
+  const told = await ask(path, { method: "POST", body: JSON.stringify(sent) });
   return { status: told.status, ...(await told.json().catch(() => ({}))) };
 }
 
@@ -85,7 +74,7 @@ function listen() {
 
 async function look() {
   try {
-    const told = await fetch(`state?token=${me.token}`, { signal: AbortSignal.timeout(8000) });
+    const told = await ask(`state?token=${me.token}`);
     if (told.status === 403) leave();
     else show(await told.json());
     one("lost").hidden = true;
@@ -151,9 +140,9 @@ function counted({ round, text }) {
 
 // The same phone in another tab has sent something, has gone, or is in again.
 addEventListener("storage", ({ key }) => {
-  if (key !== "hall:me") return;
+  if (key !== store.name) return;
   const { token, sent } = me;
-  me = store.get("me") ?? fresh();
+  me = store.get() ?? fresh();
   if (JSON.stringify(sent) !== JSON.stringify(me.sent)) one("ask").replaceChildren();
   if (me.token && me.token !== token) listen();
   show(state);
@@ -198,7 +187,7 @@ function show(now) {
   else if (phase === "wait") head("You are in. The next question comes here by itself.");
   else if (phase === "end") head("The lecture is over.");
   else head(again ? `Once more: ${question.ask}` : question.ask);
-  if (asks && (before?.round !== round || before.phase !== "open" || !one("ask").childElementCount)) ask(question);
+  if (asks && (before?.round !== round || before.phase !== "open" || !one("ask").childElementCount)) askFor(question);
   if (phase === "closed" && late === round) sayLate(round);
   else if (phase === "closed") say(mine ? `Closed. You said: ${mine}` : "Closed.");
   else if (phase === "end") say("You can close this page.");
@@ -213,6 +202,7 @@ function head(text) {
 const button = (text, onclick, properties) =>
   make("button", { type: "button", textContent: text, onclick, ...properties });
 const press = (node, on) => node.setAttribute("aria-pressed", on);
+const isPressed = (node) => node.getAttribute("aria-pressed") === "true";
 const HINTS = {
   numbers: ({ size, whole }) =>
     `${size}${whole ? " whole" : ""} number${size > 1 ? "s, in the order of the slide" : ""}.`,
@@ -221,7 +211,7 @@ const HINTS = {
 const sentBefore = () => (me.sent && me.sent.round === state.round ? me.sent.text.split("; ") : []);
 const KINDS = { one: oneOf, each, numbers, shape: numbers, set };
 
-function ask(question) {
+function askFor(question) {
   one("ask").onsubmit = (event) => event.preventDefault();
   const hint = HINTS[question.kind]?.(question);
   one("ask").replaceChildren(...(hint ? [make("p", { textContent: hint })] : []), ...KINDS[question.kind](question));
@@ -230,14 +220,14 @@ function ask(question) {
 // One of several words is sent as it is tapped.
 function oneOf({ options }) {
   const [mine] = sentBefore();
-  const all = options.map((option) =>
+  const buttons = options.map((option) =>
     button(option, ({ currentTarget }) => {
-      for (const other of all) press(other, other === currentTarget);
+      for (const other of buttons) press(other, other === currentTarget);
       vote(option);
     }),
   );
-  for (const node of all) press(node, node.textContent === mine);
-  return [make("div", { className: "list" }, ...all)];
+  for (const node of buttons) press(node, node.textContent === mine);
+  return [make("div", { className: "list" }, ...buttons)];
 }
 
 function sender(text) {
@@ -257,17 +247,17 @@ function each({ options, size, rows: names = [] }) {
   const chosen = Array.from({ length: size }, (_, row) => sentBefore()[row] ?? "");
   const rows = chosen.map((_, row) => {
     const name = names[row] ?? row + 1;
-    const all = options.map((option) =>
+    const buttons = options.map((option) =>
       button(
         option,
         ({ currentTarget }) => {
           chosen[row] = option;
-          for (const other of all) press(other, other === currentTarget);
+          for (const other of buttons) press(other, other === currentTarget);
         },
-        { ariaLabel: `${name}: ${option}`, ariaPressed: chosen[row] === option },
+        { "aria-label": `${name}: ${option}`, "aria-pressed": chosen[row] === option },
       ),
     );
-    return make("div", { className: "rows" }, make("span", { textContent: name }), ...all);
+    return make("div", { className: "rows" }, make("span", { textContent: name }), ...buttons);
   });
   return [...rows, sender(() => chosen.every(Boolean) && chosen.join("; "))];
 }
@@ -275,33 +265,33 @@ function each({ options, size, rows: names = [] }) {
 // Some of several, or none.
 function set({ options }) {
   const first = state.question.first ?? 0;
-  const all = options.map((option, i) =>
+  const buttons = options.map((option, i) =>
     button(
       option,
       ({ currentTarget: it }) => {
-        press(it, it.ariaPressed !== "true");
+        press(it, !isPressed(it));
         press(none, false);
       },
-      { ariaPressed: sentBefore().includes(`${i + first}`) },
+      { "aria-pressed": sentBefore().includes(`${i + first}`) },
     ),
   );
   const none = button(
     "none of them",
     () => {
-      for (const other of all) press(other, false);
+      for (const other of buttons) press(other, false);
       press(none, true);
     },
-    { ariaPressed: sentBefore()[0] === "none", className: "wide" },
+    { "aria-pressed": sentBefore()[0] === "none", className: "wide" },
   );
-  const on = (node) => node.ariaPressed === "true";
-  const text = () => (on(none) ? "none" : all.flatMap((node, i) => (on(node) ? [i + first] : [])).join("; "));
-  return [make("div", { className: "chips" }, ...all), none, make("p"), sender(text)];
+  const chosen = () => buttons.flatMap((node, i) => (isPressed(node) ? [i + first] : []));
+  const text = () => (isPressed(none) ? "none" : chosen().join("; "));
+  return [make("div", { className: "chips" }, ...buttons), none, make("p"), sender(text)];
 }
 
 // Boxes for numbers with a pad of our own: phones' own have no minus, or no point. A shape has as many as one likes.
 function numbers({ kind, size }) {
   const line = make("div", { className: "boxes" });
-  const boxes = () => [...line.querySelectorAll("input")];
+  const boxes = () => all("input", line);
   let at;
   const take = (box) => {
     at = box;
@@ -310,7 +300,7 @@ function numbers({ kind, size }) {
     const box = make("input", { inputMode: "none", autocomplete: "off", maxLength: 20, onfocus: () => take(box) });
     line.append(box);
     for (const [i, node] of boxes().entries())
-      node.ariaLabel = `${kind === "shape" ? "Size" : "Number"} ${i + 1} of ${boxes().length}`;
+      node.setAttribute("aria-label", `${kind === "shape" ? "Size" : "Number"} ${i + 1} of ${boxes().length}`);
     return box;
   };
   const before = sentBefore();
@@ -325,16 +315,16 @@ function numbers({ kind, size }) {
     type("");
   };
   const next = () => {
-    const all = boxes();
-    at = all[(all.indexOf(at) + 1) % all.length];
+    const row = boxes();
+    at = row[(row.indexOf(at) + 1) % row.length];
     at.focus();
   };
   const key = (text, label, act = () => type(text)) =>
-    button(text, act, { ariaLabel: label ?? text, onpointerdown: (event) => event.preventDefault() });
+    button(text, act, { "aria-label": label ?? text, onpointerdown: (event) => event.preventDefault() });
   const digits = (three) => [...three].map((digit) => key(digit));
   const text = () => {
-    const all = boxes().map(({ value }) => value.trim());
-    return all.every(Boolean) && all.join("; ");
+    const sizes = boxes().map(({ value }) => value.trim());
+    return sizes.every(Boolean) && sizes.join("; ");
   };
   const go = sender(text);
   go.className = "send two";
@@ -368,8 +358,8 @@ function numbers({ kind, size }) {
     { className: "rows sizes" },
     key("+ size", "one size more", () => boxes().length < 6 && add().focus()),
     key("− size", "one size less", () => {
-      if (boxes().length > 1) boxes().at(-1).remove();
-      if (!at.isConnected) at = boxes().at(-1);
+      if (boxes().length > 1) line.lastChild.remove();
+      if (!at.isConnected) at = line.lastChild;
       at.focus();
     }),
   );
@@ -416,9 +406,9 @@ function showGuesses() {
 
 // What follows the # of a link is sent to no server.
 function told() {
-  const all = new URLSearchParams({ on: new Date(me.at).toLocaleDateString("sv") });
-  for (const { id, said } of me.guesses) for (const text of said) all.append(id, text ?? "");
-  return all;
+  const guesses = new URLSearchParams({ on: new Date(me.at).toLocaleDateString("sv") });
+  for (const { id, said } of me.guesses) for (const text of said) guesses.append(id, text ?? "");
+  return guesses;
 }
 
 function save() {
@@ -438,6 +428,7 @@ one("join").onsubmit = (event) => {
   event.preventDefault();
   join(one("code").value);
 };
+if (!remembers()) one("forgets").textContent = "is forgotten with this page";
 const scanned = location.hash.slice(1);
 one("code").value = scanned;
 show({ phase: me.token ? "wait" : "out" });

@@ -38,6 +38,7 @@ TOLD_EVERY, HEARTBEAT, AWAY = 0.1, 15, 8  # seconds; who asks for the state and 
 PATIENCE = 300  # seconds for which a relay keeps the hall of a deck that it has lost
 PORTS = range(8000, 8020)
 HERE = Path(__file__).parent
+SCRIPTS = HERE.parents[1] / "authors/pages/kit.js", HERE / "phone.js"  # the second is written as importing the first
 
 
 class Phone:
@@ -258,8 +259,9 @@ SOURCES = (
 def page():
     """The page with its style and script in it, compressed."""
     text = (HERE / "phone.html").read_text(encoding="utf-8")
-    for kind in ("css", "js"):
-        text = text.replace(f"/*{kind}*/", (HERE / f"phone.{kind}").read_text(encoding="utf-8"))
+    script = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    text = text.replace("/*css*/", (HERE / "phone.css").read_text(encoding="utf-8"))
+    text = text.replace("/*js*/", re.sub(r"^import .*\n|^export ", "", script, flags=re.M))
     text = re.sub(r"^\s+|\s+//.*$|^//.*\n", "", text, flags=re.M)
     return gzip.compress(text.encode(), 9, mtime=0)
 

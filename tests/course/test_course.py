@@ -47,7 +47,7 @@ def lay_out(root):
     for folder in ("authors", "commands", "classroom/hub", "notebooks", "benchmarks"):
         (root / folder).mkdir(parents=True)
     settings = ("pyproject.toml", "commands/jupyterlab.json", *LISTS, *load().PACKAGES)
-    for name in ("course.py", "commands/__init__.py", "commands/setting_up.py", *settings):
+    for name in ("course.py", "commands/__init__.py", "commands/machine.py", "commands/setting_up.py", *settings):
         shutil.copy(ROOT / name, root / name)
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         (root / "notebooks" / path.name).touch()
@@ -112,7 +112,7 @@ def terminal(tmp_path):
     return Terminal(lay_out(tmp_path / "my course"))
 
 
-@pytest.mark.parametrize("newer", ["", "python3.12", "python3.11 python3.13"])
+@pytest.mark.parametrize("newer", ["", "python3.12", "python3.11 python3.14"])
 def test_old_python_is_told_which_one_to_take(tmp_path, newer):
     for name in newer.split():
         (tmp_path / name).write_text("#!/bin/sh\n")
@@ -132,6 +132,57 @@ def test_old_python_is_told_which_one_to_take(tmp_path, newer):
     else:
         assert "python.org/downloads" in then and then.endswith("then: python3.11 course.py hub")
     assert not (tmp_path / ".venv").exists()
+
+
+MACHINES = {  # what a machine says of itself → what it is told works
+    "Python 3.15": ({"sys.version_info": (3, 15, 0)}, "3.15.*python3.13 course.py lab"),
+    "PyPy": ({"sys.implementation": mock.Mock(**{"name": "pypy"})}, "python3.13 course.py lab"),
+    "Intel Mac": ({"sys.platform": "darwin", "platform.machine": lambda: "x86_64"}, "Intel.*site"),
+    "old Mac": (
+        {
+            "sys.platform": "darwin",
+            "platform.machine": lambda: "arm64",
+            "platform.mac_ver": lambda: ("13.6.1", ("", "", ""), "arm64"),
+        },
+        "macOS 13.*conda",
+    ),
+    "Windows on ARM": ({"sys.platform": "win32", "sysconfig.get_platform": lambda: "win-arm64"}, "ARM.*x86-64"),
+    "Alpine": ({"os.confstr": mock.Mock(side_effect=ValueError)}, "Alpine.*Debian"),
+    "CentOS 7": ({"os.confstr": lambda name: "glibc 2.17"}, "glibc 2.17.*conda"),
+    "Raspberry Pi of old": ({"platform.machine": lambda: "armv7l"}, "armv7l.*site"),
+    "today's": ({}, ""),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_machine_that_cannot_have_pytorch_is_told_so_first(monkeypatch, machine):
+    """In one paragraph that says what works instead; and nothing is set up."""
+    says, told = MACHINES[machine]
+    linux = {"sys.platform": "linux", "platform.machine": lambda: "x86_64", "os.confstr": lambda name: "glibc 2.36"}
+    for name, value in (linux | says).items():
+        monkeypatch.setattr(f"commands.machine.{name}", value)
+    monkeypatch.setattr("commands.machine._output", lambda *command: "cpython True" * (command[0] == "python3.13"))
+    monkeypatch.setattr(sys, "argv", ["course.py", "lab"])
+    monkeypatch.setattr(commands, "has_torch", lambda: False)
+    set_up = mock.Mock(side_effect=SystemExit)
+    monkeypatch.setattr(commands, "set_up", set_up)
+    with pytest.raises(SystemExit) as left:
+        commands.main(["lab"])
+    assert set_up.called == (not told)
+    if told:
+        assert re.search(told, str(left.value)) and "Nothing was downloaded" in str(left.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a home is given by another variable there")
+def test_jupyter_starts_where_no_home_can_be_written(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "file/home"))
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
+    places = commands.with_a_home()
+    assert str(tmp_path / "file/home") in capsys.readouterr().out
+    assert places["JUPYTER_RUNTIME_DIR"].startswith(str(tmp_path / "my")) and Path(places["HOME"]).is_dir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert commands.with_a_home() is None
 
 
 def test_course_py_can_be_read_by_python_2():
@@ -348,6 +399,7 @@ def course(tmp_path, monkeypatch):
     module = load(root / "commands/setting_up.py")
     module.commands, module.fails = [], lambda command: False
     monkeypatch.setattr(module, "torch_index", lambda: [])
+    monkeypatch.setattr(module, "pip_settings", dict)
     monkeypatch.setattr(shutil, "which", lambda name: None)
 
     def run(command, *, check=True, **_):
@@ -537,6 +589,41 @@ def test_uv_looks_where_pip_is_told_to_look(tmp_path, monkeypatch):
         ("--find-links", "/my/wheels"),
         ("--allow-insecure-host", "mirror"),
     }
+
+
+def test_settings_that_lead_packages_elsewhere_do_not_reach_the_venv(tmp_path, monkeypatch):
+    setting_up = load()
+    monkeypatch.setattr(setting_up, "PYTHON", sys.executable)
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "pip.conf").write_text("[global]\nindex-url = https://mirror/simple\n[install]\nuser = true\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    for name, value in {
+        "USER": "1",
+        "TARGET": "/t",
+        "PREFIX": "/p",
+        "REQUIRE_VIRTUALENV": "1",
+        "PROXY": "http://p",
+    }.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    told = subprocess.run(command, env=setting_up.without_ways_elsewhere(), capture_output=True, text=True).stdout
+    names = {line.split("=")[0].rpartition(".")[2] for line in told.splitlines()}
+    assert {"index-url", "proxy"} < names and not names & {"user", "target", "prefix", "require-virtualenv"}
+
+
+def test_nothing_is_fetched_where_all_is_there(course, monkeypatch):
+    """As after the folder was renamed: pip and npm are not asked for what they have brought already."""
+    monkeypatch.setattr(course, "has_torch", lambda: True)
+    monkeypatch.setattr(course, "all_is_there", lambda requirements: requirements == "requirements.txt")
+    course.set_up("npm")
+    assert installed(course) == ["authors/npm.txt"]
+    (course.VENV / "npm/node_modules").mkdir()
+    (course.VENV / "npm/node_modules/.package-lock.json").touch()
+    (course.VENV / "npm-ready").unlink()
+    course.commands.clear()
+    course.set_up("npm")
+    assert not [command for command in course.commands if "ci" in command]
 
 
 @pytest.fixture

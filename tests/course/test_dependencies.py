@@ -12,6 +12,7 @@ from paths import ROOT
 
 PACKAGE, LEARNERS = "pyproject.toml", "requirements.txt"
 AUTHORS, NPM = "authors/requirements.txt", "authors/npm.txt"
+STUDENTS = ROOT / "tests/classroom/grade/submissions"
 HUB = "classroom/hub/requirements.txt"
 ROOMS = {  # what is installed where the room's code runs
     "attn_lib": [PACKAGE],
@@ -43,7 +44,7 @@ def declared(name):
 
 def sources(room):
     for path in (ROOT / room).rglob("*.py"):
-        if "submissions" not in path.parts:  # students', which import what they like
+        if STUDENTS not in path.parents:  # they import what they like
             yield path.read_text(encoding="utf-8")
     for path in (ROOT / room).glob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -61,11 +62,16 @@ def imports(source):
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_import_of_a_room_is_declared(room):
     distributions = packages_distributions()
-    found = {name for source in sources(room) for name in imports(source)} - sys.stdlib_module_names
-    needed = {name: {plain(one) for one in distributions[name]} for name in found if name in distributions}
-    needed.pop("attn_lib", None), needed.pop("workbench", None)
+    found = {name for source in sources(room) for name in imports(source)} - sys.stdlib_module_names - ours(room)
     there = set().union(*map(declared, ROOMS[room]))
-    assert needed and not [name for name, any_of in needed.items() if not any_of & there]
+    brought_by = {name: {plain(one) for one in distributions.get(name, [name])} for name in found}
+    assert found and not [name for name, any_of in brought_by.items() if not any_of & there]
+
+
+def ours(room):
+    """The course's own packages and modules: its rooms, and files that find each other in a folder put on the path."""
+    folders = room, "classroom/hub", "tests/helpers"
+    return {*ROOMS, "commands"} | {path.stem for folder in folders for path in (ROOT / folder).rglob("*.py")}
 
 
 def test_every_list_pins_the_same_versions():

@@ -6,7 +6,9 @@ from pathlib import Path
 
 TOKENS = Path(__file__).with_name("tokens.css")
 COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);")
-_PAIRS = {name: pair for name, *pair in COLOUR.findall(TOKENS.read_text(encoding="utf-8"))}
+_PAIRS = {  # in capitals, as saved pictures have them
+    name: [colour.upper() for colour in pair] for name, *pair in COLOUR.findall(TOKENS.read_text(encoding="utf-8"))
+}
 
 ON_LIGHT, ON_DARK = ({name: pair[k] for name, pair in _PAIRS.items()} for k in (0, 1))  # name → "#RRGGBB"
 THINGS = ("input", "query", "key", "value", "weights", "output")
@@ -38,7 +40,7 @@ def shades(of, share):
 
 def face(name):
     """The typefaces that `tokens.css` has under this name, as text."""
-    return re.search(rf"--{name}: ([^;]+);", TOKENS.read_text(encoding="utf-8"))[1]
+    return " ".join(re.search(rf"--{name}:([^;]+);", TOKENS.read_text(encoding="utf-8"))[1].split())
 
 
 def both_sets(names):
@@ -50,6 +52,19 @@ def both_sets(names):
 def tokens(selector=":root"):
     """The declarations of `tokens.css` for what `selector` finds, as text of a style sheet."""
     return TOKENS.read_text(encoding="utf-8").replace(":root {", f"{selector} {{")
+
+
+def written_out(dark, by_system=""):
+    """The colours of `tokens.css` for browsers without light-dark(): on a page that is light but for these selectors.
+
+    dark finds the root of a page that is dark by choice; by_system finds the one that then follows the system.
+    """
+    within = " :is(.attn-board, .attn-figure)"  # which have the tokens of their own
+    light, other = ("".join(f"--{name}: {colour}; " for name, colour in of.items()) for of in (ON_LIGHT, ON_DARK))
+    rules = f":root, :root{within} {{ {light}}} {dark}, {dark}{within} {{ {other}}}"
+    if by_system:
+        rules += f" @media (prefers-color-scheme: dark) {{ {by_system}, {by_system}{within} {{ {other}}} }}"
+    return f"@supports not (color: light-dark(#000, #fff)) {{ {rules} }}\n"
 
 
 def contrast(one, other):

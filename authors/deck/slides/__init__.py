@@ -113,7 +113,10 @@ def slides_of(lesson):
     if not path.is_file():
         raise SlideError(f"Lesson {int(lesson[:2])} has no slides: write authors/deck/slides/{path.name}.")
     names = runpy.run_path(path, run_name=f"{__name__}.{path.stem}")  # as it is now, while somebody writes it
-    return [one for one in names.values() if isinstance(one, Slide)]
+    slides = [one for one in names.values() if isinstance(one, Slide)]
+    if not slides:
+        raise SlideError(f"Lesson {int(lesson[:2])} has no slides: authors/deck/slides/{path.name} holds none.")
+    return slides
 
 
 def file_of(lesson):

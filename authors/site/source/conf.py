@@ -8,7 +8,7 @@ from pathlib import Path
 from docutils.nodes import SkipNode, raw, section
 
 from authors.lessons import lessons
-from authors.pages import boards_in_pages, faces
+from authors.pages import boards_in_pages, faces, needs
 from authors.pages.markdown import mathml
 from authors.pages.ways_to_run import addresses
 from workbench.first_way import SAID
@@ -37,6 +37,7 @@ html_permalinks = False
 html_math_renderer = "mathml"
 LESSONS = lessons()
 html_context = {
+    "needs": needs.OLD,
     "lessons": LESSONS,
     "faces": [path.name for path in faces.files()[:2]],  # what the first screen of a page is set in
 }

@@ -1,20 +1,5 @@
 import pytest
 from deck_page import BACK_TO_THE_START, PATIENCE, PHONE, PROJECTOR, until
-from paths import LESSONS
-
-from authors.deck import build
-
-
-@pytest.fixture(scope="session")
-def decks(built_once, notebooks_run_once):
-    """The folder with the decks of all notebooks."""
-
-    def build_all(folder):
-        with notebooks_run_once():
-            for path in LESSONS:
-                (folder / f"{path.stem}.html").write_text(build.page(path), encoding="utf-8")
-
-    return built_once("decks", build_all)
 
 
 @pytest.fixture(scope="module")

@@ -140,7 +140,7 @@ def test_shift_enter_shows_a_hidden_cell_before_it_runs_it(lecture):
         run_seen(page)
     page.keyboard.press("Shift+Enter")
     hidden.wait_for()
-    assert hidden.get_attribute("data-id") not in page.evaluate("sessionStorage['deck:03_masking:session']")
+    assert hidden.get_attribute("data-id") not in page.evaluate("sessionStorage[`deck:${location.pathname}:session`]")
 
 
 def test_outputs_of_every_kind_are_shown(lecture):
@@ -260,7 +260,7 @@ def test_guess_becomes_python_or_a_string_of_what_was_typed(live_deck, guess, py
     written = live_deck.locator(".cell[data-question]").first.evaluate(
         """(cell, guess) => {
           cell.querySelector(".guess input").value = guess;
-          cell.querySelector("form.guess").requestSubmit();
+          cell.querySelector("form.guess > button:not(.choice)").click();
           return cell.code().split("\\n")[0];
         }""",
         guess,

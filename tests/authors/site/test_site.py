@@ -1,8 +1,6 @@
 """The web site: complete, offline, for every screen and reader; boards move and questions are answered in the page."""
 
 import base64
-import contextlib
-import io
 import json
 import re
 import subprocess
@@ -24,22 +22,12 @@ import attn_lib
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from authors.lessons import lessons
 from authors.pages import ways_to_run
-from authors.site import sphinx_site
 from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 
 LESSONS = [lesson.name for lesson in lessons()]
 SERVED = "https://site.test/"  # where the site stands too, as on a server, whose first page needs no name
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
-
-
-@pytest.fixture(scope="session")
-def built(built_once, notebooks_run_once):
-    def build(folder):
-        with notebooks_run_once(), contextlib.redirect_stdout(io.StringIO()):
-            assert sphinx_site.build(folder) == 0, "Sphinx has warnings"
-
-    return built_once("site", build) / "site"
 
 
 @pytest.fixture(scope="session")
@@ -835,9 +823,11 @@ STORED = {  # what a visitor's browser may hold: of another version of the site,
 @pytest.mark.parametrize("key, text", [(key, text) for key, texts in STORED.items() for text in texts])
 def test_what_a_browser_has_stored_never_breaks_a_page(reader, key, text):
     page = reader("01_by_hand")
-    page.evaluate("([key, text]) => (localStorage[key] = sessionStorage[key] = text)", [f"attention:{key}", text])
+    page.evaluate("([key, text]) => (localStorage[key] = sessionStorage[key] = text)", [f"attention:/:{key}", text])
     page.reload()
-    assert page.evaluate("boards[0].now().inputs") == page.evaluate("boards[0].start.inputs")
+    assert page.evaluate("document.querySelector('.saved-board').now().inputs") == page.evaluate(
+        "document.querySelector('.saved-board').start.inputs"
+    )
     ask(first_question(page)[1], "[0.5, 1.5]")
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
 
@@ -967,7 +957,7 @@ def test_a_link_holds_a_choice_with_signs_beyond_ascii(reader):
 def test_a_damaged_link_is_read_or_says_so(reader):
     page = reader("index")
     edit(page, 7)
-    link, state = link_to(page), page.evaluate("boards[0].now()")
+    link, state = link_to(page), page.evaluate("document.querySelector('.saved-board').now()")
     for as_sent in (link.replace("=", "%3D"), f"{link}.", f"{link}),", link.replace("&", "&amp;")):
         page = reader("index", asking=f"?sent#{as_sent}")
         assert page.evaluate(FIRST) == "7" and page.evaluate(NOTICE) == "", as_sent

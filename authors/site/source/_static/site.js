@@ -1,33 +1,21 @@
 // What a page does besides its boards: guesses are answered, boards remember where they were, wide things are reached.
 
+import { all, make, memory, remembers } from "../../../pages/kit.js";
+
 const page =
   location.pathname
     .split("/")
     .pop()
     .replace(/\.html$/, "") || "index";
-const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-const store = (place, name) => ({
-  get: () => {
-    try {
-      return JSON.parse(place.getItem(`attention:${name}`));
-    } catch {
-      return null;
-    }
-  },
-  set: (value) => {
-    try {
-      place.setItem(`attention:${name}`, JSON.stringify(value));
-    } catch {
-      /* private windows may refuse */
-    }
-  },
-});
+const home = new URL(document.documentElement.dataset.content_root, document.baseURI).pathname; // of this edition
+const lasting = (name) => memory("localStorage", `attention:${home}:${name}`);
+const ofTab = (name) => memory("sessionStorage", `attention:${home}:${name}`);
 
 // --------------------------------------------------------------------------------------------------- guesses
 
-const kept = store(localStorage, page); // guess → { text, right, shown, once: right at once, done, again: may be repeated }
-const typed = store(localStorage, `${page}:typed`); // guess → what stands in its line, asked or not
-const order = store(localStorage, "begun"); // pages, as they were begun
+const kept = lasting(page); // guess → { text, right, shown, once: right at once, done, again: may be repeated }
+const typed = lasting(`${page}:typed`); // guess → what stands in its line, asked or not
+const order = lasting("begun"); // pages, as they were begun
 let margin = null; // what stands there, of a lesson
 const wasTried = (one) => one.done || typeof one.once === "boolean";
 
@@ -61,7 +49,8 @@ function setUp(form) {
     if (right || enough) reveal();
     remember({ text, right: Boolean(right), shown: enough, once: unread ? null : Boolean(right) });
   }
-  form.addEventListener("submit", (event) => {
+  // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
+  form.querySelector("button:not([type])")?.addEventListener("click", (event) => {
     event.preventDefault();
     if (input.value.trim()) guess(input.value);
   });
@@ -105,7 +94,7 @@ function waiting(form) {
 all("form.guess").forEach(setUp);
 // The guesses of a page that this browser knows; exercises are none.
 function guessesOn(name) {
-  return Object.values(store(localStorage, name).get() ?? {}).filter((one) => one && !one.again);
+  return Object.values(lasting(name).get() ?? {}).filter((one) => one && !one.again);
 }
 function sayHowFar() {
   for (const place of all(".so-far")) {
@@ -123,9 +112,7 @@ function sayWhereYouStand(place) {
   const slipped = tried.filter((form) => !kept.get()[form.id].once);
   const found = slipped.flatMap((form) => all("a", form.closest(".cell").previousElementSibling));
   const named = Object.fromEntries(found.map((link) => [Number(/\d+/.exec(link.textContent)), link.href]));
-  const links = Object.entries(named).map(([number, href]) =>
-    Object.assign(document.createElement("a"), { href, textContent: `lesson ${number}` }),
-  );
+  const links = Object.entries(named).map(([number, href]) => make("a", { href, textContent: `lesson ${number}` }));
   const count = `${tried.length} of ${forms.length} answered, ${tried.length - slipped.length} right at once.`;
   const told = [tried.length ? count : "What slips is named here, with the lessons to open again."];
   if (links.length) told.push(" To open again: ", ...links.flatMap((link, k) => [k ? ", " : "", link]), ".");
@@ -165,7 +152,7 @@ function showCards() {
   told.textContent = [
     ...[lessons.filter(Boolean).join(", ")].filter(Boolean),
     `${made.length} guess${made.length === 1 ? "" : "es"}, ${made.filter((one) => one.once).length} right at once`,
-    "Kept in this browser only.",
+    remembers() ? "Kept in this browser only." : "Kept until you leave this page.",
   ].join(". ");
   onwards.hidden = !next;
   if (!next) return;
@@ -212,10 +199,9 @@ function linked() {
 const mine = (place) => (linked()?.place === place ? linked() : null);
 
 function setUpBoard(place, i) {
-  const tab = store(sessionStorage, `${page}:board-${i}`);
-  const last = store(localStorage, `${page}:board-${i}`);
-  const line = (kind) => Object.assign(document.createElement("p"), { className: kind });
-  const notice = Object.assign(line("board-notice"), { role: "status" });
+  const tab = ofTab(`${page}:board-${i}`);
+  const last = lasting(`${page}:board-${i}`);
+  const notice = make("p", { className: "board-notice", role: "status" });
   let link = tab.get()?.link; // the last one whose numbers were taken in this tab, or that was made here
   const keep = () => {
     const { inputs, settings, answer, proof, past } = place.now();
@@ -302,7 +288,7 @@ function goToLinked() {
 }
 // Which second readings are open, this tab keeps.
 const folds = all("details.second-reading");
-const unfolded = store(sessionStorage, `${page}:unfolded`);
+const unfolded = ofTab(`${page}:unfolded`);
 for (const fold of folds) {
   if (unfolded.get()?.includes?.(fold.parentElement.id)) fold.open = true;
   fold.addEventListener("toggle", () =>
@@ -332,15 +318,21 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 document.querySelector("button.shade").addEventListener("click", () => {
   const isDark = root.dataset.shade ? root.dataset.shade === "dark" : dark.matches;
   root.dataset.shade = isDark === dark.matches ? (isDark ? "light" : "dark") : "";
-  try {
-    if (root.dataset.shade) localStorage.setItem("attention:shade", root.dataset.shade);
-    else localStorage.removeItem("attention:shade");
-  } catch {
-    /* private windows may refuse */
-  }
+  lasting("shade").set(root.dataset.shade);
 });
 for (const menu of all(".menu"))
   menu.addEventListener("click", ({ target }) => target.closest("a") && menu.hidePopover());
+
+// Said once, above the page's words: that nothing is remembered, and that what is younger than this browser is missing.
+const isKeeper = document.querySelector("form.guess, .saved-board, .cards");
+const lacks = [
+  isKeeper &&
+    !remembers() &&
+    "This browser keeps nothing for this page here: all of it works, and is forgotten when you leave.",
+  attnBoards.looksOlder() && "This page looks plainer in this browser than in a newer one; all of it works.",
+].filter(Boolean);
+if (lacks.length)
+  document.querySelector("article").prepend(make("p", { className: "needs", textContent: lacks.join(" ") }));
 
 // How to run a lesson stands folded at the top of its page: what leads there opens it.
 for (const link of all('a[href="#run-it"]'))
@@ -355,20 +347,13 @@ const STUCK = 44; // px from the top
 function whereYouAre() {
   const headings = all("article > section > section > :is(h2, details.second-reading > summary > h2)");
   if (headings.length < 3 || !document.querySelector("form.guess")) return null;
-  const node = (tag, attributes, ...children) => {
-    const made = Object.assign(document.createElement(tag), attributes);
-    made.append(...children);
-    return made;
-  };
   const links = headings.map((heading) => {
-    const dots = node("span", { className: "dots" });
-    dots.setAttribute("role", "img");
-    return node("a", { href: `#${heading.closest("section").id}` }, heading.textContent, dots);
+    const dots = make("span", { className: "dots", role: "img" });
+    return make("a", { href: `#${heading.closest("section").id}` }, heading.textContent, dots);
   });
   const map = document.querySelector("svg.map");
-  const nav = node("nav", { className: "here" }, ...links, ...(map ? [map] : []));
-  nav.setAttribute("aria-label", "Where you are");
-  const column = node("div", { className: "margin" }, nav);
+  const nav = make("nav", { className: "here", "aria-label": "Where you are" }, ...links, ...(map ? [map] : []));
+  const column = make("div", { className: "margin" }, nav);
   const article = document.querySelector("article");
   article.append(column);
   const forms = headings.map((heading) => all("form.guess", heading.closest("section")));
@@ -409,7 +394,7 @@ function whereYouAre() {
       const done = states.filter((one) => one.done).length;
       lastChild.hidden = !states.length;
       lastChild.setAttribute("aria-label", `${done} of ${states.length} done`);
-      lastChild.replaceChildren(...states.map((one) => node("i", { className: one.done ? "done" : "" })));
+      lastChild.replaceChildren(...states.map((one) => make("i", { className: one.done ? "done" : "" })));
     });
   }
   window.addEventListener("scroll", light, { passive: true });
@@ -451,14 +436,13 @@ window.addEventListener("load", () => {
 // In print the answers stand at the end, with what was folded under them; hints and everything else folded is open.
 let opened = [];
 window.addEventListener("beforeprint", () => {
-  const end = Object.assign(document.createElement("section"), { className: "answers" });
-  end.append(Object.assign(document.createElement("h2"), { textContent: "Answers" }));
+  const end = make("section", { className: "answers" }, make("h2", { textContent: "Answers" }));
   for (const [i, form] of all("form.guess")
     .filter((one) => one.dataset.again === "false")
     .entries()) {
     form.dataset.number = i + 1;
-    const part = Object.assign(document.createElement("div"), { className: "answered" });
-    part.innerHTML = `<b>${i + 1}.</b> ${form.querySelector(".answer").innerHTML}`;
+    const innerHTML = `<b>${i + 1}.</b> ${form.querySelector(".answer").innerHTML}`;
+    const part = make("div", { className: "answered", innerHTML });
     for (const fold of waiting(form).filter((node) => node.matches(".after-guess"))) {
       const clone = fold.cloneNode(true);
       clone.querySelector("summary").remove();

@@ -374,6 +374,14 @@ def split_merge(upright=False):
             page.heading(left + 98 * head + 42, top, f"head {head}", "", "query")
             numbers(left + 98 * head, top, block)
 
+    def in_slices(left, top, tokens_in_slices):
+        """A row of its own for each token, in which each head has its slice."""
+        page.heading(left + 87, top, "token by token", "", "query")
+        for token, slices in enumerate(tokens_in_slices):
+            page.text(left - 8, top + 54 * token + 21, f"token {token}", ha="right")
+            for head, part in enumerate(slices):
+                numbers(left + 90 * head, top + 54 * token, part[None])
+
     def held(split):
         """Which features of which tokens head 0 holds, in words."""
         found = {}  # tokens of which head 0 holds the same features, together
@@ -389,16 +397,16 @@ def split_merge(upright=False):
 
     page.text(*at((24, 22), (16, 30)), "right: view, then transpose", size=LARGE, bold=True, ha="left")
     tokens_by_features(*at((84, 106), (166, 116)))
-    page.arrow(at([(260, 169), (424, 169)], [(250, 246), (250, 318)]))
-    page.lines(*at((342, 138), (264, 280)), f".view\n{right}", mono=True, ha=at("center", "left"))
-    in_heads(*at((432, 106), (159, 356)), x.view(right)[0].transpose(0, 1))
-    page.arrow(at([(622, 169), (780, 169)], [(250, 486), (250, 558)]))
-    page.lines(*at((700, 138), (264, 520)), ".transpose\n(1, 2)", mono=True, ha=at("center", "left"))
+    page.arrow(at([(260, 169), (396, 169)], [(250, 246), (250, 308)]))
+    page.lines(*at((329, 138), (264, 276)), f".view\n{right}", mono=True, ha=at("center", "left"))
+    in_slices(*at((486, 94), (163, 346)), x.view(right)[0])
+    page.arrow(at([(668, 169), (780, 169)], [(250, 500), (250, 558)]))
+    page.lines(*at((721, 138), (264, 528)), ".transpose\n(1, 2)", mono=True, ha=at("center", "left"))
     split = split_heads(x, heads)
     in_heads(*at((788, 106), (159, 596)), split[0])
     back = at([(879, 236), (879, 284), (168, 284), (168, 236)], [(155, 659), (48, 659), (48, 179), (80, 179)])
     page.arrow(back, undoes=True)
-    page.lines(*at((524, 266), (60, 520)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
+    page.lines(*at((524, 266), (60, 536)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
     page.lines(*at((974, 308), (250, 758)), held(split), ha=at("right", "center"))
 
     page.text(*at((24, 368), (16, 820)), "wrong: view alone", size=LARGE, bold=True, ha="left")

@@ -20,6 +20,7 @@ from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
 from attn_lib.functional import split_heads
 from attn_lib.masks import causal_mask, padding_mask
 from workbench.display.colours import FULLEST, both_sets, face
+from workbench.display.pen import element
 
 IMG = FilePath(__file__).resolve().parents[1] / "img"
 WIDTH, UPRIGHT = 1000, 500  # of a picture, and of its form for a phone, where letters of the same size are larger
@@ -845,13 +846,6 @@ class Page:
         else:
             for up in (arm, -arm):
                 self.line([(x - arm, y - up), (x + arm, y + up)])
-
-
-def element(name, attributes, inside=""):
-    """An element of SVG; attributes that are None are left out, numbers have two decimals at most."""
-    shown = {key: f"{round(value, 2):g}" if isinstance(value, float) else value for key, value in attributes.items()}
-    said = "".join(f' {key}="{value}"' for key, value in shown.items() if value is not None)
-    return f"<{name}{said}>{inside}</{name}>" if inside else f"<{name}{said}/>"
 
 
 def stroke(way, colour):

@@ -17,8 +17,10 @@ from PIL import Image
 from workbench.progress import PROGRESS_VARIABLE
 
 from . import lessons, sections
-from .deck import slides
+from .deck.pictures import Pictures
+from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
+from .pages.outputs import run_here
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
@@ -73,10 +75,11 @@ def count_nothing(notebook):
 
 
 def fits_its_slides(path):
-    """Whether every slide of the lesson has its cells in the notebook; says where not."""
+    """Whether every slide of the lesson has its cells in the notebook and can be drawn; says where not."""
+    notebook = nbformat.read(path, as_version=4)
     try:
-        slides.with_cells(nbformat.read(path, as_version=4).cells, slides.slides_of(path.stem))
-    except slides.SlideError as error:
+        run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
+    except SlideError as error:
         print(error)
         return False
     return True

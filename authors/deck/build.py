@@ -135,6 +135,8 @@ def columns_of(pairs, shown, pictures, buttons, folder):
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
         on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
         choices, on_screen.right = slide.choices_for(on_screen.question)
+        if slide.choices and not choices:
+            raise slide.error(f"its first question is not {slide.choices}, from whose choices the hall is to choose.")
         on_screen.choices = [(escape(one), lowered(escape(one))) for one in choices]
     return columns
 

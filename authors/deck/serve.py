@@ -19,7 +19,7 @@ from classroom.hall.handlers import HallHandler
 
 from ..pages.ways_to_run import addresses
 from . import build
-from .slides import file_of
+from .slides import SlideError, file_of
 
 ROOT = build.HERE.parents[1]
 PATIENCE = 30  # seconds in which a page that was left may come back to its Python, as after a reload
@@ -40,7 +40,12 @@ class DeckHandler(JupyterHandler):
         if made not in self.made:
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"
             server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}
-            self.made[made] = build.page(path, server)
+            try:
+                self.made[made] = build.page(path, server)
+            except SlideError as error:
+                self.set_status(500)
+                self.finish(str(error))
+                return
         self.finish(self.made[made])
 
 

@@ -81,7 +81,7 @@ class Python(PythonLexer):
 
 def script():
     """One classic script: a page opened as a file may not load modules."""
-    return needs.script(HERE / "standalone.js")
+    return needs.script(HERE / "standalone.js", before=live.OF_LESSONS)
 
 
 def door_script():

@@ -3,7 +3,7 @@
 
 import "./older.js";
 import { Engine } from "../../workbench/board/page/engine.js";
-import { figureOf } from "../../workbench/board/page/figures.js";
+import { figureOf } from "../../workbench/board/page/figures/figure.js";
 import { modelOf } from "./model.js";
 
 const place = document.currentScript.parentElement.querySelector(".saved-board");

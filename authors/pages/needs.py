@@ -48,10 +48,10 @@ NEEDS = [Need(**row) for row in _TABLE["need"]]
 AVOIDED = _TABLE["avoided"]  # "scripts" and "styles" → a regular expression
 
 
-def script(path, name=""):
+def script(path, name="", before=()):
     """A script for pages, from the module at path and all that it imports; what it exports is called `name`."""
     looks = [need.supports for need in NEEDS if need.without.startswith(PLAIN)]
-    return modules.script(path, name).replace("const LOOKS = [];", f"const LOOKS = {json.dumps(looks)};")
+    return modules.script(path, name, before=before).replace("const LOOKS = [];", f"const LOOKS = {json.dumps(looks)};")
 
 
 @cache

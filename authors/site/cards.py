@@ -17,6 +17,7 @@ from torch import nn
 from attn_lib import MultiHeadAttention, position_angles, scaled_dot_product_attention
 from attn_lib.examples import TOKENS, W_k, W_q, X
 from workbench.board.lessons import mask_board
+from workbench.display.pen import element, soft
 from workbench.display.show import marked, plain
 from workbench.exercises.clinic import PATIENTS
 
@@ -96,17 +97,17 @@ def names_after(id, number):
 
 def tag(name, text="", **attributes):
     """An element; `stroke_width` becomes stroke-width."""
-    written = "".join(f' {key.replace("_", "-")}="{_short(value)}"' for key, value in attributes.items())
-    return f"<{name}{written}>{text}</{name}>" if text else f"<{name}{written}/>"
+    return element(name, {key.replace("_", "-"): value for key, value in attributes.items()}, text)
 
 
-def _short(value):
-    return html.escape(re.sub(r"(\.\d)\d+", r"\1", str(value)))
+def _short(path):
+    """A path whose numbers have one decimal."""
+    return re.sub(r"(\.\d)\d+", r"\1", path)
 
 
 def faint(colour, share):
     """So much of a colour, from 0 to 1, on the picture's ground."""
-    return f"color-mix(in srgb, var(--{colour}) {round(100 * share)}%, var(--card))"
+    return soft(colour, 100 * share)
 
 
 def line(d, colour, width=3.0, **more):

@@ -4,10 +4,9 @@ import { evaluate, sources } from "../../workbench/board/page/arithmetic.js";
 import { CONDITIONS } from "../../workbench/board/page/conditions.js";
 import { Engine } from "../../workbench/board/page/engine.js";
 import { counted, explained, plainText, spelledOut } from "../../workbench/board/page/explain.js";
-import { exact, randomMatrix, readCell, readNumber, readNumbers, written } from "../../workbench/board/page/numbers.js";
+import { exact, randomMatrix, readCell, readNumber, readRows, written } from "../../workbench/board/page/numbers.js";
 import { OPERATIONS } from "../../workbench/board/page/operations.js";
 import { StoryEngine } from "../../workbench/board/page/story/engine.js";
-import { wire } from "../../workbench/board/page/wires.js";
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 
@@ -43,6 +42,6 @@ function words(x) {
 
 const valuesOf = (engine) => Object.fromEntries(engine.steps.map(({ name }) => [name, words(engine.values[name])]));
 
-Object.assign(window, { storyOf, engineOf, valuesOf, Engine, OPERATIONS, CONDITIONS, evaluate, sources, wire });
+Object.assign(window, { storyOf, engineOf, valuesOf, Engine, OPERATIONS, CONDITIONS, evaluate, sources });
 Object.assign(window, { explained, counted, spelledOut, plainText });
-Object.assign(window, { exact, randomMatrix, readCell, readNumber, readNumbers, written });
+Object.assign(window, { exact, randomMatrix, readCell, readNumber, readRows, written });

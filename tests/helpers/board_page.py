@@ -7,13 +7,14 @@ import math
 from paths import ROOT
 
 from authors.pages import boards_in_pages
-from workbench.board import modules
+from workbench.board import live, modules
 
 
 def open_page(browser):
     page = browser.new_page()
     page.set_content("<p>A page without a kernel.</p>")
-    page.add_script_tag(content=modules.script(ROOT / "tests/helpers/board_page.js"))
+    script = modules.script(ROOT / "tests/helpers/board_page.js", before=live.OF_LESSONS)
+    page.add_script_tag(content=script)
     return page
 
 

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import random
-import re
 import shutil
 import sys
 import threading
@@ -57,7 +56,7 @@ class Lab:
     """One JupyterLab page on one notebook, and what a person does there."""
 
     def __init__(self, browser, address, path, size=(1366, 768)):
-        self.address = address
+        self.address, self.path = address, path
         viewport = {"width": size[0], "height": size[1]}
         self.context = browser.new_context(viewport=viewport, reduced_motion="reduce")
         self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
@@ -95,7 +94,8 @@ class Lab:
     def close(self):
         self.context.close()
         with urllib.request.urlopen(f"{self.address}/api/sessions?token=test") as answer:
-            kernels = set(re.findall(r'"kernel": \{"id": "([^"]+)"', answer.read().decode()))
+            sessions = json.load(answer)
+        kernels = {session["kernel"]["id"] for session in sessions if session["path"] == self.path}
         threading.Thread(target=self._end, args=(kernels,), daemon=True).start()  # a kernel takes a second to end
 
     def _end(self, kernels):

@@ -383,7 +383,7 @@ def test_ruff(arguments):
 
 
 def test_biome():
-    """Format and lint of JavaScript: `.venv/bin/python -m authors.pages.packages biome check --write` mends it."""
+    """JavaScript and CSS: `.venv/bin/python -m authors.pages.packages biome check --write` mends them."""
     command = [sys.executable, "-m", "authors.pages.packages", "biome", "ci"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr

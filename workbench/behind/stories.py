@@ -8,7 +8,7 @@ import torch
 
 from attn_lib import GPT, next_shares, next_token_loss, read_on, without_head
 
-from ..board.judge import Judge
+from ..board.grammar import Grammar
 
 GIRLS, BOYS = ["ann", "eve", "fay", "mia", "zoe"], ["bob", "dan", "gus", "max", "tom"]
 THINGS, PLACES = ["ball", "book", "cup", "hat", "key", "kite"], ["bed", "box", "door", "tree"]
@@ -65,7 +65,7 @@ class Language:
     sentences, follows and story: as above, the lesson's own unless others are given; girls: the names of which *she* is
     said. It has stories, pairs of words and template: 3000 to learn from and 400 for the test; known and unseen, the
     same as tokens (stories, length); read, a set of the known as text; vocabulary; number, word → token; and judge, a
-    `Judge` of them.
+    `Grammar` of them.
     """
 
     def __init__(self, sentences=SENTENCES, follows=follows, story=story, girls=GIRLS):
@@ -76,7 +76,7 @@ class Language:
         for words, template in self.stories:
             for word, slot in zip(words, template, strict=True):
                 may.setdefault(slot.upper(), set()).add(word)
-        self.judge = Judge(sentences, may, follows)
+        self.judge = Grammar(sentences, may, follows)
         self.vocabulary = ["|", *sorted({word for words, _ in self.stories for word in words})]
         self.number = {word: i for i, word in enumerate(self.vocabulary)}
         self.length = max(LENGTH, 2 + max(len(words) for words, _ in self.stories))

@@ -10,7 +10,7 @@ import torch
 
 from ..display import show
 from . import modules
-from .live import PAGE, STYLE, LiveBoard
+from .live import OF_LESSONS, PAGE, STYLE, LiveBoard
 from .operations import Operation
 
 LARGEST = 1e6  # of a number that may be typed
@@ -146,7 +146,7 @@ class Board(LiveBoard):
     holds no numbers.
     """
 
-    _esm = modules.joined(PAGE / "page.js")
+    _esm = modules.joined(PAGE / "page.js", before=OF_LESSONS)
     _css = STYLE
 
     def __init__(self, inputs, steps, controls=(), task=None, title="Board", large=False, tries=None, figure=None):
@@ -208,10 +208,10 @@ class Board(LiveBoard):
                 raise ValueError(f"{name!r} is no input or control; there are {[*self._start, *self._controls]}")
         return state
 
-    def _read(self, said):
+    def _read(self, state):
         inputs = {}
         for name, start in self._start.items():
-            rows = said["inputs"][name]
+            rows = state["inputs"][name]
             if [len(row) for row in rows] != [start.size(1)] * start.size(0):
                 raise ValueError(f"{name} is not {start.size(0)} × {start.size(1)}")
             for x in (x for row in rows for x in row):
@@ -219,13 +219,13 @@ class Board(LiveBoard):
                 if isinstance(x, bool) or not isinstance(x, int | float) or not fits:
                     raise ValueError(f"{name} cannot hold {str(x)[:20]}")
             inputs[name] = torch.tensor(rows, dtype=torch.float64)
-        for name in self._pinnable & set(said["inputs"]):
-            pins = _read_pins(name, said["inputs"][name])
+        for name in self._pinnable & set(state["inputs"]):
+            pins = _read_pins(name, state["inputs"][name])
             if not pins.isnan().all():
                 inputs[name] = pins
         settings = {}
         for name, control in self._controls.items():
-            value = said["settings"][name]
+            value = state["settings"][name]
             if isinstance(value, bool) or value not in control.values:
                 raise ValueError(f"{control.title} cannot be {str(value)[:20]}")
             settings[name] = value

@@ -11,6 +11,7 @@ from ..display.colours import tokens
 from .drag import Drag
 
 PAGE = Path(__file__).parent / "page"
+OF_LESSONS = sorted((Path(__file__).parent / "lessons").glob("*.js"))  # they register operations that one lesson has
 STYLES = ("board.css", "tries.css", "figures.css", "story/story.css")
 SHEETS = [(PAGE / name).read_text(encoding="utf-8") for name in STYLES]
 STYLE = "\n".join([tokens(".attn-board, .attn-figure"), *SHEETS])
@@ -37,7 +38,7 @@ class LiveBoard(anywidget.AnyWidget):
         if problem:
             raise ValueError(problem)
         self._start_settings = dict(self._settings)
-        self.tries = [self._try(said, sets) for said, sets in (tries or {}).items()]
+        self.tries = [self._try(phrase, sets) for phrase, sets in (tries or {}).items()]
         spec, reply = self._describe(**described), {"revision": 0, "problem": ""}
         super().__init__(spec=spec, frames=frames, state=self._as_state(0), reply=reply)
         self._listens = True
@@ -69,21 +70,21 @@ class LiveBoard(anywidget.AnyWidget):
         self.state = state
         return self
 
-    def _try(self, said, sets):
+    def _try(self, phrase, sets):
         """A phrase for pages: what it sets, and whether that does the task, so that it is not said before."""
         if isinstance(sets, Drag):
-            return self._drag(said, sets)
+            return self._drag(phrase, sets)
         state, start = self._with(sets), (self._now, self._settings)
         self._now, self._settings = self._read(state)
         self._compute()
         answers, self._reached = self._reached, False
         self._now, self._settings = start
         self._compute()
-        return {"said": said, "sets": self._changes(sets), "answers": answers}
+        return {"said": phrase, "sets": self._changes(sets), "answers": answers}
 
-    def _drag(self, said, drag):
+    def _drag(self, phrase, drag):
         """A phrase with a number to drag; without that it sets what its number sets at the start."""
-        before, number, after = re.fullmatch(r"(.*)\{(.+)\}(.*)", said).groups()
+        before, number, after = re.fullmatch(r"(.*)\{(.+)\}(.*)", phrase).groups()
         at, values = list(drag.values).index(drag.start), list(map(str, drag.values))
         sets = [self._changes(drag.sets(value)) for value in drag.values]
         number_of = {"before": before, "after": after, "at": at, "values": values, "sets": sets}
@@ -112,15 +113,15 @@ class LiveBoard(anywidget.AnyWidget):
             self._listens = True
         self.reply = {"revision": revision, "problem": problem}
 
-    def _take(self, said):
-        inputs, settings = self._read(said)
-        proof = said.get("proof")
-        if proof is not None:  # the moment when the page saw the task done: seen again here
+    def _take(self, message):
+        inputs, settings = self._read(message)
+        proof = message.get("proof")
+        if proof is not None:  # what stood there when the page saw the task done: Python computes it again, and judges
             self._now, self._settings = self._read(proof)
             self._compute()
-        elif said.get("fresh"):
+        elif message.get("fresh"):
             self._reached = False
-        answer = said.get("answer")
+        answer = message.get("answer")
         self._answer = answer if isinstance(answer, int) and not isinstance(answer, bool) else None
         self._now, self._settings = inputs, settings
         return self._compute()

@@ -12,23 +12,26 @@ EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) +([\w$]+
 DEFAULT = re.compile(r"^export default ", re.M)
 
 
-def joined(path):
-    """The module at `path` with all it imports, as the text of one module that exports what it exports."""
-    scopes, offers = _scopes(path)
+def joined(path, before=()):
+    """The module at `path` with all it imports, as the text of one module that exports what it exports.
+
+    before: modules that nobody imports and that are run first, as they register what they have.
+    """
+    scopes, offers = _scopes(path, before)
     named = [name for name in offers if name != "default"]
     lines = [f"export const {{ {', '.join(named)} }} = {_scope(len(scopes) - 1)};\n"] if named else []
     lines += [f"export default {_scope(len(scopes) - 1)}.default;\n"] if "default" in offers else []
     return "".join([*scopes, *lines])
 
 
-def script(path, name=""):
+def script(path, name="", before=()):
     """The module at `path` with all it imports, as the text of a classic script: what it exports is `name`'s."""
-    scopes, _ = _scopes(path)
+    scopes, _ = _scopes(path, before)
     own, result = (f"const {name} = ", f"return {_scope(len(scopes) - 1)};\n") if name else ("", "")
     return f'{own}(() => {{\n"use strict";\n{"".join(scopes)}{result}}})();\n'
 
 
-def _scopes(path):
+def _scopes(path, before):
     """The text of each module as a function of its own, those imported first; and what the last one exports."""
     scopes, places, offers = [], {}, {}
 
@@ -60,7 +63,8 @@ def _scopes(path):
         scopes.append(f"const {scope} = (() => {{ // {path.name}\n{text}return {{ {result} }};\n}})();\n")
 
     entry = Path(path).resolve()
-    add(entry, ())
+    for one in (*before, entry):
+        add(Path(one).resolve(), ())
     return scopes, offers[entry]
 
 

@@ -28,8 +28,8 @@ class StoryBoard(LiveBoard):
 
     model: an `attn_lib.GPT`, or one with its parts, with any number of heads and blocks; vocabulary: its words, the one
     that begins and ends a text first; text: words to start from; tries: phrase → what it sets (text, place,
-    temperature, top, out, seed); judge: a `Judge` of stories. Read back what stands there with `text`, `shares`, `maps`
-    and `settings`.
+    temperature, top, out, seed); judge: the `Grammar` that stories are judged by. Read back what stands there with
+    `text`, `shares`, `maps` and `settings`.
     Raises: TypeError for a model without one of these parts, ValueError for a word that is not in the vocabulary.
     """
 
@@ -37,7 +37,7 @@ class StoryBoard(LiveBoard):
     _css = STYLE
 
     def __init__(self, model, vocabulary, text="", tries=None, task=None, judge=None, title="A sentence of your own"):
-        self.title, self._task, self._judge, self.vocabulary = title, task, judge, list(vocabulary)
+        self.title, self._task, self._grammar, self.vocabulary = title, task, judge, list(vocabulary)
         self._parts = _parts_of(model, len(self.vocabulary))
         self._model = _in_halves(model)
         self._projections = [block.attention.out_proj.weight.clone() for block in self._model.blocks]
@@ -95,10 +95,10 @@ class StoryBoard(LiveBoard):
                 raise ValueError(f"{name!r} is nothing that is set here; there are {['text', *self._settings]}")
         return state
 
-    def _read(self, said):
-        words, settings = self._words(said["inputs"]["text"]), said["settings"]
+    def _read(self, state):
+        words, settings = self._words(state["inputs"]["text"]), state["settings"]
         heads = self._parts["heads"] * self._parts["blocks"]
-        may = {  # what may be said of each
+        may = {  # what each may be
             "place": range(-1, len(words) + 1),
             "top": range(len(self.vocabulary) + 1),
             "head": range(-1, heads),
@@ -139,7 +139,7 @@ class StoryBoard(LiveBoard):
         own = ("d", "hidden", "heads", "blocks", "activation", "eps", "places")
         described = {name: self._parts[name] for name in own} | {"kind": "story", "heading": self.title}
         described |= {"vocabulary": self.vocabulary, "tries": self.tries}
-        described["judge"] = self._judge and self._judge.as_data()
+        described["grammar"] = self._grammar and self._grammar.as_data()
         described["layout"] = [[name, list(weight.shape)] for name, weight in self._parts["weights"]]
         task = ("text", "conditions", "why", "answers", "right", "because")
         described["task"] = self._task and {name: getattr(self._task, name) for name in task}

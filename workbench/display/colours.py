@@ -6,7 +6,9 @@ from pathlib import Path
 
 TOKENS = Path(__file__).with_name("tokens.css")
 COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);")
-_PAIRS = {name: pair for name, *pair in COLOUR.findall(TOKENS.read_text(encoding="utf-8"))}
+_PAIRS = {  # in capitals, as saved pictures have them
+    name: [colour.upper() for colour in pair] for name, *pair in COLOUR.findall(TOKENS.read_text(encoding="utf-8"))
+}
 
 ON_LIGHT, ON_DARK = ({name: pair[k] for name, pair in _PAIRS.items()} for k in (0, 1))  # name → "#RRGGBB"
 THINGS = ("input", "query", "key", "value", "weights", "output")
@@ -38,7 +40,7 @@ def shades(of, share):
 
 def face(name):
     """The typefaces that `tokens.css` has under this name, as text."""
-    return re.search(rf"--{name}: ([^;]+);", TOKENS.read_text(encoding="utf-8"))[1]
+    return " ".join(re.search(rf"--{name}:([^;]+);", TOKENS.read_text(encoding="utf-8"))[1].split())
 
 
 def both_sets(names):

@@ -75,7 +75,7 @@ def test_other_screens_show_the_same_scaled(open_deck, size):
 
 
 def test_slide_shrinks_what_does_not_fit_then_scrolls(show, lesson, tmp_path):
-    path = lesson(TWO.replace("(x)", "()").replace("x", "1"), ("# 3. Small", "title"), ("# 3. Next", "how-much"))
+    path = lesson(TWO, ("# 3. Small", "title"), (PLOT, None), ("x=1", "how-much"))
     (tmp_path / "small.html").write_text(build.page(path), encoding="utf-8")
     page = show((tmp_path / "small.html").as_uri())
     fitted = """(lines) => {
@@ -88,7 +88,7 @@ def test_slide_shrinks_what_does_not_fit_then_scrolls(show, lesson, tmp_path):
       return [Number(body.style.zoom), body.style.overflowY];
     }"""
     size, scrolls = page.evaluate(fitted, 0)
-    smaller, still = page.evaluate(fitted, 20)
+    smaller, still = page.evaluate(fitted, 2)
     smallest, at_last = page.evaluate(fitted, 60)
     assert smallest < smaller < size and [scrolls, still, at_last] == ["", "", "auto"]
 
@@ -300,7 +300,8 @@ def lesson(tmp_path, monkeypatch):
     def write(text, *cells):
         made = []
         for i, (source, name, *tags) in enumerate(cells):
-            make = nbformat.v4.new_markdown_cell if " " in source else nbformat.v4.new_code_cell
+            prose = source.startswith(("# ", "It "))
+            make = nbformat.v4.new_markdown_cell if prose else nbformat.v4.new_code_cell
             made.append(make(source, id=f"cell-{i}", metadata={"tags": tags} | ({"slide": name} if name else {})))
         (tmp_path / "n03_small.py").write_text(f"{IMPORTS}\n{text}", encoding="utf-8")
         nbformat.write(nbformat.v4.new_notebook(cells=made), tmp_path / "03_small.ipynb")
@@ -312,6 +313,10 @@ def lesson(tmp_path, monkeypatch):
 IMPORTS = """
 from authors.deck.slides import again, slide
 from workbench.display.drawings import Bars, unknown
+"""
+PLOT = """
+from workbench.display.plots import curves
+curves([1, 2], {"a": [1, 2]}, title="Growing", xlabel="x", ylabel="y", description="It grows.")
 """
 TWO = """
 @slide("Small", minutes=1.5, say="Begin.")
@@ -361,6 +366,11 @@ def all_of_it():
         (TWO, [("# 3. Small", "how-much"), ("x=1", "title")], "slide title: in the notebook how-much stands"),
         (TWO, [("# 3. Small", "title"), ("y=1", "how-much")], "slide how-much: the notebook has no x"),
         (TWO.replace("(2), [x", "(2), [c"), [("# 3. Small", "title"), ("x=1", "how-much")], "slide how-much: .*'c'"),
+        (
+            TWO.replace("hall=", "choices='which', hall="),
+            [("# 3. Small", "title"), ("x=1", "how-much")],
+            "slide how-much: its first question is not which",
+        ),
         (
             TWO.replace("values)", "values, colours=1)"),
             [("# 3. Small", "title"), ("x=1", "how-much")],

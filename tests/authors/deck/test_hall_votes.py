@@ -101,6 +101,16 @@ def test_hall_sees_how_many_and_with_the_truth_what_they_mistake(deck, lecture):
     assert deck.evaluate(LOOK_AT_ALL, number_of(deck)) == []
 
 
+def test_commonest_mistake_is_called_as_on_its_bar(deck, lecture):
+    jump(deck, slide_with(deck, ".choice[data-value='only itself']"))
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    lecture.vote("only itself", "only itself", "all three", "the other two")
+    left(deck, "4 of 4 answered")
+    to_the_truth(deck)
+    assert "2 phones say “only itself”" in deck.locator(SLIDE + ".commonest").inner_text()
+
+
 def test_no_vote_is_lost_by_a_key_too_many(deck, lecture):
     number = slide_with(deck, ".choice", 2)
     jump(deck, number)

@@ -48,22 +48,6 @@ def said(board):
 # -------------------------------------------------------------------------------------------------------- changing
 
 
-def test_a_digit_replaces_an_arrow_steps_and_enter_goes_down(by_hand):
-    first, second = (cell(by_hand, f"W_k row {row} column 1") for row in (1, 2))
-    first.focus()
-    press(by_hand, "7")
-    assert first.input_value() == "7"
-    press(by_hand, "Enter", "ArrowUp", "ArrowUp")
-    assert (first.input_value(), second.input_value()) == ("7", "3")
-    press(by_hand, "Shift+ArrowDown")
-    assert second.input_value() == "−7"
-    press(by_hand, "0", ".", "2", "5", "ArrowUp")
-    assert second.input_value() == "1.25"
-    press(by_hand, "4", "Enter")
-    assert second.input_value() == "4" and said(by_hand) == "W_k row 2 column 1 is now 4."
-    assert cell(by_hand, "keys I, column 1").inner_text() == "7"
-
-
 def test_an_edit_tells_a_screen_reader_what_it_moved(by_hand):
     tokens, board = ("I", "like", "tea"), lessons.by_hand_board()
     before, keys = board.results["weights"], board.inputs["W_k"]
@@ -94,26 +78,6 @@ def test_changes_are_undone_and_redone_until_a_new_one(by_hand):
     assert redo.is_disabled()
 
 
-def test_one_gesture_is_one_step_of_undo(by_hand):
-    number = cell(by_hand, "W_q row 1 column 1")
-    number.focus()
-    number.hover()
-    for now in "23":
-        by_hand.page.mouse.wheel(0, -1)
-        by_hand.get_by_text(f"W_q row 1 column 1 is now {now}.").wait_for()
-    press(by_hand, "Control+z")
-    assert number.input_value() == "1"
-    box = number.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    by_hand.page.mouse.down()
-    for further in (13, 25):
-        by_hand.page.mouse.move(x + further, y)
-    by_hand.page.mouse.up()
-    assert number.input_value() == "3"
-    press(by_hand, "Control+z")
-    assert number.input_value() == "1" and said(by_hand) == "Undone."
-
-
 def test_a_typed_digit_replaces_what_stands_there(by_hand):
     box = cell(by_hand, "W_q row 1 column 1")  # it holds 1
     box.click()
@@ -131,6 +95,9 @@ def test_a_typed_digit_replaces_what_stands_there(by_hand):
     by_hand.page.keyboard.type("5")  # but a second one stands behind the first
     press(by_hand, "Enter")
     see_results(by_hand, W_q=changed(W_q, 1, 1, 35.0))
+    box.focus()
+    press(by_hand, "0", ".", "2", "5", "ArrowUp")  # a step from what was typed
+    assert box.input_value() == "1.25"
 
 
 def test_enter_alt_arrows_and_escape_in_a_number(by_hand):
@@ -218,10 +185,7 @@ def test_the_wheel_changes_the_focused_cell_only(by_hand):
     "text, complaint",
     [
         ("abc", "“abc” is not a number. 2 stays."),
-        ("1e400", "is too large"),
         ("2e6", "at most a million"),
-        ("1 2", "is not a number"),
-        ("0x10", "is not a number"),
     ],
 )
 def test_bad_input_is_answered_at_the_cell(by_hand, text, complaint):
@@ -400,7 +364,6 @@ def test_an_operand_is_a_way_back_to_its_cell(by_hand):
     [
         ("queries I, column 3", "1·1 + 0·0 + 1·1 + 0·1 = 2"),
         ("weights I → I", "e2 / (e2 + e4 + e4) ≈ 0.063"),
-        ("outputs I, column 1", "0.06·1 + 0.47·2 + 0.47·2 = 1.94"),
     ],
 )
 def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
@@ -408,14 +371,6 @@ def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
     by_hand.locator(".why").get_by_text(label).wait_for()
     assert by_hand.locator(".why").inner_text().endswith(text)
     assert label not in by_hand.locator(".spoken").inner_text()  # which would be read out at every move of the mouse
-
-
-def test_arrows_walk_on_in_the_next_row(by_hand):
-    label = "document.activeElement.getAttribute('aria-label')"
-    cell(by_hand, "scores I → tea").focus()
-    for key, place in (("ArrowRight", "like → I"), ("ArrowLeft", "I → tea"), ("Home", "I → I"), ("End", "I → tea")):
-        press(by_hand, key)
-        assert by_hand.page.evaluate(label).startswith(f"scores {place}:")
 
 
 def test_what_is_asked_and_what_it_came_from_are_marked_apart(by_hand):
@@ -645,13 +600,6 @@ def test_only_keys_that_the_board_uses_are_kept_from_jupyterlab(by_hand, key, pa
     press(by_hand, key)
     kept = by_hand.page.evaluate("document.activeElement.hasAttribute('data-lm-suppress-shortcuts')")
     assert kept != passes
-
-
-def test_shift_and_enter_in_a_number_goes_up_and_runs_no_cell(by_hand):
-    below = cell(by_hand, "W_q row 2 column 1")
-    below.focus()
-    press(by_hand, "Shift+Enter")
-    assert below.get_attribute("data-lm-suppress-shortcuts") == "" and focused(by_hand) == "W_q row 1 column 1"
 
 
 def test_presentation_mode_is_larger(browser):

@@ -227,15 +227,6 @@ def test_a_query_that_is_turned_hears_another_word(browser, tmp_path):
     page.close()
 
 
-@pytest.mark.parametrize("size", [(390, 844), (844, 390), (1366, 768)])
-def test_words_around_a_turned_arrow_give_way_to_each_other(browser, tmp_path, size):
-    page = opened(browser, tmp_path, turn_figure(), viewport={"width": size[0], "height": size[1]})
-    for degrees in range(-180, 181, 45):
-        page.locator(".attn-figure").get_by_role("slider").fill(str(degrees))
-        assert page.evaluate(COLLIDING) == [], degrees
-    page.close()
-
-
 # Words of the picture that lie on each other, or reach over its edge.
 COLLIDING = """() => {
   const texts = [...document.querySelectorAll("svg text")];
@@ -247,25 +238,28 @@ COLLIDING = """() => {
     .filter(([, other]) => lies(box, other)).map(([others]) => `${words} on ${others}`)));
   return wrong;
 }"""
+FIGURES = {  # and where their sliders are moved to
+    turn_figure: [(degrees,) for degrees in range(-180, 181, 45)],
+    plane_figure: [(2, 1), (0, 0), (5, 3), (-1, -1), (1, 2), (3, 2)],
+    bank_figure: [(2, 0), (1, 1), (0, 2), (3, 3), (-1, -1), (0, 0), (1.5, 0.5), (0.6, 1.8)],
+    sentence_figure: [(-1,), (1,), (3,)],
+}
 
 
-@pytest.mark.parametrize("size", [(390, 844), (844, 390), (1366, 768)])
-def test_words_in_the_plane_give_way_to_each_other(browser, tmp_path, size):
-    page = opened(browser, tmp_path, plane_figure(), viewport={"width": size[0], "height": size[1]})
-    for first, third in ((2, 1), (0, 0), (5, 3), (-1, -1), (1, 2), (3, 2)):
-        for slider, to in zip(page.locator(".attn-figure").get_by_role("slider").all(), (first, third), strict=True):
-            slider.fill(str(to))
-        assert page.evaluate(COLLIDING) == [], (first, third)
-    axes = page.locator("svg text.axis").all_text_contents()
-    assert "first number of a key" in axes and "third number of a key" in axes
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
+def test_words_of_a_figure_give_way_to_each_other(browser, tmp_path, figure):
+    page = opened(browser, tmp_path, figure())
+    for width, height in ((390, 844), (844, 390), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        for places in FIGURES[figure]:
+            for slider, to in zip(page.locator(".attn-figure").get_by_role("slider").all(), places, strict=True):
+                slider.fill(str(to))
+            assert page.evaluate(COLLIDING) == [], (width, places)
     page.close()
 
 
-@pytest.mark.parametrize("size", [(390, 844), (844, 390), (1366, 768)])
-def test_words_around_bank_give_way_to_each_other(browser, tmp_path, size):
-    page = opened(browser, tmp_path, bank_figure(), viewport={"width": size[0], "height": size[1]})
-    for water, money in ((2, 0), (1, 1), (0, 2), (3, 3), (-1, -1), (0, 0), (1.5, 0.5), (0.6, 1.8)):
-        for slider, to in zip(page.locator(".attn-figure").get_by_role("slider").all(), (water, money), strict=True):
-            slider.fill(str(to))
-        assert page.evaluate(COLLIDING) == [], (water, money)
+def test_axes_of_the_plane_say_which_numbers_of_a_key_they_are(browser, tmp_path):
+    page = opened(browser, tmp_path, plane_figure())
+    axes = page.locator("svg text.axis").all_text_contents()
+    assert "first number of a key" in axes and "third number of a key" in axes
     page.close()

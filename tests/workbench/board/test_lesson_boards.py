@@ -11,8 +11,6 @@ from paths import NOTEBOOKS
 from torch.testing import assert_close
 
 from attn_lib import (
-    Cache,
-    alibi_bias,
     cached_attention,
     causal_mask,
     masked_softmax,
@@ -23,7 +21,6 @@ from attn_lib import (
     split_heads,
     window_mask,
 )
-from workbench.board import operations as op
 from workbench.board import random_matrix
 from workbench.board.lessons import (
     by_hand_board,
@@ -33,7 +30,6 @@ from workbench.board.lessons import (
     induction_board,
     learning_board,
     mask_board,
-    n12_tiles_operations,
     other_word_figure,
     patient_board,
     position_board,
@@ -45,6 +41,8 @@ from workbench.board.lessons import (
 from workbench.board.lessons.n03_masking import FILLS
 from workbench.board.lessons.n10_cache_operations import Fault
 from workbench.board.lessons.n10_memory import READ
+from workbench.board.lessons.n12_tiles_operations import Fault as TilesFault
+from workbench.board.lessons.n12_tiles_operations import Mask, Order
 
 
 def entry(matrix, row, column, number):
@@ -58,7 +56,8 @@ def test_a_board_starts_undone_and_computes_every_setting(name):
     board = ALL[name]()
     assert not board.done and board.title != "Board"
     for control in board.spec["controls"]:
-        for value in control["values"]:
+        values = control["values"]
+        for value in (values[0], values[-1]) if control["slider"] else values:
             board.change(**{control["name"]: value})
             assert board.reply["problem"] == ""
 
@@ -136,19 +135,9 @@ def test_by_hand_shows_what_rounding_does():
 
 def test_by_hand_task_is_done_in_the_third_column_only():
     w_k = by_hand_board().inputs["W_k"]
-    places = [(row, column, step) for row in range(4) for column in range(3) for step in (-2, -1, -0.5, 0.5, 1, 2)]
+    places = [(row, column, step) for row in range(4) for column in range(3) for step in (-1, 1)]
     done = [at for at in places if by_hand_board().change(W_k=entry(w_k, *at[:2], w_k[at[:2]] + at[2])).reached]
     assert {column for _, column, _ in done} == {2}
-
-
-def test_by_hand_board_ends_where_it_is_told():
-    assert list(by_hand_board("queries").results) == ["queries"]
-    assert list(by_hand_board("queries").inputs) == ["X", "W_q"]
-    assert "outputs" not in by_hand_board("weighted_values").results
-    places = [by_hand_board(end).spec["panels"][0]["at"] for end in ("queries", "outputs")]
-    assert places == [[1, 1], [1, 2]]  # beside the only matrix, and beside the middle one of three
-    with pytest.raises(ValueError, match=r"queries.*'loss'"):
-        by_hand_board("loss")
 
 
 def test_softmax_board_divides_by_three_numbers():
@@ -219,19 +208,6 @@ def test_heads_boards_task_is_the_most_even_row():
     assert heads_board(weights, ["x", "y"], list("abcde")).settings["head"]
     assert heads_board(weights).settings["query"]
     assert heads_board(HEADS.bfloat16()).results["chosen"].tolist() == [[1, 0], [0.2001953125, 0.80078125]]
-
-
-def test_heads_of_up_to_24_tokens_have_curves():
-    few, many = (heads_board(torch.eye(n)[None]) for n in (24, 25))
-    assert "curves" in few.settings and list(few.results) == ["chosen", "row", "arcs"]
-    assert "curves" not in many.settings and list(many.results) == ["chosen"]
-
-
-def test_heads_board_keeps_a_copy():
-    weights = HEADS.clone()
-    board = heads_board(weights)
-    weights.fill_(0)
-    assert_close(board.change(head="head 0").results["chosen"], HEADS[0].double())
 
 
 @pytest.mark.parametrize(
@@ -379,16 +355,6 @@ def test_position_board_computes_each_scheme(start):
         }
 
 
-def test_position_boards_rope_and_alibi_are_attn_libs():
-    board = position_board().change(angle=0)
-    wanted = alibi_bias(8, 6)[0].double() + board.results["products"]
-    behind = causal_mask(6)
-    assert_close(board.change(scheme="ALiBi", slope=0.5).results["scores"][behind], wanted[behind])
-    pairs = torch.tensor([[2.0, 1.0]], dtype=torch.float64)
-    radian = op.rotate("a", angle=math.degrees(1), start=3)
-    assert_close(radian.compute({"a": six(pairs)}, {}), rotary(six(pairs), 3))
-
-
 def test_position_boards_task_is_a_key_one_step_ahead():
     board = position_board()
     for angle, reached in ((90, False), (60, True)):
@@ -401,10 +367,10 @@ def test_position_boards_task_is_a_key_one_step_ahead():
     assert board.change(start=9).reached and not board.done
 
 
-@pytest.mark.parametrize("slope", [0, 0.25, 0.5, 1, 2, 4])
-def test_no_slope_of_alibi_prefers_the_token_before(slope):
-    weights = position_board().change(scheme="ALiBi", slope=slope).results["weights"]
-    assert (weights.diagonal(-1) <= weights.diagonal()[1:]).all()
+def test_no_slope_of_alibi_prefers_the_token_before():
+    for slope in (0, 0.25, 0.5, 1, 2, 4):
+        weights = position_board().change(scheme="ALiBi", slope=slope).results["weights"]
+        assert (weights.diagonal(-1) <= weights.diagonal()[1:]).all(), slope
 
 
 def turned(x, start):
@@ -451,7 +417,7 @@ def read_with_a_fault(x, chunk, stored, window, fault):
 
 
 @pytest.mark.parametrize("fault", Fault)
-@pytest.mark.parametrize("chunk, read, scheme, window", [(1, 8, 2, 8), (2, 7, 4, 3), (4, 8, 1, 4), (4, 6, 2, 2)])
+@pytest.mark.parametrize("chunk, read, scheme, window", [(1, 8, 2, 8), (2, 7, 4, 3), (4, 6, 1, 4)])
 def test_cache_board_is_a_cache_with_each_fault(fault, chunk, read, scheme, window):
     words = {1: "MQA, 1 stored", 2: "GQA, 2 stored", 4: "MHA, 4 stored"}
     at_a_time = {1: "one", 2: "two", 4: "four"}[chunk]
@@ -475,16 +441,6 @@ def test_cache_board_is_a_cache_with_each_fault(fault, chunk, read, scheme, wind
         assert_close(shown[shown > 0], of_each_head[of_each_head > 0])
     if read < 8:
         assert board.change(of=READ[7]).results["weights"].isnan().all()
-
-
-def test_cache_boards_numbers_stored_are_those_of_a_cache():
-    for scheme, heads in (("MHA, 4 stored", 4), ("GQA, 2 stored", 2), ("MQA, 1 stored", 1)):
-        for read, window in ((1, 8), (5, 8), (8, 4)):
-            board = cache_board().change(scheme=scheme, read=read, window=window)
-            q, k = four_heads(board.inputs["X"][:read])
-            _, cache = cached_attention(q, k[:heads], k[:heads, :, :1], window=window)
-            assert isinstance(cache, Cache)
-            assert board.results["stored"].item() == cache.keys.numel() + cache.values.numel()
 
 
 def test_cache_boards_task_is_the_missing_mask_and_two_at_a_time():
@@ -544,18 +500,6 @@ def test_induction_boards_task_is_nine_entries():
     assert learned.results["says"].max() > 0.9 and not learned.reached  # it is not to be left to learning
 
 
-def test_induction_board_says_what_does_not_fit():
-    with pytest.raises(ValueError, match=r"P \(6, 6\), M \(7, 7\).*\(5, 5\)"):
-        induction_board([(torch.zeros(5, 5), *PMW[1:])], [0.0])
-    with pytest.raises(ValueError, match="right has 3 shares, film has 11 steps"):
-        induction_board(FILM, [0.0] * 3)
-
-
-def test_tables_show_inputs_that_boards_show_at_times():
-    board = induction_board(FILM, [0.0] * 11)
-    assert "M: who asks looks for" in board.tables() and "film of P" not in board.tables()
-
-
 def test_the_board_that_instructors_are_shown_how_to_make_is_one():
     text = (NOTEBOOKS / "INSTRUCTORS.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(from workbench.board .+?)```", text, re.S)
@@ -576,10 +520,10 @@ def test_random_numbers_do_not_saturate_the_weights():
     assert saturated < 15  # of 300 rows
 
 
-@pytest.mark.parametrize("mask", n12_tiles_operations.MASKS)
+@pytest.mark.parametrize("mask", Mask)
 def test_tiles_board_ends_at_the_whole_rows_whatever_the_tiles(mask):
     board = tiles_board().change(mask=mask, read=5)
-    for rows, keys, order, query in itertools.product((1, 2, 4), (1, 4), n12_tiles_operations.ORDERS, ("I", "milk")):
+    for rows, keys, order, query in itertools.product((1, 2, 4), (1, 4), Order, ("I", "milk")):
         board.change(rows=rows, keys=keys, order=order, query=query)
         assert board.results["difference"].max() < 1e-9
         assert_close(board.results["so far"], board.results["whole"])
@@ -590,14 +534,14 @@ def test_tiles_board_shows_the_lessons_three_keys_and_its_faults():
     assert_close(board.results["so far"].round(decimals=4), torch.tensor([[1.9366, 6.6831, 1.5951]]).double())
     film = board.results["film"]
     assert film[:3, 0].tolist() == [2, 4, 4] and film[3:].isnan().all()
-    for fault in list(n12_tiles_operations.FAULTS)[1:5]:
+    for fault in list(TilesFault)[1:5]:
         shown = [board.change(fault=fault, order=o).results["difference"] for o in ("forwards", "backwards")]
         first = [one[0, 0].item() for one in shown]
         assert first[0] > 0.05 and first[1] < 1e-9, fault
         assert not board.reached
 
 
-@pytest.mark.parametrize("order", n12_tiles_operations.ORDERS[1:])
+@pytest.mark.parametrize("order", [Order.BACKWARDS, Order.LARGEST_FIRST])
 def test_tiles_board_task_is_done_in_each_order_that_hides(order):
     scores = tiles_board().inputs["S"]
     board = tiles_board().change(fault="factor missing on o", order=order, S=entry(scores, 0, 1, 9.0))

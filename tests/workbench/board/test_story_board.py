@@ -10,7 +10,7 @@ from torch import nn
 from attn_lib import GPT, next_shares
 from authors.pages import boards_in_pages
 from workbench.board import Task
-from workbench.board.judge import Judge
+from workbench.board.grammar import Grammar
 from workbench.board.story import StoryBoard
 
 WORDS = ["|", ".", "?", "ann", "bob", "cat", "had", "key", "keys", "the", "was", "were"]
@@ -72,15 +72,15 @@ def follows(drawn):
     return drawn | {"TWO": "two" if many else "a", "SHE": "she" if drawn["HERO"] == "ann" else "he"}
 
 
-def test_the_judge_finds_what_does_not_follow_as_soon_as_it_stands_there(browser):
+def test_a_grammar_finds_what_does_not_follow_as_soon_as_it_stands_there(browser):
     may = {"HERO": {"ann", "bob"}, "FRIEND": {"ann", "bob"}, "THING": {"key", "keys"}, "TWO": {"a", "two"}}
     forms = [["", "one day"], ["Hero had Two Thing ."], ["SHE asked Friend .", "then SHE lost the Thing ."]]
-    judge = Judge(forms, may | {"SHE": {"she", "he"}}, follows, apart=[("HERO", "FRIEND")])
-    words = ["|", *sorted({"one", "day", "had", ".", "asked", "then", "lost", "the"}.union(*judge.may.values()))]
+    grammar = Grammar(forms, may | {"SHE": {"she", "he"}}, follows, apart=[("HERO", "FRIEND")])
+    words = ["|", *sorted({"one", "day", "had", ".", "asked", "then", "lost", "the"}.union(*grammar.may.values()))]
     page, model = open_page(browser), gpt(words=len(words))
 
     def verdict(text):
-        found = page.evaluate("storyOf", traits(StoryBoard(model, words, text, judge=judge)))["verdict"]
+        found = page.evaluate("storyOf", traits(StoryBoard(model, words, text, judge=grammar)))["verdict"]
         return found["isWhole"], [fault["at"] for fault in found["faults"]], found["left"]
 
     assert verdict("one day bob had two keys . then he lost the keys .") == (True, [], None)
@@ -91,7 +91,7 @@ def test_the_judge_finds_what_does_not_follow_as_soon_as_it_stands_there(browser
     assert verdict("ann had a key . she asked ann .") == (True, [7], None)
     assert verdict("bob had two keys . she asked bob .") == (True, [5, 7], None)  # in the order of the text
     assert verdict("ann had the key .") == (False, [], 2)
-    assert not verdict(judge.begins())[1]
+    assert not verdict(grammar.begins())[1]
     page.close()
 
 

@@ -1309,11 +1309,6 @@ def biases_turned(ours, theirs):
             getattr(ours, f"{name}_proj").bias.copy_(bias)
 
 
-def loads_for_good(ours, theirs):
-    loads((0, 1, 2))(ours, theirs)
-    ours.requires_grad_(False)
-
-
 NEAR_MISSES += [
     ("9.1", last_place_fetches_nothing),
     ("9.1", last_place_fetches_its_neighbour),

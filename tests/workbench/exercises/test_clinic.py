@@ -419,7 +419,7 @@ def test_nan_to_num_does_not_mend_the_gradient_of_a_dead_row():
         return torch.softmax(scores, dim=-1).nan_to_num() @ v
 
     for id in ("6.10", "6.11"):
-        assert re.search("^✗.*the gradient of q is NaN", part(check(id, ..., ..., patched), "Mended"))
+        assert re.search("^✗.*the gradient of q is", part(check(id, ..., ..., patched), "Mended"))
 
 
 def test_padded_queries_may_get_any_finite_output():

@@ -9,7 +9,8 @@ from .. import operations as op
 
 __all__ = ["patient_board"]
 
-FAULTS = ("softmax over the queries", "keys ask, queries answer", "scores divided by d_k")
+SWAPPED = "keys ask, queries answer"
+FAULTS = ("softmax over the queries", SWAPPED, "scores divided by d_k")
 
 
 def patient_board():
@@ -35,9 +36,13 @@ def patient_board():
         Step("nothing", op.scale("scores", by=0.0), hidden=True),
     ]
     task = Task(
-        "Choose the fault “keys ask, queries answer” and change the numbers, not all to 0, until the patient looks "
+        f"Choose the fault “{SWAPPED}” and change the numbers, not all to 0, until the patient looks "
         "healthy: the outputs agree and the scores differ from 0.",
-        (("set", "fault", 1), ("equal", "outputs", "sick outputs"), ("differ", "scores", "nothing", 0.5)),
+        (
+            ("set", "fault", FAULTS.index(SWAPPED)),
+            ("equal", "outputs", "sick outputs"),
+            ("differ", "scores", "nothing", 0.5),
+        ),
         why="So on which inputs may a test not be built?",
         answers=(
             "on large ones",

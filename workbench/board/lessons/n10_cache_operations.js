@@ -2,7 +2,7 @@
 
 import { everyLeaf, minusOf, number, over, plus, power, rowOf, times, told } from "../page/arithmetic.js";
 import { grid, range } from "../page/numbers.js";
-import { dot, OPERATIONS, softmaxOf, turned, turnedBecause } from "../page/operations.js";
+import { dot, register, softmaxOf, turned, turnedBecause } from "../page/operations.js";
 
 // Faults of a cache, in the words of Fault in n10_cache_operations.py.
 const TOP_LEFT_MASK = "top-left mask";
@@ -32,7 +32,7 @@ function scoresOf([queries, keys], mask, options, head, i) {
 
 const shares = (scores) => softmaxOf(scores.map(([, score]) => score));
 
-Object.assign(OPERATIONS, {
+register({
   rotate_in_chunks: {
     does: ([a], options) => turned(a, options.angle, positionOf(options)),
     because: ([a], options, i, j) => turnedBecause(a, options.angle, positionOf(options)(i), i, j),

@@ -1,10 +1,10 @@
 """The board of notebook 11."""
 
 from .. import Task
-from ..judge import Judge
+from ..grammar import Grammar
 from ..story import StoryBoard
 
-__all__ = ["Judge", "story_board"]
+__all__ = ["Grammar", "story_board"]
 
 LOST = "ann had two keys and a hat . then she lost the keys . she asked bob : where are my"
 KISSED = (
@@ -38,14 +38,14 @@ def story_board(model, vocabulary, text=None, tries=None, task=None, judge=None)
     """A board on which a small GPT goes on with any text of its vocabulary; with lesson 11's words, lesson 11's tries.
 
     model, vocabulary: as `StoryBoard` takes them; text: words to start from; tries: phrase → what it sets; task: a
-    `Task`; judge: a `Judge`. What of these is not given is the lesson's, as far as the vocabulary has its words; of
-    another language a text begins as the judge's stories do.
+    `Task`; judge: the `Grammar` that texts are judged by. What of these is not given is the lesson's, as far as the
+    vocabulary has its words; of another language a text begins as its grammar's stories do.
     """
     knows = set(vocabulary).issuperset
     if text is None:
         text = START if knows(START.split()) else judge.begins() if judge else ""
     if tries is None:
-        tries = {said: sets for said, sets in TRIES.items() if knows(sets["text"].split())}
+        tries = {phrase: sets for phrase, sets in TRIES.items() if knows(sets["text"].split())}
     if task is None and knows(KISSED.split()) and knows(["had", "she"]):
         task = BECAUSE
     return StoryBoard(model, vocabulary, text, tries, task, judge)

@@ -4,6 +4,7 @@ from .. import Board, Control, Drag, Input, Step, Task
 from .. import operations as op
 from . import n12_tiles_operations as tiles
 from .n10_cache_operations import max_difference
+from .n12_tiles_operations import Fault
 
 __all__ = ["tiles_board"]
 
@@ -16,11 +17,10 @@ S = [
     [2.0, 5.0, 0.0, 1.0, 3.0],
 ]
 V = [[1.0, 2.0, 3.0], [2.0, 8.0, 0.0], [2.0, 6.0, 3.0], [0.0, 4.0, 1.0], [5.0, 1.0, 2.0]]
-FORGOTTEN = "factor missing on o"
 HIDES = Task(
     "With *factor missing on o*, find an order that hides it in the row of *I*. Then show it there by one score.",
     (
-        ("set", "fault", list(tiles.FAULTS).index(FORGOTTEN)),
+        ("set", "fault", Fault.NO_FACTOR_ON_O),
         ("changed", {"S": 1}),
         ("below", "hidden before", 0, 0, 1e-9),
         ("above", "difference", 0, 0, 0.05),
@@ -49,17 +49,21 @@ def tiles_board():
         Control("query", "Query", WORDS),
         Control("rows", "Rows", sizes),
         Control("keys", "Keys", sizes),
-        Control("order", "Order", tiles.ORDERS),
-        Control("mask", "Mask", tiles.MASKS),
-        Control("fault", "Fault", tuple(tiles.FAULTS)),
+        *(_menu(one) for one in (tiles.Order, tiles.Mask, Fault)),
     ]
     tries = {
         "read {three} blocks": Drag(range(6), 3, lambda read: {"read": read}),
-        "read the keys backwards": {"order": "backwards"},
-        "mask the future": {"mask": "causal", "rows": 2, "keys": 2},
-        "forget the factor on o": {"fault": FORGOTTEN, "read": 5},
+        "read the keys backwards": {"order": str(tiles.Order.BACKWARDS)},
+        "mask the future": {"mask": str(tiles.Mask.CAUSAL), "rows": 2, "keys": 2},
+        "forget the factor on o": {"fault": str(Fault.NO_FACTOR_ON_O), "read": 5},
     }
     return Board(inputs, _steps(), controls, HIDES, "Softmax in passing", tries=tries)
+
+
+def _menu(choices):
+    """A control whose values are the words of an enumeration, each its own number."""
+    name = choices.__name__
+    return Control(name.lower(), name, tuple(map(str, choices)), numbers=tuple(choices))
 
 
 def _steps():

@@ -2,23 +2,32 @@
 
 import { everyLeaf, minusOf, most, number, over, plus, power, times, told } from "../page/arithmetic.js";
 import { grid, range, sum } from "../page/numbers.js";
-import { like, OPERATIONS } from "../page/operations.js";
+import { like, register } from "../page/operations.js";
 
-// Places among the orders and the faults of n12_tiles_operations.py; of each fault the powers of the factor on o and l.
-const [FORWARDS, , LARGEST_FIRST] = [0, 1, 2];
-const POWERS = [
-  [1, 1],
-  [0, 1],
-  [1, 0],
-  [0, 0],
-  [-1, -1],
-  [1, 1],
-  [1, 1],
-];
-const [CARELESS, STAND_IN] = [5, 6];
+// Orders, masks and faults, in the words of n12_tiles_operations.py.
+const FORWARDS = "forwards";
+const LARGEST_FIRST = "largest first";
+const CAUSAL = "causal";
+const FIRST_TWO_KEYS = "first two keys";
+const CARELESS = "no care for −∞";
+const STAND_IN = "−10000 for −∞";
+const POWERS = {
+  "factor missing on o": [0, 1],
+  "factor missing on ℓ": [1, 0],
+  "factor missing on both": [0, 0],
+  "factor upside down": [-1, -1],
+};
+
+/** The powers of the factor on o and on l. */
+const powersOf = ({ fault }) => POWERS[fault] ?? [1, 1];
 
 const upTo = (first, size, end) => range(Math.max(0, Math.min(size, end - first))).map((k) => first + k);
 const blocks = (size, end) => range(Math.ceil(end / size)).map((k) => k * size);
+
+function isHeardUnder(mask, i, j) {
+  if (mask === CAUSAL) return j <= i;
+  return mask !== FIRST_TWO_KEYS || j >= 2;
+}
 
 /** Where the blocks of keys begin that are read for the block of rows from `first` on, in order; see its Python half. */
 function reading(sorting, mask, { rows, keys, order }, first) {
@@ -45,9 +54,10 @@ const topOf = (query, rows) => Math.floor(query / rows) * rows;
 const silentFor = ({ fault }) => (fault === STAND_IN ? -1e4 : Number.NEGATIVE_INFINITY);
 
 /** Of one query, after each of these blocks: keys, scores, m, factor, p, l and o. */
-function states(scores, values, mask, query, lefts, { keys, fault }) {
-  const [onO, onL] = POWERS[fault];
-  const silent = silentFor({ fault });
+function states(scores, values, mask, query, lefts, options) {
+  const { keys, fault } = options;
+  const [onO, onL] = powersOf(options);
+  const silent = silentFor(options);
   let before = { m: Number.NEGATIVE_INFINITY, l: 0, o: Array.from(values[0], () => 0) };
   return lefts.map((left, place) => {
     const at = upTo(left, keys, scores[query].length);
@@ -85,9 +95,9 @@ function numbersMoved([tiles, values], { rows }) {
   return { own: n * 2 * d + n, read: sum(read), d, whole: 4 * n * m + 2 * (n + m) * d };
 }
 
-Object.assign(OPERATIONS, {
+register({
   who_hears: {
-    does: ([a], { which }) => like(a, (_, i, j) => Number([true, j <= i, j >= 2][which])),
+    does: ([a], { which }) => like(a, (_, i, j) => Number(isHeardUnder(which, i, j))),
     because: (_leaves, _options, _i, _j, _matrices, value) => told(value ? "heard" : "not heard", number(value)),
     says: () => "Who hears whom.",
   },
@@ -124,7 +134,7 @@ Object.assign(OPERATIONS, {
       const [, , mask, sorting] = matrices;
       const passed = film(matrices, options);
       const now = passed[i];
-      const [onO, onL] = POWERS[options.fault];
+      const [onO, onL] = powersOf(options);
       const also = deciding(ofSorting, ofMask, options, sorting, mask);
       if (!now) return told("not read yet:", number(Number.NaN), ...also);
       for (const key of passed.slice(0, i + 1).flatMap(({ at }) => at)) {

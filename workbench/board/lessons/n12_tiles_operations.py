@@ -1,6 +1,7 @@
 """What only the board of notebook 12 computes: rows of scores heard tile by tile. The page's half stands beside it."""
 
 import math
+from enum import StrEnum
 
 import torch
 
@@ -8,18 +9,41 @@ from attn_lib.online import finish
 
 from ..operations import column_words, operation, row_words, same_words
 
-ORDERS = ("forwards", "backwards", "largest first")
-MASKS = ("none", "causal", "first two keys")
-FAULTS = {  # name → powers of the factor on o and on l
-    "none": (1, 1),
-    "factor missing on o": (0, 1),
-    "factor missing on ℓ": (1, 0),
-    "factor missing on both": (0, 0),
-    "factor upside down": (-1, -1),
-    "no care for −∞": (1, 1),
-    "−10000 for −∞": (1, 1),
+
+class Order(StrEnum):
+    """In which order blocks of keys are read, in the words of the board's menu."""
+
+    FORWARDS = "forwards"
+    BACKWARDS = "backwards"
+    LARGEST_FIRST = "largest first"
+
+
+class Mask(StrEnum):
+    """Which keys nobody hears, in the words of the board's menu."""
+
+    NONE = "none"
+    CAUSAL = "causal"
+    FIRST_TWO_KEYS = "first two keys"
+
+
+class Fault(StrEnum):
+    """What can be wrong with softmax in passing, in the words of the board's menu."""
+
+    NONE = "none"
+    NO_FACTOR_ON_O = "factor missing on o"
+    NO_FACTOR_ON_L = "factor missing on ℓ"
+    NO_FACTOR = "factor missing on both"
+    UPSIDE_DOWN = "factor upside down"
+    CARELESS = "no care for −∞"
+    STAND_IN = "−10000 for −∞"
+
+
+POWERS = {  # of the factor on o and on l; 1 and 1 where a fault leaves them alone
+    Fault.NO_FACTOR_ON_O: (0, 1),
+    Fault.NO_FACTOR_ON_L: (1, 0),
+    Fault.NO_FACTOR: (0, 0),
+    Fault.UPSIDE_DOWN: (-1, -1),
 }
-CARELESS, STAND_IN = 5, 6  # places among the faults
 
 
 def _reading(sorting, mask, rows, keys, order, first):
@@ -30,21 +54,21 @@ def _reading(sorting, mask, rows, keys, order, first):
     """
     heard = mask[first : first + rows].bool()
     lefts = list(range(0, int(heard.any(dim=0).nonzero().max()) + 1, keys)) if heard.any() else []
-    if order == ORDERS.index("largest first"):
+    if order == Order.LARGEST_FIRST:
         open_ = sorting[first : first + rows].masked_fill(~heard, -math.inf)
         return sorted(lefts, key=lambda left: -open_[:, left : left + keys].max().item())
-    return lefts if order == ORDERS.index("forwards") else lefts[::-1]
+    return lefts if order == Order.FORWARDS else lefts[::-1]
 
 
 def _states(scores, values, heard, lefts, keys, fault):
     """(m, l, o) of one query after each of these blocks."""
-    on_o, on_l = list(FAULTS.values())[fault]
-    silent, states = -1e4 if fault == STAND_IN else -math.inf, []
+    on_o, on_l = POWERS.get(fault, (1, 1))
+    silent, states = -1e4 if fault == Fault.STAND_IN else -math.inf, []
     for left in lefts:
         s = scores[left : left + keys].masked_fill(~heard[left : left + keys].bool(), silent)
         before = states[-1] if states else (s.new_tensor(-math.inf), s.new_zeros(()), values.new_zeros(values.size(1)))
         m = torch.maximum(before[0], s.max())
-        unit = m if fault == CARELESS or m > -math.inf else torch.zeros_like(m)
+        unit = m if fault == Fault.CARELESS or m > -math.inf else torch.zeros_like(m)
         p, factor = torch.exp(s - unit), torch.exp(before[0] - unit)
         scaled = (factor**on_l * before[1], factor**on_o * before[2]) if states else before[1:]
         states.append((m, scaled[0] + p.sum(), scaled[1] + p @ values[left : left + keys]))
@@ -55,7 +79,8 @@ def _states(scores, values, heard, lefts, keys, fault):
 def who_hears(a, *, which):
     """A mask of the size of a: nobody's, the future's, or that of the first two keys."""
     queries, keys = torch.arange(a.size(0))[:, None], torch.arange(a.size(1))
-    return [keys >= 0, keys <= queries, keys >= 2][which].expand(a.shape).double()
+    heard = {Mask.NONE: keys >= 0, Mask.CAUSAL: keys <= queries, Mask.FIRST_TWO_KEYS: keys >= 2}
+    return heard[which].expand(a.shape).double()
 
 
 @operation(words=same_words)
@@ -69,7 +94,7 @@ def tiles_now(scores, mask, sorting, *, rows, keys, order, read):
 
 
 @operation
-def passing(scores, values, mask, sorting, *, query, rows, keys, order, read, fault=0):
+def passing(scores, values, mask, sorting, *, query, rows, keys, order, read, fault=Fault.NONE):
     """A query's m, l and o, a row for each block of keys; rows of blocks that it has not read are nan."""
     film = torch.full((math.ceil(scores.size(1) / keys), 2 + values.size(1)), math.nan, dtype=scores.dtype)
     lefts = _reading(sorting, mask, rows, keys, order, query // rows * rows)[:read]
@@ -90,7 +115,7 @@ def output_so_far(film):
 
 
 @operation(words=row_words)
-def outputs_in_tiles(scores, values, mask, sorting, *, rows, keys, order, fault=0):
+def outputs_in_tiles(scores, values, mask, sorting, *, rows, keys, order, fault=Fault.NONE):
     """The output of every query when all its tiles were read."""
     outputs = torch.zeros(scores.size(0), values.size(1), dtype=scores.dtype)
     for query in range(scores.size(0)):

@@ -3,7 +3,7 @@
 import { sources } from "./arithmetic.js";
 import { element, used } from "./elements.js";
 import { inSight } from "./explain.js";
-import { exact, minus, range, readCell, readNumber, readNumbers, written } from "./numbers.js";
+import { exact, minus, range, readCell, readNumber, readRows, written } from "./numbers.js";
 import { MOVES, walk } from "./walk.js";
 
 const PIXELS_PER_STEP = 12; // of a number that is dragged
@@ -199,12 +199,12 @@ export function numberCell(view, panel, i, j) {
   }
   function onPaste(event) {
     const text = event.clipboardData.getData("text/plain").trimEnd();
-    const found = readNumbers(text);
-    const isOne = found ? found.length === 1 && readNumber(text) !== undefined : !/\s/.test(text);
+    const rows = readRows(text);
+    const isOne = rows ? rows.flat().length === 1 && readNumber(text) !== undefined : !/\s/.test(text);
     if (isOne) return; // as in any field
     event.preventDefault();
     clean = true;
-    engine.paste(name, i, j, text, found);
+    engine.paste(name, i, j, text);
     fresh();
   }
 

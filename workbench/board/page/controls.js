@@ -128,7 +128,7 @@ export function controlsOf(view) {
 function controlOf({ engine }, control) {
   const { name, title, values, slider, ends } = control;
   const id = newId("c");
-  const shown = element("output", { for: id });
+  const output = element("output", { for: id });
   const options = values.map((value, place) => element("option", { value: place }, String(value)));
   const input = slider
     ? element("input", { id, type: "range", min: "0", max: String(values.length - 1), step: "1" })
@@ -136,7 +136,7 @@ function controlOf({ engine }, control) {
   const set = () => engine.set(name, values[input.value], slider ? `slide ${name}` : null);
   input.addEventListener(slider ? "input" : "change", set);
   const node = element("span", { class: "control" }, element("label", { for: id }, title), input);
-  if (slider) node.append(shown);
+  if (slider) node.append(output);
   // as it is seen: what lies behind the last block that there is changes nothing
   function shownNow() {
     const value = engine.state.settings[name];
@@ -151,7 +151,7 @@ function controlOf({ engine }, control) {
     update() {
       const value = shownNow();
       input.value = String(values.indexOf(value));
-      shown.textContent = String(value);
+      output.textContent = String(value);
       if (slider) input.setAttribute("aria-valuetext", String(value));
     },
   };

@@ -3,11 +3,8 @@
 import { sources } from "./arithmetic.js";
 import { CONDITIONS } from "./conditions.js";
 import { Journal } from "./journal.js";
-import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readNumbers, sameNumber } from "./numbers.js";
+import { exact, fromJson, LARGEST, minus, randomMatrix, range, readCell, readRows, sameNumber } from "./numbers.js";
 import { OPERATIONS } from "./operations.js";
-import "../lessons/n07_learning.js"; // what only one lesson computes
-import "../lessons/n10_cache_operations.js";
-import "../lessons/n12_tiles_operations.js";
 
 /**
  * The records that Python sends, as board.py makes them, and what stands on a board.
@@ -148,15 +145,15 @@ export class Engine extends Journal {
     const held = new Set([[name, i, j].join("/")]);
     const holds = ({ of }) => of.some((source) => [...held].some((key) => key.startsWith(`${source}/`)));
     const size = ({ name }) => this.values[name].length * (this.values[name][0]?.length ?? 0);
-    const found = [];
+    const cells = [];
     for (const step of this.steps) {
       if (size(step) > LARGEST_TRACED || !holds(step)) continue;
       const came = (r, c) => sources(this.arithmetic(step.name, r, c) ?? {});
-      const cells = this.cellsOf([step], (_, _x, r, c) => came(r, c).some((at) => held.has(at.join("/"))));
-      for (const cell of cells) held.add(cell.join("/"));
-      found.push(...cells);
+      const more = this.cellsOf([step], (_, _x, r, c) => came(r, c).some((at) => held.has(at.join("/"))));
+      for (const cell of more) held.add(cell.join("/"));
+      cells.push(...more);
     }
-    return found;
+    return cells;
   }
 
   cellsOf(steps, test) {
@@ -225,10 +222,10 @@ export class Engine extends Journal {
     this.remember(gesture);
     const pins = cells.map(([row, column]) => [row, column, matrix[row][column]]);
     const inputs = isResult ? this.withPins(name, pins) : { ...this.state.inputs, [name]: matrix };
-    this.moved({ ...this.state, inputs }, this.saidOf(name, cells, matrix[top][left]));
+    this.moved({ ...this.state, inputs }, this.sentenceOn(name, cells, matrix[top][left]));
   }
 
-  saidOf(name, cells, value) {
+  sentenceOn(name, cells, value) {
     const mark = value ? "allowed ✓" : "blocked ✕";
     const { toggle } = this.panel[name];
     if (cells.length > 1) return `${cells.length} cells of ${name} ${toggle ? `are now ${mark}` : "changed"}.`;
@@ -236,17 +233,17 @@ export class Engine extends Journal {
     return `${this.label(name, row, column)} is now ${toggle ? mark : minus(exact(value))}.`;
   }
 
-  paste(name, row, column, text, found) {
+  paste(name, row, column, text) {
     // a block of numbers; of what *As code* copies each matrix by its name
     const assigned = [...text.matchAll(/(\w+) = (torch\.tensor\([^)]*\))/g)];
-    const inputNamed = (given) => Object.keys(this.start.inputs).find((known) => asName(known) === given);
-    const named = assigned.map(([, given, code]) => [inputNamed(given), readNumbers(code)]);
+    const inputNamed = (wanted) => Object.keys(this.start.inputs).find((name) => asName(name) === wanted);
+    const named = assigned.map(([, given, code]) => [inputNamed(given), readRows(code)]);
     if (named.length && named.every(([known, matrix]) => known && this.fits(known, matrix))) {
       this.remember();
       const inputs = { ...this.state.inputs, ...Object.fromEntries(named), ...this.pinsIn(text) };
       return this.moved({ ...this.state, inputs }, `${named.map(([known]) => known).join(", ")} pasted.`);
     }
-    const rows = found?.every(Array.isArray) ? found : [found ?? [text]];
+    const rows = readRows(text) ?? [[text]];
     this.edit(
       name,
       rows.flatMap((line, r) => line.map((x, c) => [row + r, column + c, String(x)])),

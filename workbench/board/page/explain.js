@@ -2,7 +2,7 @@
 
 import { evaluate, sources } from "./arithmetic.js";
 import { element } from "./elements.js";
-import { minus, range, trimmed, written } from "./numbers.js";
+import { fixed, range, trimmed, written } from "./numbers.js";
 
 const LONG = 8; // parts of a sum that are written out
 const PREFIXES = { "e^": "e^", ln: "ln " };
@@ -43,7 +43,7 @@ export function spelledOut(node, value) {
     .map((k) => k + 2)
     .find(isNear);
   const isSame = Math.abs(evaluate(node, digits ?? 14) - result) < 1e-12 * Math.max(1, Math.abs(result));
-  const end = isSame ? [" = ", trimmed(value, decimals)] : [" ≈ ", minus(value.toFixed(decimals))];
+  const end = isSame ? [" = ", trimmed(value, decimals)] : [" ≈ ", fixed(value, decimals)];
   return [...spell(node, digits ?? 14), ...end];
 }
 
@@ -107,9 +107,9 @@ export function counted({ engine, panels, shows }, cells) {
 
 /** Of panels that have a word for 0, what each row does: "1st keeps, 2nd moved by 1.41." */
 export function keptOrMoved({ engine, shows }) {
-  const told = engine.panels.filter((panel) => panel.zero && shows(panel));
+  const worded = engine.panels.filter((panel) => panel.zero && shows(panel));
   const row = (panel, i, x) => `${panel.rows[i]} ${x ? `${panel.title} ${written(x)}` : panel.zero}`;
-  const rows = told.flatMap((panel) => engine.values[panel.name].map(([x], i) => row(panel, i, x)));
+  const rows = worded.flatMap((panel) => engine.values[panel.name].map(([x], i) => row(panel, i, x)));
   return rows.length ? `${rows.join(", ")}.` : "";
 }
 

@@ -17,7 +17,7 @@ export class Journal {
     this.past = [];
     this.future = [];
     this.views = new Set();
-    this.said = ""; // the last thing told of a change
+    this.said = ""; // what is said of the last change
     this.error = null; // what was refused, and where
     this.untold = ""; // why Python does not know
     this.problem = ""; // why it cannot be computed
@@ -33,9 +33,9 @@ export class Journal {
     this.model.on("change:reply", () => this.answered());
   }
 
-  adopt(told) {
+  adopt(state) {
     // what Python, or another page before this one, says
-    const known = told?.inputs && told?.settings ? told : { ...this.start, revision: 0 };
+    const known = state?.inputs && state?.settings ? state : { ...this.start, revision: 0 };
     this.revision = known.revision;
     this.answer = known.answer ?? null;
     this.proof = known.proof ?? this.proof;
@@ -46,10 +46,10 @@ export class Journal {
 
   overtake() {
     // another page or Python has changed something, unless it is one's own words coming back
-    const told = this.model.get("state");
-    if (told?.revision === this.revision) return;
+    const state = this.model.get("state");
+    if (state?.revision === this.revision) return;
     this.remember();
-    this.adopt(told);
+    this.adopt(state);
     this.show();
   }
 

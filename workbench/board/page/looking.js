@@ -44,21 +44,21 @@ export function lookingAt(view) {
     const [name, i, j] = view.asked ?? [];
     const x = engine.values[name]?.[i]?.[j];
     const isShown = x !== undefined && !view.isNothing(name, i, x);
-    const found = isShown ? explained(view, name, i, j) : null;
-    why.hidden = !found;
-    root.classList.toggle("explained", Boolean(found));
+    const arithmetic = isShown ? explained(view, name, i, j) : null;
+    why.hidden = !arithmetic;
+    root.classList.toggle("explained", Boolean(arithmetic));
     view.step();
     hint.textContent = x === undefined ? afterChoosing() || idle : "";
     heard = hint.textContent;
     if (x === undefined) return;
     put("asked", [view.asked]);
-    if (found) {
-      const words = element("span", { class: "words" }, found.words);
-      why.replaceChildren(words, ...found.parts);
-      put("lit", found.sources);
-      heard = `${found.words}: ${found.text}`;
+    if (arithmetic) {
+      const words = element("span", { class: "words" }, arithmetic.words);
+      why.replaceChildren(words, ...arithmetic.parts);
+      put("lit", arithmetic.sources);
+      heard = `${arithmetic.words}: ${arithmetic.text}`;
     }
-    if (!found?.sources.length) markMoves(name, i, j, found);
+    if (!arithmetic?.sources.length) markMoves(name, i, j, arithmetic);
   };
 
   // From an input, of which is said what it moves, to a menu: what is said next is of that.
@@ -71,7 +71,7 @@ export function lookingAt(view) {
     return isChosen ? keptOrMoved(view) : "";
   }
 
-  function markMoves(name, i, j, found) {
+  function markMoves(name, i, j, arithmetic) {
     // of an input, or of what was made from nothing
     const moves = engine.moves(name, i, j);
     put("moved", moves);
@@ -80,7 +80,7 @@ export function lookingAt(view) {
     const effect = ` moves ${counted(view, moves) || "nothing, as things stand"}.`;
     const isNamed = view.said.textContent.startsWith(`${label} is now `);
     hint.textContent = `${isNamed ? "It" : label}${effect}`;
-    if (!found) heard = `${label}${effect}`;
+    if (!arithmetic) heard = `${label}${effect}`;
   }
 }
 

@@ -22,6 +22,21 @@ export function trimmed(x, digits) {
   return minus(text.replace(/\.$/, "").replace(/^-0$/, "0"));
 }
 
+/** A number with so many digits behind the point. */
+export const fixed = (x, digits) => minus(x.toFixed(digits));
+
+/** A number with one digit behind the point, or two where it has them. */
+export const shortly = (x) => fixed(x, Math.abs(x * 10 - Math.round(x * 10)) < 1e-9 ? 1 : 2);
+
+/** A number that is added: its sign comes first, ± of 0. */
+export const signed = (x) => (x > 0 ? "+" : x < 0 ? "−" : "±") + Math.abs(x);
+
+/** A share in whole per cent, which says neither 0 nor 100 of what is not. */
+export function percent(share) {
+  if (share < 0.005) return share > 0 ? "< 1\u00a0%" : "0\u00a0%";
+  return share > 0.995 && share < 0.9995 ? "> 99\u00a0%" : `${Math.round(100 * share)}\u00a0%`;
+}
+
 /** A number in a cell: at most five signs, whatever it is rounded to. */
 export function written(x) {
   const size = Math.abs(x);
@@ -50,7 +65,7 @@ export function inParts(shares, parts) {
   return whole;
 }
 
-// ---- reading: the one way in which boards, guesses and exercises take numbers
+// ---- reading what is typed or pasted on a board; authors/pages/predict.js reads guesses, number by number as here
 
 const plainSigns = (text) =>
   String(text)
@@ -98,59 +113,31 @@ function decimal(text, thousands) {
 }
 
 /**
- * Several numbers as they are typed, printed, or copied from a sheet: a list, or a list of rows; undefined if they are
- * none. 1 2 3, 1, 2, 3, 0,06; 0,47, (3, 4), 3 × 4, [[1, 2], [3, 4]], torch.tensor([[1., 2.]]); lines without brackets
- * are rows.
- * count: how many are asked for, where that says whether 1,5 is one number or two; the other options as in readNumber.
+ * Rows of numbers as they are copied from a sheet, printed, or written in Python; undefined if they are none:
+ * 1 2 3, 0,06; 0,47, [[1, 2], [3, 4]], torch.tensor([[1., 2.]]). Lines without brackets are rows.
  */
-export function readNumbers(text, { count, ...options } = {}) {
-  const bare = plainSigns(text)
+export function readRows(text) {
+  const bare = text
     .trim()
     .replace(/,?\s*\b(dtype|device|requires_grad|grad_fn)\s*=\s*[^,)]+/g, "")
-    .replace(/^(\w+\s*=\s*)?[a-z_.]*(tensor|size|array)\s*(?=\()/i, "")
-    .replace(/\s+(and|&)\s+/g, "; ")
-    .replace(/\b(0x\w*)|(\d)\s*[x×]\s*(?=\d)/g, (_, hex, digit) => hex ?? `${digit}; `);
-  const alone = count === 1 ? readNumber(bare, options) : undefined;
-  if (alone !== undefined) return [alone]; // 5 050
+    .replace(/^(\w+\s*=\s*)?[a-z_.]*(tensor|array)\s*(?=\()/i, "");
   const isBracketed = /[[\](){}]/.test(bare);
-  const rows = isBracketed ? bare : `[${bare.split(/\r?\n/).join("][")}]`;
-  const reading = (decimals) => nested(rows, (run) => partsOf(run, decimals).map((part) => readNumber(part, options)));
-  const readings = [reading(true), reading(false)];
-  const withCommas = bare.split(/[[\](){}]+/).filter((run) => /\d,\d/.test(run));
-  if (!withCommas.every((run) => hasDecimalCommas(run, isBracketed))) readings.reverse();
-  const isRead = (found) => found && !found.flat(9).includes(undefined) && found.flat(9).length;
-  const read = readings.filter(isRead);
-  return read.find((found) => found.flat(9).length === count) ?? read[0];
+  const inBrackets = /[[({]([^[\](){}]*)[\])}]/g;
+  if (isBracketed && /[^\s,;[\](){}]/.test(bare.replace(inBrackets, ""))) return undefined;
+  const lines = isBracketed ? [...bare.matchAll(inBrackets)].map(([, line]) => line) : bare.split(/\r?\n/);
+  const rows = lines.map((line) => partsOf(line, isBracketed).map((part) => readNumber(part)));
+  return rows.length && rows.every((row) => row.length && !row.includes(undefined)) ? rows : undefined;
 }
 
-// Whether a comma between two digits is a decimal one: where something else parts the numbers.
-function hasDecimalCommas(run, isBracketed) {
-  const parts = partsOf(run, true);
+// The numbers of one line. A comma before a digit is a decimal one where something else parts the numbers, or where it
+// stands alone; in a sheet tabs part them, and an empty cell is a part that is no number.
+function partsOf(line, isBracketed) {
+  if (line.includes("\t")) return line.split("\t");
+  const parts = line.split(/;|,(?!\d)|\s+/).filter(Boolean);
   const commas = parts.map((part) => part.split(",").length - 1);
-  if (/,(?!\d)|(^|\D),/.test(run)) return commas.every((count) => count === 1);
-  return commas.every((count) => count < 2) && (parts.length > 1 || !isBracketed);
-}
-
-// In parts; of a sheet, where tabs stand between its cells, the empty ones too.
-function partsOf(run, decimals) {
-  const parts = run.replace(decimals ? /,(?!\d)|(^|\D),/g : /(),/g, "$1;");
-  return run.includes("\t") ? parts.split("\t") : parts.split(/[;\s]+/).filter(Boolean);
-}
-
-// Brackets as lists, what stands between them as it is read; undefined where they do not match, or rows stand beside
-// numbers.
-function nested(text, row) {
-  const open = [[]];
-  for (const part of text.match(/[[({\])}]|[^[({\])}]+/g) ?? []) {
-    if ("[({".includes(part)) open.push([]);
-    else if (!"])}".includes(part)) open.at(-1).push(...row(part));
-    else if (open.length > 1) open.at(-2).push(open.pop());
-    else return undefined;
-  }
-  let [found] = open;
-  while (found.length === 1 && Array.isArray(found[0])) [found] = found;
-  const isMixed = (list) => list.some(Array.isArray) && !list.every((part) => Array.isArray(part) && !isMixed(part));
-  return open.length > 1 || isMixed(found) ? undefined : found;
+  const isAlone = commas.every((count) => count < 2) && (parts.length > 1 || !isBracketed);
+  const isDecimal = /,(?!\d)/.test(line) ? commas.every((count) => count === 1) : isAlone;
+  return isDecimal ? parts : line.split(/[;,\s]+/).filter(Boolean);
 }
 
 /** What a cell takes: a number and no complaint, or null and the reason why the text is none. */

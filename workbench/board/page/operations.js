@@ -1,5 +1,5 @@
 // The vocabulary of boards, under the names of operations.py, each with its other half for the page. What only one
-// lesson needs stands beside it, as lessons/n10_cache_operations.js, and enters itself here.
+// lesson needs stands beside it, as lessons/n10_cache_operations.js, and is registered from there.
 
 import { log, minusOf, most, number, over, plus, power, roundedTo, rowOf, times, told } from "./arithmetic.js";
 import { grid, range, sum, trimmed, written } from "./numbers.js";
@@ -297,6 +297,16 @@ export const OPERATIONS = {
   },
   arcs: { does: () => [] },
 };
+
+/** Adds operations that only one lesson needs. Throws for a name that is taken.
+ * @param {Record<string, Operation>} operations
+ */
+export function register(operations) {
+  for (const name of Object.keys(operations)) {
+    if (name in OPERATIONS) throw new Error(`there is an operation ${name} already`);
+  }
+  Object.assign(OPERATIONS, operations);
+}
 
 function parted(list, test) {
   return [list.filter(test), list.filter((one) => !test(one))];

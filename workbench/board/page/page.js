@@ -4,7 +4,7 @@ import { controlsOf, toolsOf } from "./controls.js";
 import { element, newId } from "./elements.js";
 import { Engine } from "./engine.js";
 import { effectOf } from "./explain.js";
-import { figureOf } from "./figures.js";
+import { figureOf } from "./figures/figure.js";
 import { keysOf } from "./keys.js";
 import { lookingAt } from "./looking.js";
 import { panelOf } from "./panels.js";
@@ -68,7 +68,7 @@ function viewOf(engine) {
   const view = {
     engine,
     root,
-    halves: {}, // panel → the number that has half of the strongest colour
+    halves: {}, // panel → the number whose colour is half as strong as the strongest, which fixes the panel's scale
     veiled: new Set(), // steps that have not been played yet
     played: null, // the step that is played
     said: element("span", { class: "said", role: "status", id: newId("s") }),

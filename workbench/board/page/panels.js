@@ -142,12 +142,12 @@ function oneTabStop(view, name, cells, body) {
   current.tabIndex = 0;
   const all = cells.flatMap((row, i) => row.map(({ node }, j) => [node, i, j]));
   body.addEventListener("focusin", (event) => {
-    const found = all.find(([node]) => node === event.target.closest("td"));
-    if (!found) return;
+    const reached = all.find(([node]) => node === event.target.closest("td"));
+    if (!reached) return;
     current.tabIndex = -1;
     current = event.target;
     current.tabIndex = 0;
-    view.look(name, found[1], found[2], true);
+    view.look(name, reached[1], reached[2], true);
   });
 }
 

@@ -82,7 +82,7 @@ const standingIn = (boxes, x0, x1, y0, y1) =>
   boxes.filter((box) => box.left < x1 && box.right > x0 && box.top < y1 && box.bottom > y0);
 
 /** From one box to another, around all others; straight: at the height of the middle, as a line beside it does. */
-export function wire(from, to, others, straight) {
+function wire(from, to, others, straight) {
   if (from.left >= to.right) return wireBack(from, to);
   return isBefore(from, to) ? wireAcross(from, to, others, straight) : wireDown(from, to, others);
 }
@@ -101,7 +101,8 @@ function wireAcross(from, to, others, straight) {
   const into = `H${to.left - to.tip}`;
   const y = straight ? to.y : to.y + (from.y < to.y ? -BESIDE : BESIDE);
   const half = Math.min(10, (to.left - from.right) / 2);
-  const late = to.left - half - 8;
+  const near = Math.max(...standingIn(others, from.right, to.left, y, y).map((box) => box.right)); // what stands before it
+  const late = near > to.left - half - 8 ? (near + to.left) / 2 : to.left - half - 8; // in a gap, however narrow
   const aside = from.far + AWAY; // beside its own title, where there is room
   const early = aside > from.right + half && aside < late ? aside : from.right + half;
   const onTheWay = standingIn(others, early, to.left, y, y);

@@ -204,7 +204,7 @@ SELF = Interface(
 TEXTS = Interface(
     "attention(x, table, texts)",
     "causal, one head; texts (batch, n) says to which text of its row each token of x (batch, n, d) belongs, 0 is "
-    "padding; a token hears its own text, and gets the row of table (max_len, d) of its place in it",
+    "padding; a token attends to its own text, and gets the row of table (max_len, d) of its place in it",
     [*(correct.of_texts(core) for core in correct.CORES), correct.text_by_text],
     [
         with_table([[1, 1, 1, 1], [0, 0, 1, 1]]),

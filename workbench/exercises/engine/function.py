@@ -463,9 +463,7 @@ def _explain_values(exercise, trial, outcome, truth, call):
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
             return f"{call}: {name} {'have' if is_or_are(name) == 'are' else 'has'} shape {sizes}.", None
         if not close(yours, expected, outcome.rounding):
-            lost = with_gradients and not torch.isfinite(yours).all()
-            what = "is not finite" if lost else _how_it_differs(name, yours, expected)
-            return f"It shows in {call}: {name} {what}.", (yours, expected)
+            return f"It shows in {call}: {name} {_how_it_differs(name, yours, expected)}.", (yours, expected)
     return f"{call} is right.", None  # only where a misconception does not show in its own telltale call
 
 

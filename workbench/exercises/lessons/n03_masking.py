@@ -620,6 +620,7 @@ def small_fill(scores, mask):
                 lambda scores: -2,
                 lambda scores: 0,
                 lambda scores: 1,
+                lambda scores: 2,
                 lambda scores: 0 if scores.ndim == 3 else 1,  # what F.softmax takes without one
             )
         ),

@@ -616,3 +616,14 @@ def finite(mask, num_heads):
     the same share. It has to be bool, or 0 and −∞.
     """
     return _filled(-1e9)(mask, num_heads)
+
+
+@attn_mask.misconception(reread="03#text-21")
+def dead_opened(mask, num_heads):
+    """Rows with nothing left are opened.
+
+    That keeps softmax from NaN, and then a query that may hear nobody hears everybody. The mask has to say what ours
+    says; what the module makes of such a row is its own affair.
+    """
+    ignored = to_attn_mask(mask, num_heads)
+    return ignored & ~ignored.all(dim=-1, keepdim=True)

@@ -128,8 +128,8 @@ def one_ahead(query, key, value, keys, values):
 def own_key_hidden(query, key, value, keys, values):
     """A new token may not attend to itself.
 
-    It hears everybody up to its own place, itself among them. `<` hides it where `<=` does not, and the first token of
-    a text then has nobody.
+    It attends to everybody up to its own place, itself among them. `<` hides it where `<=` does not, and the first
+    token of a text then has nobody.
     """
     return _shifted(query, key, value, keys, values, by=-1)
 
@@ -525,7 +525,7 @@ def future_open(n_queries, n_keys, window):
 
 @window_mask.misconception(telltale_call=(4, 4, 3))
 def window_unused(n_queries, n_keys, window):
-    """The window is not used: each query may hear all keys up to its own.
+    """The window is not used: each query may attend to all keys up to its own.
 
     That is the causal mask. What is `window` or more places back has to be closed too.
     """
@@ -543,9 +543,9 @@ def _same_block(n_queries, n_keys, window):
 
 @window_mask.misconception(telltale_call=(4, 4, 3), forms=[_same_block])
 def fixed_blocks(n_queries, n_keys, window):
-    """The keys are cut into blocks of `window`, and a query hears its own block.
+    """The keys are cut into blocks of `window`, and a query attends to its own block.
 
-    Then the first query of a block hears itself alone. A window slides: it ends at each query's own key.
+    Then the first query of a block attends to itself alone. A window slides: it ends at each query's own key.
     """
     return _same_block(n_queries, n_keys, window) & masks.causal_mask(n_queries, n_keys)
 

@@ -795,7 +795,7 @@ def _triangle_moved(q, k, v, rows, keys, causal, *, by, care=True):
 def own_key_hidden(q, k, v, rows, keys, causal):
     """A query may not attend to its own key.
 
-    Query i hears key j if j ≤ i + n_k − n_q: it stands at the last key that it hears. `<` hides that one.
+    Query i hears key j if j ≤ i + n_k − n_q: it stands at the last key that it attends to. `<` hides that one.
     """
     return _triangle_moved(q, k, v, rows, keys, causal, by=-1)
 

@@ -3,7 +3,7 @@
 import { Journal } from "../journal.js";
 import { lotOf } from "../numbers.js";
 import { CONDITIONS } from "./conditions.js";
-import { judged } from "./judge.js";
+import { verdictOn } from "./grammar.js";
 import { drawnFrom, read, sharesOf, weightsOf } from "./model.js";
 
 export const HOTTEST = 2;
@@ -41,7 +41,7 @@ export class StoryEngine extends Journal {
     const spec = model.get("spec");
     this.gpt = { ...spec, weights: weightsOf(model.get("frames").weights, spec.layout) };
     this.vocabulary = spec.vocabulary;
-    this.judge = spec.judge;
+    this.grammar = spec.grammar;
     this.number = new Map(spec.vocabulary.map((word, place) => [word, place]));
     this.before = null; // what came at the end, before a word was replaced or a head turned
     this.heads = spec.heads * spec.blocks;
@@ -74,7 +74,7 @@ export class StoryEngine extends Journal {
     if (asked !== this.asked) {
       this.tokens = [0, ...this.words.map((word) => this.number.get(word))];
       Object.assign(this, read(this.gpt, this.tokens, this.state.settings.out));
-      this.verdict = this.judge ? judged(this.judge, this.words) : { left: null, faults: [], isWhole: false };
+      this.verdict = this.grammar ? verdictOn(this.words, this.grammar) : { left: null, faults: [], isWhole: false };
       this.asked = asked;
     }
     const holds = this.task?.conditions.every(([kind, ...rest]) => CONDITIONS[kind](this, ...rest));

@@ -1,8 +1,8 @@
 // What each head hears: its map with the row of the chosen place, the word that it hears most, and a switch.
 
 import { button, element } from "../elements.js";
+import { percent } from "../numbers.js";
 import { dashesOf } from "./dashes.js";
-import { percent } from "./spoken.js";
 
 export function headsOf(view) {
   const { engine } = view;

@@ -1,7 +1,7 @@
 // What comes next: bars, each a button that says its word. While a word is typed, the words that it may become.
 
 import { button, element, used } from "../elements.js";
-import { percent } from "./spoken.js";
+import { percent } from "../numbers.js";
 
 const ROWS = 6;
 

@@ -38,8 +38,8 @@ function render(engine, el) {
     for (const part of parts) part.update();
     const problem = engine.untold || engine.problem || view.complaint;
     const effect = effectOf(engine);
-    const said = `${engine.past.length ? engine.said : hintOf(sentence.arrow())} ${effect}`;
-    if (!writing.isBusy()) line.replaceChildren(...worded(problem || said));
+    const words = `${engine.past.length ? engine.said : hintOf(sentence.arrow())} ${effect}`;
+    if (!writing.isBusy()) line.replaceChildren(...worded(problem || words));
     line.classList.toggle("problem", Boolean(problem));
     if (engine.state !== before && !writing.isBusy()) {
       if (before) spoken.textContent = plainWords(effect);

@@ -1,12 +1,8 @@
-// Shares and effects in words.
+// What a change did, in words.
+
+import { percent } from "../numbers.js";
 
 const LOUD = 0.3; // what is said to be heard
-
-/** A share in whole per cent, which says neither 0 nor 100 of what is not. */
-export function percent(share) {
-  if (share < 0.005) return share > 0 ? "< 1\u00a0%" : "0\u00a0%";
-  return share > 0.995 && share < 0.9995 ? "> 99\u00a0%" : `${Math.round(100 * share)}\u00a0%`;
-}
 
 /** A word as the page sets it, a mark of punctuation with quotation marks, so that it is not read as the sentence's own. */
 const quoted = (word) => (/[\p{L}\p{N}]/u.test(word) ? `*${word}*` : `“*${word}*”`);
@@ -35,10 +31,10 @@ function verdictOf({ verdict, words }) {
   const { left, faults, isWhole } = verdict;
   if (left !== null) return left < words.length ? ` ✗ From ${quoted(words[left])} on it is no story of this kind.` : "";
   if (!faults.length) return isWhole ? " ✓ A sound story." : "";
-  const told = faults.map(({ at, right, alike }) =>
+  const each = faults.map(({ at, right, alike }) =>
     right ? `*${words[at]}*, where *${right}* follows` : `*${words[at]}* after *${alike}*: these two are never alike`,
   );
-  return ` ✗ ${[...new Set(told)].join("; ")}.`;
+  return ` ✗ ${[...new Set(each)].join("; ")}.`;
 }
 
 // The word whose share at the end has changed most, since a word was replaced or a head taken out or put back.

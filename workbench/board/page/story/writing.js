@@ -37,18 +37,18 @@ export function writingOf(view) {
   function slider(name, range, words, values) {
     const id = newId("s");
     const input = element("input", { id, type: "range", ...range });
-    const shown = element("output", { for: id });
+    const output = element("output", { for: id });
     const title = { temperature: "Temperature", top: "Drawn from" }[name];
     const read = () => (values ? values[input.value] : Number(input.value));
     input.addEventListener("input", () => engine.set(name, read(), "", `slide ${name}`));
-    const node = element("span", { class: "dial" }, element("label", { for: id }, title), input, shown);
+    const node = element("span", { class: "dial" }, element("label", { for: id }, title), input, output);
     return {
       node,
       update() {
         const now = engine.state.settings[name];
         const value = values ? Math.max(0, values.indexOf(now)) : now;
         input.value = String(value);
-        shown.textContent = words(value);
+        output.textContent = words(value);
         input.setAttribute("aria-valuetext", words(value));
       },
     };

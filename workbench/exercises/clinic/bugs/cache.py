@@ -374,7 +374,7 @@ def detects(attention):
     },
     hints=[
         "A prompt is read rightly, and word by word it goes on rightly. What else may a text be cut into?",
-        "Draw its mask for two new tokens when four are kept. Whom does the first of them hear?",
+        "Draw its mask for two new tokens when four are kept. Which keys may the first of them attend to?",
         "Three conditions: five and then one come to what six at once come to, four and then two do not, and nobody "
         "there looks ahead: the last one's value moves nobody else's output.",
     ],

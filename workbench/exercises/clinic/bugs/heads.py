@@ -262,17 +262,17 @@ def heads_of_a_token(mask=None):
     opens_after=12,
     variants={
         "the same by another cut: tokens and heads are turned round twice": heads_of_a_token(),
-        "a head hears only the heads before it": heads_of_a_token(causal_mask),
+        "a head attends only to itself and the heads before it": heads_of_a_token(causal_mask),
     },
     hints=[
         "Its weights are a table for each token. What are its rows and columns?",
-        "Who hears whom? Change one token, and look at the outputs of the others.",
+        "Who attends to whom? Change one token, and look at the outputs of the others.",
         "In right code a token notices when another one of its sentence changes. Here nobody does. Ask of the other "
-        "sentences, too: there is a patient whose tokens hear those, and not their own.",
+        "sentences, too: there is a patient whose tokens attend to those, and not to their own.",
     ],
 )
 def heads_hear_heads(x, w_q, w_k, w_v, w_o, num_heads):
-    """The heads of a token attend to one another, and no token hears another.
+    """The heads of a token attend to one another, and no token attends to another.
 
     The last axis but one is taken for the tokens, and without a transpose the heads stand there. Shapes are right and
     the loss falls, since each token still goes through all its matrices. Found in forks of a well-known image model.
@@ -321,12 +321,12 @@ def all_texts_as_one(x, w_q, w_k, w_v, w_o, num_heads):
     },
     hints=[
         "Write the shape after each line, for 2 sentences of 5 tokens. Along which axis does softmax run?",
-        "With a single sentence there is nobody to hear: each token's weight is 1. What comes out then?",
+        "With a single sentence there is nobody else to attend to: each token's weight is 1. What comes out then?",
         "A sentence does not notice who else is in the batch. Change the second, and look at the first.",
     ],
 )
 def batch_for_tokens(x, w_q, w_k, w_v, w_o, num_heads):
-    """Sentences and tokens have changed places: a token hears those at its place in the other sentences.
+    """Sentences and tokens have changed places: a token attends to those at its place in the other sentences.
 
     The layer was written for (n, batch, embed_dim), as PyTorch's own is unless told `batch_first=True`, and is handed
     (batch, n, embed_dim). Both have three axes, and nothing complains.

@@ -57,7 +57,7 @@ def no_places(calls):
         "Where does a text begin if padding stands before it?",
         "A text alone, and the same text with two tokens of padding before it: what must be the same?",
         "Two conditions: padding before a text changes its outputs, and with a table of zeros it does not. The second "
-        "spares the patients who hear the padding.",
+        "spares the patients who attend to the padding.",
     ],
 )
 def padding_takes_places(x, table, texts):

@@ -1,9 +1,8 @@
 // "Why? The sum": the row of the word that asks, each share from its pairs of numbers.
 
-import { button, element, newId } from "./elements.js";
-import { exact, inParts, minus, sum, trimmed, written } from "./numbers.js";
+import { button, element, newId } from "../elements.js";
+import { exact, fixed, inParts, minus, sum, trimmed, written } from "../numbers.js";
 
-const fixed = (x, digits) => minus(x.toFixed(digits));
 const shortPower = (x) => (x < 99999.5 ? fixed(x, 1) : written(x));
 
 export function sumOf(view, asker, words) {

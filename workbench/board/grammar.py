@@ -1,4 +1,4 @@
-"""Judge: what makes a story of templates sound, as data that a page can read."""
+"""Grammar: what makes a story of templates sound, as data that a page can read and lay over a text."""
 
 import itertools
 import random
@@ -9,7 +9,7 @@ TRIED = 30  # draws after which a slot is held not to depend on another
 
 
 @dataclass(frozen=True)
-class Judge:
+class Grammar:
     """The rules of a language of templates.
 
     sentences: each a list of forms, as text of words and slots, which have a capital; may: slot → words that may stand

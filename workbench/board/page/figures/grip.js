@@ -1,6 +1,7 @@
 // One thing to grab: a slider that the browser knows, so that keys, touch and whoever hears it come with it.
 
-import { element, newId } from "./elements.js";
+import { element, newId } from "../elements.js";
+import { shortly } from "../numbers.js";
 
 /**
  * A number to grab: a native slider whose thumb carries it. spoken: what its value is called. at: where it stands, or
@@ -78,6 +79,3 @@ const cellAt = ({ engine }, at) => ({
   of: (values) => values[at[0]][at[1]][at[2]],
   put: (x, gesture) => engine.put(...at, x, gesture),
 });
-
-/** A number with one digit behind the point, or two where it has them. */
-export const shortly = (x) => x.toFixed(Math.abs(x * 10 - Math.round(x * 10)) < 1e-9 ? 1 : 2).replace("-", "−");

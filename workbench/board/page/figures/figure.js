@@ -1,13 +1,13 @@
 // A board's figure: a picture that stands for its matrices, one thing to grab, one sentence that answers. It is a view
 // of the same engine, so what is moved here is moved on the matrices, and what is moved there is seen here.
 
-import { button, element, newId } from "./elements.js";
-import { keysOf } from "./keys.js";
-import { planeOf } from "./plane.js";
-import { sentenceOf } from "./sentence.js";
-import { turnOf } from "./turn.js";
+import { button, element, newId } from "../elements.js";
+import { keysOf } from "../keys.js";
+import { planeFigure } from "./plane.js";
+import { sentenceFigure } from "./sentence.js";
+import { turnFigure } from "./turn.js";
 
-const KINDS = { sentence: sentenceOf, plane: planeOf, turn: turnOf };
+const KINDS = { sentence: sentenceFigure, plane: planeFigure, turn: turnFigure };
 const REST = 700; // ms after which a hand has come to rest, and what it did is said
 const NARROW = 640; // px: a narrower figure is read as on a phone
 const LOW = 520; // px: on a lower screen the words stand beside the picture

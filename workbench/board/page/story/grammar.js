@@ -2,7 +2,7 @@
 // is read off where it stands first, and everything else must follow from it.
 
 /**
- * @typedef {Object} Judge as judge.py makes it
+ * @typedef {Object} Grammar as grammar.py makes it
  * @property {string[][][]} sentences each with its forms; a part with a capital is a slot
  * @property {Record<string, string[]>} may what may stand in a slot
  * @property {Record<string, { of: string[], table: Record<string, string> }>} follows a slot from others
@@ -12,15 +12,15 @@ const isSlot = (part) => part[0] !== part[0].toLowerCase();
 const areAlike = (one, other) => one === other || one === `${other}s` || `${one}s` === other;
 
 /** Of the words so far: faults, each with its place and what would be right; or where they leave every template. */
-export function judged(judge, words) {
-  const fits = (part, word) => (isSlot(part) ? judge.may[part.toUpperCase()].includes(word) : part === word);
-  const found = [];
+export function verdictOn(words, grammar) {
+  const fits = (part, word) => (isSlot(part) ? grammar.may[part.toUpperCase()].includes(word) : part === word);
+  const templates = []; // that fit
   let furthest = 0;
 
   function lay(sentence, template) {
-    const isAtEnd = sentence === judge.sentences.length && template.length === words.length;
-    if (template.length >= words.length) found.push({ template, isWhole: isAtEnd });
-    for (const form of (template.length < words.length && judge.sentences[sentence]) || []) {
+    const isAtEnd = sentence === grammar.sentences.length && template.length === words.length;
+    if (template.length >= words.length) templates.push({ template, isWhole: isAtEnd });
+    for (const form of (template.length < words.length && grammar.sentences[sentence]) || []) {
       const isFit = form.every((part, k) => {
         const at = template.length + k;
         if (at >= words.length) return true;
@@ -31,8 +31,8 @@ export function judged(judge, words) {
     }
   }
   lay(0, []);
-  if (!found.length) return { left: furthest, faults: [], isWhole: false };
-  const all = found.map(({ template, isWhole }) => ({ faults: faultsIn(judge, template, words), isWhole }));
+  if (!templates.length) return { left: furthest, faults: [], isWhole: false };
+  const all = templates.map(({ template, isWhole }) => ({ faults: faultsIn(grammar, template, words), isWhole }));
   const [best] = all.sort((one, other) => one.faults.length - other.faults.length);
   return { left: null, ...best };
 }

@@ -566,7 +566,7 @@ def test_who_condemns_others_twice_is_told_with_whom_to_begin():
     first, second = check("6.1", merely_compares), check("6.1", merely_compares)
     assert first.misconception == second.misconception == "condemns-others"
     assert 'PATIENTS["6.3"]' in second.message and 'PATIENTS["6.3"]' not in first.message
-    condemned = re.search(r"Condemned with the patient: (.*?)\. ", first.message)[1]
+    condemned = re.search(r"True was returned also for: (.*?)\. ", first.message)[1]
     assert re.findall(r"6\.(\d+)", condemned) == ["3", "4"]  # in their order
 
 

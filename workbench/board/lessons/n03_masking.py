@@ -64,7 +64,7 @@ def mask_board():
             "gradient of W_v",
             kind="gradient",
             at=(5, 2),
-            note="loss: sum of squared outputs, rows with a ✓",
+            note="loss: sum of outputs², rows with a ✓",
             wires=("outputs",),
         ),
     ]

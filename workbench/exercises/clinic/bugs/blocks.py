@@ -39,7 +39,7 @@ def normed_over(dim):
     },
     hints=[
         "The output of a block is its input plus what was added. What is used as the input here?",
-        "Take a token whose features are all equal, as *tea* in lesson 11, and any matrices.",
+        "Take a token whose features are all equal, as tea in lesson 11, and any matrices.",
         "Take `x = torch.full((1, 3, 4), 5.0)`: normed, it is 0, so nothing is added to it. What must the output be?",
     ],
 )

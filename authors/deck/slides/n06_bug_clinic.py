@@ -370,7 +370,7 @@ def a_stranger(k, mask, night, q, unit):
 
 
 @slide(
-    "√d_v in place of √d_k: how many of seven find it?",
+    "√d_v for √d_k: how many of seven find it?",
     minutes=2,
     say="""
     Two bids before you run it: the test finds it because all sizes differ. Then the hall makes a bug: let it

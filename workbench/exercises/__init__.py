@@ -6,6 +6,7 @@ A notebook's exercises are a file in lessons/, those of the sixth the clinic; wh
 import importlib
 import pkgutil
 
+from .. import extra  # noqa: F401 - first: it says what is not installed
 from . import lessons
 from .api import check, hint, progress, solution
 from .engine.runner import as_when_torch_starts

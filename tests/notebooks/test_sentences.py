@@ -212,7 +212,7 @@ STATED = [
     ("02", "text-41", "in the row of *I* now sum to {:.2f}", over_queries),
     ("03", "text-03", "other two scores are {0:.2f} and {1:.2f}", padding_heard),
     ("03", "text-03", "$e^{{{0:.2f}}} = {2:.1f}$ and $e^{{{1:.2f}}} = {3:.1f}$", padding_heard),
-    ("03", "text-08", "the hole is {:.2f}", lambda: [without_the_padding()]),
+    ("03", "text-08", "{:.2f} is missing", lambda: [without_the_padding()]),
     ("03", "text-mean-answer", "{0:.0f}, then $\\frac{{6 + 2}}{{2}} = {1:.0f}$", running_mean),
     ("03", "text-mean-answer", "$\\frac{{6 + 2 + 1}}{{3}} = {2:.0f}$", running_mean),
     ("03", "text-renormalise-predict", "the first key gets {:.2f}", lambda: [torch.tensor([1.0, 2.0]).softmax(-1)[0]]),

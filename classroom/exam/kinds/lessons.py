@@ -104,11 +104,11 @@ def after_softmax(id, rng):
     ]
     erased = "weights of the last two are" if hidden == 2 else "weight of the last one is"
     parts = (
-        f"A query's scores with four keys are {', '.join(map(str, scores))}. Softmax makes weights of all four, and "
-        f"only then the {erased} set to 0. e¹ = 2.72, e² = 7.39.",
+        f"A query's scores with four keys are {', '.join(map(str, scores))}. Softmax makes weights of all four. "
+        f"After that, the {erased} set to 0. e¹ = 2.72, e² = 7.39.",
     )
     asks = "What do the weights of this row sum to now, in per cent?"
-    why = f"What was erased, {number(100 - right)} %, is missing; nothing brings the row back to a sum of 1."
+    why = f"The erased {number(100 - right)} % are missing, so the row no longer sums to 1."
     return made(id, 3, parts, asks, right, checked.item(), wrongs, rng, why)
 
 

@@ -118,8 +118,8 @@ def mean_of_products(weights, grad_weights):
 def mean_over_queries(weights, grad_weights):
     """The mean is taken along another axis than that of the keys.
 
-    Softmax runs along each row, over the keys, and its gradient needs the same axis: `dim=-1`. `dim=1` is the axis of the
-    keys only without a batch; with a batch in front it is the axis of the queries.
+    Softmax runs along each row, over the keys, and its gradient needs the same axis: `dim=-1`. `dim=1` is the axis of
+    the keys only without a batch; with a batch in front it is the axis of the queries.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-2, keepdim=True))
 
@@ -216,11 +216,12 @@ attention_backward = function(
     dtype=torch.float64,
     without=AUTOGRAD,
     hints=[
-        "Write attention itself first: scores, weights, output. Then go back line by line, beginning with the last line.",
-        "output = weights @ value, so the gradient of value is `weights.mT @ grad_output`, and the gradient of the weights "
-        "is `grad_output @ value.mT`. For the step through softmax use your function of exercise 7.1.",
-        "scores = query @ key.mT · scale. So the gradient of query is grad_scores @ key · scale, and the gradient of key "
-        "is grad_scores, transposed, @ query · scale.",
+        "Write attention itself first: scores, weights, output. Then go back line by line, beginning with the last "
+        "line.",
+        "output = weights @ value, so the gradient of value is `weights.mT @ grad_output`, and the gradient of the "
+        "weights is `grad_output @ value.mT`. For the step through softmax use your function of exercise 7.1.",
+        "scores = query @ key.mT · scale. So the gradient of query is grad_scores @ key · scale, and the gradient of "
+        "key is grad_scores, transposed, @ query · scale.",
     ],
 )
 
@@ -406,8 +407,8 @@ def mean_of_a_part(query, key, value, grad_output):
 def exchanged(query, key, value, grad_output):
     """The gradients of query and key have changed places.
 
-    The gradient of the query is a weighted sum of *keys*, with a row for each query. The gradient of the key is a weighted
-    sum of queries.
+    The gradient of the query is a weighted sum of *keys*, with a row for each query. The gradient of the key is a
+    weighted sum of queries.
     """
     to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
     return to_key, to_query, to_value
@@ -483,10 +484,11 @@ learning = function(
     dtype=torch.float64,
     prepare=_take_first_step,
     hints=[
-        "One step first: compute the weights, subtract the wish, multiply by the keys, and multiply by `x.T` from the left.",
+        "One step first: compute the weights, subtract the wish, multiply by the keys, and multiply by `x.T` from the "
+        "left.",
         "For all tokens at once the outer products add up to one matrix product, `x.T @ (grad_scores @ keys)`.",
-        "A row without a wish must get the gradient 0: weights · (sum of the row's wish) − wish is 0 there. With autograd: "
-        "set the gradient to 0 before each step, and update under `torch.no_grad()`.",
+        "A row without a wish must get the gradient 0: weights · (sum of the row's wish) − wish is 0 there. With "
+        "autograd: set the gradient to 0 before each step, and update under `torch.no_grad()`.",
     ],
 )
 
@@ -923,8 +925,8 @@ sharing = function(
         "One head first: 7.2 on `query[h]` and `grad_output[h]` gives its three gradients.",
         "The gradient of the query has a part for each head. Every head uses the same key, so every head adds to its "
         "gradient.",
-        "If a number is used several times, the gradients of these uses are added: the gradients of key and value are sums "
-        "over the heads.",
+        "If a number is used several times, the gradients of these uses are added: the gradients of key and value are "
+        "sums over the heads.",
     ],
 )
 
@@ -971,7 +973,8 @@ def first_heads(query, key, value, grad_output):
 def kept_apart(query, key, value, grad_output):
     """Key and value get a gradient for each head.
 
-    This would be right if each head had its own key and value. Here there is only one key, and its gradient has its shape.
+    This would be right if each head had its own key and value. Here there is only one key, and its gradient has its
+    shape.
     """
     return _each_head(query, key, value, grad_output)
 

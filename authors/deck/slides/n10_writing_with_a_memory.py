@@ -459,9 +459,9 @@ def turned_latent(turned_latent, with_rope):
 
 @slide(
     "1000 are read, then 100 written: how much is it?",
-    minutes=1.5,
+    minutes=1,
     say="""
-    A tenth of the tokens, so a tenth of the work? Let somebody say how many tokens a late one attends to.
+    A tenth of the tokens: a tenth of the work? Let somebody say how many tokens a late one attends to.
     Without a cache it would be 8,796 million, a hundred times the prompt.
     """,
     hall="80 million to read 1000 tokens, and how many to write 100 more? Hands for 8, 15, 800. [15]",
@@ -486,8 +486,8 @@ def reading_and_writing(products):
     minutes=1,
     say="""
     Write the two words on the blackboard: prefill and decode. Every call reads all weights once, for one
-    token or for a thousand. One written token keeps the card waiting for its memory. Then ask why a draft of
-    four tokens costs nearly what one token costs.
+    token or for a thousand. For one written token the card mostly waits for its memory. Then ask why a draft
+    of four tokens costs nearly what one token costs.
     """,
     hall="Which takes longer, the prompt of 1000 or 100 written tokens? Hands. [The 100: some 450 ms against 13]",
 )

@@ -589,10 +589,10 @@ def positions(upright=False):
 
 
 def two_heads(upright=False):
-    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds milk, which fetched tea.
+    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds milk.
 
-    Milk has fetched tea, so the last tea gets milk, and not the first tea, which has fetched start. The arrow leaves the
-    token milk, whose value it carries, and passes what milk has fetched, its key.
+    Milk has fetched tea, so the last tea gets milk, and not the first tea, which has fetched start. The arrow leaves
+    the token milk, whose value it carries, and passes what milk has fetched, its key.
     """
     page = Page(upright, 400, 600)
     at, broken = page.at, page.broken

@@ -65,7 +65,7 @@ circuit = function(
     dtype=torch.float64,
     after=_heard_and_said,
     hints=[
-        "Begin with P: in the lesson its scores are one below the diagonal, and each place fetches the token before it.",
+        "Begin with P: in the lesson its scores are one below the diagonal; each place fetches the token before it.",
         "A row of M belongs to the token that asks, a column to the token that was fetched. Which token asks here, and "
         "which one does it look for?",
         "A row of W belongs to the token attended to, a column to the output. With `small = torch.arange(1, "

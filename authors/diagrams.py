@@ -597,9 +597,10 @@ def positions(upright=False):
 
 
 def two_heads(upright=False):
-    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea hears who fetched tea.
+    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds milk.
 
-    Milk has fetched tea, so the last tea hears milk, and not the first tea, which has fetched start.
+    Milk has fetched tea, so the last tea gets milk, and not the first tea, which has fetched start. The arrow leaves
+    the token milk, whose value it carries, and passes what milk has fetched, its key.
     """
     page = Page(upright, 400, 600)
     at, broken = page.at, page.broken
@@ -608,7 +609,7 @@ def two_heads(upright=False):
     page.text(*at((196, 115), (112, 44)), "tokens", ha=at("right", "center"), colour="input", bold=True)
     look = {"ha": at("right", "center"), "bold": True}
     page.lines(*at((196, 229), (286, 44)), broken("fetched in\nlayer 1"), colour="key", **look)
-    page.lines(*at((196, 352), (420, 44)), broken("heard in\nlayer 2"), colour="weights", **look)
+    page.lines(*at((196, 352), (420, 44)), broken("found in\nlayer 2"), colour="weights", **look)
     for i, (place, word) in enumerate(zip(places, words, strict=True)):
         page.text(*at((place + 50, 64), (40, place + 29)), str(i))
         page.box(*at((place, 86), (62, place)), 100, 58, "input", word)
@@ -618,11 +619,12 @@ def two_heads(upright=False):
             page.arrow(at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), "key")
     page.frame(*at((places[2], 200), (236, places[2])), 100, 58)
     found = places[2] + at(50, 29)
+    beside = places[2] - 13  # between the boxes of milk and of the first tea
     page.box(*at((places[5], 323), (394, places[5])), 100, 58, "weights", words[2], fill=0, dashed=True)
     page.arrow(
         at(
-            [(found, 260), (found, 352), (places[5] - 2, 352)],
-            [(338, found), (444, found), (444, places[5] - 2)],
+            [(places[2], 115), (beside, 115), (beside, 352), (places[5] - 2, 352)],
+            [(112, places[2]), (112, beside), (444, beside), (444, places[5] - 2)],
         ),
         "weights",
     )

@@ -1,13 +1,18 @@
 """Takes README's pictures from the real thing: `python -m authors.pictures`, or only those named behind it.
 
-Site and deck are built, a class of twelve is graded and a cell is run; a browser then does what a person would, and its
-window is kept. Look at every picture afterwards. Needs Chromium, and bubblewrap for the class's answers.
+Site and deck are built, JupyterLab is started, a class of twelve is graded and a cell is run; a browser then does
+what a person would, and its window is kept. Look at every picture afterwards. Needs Chromium, and bubblewrap for the
+class's answers.
 """
 
 import io
+import json
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +23,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from classroom.grade.grade_class import grade
+from workbench import copies
 
 from .deck import build as deck
 from .site import sphinx_site
@@ -40,13 +46,13 @@ POINTER = """(() => {
 
 def main(names):
     """Take the pictures of these names, or all, into img/; returns an exit code."""
-    taken = {"moving": moving, "verdict": verdict, "slide": slide, "class": class_page}
+    taken = {"moving": moving, "door": door, "verdict": verdict, "slide": slide, "class": class_page}
     if unknown := [name for name in names if name not in taken]:
         sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(taken)}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_here(), args=["--no-sandbox"])
         for name in names or taken:
-            if name == "moving" and sphinx_site.build(sphinx_site.BUILD):
+            if name == "door" and sphinx_site.build(sphinx_site.BUILD):
                 sys.exit("the site has faults, see above")
             for shade in SHADES:
                 with tempfile.TemporaryDirectory() as folder:
@@ -96,26 +102,85 @@ class Film:
         first.save(path, "WEBP", quality=82, method=6, **look)
 
 
-def moving(browser, _, shade):
-    """On the first page a number is moved; then a guess of lesson 1 gets its verdict, a wrong one first."""
-    site = sphinx_site.BUILD / "site"
-    with window(browser, site / "index.html", *FILM, shade) as page:
+def moving(browser, folder, shade):
+    """In a learner's lesson 1 a guess gets its verdict, a wrong one first; then a number is moved."""
+    with jupyterlab(folder, shade) as address:
+        look = {"color_scheme": shade, "reduced_motion": "reduce"}
+        page = browser.new_page(**look, viewport=dict(zip(("width", "height"), FILM, strict=True)))
+        page.goto(address)
+        opening = page.get_by_role("button", name="river")
+        opening.wait_for()
         page.evaluate(POINTER)
         film = Film(page)
+        film.take(1.6)
+        opening.hover()
+        film.take(0.8)
+        opening.click()
+        page.locator(".verdict").get_by_text("✓").filter(visible=True).first.wait_for()
+        film.take(2.2)
+        guess(page, film)
         move_a_number(page, film)
-        page.goto((site / "notebooks/01_by_hand.html").as_uri())
-        page.evaluate(POINTER)
-        guess_a_score(page, film)
+        page.close()
     film.save(IMG / f"moving{SHADES[shade]}.webp")
+
+
+def door(browser, _, shade):
+    """The site's first page, shown with a link that is shared, where there is one shade only."""
     if shade == "light":
-        with window(browser, site / "index.html", 1200, 630, shade) as page:  # shown with a link that is shared
+        with window(browser, sphinx_site.BUILD / "site/index.html", 1200, 630, shade) as page:
             page.screenshot(path=IMG / "door.png")
 
 
+@contextmanager
+def jupyterlab(folder, shade):
+    """The address of a fresh copy of lesson 1 in a JupyterLab as `course.py lab` starts it, light or dark."""
+    (folder / "notebooks").mkdir()
+    shutil.copy(ROOT / "notebooks/01_by_hand.ipynb", folder / "notebooks")
+    copies.bring_up_to_date(folder)
+    themes = folder / "settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings"
+    themes.parent.mkdir(parents=True)
+    themes.write_text(json.dumps({"theme": f"JupyterLab {shade.title()}"}))
+    own = {"JUPYTERLAB_SETTINGS_DIR": themes.parents[2], "JUPYTERLAB_WORKSPACES_DIR": folder / "workspaces"}
+    own |= {"JUPYTER_RUNTIME_DIR": folder / "runtime", "JUPYTER_CONFIG_DIR": folder / "config"}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0", "--ip=127.0.0.1"]
+    server = subprocess.Popen(
+        [*command, f"--ServerApp.root_dir={folder}"],
+        env=os.environ | {name: str(path) for name, path in own.items()},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while not (notes := list(folder.glob("runtime/jpserver-*.json"))):
+            time.sleep(0.2)
+        told = json.loads(notes[0].read_text())
+        yield f"{told['url']}lab/tree/my/01_by_hand.ipynb?token={told['token']}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def guess(page, film):
+    question = page.locator("[aria-label='A question']").nth(1)
+    for text, sign, seconds in (("1, 3", "✗", 3.6), ("0.5, 1.5", "✓", 3.2)):
+        question.evaluate("(cell) => cell.scrollIntoView({ block: 'center' })")
+        entry = question.get_by_role("textbox", name="Your guess")
+        entry.click()
+        film.take(1.2)
+        film.type(entry, text)
+        question.get_by_role("button", name="Check").filter(visible=True).click()
+        question.locator(".verdict").get_by_text(sign).filter(visible=True).first.wait_for()
+        film.take(seconds)
+
+
 def move_a_number(page, film):
-    """The key of tea is made larger by a hand, and what I hears goes over to tea."""
-    thumb = page.locator("[data-first] .grab .thumb")
+    """The figure below the question is run, and its neighbour taken from river towards coins."""
+    figure = page.locator(".jp-CodeCell", has_text="bank_figure()").first
+    figure.evaluate("(cell) => cell.scrollIntoView({ block: 'start' })")
+    figure.hover()
+    film.take(0.8)
+    figure.get_by_role("button", name="Run this cell").click()
+    thumb = figure.locator(".thumb").first
     thumb.wait_for()
+    thumb.scroll_into_view_if_needed()
     film.take(1.6)
     box = thumb.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 4  # below its number, which is read
@@ -123,22 +188,10 @@ def move_a_number(page, film):
     film.take(0.8)
     page.mouse.down()
     for step in range(1, 13):
-        page.mouse.move(x + 12 * step, y)
+        page.mouse.move(x - 9 * step, y)
         film.take(0.14)
     page.mouse.up()
     film.take(2.8)
-
-
-def guess_a_score(page, film):
-    form = page.locator("#guess-one-score")
-    for text, sign, seconds in (("14", "✗", 3.6), ("12", "✓", 3.2)):
-        form.evaluate("(form) => scrollBy(0, form.getBoundingClientRect().top - innerHeight / 2)")
-        form.get_by_role("textbox").click()
-        film.take(1.2)
-        film.type(form.get_by_role("textbox"), text)
-        form.get_by_role("button", name="Check").click()
-        form.locator(".verdict").get_by_text(sign).wait_for()
-        film.take(seconds)
 
 
 FILM = 1000, 640

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from . import machine
-from .setting_up import PYTHON, ROOT, has_torch, run, set_up
+from .setting_up import PYTHON, ROOT, configure_jupyterlab, has_torch, run, set_up
 
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -82,6 +82,7 @@ def lab(options, rest):
     if options.fresh and not names_a_notebook(rest):
         sys.exit("Which one? python course.py lab --fresh 03 begins your copy of the third notebook again.")
     notebook, rest = split_notebook(rest)
+    configure_jupyterlab()  # it may have changed since .venv was set up
     if options.edit:
         return jupyterlab(notebook, "notebooks", rest)
     make_copies("--fresh", notebook.stem) if options.fresh else make_copies()
@@ -166,6 +167,7 @@ def handbook(options, rest):
 
 def hub(options, rest):
     """Serve a class with JupyterHub, end it, keep its roster, fetch what was handed in. Needs root and node."""
+    configure_jupyterlab()
     return run([PYTHON, ROOT / "classroom/hub/cli.py", *rest], check=False, cwd=None)
 
 

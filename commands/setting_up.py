@@ -13,9 +13,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import urllib.parse
 import urllib.request
 from pathlib import Path
+
+from workbench.chosen import chosen
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
@@ -228,17 +231,88 @@ def has_torch():
     return any(found for place in places for found in VENV.glob(f"{place}/torch-{version[1]}*"))
 
 
-def configure_jupyterlab():
-    """No question about news, ↓ stops at folded cells too, and kernels explain names that are missing from a copy."""
-    settings = VENV / "share/jupyter/lab/settings"
-    settings.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(ROOT / SETTINGS, settings / "overrides.json")
-    kernels = VENV / "etc/ipython"
-    kernels.mkdir(parents=True, exist_ok=True)
-    (kernels / "ipython_kernel_config.py").write_text(
-        'import os\n\nif os.path.exists(".copy.json"):  # in the folder of a learner\'s copies\n'
-        '    c.InteractiveShellApp.extensions = ["workbench.missing"]\n'
+def configure_jupyterlab(folder=VENV):
+    """Give the environment in this folder what makes lessons of notebooks, and kernels that explain missing names."""
+    write_changed(folder / "share/jupyter/lab/settings/overrides.json", (ROOT / SETTINGS).read_bytes())
+    write_changed(folder / "etc/ipython/ipython_kernel_config.py", KERNELS.encode())
+    put_lab(folder / "share/jupyter/labextensions")
+
+
+KERNELS = """\
+import os
+
+if os.path.exists(".copy.json"):  # in the folder of a learner's copies
+    c.InteractiveShellApp.extensions = ["workbench.missing"]
+"""
+
+
+# -------------------------------------------------------------------------- JupyterLab's extension: workbench/lab
+
+MODULES = ["lab/*.js", "questions/form.js", "board/page/elements.js", "board/page/keys.js"]
+FACES = {  # file → what @font-face says of it
+    "source-serif-4-latin-wght-normal.woff2": '"Source Serif 4"; font-weight: 200 900',
+    "source-serif-4-latin-wght-italic.woff2": '"Source Serif 4"; font-weight: 200 900; font-style: italic',
+    "inter-latin-wght-normal.woff2": "Inter; font-weight: 100 900",
+}
+
+
+def put_lab(folder):
+    """Put JupyterLab's extension of the course into this folder of labextensions; of an earlier one nothing stays.
+
+    No folder in it is called `static`: what lies in such a one, JupyterLab's server has browsers keep for a year.
+    """
+    workbench, there = ROOT / "workbench", folder / "attention"
+    files = {there / "package.json": (workbench / "lab/package.json").read_bytes()}
+    for pattern in MODULES:
+        for path in workbench.glob(pattern):
+            files[there / "page" / path.relative_to(workbench)] = path.read_bytes()
+    for name in FACES:
+        files[there / "page/faces" / name] = (workbench / "display/faces" / name).read_bytes()
+    files[there / "page/lab.css"] = lab_style_sheet(workbench).encode()
+    files[there / "page/course.json"] = json.dumps(what_lab_knows(), ensure_ascii=False).encode()
+    for path, content in files.items():
+        write_changed(path, content)
+    for path in there.rglob("*"):
+        if path.is_file() and path not in files:
+            path.unlink()
+
+
+def lab_style_sheet(workbench):
+    """Faces, tokens and the form's style as the widget has them, and what is JupyterLab's; all within a lesson."""
+    text = "".join(
+        f'@font-face {{ font-family: {words}; font-display: swap; src: url(faces/{name}) format("woff2"); }}\n'
+        for name, words in FACES.items()
     )
+    for name in ("display/tokens.css", "questions/form.css", "lab/lab.css"):
+        text += (workbench / name).read_text(encoding="utf-8")
+    text = text.replace(":root {", f"{LESSON} {{")
+    return re.sub(r"^(body\[data-jp-theme-light=\S+) \{", rf"\1 {LESSON} {{", text, flags=re.M)
+
+
+LESSON = ":is(.attn-lesson, .attn-side)"  # the notebook, and what stands beside it
+
+
+def what_lab_knows():
+    """Of each question the form, and of each lesson what it is called: all that a page knows without Python."""
+    questions = {
+        f"{path.stem}.{name}": {"options": list(record.get("options", {})), "rows": record.get("rows", [])}
+        for path in sorted((ROOT / "workbench/questions").glob("[0-9][0-9].toml"))
+        for name, record in tomllib.loads(path.read_text(encoding="utf-8")).items()
+    }
+    lessons = tomllib.loads((ROOT / "notebooks/course.toml").read_text(encoding="utf-8"))
+    served = [path.stem for path in chosen(ROOT / "notebooks")]
+    named = [{"name": name, "number": int(name[:2]), "title": lessons[name]["title"]} for name in served]
+    return {"questions": questions, "lessons": named}
+
+
+def write_changed(path, content):
+    """Write a file that is another one by now; a browser that reads it meanwhile has the old one or the new one."""
+    if path.is_file() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_bytes(content)
+    os.replace(unfinished, path)
 
 
 def run(command, *, check=True, env=None, cwd=ROOT):
@@ -247,3 +321,7 @@ def run(command, *, check=True, env=None, cwd=ROOT):
     if check and code:
         sys.exit(f"This step failed; the next call takes it up again: {' '.join(map(str, command))}")
     return code
+
+
+if __name__ == "__main__":  # in an environment that others have made: Binder's, conda's
+    configure_jupyterlab(Path(sys.prefix))

@@ -39,7 +39,7 @@ COURSE, MINE = "notebooks", "my"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
-GUESSED, TRIED = "your guess", "you have tried it"  # below a board
+GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
     "predict": "# A question. Run this cell (Shift+Enter) and answer below; its code gives the answer away.",
@@ -226,7 +226,7 @@ def fold_titles(cells):
         yield (STILL_AFTER if since[-1:] == ["markdown"] else AFTER).format(said) if answers else None
         asks = {"predict", "filled", BOARD} & set(tags(cell))
         if cell["cell_type"] == "code" and asks and "measured" not in tags(cell):
-            since, said = [], TRIED if asks == {BOARD} else GUESSED
+            since, said = [], TRIED if asks == {BOARD} else WRITTEN if "filled" in asks else GUESSED
         elif since is not None:
             kind = "answer" if "answer" in tags(cell) and not answers else cell["cell_type"]  # folded code: no way on
             since = [*since, kind] if answers or cell["cell_type"] == "code" else None

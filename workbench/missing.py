@@ -40,8 +40,11 @@ def watch():
 def load_ipython_extension(shell):
     """Only in the folder of the copies; the .venv's kernels come here before a learner has run the imports."""
     if Path(BASELINE_FILE).is_file():
+        from . import lab  # which knows Jupyter, as whoever only updates copies does not
+
         shell.set_custom_exc((NameError, ImportError), _show)
         shell.events.register("post_run_cell", _forget)
+        shell.events.register("post_run_cell", lab.note)
 
 
 # ---------------------------------------------------------------------------------------------- a name that is missing
@@ -174,7 +177,7 @@ def _described(name, cells, i):
         return f"the cell with `{_line(name, cells[i])}` under “{heading}”"
     grey = [k for k, cell in enumerate(cells) if _is_folded(cell) and _heading(cells, k) == heading]
     which = f", number {grey.index(i) + 1} of {len(grey)} there" if len(grey) > 1 else ""
-    return f"a grey, folded cell under “{heading}”{which}"
+    return f"a folded cell under “{heading}”{which}"
 
 
 def _hint(cells, maker):

@@ -18,6 +18,11 @@ LIVE_VARIABLE = "ATTENTION_LIVE"  # folder into which verdicts go; `course.py gr
 NAME_VARIABLE = "ATTENTION_NAME"  # under which name the teacher sees the learner there; the user's unless given
 
 
+def guesses_file():
+    """The file of what was entered in the forms of questions."""
+    return Path(os.environ.get(PROGRESS_VARIABLE) or ".") / GUESSES_FILE
+
+
 def in_a_copy():
     """Whether this kernel works in a learner's copy of the notebooks, wherever that was moved to."""
     return Path(BASELINE_FILE).is_file() or bool(os.environ.get(COPY_VARIABLE)) or _notebook_is_a_copy()

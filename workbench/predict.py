@@ -10,7 +10,9 @@ Python, a kernel no JavaScript. The records of workbench.questions and all sente
 """
 
 import math
+import re
 
+from IPython import get_ipython
 from IPython.display import display
 
 from . import questions
@@ -29,8 +31,9 @@ def predict(question, guess, truth=..., /, **slips):
     far a number may be off. truth is a number, a word, a shape or a tensor; guess is the same, however it is written.
     Each of slips is a name in that record and what a learner guesses who makes that slip. Without a truth, the record
     has both, as that of a lesson's opening question.
-    In a learner's copy a guess that is missing is asked for by a form, where it is answered. Until something has been
-    entered there, now or in an earlier kernel, `NotYet` is raised, which shows one line and stops Run All.
+    In a learner's copy a guess that is missing is asked for by a form, where it is answered. Until something that can
+    be read has been entered there, now or in an earlier kernel, `NotYet` is raised, which shows one line and stops
+    Run All.
     """
     if truth is ...:
         truth, slips = questions.told(question)
@@ -136,8 +139,8 @@ class Prediction:
             found.again = "You have another try."
             return found
 
-        form = GuessForm(self.question, reader.size(self.question, self.wanted), judged)
-        if form.prediction is None:
+        form = GuessForm(self.question, reader.size(self.question, self.wanted), judged, _asked_beside())
+        if form.prediction is None or form.prediction.status == "unreadable":
             display(form)
             raise NotYet(self.asking)
         return form
@@ -225,6 +228,14 @@ class Blank(Prediction):
 
 
 # --------------------------------------------------------------------------------- what was entered, and what it means
+
+
+def _asked_beside():
+    """What the comment behind `guess = ...` of the cell that runs says of an answer, as a sentence, or ""."""
+    shell = get_ipython()
+    source = shell.history_manager.input_hist_raw[-1] if shell else ""
+    beside = re.search(r"^guess = .*\.\.\..*?  # (.+)", source, re.M)
+    return f"{beside[1][0].upper()}{beside[1][1:]}." if beside else ""
 
 
 def _unfilled(guess):

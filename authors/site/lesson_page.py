@@ -54,7 +54,7 @@ class LessonPage:
 
     def page(self):
         notebook = self.notebook.copy()
-        both = zip(notebook.cells, page_titles(notebook.cells), strict=True)
+        both = zip(notebook.cells, fold_titles(notebook.cells), strict=True)
         cells = [(cell, fold) for cell, fold in both if not cell.id.startswith(OPENING)]
         first, *others = [part for cell, fold in cells for part in self.on_page(cell, fold)]
         heading, _, rest = first.source.partition("\n")
@@ -172,15 +172,6 @@ class LessonPage:
 def so_far(page, guesses):
     """Where a page says how many of its guesses were right."""
     return f'<span class="so-far" data-page="{page}" data-guesses="{guesses}"></span>'
-
-
-def page_titles(cells):
-    """The titles of folds, as in a copy; what answers no guess but a line of one's own says so."""
-    asked = "guess"
-    for cell, title in zip(cells, fold_titles(cells), strict=True):
-        if kinds := {"predict", "filled"} & set(cell.metadata.get("tags", [])):
-            asked = "guess" if "predict" in kinds else "line"
-        yield title and title.replace("guess", asked)
 
 
 def fold_behind(cell, words):

@@ -46,7 +46,8 @@ def lay_out(root):
     """A copy of what course.py needs, in a folder with a space in its name."""
     for folder in ("authors", "commands", "classroom/hub", "notebooks", "benchmarks"):
         (root / folder).mkdir(parents=True)
-    settings = ("pyproject.toml", "commands/jupyterlab.json", *LISTS, *load().PACKAGES)
+    shutil.copytree(ROOT / "workbench", root / "workbench", ignore=shutil.ignore_patterns("__pycache__"))
+    settings = ("pyproject.toml", "notebooks/course.toml", "commands/jupyterlab.json", *LISTS, *load().PACKAGES)
     for name in ("course.py", "commands/__init__.py", "commands/machine.py", "commands/setting_up.py", *settings):
         shutil.copy(ROOT / name, root / name)
     for path in (ROOT / "notebooks").glob("*.ipynb"):

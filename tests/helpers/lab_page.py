@@ -17,6 +17,8 @@ import preloaded_kernels
 import pytest
 from paths import ROOT
 
+from commands import setting_up
+
 ARTEFACTS = ROOT / "test-artefacts"
 BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
 FEATURES = [  # that a browser of tests is without; Chromium heeds one list only, so Playwright's own stands in it
@@ -55,7 +57,7 @@ TOO_SMALL = """const tooSmall = (nodes, scale = 1) => nodes.filter((node) =>
 class Lab:
     """One JupyterLab page on one notebook, and what a person does there."""
 
-    def __init__(self, browser, address, path, size=(1366, 768)):
+    def __init__(self, browser, address, path, size=(1366, 768), before=None):
         self.address, self.path = address, path
         viewport = {"width": size[0], "height": size[1]}
         self.context = browser.new_context(viewport=viewport, reduced_motion="reduce")
@@ -65,6 +67,8 @@ class Lab:
         self.complaints = []
         self.page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        if before:
+            before(self.page)
         self.page.goto(f"{address}/lab/tree/{path}?token=test&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-CodeCell", state="attached")
         self.idle()
@@ -93,12 +97,16 @@ class Lab:
 
     def close(self):
         self.context.close()
+        kernels = self.kernels()
+        threading.Thread(target=self.end, args=(kernels,), daemon=True).start()  # a kernel takes a second to end
+
+    def kernels(self):
+        """Of this notebook, however often it is open."""
         with urllib.request.urlopen(f"{self.address}/api/sessions?token=test") as answer:
             sessions = json.load(answer)
-        kernels = {session["kernel"]["id"] for session in sessions if session["path"] == self.path}
-        threading.Thread(target=self._end, args=(kernels,), daemon=True).start()  # a kernel takes a second to end
+        return {session["kernel"]["id"] for session in sessions if session["path"] == self.path}
 
-    def _end(self, kernels):
+    def end(self, kernels):
         for kernel in kernels:
             request = urllib.request.Request(f"{self.address}/api/kernels/{kernel}?token=test", method="DELETE")
             with contextlib.suppress(OSError):  # the server is gone, and its kernels with it
@@ -124,6 +132,7 @@ def jupyterlab(folder, options=(), **variables):
         (settings / name).parent.mkdir(parents=True, exist_ok=True)
         (settings / f"{name}.jupyterlab-settings").write_text(text)
     (folder / ".app").mkdir(exist_ok=True)
+    setting_up.put_lab(folder / ".labextensions")  # of this tree: .venv may have an earlier one
     shutil.copy(ROOT / "commands/jupyterlab.json", folder / ".app/overrides.json")
     (folder / ".CONFIG/labconfig").mkdir(parents=True, exist_ok=True)
     (folder / ".CONFIG/labconfig/page_config.json").write_text(json.dumps(WITHOUT))
@@ -131,6 +140,7 @@ def jupyterlab(folder, options=(), **variables):
     options = [*options, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
     options += [
         f"--LabApp.app_settings_dir={folder / '.app'}",
+        f"--LabApp.extra_labextensions_path={folder / '.labextensions'}",
         f"--ServerApp.root_dir={folder}",
         "--IdentityProvider.token=test",
         "--ServerApp.port_retries=0",

@@ -32,6 +32,7 @@ settings.load_profile("course")
 # Files that take long begin first, so that no worker is left with one at the end; before site and decks one that shows
 # no notebook, while the last of those are still run.
 LONG = [
+    "test_lesson_in_lab",
     "test_boards_in_lab",
     "test_site",
     "test_deck",

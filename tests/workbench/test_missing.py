@@ -78,7 +78,7 @@ def change(folder, id, source=None):
         ((), "asks", ["`mean`", "the cell with `def mean():`", "“Means”"]),
         (("mean",), "asks", ["`math`", "the cell with `import math`", "“9. A lesson”", "Run All Above"]),
         (("imports", "mean"), "asks", ["`sizes`", "the cell with `sizes = [3, 2]`", "“Lengths”"]),
-        (("imports", "sizes", "mean"), "asks", ["`total`", "a grey, folded cell", "“Lengths”"]),
+        (("imports", "sizes", "mean"), "asks", ["`total`", "a folded cell", "“Lengths”"]),
         (("imports",), "add(1, 2)", ["`add`", "from the cell with `from operator import add`"]),
     ],
 )

@@ -1,22 +1,23 @@
 """The form of a question in a learner's copy: what is entered there is judged, kept, and answered in the same place."""
 
-import os
 from pathlib import Path
 
 import anywidget
 import traitlets
 
-from .. import shared_json
+from .. import lab, shared_json
 from ..board import modules
 from ..display.colours import tokens
-from ..places import GUESSES_FILE, PROGRESS_VARIABLE
+from ..places import guesses_file
 
 HERE = Path(__file__).parent
 LONGEST, MOST = 2000, 20  # characters of an entry, entries of a question
 
 
 class GuessForm(anywidget.AnyWidget):
-    """Asks question; judge(text) says what stands in the page after an entry, and nothing of the truth is sent before.
+    """Asks question, in these words or its own; judge(text) says what stands in the page after an entry.
+
+    Nothing of the truth is sent before.
 
     A page has buttons where one of few words is asked for, a choice for each of several, otherwise a line. What was
     entered is kept beside the copies, so that it stands there again when the cell is run in another kernel.
@@ -30,19 +31,20 @@ class GuessForm(anywidget.AnyWidget):
     verdict = traitlets.Unicode().tag(sync=True)  # HTML
     is_open = traitlets.Bool(True).tag(sync=True)  # the truth has not been shown
 
-    def __init__(self, question, size, judge):
+    def __init__(self, question, size, judge, asks=""):
         self._id, self._judge, self.prediction = question.id, judge, None
         super().__init__(
             question={
                 "options": list(question.options),
                 "rows": list(question.rows),
                 "size": size or 1,
-                "asks": question.asks(size),
+                "asks": asks or question.asks(size),
             },
         )
         for text in kept_guesses(question.id):
             self._answer(text)
         self.on_msg(self._hear)
+        self._hear(self, {"guess": lab.entered(question.id)}, None)
 
     def _hear(self, _, content, __):
         text = content.get("guess") if isinstance(content, dict) else None
@@ -60,17 +62,13 @@ class GuessForm(anywidget.AnyWidget):
         return repr(self.prediction) if self.prediction else f"A guess is asked for. {self.question['asks']}"
 
 
-def _place():
-    return Path(os.environ.get(PROGRESS_VARIABLE) or ".") / GUESSES_FILE
-
-
 def kept_guesses(id):
     """What was entered at the question of that id, in order; of a damaged file nothing."""
-    found = shared_json.read(_place()).get(id, [])
+    found = shared_json.read(guesses_file()).get(id, [])
     return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
 def keep_guess(id, text):
     """Add an entry; where the folder cannot be written to, it is known until the kernel ends."""
     before = kept_guesses(id)
-    shared_json.change(_place(), lambda all: all | {id: [*(one for one in before if one != text), text][-MOST:]})
+    shared_json.change(guesses_file(), lambda all: all | {id: [*(one for one in before if one != text), text][-MOST:]})

@@ -36,14 +36,16 @@ def lesson(tmp_path):
     cells = [
         new_markdown_cell("# 9. A title\nand a first paragraph"),
         new_code_cell(
-            "import torch\nfrom workbench.predict import predict\nfrom workbench.questions import Question", id="in"
+            "import torch\nfrom workbench.exercises import check, hint, progress\n"
+            "from workbench.predict import predict\nfrom workbench.questions import Question",
+            id="in",
         ),
         predicting(f'guess = ...  # a number < 3, as "1"\npredict(Question("", {ADDED}), guess, 1 + 1, added=3)'),
         new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
         new_code_cell("from workbench.board.lessons import two_heads_board\ntwo_heads_board()", id="board"),
-        new_code_cell("1", id="bar", outputs=[bar]),
+        new_code_cell("answer = my_self_attention = ...", id="bar", outputs=[bar]),
         new_code_cell(PLOT, id="plot", outputs=[new_output("stream", name="stdout", text="6 apart"), bar]),
         new_code_cell('check("1.1", answer)', id="check-numbers", metadata={"check": "1.1"}),
         new_code_cell('check("1.2", my_self_attention)', id="check-function", metadata={"check": "1.2"}),
@@ -119,7 +121,8 @@ def test_what_a_notebook_sets_holds_for_no_other():
 
     sets = "torch.set_default_dtype(torch.float64); torch.set_printoptions(precision=2); torch.manual_seed(7)"
     before = settings()
-    outputs.run_here(new_notebook(cells=[new_code_cell(f"import torch\n{sets}\n1 / 0")]))
+    fails = new_code_cell(f"import torch\n{sets}\n1 / 0", metadata={"tags": ["raises-exception"]})
+    outputs.run_here(new_notebook(cells=[fails]))
     assert settings() == before
 
 

@@ -1,16 +1,13 @@
 """In a real JupyterLab: what only JupyterLab could spoil. A hand on a board alone is in test_board_editing.py."""
 
-import shutil
 from contextlib import suppress
 
 import nbformat
 import pytest
 from board_actions import cell, changed, focused, press, see, see_results, start_again
 from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
-from playwright.sync_api import expect
 
 from attn_lib.examples import W_q, X
-from workbench import copies
 
 TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
 STORY = "A sentence of your own"
@@ -55,9 +52,6 @@ def boards(browser, tmp_path_factory):
     (notebook.cells[1].outputs,) = (cell.outputs for cell in lesson.cells if cell.source == "by_hand_board()")
     nbformat.write(notebook, path)
     write_notebook(folder / "restarted.ipynb", RESTARTED)
-    (folder / "notebooks").mkdir()
-    shutil.copy2(ROOT / "notebooks/03_masking.ipynb", folder / "notebooks")
-    copies.bring_up_to_date(folder)
     with jupyterlab(folder) as address:
         page = Lab(browser, address, "boards.ipynb")
         page.before_it_was_run = page.page.locator(".jp-OutputArea", has=page.page.get_by_role("table")).inner_text()
@@ -218,39 +212,3 @@ def test_after_a_restart_a_board_says_python_was_not_told(boards, browser):
     page.clock.fast_forward(4000)  # ms that a kernel may take to answer
     see(by_hand, "Python has not been told")
     lab.close()
-
-
-ACTIVE = "[...document.querySelectorAll('.jp-Notebook .jp-Cell')].findIndex(cell => cell.matches('.jp-mod-active'))"
-
-
-def test_a_copy_opens_saved_and_its_questions_are_answered_by_keys(boards, browser):
-    """Arrows stop at folded cells, and the code that answers stays folded."""
-    copy = Lab(browser, boards.address, "my/03_masking.ipynb")
-    page, form = copy.page, copy.page.locator(".attn-guess")
-    assert page.locator(".jp-mod-dirty").count() == 0
-    page.keyboard.press("Escape")
-    folded = page.locator(".jp-Cell", has=page.locator(".jp-InputPlaceholder"))
-    assert folded.count()
-    for key, way in (("ArrowDown", 1), ("k", -1)):
-        for _ in range(20):
-            before = page.evaluate(ACTIVE)
-            page.keyboard.press(key)
-            page.wait_for_function(f"{ACTIVE} === {before + way}")
-    question = page.locator(".jp-CodeCell", has_text="A question. Run this cell").first
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
-    form.get_by_label("Your guess").click()
-    expect(form).to_have_count(1)  # Run All stopped there
-    page.keyboard.type("dunno")
-    page.keyboard.press("Enter")
-    expect(form).to_contain_text("could not be read")
-    form.get_by_label("Your guess").fill("10")
-    page.keyboard.press("Enter")
-    expect(form).to_contain_text("✓ Right.")
-    assert "predict(" not in question.inner_text()
-    expect(question.get_by_text("Your guess first")).to_be_hidden()
-    expect(question).to_be_focused()  # from where keys go on
-    page.keyboard.press("Shift+Enter")
-    expect(question.locator(".jp-OutputArea-output[data-mime-type*=error]")).to_have_count(0)
-    expect(form).to_contain_text("✓ Right.")  # as it was kept
-    copy.close()

@@ -1,0 +1,249 @@
+"""A lesson in a real JupyterLab, as a learner meets it: one JupyterLab for all, a page and a fresh copy for each."""
+
+import re
+
+import nbformat
+import pytest
+from lab_page import ROOT, Lab, jupyterlab
+from playwright.sync_api import expect
+
+from workbench import copies
+
+NAME = "01_by_hand.ipynb"
+EXERCISE = "1.1"
+OWN = "open('ran', 'w').close()"  # of a cell that no button of the course's may run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Lesson 1 down to its first line, with one exercise: what a page has to read stays short."""
+    folder = tmp_path_factory.mktemp("lesson")
+    notebook = nbformat.read(ROOT / "notebooks" / NAME, 4)
+    kinds = [cell.metadata.get("tags", []) for cell in notebook.cells]
+    line = next(i for i, tags in enumerate(kinds) if "filled" in tags)
+    exercise = [c for c in notebook.cells if EXERCISE in map(c.metadata.get, ("exercise", "check", "hint"))]
+    notebook.cells = notebook.cells[: line + 2] + exercise
+    (folder / "notebooks").mkdir()
+    nbformat.write(notebook, folder / "notebooks" / NAME)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with jupyterlab(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def still(browser, server, folder):
+    """A page on the lesson on which nobody answers anything."""
+    copies.bring_up_to_date(folder)
+    lesson = Lesson(browser, server, f"my/{NAME}")
+    yield lesson
+    lesson.close()
+
+
+@pytest.fixture
+def begun(browser, server, folder):
+    """Opens a fresh copy of the lesson, changed or not before; ends what it opened."""
+    opened = []
+
+    def begin(change=None, again=False, name=NAME, before=None):
+        path = folder / "my" / name
+        if not again:
+            copies.bring_up_to_date(folder, fresh=NAME)
+        if change:
+            notebook = nbformat.read(folder / "my" / NAME, 4)
+            change(notebook)
+            nbformat.write(notebook, path)
+        opened.append(Lesson(browser, server, f"my/{name}", before=before))
+        return opened[-1]
+
+    yield begin
+    for lesson in opened:
+        lesson.close()
+
+
+class Lesson(Lab):
+    def question(self, nth):
+        return self.page.locator("[aria-label='A question']").nth(nth)
+
+    @property
+    def line(self):
+        return self.page.locator("[aria-label='Your line']")
+
+    @property
+    def compares(self):
+        return self.page.locator("[aria-label^='Compares your line']")
+
+    def menu(self, *names):
+        for name in names:
+            self.page.get_by_text(name, exact=True).last.click()
+
+    def numbers(self):
+        """Of the cells that have run, the numbers that JupyterLab gives them."""
+        prompts = self.page.locator(".jp-InputPrompt").all_text_contents()
+        return [prompt for prompt in prompts if re.search(r"\d", prompt)]
+
+
+def answered(question):
+    expect(question).to_contain_text("✓ Right.")
+
+
+def nothing_red(lesson):
+    red = lesson.page.locator("[data-mime-type$=error], [data-mime-type$=stderr]").filter(visible=True)
+    expect(red).to_have_count(0)
+
+
+def test_an_answer_runs_what_stands_above_it_and_no_more(begun):
+    """Skipping a question leads to it; a verdict is told in place; what belongs to the answer opens."""
+    lesson = begun(lambda notebook: notebook.cells.insert(1, nbformat.v4.new_code_cell(OWN, id="mine")))
+    first, second, page = lesson.question(0), lesson.question(1), lesson.page
+    assert not lesson.numbers() and page.locator(".jp-mod-dirty").count() == 0
+    expect(page.get_by_text("A question. Run this cell").filter(visible=True)).to_have_count(0)
+    second.get_by_role("textbox", name="Your guess").fill("[0.5, 1.5]")
+    page.keyboard.press("Enter")
+    expect(first.get_by_text("First your guess here")).to_be_visible()
+    expect(first.get_by_role("button", name="rested")).to_be_focused()
+    first.get_by_role("button", name="river").click()
+    answered(first)
+    told = page.locator("details", has_text="After your guess").first
+    expect(told).not_to_have_attribute("open", "")
+    second.get_by_role("button", name="Check").filter(visible=True).click()
+    answered(second)
+    expect(told).to_have_attribute("open", "")
+    expect(page.get_by_text(re.compile("^1 of . guesses"))).to_be_visible()
+    expect(page.locator(".jp-Cell", has_text=OWN).locator(".jp-InputPrompt")).to_have_text("[ ]:")
+    nothing_red(lesson)
+
+
+def test_a_lesson_is_walked_by_keys_alone(begun):
+    lesson = begun()
+    page, first, second = lesson.page, lesson.question(0), lesson.question(1)
+    first.focus()
+    page.keyboard.press("Enter")
+    expect(first.get_by_role("button", name="rested")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(first).to_be_focused()
+    page.keyboard.press("Shift+Enter")
+    expect(first.get_by_text("Your guess first.")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Enter")  # river
+    answered(first)
+    expect(first.locator("xpath=following-sibling::*[1]")).to_be_focused()
+    second.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("dunno")
+    page.keyboard.press("Enter")
+    expect(second).to_contain_text("could not be read")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("[0.5, 1.5]")
+    page.keyboard.press("Enter")
+    answered(second)
+    expect(second).to_be_focused()
+    assert "predict(" not in second.inner_text()
+
+
+def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
+    lesson = begun()
+    page, compares = lesson.page, lesson.compares
+    for question in (lesson.question(k) for k in range(lesson.page.locator("[aria-label='A question']").count())):
+        if question.is_visible():
+            question.get_by_role("button", name="Show me").filter(visible=True).click()
+            expect(question).to_contain_text("The answer:")
+    compares.get_by_role("button", name="Compare my line").click()
+    expect(compares.get_by_text("Your line first")).to_be_visible()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("my_keys = X @ W_q")
+    page.keyboard.press("Shift+Enter")
+    expect(compares).to_contain_text("Those are numbers of a query")
+    lesson.line.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("my_keys = X @ W_k")
+    compares.get_by_role("button", name="Compare my line").click()
+    expect(compares).to_contain_text("Right: your line")
+    page.locator("[aria-label='The check of the exercise']").get_by_role("button", name="Check").click()
+    expect(page.get_by_text("Not attempted yet")).to_be_visible()
+    nothing_red(lesson)
+
+
+def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
+    lesson = begun()
+    page = lesson.page
+    lesson.question(0).get_by_role("button", name="river").click()
+    answered(lesson.question(0))
+    lesson.menu("Run", "Run All Cells")
+    expect(lesson.question(1).get_by_text("Run All stops here: your guess first.")).to_be_in_viewport()
+    expect(lesson.question(1).get_by_role("textbox", name="Your guess")).to_be_focused()
+    nothing_red(lesson)
+    page.keyboard.type("[0.5, 1.5]")
+    page.keyboard.press("Enter")
+    answered(lesson.question(1))
+    board = page.locator(".jp-CodeCell", has_text="bank_figure()").first
+    board.hover()
+    board.get_by_role("button", name="Run this cell").click()
+    board.get_by_text("money of the").first.wait_for()
+    page.keyboard.press("Control+s")
+    page.locator(".jp-mod-dirty").wait_for(state="detached")
+    page.goto("about:blank")
+    lesson.end(lesson.kernels())
+    page.goto(f"{server}/lab/tree/my/{NAME}?token=test&reset")
+    page.get_by_text("Python is new here").wait_for()
+    answered(lesson.question(1))
+    expect(board).to_contain_text("sleeps until Python has run it")
+    expect(page.get_by_text("Error displaying widget").filter(visible=True)).to_have_count(0)
+    board.get_by_role("button", name="Wake it").click()
+    board.get_by_text("money of the").first.wait_for()
+    lesson.menu("Kernel", "Restart Kernel…", "Restart")
+    page.get_by_text("Python has been started again").wait_for()
+    page.get_by_role("button", name="Run it down to here").click()
+    page.get_by_text("Python has been started again").wait_for(state="hidden")
+    assert lesson.numbers()
+
+
+def test_stop_ends_what_a_check_has_begun(begun):
+    def change(notebook):
+        notebook.cells[1].source += "\nimport time; time.sleep(600)"
+
+    lesson = begun(change)
+    first = lesson.question(0)
+    first.get_by_role("button", name="river").click()
+    first.get_by_role("button", name="Stop").click()
+    expect(first).to_contain_text("Stopped")
+    assert "Right" not in first.inner_text()
+
+
+def test_a_notebook_that_only_says_it_is_the_courses_runs_nothing(begun, folder):
+    def change(notebook):
+        notebook.metadata.course = {"version": "somebody else's"}
+
+    lesson = begun(change, name="foreign.ipynb")
+    expect(lesson.page.get_by_role("button", name="river")).to_have_count(0)
+    assert not lesson.numbers()
+    (folder / "my/foreign.ipynb").unlink()
+
+
+def test_without_the_extension_a_lesson_is_a_notebook(begun):
+    lesson = begun(before=lambda page: page.route("**/attention/page/lab/lesson.js*", lambda route: route.abort()))
+    lesson.page.get_by_text("A question. Run this cell").first.wait_for()
+    assert any("attention" in complaint for complaint in lesson.complaints)
+
+
+def test_axe_finds_no_violation_in_a_lesson(still):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for context in (".attn-side", ".attn-lesson .jp-Notebook"):
+        results = Axe().run(still.page, context=context, options={"resultTypes": ["violations"]})
+        assert results.violations_count == 0, results.generate_report()
+
+
+def test_presenting_leaves_nothing_but_the_lesson(still):
+    page, heading = still.page, still.page.get_by_role("heading", level=1)
+    small = heading.bounding_box()["height"]
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_role("menuitem", name="Kernel")).not_to_be_in_viewport()
+    expect(page.get_by_text("guesses and lines")).to_be_hidden()
+    assert heading.bounding_box()["height"] > small
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()
+    expect(page.get_by_text("guesses and lines")).to_be_visible()

@@ -1,0 +1,30 @@
+// One line above the notebook, with a button, while there is something to say.
+
+export class Bar {
+  constructor({ Widget }, stop) {
+    const node = document.createElement("div");
+    this.stop = stop;
+    this.words = document.createElement("span");
+    this.words.setAttribute("role", "status");
+    this.button = Object.assign(document.createElement("button"), { type: "button", className: "attn-button" });
+    this.button.addEventListener("click", () => this.act());
+    node.append(this.words, this.button);
+    this.widget = new Widget({ node });
+    this.widget.addClass("attn-bar");
+    this.widget.hide();
+  }
+
+  /** { words, label, act }, or null for nothing. */
+  show(what) {
+    this.widget.setHidden(!what);
+    if (!what) return;
+    this.words.textContent = what.words;
+    this.button.textContent = what.label;
+    this.act = what.act;
+  }
+
+  /** What is going on, with a button that ends it. */
+  say(words) {
+    this.show({ words, label: "Stop", act: this.stop });
+  }
+}

@@ -1,0 +1,414 @@
+// What stands at a cell besides its code: the form of a question, the buttons of a line of one's own, the line that
+// folds code away, and what a board says that has no Python behind it.
+
+import { Asked, readForm } from "./asked.js";
+import { TOLD_HOW } from "./cells.js";
+import { button, made } from "./made.js";
+
+const FAILED = "This did not run through; what Python said stands below.";
+const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then answer again.";
+const MOMENT = 400; // ms that may pass without a word
+const STOPPED = "Stopped; your guess stays here.";
+const WIDGET = "application/vnd.jupyter.widget-view+json";
+
+class Head {
+  constructor(lesson, part) {
+    Object.assign(this, { lesson, part, cell: part.cell });
+    this.words = made("p", { className: "attn-status", role: "status" });
+    this.ends = button("Stop", () => lesson.stop(), "attn-quiet");
+    this.ends.hidden = true;
+    this.status = made("div", { className: "attn-said" }, this.words, this.ends);
+    this.widgets = [];
+  }
+  /** Put this at the top of the cell, as soon as JupyterLab has made it, and that at its end. */
+  place(top, end = null) {
+    const { Widget } = this.lesson.tools;
+    const widget = (content, name) => {
+      const one = new Widget({ node: content });
+      one.addClass(name);
+      this.widgets.push(one);
+      return one;
+    };
+    this.cell.ready.then(() => {
+      if (this.cell.isDisposed || this.isRemoved) return;
+      if (top) this.cell.layout.insertWidget(0, widget(top, "attn-head"));
+      if (end) this.cell.layout.addWidget(widget(end, "attn-foot"));
+      this.placed?.();
+      this.refresh();
+    });
+  }
+  remove() {
+    this.isRemoved = true;
+    this.end?.();
+    for (const one of this.widgets) one.dispose();
+  }
+  /** What happens or stops here; while something runs, with a button that ends it. */
+  say = (words, isRunning = false) => {
+    this.show = () => {
+      this.soon = clearTimeout(this.soon);
+      this.words.textContent = words;
+      this.ends.hidden = !isRunning;
+    };
+    if (isRunning && this.ends.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
+    else this.show();
+  };
+  get outputs() {
+    const { outputs } = this.cell.model;
+    return Array.from({ length: outputs?.length ?? 0 }, (_, k) => outputs.get(k));
+  }
+  get errors() {
+    return this.outputs.filter((one) => one.type === "error").map((one) => one.toJSON().ename);
+  }
+  get asksStill() {
+    return this.errors.includes("NotYet");
+  }
+  get hasFailed() {
+    return this.errors.some((name) => name !== "NotYet");
+  }
+  get source() {
+    return this.cell.model.sharedModel.getSource();
+  }
+  set(name, is) {
+    this.cell.toggleClass(`attn-${name}`, Boolean(is));
+  }
+  /** Whether Python, as it is now, has had this cell. */
+  get isLive() {
+    const { ran, tried } = this.lesson.runs;
+    return ran.has(this.part.id) || tried.has(this.part.id);
+  }
+  /** Where keys go from the cell. */
+  focus() {
+    const places = [...this.cell.node.querySelectorAll(":is(.attn-head, .attn-foot) :is(button, input, select)")];
+    places.find((one) => one.checkVisibility())?.focus();
+  }
+  /** The line that shows or hides the code of this cell. */
+  foldLine(words) {
+    this.foldWords = words;
+    this.line = button("", () => this.toggle(), "attn-fold");
+    return this.line;
+  }
+  toggle() {
+    this.cell.inputHidden = !this.cell.inputHidden;
+    this.refreshFold();
+  }
+  get isClosed() {
+    return this.cell.inputHidden;
+  }
+  refreshFold() {
+    if (!this.line) return;
+    this.set("closed", this.isClosed);
+    this.line.textContent = this.isClosed ? this.foldWords : this.foldWords.replace("Show", "Hide");
+    this.line.setAttribute("aria-expanded", String(!this.isClosed));
+  }
+  /** In the place of a saved board, whose widget has gone with its Python. */
+  sleeper(act) {
+    const words = made("span", {}, "What moves here sleeps until Python has run it.");
+    return made("div", { className: "attn-asleep-words" }, words, button("Wake it", act));
+  }
+  refresh() {
+    this.refreshFold();
+    const isWidget = this.outputs.some((one) => one.data?.[WIDGET]);
+    const isWaiting = this.lesson.runs.waiting.has(this.part.id);
+    this.set("asleep", isWidget && !this.isLive && !isWaiting);
+    this.set("known", this.lesson.runs.isKnown);
+    this.set("failed", this.hasFailed);
+    this.set("told-how", TOLD_HOW.test(this.source));
+  }
+}
+
+/** A question: its form stands there before its cell has run, and the widget of its output takes over from it. */
+export class Question extends Head {
+  constructor(lesson, part, example) {
+    super(lesson, part);
+    part.cell.addClass("attn-asks");
+    const { options = [], rows = [] } = lesson.tools.course.questions[part.question] ?? {};
+    const kept = lesson.store.get(part.question) ?? {};
+    const question = { options, rows, size: rows.length || 1, asks: example };
+    this.model = new Asked({ question, entered: "", verdict: "", is_open: true, ...kept }, (text) => this.answer(text));
+    this.form = made("div", { className: "attn-form" });
+    this.ended = lesson.tools.form.render({ model: this.model, el: this.form });
+    this.form.addEventListener("keydown", (event) => this.onShiftEnter(event), true);
+    const check = button("Check", () => this.act());
+    const written = made("div", { className: "attn-written-words" }, "Your guess stands in this cell's code.", check);
+    const top = made("div", { className: "attn-asked" }, this.form, written, this.status);
+    this.watcher = new MutationObserver(() => this.refresh());
+    this.place(top, made("div", {}, this.foldLine("Show how it is computed")));
+  }
+  placed() {
+    if (this.isDone) this.lesson.reveal(this.part, false);
+    const what = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"], characterData: true };
+    this.watcher.observe(this.cell.outputArea.node, what);
+  }
+  get isWritten() {
+    return /^guess = (?!.*\.\.\.)/m.test(this.source); // as in earlier editions, and where there are no forms
+  }
+  get isUnanswered() {
+    return !this.isWritten && !this.lesson.runs.kept[this.part.question]?.length;
+  }
+  /** In its form: answer, and where that was it, go on. form.js would have JupyterLab run the cell. */
+  onShiftEnter(event) {
+    if (event.key !== "Enter" || !event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.isOnwards = true;
+    const form = this.form.querySelector("form");
+    if (form) form.requestSubmit();
+    else event.target.click();
+  }
+  async answer(text) {
+    const { lesson, part } = this;
+    const isOnwards = this.isOnwards;
+    this.isOnwards = false;
+    this.model.put({ entered: text === "show" ? "" : text, verdict: "" });
+    const isFocused = this.form.contains(document.activeElement);
+    this.form.inert = true;
+    this.set("judging", true);
+    const before = () => lesson.tell(part.question, text);
+    const { stops } = lesson;
+    const stopped = await lesson.runTo(part, { before, say: this.say }).catch(() => part);
+    this.form.inert = false;
+    this.set("judging", false);
+    this.refresh();
+    if (stopped && lesson.stops !== stops) this.say(STOPPED);
+    else if (stopped && stopped !== part) this.say("First what is asked above; your guess stays here.");
+    else if (stopped && !this.asksStill) this.say(this.hasFailed ? FAILED : NO_PYTHON);
+    if (stopped && stopped !== part) return;
+    if (isOnwards && this.isDone) lesson.step(1, lesson.cells.indexOf(this.cell));
+    else if (isFocused && this.isDone) this.cell.node.focus({ preventScroll: true });
+    else if (isFocused) setTimeout(() => this.focus()); // the widget has a moment to be drawn
+  }
+  /** As its cell, by Shift+Enter: with what stands in the form. */
+  async act() {
+    if (!this.isTaken && !this.isDone && this.isUnanswered) {
+      const form = this.form.querySelector("form");
+      if (form?.querySelector("input")?.value.trim()) {
+        this.isOnwards = true;
+        form.requestSubmit();
+      } else this.stop("");
+      return false;
+    }
+    return !(await this.lesson.runTo(this.part, { say: this.say }));
+  }
+  refresh() {
+    super.refresh();
+    if (!this.cell.outputArea) return;
+    const now = this.isLive ? readForm(this.cell.outputArea.node.querySelector(".attn-guess")) : null;
+    this.isTaken = Boolean(now);
+    this.set("written", this.isWritten);
+    this.set("taken", this.isTaken);
+    const kept = now ?? this.model.now;
+    this.set("revealed", this.isWritten || (kept.verdict && !kept.is_open));
+    if (!now) return;
+    if (!this.cell.hasClass("attn-judging")) this.say("");
+    if (JSON.stringify(now) === JSON.stringify(this.lesson.store.get(this.part.question))) return;
+    this.lesson.store.set(this.part.question, now);
+    this.model.put(now);
+    this.lesson.changed();
+    if (now.is_open) return;
+    this.finish();
+  }
+  /** It is known now. If the first entry could not be read, its cell has not run to its end yet. */
+  async finish() {
+    const { lesson, part } = this;
+    await lesson.runs.inTurn(() => lesson.runs.ran.has(part.id) || lesson.run(part));
+    lesson.reveal(part, true);
+  }
+  /** Python knows what was entered here in another browser. */
+  remember() {
+    const entries = this.lesson.runs.kept[this.part.question] ?? [];
+    if (!entries.length || this.model.now.entered || this.lesson.store.get(this.part.question)) return;
+    const last = entries.at(-1);
+    this.model.put({ entered: last === "show" ? "" : last });
+    this.wasDone = last === "show" || entries.length > 1;
+  }
+  get isDone() {
+    const kept = this.lesson.store.get(this.part.question);
+    return kept ? Boolean(kept.verdict) && !kept.is_open : Boolean(this.wasDone);
+  }
+  stop(why) {
+    if (this.isWritten) return;
+    if (why === "First") this.say("First your guess here, then what you wanted to run.");
+    else this.say(why ? `${why} your guess first.` : "Your guess first.");
+    this.focus();
+  }
+  focus() {
+    const place = this.isTaken ? this.cell.outputArea.node : this.form;
+    place.querySelector("input, select, button")?.focus({ preventScroll: true });
+  }
+  end() {
+    this.watcher.disconnect();
+    this.ended?.();
+  }
+}
+
+/** The course's own line, folded, with the buttons that compare the learner's with it. */
+export class Line extends Head {
+  constructor(lesson, part, line) {
+    super(lesson, part);
+    this.mine = line;
+    part.cell.addClass("attn-asks");
+    line?.cell.addClass("attn-begun");
+    this.giveUp = button("Show me", () => this.showMe(), "attn-quiet");
+    const compare = button("Compare my line", () => this.act());
+    const buttons = made("div", { className: "attn-buttons" }, compare, this.giveUp);
+    const top = made("div", { className: "attn-compared" }, buttons, this.status);
+    this.place(top, made("div", {}, this.foldLine("Show the course's line")));
+  }
+  get goal() {
+    return this.mine;
+  }
+  get isUnanswered() {
+    return /^(\w+ =|\s+return) \.\.\.\s*(#|$)/m.test(this.mineNow);
+  }
+  get mineNow() {
+    return this.mine?.cell.model.sharedModel.getSource() ?? "";
+  }
+  placed() {
+    this.refresh();
+    if (this.isDone) this.lesson.reveal(this.part, false);
+  }
+  async act() {
+    if (this.isUnanswered) {
+      this.stop("");
+      return false;
+    }
+    const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
+    if (stopped && stopped !== this.part && stopped !== this.mine) this.say("First what is asked above.");
+    return !stopped && this.isDone;
+  }
+  async showMe() {
+    const model = this.mine.cell.model.sharedModel;
+    model.setSource(model.getSource().replace("...", '"show"'));
+    if (await this.act()) this.cell.inputHidden = false; // many an answer is better read as a line than as its numbers
+    this.refreshFold();
+  }
+  refresh() {
+    super.refresh();
+    const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
+    this.isDone = /^(Right|The answer)/.test(text);
+    this.set("open", this.asksStill || !this.outputs.length);
+    this.set("revealed", this.outputs.length && !this.asksStill);
+    this.giveUp.hidden = this.isDone || !this.isUnanswered;
+  }
+  stop(why) {
+    const words = "your line first. Write it above, in place of ...";
+    this.say(why && why !== "First" ? `${why} ${words}` : words[0].toUpperCase() + words.slice(1));
+    this.mine?.cell.editor?.focus();
+  }
+}
+
+/** Code that is folded away: a picture's, or what is imported. Only of the first does the file know. */
+export class Fold extends Head {
+  constructor(lesson, part) {
+    super(lesson, part);
+    this.isOnlySeen = part.kind === "imports";
+    this.isShown = false;
+    const line = this.foldLine(this.isOnlySeen ? "Show what is imported" : "Show how it is computed");
+    if (this.isOnlySeen) this.place(made("div", {}, line));
+    else
+      this.place(
+        null,
+        made(
+          "div",
+          {},
+          this.sleeper(() => lesson.runTo(part, { say: this.say })),
+          this.status,
+          line,
+        ),
+      );
+  }
+  toggle() {
+    if (!this.isOnlySeen) return super.toggle();
+    this.isShown = !this.isShown;
+    this.refreshFold();
+  }
+  get isClosed() {
+    return this.isOnlySeen ? !this.isShown : super.isClosed;
+  }
+}
+
+/** What is called below an exercise; the call itself is folded away. It needs the imports, not the lesson. */
+class Called extends Head {
+  constructor(lesson, part) {
+    super(lesson, part);
+    part.cell.addClass("attn-asks");
+    part.cell.addClass("attn-closed");
+  }
+  async act() {
+    const needs = (one) => one.kind === "imports";
+    const again = this.mine ? [this.mine] : [];
+    return !(await this.lesson.runTo(this.part, { needs, again, say: this.say }));
+  }
+}
+
+/** Below an exercise: a button that runs it and its check. */
+export class Exercise extends Called {
+  constructor(lesson, part, mine) {
+    super(lesson, part);
+    this.mine = mine;
+    mine?.cell.addClass("attn-begun");
+    const check = button("Check", () => this.act());
+    this.place(
+      made("div", { className: "attn-compared" }, made("div", { className: "attn-buttons" }, check), this.status),
+    );
+  }
+}
+
+/** A hint, and one more each time. */
+export class Hint extends Called {
+  constructor(lesson, part) {
+    super(lesson, part);
+    this.place(
+      made(
+        "div",
+        {},
+        button("Hint", () => this.act(), "attn-fold"),
+        this.status,
+      ),
+    );
+  }
+}
+
+/** A paragraph that answers: it is folded by copies.py, and opens with what it answers. */
+export class Told extends Head {
+  unfold() {
+    if (this.watcher) return;
+    const open = () => {
+      for (const fold of this.cell.node.querySelectorAll("details:not([data-attn-met])")) {
+        fold.dataset.attnMet = ""; // from now on as its reader leaves it
+        fold.open = true;
+      }
+    };
+    this.watcher = new MutationObserver(open); // JupyterLab draws it later, and again
+    this.watcher.observe(this.cell.node, { childList: true, subtree: true });
+    open();
+  }
+  refresh() {}
+  end() {
+    this.watcher?.disconnect();
+  }
+}
+
+/** A cell of code: a button in the margin that runs it, and what a board says that has no Python behind it any more. */
+export class Code extends Head {
+  constructor(lesson, part) {
+    super(lesson, part);
+    const act = () => lesson.runTo(part, { say: this.say });
+    this.runs = button("▶", act, "attn-run");
+    this.runs.title = "Run (Shift+Enter)";
+    this.runs.setAttribute("aria-label", "Run this cell");
+    const isMine = ["line", "exercise"].includes(part.kind); // what stands below it runs it
+    this.place(isMine ? null : made("div", {}, this.runs), made("div", {}, this.sleeper(act), this.status));
+  }
+}
+
+/** Below the last cell: the way on. */
+export class End extends Head {
+  constructor(lesson, part, next, go) {
+    super(lesson, part);
+    const link = button("", go, "attn-next");
+    link.append(made("small", {}, "Next lesson"), made("span", {}, `${next.number} ${next.title}`));
+    this.place(null, made("div", { className: "attn-end" }, link));
+  }
+  refresh() {}
+}

@@ -76,7 +76,7 @@ def running_mean():
 
 
 def reactions():
-    """Of 100 undivided rows at 1024, the dead and the hysterical ones; the smallest size has neither."""
+    """Of 100 undivided rows at 1024, the dead and the jumpy ones; the smallest size has neither."""
     moved = after("02", "imports", "reaction")["reactions"]
     small, large = ([(rows < 0.001).sum() / 2, (rows > 0.1).sum() / 2] for rows in (moved(4, 1), moved(1024, 1)))
     assert small == [0, 0] and moved(1024, 1024).max() < 0.001
@@ -85,7 +85,7 @@ def reactions():
 
 def over_queries():
     sums = (SCORES / math.sqrt(3)).softmax(-2).sum(-1)
-    assert sums[1] > 2  # "more than two wholes"
+    assert sums[1] > 2  # "more than 2"
     return (sums[0],)
 
 
@@ -204,13 +204,13 @@ STATED = [
     ("01", "text-31", "$({:.0f}, {:.0f}, {:.1f})$ instead of", lambda: (NEAT @ VALUES)[0].tolist()),
     ("01", "text-31", "$({:.2f}, {:.2f}, {:.2f})$", lambda: (WEIGHTS @ VALUES)[0].tolist()),
     ("02", "text-12", "$(1, 1)$ scores {} with itself and {} with $(10, 10)$", longer),
-    ("02", "text-27", "a number of {} digits and a float32 ends at {}", digits),
-    ("02", "text-27", "ends at {:.0f}", lambda: [torch.finfo(torch.float16).max]),
-    ("02", "text-27", "a score of {:.1f}", lambda: [math.log(torch.finfo(torch.float16).max)]),
+    ("02", "text-27", "a number of {} digits. The largest float32 has {} digits", digits),
+    ("02", "text-27", "largest number is {:.0f}", lambda: [torch.finfo(torch.float16).max]),
+    ("02", "text-27", "scores above {:.1f}", lambda: [math.log(torch.finfo(torch.float16).max)]),
     ("02", "text-30", "a typical score is {:.2f}", lambda: [1024**-0.5]),
     ("02", "text-31", "\\approx {:.2f}$", lambda: [math.log(32)]),
-    ("02", "text-35", "{:.0f} of 100 rows are dead: the winner is too far ahead. And {:.0f} of 100", reactions),
-    ("02", "text-41", "gives away {:.2f} in all", over_queries),
+    ("02", "text-35", "{:.0f} % of the 200 rows are dead: one key is too far ahead. And {:.0f} %", reactions),
+    ("02", "text-41", "in the row of *I* now sum to {:.2f}", over_queries),
     ("03", "text-03", "other two scores are {0:.2f} and {1:.2f}", padding_heard),
     ("03", "text-03", "$e^{{{0:.2f}}} = {2:.1f}$ and $e^{{{1:.2f}}} = {3:.1f}$", padding_heard),
     ("03", "text-08", "the hole is {:.2f}", lambda: [without_the_padding()]),

@@ -4,21 +4,21 @@ import math
 
 import torch
 
-FROM_ROUNDING = {torch.float64: 1e-12, torch.float32: 1e-6, torch.float16: 1e-2, torch.bfloat16: 1e-1}
+FROM_ROUNDING = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 1e-1}
 PLAIN_FROM = 1e-3  # a difference as large as this is no rounding, and is printed with two digits
 
 
-def show_difference(ours, theirs, what=""):
-    """Print the largest difference between two results: `largest difference below 1e-06`.
+def show_difference(ours, theirs, what="", *, below=None):
+    """Print the largest difference between two results: `largest difference below 1e-05`.
 
     A result is a tensor, a number, or a tuple, list or dict of results. What rounding can do differs with the machine;
-    so a small difference is printed as the power of ten below which it is, never below what rounding may do in the
-    coarser of the two dtypes. `what` is printed before it.
+    so a small difference is printed as the power of ten below which it is, and as no smaller one than rounding may
+    reach in the coarser of the two dtypes, or than `below`, where a cell knows better. `what` is printed before it.
     Raises: ValueError if the two do not have the same parts, or the same shapes.
     """
     pairs = list(_pairs(ours, theirs))
     largest = max((_largest(a, b) for a, b in pairs), key=_badness, default=0.0)
-    floor = max((_rounding(x) for pair in pairs for x in pair), default=0.0)
+    floor = below or max((_rounding(x) for pair in pairs for x in pair), default=0.0)
     print(f"{what}: " * bool(what) + f"largest difference {_in_words(largest, floor)}")
 
 

@@ -262,6 +262,17 @@ def sums_across(x, w_q, w_k, w_v):
 
 
 @self_attention.misconception(reread="01#text-18")
+def whole_table(x, w_q, w_k, w_v):
+    """The sum runs over the whole table of scores.
+
+    `.sum()` without a dim adds up all numbers, so all weights together sum to 1. The weights of each query, which are a
+    row, have to sum to 1: `dim=-1, keepdim=True`.
+    """
+    exponentials = torch.exp((x @ w_q) @ (x @ w_k).T)
+    return exponentials / exponentials.sum() @ (x @ w_v)
+
+
+@self_attention.misconception(reread="01#text-18")
 def softmax_twice(x, w_q, w_k, w_v):
     """Softmax is taken twice.
 

@@ -179,20 +179,23 @@ def merge(part, scores, values):
 @slide(
     "Two parts. What is ℓ of both together?",
     minutes=1,
-    say="Let the hall dictate it. Ask which of the two factors is 1, and whether this is always so.",
+    say="""
+    Let the hall dictate it. Ask which of the two factors is 1: for the first query that of b, for the second
+    that of a.
+    """,
     hall="Who dictates it? [torch.exp(a[0] - m_both) * a[1] + torch.exp(b[0] - m_both) * b[1]]",
 )
 def your_l(a, b, l_both):
     return [
         Matrices(
             [
-                Matrix(torch.cat(a, dim=-1), name="I", thing="output", top=["m", "ℓ", "o", "", ""]),
-                Matrix(torch.cat(b, dim=-1), name="like, tea", thing="output", top=["m", "ℓ", "o", "", ""]),
+                Matrix(torch.cat(a, dim=-1), name="first key", thing="output", top=["m", "ℓ", "o", "", ""]),
+                Matrix(torch.cat(b, dim=-1), name="other two", thing="output", top=["m", "ℓ", "o", "", ""]),
                 "→",
-                Matrix([[r]], name="ℓ", thing="weights"),
+                Matrix(rows, name="ℓ", thing="weights"),
             ]
         )
-        for r in (None, l_both.item())
+        for rows in (unknown(2, 1), l_both)
     ]
 
 

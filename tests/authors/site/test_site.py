@@ -855,9 +855,10 @@ def test_undo_and_a_task_done_survive_a_reload(reader):
     assert board.get_by_label("mask q1 → k3").get_attribute("aria-pressed") == "true"
 
 
-UNTOUCHED = """[...document.querySelectorAll(".saved-board")].map(
-    (one) => JSON.stringify(one.now()) === JSON.stringify(one.start)
-)"""  # with all of them awake
+UNTOUCHED = """() => {
+  const numbers = ({ inputs, settings }) => JSON.stringify([inputs, settings]);
+  return [...document.querySelectorAll(".saved-board")].map((one) => numbers(one.now()) === numbers(one.start));
+}"""  # with all of them awake
 
 
 def test_each_board_of_a_page_keeps_its_own_numbers(reader):

@@ -113,7 +113,7 @@ def bank_why(bank, coins, new_bank, river):
 
 
 @slide(
-    "If like attends to like: to whom does barks attend?",
+    "By likeness alone, to whom does barks attend?",
     minutes=1.5,
     say="""
     Wait until somebody objects that the verb attends to itself. Then say one sentence for each fault: a verb

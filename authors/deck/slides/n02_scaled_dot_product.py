@@ -69,7 +69,7 @@ def two_sentences(batch, query, W_q):
 def two_axes(key, turned):
     return [
         Beside(Matrices([Matrix(key.shape, name="key", thing="key")]), r, share=0.4)
-        for r in (Tiles([["?"]], open=0), Matrices([Matrix(turned.shape, name="turned", thing="key")]))
+        for r in (Tiles([["?"]], open=0), Matrices([Matrix(turned.shape, name="transposed", thing="key")]))
     ]
 
 
@@ -119,7 +119,7 @@ def in_reverse(batch_scores):
 
 
 @slide(
-    "Random inputs: how much weight on oneself?",
+    "Random inputs: how much weight on the diagonal?",
     minutes=2,
     say="""
     The rows sum to 1, so all seems well. Take numbers from the hall and write down the smallest and the

@@ -510,7 +510,7 @@ def block(upright=False):
 
 
 def tiles(upright=False):
-    """Eight rows of tiles: those left of the diagonal are computed, on it computed and masked, the others spared.
+    """Eight rows of tiles: left of the diagonal they are computed, on it computed and masked; the others are skipped.
 
     One row of tiles is followed: its m, ℓ and o, and in the end their quotient.
     """
@@ -538,7 +538,7 @@ def tiles(upright=False):
     page.arrow([(kept[0] + kept[2], middle), (done[0] - 2, middle)], "output")
     page.lines(kept[0] + kept[2] / 2, kept[1] + 80, "kept from tile\nto tile", colour="quiet")
     page.lines(done[0] + done[2] / 2, done[1] + 80, "divided once,\nat the end", colour="quiet")
-    for k, (offset, says) in enumerate(((-1, "computed"), (0, "computed, then masked"), (1, "spared"))):
+    for k, (offset, says) in enumerate(((-1, "computed"), (0, "computed, then masked"), (1, "skipped"))):
         x, y = at((560, 92 + 46 * k), (60, 632 + 40 * k))
         _tile(page, x, y, 34, offset)
         page.text(x + 50, y + 17, says, ha="left")

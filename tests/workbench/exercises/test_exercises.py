@@ -187,7 +187,7 @@ def test_check_rejects_a_broken_invariant(id, shape):
 )
 def test_12_3_notices_whoever_holds_more_than_a_tile(rows, keys, complaint):
     verdict = check("12.3", lambda q, k, v, _rows, _keys, causal: OWN["12.3"](q, k, v, rows, keys, causal))
-    assert verdict.status == "wrong" and f"it holds {complaint}" in verdict.message
+    assert verdict.status == "wrong" and f"stores {complaint}" in verdict.message
 
 
 def leaks(into, out_of, first=0):

@@ -31,8 +31,8 @@ class Callback:
 
     attention: object
 
-    def words(self):
-        return ["attention", "module" if isinstance(self.attention, nn.Module) else "function"]
+    def words(self, place):
+        return ["attention", "module" if isinstance(self.attention, nn.Module) else "function", place]
 
 
 class Connection:
@@ -56,15 +56,14 @@ class Connection:
 
     def call(self, part, made, args):
         """Call a function that was handed in, or an object that was made of a class."""
-        given = next((arg for arg in args if isinstance(arg, Callback)), None)
         leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
         keep = None
         if leaves and torch.is_grad_enabled():
             keep = self._kept = self._kept + 1
-        serve = CallbackServer(given.attention) if given else None
+        servers = {i: CallbackServer(arg.attention) for i, arg in enumerate(args) if isinstance(arg, Callback)}
         seed = torch.randint(2**40, ()).item()  # of what the judge draws from, which it sets before each of its calls
         answer, reader = self._ask(
-            {"do": "call", "part": part, "object": made, "keep": keep, "seed": seed}, args, serve
+            {"do": "call", "part": part, "object": made, "keep": keep, "seed": seed}, args, servers
         )
         result = self._result(answer, reader)
         self._take_over(args, answer.get("after"), reader)
@@ -95,12 +94,18 @@ class Connection:
 
     # --------------------------------------------------------------------------------------------------- answers
 
-    def _ask(self, message, values=(), serve=None, name="args"):
-        """Send a message; return (answer, reader). While it waits, `serve` answers what the process asks."""
+    def _ask(self, message, values=(), servers=None, name="args"):
+        """Send a message; return (answer, reader).
+
+        While it waits, `servers` answer what the process asks: for each argument that stays here, its own one.
+        """
         if self.trouble:
             raise WorkerEnded(self.trouble)
         writer = Writer()
-        message[name] = [value.words() if isinstance(value, Callback) else writer.value(value) for value in values]
+        message[name] = [
+            value.words(place) if isinstance(value, Callback) else writer.value(value)
+            for place, value in enumerate(values)
+        ]
         deadline = time.monotonic() + self.patience
         try:
             self.channel.send(message, writer.storages, deadline)
@@ -108,9 +113,9 @@ class Connection:
                 answer, storages = self.channel.receive(deadline, self._check_memory)
                 if "ask" not in answer:
                     return answer, Reader(storages)
-                if serve is None:
+                if not servers:
                     raise Malformed("a question where there is nothing to ask")
-                self.channel.send(*serve(answer, Reader(storages)), deadline)
+                self.channel.send(*servers[answer["of"]](answer, Reader(storages)), deadline)
             raise Malformed("questions without end")
         except TimedOut:
             raise self._end(f"stopped after {self.seconds:g} seconds") from None

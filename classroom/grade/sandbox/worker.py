@@ -161,10 +161,10 @@ class Session:
 
     def _argument(self, arg, reader):
         match arg:
-            case ["attention", "module"]:
-                return AttentionModule(self.channel)
-            case ["attention", "function"]:
-                return Attention(self.channel)
+            case ["attention", "module", place]:
+                return AttentionModule(self.channel, place)
+            case ["attention", "function", place]:
+                return Attention(self.channel, place)
         return reader.value(arg)
 
     def back(self, message, reader, writer):
@@ -316,49 +316,53 @@ class LibraryWatch(FailureWatch):
 
 
 class Attention:
-    """Stands for the attention that a test is tried on, which stays with the judge; it can only be called."""
+    """Stands for the attention that a test is tried on, which stays with the judge; it can only be called.
 
-    def __init__(self, channel):
-        self._ask = channel
+    `place` is its own among the arguments: the judge may hold several.
+    """
+
+    def __init__(self, channel, place):
+        self._judge = channel, place
 
     def __call__(self, *args, **kwargs):
-        return ask_judge(self._ask, "call", args, kwargs)
+        return ask_judge(self._judge, "call", args, kwargs)
 
 
 class AttentionModule(nn.Module):
     """The same for a module: it can be put into training and into eval."""
 
-    def __init__(self, channel):
+    def __init__(self, channel, place):
         super().__init__()
-        object.__setattr__(self, "_ask", channel)
+        object.__setattr__(self, "_judge", (channel, place))
 
     def forward(self, *args, **kwargs):
-        return ask_judge(self._ask, "call", args, kwargs)
+        return ask_judge(self._judge, "call", args, kwargs)
 
     def train(self, mode=True):
-        if hasattr(self, "_ask"):
-            ask_judge(self._ask, "train", (bool(mode),), {})
+        if hasattr(self, "_judge"):
+            ask_judge(self._judge, "train", (bool(mode),), {})
         return super().train(mode)
 
 
-def ask_judge(channel, what, args, kwargs):
-    """Ask the judge to call the implementation; raises what it raised there."""
+def ask_judge(judge, what, args, kwargs):
+    """Ask the judge, (channel, place of the argument), to call the implementation; raises what it raised there."""
     leaves = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, torch.Tensor) and arg.requires_grad]
     leaves = leaves if torch.is_grad_enabled() else []
-    answer, reader = exchange(channel, {"ask": what, "grad": bool(leaves)}, args, kwargs)
+    answer, reader = exchange(judge, {"ask": what, "grad": bool(leaves)}, args, kwargs)
     result = reader.value(answer["result"])
-    return connected(result, leaves, lambda weights: ask_gradients(channel, answer["kept"], weights))
+    return connected(result, leaves, lambda weights: ask_gradients(judge, answer["kept"], weights))
 
 
-def ask_gradients(channel, kept, weights):
-    answer, reader = exchange(channel, {"ask": "back", "kept": kept}, weights, {})
+def ask_gradients(judge, kept, weights):
+    answer, reader = exchange(judge, {"ask": "back", "kept": kept}, weights, {})
     return [None if gradient is None else reader.value(gradient) for gradient in answer["result"][1]]
 
 
-def exchange(channel, message, args, kwargs):
+def exchange(judge, message, args, kwargs):
+    channel, place = judge
     writer = Writer()
     named = [[str(name), writer.value(value)] for name, value in kwargs.items()]
-    channel.send({**message, "args": [writer.value(arg) for arg in args], "named": named}, writer.storages)
+    channel.send({**message, "of": place, "args": [writer.value(arg) for arg in args], "named": named}, writer.storages)
     answer, storages = channel.receive()
     if "raised" in answer:
         kind = getattr(builtins, answer["raised"][0], None)

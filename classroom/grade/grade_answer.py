@@ -241,7 +241,7 @@ def _graded(answer, verdict, connection, failed):
     if status == "wrong" and not misconception:
         misconception = ending_of(connection.trouble) or ENDING_OF_OUTCOME.get(verdict.came_to, "")
     if failed and status != "correct":
-        note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(failed[0], 60)}"]))
+        note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(': '.join(map(str, failed)), 120)}"]))
     with contextlib.suppress(Exception):
         shown = verdict._repr_html_()
         return GradedAnswer(

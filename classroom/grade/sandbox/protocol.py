@@ -1,15 +1,19 @@
 """What goes between the judge and a student's process: plain data, never pickle, bounded in size, depth and time.
 
 A message is JSON and, behind it, the numbers of the tensors it speaks of. Whatever comes from the other side is only
-ever read as that: None, ..., bools, numbers, texts, lists, tuples, dicts, tensors and modules of two known kinds.
+ever read as that: None, ..., bools, numbers, texts, lists, tuples, dicts, tensors, arrays and
+modules of two known kinds.
 """
 
+import contextlib
 import json
 import math
+import numbers
 import select
 import struct
 import time
 
+import numpy
 import torch
 from torch import nn
 
@@ -61,8 +65,8 @@ class Writer:
             return ["..."]
         if kind is str:
             return ["str", value[:10_000]]
-        if kind in (list, tuple) or (issubclass(kind, tuple) and kind.__module__ == "torch.return_types"):
-            return ["list" if kind is list else "tuple", [self.value(part, depth + 1) for part in value]]
+        if isinstance(value, list | tuple):
+            return ["list" if isinstance(value, list) else "tuple", [self.value(part, depth + 1) for part in value]]
         if kind is dict:
             return ["dict", [[self.value(k, depth + 1), self.value(v, depth + 1)] for k, v in value.items()]]
         if isinstance(value, torch.Tensor):
@@ -70,7 +74,20 @@ class Writer:
         if isinstance(value, nn.Module) and (settings := settings_of(value)) is not None:
             parameters = [[name, self._tensor(parameter)] for name, parameter in value.named_parameters()]
             return ["module", kind.__name__, settings, parameters, value.training]
+        if isinstance(value, numpy.ndarray | numpy.generic):
+            return self._array(value)
+        if isinstance(value, numbers.Real):
+            with contextlib.suppress(OverflowError):
+                return float(value)
         return ["odd", kind.__name__[:60]]
+
+    def _array(self, array):
+        """An array or a number of numpy's, as the tensor of the same numbers."""
+        try:
+            tensor = self._tensor(torch.from_numpy(numpy.array(array)))
+        except TypeError:  # an array of texts
+            tensor = ["odd"]
+        return ["array", tensor] if tensor[0] == "tensor" else ["odd", type(array).__name__[:60]]
 
     def _tensor(self, tensor):
         plain = type(tensor) in (torch.Tensor, nn.Parameter) and tensor.layout == torch.strided
@@ -146,12 +163,20 @@ class Reader:
                 return {_hashable(self.value(k, depth + 1)): self.value(v, depth + 1) for k, v in pairs}
             case ["tensor", *_]:
                 return self.tensor(data)
+            case ["array", tensor]:
+                return self._array(tensor)
             case ["odd", str(name)]:
                 return NotData(cleaned(name, 60))
             case ["module", str(kind), list(settings), list(parameters), bool(training)] if self._module:
                 tensors = {name: self.tensor(tensor) for name, tensor in parameters}
                 return self._module(kind, settings, tensors).train(training)
         raise Malformed("no plain data")
+
+    def _array(self, data):
+        try:
+            return self.tensor(data).detach().numpy()[()]  # a number where it has no axes
+        except TypeError:
+            raise Malformed("no array") from None
 
     def tensor(self, data):
         match data:

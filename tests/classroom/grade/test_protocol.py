@@ -8,7 +8,10 @@ import json
 import socket
 import struct
 import time
+from collections import namedtuple
+from fractions import Fraction
 
+import numpy
 import pytest
 import torch
 from torch import nn
@@ -51,10 +54,26 @@ def test_plain_data_arrives_as_it_was(value):
     assert across(value) == value and type(across(value)) is type(value)
 
 
+def test_numbers_of_any_kind_arrive_as_such():
+    pair = namedtuple("Pair", "a b")
+    assert across([2**62, Fraction(1, 4), pair(1, 2)]) == [2**62, 0.25, (1, 2)]
+    assert across(numpy.ones((2, 3))).shape == (2, 3) and across(numpy.False_) == numpy.False_
+    with pytest.raises(Malformed):
+        Reader([torch.zeros(2, dtype=torch.uint8)]).value(["array", ["tensor", "bfloat16", 0, [1], [1], 0, False]])
+
+
 def test_what_is_no_plain_data_is_only_its_types_name():
     own = torch.ones(1).as_subclass(type("E" * 99, (torch.Tensor,), {}))
-    values = (2**62, print, torch.eye(2).to_sparse(), torch.ones(1, device="meta"), nn.Linear(1, 1), own)
-    names = ["int", "builtin_function_or_method", "sparse tensor", "meta tensor", "Linear", "E" * 60]
+    values = (
+        10**400,
+        numpy.array(["a"]),
+        print,
+        torch.eye(2).to_sparse(),
+        torch.ones(1, device="meta"),
+        nn.Linear(1, 1),
+        own,
+    )
+    names = ["int", "ndarray", "builtin_function_or_method", "sparse tensor", "meta tensor", "Linear", "E" * 60]
     assert [across(value).name for value in values] == names
     deep = []
     for _ in range(protocol.DEPTH + 1):
@@ -257,7 +276,8 @@ def test_change_of_an_argument_arrives():
     ("given", "answers", "said"),
     [
         ((), [{"ask": "train", "args": [False], "named": []}], "nothing to ask"),
-        ((nn.Dropout(),), [{"ask": "train", "args": [False], "named": []}] * 3, "questions without end"),
+        ((nn.Dropout(),), [{"ask": "train", "of": 0, "args": [False], "named": []}] * 3, "questions without end"),
+        ((nn.Dropout(),), [{"ask": "train", "of": 1, "args": [False], "named": []}], "its process sent"),
         ((), [{"used": 3}], "no answer"),
         ((), [{"result": ["pickle"]}], "no answer"),
     ],
@@ -313,8 +333,9 @@ def test_attention_lent_to_a_test_answers_within_bounds(monkeypatch):
 def test_test_gets_the_error_of_the_attention_it_calls(kind, raised):
     channel = Scripted({"raised": [kind, "no"]})
     with pytest.raises(raised, match=r"^no$"):
-        worker.Attention(channel)(torch.ones(1), scale=2)
+        worker.Attention(channel, 2)(torch.ones(1), scale=2)
     assert channel.sent[0]["ask"] == "call" and channel.sent[0]["named"] == [["scale", 2]]
+    assert channel.sent[0]["of"] == 2
 
 
 def test_first_library_function_called_is_reported():

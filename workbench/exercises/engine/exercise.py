@@ -151,6 +151,8 @@ def find(id):
     try:
         return EXERCISES[id]
     except (KeyError, TypeError):
+        if isinstance(id, int | float):
+            raise _UnknownExercise('write the number of an exercise in quotes, as in check("3.2", …)') from None
         raise _UnknownExercise(f"there is no exercise {id!r}; there are {', '.join(EXERCISES)}") from None
 
 

@@ -428,6 +428,13 @@ def explain(exercise, trial, outcome, truth):
             f"{call} had not come back after {runner.LIMIT_S:g} seconds and was stopped. Does a loop never end?",
             None,
         )
+    if outcome.kind == "raised" and trial.stage == GRADIENTS and "modified by an inplace operation" in outcome.text:
+        return (
+            f"{call}: the numbers are right, but no gradient can be computed, because numbers that it needs have been "
+            f"overwritten. What overwrites a tensor: `x /= …`, `x[…] = …`, or a method that ends in `_`, such as "
+            f"`x.div_(…)`. Make a new tensor instead: `x = x / …`.",
+            None,
+        )
     if outcome.kind == "raised":
         return " ".join(filter(None, [exercise.raised_in_words(call, outcome.text), _where(outcome.failure)])), None
     if truth.kind == "raised":

@@ -157,6 +157,18 @@ def _unreadable(answer, why, note=""):
     return GradedAnswer(answer.exercise, "wrong", how, message, code=answer.shown, note=note)
 
 
+def _failed(answer, failed):
+    """Of cells that bound nothing, since one of them raised: [type, message]."""
+    result = _unreadable(answer, cleaned(": ".join(map(str, failed)), 500))
+    if failed[0] == "ModuleNotFoundError":
+        result.message += (
+            " Your file is judged alone, and with the packages of the course only: copy what you need of a .py of your "
+            "own into a cell, and do without other packages."
+        )
+        result.note = "a module is imported that is not there, perhaps the student's own: look at it"
+    return result
+
+
 def _misnamed(answer):
     names = " and ".join(f"`{name}`" for name in sorted(course().asked[answer.exercise].cell.binds))
     message = f"Nothing in this cell is called {names}, which is what `check` is given: keep the name."
@@ -190,7 +202,7 @@ def _compare(answer, connection, host):
         )
         failed = loaded.get("failed")
         if failed and loaded["parts"] == [["stub"]]:
-            return _unreadable(answer, cleaned(": ".join(map(str, failed)), 500)), "", []
+            return _failed(answer, failed), "", []
         parts = [_part(i, description, connection, reader) for i, description in enumerate(loaded["parts"])]
         connection.library = loaded["library"] and cleaned(loaded["library"], 60)
         library = loaded["called"] and cleaned(loaded["called"], 60)

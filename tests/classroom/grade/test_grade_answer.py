@@ -151,6 +151,9 @@ def test_note_says_how_a_cell_failed(host):
     first = judged(host, "3.2", "n = 0\n1 / 0", TOP_LEFT.replace("tril()", "tril(n)") + "\nnowhere")
     assert first.note == "a cell ended with ZeroDivisionError: division by zero", "the first of several"
     assert judged(host, "3.2", f"{RIGHT}\n1 / 0").note == ""  # the answer stands
+    own = judged(host, "3.2", f"import my_masks\n{RIGHT}")
+    assert (own.status, own.misconception) == ("wrong", "cannot-be-run")
+    assert "No module named 'my_masks'" in own.message and "into a cell" in own.message and own.note
 
 
 def test_call_of_the_library_is_named_and_its_result_not_shown(host):

@@ -371,6 +371,7 @@ export class Lesson {
     this.runs.tried.add(part.id);
     this.runs.ran[success ? "add" : "delete"](part.id);
     this.refreshAll(part.id);
+    if (part.kind === "line") this.refreshAll(this.parts[this.parts.indexOf(part) + 1]?.id); // which compares it
     if (error?.errorName === "NotYet" && !isOurs) this.stoppedAt(part, "");
     if (success && part.kind === "line" && !isOurs) this.compare(part);
     if (success && part.kind === "filled" && this.heads.get(part.id)?.isDone) this.reveal(part, true);
@@ -448,9 +449,9 @@ export class Lesson {
   }
 
   zoom(by) {
-    zoomed(this.panel.node, by);
+    this.place.hold(() => zoomed(this.panel.node, by));
   }
   present() {
-    present(this);
+    this.place.hold(() => present(this));
   }
 }

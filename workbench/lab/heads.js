@@ -6,6 +6,7 @@ import { TOLD_HOW } from "./cells.js";
 import { button, made } from "./made.js";
 
 const FAILED = "This did not run through; what Python said stands below.";
+const UNRUN = "Your line did not run through, so there is nothing to compare yet; above stands what Python said.";
 const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then answer again.";
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
@@ -269,11 +270,13 @@ export class Line extends Head {
   }
   async act() {
     if (this.isUnanswered) {
+      this.refresh();
       this.stop("");
       return false;
     }
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
-    if (stopped && stopped !== this.part && stopped !== this.mine) this.say("First what is asked above.");
+    if (stopped && stopped === this.mine) this.say(UNRUN);
+    else if (stopped && stopped !== this.part) this.say("First what is asked above.");
     return !stopped && this.isDone;
   }
   async showMe() {
@@ -286,7 +289,8 @@ export class Line extends Head {
     super.refresh();
     const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
     this.isDone = /^(Right|The answer)/.test(text);
-    this.set("open", this.asksStill || !this.outputs.length);
+    const isUnrun = this.isUnanswered || this.lesson.heads.get(this.mine?.id)?.hasFailed;
+    this.set("open", this.asksStill || !this.outputs.length || isUnrun); // what stands there is of an earlier line
     this.set("revealed", this.outputs.length && !this.asksStill);
     this.giveUp.hidden = this.isDone || !this.isUnanswered;
   }

@@ -6,7 +6,7 @@ import { TOLD_HOW } from "./cells.js";
 import { button, made } from "./made.js";
 
 const FAILED = "This did not run through; what Python said stands below.";
-const UNRUN = "Your line did not run through, so there is nothing to compare yet; above stands what Python said.";
+const UNRUN = "This did not run through; above stands what Python said.";
 const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then answer again.";
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
@@ -214,6 +214,14 @@ export class Question extends Head {
     await lesson.runs.inTurn(() => lesson.runs.ran.has(part.id) || lesson.run(part));
     lesson.reveal(part, true);
   }
+  /** This browser knows what was entered on another page of it. */
+  recall() {
+    const kept = this.lesson.store.get(this.part.question);
+    if (!kept || this.isTaken || kept.verdict === this.model.now.verdict) return;
+    this.model.put(kept);
+    this.refresh();
+    if (this.isDone) this.lesson.reveal(this.part, false);
+  }
   /** Python knows what was entered here in another browser. */
   remember() {
     const entries = this.lesson.runs.kept[this.part.question] ?? [];
@@ -341,7 +349,9 @@ class Called extends Head {
   async act() {
     const needs = (one) => one.kind === "imports";
     const again = this.mine ? [this.mine] : [];
-    return !(await this.lesson.runTo(this.part, { needs, again, say: this.say }));
+    const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });
+    if (stopped && stopped === this.mine) this.say(UNRUN);
+    return !stopped;
   }
 }
 
@@ -355,6 +365,10 @@ export class Exercise extends Called {
     this.place(
       made("div", { className: "attn-compared" }, made("div", { className: "attn-buttons" }, check), this.status),
     );
+  }
+  refresh() {
+    super.refresh();
+    this.set("open", this.lesson.heads.get(this.mine?.id)?.hasFailed); // what stands there is of an earlier try
   }
 }
 
@@ -370,6 +384,25 @@ export class Hint extends Called {
         this.status,
       ),
     );
+  }
+  /** Who asks for a hint reads it; Python folds them all, since Run All elsewhere asks for them, too. */
+  async act() {
+    const isShown = await super.act();
+    if (!isShown || this.watcher) return isShown;
+    const { node } = this.cell.outputArea;
+    const open = () => {
+      const last = [...node.querySelectorAll("details")].at(-1);
+      if (!last || "attnMet" in last.dataset) return;
+      last.dataset.attnMet = ""; // from now on as its reader leaves it
+      last.open = true;
+    };
+    this.watcher = new MutationObserver(open); // JupyterLab draws it later
+    this.watcher.observe(node, { childList: true, subtree: true });
+    open();
+    return isShown;
+  }
+  end() {
+    this.watcher?.disconnect();
   }
 }
 

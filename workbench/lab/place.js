@@ -55,6 +55,7 @@ export class Place {
       await new Promise(requestAnimationFrame);
       scroller.scrollTop += offset() - before;
     }
+    if (isActiveSeen && !this.isOver) this.bring(cell); // the window may show less now
   }
 
   /** The number of the first cell that is seen. */

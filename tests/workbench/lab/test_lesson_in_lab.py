@@ -225,6 +225,7 @@ def test_an_answer_is_seen_on_another_page_of_the_lesson(begun, server):
     lesson.question(0).get_by_role("button", name="river").click()
     answered(lesson.question(0))
     answered(question)
+    other.locator("[data-id='attention-lesson']").click()
     expect(other.get_by_text(re.compile("^1 of . guesses"))).to_be_visible()
 
 

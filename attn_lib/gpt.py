@@ -48,7 +48,7 @@ class Block(nn.Module):
     def forward(self, x, **options):
         h = self.norm1(x)
         heard, weights = self.attention(h, h, h, is_causal=True, **options)
-        x = x + heard  # (batch, n, embed_dim): to what was there, not to what was normed
+        x = x + heard  # (batch, n, embed_dim): added to x, not to the normalized rows
         return x + self.mlp(self.norm2(x)), weights
 
 

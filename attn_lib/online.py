@@ -66,9 +66,9 @@ def pass_keys(query, key, value, last, keys):
     """
     one = query[..., :1]  # (…, n_queries, 1)
     state = torch.full_like(one, -math.inf), torch.zeros_like(one), one * value.new_zeros(value.size(-1))
-    for left in range(0, min(key.size(-2), last + query.size(-2)), keys):  # blocks further right are spared
+    for left in range(0, min(key.size(-2), last + query.size(-2)), keys):  # blocks further right are skipped
         scores = query @ key[..., left : left + keys, :].mT  # (…, n_queries, keys)
-        if last < left + keys - 1:  # the rim
+        if last < left + keys - 1:  # the diagonal crosses this block
             heard = torch.ones_like(scores, dtype=torch.bool).tril(last - left)
             scores = scores.masked_fill(~heard, -math.inf)
         state = merge(state, part(scores, value[..., left : left + keys, :]))
@@ -89,9 +89,9 @@ def flash_attention(query, key, value, *, rows=64, keys=64, is_causal=False, sca
     check_count("rows", rows)
     check_count("keys", keys)
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    kept = torch.promote_types(query.dtype, torch.float32)  # halves would lose what is added up
+    kept = torch.promote_types(query.dtype, torch.float32)  # in half precision a long sum would stop growing
     q, k, v = query.to(kept) * scale, key.to(kept), value.to(kept)
-    last = k.size(-2) - (q.size(-2) if is_causal else 0)  # what the first query hears last, or all
+    last = k.size(-2) - (q.size(-2) if is_causal else 0)  # the last key of the first query, or all keys
     tops = range(0, q.size(-2), rows)
     passed = [pass_keys(q[..., top : top + rows, :], k, v, last + top, keys) for top in tops]
     outputs, lses = zip(*(finish(*state) for state in passed), strict=True)
@@ -129,7 +129,7 @@ def backward_block(query, key, value, output, lse, grad_output, mask=None, *, sc
     check_mask(mask, (*query.shape[:-1], key.size(-2)))
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     shared = (output * grad_output).sum(dim=-1, keepdim=True)  # (…, n_queries, 1): of the whole row
-    whole = lse.masked_fill(lse == -math.inf, math.inf)[..., None]  # who heard nobody has no weights
+    whole = lse.masked_fill(lse == -math.inf, math.inf)[..., None]  # a query without any allowed key has the weights 0
     weights = torch.exp(query @ key.mT * scale - whole)  # (…, n_queries, keys): of the whole row, without its maximum
     weights = weights if mask is None else weights.masked_fill(~mask, 0.0)
     grad_scores = weights * (grad_output @ value.mT - shared) * scale

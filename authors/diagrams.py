@@ -374,6 +374,14 @@ def split_merge(upright=False):
             page.heading(left + 98 * head + 42, top, f"head {head}", "", "query")
             numbers(left + 98 * head, top, block)
 
+    def in_slices(left, top, tokens_in_slices):
+        """A row of its own for each token, in which each head has its slice."""
+        page.heading(left + 87, top, "token by token", "", "query")
+        for token, slices in enumerate(tokens_in_slices):
+            page.text(left - 8, top + 54 * token + 21, f"token {token}", ha="right")
+            for head, part in enumerate(slices):
+                numbers(left + 90 * head, top + 54 * token, part[None])
+
     def held(split):
         """Which features of which tokens head 0 holds, in words."""
         found = {}  # tokens of which head 0 holds the same features, together
@@ -389,16 +397,16 @@ def split_merge(upright=False):
 
     page.text(*at((24, 22), (16, 30)), "right: view, then transpose", size=LARGE, bold=True, ha="left")
     tokens_by_features(*at((84, 106), (166, 116)))
-    page.arrow(at([(260, 169), (424, 169)], [(250, 246), (250, 318)]))
-    page.lines(*at((342, 138), (264, 280)), f".view\n{right}", mono=True, ha=at("center", "left"))
-    in_heads(*at((432, 106), (159, 356)), x.view(right)[0].transpose(0, 1))
-    page.arrow(at([(622, 169), (780, 169)], [(250, 486), (250, 558)]))
-    page.lines(*at((700, 138), (264, 520)), ".transpose\n(1, 2)", mono=True, ha=at("center", "left"))
+    page.arrow(at([(260, 169), (396, 169)], [(250, 246), (250, 308)]))
+    page.lines(*at((329, 138), (264, 276)), f".view\n{right}", mono=True, ha=at("center", "left"))
+    in_slices(*at((486, 94), (163, 346)), x.view(right)[0])
+    page.arrow(at([(668, 169), (780, 169)], [(250, 500), (250, 558)]))
+    page.lines(*at((721, 138), (264, 528)), ".transpose\n(1, 2)", mono=True, ha=at("center", "left"))
     split = split_heads(x, heads)
     in_heads(*at((788, 106), (159, 596)), split[0])
     back = at([(879, 236), (879, 284), (168, 284), (168, 236)], [(155, 659), (48, 659), (48, 179), (80, 179)])
     page.arrow(back, undoes=True)
-    page.lines(*at((524, 266), (60, 520)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
+    page.lines(*at((524, 266), (60, 536)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
     page.lines(*at((974, 308), (250, 758)), held(split), ha=at("right", "center"))
 
     page.text(*at((24, 368), (16, 820)), "wrong: view alone", size=LARGE, bold=True, ha="left")
@@ -502,7 +510,7 @@ def block(upright=False):
 
 
 def tiles(upright=False):
-    """Eight rows of tiles: those left of the diagonal are computed, on it computed and masked, the others spared.
+    """Eight rows of tiles: left of the diagonal they are computed, on it computed and masked; the others are skipped.
 
     One row of tiles is followed: its m, ℓ and o, and in the end their quotient.
     """
@@ -530,7 +538,7 @@ def tiles(upright=False):
     page.arrow([(kept[0] + kept[2], middle), (done[0] - 2, middle)], "output")
     page.lines(kept[0] + kept[2] / 2, kept[1] + 80, "kept from tile\nto tile", colour="quiet")
     page.lines(done[0] + done[2] / 2, done[1] + 80, "divided once,\nat the end", colour="quiet")
-    for k, (offset, says) in enumerate(((-1, "computed"), (0, "computed, then masked"), (1, "spared"))):
+    for k, (offset, says) in enumerate(((-1, "computed"), (0, "computed, then masked"), (1, "skipped"))):
         x, y = at((560, 92 + 46 * k), (60, 632 + 40 * k))
         _tile(page, x, y, 34, offset)
         page.text(x + 50, y + 17, says, ha="left")
@@ -589,9 +597,10 @@ def positions(upright=False):
 
 
 def two_heads(upright=False):
-    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea hears who fetched tea.
+    """Six tokens in a row; in layer 1 each fetches the word before it, in layer 2 the last tea finds milk.
 
-    Milk has fetched tea, so the last tea hears milk, and not the first tea, which has fetched start.
+    Milk has fetched tea, so the last tea gets milk, and not the first tea, which has fetched start. The arrow leaves
+    the token milk, whose value it carries, and passes what milk has fetched, its key.
     """
     page = Page(upright, 400, 600)
     at, broken = page.at, page.broken
@@ -600,7 +609,7 @@ def two_heads(upright=False):
     page.text(*at((196, 115), (112, 44)), "tokens", ha=at("right", "center"), colour="input", bold=True)
     look = {"ha": at("right", "center"), "bold": True}
     page.lines(*at((196, 229), (286, 44)), broken("fetched in\nlayer 1"), colour="key", **look)
-    page.lines(*at((196, 352), (420, 44)), broken("heard in\nlayer 2"), colour="weights", **look)
+    page.lines(*at((196, 352), (420, 44)), broken("found in\nlayer 2"), colour="weights", **look)
     for i, (place, word) in enumerate(zip(places, words, strict=True)):
         page.text(*at((place + 50, 64), (40, place + 29)), str(i))
         page.box(*at((place, 86), (62, place)), 100, 58, "input", word)
@@ -610,11 +619,12 @@ def two_heads(upright=False):
             page.arrow(at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), "key")
     page.frame(*at((places[2], 200), (236, places[2])), 100, 58)
     found = places[2] + at(50, 29)
+    beside = places[2] - 13  # between the boxes of milk and of the first tea
     page.box(*at((places[5], 323), (394, places[5])), 100, 58, "weights", words[2], fill=0, dashed=True)
     page.arrow(
         at(
-            [(found, 260), (found, 352), (places[5] - 2, 352)],
-            [(338, found), (444, found), (444, places[5] - 2)],
+            [(places[2], 115), (beside, 115), (beside, 352), (places[5] - 2, 352)],
+            [(112, places[2]), (112, beside), (444, beside), (444, places[5] - 2)],
         ),
         "weights",
     )

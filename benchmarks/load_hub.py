@@ -32,13 +32,12 @@ import aiohttp
 import psutil
 from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1, serialize_msg_to_ws_v1
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/helpers")]
 from ports import free_ports
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "classroom/hub"))
-import spawners
-import student_edition as edition
+from classroom.hub import spawners
+from classroom.hub import student_edition as edition
 
 PATIENCE = 300  # seconds for any one step: a class on two cores is slow, not broken
 NOTEBOOK = "attention/my/01_by_hand.ipynb"

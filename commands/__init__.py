@@ -26,7 +26,8 @@ def main(arguments, overview=""):
         check_hub_requirements()
     if not has_torch() and (why := machine.lacks()):
         sys.exit(why)
-    set_up(*options.needs)
+    votes = options.command == "present" and (options.hall or options.relay)
+    set_up(*options.needs, *["classroom"] * bool(votes))
     return options.run(options, rest)
 
 
@@ -46,7 +47,7 @@ def parser():
     one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=())
     one.add_argument("--fresh", action="store_true", help="begin your copy of this notebook again; the old one is kept")
     one.add_argument("--edit", action="store_true", help="open the edition that is tested, not your copy")
-    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm"))
+    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
     hall_words = "[notebook] [--hall [--address ADDRESS | --relay ADDRESS]] [Jupyter Server's options]"
@@ -60,13 +61,17 @@ def parser():
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
     command(site, "[Sphinx's options]", needs=("authors", "npm"))
     command(minutes, "", passes_on=False)
-    command(bench, "[--quick] [other options of benchmarks/bench_*.py]")
-    command(grade, "", add_help=False)  # its own parser explains its options
-    command(exam, "[--seed …] [--kinds …] [--lessons …] [--each N] [--versions N] [--bank N] [--out FOLDER]")
-    command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]")
-    command(handbook, "[--lessons 1-5,8] [--out FOLDER]")
+    command(bench, "[--quick] [other options of benchmarks/bench_*.py]", needs=("authors", "classroom"))
+    command(grade, "", needs=("classroom",), add_help=False)  # its own parser explains its options
+    command(
+        exam,
+        "[--seed …] [--kinds …] [--lessons …] [--each N] [--versions N] [--bank N] [--out FOLDER]",
+        needs=("classroom",),
+    )
+    command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]", needs=("classroom",))
+    command(handbook, "[--lessons 1-5,8] [--out FOLDER]", needs=("classroom",))
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
-    command(hub, hub_words, needs=("hub",), epilog="classroom/hub/README.md says what each does.")
+    command(hub, hub_words, needs=("classroom", "hub"), epilog="classroom/hub/README.md says what each does.")
     return whole
 
 
@@ -144,7 +149,7 @@ def bench(options, rest):
 
 def grade(options, rest):
     """Judge a folder of submissions: tables, gradebooks and pages; paths are the caller's."""
-    code = run([PYTHON, "-m", "classroom.grade", *rest], check=False, cwd=None, env=with_authors())
+    code = in_callers_folder("classroom.grade", rest)
     if code < 0:  # a signal, which may have come from a submission
         print("Grading was ended from outside. Call it again: it skips the hand-ins that ran, and names them.")
     return code
@@ -152,23 +157,23 @@ def grade(options, rest):
 
 def exam(options, rest):
     """Write an exam in versions, its key, and question banks; the wrong answers are the series' misconceptions."""
-    return run([PYTHON, "-m", "classroom.exam", *rest], check=False, cwd=None, env=with_authors())
+    return in_callers_folder("classroom.exam", rest)
 
 
 def worksheet(options, rest):
     """Write a lesson's numbers for a pencil: empty matrices, and the key on pages of its own."""
-    return run([PYTHON, "-m", "classroom.exam.worksheet", *rest], check=False, cwd=None, env=with_authors())
+    return in_callers_folder("classroom.exam.worksheet", rest)
 
 
 def handbook(options, rest):
     """Write one page for a module handbook: goals, needs, hours, exams, and plans of what may be chosen."""
-    return run([PYTHON, "-m", "classroom.handbook", *rest], check=False, cwd=None, env=with_authors())
+    return in_callers_folder("classroom.handbook", rest)
 
 
 def hub(options, rest):
     """Serve a class with JupyterHub, end it, keep its roster, fetch what was handed in. Needs root and node."""
     configure_jupyterlab()
-    return run([PYTHON, ROOT / "classroom/hub/cli.py", *rest], check=False, cwd=None)
+    return in_callers_folder("classroom.hub.cli", rest)
 
 
 # --------------------------------------------------------------------------------------------------------- helpers
@@ -236,9 +241,14 @@ def has_display():
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def with_authors():
-    """The authors' tools are not installed: a command that stays in the caller's folder finds them by path."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+def in_callers_folder(module, arguments):
+    """Run one of the course's modules where the caller stands, so that the paths named are the caller's.
+
+    The classroom is not installed, so PYTHONPATH says where it is. With -P nothing is imported from the folder that
+    the caller stands in: it may hold what students handed in.
+    """
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return run([PYTHON, "-P", "-m", module, *arguments], check=False, cwd=None, env={**os.environ, "PYTHONPATH": path})
 
 
 def one_thread():

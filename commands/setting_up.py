@@ -31,6 +31,7 @@ PARTS = {
     "learners": "requirements.txt",
     "authors": "authors/requirements.txt",
     "npm": "authors/npm.txt",
+    "classroom": "classroom/requirements.txt",
     "hub": "classroom/hub/requirements.txt",
 }
 

@@ -14,9 +14,6 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.ioloop import IOLoop
 
-from classroom.hall import link
-from classroom.hall.handlers import HallHandler
-
 from ..pages.ways_to_run import addresses
 from . import build
 from .slides import SlideError, file_of
@@ -75,6 +72,8 @@ def main(arguments):
     decks, left = (url_path_join(app.base_url, path) for path in (r"/deck/(\w+(?:\.html)?)", r"/left/([\w-]+)"))
     app.web_app.add_handlers(r".*$", [(decks, DeckHandler), (left, LeftHandler)])
     if hall:
+        from classroom.hall.handlers import HallHandler
+
         app.web_app.add_handlers(r".*$", [(url_path_join(app.base_url, "/hall"), HallHandler, {"link": hall})])
         DeckHandler.hall = True
         app.io_loop.add_callback(hall.listen)
@@ -94,6 +93,8 @@ def hall_of(options):
     wanted, others = parser.parse_known_args(options)
     if not wanted.hall:
         return None, others
+    from classroom.hall import link  # whose packages are installed for the classroom's commands alone
+
     site = addresses()[1]
     as_file = "as a file, as pyproject.toml names no site"
     print(f"What was guessed: at the end phones keep it {f'by a link to {site}/record.html' if site else as_file}.")

@@ -16,7 +16,8 @@ from ..lessons import lessons
 FOLDER = "library"
 ABOUT = (
     "What the lessons build up, and nothing else. Each function is written line by line in the lesson that its page "
-    "names, and it is the same code there and here. The library needs PyTorch alone: `import attn_lib`."
+    "names, and it is the same code there and here. The library needs PyTorch alone: `pip install .` in the course's "
+    "folder, then `import attn_lib`."
 )
 PART = re.compile(r"^(Shapes|Raises|Source): ")
 ADDRESS = re.compile(r"https://[^\s,;]*[^\s,;.]")

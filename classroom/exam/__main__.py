@@ -37,27 +37,27 @@ def main(argv):
     out = options.out or ROOT / "build" / "exam" / "".join(c if c.isalnum() else "_" for c in seed)
     out.mkdir(parents=True, exist_ok=True)
     wanted = max(options.bank, options.each * options.versions)
-    found = bank(options.kinds, seed, wanted, options.lessons)
-    found = {kind: items for kind, items in found.items() if items}
-    if not found:
+    items_of = bank(options.kinds, seed, wanted, options.lessons)
+    items_of = {kind: items for kind, items in items_of.items() if items}
+    if not items_of:
         print("Nothing was written: none of these kinds asks about these lessons.", file=sys.stderr)
         return 1
-    versions = in_versions(found, VERSIONS[: options.versions], options.each)
-    sheets = write_paper(versions, seed, out)
+    versions = in_versions(items_of, VERSIONS[: options.versions], options.each)
+    has_pdf = write_paper(versions, seed, out)
     write_key(versions, out / "key.csv")
-    platforms = {kind: items[: options.bank] for kind, items in found.items()}
+    platforms = {kind: items[: options.bank] for kind, items in items_of.items()}
     moodle.write(platforms, out / "moodle.xml")
     gift.write(platforms, out / "bank.gift")
     canvas.write(platforms, out / "canvas.txt", out / "canvas.zip")
-    print(said(found, versions, platforms, seed, out, sheets))
+    print(summary(versions, platforms, seed, out, has_pdf))
     return 0
 
 
-def in_versions(found, names, each):
+def in_versions(items_of, names, each):
     """{version: items}: of each kind so many, no two versions with the same; fewer where there are too few."""
-    share = {kind: min(each, len(items) // len(names)) for kind, items in found.items()}
+    share = {kind: min(each, len(items) // len(names)) for kind, items in items_of.items()}
     return {
-        name: [one for kind, items in found.items() for one in items[i * share[kind] : (i + 1) * share[kind]]]
+        name: [one for kind, items in items_of.items() for one in items[i * share[kind] : (i + 1) * share[kind]]]
         for i, name in enumerate(names)
     }
 
@@ -82,7 +82,7 @@ def write_key(versions, path):
                 write((version, number, item.id, item.letter(item.key), *mistakes))
 
 
-def said(found, versions, platforms, seed, out, printed):
+def summary(versions, platforms, seed, out, has_pdf):
     """What was written, in sentences."""
     counts = ", ".join(f"{kind} {len(items)}" for kind, items in platforms.items())
     sheets = ", ".join(f"{name} with {len(items)} questions" for name, items in versions.items())
@@ -92,23 +92,26 @@ def said(found, versions, platforms, seed, out, printed):
         f"On paper, in {where}: {sheets}; the key is apart, in key.html and key.csv.",
         f"For platforms: moodle.xml, bank.gift and, for Canvas, canvas.zip ({counts}).",
     ]
-    if not printed:
+    if not has_pdf:
         lines.append("No browser was found, so there is no PDF: open the .html and print it.")
     return "\n".join(lines)
 
 
 def names(text):
-    found = text.split(",")
-    if unknown := [name for name in found if name not in KINDS]:
+    """The kinds of `--kinds`. Raises: argparse.ArgumentTypeError for one that there is not."""
+    kinds = text.split(",")
+    if unknown := [name for name in kinds if name not in KINDS]:
         raise argparse.ArgumentTypeError(f"there is no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
-    return found
+    return kinds
 
 
 def numbers(text):
+    """The lessons of `--lessons`, from 1 on. Raises: argparse.ArgumentTypeError for what is no number."""
     return [positive(part) for part in text.split(",")]
 
 
 def positive(text):
+    """A whole number from 1 on. Raises: argparse.ArgumentTypeError for another text."""
     if not text.strip().isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return int(text)

@@ -6,7 +6,7 @@ import random
 from .item import Coincidence
 from .kinds import KINDS
 
-DRAWS = 400  # before a kind is believed to have no more
+DRAWS = 400  # after so many draws without a new item, a kind has no more
 
 
 def mark_of(seed):
@@ -14,17 +14,20 @@ def mark_of(seed):
     return hashlib.sha256(f"exam {seed}".encode()).hexdigest()[:6]
 
 
-def drawn(kind, seed, number):
-    """The item of that number: numbers are drawn until they serve. Its id is kind-mark-number."""
+def draw(kind, seed, number):
+    """The item of that number, drawn until its numbers serve. Its id is kind-mark-number.
+
+    Raises: RuntimeError if none of `DRAWS` draws serves.
+    """
     id = f"{kind}-{mark_of(seed)}-{number:02}"
     rng = random.Random(f"{kind} {seed} {number}")
     for _ in range(DRAWS):
         try:
-            found = KINDS[kind](id, rng)
+            one = KINDS[kind](id, rng)
         except Coincidence:
             continue
-        if found:
-            return found
+        if one:
+            return one
     raise RuntimeError(f"{DRAWS} draws brought no numbers that serve for {id}")
 
 
@@ -33,18 +36,18 @@ def bank(kinds, seed, how_many, lessons=None):
 
     A kind has fewer where there are no more.
     """
-    found = {}
+    items_of = {}
     for kind in kinds:
         unlike, number = {}, 0
         while len(unlike) < how_many and number < DRAWS:
             number += 1
-            one = drawn(kind, seed, number)
+            one = draw(kind, seed, number)
             if not lessons or one.lesson in lessons:
                 unlike.setdefault(content(one), one)
-        found[kind] = list(unlike.values())
-    return found
+        items_of[kind] = list(unlike.values())
+    return items_of
 
 
 def content(item):
-    """What two items must not share: the same question with other wrong answers beside it is no second one."""
+    """What makes two items one: the question, whatever wrong answers stand beside it."""
     return item.parts, item.asks

@@ -1,7 +1,6 @@
 """An item of an exam: a situation, a question and options, each wrong one a misconception that has a name."""
 
 import contextlib
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from workbench.exercises.engine.sections import section_in_words
 from workbench.questions import question
 
 FEWEST = 4  # options: the right one and three that are wrong
-APART = 0.1  # numbers closer than this could be confused by who rounds on the way
+APART = 0.1  # whoever rounds on the way could confuse numbers that are closer than this
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,7 @@ class Option:
 
     @property
     def is_right(self):
+        """Whether no misconception leads to it."""
         return not self.mistake
 
 
@@ -60,6 +60,7 @@ class Item:
         return next(i for i, option in enumerate(self.options) if option.is_right)
 
     def letter(self, place):
+        """The letter on the sheet of the option at this place, counted from 0."""
         return "abcdefgh"[place]
 
 
@@ -96,7 +97,7 @@ def is_same(one, other):
 
 
 def could_be_confused(a, b):
-    """Whether two numbers are one to whoever rounds on the way."""
+    """Whether somebody who rounds on the way could take one number for the other."""
     return abs(a - b) < max(APART, 0.02 * max(abs(a), abs(b)))
 
 
@@ -107,10 +108,10 @@ def number(value):
 
 
 def misconception(exercise, name):
-    """(what is told of an exercise's mistake, its id), as `check` tells it. Raises: KeyError for none of that name."""
-    found = EXERCISES[exercise].misconceptions[name]
-    sentence = found.name[0].upper() + found.name[1:]
-    return f"{sentence}. Read again: {section_in_words(found.reread)}.", f"{exercise} {name}"
+    """(what `check` says of an exercise's mistake, its id). Raises: KeyError for none of that name."""
+    known = EXERCISES[exercise].misconceptions[name]
+    sentence = known.name[0].upper() + known.name[1:]
+    return f"{sentence}. Read again: {section_in_words(known.reread)}.", f"{exercise} {name}"
 
 
 def with_mistake(exercise, name, *arguments):
@@ -127,17 +128,17 @@ def mistaken(exercise, *arguments):
 
 
 def slip(record, name):
-    """(what is told of a slip, its id), as `predict` tells it. Raises: KeyError for none of that name."""
+    """(what `predict` says of a slip, its id). Raises: KeyError for none of that name."""
     return question(record).slips[name].says, f"{record} {name}"
 
 
 def named(name, says):
-    """(what is told, the id) of a mistake that no lesson asks for yet."""
+    """(what is said, the id) of a mistake that no lesson asks for yet."""
     return says, f"exam {name}"
 
 
 def reworded(told, says):
-    """A known mistake, told in words that suit this question."""
+    """A known mistake, in words that suit this question."""
     return says, told[1]
 
 
@@ -145,8 +146,3 @@ def wrong(shown, told, value=None):
     """An `Option` that a misconception leads to; told is what `misconception` or `slip` returned."""
     why, mistake = told
     return Option(shown, why, mistake, value)
-
-
-def pairs_apart(found):
-    """Whether all options of an item differ, each from each."""
-    return not any(is_same(a, b) for a, b in itertools.combinations(found.options, 2))

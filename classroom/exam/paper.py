@@ -66,6 +66,7 @@ def _answers(number, item):
 
 
 def shown_on_paper(part):
+    """A sentence, `Table` or `Code` as HTML for the page whose style is paper.css."""
     if isinstance(part, Table):
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in part.rows)
         name = f"<figcaption>{html.escape(part.name)}</figcaption>" if part.name else ""
@@ -76,6 +77,7 @@ def shown_on_paper(part):
 
 
 def as_page(title, body):
+    """A whole HTML page, with its style inside, around a body that is HTML."""
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>"
         f"<style>{tokens()}{STYLE}</style></head><body><main>{body}</main></body></html>"
@@ -84,11 +86,11 @@ def as_page(title, body):
 
 def printed(paths):
     """Print pages beside themselves as PDF, by a browser; returns whether there was one."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if not found:
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if not browser:
         return False
     for path in paths:
         quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         target = f"--print-to-pdf={path.with_suffix('.pdf').resolve()}"
-        subprocess.run([found, *HEADLESS, target, path.resolve().as_uri()], **quiet)
+        subprocess.run([browser, *HEADLESS, target, path.resolve().as_uri()], **quiet)
     return True

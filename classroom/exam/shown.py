@@ -19,6 +19,7 @@ def as_html(part):
 
 
 def option_html(option):
+    """What an option shows, as HTML without a paragraph of its own unless it is a table."""
     return as_html(option.shown) if isinstance(option.shown, Table) else html.escape(plain(option.shown))
 
 

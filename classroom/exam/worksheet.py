@@ -59,7 +59,7 @@ def masking(rng):
     mask = causal_mask(4)
     weights, late = masked_softmax(scores, mask), torch.softmax(scores, -1) * mask
     return "Masking", [("scores", scores)], [
-        ("Which keys may each query hear under a causal mask? Write 1 or 0.", "mask", mask.double()),
+        ("Which keys may each query attend to under a causal mask? Write 1 or 0.", "mask", mask.double()),
         ("Cross out the scores that are hidden; write −∞.", "masked scores", scores.masked_fill(~mask, -math.inf)),
         (f"Softmax of each row. {POWERS}.", "weights", weights),
         ("Now the mistake: softmax of whole rows, then 0 where the mask hides.", "weights, masked too late", late),
@@ -223,12 +223,12 @@ def page(lesson, seed):
     )
 
 
-def _step(place, told, name, values, filled):
+def _step(place, task, name, values, filled):
     cells = "".join(
         "<tr>" + "".join(f"<td>{_written(x) if filled else ''}</td>" for x in row) + "</tr>" for row in values.tolist()
     )
     return (
-        f"<div class='step'><p><b>{place}</b> {html.escape(told)}</p><figure class='blanks'><table><caption>"
+        f"<div class='step'><p><b>{place}</b> {html.escape(task)}</p><figure class='blanks'><table><caption>"
         f"{html.escape(name)}</caption>{cells}</table></figure></div>"
     )
 
@@ -244,6 +244,7 @@ def _written(x):
 
 
 def lesson(text):
+    """A lesson that has a worksheet. Raises: argparse.ArgumentTypeError for another."""
     if not text.isdecimal() or int(text) not in SHEETS:
         raise argparse.ArgumentTypeError(f"there is no sheet for {text!r}; there are {', '.join(map(str, SHEETS))}")
     return int(text)

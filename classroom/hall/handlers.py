@@ -13,10 +13,12 @@ class HallHandler(JupyterHandler):
     """/hall: all that is known of the hall as events, and the deck's orders. Only the deck's pages come here."""
 
     def initialize(self, link):
+        """Take the deck's `Link`."""
         self.link = link
 
     @web.authenticated
     async def get(self):
+        """Send the state of the hall now and whenever it changes, as events; returns when the deck's page has gone."""
         self.set_header("Content-Type", "text/event-stream")
         self.set_header("Cache-Control", "no-store")
         news = asyncio.Event()
@@ -40,10 +42,12 @@ class HallHandler(JupyterHandler):
             self.link.order({"do": "close", "cut": True})
 
     def on_connection_close(self):
+        """Wake `get`: it notices as it writes that the page has gone."""
         for news in self.link.listeners:
-            news.set()  # who has gone is noticed as it is told
+            news.set()  # `get` notices as it writes
 
     @web.authenticated
     def post(self):
+        """Pass on an order of the deck's, as JSON."""
         self.link.order(json.loads(self.request.body))
         self.finish({})

@@ -17,16 +17,16 @@ import segno
 from tornado import httpclient, ioloop, websocket
 
 SERVER = Path(__file__).with_name("server.py")
-ASKED = ("id", "ask", "kind", "options", "size", "whole", "first", "rows")  # all that a phone is told of a question
+ASKED = ("id", "ask", "kind", "options", "size", "whole", "first", "rows")  # all that a phone gets of a question
 PASSED_ON = ("PATH", "LANG", "SYSTEMROOT")  # of the environment, which has tokens; Windows needs the last
 
 
 class Link:
-    """Orders go out, counts come in; `now` is all that a deck has to know, and `listeners` are set when it is another.
+    """Orders go out, counts come in; `now` is all that a deck has to know, and `listeners` are set when it changes.
 
     now: address, qr, code, phones, refused, shared, site, trouble, and votes, a question's id → its rounds, each
     {again, open, answered, phones, cut, told, votes}: votes are texts and how many sent each, phones how many there
-    were while it was open, cut that it was closed in passing, told that the truth has been seen since.
+    were while it was open, cut that it was closed in passing, told that the truth has been shown since.
     """
 
     def __init__(self, site=""):
@@ -35,7 +35,11 @@ class Link:
         self.now = {"address": "", "qr": "", "code": "", "phones": 0, "site": site, "trouble": "", "votes": {}}
 
     def order(self, order):
-        """What the deck wants done; what a phone is not to know stays here."""
+        """Do what the deck wants, a dict; what phones are not to know stays here.
+
+        {"do": "open", "question", "again"}, {"do": "forget" or "told", "question"}, {"do": "close", "cut"}, and "end",
+        "code" and "share" without more. Raises: KeyError for an order that lacks something.
+        """
         do = order["do"]
         if do == "open":
             question = {name: order["question"][name] for name in ASKED if name in order["question"]}
@@ -70,19 +74,21 @@ class Link:
         self.round, self.asked = self.round + 1, id
         return {"round": self.round, "again": again}
 
-    def hear(self, told):
-        if told.get("round") == self.round and self.asked:
+    def hear(self, report):
+        """Take in what the vote server reports, as `Hall.report` writes it."""
+        if report.get("round") == self.round and self.asked:
             last = self.now["votes"][self.asked][-1]
-            last |= {"answered": told["answered"], "votes": told["votes"], "open": told["phase"] == "open"}
+            last |= {"answered": report["answered"], "votes": report["votes"], "open": report["phase"] == "open"}
             if last["open"]:
-                last["phones"] = told["phones"]
+                last["phones"] = report["phones"]
         before = self.now["code"]
-        self.now |= {name: told[name] for name in ("code", "phones", "refused", "shared", "phase")}
+        self.now |= {name: report[name] for name in ("code", "phones", "refused", "shared", "phase")}
         if self.now["code"] != before:
             self.now["qr"] = segno.make(self.scanned(), error="m").svg_inline(border=2, omitsize=True)
         self.changed()
 
     def changed(self):
+        """Wake everybody who waits for news of the hall."""
         for one in self.listeners:
             one.set()
 
@@ -109,28 +115,31 @@ class Beside(Link):
         self.process = subprocess.Popen([sys.executable, "-I", SERVER], env=bare, cwd=SERVER.parent, **pipes)
         self.send({"address": here, **where})
         self.now["address"] = f"http://{here}:{json.loads(self.process.stdout.readline())['port']}/"
-        first = json.loads(self.process.stdout.readline())
-        self.hear(first)
+        self.hear(json.loads(self.process.stdout.readline()))
 
     def listen(self):
         """From now on, in the loop that runs here."""
         threading.Thread(target=self.read, args=(ioloop.IOLoop.current(),), daemon=True).start()
 
     def read(self, loop):
+        """In a thread: pass what the server reports to the loop, line by line, until the server ends."""
         for line in self.process.stdout:
             loop.add_callback(self.hear, json.loads(line))
         loop.add_callback(self.ended)
 
     def ended(self):
+        """Tell the deck that the vote server is gone."""
         self.now["trouble"] = "The vote server has ended. Count hands with h."
         self.changed()
 
     def send(self, order):
-        with contextlib.suppress(OSError):  # it has ended, which is said
+        """Give the server an order, a dict; one that has ended gets none."""
+        with contextlib.suppress(OSError):  # it has ended, and `ended` says so
             self.process.stdin.write(f"{json.dumps(order)}\n")
             self.process.stdin.flush()
 
     def end(self):
+        """End the server and wait for it, at most 10 seconds."""
         self.process.stdin.close()
         self.process.wait(10)
 
@@ -144,9 +153,11 @@ class Relayed(Link):
         self.secret, self.id, self.line, self.waiting = secret, secrets.token_urlsafe(16), None, []
 
     def listen(self):
+        """From now on, in the loop that runs here, keep a line to the relay."""
         self.task = asyncio.ensure_future(self.stay_connected())
 
     async def stay_connected(self):
+        """Open the line, take in what comes, and open it again 2 seconds after it broke; never returns."""
         desk = "ws" + self.now["address"].removeprefix("http") + "desk"
         headers = {"Authorization": f"Bearer {self.secret}"}
         while True:
@@ -157,8 +168,8 @@ class Relayed(Link):
                 due, self.waiting, self.now["trouble"] = self.waiting, [], ""
                 for order in due:
                     self.send(order)
-                while told := await self.line.read_message():
-                    self.hear(json.loads(told))
+                while line := await self.line.read_message():
+                    self.hear(json.loads(line))
                 self.trouble("The relay does not answer; it is tried again.")
             except httpclient.HTTPClientError as error:
                 refused = "The relay does not know this secret." if error.code == 403 else f"The relay says {error}."
@@ -168,32 +179,36 @@ class Relayed(Link):
             self.line = None
             await asyncio.sleep(2)
 
-    def trouble(self, said):
-        self.now["trouble"] = said
+    def trouble(self, sentence):
+        """Tell the deck what is wrong, in a sentence."""
+        self.now["trouble"] = sentence
         self.changed()
 
     def send(self, order):
+        """Give the relay an order, a dict: at once, or when the line is open again."""
         if self.line is None:
             self.waiting.append(order)
         else:
             self.sending = asyncio.ensure_future(self.written(order))
 
     async def written(self, order):
+        """Write an order to the line; if the line has just broken, the order waits for the next."""
         try:
             await self.line.write_message(json.dumps(order))
         except (websocket.WebSocketClosedError, AttributeError):
             self.waiting.append(order)
 
     def end(self):
+        """Open no line any more."""
         self.task.cancel()
 
 
 def own_addresses():
-    """This machine's, as phones may reach it: first that of the way out, then the others, at last only itself."""
-    found = []
+    """This machine's addresses: first that of the way to the internet, then the others, last 127.0.0.1."""
+    addresses = []
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))  # nothing is sent
-        found.append(probe.getsockname()[0])
+        addresses.append(probe.getsockname()[0])
     for network in psutil.net_if_addrs().values():
-        found += [one.address for one in network if one.family == socket.AF_INET and one.address not in found]
-    return [one for one in found if not one.startswith("127.")] + ["127.0.0.1"]
+        addresses += [one.address for one in network if one.family == socket.AF_INET and one.address not in addresses]
+    return [one for one in addresses if not one.startswith("127.")] + ["127.0.0.1"]

@@ -1,15 +1,15 @@
-"""The vote server: a process of its own that phones reach, and that knows of a lecture only what it is told to ask.
+"""The vote server: a process of its own that phones reach, and that knows only the questions it is to ask.
 
 It is started by link.py with `python -I`, without the environment, and takes orders as lines of JSON on stdin:
 
     {"do": "open", "round": 3, "question": {…}, "again": false}     a vote begins; the one before is over
     {"do": "close"}    {"do": "end", "record": "https://…"}    {"do": "code"}    {"do": "share"}
 
-On stdout it tells, ten times a second at most, how many phones there are and how many sent which text. It ends when
+On stdout it reports, ten times a second at most, how many phones there are and how many sent which text. It ends when
 stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer ever comes here. Nothing
-is written to disk; addresses are counted, as digests, for as long as a code holds, and never told.
+is written to disk; addresses are counted, as digests, for as long as a code holds, and never passed on.
 
-As a relay (classroom/hub/hall.py starts it so) it stands on a machine with a public name, and a deck that knows the
+As a relay (classroom/hub/relay.py starts it so) it stands on a machine with a public name, and a deck that knows the
 secret gives the same orders over a websocket that it opens itself. Each deck has its own hall, with its own code.
 """
 
@@ -29,12 +29,13 @@ from pathlib import Path
 
 from tornado import httpserver, ioloop, netutil, web, websocket
 
-LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that is read as another: no 0, O, 1, I and L
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without 0, O, 1, I and L, which could be taken for each other
 PLACES, PER_ADDRESS = 600, 8
 APART, VOTES = 0.25, 20  # seconds between a phone's votes, and how many it has for a question
 BODY, TEXT = 1024, 80  # bytes, characters
 NUMBER = re.compile(r"(?=.*(?:[\d∞½]|nan|inf))(?:[\d .,+\-−%/∞½e()\[\]]|nan|inf)+", re.IGNORECASE)
-TOLD_EVERY, HEARTBEAT, AWAY = 0.1, 15, 8  # seconds; who asks for the state and does not come again has gone
+REPORT_EVERY, HEARTBEAT = 0.1, 15  # seconds
+AWAY = 8  # seconds after which a phone that asked for the state and did not ask again has gone
 PATIENCE = 300  # seconds for which a relay keeps the hall of a deck that it has lost
 PORTS = range(8000, 8020)
 HERE = Path(__file__).parent
@@ -49,15 +50,16 @@ class Phone:
         self.stream, self.seen = None, time.monotonic()
 
     def is_here(self):
+        """Whether somebody holds it: its events are open, or it asked within `AWAY` seconds."""
         return self.stream is not None or time.monotonic() - self.seen < AWAY
 
 
 class Refused(Exception):
-    """What a phone asked for and does not get: a status and a sentence."""
+    """What a phone asked for and does not get: a status of HTTP and a sentence."""
 
 
 class Hall:
-    """One lecture's phones and the vote that goes on; tell takes what the deck is to know, a dict."""
+    """One lecture's phones and the vote that goes on; tell is called with each report for the deck, a dict."""
 
     def __init__(self, tell, *, shared=False):
         self.tell, self.shared = tell, shared  # shared: many phones come from one address
@@ -68,25 +70,29 @@ class Hall:
     # ------------------------------------------------------------------------------------------------ orders
 
     def obey(self, order):
+        """Do what an order says, a dict as in the head of this file. Raises: KeyError or TypeError for another."""
         {"open": self.open, "close": self.close, "end": self.end, "code": self.new_code, "share": self.share}[
             order.pop("do")
         ](**order)
         self.changed()
 
     def open(self, round, question, again=False):
+        """Begin a vote; round is its number, and again says that it is the second about this question."""
         self.round, self.question, self.again = round, question, again
-        self.now("open")
+        self.go_on_to("open")
 
     def close(self):
+        """End the vote, if one is open."""
         if self.phase == "open":
-            self.now("closed")
+            self.go_on_to("closed")
 
     def end(self, record=None):
+        """End the lecture; record is the page that keeps a phone's guesses, or None."""
         self.record = record
-        self.now("end")
+        self.go_on_to("end")
 
     def new_code(self):
-        """Everybody out: who has the new code, from the screen, comes in again."""
+        """Make a new code and send every phone away; whoever reads the new code from the screen joins again."""
         for phone in getattr(self, "phones", {}).values():
             if phone.stream:
                 phone.stream.send({"phase": "gone"})
@@ -95,9 +101,11 @@ class Hall:
         self.phones, self.addresses, self.refused = {}, Counter(), 0
 
     def share(self):
+        """Take as many phones from one address as there are places."""
         self.shared, self.refused = True, 0
 
-    def now(self, phase):
+    def go_on_to(self, phase):
+        """Begin a phase, "open", "closed" or "end", and send it to every phone."""
         self.phase = phase
         for phone in self.phones.values():
             if phone.stream:
@@ -106,7 +114,7 @@ class Hall:
     # ------------------------------------------------------------------------------------------------ phones
 
     def state(self):
-        """All that a phone has to know, each time: nothing is missed by who was away."""
+        """All that a phone has to know, sent whole each time: a phone that was away misses nothing."""
         return {
             "phase": self.phase,
             "round": self.round,
@@ -129,14 +137,16 @@ class Hall:
         return f"{name}.{self.signed(name)}"
 
     def signed(self, name):
+        """The signature of a phone's name, which nobody can make without this code's key."""
         return hmac.new(self.key, name.encode(), hashlib.sha256).hexdigest()[:20]
 
     def phone(self, token):
-        """Whose token it is, or None."""
+        """The `Phone` that has this token, or None."""
         name, _, signature = token.partition(".") if isinstance(token, str) and token.isascii() else ("", "", "")
         return self.phones.get(name) if hmac.compare_digest(signature, self.signed(name)) else None
 
     def vote(self, phone, round, text):
+        """Count what a phone sent in place of what it sent before. Raises: Refused, with a status and a sentence."""
         if type(round) is not int or round != self.round or self.phase != "open":
             raise Refused(409, "The vote is closed.")
         if not isinstance(text, str) or not 0 < len(text) <= TEXT:
@@ -156,12 +166,14 @@ class Hall:
         phone.round, phone.text, phone.sent, phone.last = round, text, sent + 1, time.monotonic()
         self.changed()
 
-    # ------------------------------------------------------------------------------------------------ told
+    # ---------------------------------------------------------------------------------------------- reports
 
     def changed(self):
-        self.due = self.due or ioloop.IOLoop.current().call_later(TOLD_EVERY, self.tell_now)
+        """Report soon, within `REPORT_EVERY` seconds: several changes make one report."""
+        self.due = self.due or ioloop.IOLoop.current().call_later(REPORT_EVERY, self.report)
 
-    def tell_now(self):
+    def report(self):
+        """Tell the deck how many phones there are and how many sent which text."""
         self.due = None
         answers = Counter(phone.text for phone in self.phones.values() if phone.round == self.round and self.round)
         here = sum(phone.is_here() or phone.round == self.round > 0 for phone in self.phones.values())
@@ -193,6 +205,7 @@ class Halls(dict):
         raise Refused(403, "This phone is not in the hall.")
 
     def called(self, code):
+        """The hall with this code, in any case and with spaces around it. Raises: Refused."""
         code = code.strip().upper() if isinstance(code, str) and len(code) < 20 else ""
         for hall in self.values():
             if code and hmac.compare_digest(code.encode(), hall.code.encode()):
@@ -201,18 +214,21 @@ class Halls(dict):
 
 
 class Handler(web.RequestHandler):
-    """What all answers have in common."""
+    """What all pages that phones ask for have in common."""
 
     def initialize(self, halls):
+        """Take the halls, a `Halls`."""
         self.halls = halls
 
     def set_default_headers(self):
+        """Name no server, and let nobody keep an answer or guess its kind."""
         self.set_header("Server", "")
         self.set_header("Cache-Control", "no-store")
         self.set_header("X-Content-Type-Options", "nosniff")
         self.set_header("Referrer-Policy", "no-referrer")
 
     def write_error(self, status, exc_info=None, **_):
+        """Answer with a sentence that the phone shows: that of `Refused`, or one for everything else."""
         error = exc_info[1] if exc_info else None
         if isinstance(error, Refused):
             status, says = error.args
@@ -232,6 +248,7 @@ class Handler(web.RequestHandler):
         return sent
 
     def log_exception(self, *_):
+        """Log nothing: whoever sent something wrong has been answered."""
         pass
 
 
@@ -241,6 +258,7 @@ class Page(Handler):
     whole = None
 
     def get(self):
+        """Send the page, compressed where the phone takes it so."""
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Content-Security-Policy", SOURCES)
         self.set_header("X-Frame-Options", "DENY")
@@ -267,13 +285,19 @@ def page():
 
 
 class Join(Handler):
+    """A phone comes in with the code."""
+
     def post(self):
+        """Give a place, as a token, and the hall's state."""
         hall = self.halls.called(self.body().get("code"))
         self.finish({"token": hall.join(self.request.remote_ip), "state": hall.state()})
 
 
 class Vote(Handler):
+    """A phone answers."""
+
     def post(self):
+        """Take an answer, and send back which one counts now."""
         sent = self.body()
         hall, phone = self.halls.of(sent.get("token"))
         hall.vote(phone, sent.get("round"), sent.get("text"))
@@ -281,9 +305,10 @@ class Vote(Handler):
 
 
 class State(Handler):
-    """Where events do not come through, a phone asks."""
+    """For phones to which events do not come through: they ask again and again."""
 
     def get(self):
+        """The hall's state, for the phone of this token."""
         hall, phone = self.halls.of(self.get_argument("token", ""))
         phone.seen = time.monotonic()
         hall.changed()
@@ -296,6 +321,7 @@ class Events(Handler):
     phone = None
 
     async def get(self):
+        """Send the state now and whenever it changes; returns when the phone has gone or opened another line."""
         self.hall, self.phone = self.halls.of(self.get_argument("token", ""))
         if self.phone.stream:
             self.phone.stream.leave()  # a phone has one
@@ -310,17 +336,19 @@ class Events(Handler):
         await self.left.wait()
 
     def send(self, state=None):
+        """Send the state, or without one a line that keeps the connection open."""
         self.write(f"data: {json.dumps(state, ensure_ascii=False)}\n\n" if state else ":\n\n")
         self.flush().add_done_callback(lambda flushed: flushed.cancelled() or flushed.exception())
 
     def leave(self):
-        """Ends it, whoever wanted that."""
+        """End this line, whether the phone or the hall wants that."""
         if self.phone and self.phone.stream is self:
             self.phone.stream, self.phone.seen = None, time.monotonic() - AWAY
         self.beat.stop()
         self.left.set()
 
     def on_connection_close(self):
+        """Count the phone as gone."""
         if self.phone and self.phone.stream is self:
             self.leave()
             self.hall.changed()
@@ -330,18 +358,22 @@ class Desk(websocket.WebSocketHandler):
     """On a relay: the line that a deck opens and gives its orders through."""
 
     def initialize(self, halls, secret):
+        """Take the halls, and the secret that a deck has to know."""
         self.halls, self.secret, self.hall, self.id = halls, secret, None, None
 
     def prepare(self):
+        """Refuse whoever does not know the secret, with status 403."""
         given = self.request.headers.get("Authorization", "").encode()
         if not hmac.compare_digest(given, f"Bearer {self.secret}".encode()):
             self.set_status(403)
             self.finish()
 
     def check_origin(self, origin):
+        """Refuse every page: a deck's server names no origin."""
         return False  # of a page: a deck's server sends none
 
     def on_message(self, line):
+        """Take a line: the first names the deck's hall, each later one is an order. A wrong one closes the desk."""
         try:
             order = json.loads(line)
             if self.hall is None:
@@ -352,25 +384,30 @@ class Desk(websocket.WebSocketHandler):
             self.close(1003)
 
     def begin(self, id):
+        """Take over the hall of this id, or make it."""
         self.id = str(id)[:64]
         self.hall = self.halls.setdefault(self.id, Hall(self.tell, shared=True))
         self.hall.tell = self.tell
         self.hall.changed()
 
-    def tell(self, told):
+    def tell(self, report):
+        """Send a report to the deck, if it is there."""
         if self.ws_connection:
-            self.write_message(json.dumps(told, ensure_ascii=False)).add_done_callback(lambda sent: sent.exception())
+            self.write_message(json.dumps(report, ensure_ascii=False)).add_done_callback(lambda sent: sent.exception())
 
     def on_close(self):
+        """Keep the hall for `PATIENCE` seconds, in which the deck may come back."""
         if self.hall:
             ioloop.IOLoop.current().call_later(PATIENCE, self.forget)
 
     def forget(self):
+        """Drop the hall unless another line has taken it over."""
         if self.hall.tell == self.tell:  # nobody has taken it over
             self.halls.pop(self.id, None)
 
 
 def application(halls, secret=None):
+    """The pages of these halls; with a secret also the desk, where decks give orders."""
     routes = [(r"/", Page), (r"/join", Join), (r"/vote", Vote), (r"/state", State), (r"/events", Events)]
     routes = [(path, handler, {"halls": halls}) for path, handler in routes]
     if secret:
@@ -385,7 +422,10 @@ def application(halls, secret=None):
 
 
 class Nothing(web.RequestHandler):
+    """Every other address."""
+
     def prepare(self):
+        """Answer with 404 and no text."""
         self.set_status(404)
         self.finish("")
 
@@ -429,12 +469,13 @@ def hear(loop, hall):
     loop.add_callback(loop.stop)
 
 
-def say(told):
-    print(json.dumps(told), flush=True)
+def say(report):
+    """Write a report, a dict, as a line of JSON to stdout."""
+    print(json.dumps(report), flush=True)
 
 
 def listen(address, ports):
-    """Sockets at the first of these ports that is free."""
+    """Sockets at the first of these ports that is free. Raises: OSError if none is."""
     for port in ports:
         try:
             return netutil.bind_sockets(port, address, backlog=1024)
@@ -455,7 +496,7 @@ def allow_many_phones():
 
 
 def give_up_rights(user):
-    """From now on with this user's alone."""
+    """Go on with the rights of this user alone; without a name nothing changes."""
     if user:
         import pwd
 

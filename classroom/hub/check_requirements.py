@@ -54,8 +54,9 @@ def answers(python, code, **options):
 
 
 def node_version():
-    said = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
-    return int((re.match(r"v(\d+)", said) or [0, 0])[1])
+    """The major version of this machine's node, 0 where it names none."""
+    answer = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+    return int((re.match(r"v(\d+)", answer) or [0, 0])[1])
 
 
 if __name__ == "__main__":

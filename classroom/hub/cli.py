@@ -1,10 +1,10 @@
-"""The hub of a class; `python course.py hub` calls this in the right Python, as root.
+"""The hub of a class; `python course.py hub` runs this module in the right Python, as root.
 
 course.py hub                start it; Ctrl-C ends the hub alone: servers and kernels go on for the next start
 course.py hub stop           end it, and every student's processes
 course.py hub add | remove | list                               see roster.py
 course.py hub deadline | collect | return | live                see deadlines.py and collect.py
-course.py hub hall [new]                                        see hall.py
+course.py hub hall [new]                                        see relay.py
 course.py hub links                                             see student_edition.py
 """
 
@@ -15,13 +15,10 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import collect
-import deadlines
-import hall
 import psutil
-import roster
-import spawners
-import student_edition as edition
+
+from . import collect, deadlines, relay, roster, spawners
+from . import student_edition as edition
 
 STATE = roster.STATE
 PROXY = "5.3.0"
@@ -29,6 +26,7 @@ PORT = int(os.environ.get("COURSE_HUB_PORT", "8000"))
 
 
 def main(arguments):
+    """Do what these arguments ask for; leaves with the usage for a command that there is not."""
     if not arguments:
         return start()
     if arguments == ["stop"]:
@@ -36,13 +34,17 @@ def main(arguments):
     if arguments[0] in ("add", "remove", "list"):
         return roster.main(arguments)
     others = {"collect": collect.main, "return": collect.hand_back, "live": collect.live, "links": edition.links}
-    others |= {"deadline": deadlines.main, "hall": hall.main}
+    others |= {"deadline": deadlines.main, "hall": relay.main}
     if arguments[0] in others:
         return others[arguments[0]](arguments[1:])
     sys.exit(__doc__)
 
 
 def start():
+    """Become the hub, which ends with Ctrl-C; this function does not return.
+
+    Leaves with a sentence if the roster is empty or a hub runs already.
+    """
     if not roster.people():
         sys.exit("Nobody is in the roster yet: course.py hub add CLASS.csv makes accounts and prints their passwords.")
     if hub := running("hub", "jupyterhub"):
@@ -53,7 +55,7 @@ def start():
     config = Path(__file__).with_name("jupyterhub_config.py")
     print(f"The class is at port {PORT} as soon as the hub says that it runs.", flush=True)
     os.environ["COURSE_HUB_STATE"] = str(STATE)
-    os.execv(sys.executable, [sys.executable, "-m", "jupyterhub", "-f", str(config)])
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "jupyterhub", "-f", str(config)])
 
 
 def prepare():

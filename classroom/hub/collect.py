@@ -21,10 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-import deadlines
-import homes
-import roster
-import spawners
+from . import deadlines, homes, roster, spawners
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = "attention/handed-in"  # in a student's home; jupyterhub_config.py tells the notebook
@@ -34,16 +31,17 @@ LARGEST, MOST = 20_000_000, 200  # bytes of a file, and files of one student
 
 
 def main(arguments):
+    """Fetch all hand-ins of a notebook and write the tables that grading reads; says who handed in nothing."""
     number, name, folder = which(arguments)
     os.umask(0o077)
     place = folder / number
     place.mkdir(parents=True, exist_ok=True)
-    counts = {person["id"]: one(person, number, place, name) for person in roster.students()}
+    counts = {person["id"]: fetch_from(person, number, place, name) for person in roster.students()}
     roster.write(roster.students(), place / "roster.csv", roster.FIELDS)
     came = [{"path": str(copy.relative_to(place)), "time": when(copy)} for copy in copies(place)]
     roster.write(came, place / "times.csv", ("path", "time"))
-    due = [row for row in deadlines.kept() if row["notebook"] == number]
-    roster.write(due, place / "deadlines.csv", deadlines.FIELDS)
+    of_this = [row for row in deadlines.rows() if row["notebook"] == number]
+    roster.write(of_this, place / "deadlines.csv", deadlines.FIELDS)
     give_to_the_teacher(folder)
     absent = [id for id, count in counts.items() if not count]
     print(f"{len(counts) - len(absent)} of {len(counts)} handed in notebook {number}.", end=" ")
@@ -52,12 +50,12 @@ def main(arguments):
 
 
 def which(arguments):
-    """(number, file name, folder) of the notebook that is asked for."""
-    found = sorted((ROOT / "notebooks").glob(f"{arguments[0]}*.ipynb")) if arguments else []
-    if len(found) != 1 or len(arguments) > 2:
+    """(number, file name, folder) of the notebook that is asked for; leaves with the usage if it is none."""
+    notebooks = sorted((ROOT / "notebooks").glob(f"{arguments[0]}*.ipynb")) if arguments else []
+    if len(notebooks) != 1 or len(arguments) > 2:
         sys.exit(__doc__)
     folder = Path(arguments[1] if len(arguments) == 2 else ROOT / "collected")
-    return re.match(r"\d+", found[0].name)[0], found[0].name, folder
+    return re.match(r"\d+", notebooks[0].name)[0], notebooks[0].name, folder
 
 
 def hand_back(arguments):
@@ -69,23 +67,23 @@ def hand_back(arguments):
             pages = {row["id"]: row["page"] for row in csv.DictReader(file) if row["page"]}
     except FileNotFoundError:
         sys.exit(f"{folder / number} is not graded yet: python course.py grade {folder / number}")
-    back, failed = 0, []
+    how_many, failed = 0, []
     for person in roster.students():
         entry, page = spawners.home(person["id"]), pages.get(person["id"])
         if entry and page:
             try:
                 homes.put(entry, f"{FEEDBACK}/{number}.html", (graded / "feedback" / Path(page).name).read_bytes())
-                back += 1
+                how_many += 1
             except OSError as error:
                 failed.append(f"{person['id']} ({error.strerror})")
-    shown = f"{FEEDBACK.removeprefix('attention/')}/{number}.html"
-    print(f"{back} of {len(roster.students())} students have their page: {shown}")
+    where = f"{FEEDBACK.removeprefix('attention/')}/{number}.html"
+    print(f"{how_many} of {len(roster.students())} students have their page: {where}")
     if failed:
         print(f"It could not be written for: {', '.join(failed)}.", file=sys.stderr)
 
 
 def live(arguments, until_stopped=True):
-    """Copy what `check` told of each student, under the name that the roster has."""
+    """Copy what `check` said to each student, as ID.jsonl; again every 5 seconds, unless once is enough."""
     os.umask(0o077)
     folder = Path(arguments[0] if arguments else ROOT / "collected") / "live"
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +100,7 @@ def live(arguments, until_stopped=True):
         time.sleep(5)
 
 
-def one(person, number, place, name):
+def fetch_from(person, number, place, name):
     """Fetch one student's hand-ins; returns how many there are, those of earlier calls too."""
     mine = place / person["id"]
     for changed, content in fetch(spawners.home(person["id"]), f"{PLACE}/{number}"):
@@ -119,26 +117,31 @@ def copies(place):
 
 
 def when(copy):
+    """When a hand-in came, as ISO with its distance from UTC."""
     return datetime.datetime.fromtimestamp(copy.stat().st_mtime).astimezone().isoformat()
 
 
 def fetch(entry, place, kind=".ipynb"):
     """Time and content of each file in a folder of a student's home; entry is None before the first log-in."""
-    found = []
+    files = []
     if entry is None:
-        return found
+        return files
     with homes.acting_as(entry), contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
         for path in itertools.islice(Path(entry.pw_dir, place).iterdir(), MOST):
             if path.suffix == kind and not path.name.startswith("."):
                 try:
-                    found.append(read(path))
+                    files.append(read(path))
                 except (OSError, ValueError) as error:
                     print(f"{entry.pw_name}: {path.name} was left out: {error}", file=sys.stderr)
-    return found
+    return files
 
 
 def read(path):
-    """When a file was last changed and what is in it; a pipe would be waited for, and may be anything's."""
+    """When a file was last changed, in seconds since 1970, and what is in it.
+
+    Opened so that a pipe keeps nobody waiting and a link is not followed. Raises: ValueError for what is no file, or a
+    large one, OSError for what cannot be read.
+    """
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
@@ -147,7 +150,7 @@ def read(path):
 
 
 def give_to_the_teacher(folder):
-    """To whoever called sudo."""
+    """Make whoever called sudo the owner of a folder and all that is in it."""
     if "SUDO_UID" in os.environ:
         owner = int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"])
         for path in (folder, *folder.rglob("*")):

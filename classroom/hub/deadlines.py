@@ -17,19 +17,18 @@ import re
 import sys
 import zoneinfo
 
-import homes
-import roster
-import spawners
-
 from workbench.display.moments import shown
 
+from . import homes, roster, spawners
+
 FIELDS = ("notebook", "id", "deadline")
-TOLD = ".attention-deadlines.json"  # in a home: {notebook: deadline} of this student, for what stands by the button
+IN_A_HOME = ".attention-deadlines.json"  # {notebook: deadline} of this student, for what stands by the button
 
 
 def main(arguments):
+    """List deadlines, or set or take back one, and tell the students; leaves with a sentence if it cannot."""
     if not arguments:
-        return print(*(f"{row['notebook']}  {row['deadline']}  {row['id'] or 'all'}" for row in kept()), sep="\n")
+        return print(*(f"{row['notebook']}  {row['deadline']}  {row['id'] or 'all'}" for row in rows()), sep="\n")
     number, text, *ids = [*arguments, ""] if len(arguments) == 1 else arguments
     if not re.fullmatch(r"\d\d?", number):
         sys.exit(__doc__)
@@ -39,10 +38,10 @@ def main(arguments):
     if unknown := [id for id in ids if id not in known]:
         sys.exit(f"Nobody in the roster has the id {', '.join(unknown)}.")
     changed = {(f"{int(number):02}", id) for id in ids or [""]}
-    rows = [row for row in kept() if (row["notebook"], row["id"]) not in changed]
+    left = [row for row in rows() if (row["notebook"], row["id"]) not in changed]
     if deadline:
-        rows += [{"notebook": notebook, "id": id, "deadline": deadline} for notebook, id in sorted(changed)]
-    roster.write(sorted(rows, key=lambda row: (row["notebook"], row["id"])), roster.STATE / "deadlines.csv", FIELDS)
+        left += [{"notebook": notebook, "id": id, "deadline": deadline} for notebook, id in sorted(changed)]
+    roster.write(sorted(left, key=lambda row: (row["notebook"], row["id"])), roster.STATE / "deadlines.csv", FIELDS)
     for person in roster.students():
         tell(person["id"])
     if deadline:
@@ -76,7 +75,7 @@ def read(text):
     return moment.isoformat(timespec="minutes")
 
 
-def kept():
+def rows():
     """The rows of deadlines.csv; an empty id is all students."""
     try:
         with open(roster.STATE / "deadlines.csv", encoding="utf-8", newline="") as file:
@@ -85,16 +84,16 @@ def kept():
         return []
 
 
-def of(id):
+def deadlines_of(id):
     """{notebook: deadline} of a student, their own before everybody's."""
-    rows = sorted(kept(), key=lambda row: bool(row["id"]))
-    return {row["notebook"]: row["deadline"] for row in rows if row["id"] in ("", id)}
+    ordered = sorted(rows(), key=lambda row: bool(row["id"]))
+    return {row["notebook"]: row["deadline"] for row in ordered if row["id"] in ("", id)}
 
 
 def tell(id):
     """Write a student's deadlines into their home, where there is one; nobody else's name stands there."""
     if entry := spawners.home(id):
-        homes.put(entry, TOLD, json.dumps(of(id)).encode())
+        homes.put(entry, IN_A_HOME, json.dumps(deadlines_of(id)).encode())
 
 
 def before_a_server(spawner):

@@ -9,20 +9,14 @@ import sys
 from pathlib import Path
 
 import yaml
+from nativeauthenticator import NativeAuthenticator
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import collect  # noqa: E402
-import deadlines  # noqa: E402
-import logins  # noqa: E402
-import spawners  # noqa: E402
-import student_edition as edition  # noqa: E402
-from nativeauthenticator import NativeAuthenticator  # noqa: E402
-from roster import STATE  # noqa: E402
+from classroom.hub import collect, deadlines, logins, spawners
+from classroom.hub import student_edition as edition
+from classroom.hub.roster import STATE
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
-values = yaml.safe_load((HERE / "values.yaml").read_text(encoding="utf-8"))
+values = yaml.safe_load(Path(__file__).with_name("values.yaml").read_text(encoding="utf-8"))
 student = values["singleuser"]
 
 # ----------------------------------------------------------------------------------------------- hub, proxy and state
@@ -55,7 +49,7 @@ c.JupyterHub.load_roles.append(
     }
 )
 cull = [f"--timeout={values['cull']['timeout']}", f"--cull-every={values['cull']['every']}"]
-c.JupyterHub.services = [{"name": "culler", "command": [sys.executable, "-m", "jupyterhub_idle_culler", *cull]}]
+c.JupyterHub.services = [{"name": "culler", "command": [sys.executable, "-P", "-m", "jupyterhub_idle_culler", *cull]}]
 c.Spawner.mem_limit = student["memory"]["limit"]
 c.Spawner.cpu_limit = student["cpu"]["limit"]
 c.Spawner.start_timeout = c.Spawner.http_timeout = student["startTimeout"]
@@ -71,6 +65,7 @@ PROCESSES = 400
 
 
 def at_home(spawner, name):
+    """The path of this name in the home of the spawner's student."""
     return str(Path(spawners.home(spawner.user.name).pw_dir, name))
 
 
@@ -84,7 +79,7 @@ c.Spawner.default_url = edition.pull("01_by_hand.ipynb")  # the course is there 
 c.Spawner.environment = {
     **student["extraEnv"],
     "ATTENTION_HAND_IN": f"~/{collect.PLACE}",
-    "ATTENTION_DEADLINES": lambda spawner: at_home(spawner, deadlines.TOLD),
+    "ATTENTION_DEADLINES": lambda spawner: at_home(spawner, deadlines.IN_A_HOME),
     "ATTENTION_LIVE": lambda spawner: at_home(spawner, collect.LIVE),
     "JUPYTER_RUNTIME_DIR": lambda spawner: at_home(spawner, ".runtime"),  # a socket's path has 107 letters at most
     "GIT_CONFIG_SYSTEM": str(edition.SETTINGS),  # lets students pull, and their copies follow

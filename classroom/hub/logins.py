@@ -5,13 +5,15 @@
   settings: {client_id: …, …}     # as that authenticator's documentation names them
 
 Whoever logs in so is a student by the id that the institution gives, an e-mail address in most, and only if the roster
-has it. Kept authenticators do the work: oauthenticator, ltiauthenticator, and multiauthenticator, which joins them.
+has it. The work is done by authenticators that others maintain: oauthenticator, ltiauthenticator, and
+multiauthenticator, which joins them.
 """
 
 import yaml
 from jupyterhub.utils import url_path_join
 from multiauthenticator.multiauthenticator import MultiAuthenticator, _load_authenticator
-from roster import STATE, people, plain
+
+from .roster import STATE, people, plain
 
 FILE = STATE / "login.yaml"
 LTI = "lti13", "ltiauthenticator.lti13.auth.LTI13Authenticator"  # which has no short name of its own
@@ -23,6 +25,7 @@ class LogIns(MultiAuthenticator):
     username_prefix = ""  # an id is the same person whichever way they come
 
     def get_custom_html(self, base_url):
+        """The buttons of the log-in page, the institutions' first; a template of JupyterHub's, as HTML."""
         buttons = [
             f'<p><a role="button" class="btn btn-jupyter btn-lg" href="{one.login_url(base_url)}'
             f'{{% if next %}}?next={{{{ next | urlencode }}}}{{% endif %}}">Log in with {one.button}</a></p>'
@@ -49,8 +52,8 @@ def only_the_roster(kind, name, prefix):
             return plain(username) in {person["id"] for person in people()}
 
         def get_handlers(self, app):  # MultiAuthenticator puts the prefix before all, also where it is already
-            found = super().get_handlers(app)
-            return [("/" + path.lstrip("/").removeprefix(prefix[1:]).lstrip("/"), handler) for path, handler in found]
+            pages = super().get_handlers(app)
+            return [("/" + path.lstrip("/").removeprefix(prefix[1:]).lstrip("/"), handler) for path, handler in pages]
 
         def callback_url(self, base_url):  # of LTI
             return super().callback_url(url_path_join(base_url, prefix))
@@ -65,7 +68,7 @@ def only_the_roster(kind, name, prefix):
 
 
 def authenticators(native):
-    """What MultiAuthenticator is told of: passwords first, then login.yaml's, at /hub/log-in-1 and so on."""
+    """MultiAuthenticator's setting: passwords first, then the log-ins of login.yaml, at /hub/log-in-1 and so on."""
     rows = [{"kind": native, "button": "a password", "prefix": "/native", "settings": {}}]
     for place, row in enumerate(yaml.safe_load(FILE.read_text(encoding="utf-8")), start=1):
         is_lti = row["class"] in LTI

@@ -1,6 +1,7 @@
 """Who may log in: NativeAuthenticator's accounts, made from a class list.
 
-course.py hub add CLASS.csv             an account for each row of id, name, email; prints id,name,password once
+course.py hub add CLASS.csv             an account for each row of id, name, email, or of a list that Moodle or Canvas
+                                        exports; prints id,name,password once
 course.py hub add [--teacher] ID…       the same for some; whoever is added again gets a new password
 course.py hub remove ID…
 course.py hub list
@@ -31,6 +32,7 @@ COST = 8  # 80 random bits need no slow hash, and a class logs in at once; what 
 
 
 def main(arguments):
+    """Add, remove or list people; prints the new passwords, and leaves with a sentence if it cannot."""
     command, *names = arguments
     teacher = "--teacher" in names
     names = [name for name in names if name != "--teacher"]
@@ -55,22 +57,28 @@ def plain(text):
 
 
 def read(path):
-    """The rows of a class list; commas or semicolons, heads in any case and order, e-mail with or without hyphen."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        heads = file.readline()
-        file.seek(0)
-        rows = list(csv.DictReader(file, delimiter=";" if heads.count(";") > heads.count(",") else ","))
-    rows = [{re.sub(r"\W", "", key or "").lower(): (value or "") for key, value in row.items() if key} for row in rows]
-    if not rows or "id" not in rows[0]:
-        raise ValueError(f"{path} has no rows under the heads id, name, email.")
-    return [
-        {"id": plain(row["id"]), "name": row.get("name", "").strip(), "email": row.get("email", "").strip()}
-        for row in rows
-    ]
+    """The rows of a class list, as dicts of id, name and email; read as grading reads it, Moodle's and Canvas's too.
+
+    Where nobody has an id, the e-mail address is what a student logs in with.
+
+    Raises: ValueError for a file that names no id and no address, OSError for none.
+    """
+    try:  # on Kubernetes this file alone is copied to the hub
+        from ..grade.submissions.class_list import read_roster
+    except ImportError:
+        raise ValueError("A copy of roster.py by itself reads no class list, only ids: add ID…") from None
+    class_list = read_roster(path)
+    login = "id" if any(person.id for person in class_list) else "email"
+    if not any(getattr(person, login) for person in class_list):
+        raise ValueError(f"{path} has no ids to log in with, under a head as in id,name,email.")
+    return [{"id": plain(getattr(person, login)), "name": person.name, "email": person.email} for person in class_list]
 
 
 def add(rows, teacher=False):
-    """Make accounts, or give new passwords; returns pairs of row and password."""
+    """Make accounts, or give new passwords; returns pairs of row and password.
+
+    Raises: ValueError for an id that cannot be one; then nobody is added.
+    """
     for row in rows:
         if not ID.fullmatch(row["id"]) or not row["id"].isprintable():
             raise ValueError(
@@ -84,9 +92,9 @@ def add(rows, teacher=False):
             db.add(account)
             set_teacher(db, row["id"], teacher)
         db.commit()
-    kept = {person["id"]: person for person in people()}
-    kept |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
-    write(kept.values())
+    everybody = {person["id"]: person for person in people()}
+    everybody |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
+    write(everybody.values())
     return list(zip(rows, passwords, strict=True))
 
 
@@ -123,11 +131,13 @@ def set_teacher(db, name, teacher):
 
 
 def secret():
+    """A new password of 80 random bits, in letters and digits without 0 and 1, which could be read as letters."""
     letters = base64.b32encode(secrets.token_bytes(10)).decode().lower()
     return "-".join(letters[i : i + 4] for i in range(0, 16, 4))
 
 
 def session():
+    """A session with the hub's database, which is made where there is none."""
     STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
     return orm.new_session_factory(f"sqlite:///{STATE}/jupyterhub.sqlite")()
 
@@ -142,6 +152,7 @@ def people():
 
 
 def students():
+    """Everybody in the roster who is no teacher, as dicts."""
     return [person for person in people() if not person["teacher"]]
 
 
@@ -159,6 +170,7 @@ def write(people, path=None, fields=(*FIELDS, "teacher")):
 
 
 def describe(person):
+    """A person of the roster as a line."""
     return " ".join(filter(None, [person["id"], person["name"], person["email"], person["teacher"] and "(teacher)"]))
 
 

@@ -53,10 +53,13 @@ class PlainServer(LocalProcessSpawner):
     """A server as a process of the student's account, for machines without systemd."""
 
     def make_preexec_fn(self, name):
+        """What a new server does first: take on the student's account."""
         return super().make_preexec_fn(account(name))
 
     def user_env(self, env):
+        """The server's environment: the account's own, and no PYTHONPATH, which names folders closed to students."""
         entry = home(self.user.name)
+        env = {name: value for name, value in env.items() if name != "PYTHONPATH"}
         return {**env, "USER": entry.pw_name, "HOME": entry.pw_dir, "SHELL": entry.pw_shell}
 
     def load_state(self, state):

@@ -37,6 +37,7 @@ def write():
 
 
 def git(*arguments):
+    """Run git in the edition, with no settings of this machine's. Raises: CalledProcessError if it fails."""
     author = ["-c", "user.name=course", "-c", "user.email=course@localhost", "-c", "core.hooksPath=/dev/null"]
     subprocess.run(["git", "-C", EDITION, *author, *arguments], check=True)
 

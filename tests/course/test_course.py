@@ -26,7 +26,8 @@ from paths import ROOT
 import commands
 from authors.refresh import refresh
 
-LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt", "classroom/hub/requirements.txt"]
+LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt"]
+LISTS += ["classroom/requirements.txt", "classroom/hub/requirements.txt"]
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY$MKL_CBWR" "$PYTHONPATH" >> "{root}/calls"
 for part in "$@"; do printf '%s\\t' "$part" >> "{root}/calls"; done
@@ -252,15 +253,14 @@ def test_command_runs_with_what_was_typed(terminal, typed, runs):
 @pytest.mark.parametrize(
     "typed, runs",
     [
-        ("grade submissions --out x --help", "-m classroom.grade submissions --out x --help"),
-        ("hub add class.csv --teacher", "classroom/hub/cli.py add class.csv --teacher"),
+        ("grade submissions --out x --help", "-P -m classroom.grade submissions --out x --help"),
+        ("hub add class.csv --teacher", "-P -m classroom.hub.cli add class.csv --teacher"),
     ],
 )
 def test_paths_of_grade_and_hub_are_the_callers(terminal, tmp_path, typed, runs):
     (call,) = terminal.type(*typed.split(), folder=tmp_path, PYTHONPATH="mine")
     assert call.short == runs and call.folder == str(tmp_path)
-    if typed.startswith("grade"):
-        assert call.path.split(os.pathsep) == [str(terminal.root), "mine"]  # where `authors` is found
+    assert call.path.split(os.pathsep) == [str(terminal.root), "mine"]  # where `classroom` is found
 
 
 def test_grade_says_what_to_do_when_a_submission_ends_it(terminal):
@@ -445,8 +445,19 @@ def test_command_installs_what_it_needs_and_no_more(monkeypatch, command):
     monkeypatch.setattr(commands, "check_hub_requirements", lambda: None)
     with pytest.raises(SystemExit):
         commands.main([command])
-    more = ["npm"] * (command in ("test", "present", "slides", "site"))
-    assert asked == {"lab": [], "hub": ["hub"]}.get(command, ["authors", *more])
+    authors = ["authors"] * (command in ("test", "present", "slides", "site", "refresh", "minutes", "bench"))
+    npm = ["npm"] * (command in ("test", "present", "slides", "site"))
+    classroom = ["classroom"] * (command in ("test", "bench", "grade", "exam", "worksheet", "handbook", "hub"))
+    assert asked == [*authors, *npm, *classroom, *["hub"] * (command == "hub")]
+
+
+@pytest.mark.parametrize("votes", [["--hall"], ["--relay", "https://hub.example.org/hall/"]])
+def test_present_installs_what_votes_need(monkeypatch, votes):
+    asked = []
+    monkeypatch.setattr(commands, "set_up", lambda *parts: asked.extend(parts) or sys.exit())
+    with pytest.raises(SystemExit):
+        commands.main(["present", *votes])
+    assert "classroom" in asked
 
 
 @pytest.mark.parametrize("cut", ["install", "venv"])

@@ -1,6 +1,7 @@
 """What is imported is declared, with the same version wherever it is pinned."""
 
 import ast
+import importlib
 import json
 import re
 import sys
@@ -10,18 +11,20 @@ from importlib.metadata import packages_distributions
 import pytest
 from paths import ROOT
 
-PACKAGE, LEARNERS = "pyproject.toml", "requirements.txt"
+from workbench import extra
+
+PACKAGE, EXTRA, LEARNERS = "pyproject.toml", "pyproject.toml [workbench]", "requirements.txt"
 AUTHORS, NPM = "authors/requirements.txt", "authors/npm.txt"
 STUDENTS = ROOT / "tests/classroom/grade/submissions"
-HUB = "classroom/hub/requirements.txt"
+CLASSROOM, HUB = "classroom/requirements.txt", "classroom/hub/requirements.txt"
 ROOMS = {  # what is installed where the room's code runs
     "attn_lib": [PACKAGE],
-    "workbench": [PACKAGE],
+    "workbench": [PACKAGE, EXTRA],
     "notebooks": [LEARNERS],
-    "authors": [PACKAGE, LEARNERS, AUTHORS, NPM],
-    "classroom": [PACKAGE, LEARNERS, AUTHORS, HUB],
-    "benchmarks": [PACKAGE, LEARNERS, AUTHORS, HUB],
-    "tests": [PACKAGE, LEARNERS, AUTHORS, HUB],
+    "authors": [PACKAGE, EXTRA, LEARNERS, AUTHORS, NPM],
+    "classroom": [PACKAGE, EXTRA, LEARNERS, CLASSROOM, HUB],
+    "benchmarks": [PACKAGE, EXTRA, LEARNERS, AUTHORS, CLASSROOM, HUB],
+    "tests": [PACKAGE, EXTRA, LEARNERS, AUTHORS, CLASSROOM, HUB],
 }
 
 
@@ -36,9 +39,10 @@ def pins(name):
 
 
 def declared(name):
-    if name != PACKAGE:
+    if name not in (PACKAGE, EXTRA):
         return set(pins(name))
-    needs = tomllib.loads((ROOT / PACKAGE).read_text())["project"]["dependencies"]
+    project = tomllib.loads((ROOT / PACKAGE).read_text())["project"]
+    needs = project["dependencies"] if name == PACKAGE else project["optional-dependencies"]["workbench"]
     return {plain(re.match(r"[\w-]+", need)[0]) for need in needs}
 
 
@@ -69,9 +73,17 @@ def test_every_import_of_a_room_is_declared(room):
 
 
 def ours(room):
-    """The course's own packages and modules: its rooms, and files that find each other in a folder put on the path."""
-    folders = room, "classroom/hub", "tests/helpers"
+    """The course's own packages and modules: its rooms, and files that find each other where they lie."""
+    folders = room, "tests/helpers"
     return {*ROOMS, "commands"} | {path.stem for folder in folders for path in (ROOT / folder).rglob("*.py")}
+
+
+def test_workbench_alone_says_which_extra_it_needs(monkeypatch):
+    distributions = packages_distributions()
+    assert {plain(one) for name in extra.MODULES for one in distributions[name]} == declared(EXTRA)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else True)
+    with pytest.raises(ModuleNotFoundError, match=r"needs matplotlib: .*\.\[workbench\]"):
+        importlib.reload(extra)
 
 
 def test_every_list_pins_the_same_versions():
@@ -79,12 +91,12 @@ def test_every_list_pins_the_same_versions():
     conda["torch"] = conda.pop("pytorch-cpu")
     conda.pop("python")
     assert conda == learners
-    everywhere = learners | pins(AUTHORS) | pins(HUB)
-    for one in (learners, pins(AUTHORS), pins(HUB), binder):
+    everywhere = learners | pins(AUTHORS) | pins(CLASSROOM) | pins(HUB)
+    for one in (learners, pins(AUTHORS), pins(CLASSROOM), pins(HUB), binder):
         assert one.items() <= everywhere.items()
     assert learners.items() <= binder.items(), "and Binder has all that learners have"
 
 
 def test_learners_get_no_tools_of_authors():
     assert not declared(LEARNERS) & {"playwright", "sphinx", "ruff", "pytest", "psutil"}
-    assert "-e ." in (ROOT / LEARNERS).read_text().splitlines()
+    assert "-e .[workbench]" in (ROOT / LEARNERS).read_text().splitlines()

@@ -14,9 +14,9 @@ class Bytes(TorchDispatchMode):
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         result = operation(*args, **(kwargs or {}))
-        old = {t.data_ptr() for t in args if isinstance(t, torch.Tensor)}
+        old = {t.untyped_storage().data_ptr() for t in args if isinstance(t, torch.Tensor)}
         for t in result if isinstance(result, tuple) else (result,):
-            if isinstance(t, torch.Tensor) and t.data_ptr() not in old:
+            if isinstance(t, torch.Tensor) and t.untyped_storage().data_ptr() not in old:
                 self.total += t.nbytes
         return result
 

@@ -38,9 +38,9 @@ def long_lists(seed):
 def circuit(x, P, M, W, Q=0):
     """Two heads, one after the other: what the last token says, and the weights of both layers."""
     mask = causal_mask(x.size(1))
-    before = masked_softmax(P, mask)  # layer 1: who stood before me?
+    before = masked_softmax(P, mask)  # layer 1: which place came before?
     heard = before @ x  # (batch, n, words)
-    match = masked_softmax(x @ M @ heard.mT + Q, mask)  # layer 2: who has fetched my word?
+    match = masked_softmax(x @ M @ heard.mT + Q, mask)  # layer 2: which place has fetched my word?
     return (match @ x @ W)[:, -1], before, match[:, -1]
 
 
@@ -48,7 +48,7 @@ def one_head(x, S, W):
     """One head that knows word and place of every token: what the last token says, and its weights."""
     n = x.size(1)
     both = torch.cat([x, torch.eye(n).to(x).expand(len(x), n, n)], dim=-1)  # (batch, n, words + n): word and place
-    weights = (both[:, -1:] @ S @ both.mT).softmax(dim=-1)  # (batch, 1, n): the last one may hear all
+    weights = (both[:, -1:] @ S @ both.mT).softmax(dim=-1)  # (batch, 1, n): the last may attend to all
     return (weights @ x @ W)[:, -1], weights[:, -1]
 
 

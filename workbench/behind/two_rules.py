@@ -1,4 +1,4 @@
-"""What notebook 8 tries out: two rules, said by one head that hears by position alone, set by hand or learned.
+"""What notebook 8 tries out: two rules for one head that attends by position only, set by hand or learned.
 
 On a second reading the notebook shows how this is written.
 """
@@ -9,13 +9,13 @@ import torch.nn.functional as F
 from attn_lib import alibi_bias, causal_mask, masked_softmax, rotary, sinusoidal_encoding
 
 ONE_KEY = torch.tensor([1.0, 0.0] * 8, dtype=torch.float64)  # the same for every token, then turned
-SCHEMES = {  # what is chosen, from zeros, and the scores that it gives to n positions
+SCHEMES = {  # the shape of what is learned, and the scores that it gives to n positions
     "table": ((8, 8), lambda scores, n: scores[:n, :n]),
     "sinusoids": ((16, 16), lambda m, n: _waves(n) @ m @ _waves(n).T),
     "RoPE": ((16,), lambda query, n: rotary(query.expand(n, 16)) @ rotary(ONE_KEY.expand(n, 16)).T),
     "ALiBi": ((1,), lambda slope, n: slope * alibi_bias(8, n)[0].double()),
 }
-RULES = {  # what is to be said, from the second token on
+RULES = {  # the right tokens, from the second position on
     "before": lambda tokens: tokens[:, :-1],
     "first": lambda tokens: tokens[:, :1].expand(-1, tokens.size(1) - 1),
 }
@@ -26,7 +26,7 @@ def _waves(n):
 
 
 def say(scores, tokens, w):
-    """What is said from the second token on: the tokens that are heard, through w.
+    """The answers from the second position on: the tokens, weighted by attention, times w.
 
     Shapes: scores (n, n), tokens (batch, n), w (8, 8); returns (batch, n − 1, 8).
     """
@@ -35,9 +35,9 @@ def say(scores, tokens, w):
 
 
 def share_right(scheme, rule, n, chosen, w=None):
-    """How many of the answers are right on new sentences of n tokens, behind the eighth if there are more.
+    """The share of right answers on new sentences of n tokens, after the eighth if there are more.
 
-    Without w what is heard is said.
+    Without w the answer is the token with the largest weight.
     """
     w = 10 * torch.eye(8, dtype=torch.float64) if w is None else w
     tokens = torch.randint(8, (50, n), generator=torch.Generator().manual_seed(n))
@@ -46,7 +46,7 @@ def share_right(scheme, rule, n, chosen, w=None):
 
 
 def learn(scheme, rule, steps=200):
-    """What is chosen, and w, after so many steps from zeros on sentences of eight tokens (Adagrad, rate 1)."""
+    """What is learned, and w, after `steps` steps from zeros on sentences of eight tokens (Adagrad, rate 1)."""
     generator = torch.Generator().manual_seed(0)
     sizes = SCHEMES[scheme][0], (8, 8)
     learned = [torch.zeros(size, dtype=torch.float64, requires_grad=True) for size in sizes]

@@ -1,5 +1,6 @@
 """Boards: matrices on a page whose numbers can be moved, and every step computed from them, in the page and here."""
 
+from .. import extra  # noqa: F401 - first: it says what is not installed
 from .board import Board, Control, Input, Step, Task, random_matrix
 from .drag import Drag
 

@@ -6,9 +6,12 @@ has source that a notebook may not give, and calling it would run code that a le
 
 import dis
 
+from torch import nn
+
 from .. import classroom
 from .. import progress as kept
 from ..display import show
+from . import own
 from .engine.exercise import EXERCISES, find
 from .engine.verdict import Hint, Overview, Solution
 
@@ -23,6 +26,8 @@ def check(id, *answer):
     Never raises for an answer, whatever it does; raises KeyError for an exercise that does not exist.
     """
     verdict = verdict_on(id, *answer)
+    if verdict.status == "correct" and isinstance(answer[0], type):
+        verdict.message += f"\n\n{own.keep(id, answer[0])}"
     _record(verdict)
     classroom.show_button(_notebook(id))  # on a class's hub, handing in is where the exercise is
     return verdict
@@ -73,13 +78,21 @@ def _notebook(id):
 
 
 def is_unattempted(answer):
-    """Whether it is still the stub: `...`, None, a list of them, or a function whose body does nothing."""
+    """Whether it is still the stub: `...`, None, a list of them, or a function or class whose body does nothing."""
     if isinstance(answer, list | tuple):
         return any(part is None or part is Ellipsis for part in answer)
     if answer is None or answer is Ellipsis:
         return True
+    if isinstance(answer, type):
+        return _is_only_a_head(answer)
     code = getattr(answer, "__code__", None)
     return code is not None and _does_nothing(code)
+
+
+def _is_only_a_head(made_of):
+    """Whether a class, `class MyAttention(nn.Module): ...`, does nothing that `nn.Module` does not."""
+    codes = [code for part in vars(made_of).values() if (code := getattr(part, "__code__", None))]
+    return made_of.__bases__ in ((object,), (nn.Module,)) and all(map(_does_nothing, codes))
 
 
 def _does_nothing(code):

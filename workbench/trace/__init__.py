@@ -7,6 +7,7 @@ trace(mine, theirs, q, k, v)       # side by side, and the first operation whose
 apart(layers, others, x)           # how far apart two stacks of layers are, after each layer
 """
 
+from .. import extra  # noqa: F401 - first: it says what is not installed
 from .layers import apart
 from .run import Comparison, Trace, trace
 

@@ -31,11 +31,11 @@ MAP = Flow(
 
 
 @slide(
-    "Attention by hand: who listens to whom?",
+    "Attention by hand: who attends to whom?",
     minutes=0.5,
     say="""
-    Run the imports now; the first run takes a few seconds, and you want them behind you. Nothing on this
-    slide needs reading aloud but the first sentence.
+    Run the imports now, since the first run takes a few seconds. Read only the first sentence of this slide
+    aloud.
     """,
 )
 def title(TOKENS):
@@ -45,8 +45,8 @@ def title(TOKENS):
 @slide(
     "The same word twice. Which bank is it?",
     minutes=0.5,
-    say="Read both sentences aloud. Somebody will say 'context': ask which word of it.",
-    hall="What tells you which bank it is? Shout the word. [river, and coins]",
+    say="Read both sentences aloud. If somebody says 'the context', ask which word of the context.",
+    hall="Which word tells you which bank it is? Shout the word. [river, and coins]",
 )
 def why_two_sentences():
     return [
@@ -61,7 +61,7 @@ def why_two_sentences():
 @slide(
     "Beside coins: what is the new row of bank?",
     minutes=1,
-    say="Point at the pairs while you multiply. The word dot product is needed all afternoon.",
+    say="Point at the pairs while you multiply. Say the words dot product and score: they will be needed all the time.",
     hall="Beside coins: what is the new row of bank? On paper, half a minute. [(0.5, 1.5)]",
 )
 def why_likeness(bank, coins, new_bank, river):
@@ -93,8 +93,8 @@ def why_likeness(bank, coins, new_bank, river):
     "Where does bank go when its neighbour moves?",
     minutes=1,
     say="""
-    In the notebook the neighbour can be dragged: leave the line on which its score is 2, and the share is no
-    longer a half.
+    In the notebook the neighbour can be dragged. Leave the line on which its score is 2: its share is no
+    longer one half.
     """,
     hall="""
     The neighbour of bank moves from river to coins: where does bank go? Point with your arm. [From (1.5,
@@ -113,13 +113,13 @@ def bank_why(bank, coins, new_bank, river):
 
 
 @slide(
-    "Whom does barks hear, if it listens to its like?",
+    "By likeness alone, to whom does barks attend?",
     minutes=1.5,
     say="""
-    Let them find it unfair that the verb listens to itself. Then a sentence for each fault: a verb needs a
-    thing, which it is not; barks scores dog as dog scores barks; the only numbers are the words themselves.
+    Wait until somebody objects that the verb attends to itself. Then say one sentence for each fault: a verb
+    needs a thing, and is none; the score is the same in both directions; the only numbers are the words' rows.
     """,
-    hall="The scores of barks, against dog and against itself? On paper, then shout. [3 and 5]",
+    hall="What are the scores of barks, with dog and with itself? On paper, then shout. [3 and 5]",
 )
 def why_it_fails(rows):
     return [
@@ -142,15 +142,15 @@ def why_it_fails(rows):
 
 
 @slide(
-    "Which way must barks ask, to hear the dog?",
+    "Which way must barks ask, to attend to dog?",
     minutes=1.5,
     say="""
-    Turn it by 5 degrees with each arrow key; from 20 on it is the dog. Go on to 65, where it points at the
-    dog, and to 110: both scores fall, and the share of the dog is larger still.
+    Each arrow key turns it by 5 degrees. From 20 degrees on, dog has the larger share. Go on to 65, where the
+    arrow points at dog, and to 110: both scores fall, and the share of dog is even larger.
     """,
     hall="""
-    Which way must the arrow of barks turn, so that it hears mostly dog? Show with your arm. [To the right,
-    past half way between the two]
+    Which way must the arrow of barks turn, so that it attends mostly to dog? Show with your arm. [To the
+    right, a third of the way to dog or more]
     """,
 )
 def why_ask():
@@ -158,13 +158,13 @@ def why_ask():
 
 
 @slide(
-    "Barks asks with other numbers. Whom does it hear?",
+    "Barks asks with other numbers. What are its scores?",
     minutes=0.5,
     say="""
-    It is the arrow that you have just turned, by 37 degrees. One matrix product has changed whom the verb
-    listens to.
+    This is the arrow that you have just turned, turned by 37 degrees. One matrix product has changed to whom
+    the verb attends.
     """,
-    hall="The query of barks is (2, 1): its score against dog, and against barks? Shout. [6 and 4]",
+    hall="The query of barks is (2, 1): what is its score with dog, and with barks? Shout. [6 and 4]",
 )
 def ask_matrix(asks, rows):
     return [
@@ -185,8 +185,8 @@ def ask_matrix(asks, rows):
     "And if the keys go through the same matrix?",
     minutes=0.5,
     say="""
-    Send your arm for dog through the exchange too: everything is mirrored, and barks hears itself again. So
-    two matrices; the third says what is handed over.
+    If the key of dog is exchanged too, everything is mirrored, and barks attends mostly to itself again. So
+    we need two matrices. The third makes what is taken from a word.
     """,
 )
 def why_three_matrices(asks, rows):
@@ -208,12 +208,12 @@ def why_three_matrices(asks, rows):
     "Four words to talk with",
     minutes=1,
     say="""
-    Point at the four colours: they mean the same in every picture and on every board of the series.
+    Point at the four colours. They mean the same in every picture and on every board of the series.
     """,
 )
 def four_words():
     return Tiles(
-        [[["looks for", "query"], ["is found by", "key"], ["hands over", "value"], ["shares of 1", "weights"]]],
+        [[["looks for", "query"], ["is found by", "key"], ["is taken", "value"], ["shares of 1", "weights"]]],
         columns=["query", "key", "value", "weights"],
     ).opened(*range(5))
 
@@ -222,8 +222,8 @@ def four_words():
     "Which of them has a number for each pair?",
     minutes=1,
     say="""
-    Trace one path with the pointer: I, its query, down to the scores, into the weights, out on the right.
-    Come back to this slide whenever somebody is lost; it is the map.
+    Follow one path with the pointer: I, its query, its scores, its weights, its output on the right. This is
+    the map: come back to it whenever somebody is lost.
     """,
     hall="""
     Which boxes hold one row for each token, and which hold one number for each pair of tokens? Shout.
@@ -235,10 +235,10 @@ def which_are_pairs():
 
 
 @slide(
-    "What is known of each word?",
+    "What do we know of each word?",
     minutes=0.5,
     say="""
-    Read the second row aloud as "like is (0, 2, 0, 2)". Rows are tokens, here and in all that follows.
+    Read the second row aloud: "like is (0, 2, 0, 2)". Rows are tokens, here and everywhere in the series.
     """,
 )
 def one_row_each(TOKENS, X):
@@ -248,7 +248,7 @@ def one_row_each(TOKENS, X):
 @slide(
     "Which inputs make the first number of a query?",
     minutes=0.5,
-    say="Cover W_q with your hand except for its first column, and add up 1·1 + 0·1 for the token I.",
+    say="Cover all of W_q with your hand but its first column, and add up 1·1 + 0·1 for the token I.",
 )
 def one_column(W_k, W_q, W_v):
     return [
@@ -271,13 +271,12 @@ def one_column(W_k, W_q, W_v):
 
 
 @slide(
-    "With which numbers does I ask? And like?",
+    "What is the query of I? And that of like?",
     minutes=2.5,
     say="""
-    Do the first number of I on the board, slowly; let the hall dictate the second and the third (the second
-    is 0: its column has its only 1 in row 4, where I has a 0). Then like: enter the guess that most hands
-    are for, also when it is wrong, and run the cell: it says which slip it was. Then say what assert_close
-    means: silence is agreement.
+    Work out the first number of I on the blackboard, slowly. Let the hall dictate the second and the third (the
+    second is 0: its column has its only 1 in row 4, where I has a 0). For like, enter the guess with most
+    hands, also if it is wrong, and run the cell: it says which mistake it was.
     """,
     hall="""
     The row of like is (0, 2, 0, 2): what is its query? One minute on paper, then hands for the first number.
@@ -308,9 +307,9 @@ def queries(TOKENS, W_q, X):
     "The keys of all three: which line?",
     minutes=0.5,
     say="""
-    Type what the hall says. Let them check one entry of the values by hand; the text does the first.
+    Type what the hall says. Let them work out one entry of the values by hand; the text has the first.
     """,
-    hall="The keys of all tokens: who dictates the line? [X @ W_k]",
+    hall="The keys of all tokens: who will dictate the line? [X @ W_k]",
 )
 def keys(keys, TOKENS, W_k, X):
     return [
@@ -332,8 +331,8 @@ def keys(keys, TOKENS, W_k, X):
     minutes=1,
     say="Multiply along the lines, pair by pair. Say each time whose query it is and whose key.",
     hall="""
-    Which two rows make the score of like against I? Neighbours, half a minute. [The query of like and the
-    key of I; the other way round it would be another question.]
+    Which two rows make the score of like with I? Ask your neighbour, half a minute. [The query of like and
+    the key of I. The query of I and the key of like make another score.]
     """,
 )
 def one_score(keys, queries, TOKENS):
@@ -355,8 +354,8 @@ def one_score(keys, queries, TOKENS):
     "What is the score of tea against like?",
     minutes=1,
     say="""
-    Type the number of the hall. If somebody says 14, they have added up all six entries instead of
-    multiplying pairs.
+    Type the number of the hall. Whoever says 14 has added up all six entries and has not multiplied in
+    pairs.
     """,
     hall="What is the score of tea against like? On paper, then shout. [2·4 + 1·4 + 3·0 = 12]",
 )
@@ -380,8 +379,8 @@ def pair_by_pair(keys, queries, score):
 @slide(
     "What are the three scores of like?",
     minutes=1,
-    say="A query of equal numbers is quick: twice the sum of the key.",
-    hall="The three scores of like? Every second row of the hall takes one. [4, 16, 12]",
+    say="With a query of equal numbers this is quick: the score is twice the sum of the key.",
+    hall="What are the three scores of like? Each third of the hall works out one. [4, 16, 12]",
 )
 def three_scores(keys, queries, scores_of_like, TOKENS):
     return [
@@ -402,12 +401,11 @@ def three_scores(keys, queries, scores_of_like, TOKENS):
     "All nine scores: which line?",
     minutes=1.5,
     say="""
-    Ask what goes wrong without the T: nothing complains here, since both are 3 by 3. Draw a line under row 1
-    with your finger, then down column 1. Rows ask, columns are asked. Before going on, ask where the 3 of
-    d_k has gone: it was summed away. Trace the row of I from the left to its three scores. Two boxes are
-    still empty.
+    Ask what goes wrong without the T: no error is raised here, since both are 3 by 3. Run a finger along row 1,
+    then down column 1: a row belongs to a query, a column to a key. Before going on, ask where the 3 of d_k has
+    gone: each score is a sum over it. Follow the row of I from the left to its three scores.
     """,
-    hall="All nine scores in one line: who dictates it? [queries @ keys.T]",
+    hall="All nine scores in one line: who will dictate it? [queries @ keys.T]",
 )
 def your_scores(keys, queries, scores, TOKENS):
     return [
@@ -415,7 +413,7 @@ def your_scores(keys, queries, scores, TOKENS):
             [
                 Matrix(queries, name="queries", thing="query", left=TOKENS),
                 "×",
-                Matrix(keys.T, name="keys, turned", thing="key", top=TOKENS),
+                Matrix(keys.T, name="keys.T", thing="key", top=TOKENS),
                 "=",
                 Matrix(rows, name="scores", thing="scores", left=TOKENS, top=TOKENS),
             ]
@@ -440,10 +438,10 @@ def exponentials(scores, TOKENS):
 
 
 @slide(
-    "What share does I give to each?",
+    "What weight does I give to each token?",
     minutes=1,
-    say="If many say 0.5 and 0.5, ask what is left for I itself.",
-    hall="Which weights do like and tea get from I? Two digits, on paper. [0.47 each]",
+    say="If many say 0.5 and 0.5, ask which weight is left for I itself.",
+    hall="Which weights does I give to like and to tea? Two digits, on paper. [0.47 each]",
 )
 def shares(exponentials, TOKENS, weights_of_I):
     return [
@@ -463,8 +461,11 @@ def shares(exponentials, TOKENS, weights_of_I):
 @slide(
     "Like: 16 against 12. How much is a lead of 4?",
     minutes=0.5,
-    say="Differences count: each unit multiplies the ratio by e.",
-    hall="How much larger is the larger share, when its score leads by 4? [e⁴, about 55 times]",
+    say="""
+    Only the difference of two scores counts: each unit of it multiplies the ratio of the weights by e. Here
+    you can also say what a silent assert means: the two agree.
+    """,
+    hall="If one score is larger by 4, how many times as large is its weight? [e⁴, about 55 times]",
 )
 def a_lead_of_4(scores, TOKENS, weights):
     return [
@@ -480,8 +481,8 @@ def a_lead_of_4(scores, TOKENS, weights):
     "Every row sums to 1. And every column?",
     minutes=0.5,
     say="""
-    Read one row aloud as a sentence: "tea gives 0.88 to like and 0.12 to itself". A column has no such
-    sentence.
+    Read one row aloud as a sentence: "tea gives 0.88 to like and 0.12 to itself". No such sentence can be made
+    of a column.
     """,
     hall="Do the columns sum to 1 too? Hands. [No: the column of like holds 2.33 in all.]",
 )
@@ -501,21 +502,21 @@ def heatmap_weights(TOKENS, weights):
 
 
 @slide(
-    "What does each share bring along?",
+    "What does each weight take from its value?",
     minutes=0.5,
     say="""
-    One row times one number each: point at the weight on the left, then at its value on the right.
+    Each row is multiplied by one number: point at the weight on the left, then at its value on the right.
     """,
 )
 def brought_along(TOKENS, values, weighted_values_of_I, weights):
     return [
         Matrices(
             [
-                Matrix(weights[0][:, None], name="I hears", thing="weights", left=TOKENS),
+                Matrix(weights[0][:, None], name="weights of I", thing="weights", left=TOKENS),
                 "·",
                 Matrix(values, name="values", thing="value"),
                 "=",
-                Matrix(rows, name="brought along", thing="output"),
+                Matrix(rows, name="weighted values", thing="output"),
             ]
         )
         for rows in (unknown(3, 3), weighted_values_of_I)
@@ -526,10 +527,10 @@ def brought_along(TOKENS, values, weighted_values_of_I, weights):
     "What is the second number of the output of I?",
     minutes=1.5,
     say="""
-    Ask for the largest second number among the values before you run: the answer cannot be above it. That is
-    what an average means. The whole path of I in one picture: let somebody read it aloud from left to right.
+    Before you run the cell, ask for the largest second number among the values: the answer cannot be above it.
+    That is what an average means. Then let somebody read the whole path of I aloud, from left to right.
     """,
-    hall="The second number of the output of I: on paper or in the head, then shout. [6.6831]",
+    hall="What is the second number of the output of I? On paper or in your head, then shout. [6.6831]",
 )
 def added_up(output_of_I, TOKENS, weighted_values_of_I):
     def three_digits(rows):
@@ -538,7 +539,7 @@ def added_up(output_of_I, TOKENS, weighted_values_of_I):
     return [
         Matrices(
             [
-                Matrix(three_digits(weighted_values_of_I), name="brought along", thing="value", left=TOKENS),
+                Matrix(three_digits(weighted_values_of_I), name="weighted values", thing="value", left=TOKENS),
                 "→",
                 Matrix(r, name="added up", thing="output"),
             ]
@@ -551,8 +552,8 @@ def added_up(output_of_I, TOKENS, weighted_values_of_I):
 @slide(
     "All outputs at once: which line?",
     minutes=0.5,
-    say="Before you run it, ask for the shape: a row for each query, as wide as a value.",
-    hall="Steps 6 and 7 for all tokens: who dictates the line? [weights @ values]",
+    say="Before you run the line, ask for the shape: a row for each query, as wide as a value.",
+    hall="Steps 6 and 7 for all tokens: who will dictate the line? [weights @ values]",
 )
 def all_outputs(outputs, TOKENS, values, weights):
     return [
@@ -570,10 +571,10 @@ def all_outputs(outputs, TOKENS, values, weights):
 
 
 @slide(
-    "One line for each arrow. Which?",
+    "Each arrow is one line of code. Which line?",
     minutes=0.5,
     say="""
-    The map, full. Trace I once more from left to right. Say that the hall has now seen all of
+    The map is full. Follow I once more from left to right. Say that the hall has now seen all of
     self-attention.
     """,
     hall="""
@@ -589,15 +590,15 @@ def map_outputs():
 
 
 @slide(
-    "When I hears more of tea, who pays?",
+    "I gives tea more weight. Who loses weight?",
     minutes=0.5,
     say="""
     The third number of the key of tea goes from 1 to 1.5. Take the votes first. In the notebook it is a
     number to drag.
     """,
     hall="""
-    When I hears more of tea, who pays: I itself or like? And whose share shrinks by the larger factor? [Both
-    by the same factor; so like, which had most, pays most]
+    When I gives more weight to tea, who loses weight: I itself or like? And whose weight shrinks by the larger
+    factor? [Both shrink by the same factor, so like, whose weight was larger, loses more]
     """,
 )
 def sentence_why(queries, scores, TOKENS):
@@ -609,14 +610,14 @@ def sentence_why(queries, scores, TOKENS):
 
 
 @slide(
-    "Weights a little off. And the outputs?",
+    "Weights are a little wrong. And the outputs?",
     minutes=0.5,
     say="""
-    The 0.063 moves from a value with 2 to values with 8 and 6: that is where the factor 5 is from.
+    The weight 0.063 moves from a value with a 2 to values with an 8 and a 6: this makes the factor 5.
     """,
     hall="""
-    The weights are off by 0.063 at most: are the outputs off by less, as much, or more? Hands for each.
-    [More: by 0.32, five times as much]
+    The largest error of the weights is 0.063. Is that of the outputs smaller, equal, or larger? Hands for each.
+    [Larger: 0.32, five times as large]
     """,
 )
 def rounded_weights(outputs, rounded, values, weights):
@@ -624,7 +625,7 @@ def rounded_weights(outputs, rounded, values, weights):
         Bars(
             ["weights", "outputs"],
             [(weights - rounded).abs().max(), v],
-            caption="off by at most",
+            caption="largest error",
             unit="",
             colour=["weights", "output"],
             top=0.35,
@@ -638,16 +639,16 @@ def rounded_weights(outputs, rounded, values, weights):
     "I to tea over 0.7: which entry of W_k?",
     minutes=3,
     say="""
-    Read the task, and give half a minute of silence before you touch anything. Click W_k row 3 column 3 and
-    press the up arrow: I gives tea 0.79, like keeps 0.88. Answer the board's question, and the task is done.
-    Undo. Then change W_v row 1 column 1 to 5 and show that no weight moves. Last, set Weights to "rounded to
-    one digit" and read the first output. Play shows the steps one by one. One sentence each: parameters
-    belong to everybody, values are nobody's business but the output's, a row of X goes into all three.
+    Read the task, then wait half a minute before you touch anything. Click W_k row 3 column 3 and press the up
+    arrow: I gives tea 0.79, and like gives itself 0.88. Answer the board's question, and the task is done. Undo.
+    Then change W_v row 1 column 1 to 5 and show that no weight changes. Last, set Weights to "rounded to one
+    digit" and read the first output. Play shows the steps one by one. Say three sentences: a parameter acts on
+    all tokens; values change only the outputs; a row of X goes into its query, its key and its value.
     """,
     hall="""
-    Which column of W_k makes I listen to tea and leaves like alone? Take two proposals and try both. [The
-    third: there the query of I has its largest number, 2, as has that of like; in the first, I has 1 and
-    like 2]
+    Which column of W_k gives tea more weight in the row of I, and changes the row of like little? Take two
+    proposals and try both. [The third: there the query of I has its largest number, 2. The query of like has 2
+    everywhere, so every column moves it equally.]
     """,
 )
 def no_single_entry():
@@ -655,11 +656,11 @@ def no_single_entry():
 
 
 @slide(
-    "W_q ten times as large: what is tea’s best?",
+    "W_q ten times as large: what is tea’s top weight?",
     minutes=2,
     say="""
-    Do not explain saturation yet; let the number do it. Two rows are deaf. Say "saturated" once, slowly; it
-    comes back in notebook 2.
+    Show the number first, then explain: in two rows all weight is on one token, and small changes of the scores
+    do nothing any more. Say "saturated" once, slowly; the word comes back in notebook 2.
     """,
     hall="""
     W_q is ten times as large. What is tea's largest weight now: about 0.88, about 0.95, or 1? Hands. [1, to
@@ -698,14 +699,13 @@ def summary():
     "Another sentence, and all of it yours",
     minutes=0,
     say="""
-    At home, or now if there are ten minutes: a pocket calculator will do. The common mistake is rounded
-    weights, and check says so. At home. Five lines; they are usually written with a loop first, which is
-    fine as a start and not as an answer: check tries other sizes. Say what comes next: the same steps for
-    thousands of sentences, and the question what the root is for.
+    1.1 is for home, or for now if there are ten minutes; a pocket calculator is enough. The common mistake is
+    rounded weights, and check names it. 1.2 and 1.3 are for home. 1.2 needs five lines. Say what comes next: the
+    same steps for thousands of sentences, and the question what the root is for.
     """,
 )
 def exercises():
     return Tiles(
-        [["We drink coffee:\nby hand", "self-attention\nas a function", "a token left out:\nwho misses it?"]],
+        [["We drink coffee:\nby hand", "self-attention\nas a function", "a token left out:\nhow much changes?"]],
         columns=["1.1", "1.2", "1.3"],
     )

@@ -13,8 +13,8 @@ from . import slide
     "Any shape, and one division more",
     minutes=1,
     say="""
-    Three promises; the third, why a root, takes the second half of the time. Shift+Enter runs the imports,
-    which no slide shows; the first run takes a few seconds.
+    Read the three promises. The third, why a root, takes the second half of the time. Shift+Enter runs the
+    imports, which no slide shows; the first run takes a few seconds.
     """,
 )
 def title(W_k, W_q, X):
@@ -33,10 +33,9 @@ def title(W_k, W_q, X):
     "Two sentences of six tokens. Which shape has query?",
     minutes=1.5,
     say="""
-    Point at the new first axis and call it "which sentence". If somebody answers (4, 3), they have looked at
-    W_q alone.
+    Point at the new first axis and call it "which sentence". Whoever answers (4, 3) has looked only at W_q.
     """,
-    hall="W_q is (4, 3), the batch (2, 6, 4): which shape has query? Shout. [(2, 6, 3)]",
+    hall="W_q is (4, 3), the batch is (2, 6, 4): which shape has query? Shout. [(2, 6, 3)]",
 )
 def two_sentences(batch, query, W_q):
     return [
@@ -64,20 +63,20 @@ def two_sentences(batch, query, W_q):
 @slide(
     "Which two axes of the keys change places?",
     minutes=0.5,
-    say="Type the line that is dictated.",
-    hall="Which two axes change places, and which shape has the result? Hands. [1 and 2: (2, 3, 6)]",
+    say="Type the line that somebody dictates.",
+    hall="Which two axes change places, and which shape does the result have? Hands. [1 and 2: (2, 3, 6)]",
 )
 def two_axes(key, turned):
     return [
         Beside(Matrices([Matrix(key.shape, name="key", thing="key")]), r, share=0.4)
-        for r in (Tiles([["?"]], open=0), Matrices([Matrix(turned.shape, name="turned", thing="key")]))
+        for r in (Tiles([["?"]], open=0), Matrices([Matrix(turned.shape, name="transposed", thing="key")]))
     ]
 
 
 @slide(
-    "Sentence by sentence. Which shape have the scores?",
+    "Sentence by sentence. Which shape do scores have?",
     minutes=0.5,
-    say="Hands first; the two shapes differ in one number.",
+    say="Ask for hands first. The two shapes differ in one number.",
     hall="""
     Which shape do the scores have? Hands for (2, 6, 6) and for (2, 6, 3). [(2, 6, 6): two sentences, six
     queries, six keys]
@@ -90,7 +89,7 @@ def sentence_by_sentence(batch_scores, query, turned):
                 [
                     Matrix(query.shape, name="query", thing="query"),
                     "@",
-                    Matrix(turned.shape, name="key, turned", thing="key"),
+                    Matrix(turned.shape, name="key, transposed", thing="key"),
                 ]
             ),
             r,
@@ -103,8 +102,8 @@ def sentence_by_sentence(batch_scores, query, turned):
 @slide(
     "The tokens in reverse. What do the scores do?",
     minutes=0.5,
-    say="It surprises people that order does not matter; let it.",
-    hall="The tokens come in reverse order. Which scores are new? [None: rows and columns are reversed]",
+    say="It surprises people that the order does not matter. Give them time.",
+    hall="The tokens come in reverse order. Which scores are new? [None: only rows and columns are reversed]",
 )
 def in_reverse(batch_scores):
     return [
@@ -120,14 +119,15 @@ def in_reverse(batch_scores):
 
 
 @slide(
-    "Random inputs: how much does a token hear itself?",
+    "Random inputs: how much weight on the diagonal?",
     minutes=2,
     say="""
-    The rows sum to 1, all is well, it seems. Take numbers from the hall and write down the smallest and the
-    largest. Everybody looks at itself. Let them find reasons before you turn the page.
+    The rows sum to 1, so all seems well. Take numbers from the hall and write down the smallest and the
+    largest. Then show that each token gives most weight to itself. Let the hall look for reasons before the next
+    slide.
     """,
     hall="""
-    The inputs are random. How much weight does a token give to itself on average? A number each, shouted.
+    The inputs are random. How much weight does a token give to itself on average? Shout a number.
     [0.76, and not a quarter]
     """,
 )
@@ -148,12 +148,11 @@ def dark_diagonal(noise_weights):
     "What takes the dark diagonal away?",
     minutes=0.5,
     say="""
-    Take the vote before you run the cell. Change one thing at a time; that is the whole method of this
-    notebook.
+    Take the vote before you run the cell. Change one thing at a time: this is the method of the whole notebook.
     """,
     hall="""
-    What takes the diagonal away: numbers of both signs, or keys of their own? Hands for signs, keys, both,
-    neither. [Own keys: 0.25. With both signs it is even 1.00]
+    What takes the diagonal away: numbers of both signs, or keys that are other vectors? Hands for signs, keys,
+    both, neither. [Other keys: 0.25. With both signs it is even 1.00]
     """,
     choices="suspects",
 )
@@ -167,7 +166,7 @@ def two_suspects(found, noise, on_itself):
 @slide(
     "Rows that sum to 1: what do they prove?",
     minutes=0.5,
-    say="Say that a row sum of 1 tests softmax and nothing else.",
+    say="Say that a row sum of 1 tests only softmax, which is PyTorch's code.",
 )
 def row_sums(noise, noise_weights):
     scrambled = torch.softmax(noise[0] @ noise[0, [2, 0, 3, 1]].T / math.sqrt(768), dim=-1)
@@ -177,7 +176,7 @@ def row_sums(noise, noise_weights):
                 Matrix(noise_weights[0], name="right", thing="weights"),
                 Matrix(noise_weights[0].sum(dim=-1, keepdim=True).round(decimals=4), name="sum", thing="quiet"),
                 " ",
-                Matrix(scrambled, name="scrambled keys", thing="wrong"),
+                Matrix(scrambled, name="keys in wrong order", thing="wrong"),
                 Matrix(rows, name="sum", thing="quiet"),
             ]
         )
@@ -186,11 +185,11 @@ def row_sums(noise, noise_weights):
 
 
 @slide(
-    "5 sentences of 3 heads. Which shape have the scores?",
+    "5 sentences, 3 heads. Which shape do scores have?",
     minutes=1,
     say="""
-    Read the four sizes as "sentences, heads, tokens, features". Heads come in notebook 4; here they are only
-    an axis.
+    Read the four sizes as "sentences, heads, tokens, features". Heads come in notebook 4; here they are just
+    one more axis.
     """,
     hall="Shape of the scores? Shout. [(5, 3, 135, 135)]",
 )
@@ -198,7 +197,7 @@ def leading_axes(head_scores, k, q):
     return [
         Beside(
             Matrices(
-                [Matrix(q.shape, name="q", thing="query"), "@", Matrix(k.mT.shape, name="k, turned", thing="key")]
+                [Matrix(q.shape, name="q", thing="query"), "@", Matrix(k.mT.shape, name="k, transposed", thing="key")]
             ),
             r,
             share=0.66,
@@ -211,8 +210,8 @@ def leading_axes(head_scores, k, q):
     "The shape is right. Is this attention?",
     minutes=1.5,
     say="""
-    Give them time to read two lines of code. The mistake stands in the open and is easily missed. The spread
-    settles it: 72 is no average of numbers of size 1.
+    Give them time to read the two lines of code. The mistake is easily overlooked. The standard deviation
+    decides it: numbers of size 72 cannot be averages of numbers of size 1.
     """,
     hall="""
     The shape is right. Is this attention? Hands for yes, for unscaled and for no. [No: the softmax was
@@ -235,8 +234,8 @@ def thrown_away(head_output, right_output, v):
     "Where does the result of softmax go?",
     minutes=1,
     say="""
-    Read the warning in the trace aloud: computed and never used. Let the hall say it once: a right shape
-    proves almost nothing. It is the rule of the whole series.
+    Read the warning in the trace aloud: computed and never used. Let the hall say the rule of the whole series
+    once: a right shape proves almost nothing.
     """,
 )
 def unused_softmax():
@@ -255,13 +254,13 @@ def unused_softmax():
 
 
 @slide(
-    "Three French words ask five English: which shape?",
+    "3 French queries, 5 English keys: which shape?",
     minutes=1,
     say="""
-    Draw three French words on one side and five English on the other; arrows go from French to English. Take
-    the two shapes one after the other, and run one cell at a time. Then let somebody dictate the two lines.
+    Draw three French words on one side and five English words on the other, with arrows from French to English.
+    Ask for the shape of the scores, then for that of the output. Run one cell at a time.
     """,
-    hall="The shape of the scores, French against English? On paper. [(1, 3, 5)]",
+    hall="Which shape do the scores have, with French queries and English keys? On paper. [(1, 3, 5)]",
 )
 def from_french(cross_scores, english, french):
     return [
@@ -281,14 +280,14 @@ def from_french(cross_scores, english, french):
 
 
 @slide(
-    "Which of 3, 5, 8 and 2 has gone for good?",
+    "Which two of 3, 5, 8 and 2 are gone?",
     minutes=2,
     say="""
-    Then let somebody dictate the two lines. Axes only: three down, five across. It is noise, so nobody
-    should see French in it. Follow the shapes on the arrows from top to bottom. This picture is good for a
-    photograph.
+    Let somebody dictate the two lines. Look at the axes only: three down, five across. The numbers are random,
+    so they say nothing about French. In the diagram of the notebook, follow the shapes on the arrows from top to
+    bottom; students may want a photograph of it.
     """,
-    hall="Which shape will the output have? One of the four numbers has gone. [(1, 3, 2): the 8 is gone]",
+    hall="Which shape will the output have? Two of the four numbers are gone. [(1, 3, 2): the 8 and the 5 are gone]",
 )
 def your_output(content, cross_output, cross_weights):
     return [
@@ -311,8 +310,8 @@ def your_output(content, cross_output, cross_weights):
     "98 more in each score. What is the first weight?",
     minutes=1.5,
     say="""
-    Let somebody dictate it from the formula. It is right on small numbers. After the answer go up one line:
-    98 was added to all three, on paper nothing changes. float32 ends at a number of 39 digits.
+    Let somebody dictate the softmax from the formula: it is right on small numbers. After the answer, go back to
+    the question: 98 was added to all three scores, so on paper nothing changes. The largest float32 has 39 digits.
     """,
     hall="Scores (100, 102, 102): what is the first weight? Hands for nan and for 0.06. [nan]",
     choices="naive-large",
@@ -333,10 +332,10 @@ def too_large(large, naive_softmax, small):
 
 
 @slide(
-    "Only differences count. Which line mends it?",
+    "Only differences count. Which line repairs it?",
     minutes=0.5,
-    say="Ask which number is the largest exponential now. It is 1, whatever the scores were.",
-    hall="Who dictates the line? [large - large.amax(dim=-1, keepdim=True)]",
+    say="Ask which number the largest exponential is now. It is 1, whatever the scores were.",
+    hall="Who will dictate the line? [large - large.amax(dim=-1, keepdim=True)]",
 )
 def your_shift(large, naive_softmax, shifted):
     return [
@@ -359,8 +358,7 @@ def your_shift(large, naive_softmax, shifted):
     "d_k is 256: what is the variance of a score?",
     minutes=1.5,
     say="""
-    Say the rule as in school: variances of independent terms add up. Whoever says 16 has the standard
-    deviation.
+    Say the rule: variances of independent terms add up. Whoever says 16 has given the standard deviation.
     """,
     hall="""
     d_k is 256: what is the variance of a score? Hands for 1, 16 and 256. [256; 251 in this sample]
@@ -384,11 +382,11 @@ def variance(random_scores, variance):
 
 
 @slide(
-    "Divided by 1, √d_k or d_k: what stays level?",
+    "Divided by 1, √d_k or d_k: what stays the same?",
     minutes=0.5,
     say="""
-    Three lines: one climbs with d_k, one lies at 1, one falls. Nobody knows yet which is good; that is the
-    next two plots.
+    There are three lines: one rises with d_k, one stays at 1, one falls. We do not know yet which is good; the next
+    two plots show it.
     """,
 )
 def variance_curve(sizes, variances):
@@ -408,11 +406,11 @@ def variance_curve(sizes, variances):
 
 
 @slide(
-    "d_k is 1024, undivided: how wide does it listen?",
+    "d_k is 1024, undivided: how far spread is a row?",
     minutes=2,
     say="""
-    3.47 means everybody is heard alike, 0 means one is heard. Nobody has taught these rows anything: chance
-    alone has chosen.
+    3.47 means that all keys have the same weight, 0 that one key has all of it. These rows have not been trained:
+    only chance has chosen the one key.
     """,
     hall="d_k is 1024 and nothing is divided: what is the mean entropy? Bids, between 0 and 3.47. [0.1]",
 )
@@ -434,16 +432,16 @@ def one_key_left(entropies, sizes):
 
 
 @slide(
-    "A nudge at 1024. Whose rows all react?",
+    "A small change, d_k 1024. Whose rows all react?",
     minutes=2,
     say="""
-    Undivided, the winner is so far ahead that a nudge changes nothing, or two are level and a nudge decides
-    between them; divided by d_k, a nudge is divided as well. Let them read the first row of dots: some at
-    the far left, some at the far right. Be fair: at 4 the undivided rows do well.
+    Undivided, one key is so far ahead that a small change of the query changes nothing, or two keys are equal and
+    the change decides between them. Divided by d_k, the change is divided as well. Let students read the first row
+    of dots: some are at the far left, some at the far right. Say also that at d_k = 4 the undivided rows do well.
     """,
     hall="""
-    At 1024, which 200 rows are neither dead nor hysterical: undivided, divided by the root, or by d_k? Hands
-    for each. [The root's]
+    At 1024, which 200 rows are neither dead nor jumpy: undivided, divided by the root, or by d_k? Hands for each.
+    [Those divided by the root]
     """,
     choices="reaction-answer",
 )
@@ -461,7 +459,7 @@ def a_nudge(moved):
             for m in moved.values()
         ],
         rows=["undivided", "÷ √d_k", "÷ d_k"],
-        columns=["dead\nbelow 0.001", "reacts\nof 200", "hysterical\nabove 0.1"],
+        columns=["dead\nbelow 0.001", "reacts\nof 200", "jumpy\nabove 0.1"],
     ).opened(0, 9)
 
 
@@ -469,14 +467,14 @@ def a_nudge(moved):
     "256 numbers, undivided: which temperature helps?",
     minutes=2.5,
     say="""
-    Read the task; it forbids the two obvious moves, so the third must do it. Look at the row divided by 1.
-    d_k to 64: the largest weight is 0.82, at 256 it is 0.96, at 1024 1.00; the row divided by the root does
-    not move. Back to 256 and move the temperature: at 8 the entropy is 1.49, at 16 it is 1.86. Ask why just
-    16, then answer the board's question. The scale is a temperature that somebody chose once for all sizes.
+    Read the task. It sets d_k and forbids the numbers of the first row, so the temperature must do it. Look at the
+    row divided by 1. With d_k at 64 the largest weight is 0.82, at 256 it is 0.96, at 1024 1.00; the row divided by
+    the root does not change. Go back to 256 and change the temperature: at 8 the entropy is 1.49, at 16 it is 1.86.
+    Ask why exactly 16, then answer the board's question. √d_k is a temperature that is chosen once for all sizes.
     """,
     hall="""
-    Which temperature undoes d_k = 256? Hands for 4, 16 and 256. [16, the root of 256: exactly what the scale
-    does]
+    Which temperature gives the weights that the row divided by √d_k has? Hands for 4, 16 and 256. [16, the root of
+    256]
     """,
 )
 def temperature():
@@ -487,7 +485,7 @@ def temperature():
     "All of it in one function. In which order?",
     minutes=1,
     say="""
-    Read the function from top to bottom. It divides the query and not the scores: the same product.
+    Read the function from top to bottom. It divides the query, not the scores; on paper the result is the same.
     """,
 )
 def one_function():
@@ -528,10 +526,10 @@ def one_function():
     "Softmax over the other axis: what sums to 1?",
     minutes=1.5,
     say="""
-    If the hall is unsure, ask what each key would then deal out. I gives away 0.14 in all, like more than
-    two wholes. The shape has not changed, nobody is warned.
+    If the hall is unsure, ask over which axis softmax runs now. The weights of I sum to 0.14, those of like to more
+    than 2. The shape has not changed, and no error is raised.
     """,
-    hall="dim=-2 instead of -1: what sums to 1 now? Hands for rows, columns, both, neither. [The columns]",
+    hall="With dim=-2 instead of -1, what sums to 1? Hands for rows, columns, both, neither. [The columns]",
     choices="wrong-axis",
 )
 def other_axis(wrong):
@@ -553,9 +551,9 @@ def other_axis(wrong):
 
 
 @slide(
-    "Any shape, any size: what carries over?",
+    "Any shape, any size: what do we keep?",
     minutes=0.5,
-    say="One sentence each. The last one is the bridge to notebook 6.",
+    say="Say one sentence for each tile. The last one leads to notebook 6.",
 )
 def summary():
     return Tiles(
@@ -567,18 +565,18 @@ def summary():
 
 
 @slide(
-    "Two functions, now yours",
+    "Two functions, now written by you",
     minutes=3,
     say="""
-    Let them write it now, in pairs. What goes wrong is a missing keepdim=True and a maximum over everything
-    instead of a row; check names both. At home, from an empty cell. The common ones are .T in place of
-    transpose(-2, -1), d_v in place of d_k, and softmax over the wrong axis. Next: sentences of different
-    lengths, and no looking ahead.
+    Let students write 2.1 now, in pairs. Common mistakes are a missing keepdim=True, and the maximum of all numbers
+    in place of that of each row; check names both. 2.2 is for home, from an empty cell. There, common mistakes are
+    .T in place of transpose(-2, -1), d_v in place of d_k, and softmax over the wrong axis. Next come sentences of
+    different lengths, and models that must not look at later words.
     """,
     hall="""
-    Who has a softmax that survives a score of a million? Show of hands after three minutes. [x −
-    x.amax(dim=-1, keepdim=True), then exp, then divide by the sum with keepdim]
+    Whose softmax is right for a score of a million? Show of hands after three minutes. [x − x.amax(dim=-1,
+    keepdim=True), then exp, then divide by the sum with keepdim]
     """,
 )
 def exercises():
-    return Tiles([["a softmax that\nsurvives a million", "attention, from\nan empty cell"]], columns=["2.1", "2.2"])
+    return Tiles([["a softmax right\nfor a million", "attention, from\nan empty cell"]], columns=["2.1", "2.2"])

@@ -1,4 +1,4 @@
-"""The slides of lesson 3. Masking: who may not be heard."""
+"""The slides of lesson 3. Masking: which keys get no weight."""
 
 import math
 
@@ -10,10 +10,10 @@ from . import again, slide
 
 
 @slide(
-    "Masking: who may not be heard",
+    "Masking: which keys get no weight",
     minutes=1,
     say="""
-    Most mistakes of this hour run, have the right shape and say nothing. Say it once, without a smile.
+    Most mistakes of this hour give the right shape and raise no error. Say it once, seriously.
     Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
     """,
 )
@@ -30,7 +30,7 @@ def title():
 @slide(
     "Padding is all zeros. Does it count?",
     minutes=1.5,
-    say="If the hall says 0, ask what e⁰ is. A score of 0 is a share like any other.",
+    say="If the hall says 0, ask what e⁰ is. A key with the score 0 gets a weight like any other.",
     hall="The padding's score is 0. Which weight does it get? Hands for more than 0 and for 0. [0.07]",
     choices="padding-heard",
 )
@@ -66,7 +66,8 @@ def mask_from_lengths(real):
     "A row for each sentence. And the queries?",
     minutes=0.5,
     say="""
-    Without the axis of size 1 a batch with as many sentences as queries is masked the wrong way, in silence.
+    Without the axis of size 1, a batch with as many sentences as queries is masked the wrong way, without an
+    error.
     """,
 )
 def every_query(padding_mask, real):
@@ -92,7 +93,7 @@ def every_query(padding_mask, real):
     "Erase the padding after softmax. What is left?",
     minutes=1.5,
     say="""
-    Take the answer as "1, less, or more". The hole of 0.07 is just what the padding had.
+    Take the answer as "1, less, or more". The missing 0.07 is the weight that the padding had.
     """,
     hall="""
     Erase the weight after softmax: to what does the row sum? Hands for 1, less, more. [Less: 0.93]
@@ -105,10 +106,11 @@ def after_softmax(after, heard):
 
 
 @slide(
-    "Where must the door be closed?",
+    "Where must the mask act?",
     minutes=0.5,
     say="""
-    Take the line from the hall, word by word, and type it. e to the minus infinity is 0, in the sum too.
+    Take the line from the hall, word by word, and type it. e to the minus infinity is 0, and it adds
+    nothing to the sum.
     """,
 )
 def before_softmax(before, mask, scores):
@@ -131,12 +133,12 @@ def before_softmax(before, mask, scores):
     "Erase, then divide. What does key 0 get?",
     minutes=1,
     say="""
-    Cross out Z in both lines of the fraction on the blackboard. On paper the two are one; in float32 they
-    are not.
+    Cross out Z in both lines of the fraction on the blackboard. On paper the two are equal; in float32
+    they are not.
     """,
     hall="""
-    Scores 1, 2 and 200, the last one forbidden. Zero it after softmax and divide by what is left: what does
-    the first get? Hands for nan and for 0.27. [nan]
+    Scores 1, 2 and 200; the last key is hidden. Set its weight to 0 after softmax and divide by the sum that
+    remains: what does the first get? Hands for nan and for 0.27. [nan]
     """,
     choices="renormalise-breaks",
 )
@@ -160,13 +162,13 @@ def erase_and_divide(allowed, erased, large):
 
 
 @slide(
-    "Who may hear whom, while one writes?",
+    "Writing: who may attend to whom?",
     minutes=0.5,
-    say="Take the line from the hall. Lower left: a row is the query, and it looks to the left.",
+    say="Take the line from the hall. Lower left: a row is a query; its keys are on the left.",
 )
 def triangle(TOKENS, triangle):
     return [
-        Matrices([Matrix(rows, name="may hear", thing="weights", left=TOKENS, top=TOKENS)])
+        Matrices([Matrix(rows, name="may attend", thing="weights", left=TOKENS, top=TOKENS)])
         for rows in (unknown(3, 3), triangle)
     ]
 
@@ -176,8 +178,8 @@ def triangle(TOKENS, triangle):
     minutes=1.5,
     say="""
     Work it out aloud: 6; the mean of 6 and 2; the mean of all three. A causal mask alone is a running mean.
-    Scores make it a weighted one, and that is all that attention adds. The first token hears nobody but
-    itself, whatever its scores. Then ask whether a picture proves anything.
+    Scores make it a weighted mean, and attention adds nothing else. The first token attends only to itself,
+    whatever its scores. Then ask whether a picture proves anything.
     """,
     hall="""
     All scores are 0, the mask is causal, the values are 6, 2 and 1. Which three outputs? On paper. [6, 4, 3]
@@ -201,14 +203,14 @@ def running_mean(even, TOKENS, values):
 
 
 @slide(
-    "Another word for tea. Which outputs move?",
+    "Another word for tea. Which outputs change?",
     minutes=1.5,
     say="""
-    This is the test of every mask. Point at the last line: another word in the place of tea. Change the
-    future, and the past must not move. Show the numbers: 0.0000 is not rounded.
+    This is the test of every mask. Point at the last line: another word in the place of tea. A change in
+    the future must not change the past. Show the numbers: 0.0000 is exactly 0, not rounded.
     """,
     hall="""
-    We put another word in the place of tea. Which outputs move, with the causal mask? Hands for each of the
+    We put another word in the place of tea. Which outputs change, with the causal mask? Hands for each of the
     three. [Only that of tea itself]
     """,
 )
@@ -218,7 +220,7 @@ def another_word(moved, unmasked):
             [
                 Matrix(
                     rows,
-                    name="how far each output moves",
+                    name="how far each output changes",
                     thing="output",
                     left=["no mask", "causal mask"],
                     top=["I", "like", "tea"],
@@ -234,11 +236,11 @@ def another_word(moved, unmasked):
     minutes=1,
     say="""
     Choose I like milk: all three blink. Drag down the last column, first two cells: only the third blinks.
-    Then I drink tea: the first blinks as well, although the word has come after it. Close 1st to 2nd too.
+    Then I drink tea: the first blinks as well, although drink comes after it. Close query 0, key 1 too.
     """,
     hall="""
-    Which cells must be closed, so that I like milk moves the third output alone? [Two: 1st to 3rd and 2nd to
-    3rd. And I drink tea shows that one is missing]
+    Which cells must be closed, so that with I like milk only the third output changes? [Two: key 2 for
+    queries 0 and 1. And I drink tea shows that one is missing]
     """,
 )
 def which_blink():
@@ -248,7 +250,7 @@ def which_blink():
 @slide(
     "Two queries, five keys. Where is the triangle?",
     minutes=0.5,
-    say="The last row must be all True: the newest token sees everything. Bottom right, not top left.",
+    say="The last row must be all True: the newest token may attend to every key. Bottom right, not top left.",
 )
 def where_the_triangle(causal_mask):
     return [
@@ -268,11 +270,12 @@ def where_the_triangle(causal_mask):
 
 
 @slide(
-    "Two masks, one sentence. Who is left?",
+    "Two masks, one sentence. Which pairs remain?",
     minutes=0.5,
     say="""
     Read the counts of the second sentence aloud: 1, 2, 3, 3, 3. Above: the same five by five three times.
-    Below, point at the two rows: with two queries and five keys the two conventions part.
+    Below, point at the two rows: with two queries and five keys the two conventions
+    differ.
     """,
 )
 def both_masks(both, causal_mask, padding_mask):
@@ -291,39 +294,39 @@ def both_masks(both, causal_mask, padding_mask):
 
 
 @slide(
-    "Three masks go in. How many keys does I hear?",
+    "Three masks go in. How many keys does I attend to?",
     minutes=1,
     say="""
     Read the code aloud, line by line, and do not comment. The assignment to mask loses the causal mask.
     """,
     hall="""
-    All three masks are handed over. Which keys can the first token see? Hands for three, two, one. [All
+    All three masks are passed. Which keys does the first token attend to? Hands for three, two, one. [All
     three]
     """,
     choices="lost",
 )
 def three_masks(leaky, TOKENS, which):
     first = Flow(
-        {"query mask": [0, 0], "key mask": [1, 0], "causal mask": [2, 0], "mask": [1, 1], "I hears": [1, 2]},
-        things={"I hears": "weights"},
-        labels={"I hears": "I hears ?"},
-        arrows=[["query mask", "mask"], ["key mask", "mask"], ["causal mask", "mask"], ["mask", "I hears"]],
+        {"query mask": [0, 0], "key mask": [1, 0], "causal mask": [2, 0], "mask": [1, 1], "keys of I": [1, 2]},
+        things={"keys of I": "weights"},
+        labels={"keys of I": "keys of I: ?"},
+        arrows=[["query mask", "mask"], ["key mask", "mask"], ["causal mask", "mask"], ["mask", "keys of I"]],
     )
     return [
         first,
         first.but(
-            arrows=[["query mask", "mask"], ["key mask", "mask"], ["mask", "I hears"]],
-            things={"I hears": "weights", "causal mask": "wrong", "mask": "wrong"},
+            arrows=[["query mask", "mask"], ["key mask", "mask"], ["mask", "keys of I"]],
+            things={"keys of I": "weights", "causal mask": "wrong", "mask": "wrong"},
             empty=["causal mask"],
-            labels={"mask": "mask = bmm(q, k)", "I hears": ", ".join(TOKENS[k] for k in which(leaky[0, 0]))},
+            labels={"mask": "mask = bmm(q, k)", "keys of I": ", ".join(TOKENS[k] for k in which(leaky[0, 0]))},
         ),
     ]
 
 
 @slide(
-    "Nobody left to hear. What is the weight?",
+    "Every key is hidden. What is the weight?",
     minutes=1.5,
-    say="A third each, and nobody notices; that is worse than NaN.",
+    say="A third each, and nothing shows the mistake; that is worse than NaN.",
     hall="And with −∞? Hands for 0, nan and a third. [nan]",
     choices="dead",
 )
@@ -350,7 +353,7 @@ def nobody_left(dead_row, empty, nothing_left):
     "A million below zero. What does padding get?",
     minutes=1.5,
     say="""
-    65504 is the largest float16. This error is the kind one of the three. Put the three numbers on the
+    65504 is the largest float16. Of the three mistakes, only this one raises an error. Put the three numbers on the
     blackboard and cross out nothing: softmax looks only at the largest.
     """,
     hall="""
@@ -376,7 +379,8 @@ def a_million_below(runaway):
     "What should an empty row give?",
     minutes=1,
     say="""
-    The trick in one sentence: fill a dead row with 0 for a moment, so that softmax survives, then erase it.
+    The trick in one sentence: fill a dead row with 0, so that softmax makes no NaN, then set its weights
+    to 0.
     Should padded queries be masked, too? That is worth a minute if somebody asks: no, it only makes dead
     rows.
     """,
@@ -397,10 +401,28 @@ def empty_row(dead_row, empty, masked_softmax, nothing_left):
 
 
 @slide(
-    "Where is NaN born?",
+    "Make one row NaN. In how few clicks?",
+    minutes=3,
+    say="""
+    Read the task and the hint that a preset may help. Choose the preset "causal", then click q0, k0: one
+    click, and the row is NaN, with the whole gradient. Now "Apply as" −1e9: the row is 0.25 each and sums to
+    1, and the gradient looks right. Then masked_softmax: 0, and a gradient that is right. Let the hall
+    decide which of the three is the worst: −1e9, which looks right.
+    """,
+    hall="""
+    What is the fewest clicks for a NaN? Hands for 4, 2, 1. [1, with the causal preset: the first query attends
+    only to itself]
+    """,
+)
+def one_click():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "Where does NaN begin?",
     minutes=0.5,
     say="""
-    Two warnings, and the line in which NaN is born. Learners should know that they can ask for this in their
+    Two warnings, and the line in which NaN begins. Learners should know that they can ask for this in their
     own code.
     """,
 )
@@ -421,8 +443,8 @@ def where_nan_is_born(one_empty, scores, value):
         for a, b, c, name in (
             (gap, gap, gap, "softmax"),
             (filled, gap, gap, "softmax"),
-            (filled, w, gap, "softmax: born here"),
-            (filled, w, w @ value[1], "softmax: born here"),
+            (filled, w, gap, "softmax: NaN begins"),
+            (filled, w, w @ value[1], "softmax: NaN begins"),
         )
     ]
 
@@ -431,11 +453,11 @@ def where_nan_is_born(one_empty, scores, value):
     "12 numbers in the gradient. How many are NaN?",
     minutes=2,
     say="""
-    This is the padded sentence, backwards, so X and the weights are turned round. The query of the padding
-    is masked along with its keys: its row has nothing left, and stands here as a column of NaN. The loss
-    never looks at it, so a row of zeros came back. 0 · NaN is NaN, and a sum with NaN is NaN; what the other
+    This is the padded sentence, backwards, so X and the weights are transposed. The query of the padding
+    is masked along with its keys: its row has no allowed key, and is drawn here as a column of NaN. The
+    loss does not use it, so its gradient is a row of zeros. 0 · NaN is NaN, and a sum with NaN is NaN; what the other
     sentence adds is finite. After one step of training every number of W_v is. With masked_softmax there is
-    none to come back: run the last cell.
+    no NaN to come back: run the last cell.
     """,
     hall="""
     The loss is a plain number. How many of the 12 entries of the gradient are NaN? Hands for 0, 3 and 12.
@@ -451,7 +473,7 @@ def nan_in_the_gradient(batch, gradient, pair_mask, plain_softmax, real, scores)
                 "×",
                 Matrix(plain_softmax(scores, pair_mask)[1].T, name="weightsᵀ", thing="weights", column=[2]),
                 "×",
-                Matrix(real[1].float()[:, None].expand(3, 3), name="what came back", thing="output", mark=[2]),
+                Matrix(real[1].float()[:, None].expand(3, 3), name="gradient of outputs", thing="output", mark=[2]),
                 "→",
                 Matrix(rows, name="gradient of W_v", thing="value"),
             ]
@@ -461,29 +483,11 @@ def nan_in_the_gradient(batch, gradient, pair_mask, plain_softmax, real, scores)
 
 
 @slide(
-    "Make one row NaN. In how few clicks?",
-    minutes=3,
-    say="""
-    Read the task and the hint that a preset may help. Choose the preset "causal", then click q0, k0: one
-    click, and the row is NaN, with the whole gradient. Now "Apply as" −1e9: the row is 0.25 each and sums to
-    1, and the gradient looks healthy. Then masked_softmax: 0, and a healthy gradient, this time rightly. Let
-    the hall decide which of the three is the worst. The one that looks healthy.
-    """,
-    hall="""
-    What is the fewest clicks for a NaN? Hands for 4, 2, 1. [1, with the causal preset: the first query sees
-    only itself]
-    """,
-)
-def one_click():
-    """Without a picture: its board or plot is shown."""
-
-
-@slide(
     "Half of the weights dropped. And the others?",
     minutes=1,
     say="""
-    0 and 0.5, never 0.25: what is kept is doubled. Training only; eval() switches it off. The last line
-    compares with PyTorch's own. From here on the function is imported.
+    0 and 0.5, never 0.25: the weights that remain are doubled. In training only; eval() switches it off.
+    The last lines compare with PyTorch's own. From here on the function is imported.
     """,
 )
 def dropout():
@@ -502,11 +506,11 @@ def dropout():
 
 
 @slide(
-    "The module, with our mask. Who is heard?",
+    "Our mask in the module. Which keys get weight?",
     minutes=1.5,
-    say="The other function means the opposite. Nothing is raised, the model trains on the future.",
+    say="In the module True means the opposite. There is no error: the model attends to the future.",
     hall="""
-    nn.MultiheadAttention gets our causal mask. Which keys does the first token see? Hands for only itself,
+    nn.MultiheadAttention gets our causal mask. Which keys does the first token attend to? Hands for only itself,
     the other two, all three. [The other two]
     """,
     choices="polarity-module",
@@ -525,12 +529,12 @@ def the_module(seen, triangle):
 
 
 @slide(
-    "The same mask. Who is heard where?",
+    "The same mask. What does each function do?",
     minutes=1.5,
     say="""
-    This table is for a photograph. Only the first two agree. Turned round, both masks of the module do what
-    ours does; ours refuses what would be added. The last row hangs on a switch that has nothing to do with
-    masks.
+    This table is for a photograph. Only the first two agree. With True and False exchanged, both masks of the
+    module do what ours does; ours refuses a float mask. The last row depends on need_weights, an argument
+    that has nothing to do with masks.
     """,
 )
 def two_meanings(triangle):
@@ -546,16 +550,16 @@ def two_meanings(triangle):
 
 
 @slide(
-    "A mask of 1.0 and 0.0: how many keys does I hear?",
+    "A mask of 1.0 and 0.0: I attends to how many?",
     minutes=1.5,
     say="""
-    Go slowly: code that moves from one of these functions to another goes wrong here. 0 and −∞ is what can
-    be added. Only the bool mask and the one of 0 and −∞ agree. The integer mask that is refused is the
-    kindest.
+    Go slowly: code that moves from one of these functions to another goes wrong here. A float mask
+    must hold 0 and −∞. Only the bool mask and this one agree. The kindest function is the one that refuses
+    a mask of integers.
     """,
     hall="""
-    A mask of 1.0 and 0.0 instead of True and False: which keys does the first token see? Hands for one and
-    for three. [Three: it is added to the scores]
+    A mask of 1.0 and 0.0 instead of True and False: which keys does the first token attend to? Hands for
+    one and for three. [Three: it is added to the scores]
     """,
     choices="polarity-float",
 )
@@ -575,12 +579,12 @@ def a_float_mask(added, causal_mask, scores, TOKENS):
 
 
 @slide(
-    "The mask turned round. What does I get?",
+    "True and False exchanged. What does I get?",
     minutes=1,
-    say="Nobody expects zeros. Ask what the first sentence has left after the flip.",
+    say="Hardly anybody expects zeros. Ask which keys the first sentence may attend to after the exchange.",
     hall="""
-    The mask is turned round. What is the output of I in the sentence without padding? Hands for the same,
-    zeros, nan. [Zeros: nothing is left to attend to]
+    True and False are exchanged. What is the output of I in the sentence without padding? Hands for the
+    same, zeros, nan. [Zeros: every key is hidden]
     """,
     choices="break-it",
 )
@@ -588,7 +592,7 @@ def turned_round(broken, padding_mask):
     return [
         Matrices(
             [
-                Matrix(~padding_mask([3, 2])[:, 0], name="may hear", thing="weights", left=["I like tea", "I like"]),
+                Matrix(~padding_mask([3, 2])[:, 0], name="may attend", thing="weights", left=["I like tea", "I like"]),
                 "→",
                 Matrix(rows, name="output of I", thing="output"),
             ]
@@ -610,15 +614,15 @@ def summary():
     "Four functions, now yours",
     minutes=0,
     say="""
-    Name the four exercises, and that 3.3 has two answers which both pass. At home. The usual answer has the
-    triangle at the top left: right for a square, wrong for two queries and five keys; check shows it on just
-    that. At home. A correction after softmax leaves NaN in the gradient although the numbers look right;
+    Name the four exercises, and that 3.3 has two answers which both pass. In 3.2 the usual answer has the
+    triangle at the top left: right for a square, wrong for two queries and five keys, which check tries. In
+    3.3 a correction after softmax leaves NaN in the gradient although the numbers look right;
     check looks at gradients too. 3.4 needs both masks of today, and a third condition. Next: several
     attentions side by side.
     """,
 )
 def exercises():
     return Tiles(
-        [["a padding\nmask", "a causal\nmask", "a softmax\nthat survives", "several texts\nin one row"]],
+        [["a padding\nmask", "a causal\nmask", "a softmax\nwithout NaN", "several texts\nin one row"]],
         columns=["3.1", "3.2", "3.3", "3.4"],
     )

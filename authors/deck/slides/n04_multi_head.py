@@ -44,11 +44,11 @@ def twelve_numbers(position, tokens, x):
     minutes=2,
     say="""
     Let them argue for 1, one half, one third. Three keys match equally well. Each row mixes two answers, and
-    nobody can take them apart again.
+    they cannot be separated again.
     """,
     hall="""
-    The second the has one predecessor and two doubles. How much weight does the predecessor get? Hands for
-    1, a half, a third. [A third: 0.33]
+    For the second the, three keys match: the word before it, and the two the. How much weight does the word before it
+    get? Hands for 1, a half, a third. [A third: 0.33]
     """,
     choices="one-head",
 )
@@ -79,8 +79,8 @@ def two_heads(head_0, head_1, tokens):
     "Which head and query spread most evenly?",
     minutes=1,
     say="""
-    Choose head 1 and query 4, the second "the": the two doubles share. Then head 0, query 0: the flattest
-    row, 0.17 six times, since nobody stands before the first; the task is done.
+    Choose head 1 and query 4, the second "the": the two the share the weight. Then head 0, query 0: the flattest
+    row, 0.17 six times, since no token comes before the first; the task is done.
     """,
     hall="""
     Which query in which head spreads its attention most evenly, and why? Neighbours. [Head 0, query 0: it
@@ -95,8 +95,8 @@ def most_evenly():
     "One row is the flattest. Which, and why?",
     minutes=0.5,
     say="""
-    Left the diagonal, right the doubles: two clean answers in place of one blend. The first row asks for a
-    predecessor and has none.
+    Left each token attends to the one before it, right to the same words: two clean answers in place of one
+    blend. The first row asks for the token before it, and there is none.
     """,
 )
 def flattest_row(head_0, head_1, tokens):
@@ -113,9 +113,9 @@ def flattest_row(head_0, head_1, tokens):
 
 
 @slide(
-    "What stands in front of attention?",
+    "What comes before attention?",
     minutes=0.5,
-    say="Only point at what is new: three nn.Linear in front of what notebook 3 ended with.",
+    say="Point only at what is new: three nn.Linear before the attention that notebook 3 ended with.",
 )
 def projections():
     return [
@@ -182,7 +182,7 @@ def who_joins_them():
     "Which has more parameters, one head or six?",
     minutes=1,
     say="The hall says six heads. Ask how wide each of the six is.",
-    hall="Which has more parameters, 1 head or 6? Hands for 1, 6, equal. [Equal: heads divide the model]",
+    hall="Which has more parameters, 1 head or 6? Hands for 1, 6, equal. [Equal: heads divide the features]",
     choices="parameters",
 )
 def parameters(one, six):
@@ -192,7 +192,10 @@ def parameters(one, six):
 @slide(
     "768 features and 10 heads. What happens?",
     minutes=0.5,
-    say="The constructor is silent, and the error comes later. Complain at the door, with both numbers.",
+    say="""
+    PyTorch's layers raise no error when they are made; it comes later. A module should check it at once, and name
+    both numbers.
+    """,
 )
 def indivisible():
     return [
@@ -213,7 +216,7 @@ def indivisible():
     "GPT-2: how many parameters in one attention?",
     minutes=0.5,
     say="""
-    Let them multiply on paper: four matrices of 768 by 768. Then compare with the 624 of the lesson's own.
+    Let them multiply on paper: four matrices of 768 by 768. Then compare with the 624 of the lesson's module.
     """,
     hall="""
     GPT-2 has 768 features and 12 heads: how many parameters has one attention? On paper, to ten thousand.
@@ -228,15 +231,15 @@ def gpt_2(gpt2):
 
 
 @slide(
-    "Head 1 alone gets louder. How many outputs move?",
+    "The output of head 1 is doubled. What changes?",
     minutes=1.5,
     say="""
-    Two bids, without W_o and with it. Read the cell aloud: each head writes into all 12 features, and the
-    output is the sum.
+    Two bids, without W_o and with it. Then say: each head contributes to all 12 features, and the output is the
+    sum.
     """,
     hall="""
-    Head 1 alone gets louder. How many of the 12 output features move without W_o, and how many with it? [4,
-    and 12]
+    The output of head 1 is multiplied by 2. How many of the 12 output features change without W_o, and how many
+    with it? [4, and 12]
     """,
 )
 def W_o_mixes(pairs):
@@ -249,7 +252,7 @@ def W_o_mixes(pairs):
 @slide(
     "Three weights, one product: which line?",
     minutes=1.5,
-    say="Three small products against one large one; the same numbers. Take the line from the hall.",
+    say="Three small products, or one large one: the same numbers. Take the line from the hall.",
 )
 def one_product(listed, stacked):
     return [
@@ -268,8 +271,8 @@ def one_product(listed, stacked):
     "Two heads: what does head 0 get?",
     minutes=1.5,
     say="""
-    Read one number aloud: 12 is token 1, feature 2. One at a time. view reads numbers in order and cuts
-    anew; it never moves one.
+    Read one number aloud: 12 is token 1, feature 2. One at a time. view reads the numbers in their
+    order and only divides them anew.
     """,
     hall="""
     What does head 0 hold, with view and transpose? Three pairs, on paper. [(0, 1), (10, 11), (20, 21)]
@@ -293,8 +296,8 @@ def head_0(numbered, split):
     "The same shape by view alone. What does head 0 get?",
     minutes=1.5,
     say="""
-    Read the twelve numbers aloud in order and cut after every second one. Follow the dark colour. On top it
-    stays in one head, below it is torn.
+    Read the twelve numbers aloud in order and cut after every second one. Follow the dark colour. At first it
+    stays in one head; with view alone it is in both.
     """,
     hall="And with view alone? Three pairs, on paper. [(0, 1), (2, 3), (10, 11)]",
 )
@@ -317,11 +320,11 @@ def view_alone(numbered, wrong):
     minutes=1.5,
     say="""
     Start as it stands, then set tokens to 1: both are the same, and the task is done. Put heads to 3 and it
-    stays so. With 2 tokens it is gone again. One token: there is no neighbour whose numbers could get in.
+    stays so. With 2 tokens it is gone again. With one token there is no other token to mix it with.
     """,
     hall="""
     For which sizes is view alone right? Hands for few heads, few features, few tokens. [One token: then
-    there is nothing to tear]
+    there is nothing to mix]
     """,
 )
 def when_view_is_right():
@@ -331,7 +334,7 @@ def when_view_is_right():
 @slide(
     "From tokens to heads in two lines. Which?",
     minutes=0.5,
-    say="Two lines: view cuts, transpose moves.",
+    say="Two lines: view cuts an axis, transpose swaps two.",
 )
 def split_in_two_lines(batch, split_heads):
     return [
@@ -436,8 +439,8 @@ def two_ways(batch, lengths_mask, listed, weights):
     "Two queries, six keys, three heads: which shape?",
     minutes=1,
     say="""
-    A mask is laid over the weights from the right, so first their shape: a matrix for each sentence and each
-    head.
+    The shapes of mask and weights are compared from the right, so first the shape of the weights: a matrix for
+    each sentence and each head.
     """,
     hall="""
     Two queries, six keys, three heads, two sentences: what is the shape of the weights? On paper. [(2, 3, 2,
@@ -466,7 +469,7 @@ def one_map_each(batch, newest_weights):
     minutes=1.5,
     say="""
     Write (3, 6, 6) under (3, 3, 6, 6), flush right: the 3 of the sentences stands under the 3 of the heads.
-    Ours refuses, and says where the axis of size 1 belongs.
+    attn_lib raises an error, and says where the axis of size 1 belongs.
     """,
     hall="""
     Three sentences, three heads, a mask (3, 6, 6). Sentence 2 has 2 tokens: how many keys does its head 0
@@ -600,7 +603,7 @@ def fake_tokens(torn):
 )
 def summary():
     return Tiles(
-        [["heads divide,\nW_o mixes", "view cuts,\ntranspose moves"], ["÷ √head_dim", "right shapes\nprove little"]]
+        [["heads divide,\nW_o mixes", "view cuts,\ntranspose swaps"], ["÷ √head_dim", "right shapes\nprove little"]]
     ).opened(*range(5))
 
 
@@ -608,9 +611,9 @@ def summary():
     "Split, merge, and all of it",
     minutes=1.5,
     say="""
-    Now, in pairs. view alone has the right shape, and check shows on numbered features what was torn. At
-    home; 4.1 backwards. reshape without the transpose is the usual mistake. At home, twenty minutes. What
-    goes wrong most is the scale: embed_dim in place of head_dim. Next: is it the real thing?
+    Now, in pairs. view alone has the right shape, and check shows what was mixed. The others are for home:
+    4.2 is 4.1 backwards, where reshape without the transpose is the usual mistake; in 4.3 it is the scale, embed_dim
+    in place of head_dim; 4.5 is the class that the next lesson goes on with. Next: is it what PyTorch computes?
     """,
     hall="""
     Who has it? Show of hands after two minutes. [view(batch, n, num_heads, -1), then transpose(1, 2)]
@@ -618,5 +621,6 @@ def summary():
 )
 def exercises():
     return Tiles(
-        [["split\nheads", "merge\nheads", "multi-head,\nwhole", "fewer\nheads"]], columns=["4.1", "4.2", "4.3", "4.4"]
+        [["split\nheads", "merge\nheads", "multi-head,\nwhole", "fewer\nheads", "the class"]],
+        columns=["4.1", "4.2", "4.3", "4.4", "4.5"],
     )

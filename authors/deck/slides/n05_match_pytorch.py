@@ -11,7 +11,7 @@ from . import slide
     "Is it the real thing?",
     minutes=1,
     say="""
-    One sentence: if our numbers are PyTorch's, then everything followed by hand was the real thing.
+    One sentence: if our numbers are PyTorch's, then all that they computed by hand is what PyTorch computes.
     Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
     """,
 )
@@ -29,8 +29,8 @@ def title():
     "Ours has 8 tensors. How many has theirs?",
     minutes=2,
     say="""
-    Two modules of the same size. batch_first aloud: without it no batch is refused, every one goes through
-    the wrong way round. After the answer point at 36 = 3 · 12: three matrices in one, stacked as notebook 4
+    Two modules of the same size. Say batch_first aloud: without it the batch is taken for the tokens,
+    and no error is raised. After the answer point at 36 = 3 · 12: three matrices in one, stacked as notebook 4
     stacked its heads.
     """,
     hall="""
@@ -80,8 +80,8 @@ def four_tensors(ours, theirs):
     "Three weights into one: which line?",
     minutes=1.5,
     say="""
-    Take the line from the hall, then run the course's own. Stack, copy, compare. The assert is silent: the
-    two agree to a millionth.
+    Take the line from the hall, then run the course's own. Stack, copy, compare: read the printed difference
+    aloud. Whoever has done 4.5 sees the name of their own class there.
     """,
 )
 def three_into_one(ours, stacked):
@@ -103,7 +103,7 @@ def three_into_one(ours, stacked):
 @slide(
     "Our padding mask for theirs: which line?",
     minutes=1,
-    say="Four cases, and in each theirs wants the opposite of ours, split in two arguments.",
+    say="There are four cases. In each, PyTorch's module needs the opposite of our mask, in two arguments.",
 )
 def turned_mask(ignored, padding):
     return [
@@ -116,8 +116,8 @@ def turned_mask(ignored, padding):
     "Four masks. Do outputs and gradients agree?",
     minutes=2,
     say="""
-    Say why not exactly 0: another order of adding rounds in the seventh digit. And gradients too, since a
-    model learns from those. The same with gradients. Four masks, outputs and gradients: the same module.
+    Say why it is not exactly 0: in another order of adding the seventh digit is rounded differently. Compare
+    gradients too, since a model learns from those.
     """,
     hall="Should the difference be exactly 0? Hands. [No: addition in another order rounds differently]",
 )
@@ -144,8 +144,8 @@ def four_masks(cases, gradient, ours, theirs, x):
     "Our causal mask in theirs. What does the last give?",
     minutes=1.5,
     say="""
-    The most expensive trap of the three, and known from notebook 3. Take the answer, then run it. The upper
-    right triangle: only the future. The last row is NaN; that is the only alarm.
+    This is the most expensive trap of the three, and known from notebook 3. Take the answer, then run it.
+    Each token attends to the future only. The last row is NaN; nothing else shows the mistake.
     """,
     hall="""
     The last of the six tokens: what is its first weight? Hands for 0, 1/6, nan. [nan: it has no future]
@@ -169,8 +169,8 @@ def no_future(causal, future):
     "The outputs agree. Do the weights?",
     minutes=1.5,
     say="""
-    Outputs agree, so all is well? trace compares all that is returned. Two heads that each look at one token
-    become one that looks at two. Every picture of averaged weights is of a head that does not exist.
+    Outputs agree, so all is well? trace compares all that is returned. If each of two heads attends
+    to one token, their mean attends to two. A picture of averaged weights shows a head that does not exist.
     """,
 )
 def averaged_weights(theirs, x):
@@ -195,7 +195,10 @@ def averaged_weights(theirs, x):
 @slide(
     "An empty sentence: nan or finite, three times?",
     minutes=1.5,
-    say="Take all three words before running the cell. Trained for weeks, broken on the first day.",
+    say="""
+    Take all three words before you run the cell. A model can be trained for weeks, and fail on its first day in
+    use.
+    """,
     hall="""
     An empty sentence: with weights, without, and without in use: nan or finite? Three words each, on paper.
     [nan, finite, nan]
@@ -213,7 +216,7 @@ def empty_sentence(outcomes):
     minutes=3,
     say="""
     Unit vectors as values make the output the weights: a trick worth keeping. Left the triangle at the top
-    left, right at the bottom right. A model that writes needs the right one.
+    left, right at the bottom right. A model that writes needs the one at the bottom right.
     """,
     hall="""
     Two queries, five keys, is_causal=True: how many keys does the last query see? Hands for 2 and for 5. [2]
@@ -234,7 +237,7 @@ def corners(bottom_right, top_left):
 
 
 @slide(
-    "In which line do the two functions part?",
+    "In which line do the two begin to differ?",
     minutes=3,
     say="""
     Give them half a minute to read both functions, and ask who has found something before you go on. Take a
@@ -282,7 +285,7 @@ def what_is_kept():
     minutes=2.5,
     say="""
     megabytes adds up the bytes of every new tensor. Bids first. Twice in both directions of a square. Both
-    axes are logarithmic: twice as steep means squared. A switch in our module: look, or work.
+    axes are logarithmic: twice as steep means squared. attn_lib's module has a switch for it, need_weights.
     """,
     hall="Twice the tokens: how many times the memory does our function need? Bids. [Nearly 4]",
 )
@@ -307,12 +310,13 @@ def twice_the_tokens(fused_mb, ours_mb, sizes):
     minutes=2.5,
     say="""
     Say what is done before the numbers come: PyTorch's whole layers, six of them, and in a copy ours in
-    each. The interpreter is six lines; key c shows them. Then open the layers one by one: rounding, no more.
+    each. The class that translates the mask has six lines; key c shows them. Then open the layers one by one:
+    rounding, no more.
     """,
 )
-def transplant(apart, causal, layers, operated, x):
+def transplant(apart, causal, layers, with_ours, x):
     return Tiles(
-        [[["< 1e-5" if d < 1e-05 else "no", "output"] for d in apart(layers, operated, x, src_mask=~causal)]],
+        [[["< 1e-5" if d < 1e-05 else "no", "output"] for d in apart(layers, with_ours, x, src_mask=~causal)]],
         columns=[f"layer {n}" for n in range(6)],
     ).opened(0, 6)
 
@@ -321,13 +325,19 @@ def transplant(apart, causal, layers, operated, x):
     "One of the six is loaded wrongly: which?",
     minutes=3,
     say="""
-    Nobody knows which layer it is, the cell has drawn it. Ask how one would find it in a model of a hundred
-    layers; then open them from the left. All later layers differ, too, and are healthy.
+    Nobody in the hall knows which layer it is: the cell has drawn it at random. Ask how one would find it in a
+    model of a hundred layers; then open them from the left. All later layers differ too, and are not wrong
+    themselves.
     """,
 )
-def loaded_wrongly(apart, causal, layers, tired, x):
+def loaded_wrongly(apart, causal, layers, one_wrong, x):
     return Tiles(
-        [[["< 1e-5", "output"] if d < 1e-05 else ["> .1", "wrong"] for d in apart(layers, tired, x, src_mask=~causal)]],
+        [
+            [
+                ["< 1e-5", "output"] if d < 1e-05 else ["> .1", "wrong"]
+                for d in apart(layers, one_wrong, x, src_mask=~causal)
+            ]
+        ],
         columns=[f"layer {n}" for n in range(6)],
     ).opened(0, 3, 6)
 

@@ -60,8 +60,8 @@ def parted(patients, PATIENTS, rotary, scaled_dot_product_attention, window_mask
     "The bug clinic",
     minutes=1,
     say="""
-    Nearly every patient was found in public code. Say it: this happens to people who know what they are
-    doing. Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
+    Nearly every patient was found in public code. Say it: this happens to people who know what they are doing.
+    Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
     """,
 )
 def title(PATIENTS, scaled_dot_product_attention):
@@ -76,8 +76,8 @@ def title(PATIENTS, scaled_dot_product_attention):
     "Which shape does this patient return?",
     minutes=2,
     say="""
-    Read the source aloud, as a doctor reads a chart. Then the sizes: all different, so that no two axes can
-    be mixed up.
+    Read the source aloud, as a doctor reads a chart. Then the sizes: all different, so that no two axes can be
+    mixed up.
     """,
     hall="What shape comes out? Hands. [2 sentences, 4 queries, values of 3: (2, 4, 3), as it should be]",
 )
@@ -91,12 +91,12 @@ def shape(k, patient, q, v):
     "What do the weights of one sentence add up to?",
     minutes=1.5,
     say="""
-    The trick with the unit matrix is worth a blackboard: weights times a unit matrix. Let them read the
-    source for half a minute.
+    The trick with the unit matrix is worth a blackboard: weights times a unit matrix. Let them read the source
+    for half a minute.
     """,
     hall="""
-    What do all the weights of one sentence add up to? Hands for 1, 4, 5. [5: every key shares out a weight
-    of 1, not every query]
+    What do all the weights of one sentence add up to? Hands for 1, 4, 5. [5: the weights of each key sum to 1,
+    not those of each query]
     """,
     choices="weights-sum",
 )
@@ -124,8 +124,7 @@ def sum_of_weights(k, patient, q, unit):
     axis? Half a minute to read it again, then vote on the line.
     """,
     hall="""
-    Which line, and what ails it? Hands for each line. [Line 5, wrong axis: the softmax runs along the
-    queries]
+    Which line, and which fault? Hands for each line. [Line 5, wrong axis: the softmax runs along the queries]
     """,
 )
 def which_line(line_3, patient):
@@ -133,7 +132,7 @@ def which_line(line_3, patient):
 
 
 @slide(
-    "Which of these names is its illness?",
+    "Which of these names is its fault?",
     minutes=1,
     say="Read the names aloud: each of them fits several patients.",
 )
@@ -153,7 +152,7 @@ def its_name(fault_3, FAULTS):
 
 
 @slide(
-    "Now mend it: what has to be another?",
+    "Now mend it: what has to change?",
     minutes=1,
     say="""
     One number changes. Type it and run both cells. Then trace both: equal, equal, equal, and then the first
@@ -165,11 +164,11 @@ def the_mending(line_3, patient):
 
 
 @slide(
-    "Values of 1: does only this patient lose them?",
+    "Values of 1: is only this patient wrong?",
     minutes=3,
     say="""
-    Let somebody say why values of 1 must come out as 1 before you run it. Then read the verdict aloud, part
-    by part: two are right, the third is not, and it says whom the test condemns as well.
+    Let somebody say why values of 1 must come out as 1 before you run it. Then read the verdict aloud, part by
+    part: two are right, the third is not, and it says for which other patients the test returns True.
     """,
     hall="""
     Why do values of 1 show this fault? Neighbours. [The weights of each query should sum to 1, and so should
@@ -195,7 +194,7 @@ def values_of_1(k, mended_3, patient, PATIENTS, q):
 
 
 @slide(
-    "The others ask something else: what must stay?",
+    "All other queries change: what must stay?",
     minutes=2,
     say="Do not tell the line; let the hall say it in words first, then type what they say.",
     hall="""
@@ -223,9 +222,9 @@ def others_ask(k, mended_3, patient, q, v):
 @slide(
     "Does the mask have any effect?",
     minutes=1,
-    say="Read it, and ask what line 4 returns, and to whom.",
+    say="Read it, and ask what line 4 returns, and where the result is used.",
     hall="""
-    Does the mask have any effect? Hands. [No: masked_fill returns a new tensor, and nobody takes it]
+    Does the mask have any effect? Hands. [No: masked_fill returns a new tensor, and it is not used]
     """,
 )
 def mask_without_effect(PATIENTS, with_mask, without):
@@ -236,11 +235,11 @@ def mask_without_effect(PATIENTS, with_mask, without):
 
 
 @slide(
-    "Which line brings its weights to light?",
+    "Which line shows its weights?",
     minutes=1,
     say="""
-    The unit matrix again, now with the mask. The surprise is in the trace (key c), without anything to
-    compare with.
+    The unit matrix again, now with the mask. The surprise is in the trace (key c), without anything to compare
+    with.
     """,
     hall="""
     Who dictates the line? [PATIENTS["6.5"].buggy(q, k, unit, mask)]
@@ -263,8 +262,8 @@ def unit_values(mask, weights_5):
     "The mask is lost: what is true of both outputs?",
     minutes=2.5,
     say="""
-    Fill in the parts together, in any order, and run check after each: it says which of the three is right
-    so far.
+    Fill in the parts together, in any order, and run check after each: it says which of the three is right so
+    far.
     """,
     hall="What is true of the two outputs if the mask is lost? Shout. [They are equal]",
 )
@@ -289,14 +288,14 @@ def the_lost_mask(k, mask, q, scaled_dot_product_attention, v, with_mask, withou
     "How many of eleven does the shape test catch?",
     minutes=3,
     say="""
-    Eleven patients are called alike, so one test can examine them all. Name the seven tests one by one, a
-    sentence each; the code is for later. What a mask hides may not matter; a row with nothing left; scores
-    out of all proportion. Healthy code passes all seven. An error is no merit of the test. Then a bid for
-    the first row; write it on the blackboard and leave it there. Hatched: it raises an error.
+    Eleven patients take the same arguments, so one test can examine them all. Name the seven tests one by one,
+    a sentence each; the code is for later. What a mask hides must have no influence; a row with all keys
+    hidden; extremely large scores. Right code passes all seven. An error is not found by the test. Then a bid
+    for the first row; write it on the blackboard and leave it there. Hatched: it raises an error.
     """,
     hall="""
-    How many patients does the shape test catch? A number. [0; 6.20 raises an error, which is not the test's
-    merit]
+    How many patients does the shape test catch? A number. [0; 6.20 raises an error, but the test does not
+    return True]
     """,
 )
 def shape_test(alike, outcome, PATIENTS, tests):
@@ -308,7 +307,7 @@ def shape_test(alike, outcome, PATIENTS, tests):
 
 
 @slide(
-    "The lost mask, 6.5: how many tests notice?",
+    "The lost mask, 6.5: how many tests find it?",
     minutes=1.5,
     say="Go through the seven one by one: which of them pass a mask at all?",
     hall="How many of the seven tests catch the second patient, whose mask is lost? A number. [4]",
@@ -325,12 +324,11 @@ def who_notices(alike, outcome, PATIENTS, tests):
     "How many of the seven do you need?",
     minutes=2.5,
     say="""
-    Read three rows aloud: shape, random, huge scores. Then one column. A test suite is a matrix without an
-    empty column.
+    Read three rows aloud: shape, random, huge scores. Then one column. Every fault needs a test that finds it.
     """,
     hall="""
-    How many of the seven do you need so that nobody gets away? Neighbours, one minute. [3: dead_row for 6.10
-    and 6.11, huge_scores for 6.9, and random_input or masked_input for 6.1]
+    How many of the seven do you need to find every patient? Neighbours, one minute. [3: dead_row for 6.10 and
+    6.11, huge_scores for 6.9, and random_input or masked_input for 6.1]
     """,
 )
 def seven_tests(alike, outcome, PATIENTS, tests):
@@ -344,17 +342,17 @@ def seven_tests(alike, outcome, PATIENTS, tests):
 
 
 @slide(
-    "A stranger, its source locked: what ails it?",
+    "A stranger without source: what is its fault?",
     minutes=3,
     say="""
-    Nobody can read it. Four of the seven tests notice it, and so they would 6.5, 6.6 and 6.7: the chart does
-    not tell the three apart. Right what it gives under a causal mask. Vote, and let somebody say why; the
-    first row has three equal numbers. Then tell them what their own tests are for: night_shift runs them on
-    twelve strangers.
+    It has no source. Four of the seven tests find it, and the same four find 6.5, 6.6 and 6.7: the chart does
+    not tell the three apart. Right: its weights under a causal mask. Vote, and let somebody say why; the first
+    row has three equal numbers. Then tell them what their own tests are for: night_shift runs them on twelve
+    strangers.
     """,
     hall="""
-    What ails the stranger: is the mask not used, exchanged, or too weak? Hands for each. [Too weak: the mask
-    has an effect, and each hidden key keeps a little]
+    What is wrong with the stranger: is the mask not used, exchanged, or too weak? Hands for each. [Too weak:
+    the mask has an effect, and each hidden key keeps a little]
     """,
     choices="stranger",
 )
@@ -372,14 +370,14 @@ def a_stranger(k, mask, night, q, unit):
 
 
 @slide(
-    "√d_v in place of √d_k: how many of seven notice?",
+    "√d_v for √d_k: how many of seven find it?",
     minutes=2,
     say="""
-    Two bids before you run it: sizes that differ are what gives it away. Then be the bug: let the hall
+    Two bids before you run it: the test finds it because all sizes differ. Then the hall makes a bug: let it
     propose a change, type it into the right code (key c), and run the cell below it.
     """,
     hall="""
-    √d_v in place of √d_k: how many of the seven tests notice? Hands. [2: the two that compare numbers of
+    √d_v in place of √d_k: how many of the seven tests find it? Hands. [2: the two that compare numbers of
     ordinary size]
     """,
 )
@@ -416,22 +414,22 @@ def summary():
 
 
 @slide(
-    "Nine wards. Whom do you examine?",
+    "Which patient do you examine?",
     minutes=4,
     say="""
     Form pairs and give each pair one patient of the first ward. Five minutes, then two pairs report: which
-    line, what ails it, and which test shows it.
+    line, which fault, and which test shows it.
     """,
     hall="""
-    Two pairs report: which line was it, and whom did your first test condemn as well? [6.1: line 2, no
-    scale; 6.4: line 6, the weights are not used; `solution` has each]
+    Two pairs report: which line was it, and for which other patients did your first test say True? [6.1: line
+    2, no scale; 6.4: line 6, the weights are not used; `solution` has each]
     """,
 )
 def wards():
     return Tiles(
         [
             ["scores,\nweights", "masks", "extreme\ncases"],
-            ["heads", "no rest", "all\nat once"],
+            ["heads", "dropout", "a whole\npass"],
             ["memory", "blocks", "tiles"],
         ]
     )
@@ -441,8 +439,8 @@ def wards():
     "Patient 6.1: which line is wrong?",
     minutes=0,
     say="""
-    Self-study. Nothing divides by √d_k. Comparing with right code finds it, and condemns half the ward with
-    it; the weights sum to 1 all the same, which those of 6.3 and 6.4 do not.
+    Self-study. Nothing divides by √d_k. A comparison with right code finds it, but half of the other patients
+    too. Its weights still sum to 1; those of 6.3 and 6.4 do not.
     """,
 )
 def patient_1(k, PATIENTS, q, scaled_dot_product_attention, v):
@@ -502,18 +500,18 @@ def patient_20(k, PATIENTS, q, v):
     off = (buggy(q, k, v) - buggy(others_ask, k, v))[:, 0].abs().max()
     return [
         Lines(PATIENTS["6.20"].source, caption=caption)
-        for caption in (None, f"the others ask something else: query 0 moves by {off:.2f}")
+        for caption in (None, f"other queries change: output 0 changes by {off:.2f}")
     ]
 
 
 @slide(
-    "A causal mask: whom does each patient hear?",
+    "A causal mask: which keys does each patient use?",
     minutes=0,
     say="""
-    Self-study. Key c shows all three. 6.6: The mask is turned round. Let only one key be seen, change its
-    value, and nothing moves. 6.7: The mask is added as 0 and 1: the weights shift a little and nothing is
-    closed. All weights are above 0, and the mask has an effect. 6.8: Zeros after softmax: with values of 1,
-    right without a mask and not with one.
+    Self-study. Key c shows all three. 6.6: True and False are exchanged. Allow only one key, change its value,
+    and nothing changes. 6.7: The mask is added as 0 and 1: the weights change a little and no key is hidden.
+    All weights are above 0, and the mask has an effect. 6.8: Zeros after softmax: with values of 1, right
+    without a mask and not with one.
     """,
 )
 def mask_ward(causal_mask, k, masked_softmax, PATIENTS, q):
@@ -535,14 +533,14 @@ def mask_ward(causal_mask, k, masked_softmax, PATIENTS, q):
 
 
 @slide(
-    "Again: whom do these hear, called in their own way?",
+    "Other arguments: which keys do these use?",
     minutes=0,
     say="""
     Self-study. Key c shows them; 6.19 needs as many sentences as heads. 6.13: With lengths given, the causal
-    mask is lost. Both together must come to the same as both combined in one mask. 6.14: The triangle starts
-    at the top left: right for squares. The newest queries alone must get what they get among all. 6.19: A
-    mask for each sentence is taken for one for each head. As many sentences as heads, and then one sentence
-    alone. 6.34 is healthy: its table has a row for each key, and all the rest follows.
+    mask is lost. Both together must give the same as both combined in one mask. 6.14: The triangle starts at
+    the top left: right for squares. The newest queries alone must get the same as together with all others.
+    6.19: The mask of each sentence is used as the mask of each head. As many sentences as heads, and then one
+    sentence alone. 6.34 is healthy: its table has a row for each key, and all the rest follows.
     """,
 )
 def own_calls(k, mask, PATIENTS, q, unit):
@@ -567,10 +565,10 @@ def own_calls(k, mask, PATIENTS, q, unit):
     "Off by how much, on which input?",
     minutes=0,
     say="""
-    Self-study. Key c shows all four. 6.9: A finite fill value, and real scores that lie lower still. It
-    leaks with huge scores and not with ordinary ones. 6.10: A dead row gets the average of everything, while
-    the mask works elsewhere. 6.11: A dead row is NaN. Ask whether the numbers are numbers. 6.12: Padded
-    queries are masked along with the keys, and the gradient is NaN. backward() shows it.
+    Self-study. Key c shows all four. 6.9: A finite fill value, and real scores that are even lower. It is wrong
+    with huge scores and right with ordinary ones. 6.10: A dead row gets the average of everything, while the
+    mask works elsewhere. 6.11: A dead row is NaN. Ask whether the numbers are numbers. 6.12: Padded queries are
+    masked along with the keys, and the gradient is NaN. backward() shows it.
     """,
 )
 def extreme_cases(k, mask, PATIENTS, q, scaled_dot_product_attention, v):
@@ -595,14 +593,14 @@ def extreme_cases(k, mask, PATIENTS, q, scaled_dot_product_attention, v):
 
 
 @slide(
-    "Six features. Who falls ill with how many heads?",
+    "Six features. Which are wrong, with how many heads?",
     minutes=0,
     say="""
-    Self-study. Key c shows all four. 6.16: Heads cut with view alone. Without a mask the tokens may change
-    places, and the outputs must follow. 6.17: A −1 in a view makes tokens that nobody wrote when the
-    features do not divide. Right code raises an error. 6.18: repeat in place of repeat_interleave: head 1 of
-    sentence 0 has the length of sentence 1. One sentence alone must get the same. 6.21: The output
-    projection is never used. Change w_o and see that nothing moves.
+    Self-study. Key c shows all four. 6.16: Heads cut with view alone. Without a mask, if the tokens are
+    reordered, the outputs must be reordered too. 6.17: A −1 in a view makes additional tokens when num_heads
+    does not divide the features. Right code raises an error. 6.18: repeat in place of repeat_interleave: head 1
+    of sentence 0 has the length of sentence 1. One sentence alone must get the same. 6.21: The output
+    projection is never used. Change w_o: nothing changes.
     """,
 )
 def heads_ward(merge_heads, outcome, PATIENTS, scaled_dot_product_attention, split_heads):
@@ -650,9 +648,9 @@ def no_rest(k, PATIENTS, q, v):
     "Six tokens in chunks: how far off is each?",
     minutes=0,
     say="""
-    Self-study; the 40 lines are in the notebook. No menu of lines, and no ward that says what to think of.
-    Let somebody say which cuts a test of a cache mostly tries: a prompt and one word after it. 6.33: The
-    count of what was read starts anew with each chunk, so the third is the first that is wrong.
+    Self-study; the 40 lines are in the notebook. No hint of the line, and none of the topic. Let somebody say
+    which cuts a test of a cache mostly tries: a prompt and one word after it. 6.33: The count of tokens starts
+    from 0 again with each chunk, so the third is the first that is wrong.
     """,
 )
 def chunks(causal_mask, merge_heads, PATIENTS, scaled_dot_product_attention, split_heads):
@@ -683,12 +681,12 @@ def chunks(causal_mask, merge_heads, PATIENTS, scaled_dot_product_attention, spl
 
 
 @slide(
-    "Twelve strangers: whom do your tests know?",
+    "Twelve strangers: which do your tests recognise?",
     minutes=0,
     say="""
-    Self-study. Whoever has written a test runs night_shift(globals()): twelve strangers, of whom no line can
-    be read, and one of them is healthy. The chart says whom each test recognises. Where two claim one
-    stranger, let both defend themselves: one says too much.
+    Self-study. Whoever has written a test runs night_shift(globals()): twelve strangers, of whom no line can be
+    read, and one of them is healthy. The chart says which stranger each test recognises. Where two tests say
+    True of one stranger, one of them is not specific enough: let the hall find which.
     """,
 )
 def night_shift():
@@ -696,12 +694,12 @@ def night_shift():
 
 
 @slide(
-    "Read like this: who parts from right code?",
+    "Read like this: which differ from right code?",
     minutes=0,
     say="""
-    Self-study, after notebook 10; key c shows both. Say that nobody owes these: who has not been there is
-    done. 6.22: A chunk's mask stands at the upper left. Queries of 0 make plain averages: read six at once,
-    and five and one. 6.23: There is no mask once there is a cache. Five and one is right, four and two is
+    Self-study, after notebook 10; key c shows both. Say that these are optional, for those who know that
+    notebook. 6.22: The mask of a chunk begins at the upper left. Queries of 0 make plain averages: read six at
+    once, and five and one. 6.23: There is no mask once there is a cache. Five and one is right, four and two is
     not.
     """,
 )
@@ -710,12 +708,12 @@ def memory_ward(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
 
 
 @slide(
-    "And who parts from it here?",
+    "And which differ here?",
     minutes=0,
     say="""
-    Self-study, after notebook 10; key c shows both. 6.24: Each chunk's positions begin at 0. With queries of
-    0 the cut does not matter, with others it does. 6.25: The stored heads are tiled. Hand each query head a
-    copy of its own, and compare.
+    Self-study, after notebook 10; key c shows both. 6.24: Each chunk's positions begin at 0. With queries of 0
+    the cut does not matter, with others it does. 6.25: The stored heads are tiled. Hand each query head a copy
+    of its own, and compare.
     """,
 )
 def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
@@ -723,11 +721,11 @@ def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mas
 
 
 @slide(
-    "The last of the ward: when does it part?",
+    "The last of the ward: when does it differ?",
     minutes=0,
     say="""
-    Self-study, after notebook 10. One token too many is let go. It shows only where the text is longer than
-    its window.
+    Self-study, after notebook 10. One token too many is let go. It shows only where the text is longer than its
+    window.
     """,
 )
 def memory_ward_last(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
@@ -738,12 +736,11 @@ def memory_ward_last(PATIENTS, rotary, scaled_dot_product_attention, window_mask
     "One block, four tokens: how far off is each?",
     minutes=0,
     say="""
-    Self-study, after notebook 11; key c shows all three. Say that nobody owes these: who has not been there
-    is done. 6.27: The residual begins behind the norm. A token whose features are all alike has to come out
-    as it came in, and comes out as 0. 6.28: The norm runs along the text, past every mask. A text of one
-    token is normed to 0. 6.29: The MLP reads the row as it was before the attention. One token, and a sum by
-    hand. Homework for the brave: bring code of your own, or of a repository you like, and examine it next
-    time.
+    Self-study, after notebook 11; key c shows all three. Say that these are optional, for those who know that
+    notebook. 6.27: The residual path begins after the norm. A token whose features are all equal must not
+    change, but becomes 0. 6.28: The norm runs along the text, and no mask stops it. A text of one token is
+    normed to 0. 6.29: The MLP reads the row as it was before the attention. One token, and a sum by hand.
+    Homework for the brave: bring code of your own, or of a repository you like, and examine it next time.
     """,
 )
 def block_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
@@ -774,10 +771,10 @@ def block_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
     "Seven keys, causal: how far off is each?",
     minutes=0,
     say="""
-    Self-study, after notebook 12; key c shows all three. Say that nobody owes these: who has not been there
-    is done. 6.30: The output so far is not rescaled. Two keys, the second with the larger score, in blocks
-    of one. 6.31: Keys that do not fill a block are left out. Three keys in blocks of two, all the weight on
-    the last. 6.32: nothing shows here; see the next slide.
+    Self-study, after notebook 12; key c shows all three. Say that these are optional, for those who know that
+    notebook. 6.30: The output so far is not rescaled. Two keys, the second with the larger score, in blocks of
+    one. 6.31: Keys that do not fill a block are left out. Three keys in blocks of two, all the weight on the
+    last. 6.32: nothing shows here; see the next slide.
     """,
 )
 def tiles_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
@@ -806,15 +803,15 @@ def tiles_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
     "A true score far below: who gets the weight?",
     minutes=0,
     say="""
-    Self-study, after notebook 12. A number stands for minus infinity, and nothing shows until a true score
-    is far below it. Homework for the brave: bring code of your own, or of a repository you like, and examine
-    it next time.
+    Self-study, after notebook 12. A number stands for minus infinity, and nothing shows until a true score is
+    far below it. Homework for the brave: bring code of your own, or of a repository you like, and examine it
+    next time.
     """,
 )
 def far_below(PATIENTS):
     q, k, v = (torch.tensor(row).view(1, 2, 1) for row in ([1e6, 1e6], [-1e6, 0.0], [0.0, 1.0]))
     out = PATIENTS["6.32"].buggy(q, k, v, 1, True)[0, 0].item()
     return [
-        Bars(["may be heard", "masked"], v, words=False, wrong=1, top=1, caption="patient 6.32, a true score of −10¹²")
+        Bars(["allowed", "masked"], v, words=False, wrong=1, top=1, caption="patient 6.32, a true score of −10¹²")
         for v in ([None, None], [1 - out, out])
     ]

@@ -25,8 +25,8 @@ from . import again, slide
     "How attention learns",
     minutes=1,
     say="""
-    Ask who has ever called backward. Then: today we are backward. Shift+Enter runs the imports, which no
-    slide shows; the first run takes a few seconds.
+    Ask who has ever called backward. Then say: today we compute by hand what it computes. Shift+Enter runs
+    the imports, which no slide shows; the first run takes a few seconds.
     """,
 )
 def what_for():
@@ -39,7 +39,7 @@ def what_for():
     "How do you tell a matrix a wish?",
     minutes=1,
     say="""
-    Weight 1, loss 0. Weight 0.5, loss 0.69. Weight 0, loss without end. Write the three on the blackboard.
+    Write three pairs on the blackboard: weight 1, loss 0; weight 0.5, loss 0.69; weight 0, loss infinite.
     """,
 )
 def a_wish(weights):
@@ -59,15 +59,16 @@ def a_wish(weights):
 
 
 @slide(
-    "Which of the three scores is to rise?",
+    "Which of the three scores should rise?",
     minutes=2.5,
     say="""
     Derive the second formula on the blackboard, slowly; everything after it is multiplication. Ask for the
-    signs first, then for the sum: the hall finds 0 by itself.
+    signs first, then for the sum of the three numbers: the hall finds 0 by itself. Warn them: these are wishes
+    for scores. After the real step the score of I rises and that of tea falls, as all depend on one query.
     """,
     hall="""
-    Which of the three scores is to rise? Hands for I, for like, for tea. [That of tea: its derivative is
-    −0.53, the others are positive]
+    Which of the three scores should rise? Hands for I, for like, for tea. [The score of tea: its derivative
+    is −0.53, the others are positive]
     """,
     choices="grad-scores",
 )
@@ -87,11 +88,11 @@ def which_way(by_hand, examples, weights, wish):
 
 
 @slide(
-    "Which gradient comes back to the query?",
+    "What is the gradient of the query?",
     minutes=1,
     say="""
     Point at the minus: only the key of tea has one. The sum points uphill, so the step will move the query
-    the other way: all three numbers change sign. Then take the line from the hall.
+    in the opposite direction: all three numbers change their sign. Then let the hall dictate the line.
     """,
     hall="Three keys, three derivatives: who dictates the product? [grad_scores @ keys]",
 )
@@ -111,12 +112,13 @@ def your_grad_query(examples, grad_query, grad_scores, keys):
 
 
 @slide(
-    "How many of the twelve numbers move?",
+    "How many of the twelve numbers change?",
     minutes=1,
     say="""
-    Let them write the 4 by 3 table with zeros in it. Both rows that move are alike: x has a 1 in both.
+    Let them write the 4 by 3 table with its zeros. The two rows that change are equal, since x has a 1 for
+    both.
     """,
-    hall="How many of the twelve numbers move? Hands for 3, 6, 12. [6: rows 1 and 3]",
+    hall="How many of the twelve numbers change? Hands for 3, 6, 12. [6: in the first and the third row]",
     choices="six",
 )
 def predict_six(grad_query, moving, X):
@@ -138,7 +140,7 @@ def predict_six(grad_query, moving, X):
     "All twelve at once: which line?",
     minutes=0.5,
     say="""
-    Take the line from the hall, then let it fill in the two rows: they are alike, as x has a 1 in both.
+    Let the hall dictate the line, and then the two rows: they are equal, since x has a 1 for both.
     """,
     hall="Who dictates it? [torch.outer(X[0], grad_query)]",
 )
@@ -158,11 +160,11 @@ def your_grad_W(grad_query, grad_W_q, X):
 
 
 @slide(
-    "Uphill is known. How does one go down?",
+    "The gradient points uphill. How do we go down?",
     minutes=1,
     say="""
-    Read the loop aloud: weights, gradient, step. The weights are computed anew each time; forgetting that is
-    exercise 7.3.
+    Read the loop aloud: weights, gradient, step. The weights are computed again in each round; in exercise 7.3
+    many forget this.
     """,
 )
 def one_step(film, weights_with):
@@ -183,9 +185,9 @@ def one_step(film, weights_with):
 
 
 @slide(
-    "Only I had a wish. Whose rows have changed?",
+    "Only I had a wish. Whose weights have changed?",
     minutes=1,
-    say="Most say only I. Ask then whose matrix it is that was changed.",
+    say="Most say: only I. Then ask which tokens use the matrix that was changed.",
     hall="Whose weights have changed? Hands for each of the three. [I and tea]",
     choices="rows",
 )
@@ -206,11 +208,12 @@ def predict_rows(examples, film, weights, weights_with):
     "When does tea get less than a tenth?",
     minutes=3.5,
     say="""
-    Read the task; half a minute of silence. Rate 1, step 1: I listens to itself with 0.93. Step 2: to like.
-    Then back to 0, and give like a wish of its own, (1, 0, 0): at rate 0.1 both come true. Set Learns to W_q
-    and W_k, rate 3, and drag the step to 50: nan everywhere.
+    Read the task, and wait half a minute. At rate 1, step 1, I gives itself 0.93; at step 2 it gives nearly
+    everything to like. Then go back to step 0, and give like a wish too, (1, 0, 0): at rate 0.1 both wishes
+    come true. Set Learns to W_q and W_k, choose rate 3, and drag the step to 50: the numbers grow until they
+    cannot be stored, and every box shows nan.
     """,
-    hall="At rate 1 and step 1, to whom does I listen? Hands for like, for tea, for itself. [Itself]",
+    hall="At rate 1 and step 1, which token does I attend to most? Hands for like, for tea, for itself. [Itself]",
 )
 def play():
     """Without a picture: its board or plot is shown."""
@@ -220,8 +223,8 @@ def play():
     "Which is the smallest rate that makes it worse?",
     minutes=1.5,
     say="""
-    Who dares to say 0.5? Then show the plot. Follow the line of rate 1 with a finger: down to 0.00, back up,
-    and past all the others.
+    Ask whether anybody chooses 0.5. Then show the plot. Follow the line of rate 1 with a finger: it falls to
+    0.00, rises again, and passes 0.1 and 0.5.
     """,
     hall="The smallest rate whose first step makes it worse? Hands for 0.1, 0.5, 1, 3, none. [0.5]",
     choices="rate",
@@ -249,10 +252,12 @@ def predict_rate(examples, grad_W_q, W_q, weights_with):
 
 
 @slide(
-    "One score rises. Who pays for it?",
+    "One score rises. Which weights fall?",
     minutes=1.5,
     say="""
-    Read it as pay: whoever brings more than the row's average gains, in proportion to their share.
+    Weights sum to 1, so one weight rises only if others fall. In the notebook one score is raised by 0.01; read
+    the three changes aloud, and let the hall find the sum. Then the formula: each gradient is compared with
+    the weighted mean of its row, and the difference is multiplied by the weight.
     """,
 )
 def through_softmax(examples, keys, W_q, X):
@@ -265,8 +270,8 @@ def through_softmax(examples, keys, W_q, X):
 @slide(
     "What is the first score's derivative?",
     minutes=1,
-    say="Half the square, so that the derivative is the plain difference.",
-    hall="0.0634 times what? Neighbours, half a minute. [times −2.91 minus 2.20, which is −5.11: −0.32]",
+    say="The loss is half the square, so that its derivative is simply the difference.",
+    hall="0.0634 times what? Half a minute, in pairs. [−2.91 minus 2.20 is −5.11; times 0.0634 it is −0.32]",
 )
 def predict_dS(average, examples, g, grad_weights, w, weights):
     return [
@@ -274,7 +279,7 @@ def predict_dS(average, examples, g, grad_weights, w, weights):
             [
                 Matrix([f"{w:.4f}" for w in weights[0].tolist()], name="weights", thing="weights", top=examples.TOKENS),
                 "×",
-                Matrix(grad_weights - weights[0] @ grad_weights, name="came back − 2.20", thing="output"),
+                Matrix(grad_weights - weights[0] @ grad_weights, name="gradients − 2.20", thing="output"),
                 "=",
                 Matrix(rows, name="of the scores", thing="scores"),
             ]
@@ -287,8 +292,8 @@ def predict_dS(average, examples, g, grad_weights, w, weights):
     "All three at once: which line?",
     minutes=1,
     say="""
-    Take the line from the hall; insist on the brackets. The last line: whatever comes in, each row of what
-    goes out sums to 0.
+    Let the hall dictate the line, and insist on the brackets. The test for it: each row of the result sums to
+    0, for any gradient.
     """,
     hall="Who dictates all three at once? [weights[0] * (grad_weights - weights[0] @ grad_weights)]",
 )
@@ -298,7 +303,7 @@ def your_dS(examples, grad_row, grad_weights, weights):
             [
                 Matrix([f"{w:.4f}" for w in weights[0].tolist()], name="weights", thing="weights", top=examples.TOKENS),
                 "×",
-                Matrix(grad_weights - weights[0] @ grad_weights, name="came back − 2.20", thing="output"),
+                Matrix(grad_weights - weights[0] @ grad_weights, name="gradients − 2.20", thing="output"),
                 "=",
                 Matrix(rows, name="of the scores", thing="scores"),
             ]
@@ -308,12 +313,12 @@ def your_dS(examples, grad_row, grad_weights, weights):
 
 
 @slide(
-    "Forward runs down. And the gradients?",
+    "Forward runs down. How do gradients run?",
     minutes=2.5,
     say="""
-    Go down on the left with one hand and up on the right with the other: the same boxes, every arrow turned
-    round. Let the hall say for each line which line of the way there it undoes. Nothing is printed: three
-    masks, two other ways to the same gradients, twelve digits.
+    Move one hand down on the left and the other up on the right: the boxes are the same, and every arrow is
+    reversed. Let the hall say for each line of the code to which line of attention it belongs. Then read the
+    printed difference from autograd aloud.
     """,
 )
 def all_of_it():
@@ -352,11 +357,11 @@ def all_of_it():
 
 
 @slide(
-    "By the square: what does like give to I?",
+    "With the square: what does like give to I?",
     minutes=1.5,
     say="""
-    Both losses want the same. Say so twice. Take hands before you run it; then run the next cell and read
-    the two norms aloud.
+    Both losses are 0 for the same wish. Say so twice. Take hands before you run the cell. Then run the next
+    one: after 5000 steps the square has learned it too.
     """,
     hall="""
     Fifty steps with the square: what does like give to I? Hands for 1, for a third, for 0. [0.00; with the
@@ -369,7 +374,7 @@ def break_it(weights):
     return [
         Tiles(
             [[f"{w:.6f}", a, b], [f"{w:.6f}", c, [d, "wrong"] if k else d]],
-            columns=["weight", "× slope of the loss", "= what comes back"],
+            columns=["weight", "× slope of the loss", "= reaches the score"],
             rows=["−ln", "square"],
         )
         for k, (a, b, c, d) in enumerate(
@@ -389,7 +394,7 @@ def break_it(weights):
 @slide(
     "Can attention sort a list?",
     minutes=1.5,
-    say="Play it with three numbers on the blackboard: 4, 1, 7. Start asks, 1. 1 asks, 4. 4 asks, 7.",
+    say="Do it with three numbers on the blackboard: 4, 1, 7. The start mark finds 1, then 1 finds 4, then 4 finds 7.",
 )
 def sorting():
     return [
@@ -403,15 +408,15 @@ def sorting():
 
 
 @slide(
-    "What stands in the row of the 9?",
+    "Which scores are in row 9?",
     minutes=2.5,
     say="""
-    Nothing here is new: the softmax, the two lines of before as one product, the step. Write grad_scores @
-    keys and the outer product of x beside it. Ask who has ever asked after the 9. Nobody: it is always last.
-    Read a row from the dark step to the right: the next number, then the one after it, paler and paler. To
-    the left nothing but noes.
+    Nothing here is new: the softmax, the two products from before, the step. Write grad_scores @ keys and the
+    outer product with x beside them. Ask in which list the 9 gives a query. In none: it is always written
+    last. Read a row from its dark cell to the right: the next number has the highest score, and each later
+    number a lower one. To the left all scores are low.
     """,
-    hall="Which number stands ten times in row 9? Shout. [0: nobody ever asked after 9]",
+    hall="Which number is in row 9, ten times? Call it out. [0: the 9 never gives a query]",
 )
 def train_sorting(W_sort):
     return [
@@ -431,9 +436,9 @@ def train_sorting(W_sort):
 
 
 @slide(
-    "And lists that it has never seen?",
+    "And lists that were not in the training?",
     minutes=0.5,
-    say="Let them look at the two lists before you show the sentence: what do they have in common?",
+    say="Let them look at the two lists before you show the sentence. Which step of each was never trained?",
 )
 def unseen(failed, known):
     asked = {pair for row in known.tolist() for pair in zip(["start", *sorted(row)], sorted(row), strict=False)}
@@ -463,8 +468,9 @@ def unseen(failed, known):
     "One number each. How many lists are sorted?",
     minutes=0.5,
     say="""
-    Only point at the two lines of the step: one for the queries, one for the keys. Let them argue with d =
-    1: a positive query likes the largest key, a negative one the smallest. There is no third question.
+    Only point at the two lines of the step: one for the queries, one for the keys. Let them find out what
+    happens with d = 1: a positive query scores highest with the largest key, a negative one with the smallest.
+    There is no third case.
     """,
     hall="""
     With one number each, how many of 105 lists are sorted? Hands for none, about half, all. [None]
@@ -478,9 +484,9 @@ def low_rank(learned_scores):
     return [
         Points(row, at, strong=strong, asks=way, caption=said)
         for strong, way, said in (
-            (None, None, "with one number each, keys stand on a line"),
-            ([at.index(max(at))], 1, "this way looks any query above 0"),
-            ([at.index(max(at)), at.index(min(at))], -1, "and that way any below 0"),
+            (None, None, "with one number each, keys are on a line"),
+            ([at.index(max(at))], 1, "the highest score for a query above 0"),
+            ([at.index(max(at)), at.index(min(at))], -1, "and for a query below 0"),
         )
     ]
 
@@ -489,8 +495,9 @@ def low_rank(learned_scores):
     "Two numbers, three, eight. How many now?",
     minutes=0.5,
     say="""
-    Put three needles round a clock: with two numbers keys stand in a plane, and those on the outside can be
-    favourites.
+    With two numbers the keys are points in a plane, and each key on a circle is the best for the query that
+    points to it. So two numbers are enough: by hand all 105 lists are sorted. Training finds this only with
+    three.
     """,
 )
 def low_rank_more(sorted_by, unseen):
@@ -501,12 +508,12 @@ def low_rank_more(sorted_by, unseen):
 
 
 @slide(
-    "One forgot the mask. Which writes a sentence?",
+    "One has no mask. Which writes a sentence?",
     minutes=2.5,
     say="""
-    Nothing here is made to fail: one argument differs. Only one line matters here: attention_backward, our
-    own. Read the loop aloud: ask, mix, say the word with the largest score, append. The loss of one is a
-    hundred times lower. Let them vote against it.
+    The two trainings differ in one argument only, the mask. The line that matters is attention_backward, our
+    own. Read the loop of the writing aloud: query, weighted sum, the word with the highest score, append. The
+    loss without the mask is a hundred times lower, so most will vote for it.
     """,
     hall="Which of the two writes a sentence? Hands for with, without, both, neither. [With]",
     choices="writes",
@@ -525,25 +532,25 @@ def future(with_mask, without, written):
 @slide(
     "What does a head learn?",
     minutes=0.5,
-    say="Ask the last row: which of the twelve numbers moved, and why?",
+    say="Ask the students in the last row: which of the twelve numbers changed, and why?",
 )
 def summary():
     return again(which_way, your_grad_query, low_rank, your_dS)
 
 
 @slide(
-    "Five ways back, now yours",
+    "Five exercises, now yours",
     minutes=0,
     say="""
-    At home, or now if there are ten minutes. The usual answer forgets that a row moves together. At home.
-    The scale is forgotten on the way back more often than on the way there. At home. With autograd the
-    gradients add up unless they are set to 0: the most asked question of all. In pairs. Whoever looks only
-    at the query's gradient lets two of the patients go. 7.5 goes beyond the lesson: ask whose gradient a key
-    gets that all heads use. Say what comes next: man bites dog.
+    7.1: at home, or now if there are ten minutes; the usual answer forgets that all weights of a row change.
+    7.2: at home; the scale is forgotten in the gradients more often than in attention itself. 7.3: at home;
+    with autograd the gradients add up unless they are set to 0. 7.4: in pairs; a test that looks only at the
+    gradient of the query misses two of the wrong functions. 7.5 goes beyond the lesson: ask which gradients a
+    key gets if all heads use it. Say what comes next: man bites dog.
     """,
 )
 def exercises():
     return Tiles(
-        [["through\nsoftmax", "through\nattention", "learning", "a test for\na way back", "one key for\nall heads"]],
+        [["through\nsoftmax", "through\nattention", "learning", "a test for\ngradients", "one key for\nall heads"]],
         columns=["7.1", "7.2", "7.3", "7.4", "7.5"],
     )

@@ -26,15 +26,15 @@ def title():
 
 
 @slide(
-    "We write tea I like. Which old row stands where?",
+    "We write tea I like. Which old row goes where?",
     minutes=1.5,
     say="""
-    Say whose row is whose. Walk from the first seat of a row to the last: you have moved, and you are still
-    you. Then take the guess.
+    Say which row belongs to which token. Walk from the first seat of a row to the last: your position has
+    changed, and you have not. Then take the guess.
     """,
     hall="""
-    We write tea I like. Which of the old outputs now stands in the first row, in the second, in the third?
-    Hands for 0, 1, 2. [2, 0, 1: each token takes its output along]
+    We write tea I like. Which of the old outputs is now in the first row, in the second, in the third? Hands
+    for 0, 1, 2. [2, 0, 1: each token takes its output with it]
     """,
 )
 def shuffled(attend, examples, order, outputs, X):
@@ -51,12 +51,15 @@ def shuffled(attend, examples, order, outputs, X):
 
 
 @slide(
-    "Exchange I and like: whose output is another?",
+    "Exchange I and like: whose output changes?",
     minutes=1,
-    say="Ask for each token: what may it hear now, and what could it hear before?",
+    say="""
+    Ask for each token: what can it attend to now, and what could it attend to before? Then say: this is one
+    layer. With two layers tea knows the order, since it attends to outputs that differ.
+    """,
     hall="""
-    I like tea becomes like I tea, with the mask. Who gets another output? Hands for each of the three. [I
-    and like; tea hears the same two]
+    I like tea becomes like I tea, with the mask. Which tokens get another output? Hands for each of the
+    three. [I and like; tea attends to the same three tokens]
     """,
 )
 def mask_knows_order(attend, causal_mask, differs, examples, second, X):
@@ -75,7 +78,7 @@ def mask_knows_order(attend, causal_mask, differs, examples, second, X):
 @slide(
     "I like I, with the mask: what does the first I get?",
     minutes=1.5,
-    say="Who can the first token hear? Only itself. So it gets its own value.",
+    say="What can the first token attend to? Only itself. So its output is its own value.",
     hall="""
     I like I, with a causal mask: what is the output of the first I? On paper. [(1, 2, 3), its own value]
     """,
@@ -96,12 +99,12 @@ def twins_apart(attend, causal, same, W_v):
 
 
 @slide(
-    "A row for each place. Which line adds it?",
+    "A row for each position. Which line adds it?",
     minutes=1,
-    say="Draw three chairs, each with its own cushion: who sits down gets the cushion's numbers added.",
+    say="Draw three chairs with a number on each: whoever sits on a chair gets its number added.",
     hall="""
-    A batch of three sentences of three tokens, and a table of three rows: who dictates the line? [batch +
-    table]
+    You have a batch of three sentences of three tokens, and a table of three rows. Who dictates the line?
+    [batch + table]
     """,
 )
 def a_table(batch, placed, table):
@@ -123,8 +126,8 @@ def a_table(batch, placed, table):
     "I like I, with the table: are the two I still equal?",
     minutes=0.5,
     say="""
-    Rows 0 and 2 were equal a moment ago. Then ask how many rows the table would need for a book, and what
-    row 7 knows of row 6.
+    Rows 0 and 2 were equal without the table. Then ask how many rows the table would need for a book, and
+    whether row 7 learns anything from row 6.
     """,
 )
 def twins_differ(attend, batch, placed):
@@ -141,12 +144,12 @@ def twins_differ(attend, batch, placed):
 
 
 @slide(
-    "A place, two hands of a clock: at which angles?",
+    "One position, two pairs: at which angles?",
     minutes=1,
     say="""
-    Show it with your arms: one hand of the clock fast, one slow. Together they say what time it is.
+    Show it with your arms as the two hands of a clock, one fast and one slow. Together they tell the time.
     """,
-    hall="Place 3: at which angles do the two hands stand? [3 and 0.03]",
+    hall="Position 3: which angles do the two pairs have? [3 and 0.03]",
 )
 def two_hands(position_angles):
     return [
@@ -164,10 +167,11 @@ def two_hands(position_angles):
 
 
 @slide(
-    "Two angles for each place. Which four numbers?",
+    "Two angles for each position. Which four numbers?",
     minutes=0.5,
     say="""
-    Sine and cosine of one angle stand side by side; stack and flatten do that. start comes into use later.
+    The sine and the cosine of one angle are neighbours; stack and flatten put them there. The argument start
+    is used later.
     """,
 )
 def a_pair_each(position_angles, rows):
@@ -186,7 +190,7 @@ def a_pair_each(position_angles, rows):
 @slide(
     "Row 0 times row 1 is 1.54. Row 2 times row 3?",
     minutes=1,
-    say="Whoever reaches for a calculator may; whoever knows cos(a − b) need not. Let both report.",
+    say="Some will use a calculator; who knows cos(a − b) needs none. Let one of each explain.",
     hall="Row 0 times row 1 is 1.54. Row 2 times row 3? One minute. [1.54 again]",
 )
 def rows_two_apart(rows):
@@ -203,9 +207,9 @@ def rows_two_apart(rows):
 
 
 @slide(
-    "Twelve features, 24 places: are two places alike?",
+    "12 features, 24 positions: are two of them alike?",
     minutes=0.5,
-    say="The upper rows are the fast hands, the lower ones hardly move. No two columns are alike.",
+    say="The upper rows are the fast pairs; in the lower rows the numbers hardly change. No two columns are alike.",
 )
 def many_places(sinusoidal_encoding):
     return [
@@ -224,11 +228,11 @@ def many_places(sinusoidal_encoding):
     "90° a step: where is the key of position 2?",
     minutes=1.5,
     say="""
-    Hold out an arm and turn by 90 degrees for each chair. The whole idea is: if both turn by the same, the
-    angle between them stays.
+    Hold out an arm and turn by 90 degrees for each chair. The whole idea is this: if query and key turn by the
+    same angle, the angle between them stays the same.
     """,
     hall="""
-    The key (3, 1) stands at position 2 and is turned twice by 90°. What is it? On paper. [(−3, −1)]
+    The key (3, 1) is at position 2, so it is turned twice by 90°. What is it then? On paper. [(−3, −1)]
     """,
 )
 def turned_key(keys):
@@ -239,8 +243,8 @@ def turned_key(keys):
     "Query at 1, key at 2: which score?",
     minutes=1,
     say="""
-    Write the row 7, 1, −7, −1 on the blackboard, and below it the next row as it comes, one to the right.
-    Query 0 and key 1 make the same angle as query 1 and key 2. Turn your head by 90 degrees and it is one
+    Write the row 7, 1, −7, −1 on the blackboard, and below it the next row, moved by one to the right. Query 0
+    and key 1 make the same angle as query 1 and key 2: turn your head by 90 degrees, and you see the same
     picture.
     """,
     hall="Query at position 1, key at position 2: which score? [1, as from 0 to 1]",
@@ -270,9 +274,9 @@ def turned_score(keys, queries):
 
 
 @slide(
-    "The text begins at place 100. Which scores move?",
+    "The text begins at position 100. What changes?",
     minutes=1,
-    say="The second line of the test is the whole point: a hundred further on, and no score has moved.",
+    say="Read the printed difference aloud: all positions are larger by 100, and no score has changed.",
 )
 def from_place_100(key, query, rotary, scores):
     return [
@@ -290,10 +294,10 @@ def from_place_100(key, query, rotary, scores):
 @slide(
     "Run by halves: does the start still not matter?",
     minutes=1,
-    say="Expect many a no. Then show that the numbers are others all the same.",
+    say="Expect many hands for no. Then show that the scores still differ from those of training.",
     hall="""
-    Trained for neighbours, run with halves: do the scores still depend on distance alone? Hands for yes and
-    no. [Yes, and that is the trouble]
+    Trained with neighbours, run with halves: do the scores still depend on the distance only? Hands for yes
+    and no. [Yes; so a test of this does not find the mistake]
     """,
     choices="halves-relative",
     column=True,
@@ -314,10 +318,10 @@ def halves(by_halves, further, scores):
 
 
 @slide(
-    "In which order must the eight features stand?",
+    "In which order must the eight features be?",
     minutes=1,
     say="Write 0 1, 2 3, 4 5, 6 7 on the blackboard, then 0 4, 1 5, 2 6, 3 7 below it.",
-    hall="In which order must the eight features stand? [0, 2, 4, 6, 1, 3, 5, 7]",
+    hall="In which order must the eight features be? [0, 2, 4, 6, 1, 3, 5, 7]",
 )
 def in_which_order(as_halves):
     return [
@@ -327,11 +331,11 @@ def in_which_order(as_halves):
 
 
 @slide(
-    "Half a point a step: what is left of the scores?",
+    "Minus 0.5 for each step: which scores are left?",
     minutes=1,
-    say="A telephone call: who is further away costs more. Far keys are heard only if they match well.",
+    say="Compare it with a journey that costs more the further you go. A far key gets weight only if it matches well.",
     hall="""
-    Scores 4, 12, 10, half a point for each step back from tea: which three are left? [3, 11.5, 10]
+    The scores are 4, 12, 10. Subtract 0.5 for each step back from tea: which three are left? [3, 11.5, 10]
     """,
 )
 def half_a_point(examples):
@@ -350,12 +354,12 @@ def half_a_point(examples):
 
 
 @slide(
-    "Eight heads, eight prices: what becomes of a score?",
+    "Eight heads, eight prices: how do scores change?",
     minutes=0.5,
     say="""
-    Eight heads: a half, a quarter, and so on. For twelve heads the paper's code takes every second slope of
-    sixteen for the four that are left. Point at the last line: no kernel of ours, PyTorch's own attention
-    with a float mask.
+    With eight heads the slopes are a half, a quarter, and so on. For twelve heads the paper's code takes the
+    slopes for eight, and for the other four heads every second slope for sixteen. Point at the last line: it is
+    PyTorch's own attention, with a float mask.
     """,
 )
 def alibi_bias(alibi_bias):
@@ -373,10 +377,10 @@ def alibi_bias(alibi_bias):
 
 
 @slide(
-    "Where does each of the four come in?",
+    "Where is each of the four applied?",
     minutes=0.5,
     say="""
-    Let somebody say for each of the four whether the values know the position. [Only the first two.]
+    Ask for each of the four whether it changes the values. [Only the first two do.]
     """,
 )
 def where_each_comes_in():
@@ -412,15 +416,15 @@ def where_each_comes_in():
 
 
 @slide(
-    "At which angle does each hear the one before?",
+    "At which angle does each attend to the one before?",
     minutes=3.5,
     say="""
-    Read the task. Turn the key so that it points where the query points one step later: from (3, 1) to (−1,
-    2), then larger. At 90° the 6th token hears the 1st as well: 5 steps are a full turn and one step. At 60°
-    the task is done. Move the start: queries and keys turn, no score moves. Choose the waves: now everything
-    moves.
+    Read the task. Change the key so that it has the direction of the query after one more turn: from (3, 1) to
+    (−1, 2), then make it longer. At 90° the 6th token attends to the 1st as well: 5 steps are a full turn and
+    one step. At 60° the task is done. Move the start: queries and keys turn, and no score changes. Choose the
+    waves: now the scores change too.
     """,
-    hall="Which angle is too large for six tokens, and why? [90°: after four steps it has come round]",
+    hall="Which angle is too large for six tokens, and why? [90°: after four steps the turn is complete]",
 )
 def board_angles():
     """Without a picture: its board or plot is shown."""
@@ -430,8 +434,8 @@ def board_angles():
     "Two rules. In what do they differ?",
     minutes=1.5,
     say="""
-    One is a relative rule, the other an absolute one. Let the hall say which is which, and which of
-    sinusoids and RoPE could keep which. Collect bets: most will say one each.
+    One rule is relative, the other is absolute. Let the hall say which is which, and which of sinusoids and
+    RoPE can follow which rule. Collect bets: most will say one each.
     """,
 )
 def two_rules():
@@ -452,9 +456,9 @@ def two_rules():
     "Row 5, turned by one step: whose row is it?",
     minutes=1.5,
     say="""
-    A hand of a clock that turns goes on by an hour. Here it goes back by one, as the sine stands before the
-    cosine. Most will dictate the transpose first: run it, and the check says that it asks for the place
-    after.
+    The hand of a clock that turns goes to the next hour. Here it goes back by one, since the sine is before the
+    cosine. Most will dictate the transpose first: run it, and the verdict says that each token then looks for
+    the position after it.
     """,
     hall="""
     Row 5, turned by one step: which row is it now? And who dictates m? [20 * turn(1): the sine comes first,
@@ -478,8 +482,8 @@ def row_5(sinusoidal_encoding, turn):
     "Which pair still rises at a distance of 4,000?",
     minutes=1.5,
     say="""
-    The board of a while ago had one pair. Who wants to look far back takes the slowest hand. Then run both
-    by hand at 1024 tokens: both rules are kept.
+    The board had only one pair. To look far back we take the slowest pair. Then run both settings by hand at
+    1024 tokens: both find their token.
     """,
     hall="""
     Eight pairs, the first fast, the last slow: which one still rises at 4,000 steps? [the last: a quarter
@@ -503,16 +507,17 @@ def far_query():
 
 
 @slide(
-    "256 tokens: who still knows what?",
+    "256 tokens: which method still finds what?",
     minutes=2.5,
     say="""
-    Four small trainings on eight tokens, half a second; at eight all four are always right. Both schemes
-    can: you have just seen it. So the question is what training found. Insist on a reason with each hand.
-    Chance is 12 of 100.
+    These are four small trainings on eight tokens, half a second in all; at eight tokens all four are always
+    right. You have just seen that both methods can also be right on long texts. So the question is what training
+    found. Ask for a reason with each hand. By chance 12 of 100 would be right. The training uses Adagrad; with
+    plain gradient steps the result differs.
     """,
     hall="""
-    256 tokens: who still knows the token before, and who the first? Hands for sinusoids and RoPE each time.
-    [before: RoPE; first: sinusoids]
+    256 tokens: which method still finds the token before, and which the first token? Hands for sinusoids and
+    for RoPE each time. [before: RoPE; first: sinusoids]
     """,
 )
 def race_far(shares):
@@ -527,7 +532,7 @@ def race_far(shares):
 
 
 @slide(
-    "Trained up to distance 7. What is beyond?",
+    "Trained up to distance 7. And beyond?",
     minutes=1,
     say="Cover everything right of 7 with your hand: that is what was trained. Then take the hand away.",
 )
@@ -547,11 +552,12 @@ def beyond_7(by_distance):
 
 
 @slide(
-    "The token before, on longer texts: who knows it?",
+    "The token before, longer texts: who finds it?",
     minutes=0.5,
     say="""
-    One line at the top: the relative rule in the relative scheme. The line of the sinusoids could lie there
-    too: by hand it did.
+    One line stays at the top: RoPE. ALiBi is relative too, but its score only rises or only falls with the
+    distance, so it cannot find distance 1. The line of the sinusoids could be at the top as well: by hand it
+    was.
     """,
 )
 def token_before(lengths, right):
@@ -573,9 +579,12 @@ def token_before(lengths, right):
 
 
 @slide(
-    "The first token, on longer texts: who knows it?",
+    "The first token, longer texts: who finds it?",
     minutes=0.5,
-    say="Sinusoids and RoPE are exchanged: the absolute scheme holds, the relative one falls at once.",
+    say="""
+    Now the sinusoids stay high and RoPE falls at once. ALiBi stays at the top too, with a negative price that
+    the published ALiBi does not have.
+    """,
 )
 def first_token(lengths, right):
     return [
@@ -596,9 +605,9 @@ def first_token(lengths, right):
 
 
 @slide(
-    "Four ways to tell the order. Where, and what?",
+    "Four ways to give the order. Where, and what?",
     minutes=0.5,
-    say="Ask for the four schemes from memory, and where each of them comes in.",
+    say="Ask for the four methods from memory, and where each of them is applied.",
 )
 def summary():
     return Tiles(
@@ -614,10 +623,10 @@ def summary():
     "Five exercises, now yours",
     minutes=0,
     say="""
-    At home. 8.1: the commonest slip doubles the exponent, since i is even already. 8.2: pairs cut as
-    neighbours with angles laid out for halves. 8.3: the last query stands at the last key. 8.4: a test on
-    one sentence misses the commonest fault. 8.5: the far query of the lesson, for any place: which way must
-    it be turned? Next: what two heads can do that one cannot.
+    All at home. 8.1: the commonest mistake doubles the exponent, since the loop's number is already 2i. 8.2:
+    pairs of neighbours turned by the angles for halves. 8.3: the last query has the position of the last key.
+    8.4: a test with one sentence misses the commonest mistake. 8.5: a query for any number of steps back: in
+    which direction must it be turned? Next: what two heads can do that one cannot.
     """,
 )
 def exercises():

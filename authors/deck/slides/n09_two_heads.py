@@ -15,16 +15,16 @@ def what_for():
 
 
 @slide(
-    "To which place does the last tea listen?",
+    "To which place does the last tea attend?",
     minutes=2,
     say="""
-    Six people in a row, each with a word on a sheet. First everybody writes down the word of the person on
-    their right; then the last one calls out tea, and whoever has written tea down stands up. Insist on the
-    number. Those who say 1 have forgotten layer 1. Follow the thick frame: milk has fetched tea, so milk is
-    found.
+    Six people in a row, each with a word on a sheet. First everybody writes down the word of the person
+    before them. Then the last one calls out tea, and the person who has written down tea stands up. Insist
+    on the number. Those who say 1 have forgotten layer 1. Follow the thick frame: milk has fetched tea, so
+    milk is found.
     """,
     hall="""
-    To which place does the last tea listen, counted from 0? Fingers. [2, where milk stands: it has fetched
+    To which place does the last tea attend, counted from 0? Fingers. [2, the place of milk: it has fetched
     tea]
     """,
 )
@@ -45,8 +45,8 @@ def look_behind(fetched, words):
     "What do two heads have to know?",
     minutes=1.5,
     say="""
-    Point at each factor of the second formula: who asks, who looks for whom, what was fetched; then who is
-    heard, and what is said.
+    Point at each factor of the second formula: the word that asks, the word it looks for, what was fetched;
+    then the word attended to, and the output.
     """,
 )
 def three_matrices():
@@ -62,7 +62,7 @@ def three_matrices():
                 "said": [1.5, 3],
             },
             things={"P": "key", "M": "query", "W": "value", "heard": "weights", "who": "weights", "said": "output"},
-            labels={"P": "P: who fetches", "M": "M: who looks", "W": "W: what is said", "who": "found"},
+            labels={"P": "P: fetches", "M": "M: looks for", "W": "W: outputs", "who": "found", "said": "output"},
             arrows=[["x", "heard"], ["P", "heard"], ["heard", "who"], ["M", "who"], ["who", "said"], ["W", "said"]][:k],
             empty=empty,
         )
@@ -74,8 +74,8 @@ def three_matrices():
     "Each fetches the one before. Which matrix?",
     minutes=1,
     say="""
-    The wrong diagonal is the commonest answer: a row is who fetches. Place 0 has nobody before it, leave
-    that open.
+    The wrong diagonal is the commonest answer: a row is the place that fetches. Place 0 has no place before
+    it; leave that open.
     """,
     hall="Above or below the diagonal? Hands. [Below: a row is the place that fetches]",
 )
@@ -91,7 +91,7 @@ def your_P(P, text, words):
 
 
 @slide(
-    "Who has fetched my word? Which line?",
+    "Which places have fetched my word? Which line?",
     minutes=1,
     say="""
     Take the line from the hall. Then ask what x @ M @ x.T would be: it finds the copy, and the asker itself.
@@ -114,11 +114,11 @@ def your_scores(heard, M, scores, text, words, x):
 
 
 @slide(
-    "And what does the last tea say?",
+    "And what is the output of the last tea?",
     minutes=0.5,
     say="""
-    Let the hall say the word before you run it. Left the whole of layer 1, right layer 2. Only the last row
-    of the right one matters: 1.00 at milk.
+    Let the hall say the word before you run it. On the left is layer 1, on the right layer 2. Only the last
+    row on the right matters: 1.00 at milk.
     """,
 )
 def found(before, match, text, words):
@@ -129,7 +129,7 @@ def found(before, match, text, words):
                 "→",
                 Matrix(rows, name="layer 2", thing="weights", mark=mark),
                 "→",
-                Matrix([[s]], name="says", thing="output"),
+                Matrix([[s]], name="output", thing="output"),
             ]
         )
         for rows, mark, s in ((unknown(6, 6), [], None), (match, [5], None), (match, [5], "milk"))
@@ -139,7 +139,7 @@ def found(before, match, text, words):
 @slide(
     "One text proves nothing. And all the others?",
     minutes=1,
-    say="360 orders of four words, three of which can be asked again: 1080. Every square is a text.",
+    say="360 orders of four words; three words of each can be asked again: 1080. Every square is a text.",
 )
 def puzzles(answers, circuit, M, P, puzzles, W):
     ok = circuit(puzzles, P, M, W)[0].argmax(dim=-1) == answers
@@ -153,10 +153,9 @@ def puzzles(answers, circuit, M, P, puzzles, W):
     "Sixty steps, 3 in 100 right. And after 100?",
     minutes=3.5,
     say="""
-    No word about fetching, none about copies: zeros, and a loss. Write it on the blackboard, for the slide
-    does not have it: 1.95 at step 0, 1.76 at step 60. Read the last two lines aloud: that is all the
-    learning there is. This is the bet of the lesson: write the shares on the blackboard, let everybody sign
-    one.
+    The training knows nothing of fetching or of copies: there are zeros, and a loss. Write the loss on the
+    blackboard, because the slide does not have it: 1.95 at step 0, 1.76 at step 60. This is the bet of the
+    lesson: write the shares on the blackboard, let everybody sign one.
     """,
     hall="After step 100: which share is right? Hands for all, half, a sixth, none. [All of them]",
     choices="moment",
@@ -193,8 +192,9 @@ def from_zeros(circuit, film, right, words, x):
     "Which of the two heads is first?",
     minutes=1.5,
     say="""
-    Neither leads: they rise together. Two people in a large park, each waiting for the other to move. Then
-    show the line with the two zeros.
+    Neither leads: they rise together. The gradient of P is in proportion to M, and M helps only as far as P
+    fetches: two people in a large park, each waiting for the other to move. Then show the line with the two
+    zeros.
     """,
 )
 def why_sudden(lines, shown):
@@ -221,8 +221,8 @@ def why_sudden(lines, shown):
     "Why less than a sixth at first?",
     minutes=1,
     say="""
-    The first step towards the answer makes it worse. Whoever stops training at step 60 reports that it
-    cannot be learned.
+    The first step towards the answer makes it worse. If you stop training at step 60, you will report that
+    it cannot be learned.
     """,
 )
 def why_below(circuit, film, text, words, x):
@@ -245,9 +245,9 @@ def why_below(circuit, film, text, words, x):
     "What have M and W become?",
     minutes=0.5,
     say="""
-    Ask what they expect to see before you go on. Read the row of tea: 3.5 for whoever has fetched tea, less
-    than 0 for all others, least for start: nobody looks for it, and nobody says it. The same again: what is
-    heard is said.
+    Ask what they expect to see before you go on. Read the row of tea: 3.6 for a place that has fetched tea,
+    less than 0 for all others, least for start: no word looks for it, and it is never an answer. W is the
+    same again: the word attended to is the output.
     """,
     column=True,
 )
@@ -256,8 +256,8 @@ def become(M_learned, W_learned, words):
     return [
         Matrices(
             [
-                Matrix(m, name="M: who looks", thing="query", left=words, only=only),
-                Matrix(w, name="W: says", thing="value", left=words, only=only),
+                Matrix(m, name="M: looks for", thing="query", left=words, only=only),
+                Matrix(w, name="W: outputs", thing="value", left=words, only=only),
             ]
         )
         for m, w, only in (
@@ -277,7 +277,7 @@ def become(M_learned, W_learned, words):
     4 are as by hand. The last one has gone to start.
     """,
     hall="""
-    From which place does the last one fetch most? Fingers. [0, from start: nobody looks for start]
+    From which place does the last one fetch most? Fingers. [0, from start: no word looks for start]
     """,
 )
 def predict_rest(causal_mask, masked_softmax, P_learned):
@@ -301,9 +301,9 @@ def predict_rest(causal_mask, masked_softmax, P_learned):
     "All three texts right. Which matrix comes first?",
     minutes=3,
     say="""
-    Read the task, then half a minute of silence. Who has drawn the picture of layer 1 finds P at once. P: 10
-    below the diagonal in rows 3, 4 and 5. M and W: 10 on the diagonal. Then learned, and drag the step: W
-    first, P and M very slowly, then everything between 65 and 85.
+    Read the task, then half a minute of silence. With the picture of layer 1 one finds P at once. P: 10 below
+    the diagonal in rows 3, 4 and 5. M and W: 10 on the diagonal. Then choose learned, and drag the step: W
+    grows first, P and M very slowly, then all three between 65 and 85.
     """,
     hall="Which of the nine entries can be left out for the first text alone? Hands. [All but three]",
 )
@@ -315,7 +315,7 @@ def play():
     "No start mark. How much for the right place?",
     minutes=0.5,
     say="""
-    Five tokens are left; nothing else has changed. Run it and read the three shares aloud. Whom can the
+    Five tokens are left; nothing else has changed. Run it and read the three shares aloud. What can the
     first word fetch, if it may not look ahead? Wait for the answer before you run it.
     """,
     hall="""
@@ -337,8 +337,8 @@ def start(first_asked):
     "Is one head not enough?",
     minutes=0.5,
     say="""
-    Three words could be the answer: the three behind a word that may be asked. A third is what guessing
-    among them gives.
+    Three words could be the answer: the three that come after a word that may be asked. Guessing among them
+    gives a third.
     """,
 )
 def one_head(alone_right):
@@ -349,12 +349,12 @@ def one_head(alone_right):
     "Two heads side by side: how many are right?",
     minutes=1,
     say="""
-    Everything so far said: it takes two layers. Let the hall be sure of it. Then run it, and ask how that
+    So far it seemed that two layers are needed. Let the hall be sure of it. Then run it, and ask how that
     can be: read the two small maps.
     """,
     hall="""
-    Two heads in one layer, none hears the other. Which share is right? Hands for a third, a half, all. [All
-    of them]
+    Two heads in one layer, neither can use the other. Which share is right? Hands for a third, a half, all.
+    [All of them]
     """,
     choices="side-by-side",
 )
@@ -366,13 +366,13 @@ def predict_side(alone_right, pair_right, right):
 
 
 @slide(
-    "Longer lists: who still gets them?",
+    "Longer lists: which model still gets them?",
     minutes=1.5,
     say="""
-    Seven places where the copy may stand, and two heads that know places. The rule does not care how long
-    the list is.
+    The copy may be at seven places, and there are two heads that know places. The rule does not depend on
+    the length of the list.
     """,
-    hall="Ten places: who gets more than half? Hands for two layers, one layer, both. [Two layers]",
+    hall="Ten places: which gets more than half? Hands for two layers, one layer, both. [Two layers]",
 )
 def break_it(after_right, beside_right):
     return [
@@ -385,8 +385,8 @@ def break_it(after_right, beside_right):
     "Its own lists: all right. And the puzzles?",
     minutes=0.5,
     say="""
-    Stress it: the data are right, the rule is the same, the model can do more than before. Loss 0.01, all of
-    its own lists right. Ask who would ship it.
+    Stress it: the data are right, the rule is the same, the model can do more than before. The loss is 0.01,
+    and all of its own lists are right. Ask who would ship this model.
     """,
     hall="Which share of the puzzles? Hands for all, a half, a third, none. [A third]",
     choices="road",
@@ -402,7 +402,8 @@ def road_mended_text(answers, circuit, puzzles, road, share_right):
     "What is bob called, this time?",
     minutes=0.5,
     say="""
-    If ann were always lee, a table of words would do. Drawn anew, there is only one way to know: look back.
+    If ann were always lee, a table of words would be enough. The last names are drawn again for each list,
+    so there is only one way to know: look back.
     """,
 )
 def gpt(some, two_heads):
@@ -416,8 +417,8 @@ def gpt(some, two_heads):
     "Two layers of two heads. Do they suffice?",
     minutes=1,
     say="""
-    Run it first, then talk: it takes two seconds. Positions go into who finds whom, not into what is said.
-    The loss stays above 0, since nobody can know who comes next.
+    Run it first, then talk: it takes two seconds. Positions go into queries and keys, not into values. The
+    loss stays above 0, since no model can know which guest comes next.
     """,
 )
 def gpt_model(model, two_heads):
@@ -460,9 +461,9 @@ def gpt_model(model, two_heads):
 
 
 @slide(
-    "Which head looks behind the copy?",
+    "Which head looks after the copy?",
     minutes=1,
-    say="Draw it for tea milk cup tea: behind the copy is one column to the right of it.",
+    say="Draw it for tea milk cup tea: after the copy means one column to the right of it.",
 )
 def which_head(model, some, two_heads):
     return [
@@ -477,7 +478,7 @@ def which_head(model, some, two_heads):
                 [
                     Matrix(
                         rows,
-                        name="behind the copy",
+                        name="after the copy",
                         thing="weights",
                         left=["layer 0", "layer 1"],
                         top=["head 0", "head 1"],
@@ -497,7 +498,8 @@ def which_head(model, some, two_heads):
     "Which head fetches the first name?",
     minutes=0.5,
     say="""
-    Two heads of four stand out, and they are the two of our circuit. Ask what the other two are for.
+    Two heads of four have large numbers, and they are the two of our circuit. Other seeds give them to other
+    heads, or share them out. Ask what the other two are for.
     """,
 )
 def score_table(behind_copy, on_the_first):
@@ -508,7 +510,7 @@ def score_table(behind_copy, on_the_first):
                     rows, name="on the first name", thing="key", left=["layer 0", "layer 1"], top=["head 0", "head 1"]
                 ),
                 "and",
-                Matrix(behind_copy, name="behind the copy", thing="weights", top=["head 0", "head 1"]),
+                Matrix(behind_copy, name="after the copy", thing="weights", top=["head 0", "head 1"]),
             ]
         )
         for rows in (unknown(2, 2), on_the_first)
@@ -519,9 +521,9 @@ def score_table(behind_copy, on_the_first):
     "Take out the head that shows nothing. And now?",
     minutes=1,
     say="""
-    Draw the merged heads side by side, and out_proj behind them: head h meets its own columns and no others.
-    The maps say it is not needed. Let the hall vote on the maps. Write it on the blackboard. Then read the
-    two lines: only half of what it says is a last name.
+    Draw the merged heads side by side, and out_proj after them: head h meets its own columns and no others.
+    From the maps the head seems not to be needed. Let the hall vote on the maps, and write the vote on the
+    blackboard. This is seed 2: with other seeds the quiet head is not missed, or there is none.
     """,
     hall="""
     Without the head that shows nothing, how many names are right? Hands for all, nine in ten, a half, none.
@@ -544,15 +546,15 @@ def take_out(model, two_heads):
 
 
 @slide(
-    "It speaks of another list. How many are right?",
+    "Its output is for another list. How many right?",
     minutes=1,
     say="""
-    Silence is not neutral: whoever listens to this head has never met silence. Exchanged is the fairer
-    question: what does it know of *this* list? Nothing.
+    An output of 0 is not neutral: the rest of the model has never met it in training. An exchange is the
+    fairer question: does the output say anything about *this* list? No.
     """,
     hall="""
-    The head now speaks of another list. How many names are right? Hands for a tenth, a half, all. [All of
-    them]
+    The head now has its output for another list. How many names are right? Hands for a tenth, a half, all.
+    [All of them]
     """,
     choices="exchanged",
 )
@@ -571,12 +573,12 @@ def predict_exchange(worth):
 
 
 @slide(
-    "And if it says its mean, the same to every list?",
+    "And if its output is the same for every list?",
     minutes=1,
     say="""
-    One line, and the axis is the question: over the lists, not over the places. Silence is not neutral: the
-    rest of the model has never met it. At the end all four heads: the two of our circuit fail all three,
-    head 1 of layer 0 is missed by one name in ten.
+    One line, and the axis is the question: over the lists, not over the places. At the end all four heads:
+    without the two of our circuit most names are wrong in all three tests; without head 1 of layer 0 one
+    name in ten is.
     """,
     hall="Who dictates it? [said.mean(dim=0, keepdim=True)]",
 )
@@ -605,11 +607,11 @@ def your_mean(worth):
     "Which of the three needs what was fetched?",
     minutes=1.5,
     say="""
-    Point at the two layers: what head 0 of layer 0 has fetched stands at each place, and three things in
-    layer 1 are made of it. Ask which of them M compared with: who was fetched. A third is left: three
-    guests.
+    Point at the two layers: what head 0 of layer 0 has fetched is at each place, and three things in layer 1
+    are made from it. Ask which of them are the columns of M: the words that were fetched. A third of the
+    names is left, because there are three guests.
     """,
-    hall="Who must not be told of another list? Hands for queries, keys, values. [The keys]",
+    hall="Which of them must not come from another list? Hands for queries, keys, values. [The keys]",
     choices="patched",
 )
 def predict_patched(right_if):
@@ -617,7 +619,7 @@ def predict_patched(right_if):
         Bars(
             ["queries", "keys", "values"],
             values,
-            caption="names right, one of three told of another list",
+            caption="names right, one of three from another list",
             strong=1,
             top=1,
         )
@@ -629,8 +631,8 @@ def predict_patched(right_if):
     "Head 3: where does the second bob look?",
     minutes=0.5,
     say="""
-    Heads 0 and 1 are layer 0, heads 2 and 3 layer 1. Choose head 3 and the second bob: its weight lies
-    behind the first. Head 2 looks at commas; say nothing yet.
+    Heads 0 and 1 are layer 0, heads 2 and 3 layer 1. Choose head 3 and the second bob: its weight is on the
+    token after the first bob. Head 2 looks at commas; say nothing about it yet.
     """,
 )
 def heads_board():
@@ -640,7 +642,7 @@ def heads_board():
 @slide(
     "Two heads: what did it take?",
     minutes=0.5,
-    say="Ask somebody to play the second tea: whom do you look for? Not for tea.",
+    say="Ask somebody to play the second tea: what do you look for? A token that has fetched tea.",
 )
 def summary():
     return again(look_behind, why_sudden, break_it, take_out)
@@ -650,11 +652,11 @@ def summary():
     "Four exercises, now yours",
     minutes=0,
     say="""
-    At home, or now if there are ten minutes. Most exchange rows and columns once; check says which matrix it
-    was. At home. The weight on the copy itself is the usual slip; the mean of the diagonal below finds the
-    other head. At home. Whoever clears the rows has silenced features; whoever clears the queries has a head
-    that listens to all alike. In pairs. One list is not enough: on one list every rule fits. Say what comes
-    next: a memory, and what fills it.
+    9.1 at home, or now if there are ten minutes: most students exchange rows and columns once; check says in
+    which matrix. 9.2 at home: the usual slip is the weight on the copy itself; the mean of the diagonal below
+    finds the other head. 9.3 at home: rows set to 0 silence features of the output; queries set to 0 make a
+    head that attends to all equally. 9.4 in pairs: one list is not enough, because one list fits every rule.
+    Say what comes next: a memory, and what fills it.
     """,
 )
 def exercises():

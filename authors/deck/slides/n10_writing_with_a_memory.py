@@ -14,8 +14,8 @@ from . import slide
     "Writing with a memory",
     minutes=0.5,
     say="""
-    Ask who has waited for a chatbot: the first word comes late, then they run. Both halves of that sentence
-    are explained today. Run the imports while they read.
+    Ask who has waited for a chatbot: the first word comes late, then the others follow one by one. Both
+    halves of that sentence are explained today. Run the imports while they read.
     """,
 )
 def title(scaled_dot_product_attention, W_k, W_q, W_v, X):
@@ -33,8 +33,8 @@ def title(scaled_dot_product_attention, W_k, W_q, W_v, X):
     "tea arrives. How many of the six numbers change?",
     minutes=1.5,
     say="""
-    Three words, as always. Cover tea with your hand. Do not say causal again: whoever says 6 thinks of
-    notebook 1, where everybody heard everybody.
+    Three words, as always. Cover tea with your hand. Do not say causal again: a hall that says 6 thinks of
+    notebook 1, where every token attended to all.
     """,
     hall="tea arrives: how many of the six numbers above change? Hands for 0, 3, 6. [0]",
     choices="old-rows",
@@ -55,12 +55,12 @@ def tea_arrives(outputs, outputs_before):
 
 
 @slide(
-    "The old tokens: what does nobody need again?",
+    "Old tokens: what is never needed again?",
     minutes=1,
     say="Take the answer as a sentence: what is a query for?",
     hall="""
-    queries, keys or values: which can be thrown away? Hands for each. [The queries: who has asked need not
-    ask again]
+    queries, keys or values: which can be thrown away? Hands for each. [The queries: each is used once, for
+    its own token's output]
     """,
     choices="never-again",
 )
@@ -84,7 +84,7 @@ def never_again(outputs, parts, scaled_dot_product_attention):
             values,
             unit="",
             colour=["query", "key", "value"],
-            caption="spoilt: tea's output moves by",
+            caption="changed: tea's output moves by",
             words=False,
         )
         for values in (unknown(3), far)
@@ -92,7 +92,7 @@ def never_again(outputs, parts, scaled_dot_product_attention):
 
 
 @slide(
-    "Nine scores. How many does tea make necessary?",
+    "Nine scores. How many are new with tea?",
     minutes=0.5,
     say="Draw the table of notebook 3, three by three, and cross out what is known or hidden.",
     hall="Nine scores: how many are new and needed? [3, the row of tea]",
@@ -135,9 +135,9 @@ def scores_in_all(each_token):
 
 
 @slide(
-    "Which line makes the three keys that tea asks?",
+    "Which line makes the three keys for tea?",
     minutes=1,
-    say="Somebody dictates. One product of one row, then cat.",
+    say="Let somebody dictate: one product of one row, then cat.",
     hall="Who dictates the line? [torch.cat([keys, tea @ W_k])]",
 )
 def all_keys(all_keys, keys, tea):
@@ -159,8 +159,8 @@ def all_keys(all_keys, keys, tea):
     "One row alone: does it equal all at once?",
     minutes=1,
     say="""
-    No mask in it, and nobody misses one: who came last may hear everybody. The last row of before is there
-    again, with a third of the scores.
+    There is no mask, and none is needed: the last token may attend to all. The result is the last row of
+    the full computation, with a third of the scores.
     """,
     hall="Who dictates it? [softmax of tea's query times all keys over √3, times all values]",
 )
@@ -180,11 +180,11 @@ def one_row_alone(all_values, outputs, weights_of_tea):
 
 
 @slide(
-    "Six are read, two come: which keys may they hear?",
+    "Six are read, two come: which keys may they use?",
     minutes=1.5,
     say="""
     Only sizes change: batch 1, 4 heads, 8 tokens, 6 features. The second one is easy. For the first: which
-    one may it not hear?
+    token may it not attend to?
     """,
     hall="Six are read, two come at once: how many keys for each? Two numbers. [7 and 8]",
 )
@@ -192,7 +192,7 @@ def two_come(allowed):
     return [
         Matrices(
             [
-                Matrix(r, name="they may hear", thing="weights", left=["6", "7"], top=range(8)),
+                Matrix(r, name="they attend to", thing="weights", left=["6", "7"], top=range(8)),
                 "not",
                 Matrix(w, name="is_causal=True", thing="wrong", top=range(8)),
             ]
@@ -206,10 +206,10 @@ def two_come(allowed):
 
 
 @slide(
-    "Six are read. By which start is the next one turned?",
+    "Six are read. Which start does the next one need?",
     minutes=1,
     say="Notebook 8 said what start is for. The cell tries them all and says which fits.",
-    hall="Six are kept: where does the next one stand? [At 6, counted from 0]",
+    hall="Six have been read: which position has the next one? [6, counted from 0]",
 )
 def where_it_starts(memory, whole):
     off = [round((memory.scores_from(start) - whole).abs().max().item(), 2) for start in range(9)]
@@ -223,8 +223,9 @@ def where_it_starts(memory, whole):
     "Four heads ask. How many must be stored?",
     minutes=1.5,
     say="""
-    Four people at two telephones. The telephones are what costs. Follow the lines of the picture with a
-    finger. One line, and the next slide's fault is to write repeat. Point at the last line: PyTorch's own.
+    Four people at two telephones: the telephones are what costs. Follow the lines of the picture with a
+    finger. It is one line of code, and its common fault is repeat in place of repeat_interleave. Point at the
+    last line: PyTorch's own gives the same.
     """,
 )
 def shared_keys(share_heads):
@@ -248,9 +249,9 @@ def shared_keys(share_heads):
     "One call: which step comes where?",
     minutes=2,
     say="""
-    A photograph, not a diary: whoever goes on makes a new one. Many libraries keep it inside the module;
-    then two texts get in each other's way. Line by line, each has had its section: position, cat, mask,
-    share, let go. Ask which line was which section.
+    The cache is a photograph, not a diary: each call makes a new one. Many libraries keep the cache inside
+    the module; then two texts disturb each other. Go line by line, each line has had its section: position,
+    cat, mask, share, drop. Ask which line was which section.
     """,
 )
 def one_call():
@@ -296,8 +297,8 @@ def one_call():
     "One cache: can two texts go on from it?",
     minutes=1,
     say="""
-    A photograph, not a diary: two sentences go on from one. Ask what would come out if the library had kept
-    it inside the module.
+    A photograph, not a diary: two sentences go on from one cache. Ask what would come out if the library
+    kept the cache inside the module.
     """,
     hall="Who dictates it? [cached_attention(*heads(X[:1]), i_like)]",
 )
@@ -317,7 +318,7 @@ def your_way(keys, other_way, with_tea):
 
 
 @slide(
-    "A text too long to keep. Who is still heard?",
+    "A text too long to store. Which keys are left?",
     minutes=0.5,
     say="Look out of the window of a train: always the same width, and it moves with you.",
 )
@@ -335,11 +336,31 @@ def window(causal_mask):
 
 
 @slide(
+    "A window of three: how many must be stored?",
+    minutes=1,
+    say="""
+    Count on fingers. The usual answer is three, which stores one token more than needed. One token too few
+    is a fault of the next hour.
+    """,
+    hall="""
+    A window of three: how many are stored for the next token? Hands for 4, 3, 2. [2: it brings its own key]
+    """,
+    choices="kept-for-window",
+)
+def kept_for_a_window(window_mask):
+    return [
+        Matrices([Matrix([h, k], thing="weights", left=["used by 7", "stored"], top=range(8))])
+        for row in window_mask(1, 8, 3).tolist()
+        for h, k in ((unknown(8), unknown(8)), (row, [*row[:7], "new"]))
+    ]
+
+
+@slide(
     "Two new tokens, a window of three: which line?",
     minutes=1,
     say="""
-    Draw two rows of six on the blackboard and let somebody fill them. Read the two rows aloud: three open
-    each, and the right end is one's own.
+    Draw two rows of six on the blackboard and let somebody fill them. Read the two rows aloud: three keys
+    each, and the last one is the token's own.
     """,
     hall="Two rows, six keys, a window of three: which are open? [0 0 1 1 1 0 and 0 0 0 1 1 1: triu(2)]",
 )
@@ -347,26 +368,6 @@ def two_in_a_window(window_of_three):
     return [
         Matrices([Matrix(rows, thing="weights", left=["4", "5"], top=range(6))])
         for rows in (unknown(2, 6), window_of_three)
-    ]
-
-
-@slide(
-    "A window of three: how many must be kept?",
-    minutes=1,
-    say="""
-    Count on fingers. The usual answer is three, which stores one for nothing; one less than right is a fault
-    of the next hour.
-    """,
-    hall="""
-    A window of three: how many are kept for the next token? Hands for 4, 3, 2. [2: it brings its own key]
-    """,
-    choices="kept-for-window",
-)
-def kept_for_a_window(window_mask):
-    return [
-        Matrices([Matrix([h, k], thing="weights", left=["heard by 7", "kept"], top=range(8))])
-        for row in window_mask(1, 8, 3).tolist()
-        for h, k in ((unknown(8), unknown(8)), (row, [*row[:7], "new"]))
     ]
 
 
@@ -413,8 +414,8 @@ def five_models(cache_bytes, memory):
     "Eight scores without a key: which line?",
     minutes=1.5,
     say="""
-    Keep the recipe, not the meal: and the trick is that nobody even cooks. q (c W)ᵀ = q Wᵀ cᵀ. Write the
-    shapes below: (1, 16), (16, 4), (4, 8).
+    Store the latent, not the keys; and the trick is that the keys are never made. q (c W)ᵀ = q Wᵀ cᵀ. Write
+    the shapes below: (1, 16), (16, 4), (4, 8).
     """,
     hall="Who dictates the line? [(asks @ W_uk.T) @ latent.T]",
 )
@@ -440,17 +441,17 @@ def latent(asks, latent, W_uk):
 
 
 @slide(
-    "RoPE: may we turn the latent in place of the key?",
+    "RoPE: may we rotate the latent, not the key?",
     minutes=0.5,
     say="""
-    Turning the latent in place of the key is another thing: show the number. That is why RoPE gets features
-    of its own.
+    To rotate the latent in place of the key gives other scores: show the number. That is why RoPE gets
+    features of its own.
     """,
 )
 def turned_latent(turned_latent, with_rope):
     return [
         Matrices(
-            [Matrix([with_rope[0].tolist(), r], name="scores", thing="scores", left=["keys turned", "latent turned"])]
+            [Matrix([with_rope[0].tolist(), r], name="scores", thing="scores", left=["keys rotated", "latent rotated"])]
         )
         for r in (unknown(8), turned_latent[0].tolist())
     ]
@@ -458,10 +459,10 @@ def turned_latent(turned_latent, with_rope):
 
 @slide(
     "1000 are read, then 100 written: how much is it?",
-    minutes=1.5,
+    minutes=1,
     say="""
-    A tenth of the tokens, so a tenth of the work? Let somebody say whom a late token hears. Without a cache
-    it would be 8,796 million, a hundred times the prompt.
+    A tenth of the tokens: a tenth of the work? Let somebody say how many tokens a late one attends to.
+    Without a cache it would be 8,796 million, a hundred times the prompt.
     """,
     hall="80 million to read 1000 tokens, and how many to write 100 more? Hands for 8, 15, 800. [15]",
     choices="writing",
@@ -481,12 +482,39 @@ def reading_and_writing(products):
 
 
 @slide(
+    "Reading 1000, writing 100: which takes longer?",
+    minutes=1,
+    say="""
+    Write the two words on the blackboard: prefill and decode. Every call reads all weights once, for one
+    token or for a thousand. For one written token the card mostly waits for its memory. Then ask why a draft
+    of four tokens costs nearly what one token costs.
+    """,
+    hall="Which takes longer, the prompt of 1000 or 100 written tokens? Hands. [The 100: some 450 ms against 13]",
+)
+def why_writing_is_slow(weights):
+    reading, multiplying = 2 * weights / 3e12 * 1000, weights / 5e14 * 1000
+    call = max(reading, 1000 * multiplying)
+    return [
+        Bars(
+            ["reading 1000", "writing 100"],
+            values,
+            lying=True,
+            words=False,
+            unit=" ms",
+            caption="Llama 2 7B on one H100",
+            colour=["quiet", "weights"],
+        )
+        for values in ([round(call), None], [round(call), round(100 * reading)])
+    ]
+
+
+@slide(
     "Twice as many tokens: how much longer does it take?",
     minutes=0.5,
     say="""
-    Two words of the loop differ: only the last token goes in, and the cache is handed on. Read no number
-    aloud before you have seen it. At 16 tokens the two may change places: small products cost what calling
-    them costs.
+    Two things in the loop differ: only the last token goes in, and the cache is passed on. Read no number
+    aloud before you have seen it. At 16 tokens the two may change places: for small products the call itself
+    takes most of the time.
     """,
 )
 def twice_the_tokens():
@@ -495,16 +523,16 @@ def twice_the_tokens():
 
 @slide(
     "Which fault hides while they come one by one?",
-    minutes=3.5,
+    minutes=3,
     say="""
-    Read the task: five faults, each with its hour. With no fault move everything: the difference stays 0.
-    Then the faults one by one, with chunks of 1. The one that stays at 0, no mask once there is a cache,
-    shows with chunks of two: the first of two hears the second. Choose *Weights of* that token: it gives
-    something to the one after it.
+    Read the task. With no fault, move everything: the difference stays 0. Then try the faults one by one,
+    with chunks of 1. The one that stays at 0, no mask once there is a cache, shows with chunks of two: the
+    first of two attends to the second. Choose *Weights of* that token: it gives weight to the one after it.
+    Heads repeated as a list show as soon as heads share.
     """,
     hall="""
     Which fault is silent as long as tokens come one by one? Hands for each. [No mask once there is a cache:
-    a single new token may hear everybody]
+    a single new token may attend to all]
     """,
 )
 def hidden_fault():
@@ -512,11 +540,11 @@ def hidden_fault():
 
 
 @slide(
-    "Five faults of a cache. What does each exchange?",
+    "Five faults of a cache. What does each replace?",
     minutes=1.5,
     say="""
-    Name them in a sentence each: corner, no mask, start, repeat, one too few. The code is for later, and the
-    five tests too: they differ in how the text is cut, in the heads, and in whether there is a window.
+    Name each in a sentence: corner, no mask, start, repeat, one too few. The code is for later, and so are
+    the five tests: they differ in how the text is cut, in the heads, and in whether there is a window.
     """,
 )
 def five_faults(causal_mask, memory, share_heads, window_mask):
@@ -563,13 +591,13 @@ def one_by_one(one_by_one):
 
 
 @slide(
-    "Which tests let nobody get away?",
+    "Which tests are needed to find all five?",
     minutes=1,
     say="""
-    Read it by columns: each fault has one row without which it gets away, but the corner and the start. Then
-    ask whether the rows together catch all. They do.
+    Read it by columns. Three faults are found by one test only: no mask, the heads, the window. The corner
+    and the start are found by several. Then ask whether the three tests together find all five. They do.
     """,
-    hall="Which tests are needed, so that nobody gets away? [prompt and two, shared heads, a window]",
+    hall="Which tests are needed to find all five? [prompt and two, shared heads, a window]",
 )
 def which_tests(memory):
     all_of = [
@@ -596,8 +624,8 @@ def which_tests(memory):
     "Eight tokens, cut into 5, 1 and 2: the same?",
     minutes=0.5,
     say="""
-    Ten ways to cut eight tokens, with and without a window: always the same. The honest sentence: a test
-    that asks for equality to the bit fails on somebody's machine.
+    Three ways to cut eight tokens, with and without a window: always the same, up to rounding. A test that
+    asks for equality to the bit fails on some machine.
     """,
 )
 def three_cuts(memory):
@@ -621,7 +649,7 @@ def three_cuts(memory):
 @slide(
     "What does a memory need to be right?",
     minutes=0.5,
-    say="Ask for the five factors of the memory, and for the three tests.",
+    say="Ask for the five factors of the memory, for the three tests, and why writing is slow.",
 )
 def summary():
     return Tiles(
@@ -633,11 +661,11 @@ def summary():
     "Five exercises, now yours",
     minutes=0,
     say="""
-    At home. 10.1 is the one to grade: top-left masks and positions that start again are what most get wrong.
-    10.2 is one line; who writes repeat is told so. 10.3: one too many is the commonest slip in public code.
-    10.4, in five minutes: the factor 2 and the heads are what is forgotten. 10.5 is new: a draft that the
-    large model reads in one call; counting all places that agree is the commonest slip to expect. Then send
-    them back to the clinic: the ward of memory is theirs now.
+    At home. 10.1 is the one to grade: the common mistakes are top-left masks and positions that start again.
+    10.2 is one line; a student who writes repeat is told so. 10.3: one key too many is the commonest slip in
+    public code. 10.4 takes five minutes: the factor 2 and the heads are what is forgotten. 10.5 is new: a
+    draft that the large model reads in one call; the slip to expect is to count all places that agree. Then
+    send them back to the clinic: the ward of memory is open now.
     """,
 )
 def exercises():

@@ -15,7 +15,7 @@ from . import again, slide
     "A small GPT that writes",
     minutes=0.5,
     say="""
-    Read the line aloud with she, then with he, and let the hall finish it. Ask who told them. Run the
+    Read the line aloud with she, then with he, and let the hall finish it. Ask how they knew. Run the
     imports while they read.
     """,
 )
@@ -27,7 +27,7 @@ def what_for():
     "Who wrote this?",
     minutes=1,
     say="""
-    Read it aloud, with feeling, and ask what is wrong with it: nothing. Say nothing yet of how it was done.
+    Read it aloud, with feeling, and ask what is wrong with it: nothing. Do not say yet how it was made.
     """,
 )
 def who_wrote():
@@ -56,8 +56,8 @@ def predict_two_girls():
     "What follows from what?",
     minutes=1,
     say="""
-    Read one template aloud, pointing at the capitals: drawn, drawn, follows. The code is for those who want
-    it.
+    Read one template aloud and point at the capitals: random, random, follows. The code is for those who want
+    to read it.
     """,
 )
 def language():
@@ -69,8 +69,8 @@ def language():
     "I is (1, 0, 1, 0). What does the norm make of it?",
     minutes=1.5,
     say="""
-    Two means, no more: the mean, and the mean of the squares of what is left. Whoever has .866 has divided
-    by 3.
+    Only two means are needed: the mean, and the mean of the squares of what remains. Those who have .866
+    divided by 3.
     """,
 )
 def layer_norm(normed, x):
@@ -91,7 +91,7 @@ def layer_norm(normed, x):
 @slide(
     "tea is all ones. What is left of it?",
     minutes=0.5,
-    say="Somebody says 1, somebody says it cannot be divided. Both are told by name.",
+    say="Some say 1, some say that one cannot divide by 0. The lesson has an answer for each.",
     hall="And tea, all ones? Shout. [(0, 0, 0, 0)]",
 )
 def predict_tea(normed, x):
@@ -111,8 +111,8 @@ def predict_tea(normed, x):
     "All three rows at once. Which line?",
     minutes=2,
     say="""
-    Ask for the axis, and for keepdim. Whoever has .866 has divided by 3. In PyTorch a factor and a summand
-    for each feature stand behind it.
+    Ask for the axis, and for keepdim. Those who have .866 divided by 3. In PyTorch a learned weight
+    and a learned bias for each feature come after it.
     """,
     hall="Who dictates it? [centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()]",
 )
@@ -130,9 +130,9 @@ def your_norm(centred, normed):
 
 
 @slide(
-    "What becomes of what was heard?",
+    "What happens to the output of attention?",
     minutes=1,
-    say="Draw the road: x straight on, and a branch through norm and attention that joins it again.",
+    say="Draw a straight line for x, and a branch through norm and attention that joins it again.",
 )
 def residual():
     return [
@@ -147,11 +147,11 @@ def residual():
 
 
 @slide(
-    "What was heard is added. To which of the two?",
+    "Attention's output is added. To which of the two?",
     minutes=1.5,
     say="""
-    Both x and the normed rows fit. Let somebody say why it has to be x; then write tea's three rows below
-    each other: normed 0, heard 0, x ones. Added to the normed row it would be gone.
+    Both x and the normalized rows have the right shape. Let somebody say why it has to be x. Then write tea's
+    three rows below each other: normalized 0, output 0, x ones. Added to the normalized row, tea is lost.
     """,
     hall="Who dictates it? [x + heard @ W_o]",
 )
@@ -180,8 +180,8 @@ def your_residual(behind, heard, normed, W_o, x):
     "What is a block?",
     minutes=2,
     say="""
-    Follow the straight road with a finger: nothing on it but two plus signs. Then the code, by c: four lines
-    of forward are the lesson so far. Ask which of them moves news between tokens: one.
+    Follow the straight line with a finger: there are only two plus signs on it. Then the code, by c: the four
+    lines of forward are the lesson so far. Ask which of them moves information between tokens: one.
     """,
 )
 def block():
@@ -217,8 +217,8 @@ def block():
     "And a whole GPT?",
     minutes=1,
     say="""
-    Two tables at the bottom, one product on top. All the rest was the last quarter of an hour. 18,752
-    numbers; GPT-2 has seven thousand times as many, of the same parts.
+    Two tables at the bottom, one product on top. They know all the rest from the last quarter of an hour.
+    Ours has 18,752 numbers; the smallest GPT-2 has nearly seven thousand times as many, in the same parts.
     """,
 )
 def gpt():
@@ -234,10 +234,10 @@ def gpt():
 
 
 @slide(
-    "Nothing known of 68 signs. What does it cost?",
+    "68 tokens, nothing known. How large is the loss?",
     minutes=1,
     say="""
-    One over 68 is the share, not the cost: minus the logarithm of it. Sixty-seven words and the sign of the
+    One over 68 is the share; the loss is minus its logarithm. There are sixty-seven words and the sign of the
     end.
     """,
 )
@@ -253,7 +253,7 @@ def ignorance(known, untrained):
 
 
 @slide(
-    "Which token judges which?",
+    "Which token predicts which?",
     minutes=1,
     say="""
     Draw two rows of five boxes and shift the lower one. The last logit and the first token are left over.
@@ -266,7 +266,7 @@ def your_loss():
             [
                 Matrix(["|", "one", "day", "bob", r], thing="input", left=["read"]),
                 "→",
-                Matrix(rows, thing="output", left=["due"]),
+                Matrix(rows, thing="output", left=["next"]),
             ]
         )
         for r, rows in (("had", unknown(5)), ("had", ["one", "day", "bob", "had", None]))
@@ -276,8 +276,8 @@ def your_loss():
 @slide(
     "How low can the loss of a perfect model go?",
     minutes=1,
-    say="Zero is what most say. Ask what a perfect reader says after one day.",
-    hall="The best loss there can be: Hands for 0, about .3, about 1. [.28]",
+    say="Most say zero. Ask what a perfect reader predicts after one day.",
+    hall="The lowest possible loss: Hands for 0, about .3, about 1. [.28]",
     choices="floor",
 )
 def predict_floor(floor):
@@ -288,12 +288,12 @@ def predict_floor(floor):
 
 
 @slide(
-    "Sixteen stories a step. What comes of it?",
+    "800 steps of sixteen stories: what is learned?",
     minutes=2,
     say="""
     Start the cell before you speak: it takes some fifteen seconds. Watch the bar together, and read aloud
-    what it says at first; afterwards say that it began with lots, on this machine, a quarter of a minute
-    ago.
+    what the model writes at first. Afterwards say that a quarter of a minute ago its numbers were random, on
+    this machine.
     """,
 )
 def training(film):
@@ -314,12 +314,12 @@ def training(film):
 
 
 @slide(
-    "One word is drawn. How boldly?",
+    "One word is drawn. With how much chance?",
     minutes=1,
     say="""
-    Only the newest word goes through the model. Temperature towards 0: always the likeliest. Very high: any
-    word at all. Read the story aloud: it is the one of the beginning. None of the 300 is a copy, of 3000
-    read and 5.2 million possible; let them bid before you show it.
+    Only the newest word goes through the model. Temperature near 0: always the most likely word. Very high:
+    any word. Read the story aloud: it is the one of the beginning. None of the 300 is a copy of the 3000 in
+    training, out of 5.2 million possible; let them bid before you show it.
     """,
 )
 def writing(language, model):
@@ -341,10 +341,10 @@ def writing(language, model):
     "At .3: what goes wrong most often?",
     minutes=1.5,
     say="""
-    The judge is the grammar run backwards; it needs no list of right stories. Grammar gets most hands.
-    Remember: all that can be known it knows.
+    The judge compares a text with the templates; it needs no list of right stories. Grammar gets the most
+    hands. Remind them: what a reader can know, the model knows.
     """,
-    hall="What goes wrong at .3, most often? Hands for grammar, form, forbidden. [What must not be said]",
+    hall="What goes wrong at .3, most often? Hands for grammar, form, forbidden. [What is forbidden]",
     choices="kinds-of-faults",
 )
 def judge(wrong):
@@ -358,13 +358,13 @@ def judge(wrong):
     "Which noun decides: the far one, or the near one?",
     minutes=1,
     say="""
-    The second line is the first with the numbers exchanged. Let the hall say the word before you run it.
+    The second line is the first with singular and plural exchanged. Let the hall say the word before you run it.
     """,
 )
 def your_own(language, model):
     text = "ann had two keys and a hat . but the keys near the cat"
     numbers = torch.tensor([[language.number[word] for word in f"| {text}".split()]])
-    on_keys = model(numbers)[1][0][0, :, -1, 11].max()  # of the first layer's heads, that which hears keys most
+    on_keys = model(numbers)[1][0][0, :, -1, 11].max()  # of the first layer's heads, the one that attends to keys most
     asked = Sentence(["but", "the", "keys", "near", "the", "cat"], says=None)
     return [
         asked,
@@ -375,7 +375,7 @@ def your_own(language, model):
 @slide(
     "A text begins: the keys near the cat. And were?",
     minutes=1,
-    say="Here most bid high: it has just said were. Do not help.",
+    say="Here most bid high, because the model has just said were. Do not help.",
     hall="A text that begins with the keys near the cat: the share of were? Bids. [Almost 0]",
 )
 def predict_first(language, model):
@@ -392,8 +392,8 @@ def predict_first(language, model):
     "Change one word, and had takes the place of was.",
     minutes=3.5,
     say="""
-    First a sentence that the hall dictates; words that it does not know are named. Then the task: she
-    becomes he. Then two girls: was and had are near each other, and it cannot know. Last, write at 1.6.
+    First a sentence that the hall dictates; the board names words that the model does not know. Then the task:
+    she becomes he. Then two girls: was and had get similar shares, since nobody can know. Last, write at 1.6.
     """,
     hall="Which word has to change? [she, to he]",
 )
@@ -405,11 +405,11 @@ def board_text():
     "No head at all. How much is still right?",
     minutes=1.5,
     say="""
-    Zero is the commonest bid. What does the word itself tell? After near the cats come was or were. Then
-    hold the four lines against the board's maps: the head that listens to names is the one without which
-    names are lost.
+    Zero is the most frequent bid. What does the word itself tell? After near the cats comes was or were. Then
+    compare the four lines with the maps on the board: without the head that attends to names, names are
+    lost.
     """,
-    hall="Nobody hears anybody: which share is still right? Bids. [Two in five]",
+    hall="No token attends to another: which share is still right? Bids. [Two in five]",
 )
 def which_head(deaf, film, language, model, stories):
     r = [film[800]["all"], *(language.right(stories.without(model, h))["all"] for h in range(4)), deaf]
@@ -427,10 +427,10 @@ def which_head(deaf, film, language, model, stories):
 
 
 @slide(
-    "Wider, bent, narrow again. What comes out?",
+    "Wider, ReLU, narrow again. What comes out?",
     minutes=1,
     say="""
-    Attention moves news between tokens, the MLP works on it; say who hears whom: nobody. Eight numbers
+    Attention moves information between tokens; the MLP works on each token alone. Eight numbers
     first: 1 0 1 0 0 1 0 1. Then add the halves.
     """,
     hall="Four numbers. [(1, 1, 1, 1): it makes |x|]",
@@ -441,7 +441,7 @@ def mlp(one, W_1, W_2):
             [
                 Matrix(one, name="one", thing="input"),
                 "→",
-                Matrix(F.relu(one @ W_1), name="wider, bent", thing="value"),
+                Matrix(F.relu(one @ W_1), name="wider, ReLU", thing="value"),
                 "→",
                 Matrix(rows, name="narrow", thing="output"),
             ]
@@ -451,9 +451,9 @@ def mlp(one, W_1, W_2):
 
 
 @slide(
-    "Bolder: how many stories are sound?",
+    "A higher temperature: how many stories are sound?",
     minutes=1,
-    say="Bolder is worse. Top 8 at 1.0 wins back a little.",
+    say="A higher temperature is worse. Top 8 at 1.0 gains a little.",
 )
 def temperatures(sound):
     return [
@@ -473,8 +473,8 @@ def temperatures(sound):
     "Verb, name, reason: which is learned last?",
     minutes=2,
     say="""
-    Ask of each what one has to look at, and how many words that are. Then the film: first what one word
-    tells, then copies of names, then what hangs on two names at once.
+    Ask for each which words one has to look at, and how many they are. Then the curves: first what one word
+    decides, then copies of names, then what depends on two names at once.
     """,
     hall="""
     Which is learned last: were, bob said, or because he had? Hands for verb, name, reason. [reason: it takes
@@ -503,9 +503,9 @@ def break_it(asked, film):
     "Right or broken: which has the lowest loss?",
     minutes=1.5,
     say="""
-    None raises an error, and all were found in public code. Start the cells before you speak: some seconds.
-    Ask afterwards who would have shipped it, and read the texts aloud: the lowest loss of the lesson repeats
-    one word; the third says every second word.
+    None raises an error. Start the cells before you speak: they take some seconds. Ask afterwards who would
+    have released such a model, and read the texts aloud: the model with the lowest loss writes only the sign
+    of the end; the one that is shifted twice leaves out every second word.
     """,
     hall="Which has the lowest loss? Hands for right, unshifted, twice, shares. [unshifted]",
     choices="lowest",
@@ -521,8 +521,8 @@ def predict_broken(losses):
     "Two banks. Do their rows differ?",
     minutes=1,
     say="""
-    Put notebook 1's first slide on the wall again for a moment. In how many numbers do the two rows differ
-    before the block? In none: it is one row. After it they do.
+    Show notebook 1's first slide again for a moment. In how many numbers do the two rows differ
+    before the block? In none: it is one row of the table. After the block they differ.
     """,
     column=True,
 )
@@ -540,7 +540,7 @@ def bank(bank_before, bank_behind):
 
 
 @slide(
-    "After the block they differ. Whom do they hear?",
+    "After the block they differ. What do they attend to?",
     minutes=1,
     say="Upper row: river. Lower row: coins. It is the picture of notebook 1, learned.",
 )
@@ -551,7 +551,7 @@ def bank_map(bank_maps):
             [
                 Matrix(
                     rows,
-                    name="what bank hears, in head 1",
+                    name="what bank attends to, in head 1",
                     thing="weights",
                     left=["by the river", "with coins"],
                     top=["ann", "river / coins", "hat", "bank", "rest"],
@@ -565,7 +565,7 @@ def bank_map(bank_maps):
 @slide(
     "A GPT that writes: what did it take?",
     minutes=0.5,
-    say="Ask for the six words of a block, and for the two numbers between which a loss lies.",
+    say="Ask for the six steps of a block, and for the two numbers between which a loss lies.",
 )
 def summary():
     return again(block, predict_floor, which_head, predict_first)
@@ -575,10 +575,10 @@ def summary():
     "Four exercises, now yours",
     minutes=0,
     say="""
-    Name the four. At home, 11.2 is the one to grade: half add to the normed row, and nothing complains.
-    11.1: dividing by d − 1 is the commonest slip. 11.3 with lengths that differ: with equal ones half of the
-    faults are silent. 11.4 in pairs: one writes, the other looks for a text on which it fails. Send them to
-    the clinic, and home to notebook 1.
+    Name the four. At home, 11.2 is the one to grade: many add to the normalized row, and no error is raised.
+    11.1: dividing by d − 1 is the most frequent mistake. 11.3 with lengths that differ: with equal lengths half
+    of the mistakes do not show. 11.4 in pairs: one writes, the other looks for a text on which it fails. Send
+    them to the clinic, and back to notebook 1.
     """,
 )
 def exercises():

@@ -13,8 +13,8 @@ from . import again, slide
     "Softmax in passing",
     minutes=0.5,
     say="""
-    Draw a row of 4096 little boxes and hold a hand over all but 64. Ask how anybody can divide by a sum that
-    is not there yet. Run the imports meanwhile.
+    Draw a row of many little boxes for 4096 scores, and cover all except 64 with a hand. Ask how one can divide
+    by a sum that is not there yet. Run the imports meanwhile.
     """,
 )
 def what_for():
@@ -29,7 +29,7 @@ def what_for():
 
 
 @slide(
-    "What has to be kept of the keys gone by?",
+    "What has to be stored of the keys so far?",
     minutes=1,
     say="""
     Three things on the blackboard, m, ℓ, o, and below them 2, 1 and (1, 2, 3). Leave room for two more
@@ -54,7 +54,7 @@ def three(scores, values):
 @slide(
     "A larger score comes. What is the sum now?",
     minutes=1,
-    say="Let them write it down before anybody speaks. 8.4 is the factor upside down, 2 is none at all.",
+    say="Let them write it down before anybody speaks. 8.4 has the factor upside down, 2 has no factor.",
     hall="What is ℓ now? On paper. [1.1353]",
 )
 def predict_sum():
@@ -65,9 +65,9 @@ def predict_sum():
 
 
 @slide(
-    "By what is the old sum multiplied?",
+    "Which factor does the old sum get?",
     minutes=1,
-    say="Take it from the hall, and let somebody say why it is never above 1.",
+    say="Let the hall dictate it, and let somebody say why the factor is never above 1.",
     hall="Who dictates it? [torch.exp(m - new_m)]",
 )
 def your_factor(factor):
@@ -91,7 +91,7 @@ def your_factor(factor):
     "Three keys: what do m, ℓ and o become?",
     minutes=1,
     say="""
-    Uncover line by line. At the end divide o by ℓ, on the blackboard: notebook 1's output of I.
+    Uncover line by line. At the end divide o by ℓ on the blackboard: it is the output of I in notebook 1.
     """,
 )
 def take_text(film):
@@ -110,7 +110,7 @@ def take_text(film):
     is always 1.
     """,
     hall="""
-    The keys come as 4, 4, 2. How many of the four are wrong now? Fingers. [None: the largest came first, so
+    The keys come as 4, 4, 2. How many of the four outputs are wrong now? Fingers. [None: the largest came first, so
     every factor is 1]
     """,
     choices="hide",
@@ -138,7 +138,7 @@ def hide(FAULTS, passed):
 @slide(
     "m stays 2 for all keys. Is o / ℓ right?",
     minutes=1,
-    say="Most say wrong. Let somebody multiply above and below by the same number.",
+    say="Most say wrong. Let somebody multiply o and ℓ by the same number, and divide.",
     hall="Hands for right, wrong and nan. [Right: the unit cancels]",
     choices="never",
 )
@@ -157,8 +157,8 @@ def never(stay, values):
     "And a whole block of keys at once?",
     minutes=0.5,
     say="""
-    Nothing new: m, ℓ, o of many keys, for many queries. The masked_fill is for a block in which nobody may
-    be heard; say that it comes back.
+    Nothing new: m, ℓ, o of many keys, for many queries. The masked_fill is for a block in which all keys are
+    masked; say that this comes later, in Break it.
     """,
 )
 def merge(part, scores, values):
@@ -179,27 +179,30 @@ def merge(part, scores, values):
 @slide(
     "Two parts. What is ℓ of both together?",
     minutes=1,
-    say="Take it from the hall. Ask which of the two factors is 1, and whether that is always so.",
+    say="""
+    Let the hall dictate it. Ask which of the two factors is 1: for the first query that of b, for the second
+    that of a.
+    """,
     hall="Who dictates it? [torch.exp(a[0] - m_both) * a[1] + torch.exp(b[0] - m_both) * b[1]]",
 )
 def your_l(a, b, l_both):
     return [
         Matrices(
             [
-                Matrix(torch.cat(a, dim=-1), name="I", thing="output", top=["m", "ℓ", "o", "", ""]),
-                Matrix(torch.cat(b, dim=-1), name="like, tea", thing="output", top=["m", "ℓ", "o", "", ""]),
+                Matrix(torch.cat(a, dim=-1), name="first key", thing="output", top=["m", "ℓ", "o", "", ""]),
+                Matrix(torch.cat(b, dim=-1), name="other two", thing="output", top=["m", "ℓ", "o", "", ""]),
                 "→",
-                Matrix([[r]], name="ℓ", thing="weights"),
+                Matrix(rows, name="ℓ", thing="weights"),
             ]
         )
-        for r in (None, l_both.item())
+        for rows in (unknown(2, 1), l_both)
     ]
 
 
 @slide(
     "Does it matter who is merged first?",
     minutes=0.5,
-    say="Like a sum. Say that this is what lets a kernel, or eight machines, share out a row.",
+    say="No, as for a sum. So a kernel, or eight machines, can work on pieces of one row.",
 )
 def brackets(merge, one, three, two):
     return [
@@ -230,9 +233,9 @@ def brackets(merge, one, three, two):
     "Eight by eight tiles. How many are computed?",
     minutes=1,
     say="""
-    Half, says the hall. Count the diagonal: its tiles are half empty, and are computed all the same.
+    The hall says half. Count the diagonal: its tiles are half empty, but they are computed, too.
     """,
-    hall="512 tokens, tiles of 64, causal: how many of 64 tiles have anything to do? [36]",
+    hall="512 tokens, tiles of 64, causal: how many of 64 tiles are computed? [36]",
 )
 def tiles():
     return [
@@ -244,7 +247,7 @@ def tiles():
 @slide(
     "512 keys in blocks of 64. Which line?",
     minutes=1.5,
-    say="A list of parts, reduced by merge. It is the whole algorithm; what comes is care for the rim.",
+    say="A list of parts, reduced by merge. This is the whole algorithm; later come details about the mask.",
     hall="Who dictates it? [finish(*reduce(merge, [part(q @ k.mT, v) for k, v in blocks]))[0]]",
 )
 def your_loop():
@@ -287,15 +290,15 @@ def your_loop():
 
 
 @slide(
-    "Where does the fault hide?",
+    "In which order is the fault hidden?",
     minutes=4,
     say="""
-    Read the task, and remind them of 4, 4, 2. Without a fault move everything: the difference stays 0. Then
-    the fault, forwards: row I shows it, because 4 comes after 2. Backwards it hides. To bring it out again
-    raise a score that is read late.
+    Read the task, and remind them of 4, 4, 2. Without a fault change everything: the difference stays 0. Then
+    choose the fault, forwards: row I is wrong, because 4 comes after 2. Backwards row I is right. To make it
+    wrong again, raise a score that is read late.
     """,
     hall="""
-    In which order is the fault silent for I? [Backwards, or the largest first: its largest score is read
+    In which order is the output of I right? [Backwards, or the largest first: its largest score is read
     before all smaller ones]
     """,
 )
@@ -332,8 +335,8 @@ def bytes_saved(mebibytes):
     "A head twice as wide: how much is saved?",
     minutes=1.5,
     say="""
-    Twice as wide, so half as many keys fit, so twice as many passes, and each reads twice as much. Four
-    times the bytes.
+    The head is twice as wide, so half as many rows fit. So there are twice as many passes, and each reads twice
+    as much: nearly four times the bytes.
     """,
     hall="How many times fewer bytes at d = 128? Hands for 12, 6, 3 and 1.6. [1.6]",
     choices="wide",
@@ -355,7 +358,7 @@ def predict_wide(narrow, wide):
 
 
 @slide(
-    "A block with nobody in it. How many rows are nan?",
+    "One block all masked. How many rows are nan?",
     minutes=1.5,
     say="Follow one row: the first block gives nan. What is nan times 0, and nan plus anything?",
     hall="The first 64 of 512 keys are masked. In how many of 512 rows is there a nan? [512]",
@@ -368,10 +371,10 @@ def break_it(ill_rows):
 
 
 @slide(
-    "Somebody starts with m = 0. What is o / ℓ?",
+    "Suppose m starts at 0. What is o / ℓ?",
     minutes=1,
     say="""
-    With scores of 2, 4, 4 it is right, and with -3 as well. Only when exp has nothing left does it show.
+    With the scores 2, 4, 4 the result is right, and with −3 as well. It is wrong only where exp gives 0.
     """,
     hall="Hands for right, zero and nan. [nan: 0 divided by 0]",
     choices="start",
@@ -395,7 +398,7 @@ def how_often(scores, started):
     "512 random keys. How often a new largest?",
     minutes=1,
     say="""
-    The second is larger than the first in one of two cases, the third than both in one of three. Add up.
+    The second is larger than the first in one of two cases, the third is the largest in one of three. Add up.
     """,
     hall="Bids, please. [6.8]",
 )
@@ -407,11 +410,11 @@ def predict_often(often):
 
 
 @slide(
-    "Which blocks are spared, which masked?",
+    "Which blocks are skipped, which masked?",
     minutes=1,
     say="""
-    Read the two ifs aloud. last minus first: the triangle stands at the lower right, as in notebook 3. Then
-    run it against PyTorch.
+    Read the loop's end and the if aloud. The triangle of the mask ends at the lower right, as in notebook 3. Then
+    compare with PyTorch.
     """,
 )
 def care():
@@ -423,17 +426,17 @@ def care():
         )
         for cell in (
             lambda i, j: (torch.arange(4 * i, 4 * i + 4)[:, None] >= torch.arange(4 * j, 4 * j + 4)).tolist(),
-            lambda i, j: ["computed", "output"] if j < i else ["masked", "weights"] if i == j else "spared",
+            lambda i, j: ["computed", "output"] if j < i else ["masked", "weights"] if i == j else "skipped",
         )
     ]
 
 
 @slide(
-    "Does it pay here, in Python?",
+    "Are tiles faster here, in Python?",
     minutes=1,
     say="""
-    Read no number aloud before you have seen it. For short texts calling costs more than computing; then the
-    lines part.
+    The numbers differ between machines, so look first. For short texts the calls take more time than the
+    arithmetic; for longer ones the lines separate.
     """,
 )
 def time():
@@ -443,7 +446,7 @@ def time():
 @slide(
     "The weights are gone. What is like's weight?",
     minutes=1.5,
-    say="Whoever says 0.5 has taken softmax of the block. The lse knows the whole row.",
+    say="Those who say 0.5 took softmax of the block. The lse is of the whole row.",
     hall="What is like's weight? Hands for 0.5, 0.47 and 0.4. [0.4683: e to the power of 4 - 4.7586]",
     choices="weights-again",
 )
@@ -457,7 +460,7 @@ def way_back(lse, scores):
 @slide(
     "Two outputs and their lse. And together?",
     minutes=1.5,
-    say="The plain mean and the mean by keys are the two bids. Ask what a mean would need to know.",
+    say="Most choose the plain mean or the mean by keys. Ask what one needs to know beside the outputs.",
     hall="The first number? Hands for 1.5, 1.67 and 1.94. [1.94]",
     choices="together",
 )
@@ -479,9 +482,9 @@ def hands(together):
     "Four machines, causal. Who waits?",
     minutes=1,
     say="""
-    Ten of sixteen, but not two and a half for each. Ask how they would deal out the tokens instead.
+    Ten of sixteen, but not two and a half for each. Ask how they would distribute the tokens instead.
     """,
-    hall="Visits with work for the first machine? Fingers. [1]",
+    hall="How many of its four blocks does the first machine compute? Fingers. [1]",
 )
 def predict_ring():
     return [
@@ -493,9 +496,9 @@ def predict_ring():
 
 
 @slide(
-    "What does a kernel keep of a row?",
+    "What does a kernel store of a row?",
     minutes=0.5,
-    say="Ask for the three letters, and for the one order of keys in which nobody would notice a fault.",
+    say="Ask for the three letters, and for an order of keys in which a fault does not show.",
 )
 def summary():
     return again(take_text, brackets, tiles, bytes_saved)
@@ -506,12 +509,12 @@ def summary():
     minutes=0,
     say="""
     12.1 and 12.2 at home, or now if there are ten minutes. 12.3 in pairs: one writes, the other looks for
-    sizes on which it fails. 12.4 is for who has read the second reading.
+    sizes on which it fails. 12.4 is for those who have read the second reading.
     """,
 )
 def exercises():
     return Tiles(
-        [["one\nmore key", "two\noutputs", "tiles", "the\nway back"]], columns=["12.1", "12.2", "12.3", "12.4"]
+        [["one\nmore key", "two\noutputs", "tiles", "the\nbackward pass"]], columns=["12.1", "12.2", "12.3", "12.4"]
     )
 
 
@@ -519,7 +522,7 @@ def exercises():
     "Ten questions over twelve lessons",
     minutes=0,
     say="""
-    For the last meeting: read them one by one, hands for each. Whoever slips writes down the lesson.
+    For the last meeting: read them one by one, hands for each. After a wrong answer, write down the lesson.
     """,
 )
 def ten_questions():

@@ -14,6 +14,10 @@ MOST = 4  # wrong options
 
 
 def draw(id, rng):
+    """An `Item` about one query's output, or None for numbers that do not serve.
+
+    Raises: AssertionError if the library comes to another output.
+    """
     keys = rng.choice([2, 2, 3])
     query = [rng.randint(0, 2) for _ in range(D_K)]
     key = [[rng.randint(0, 2) for _ in range(D_K)] for _ in range(keys)]
@@ -76,28 +80,32 @@ def output_with(name, tensors):
     return output.item(), told
 
 
-def distinct(found):
+def distinct(pairs):
     """Pairs of a number and what leads to it, without those that could be confused with one before."""
-    kept = []
-    for x, told in found:
-        if not any(could_be_confused(x, other) for other, _ in kept):
-            kept.append((x, told))
-    return kept
+    different = []
+    for x, told in pairs:
+        if not any(could_be_confused(x, other) for other, _ in different):
+            different.append((x, told))
+    return different
 
 
 def softmax(scores):
+    """The weights of a list of scores, in plain Python: a second way beside the library."""
     powers = [math.exp(score - max(scores)) for score in scores]
     return [power / sum(powers) for power in powers]
 
 
 def mixed(weights, values):
+    """The values' sum, each times its weight; one number."""
     return float(sum(weight * value for weight, value in zip(weights, values, strict=True)))
 
 
 def texts(row):
+    """A row of numbers as a `Table` has it."""
     return tuple(number(x) for x in row)
 
 
 def listed(numbers):
+    """Numbers in a sentence, with commas between them and at most three decimals."""
     return ", ".join(number(float(round(x, 3))) if isinstance(x, float) and x == round(x, 2) else
                      (f"{x:.3f}" if isinstance(x, float) else number(x)) for x in numbers)  # fmt: skip

@@ -1,4 +1,8 @@
-"""Questions of the lessons with new numbers; their slips are the lessons' own."""
+"""Questions of the lessons with new numbers; their slips are the lessons' own.
+
+Each of these functions takes an item's id and a `random.Random`, and returns an `Item`, or None where the numbers that
+it draws do not serve. Each calculates the right answer in two ways; `made` raises AssertionError where they differ.
+"""
 
 import math
 import random
@@ -25,6 +29,7 @@ from .by_hand import softmax
 
 
 def draw(id, rng):
+    """An `Item` of one of the questions below, drawn too, or None for numbers that do not serve."""
     asked = [
         scores_of_a_query, after_softmax, spread, new_scores, scores_in_all, kept_bytes, back_through_softmax,
         parameters, longer_text, ignorance, shared_head,
@@ -58,6 +63,7 @@ def in_brackets(x):
 
 
 def scores_of_a_query(id, rng):
+    """Lesson 1: the score of a query with one of three keys, undivided."""
     d = rng.choice([3, 4])
     query = [rng.randint(-1, 3) for _ in range(d)]
     keys = [[rng.randint(-1, 3) for _ in range(d)] for _ in range(3)]
@@ -79,6 +85,7 @@ def scores_of_a_query(id, rng):
 
 
 def after_softmax(id, rng):
+    """Lesson 3: what a row of weights sums to, in per cent, if the mask comes after softmax."""
     scores = [rng.randint(0, 2) for _ in range(4)]
     hidden = rng.randint(1, 2)
     if not 0 < sum(scores[: 4 - hidden]) < sum(scores):
@@ -97,15 +104,16 @@ def after_softmax(id, rng):
     ]
     erased = "weights of the last two are" if hidden == 2 else "weight of the last one is"
     parts = (
-        f"A query's scores with four keys are {', '.join(map(str, scores))}. Softmax makes weights of all four, and "
-        f"only then the {erased} set to 0. e¹ = 2.72, e² = 7.39.",
+        f"A query's scores with four keys are {', '.join(map(str, scores))}. Softmax makes weights of all four. "
+        f"After that, the {erased} set to 0. e¹ = 2.72, e² = 7.39.",
     )
     asks = "What do the weights of this row sum to now, in per cent?"
-    why = f"What was erased, {number(100 - right)} %, is missing; nothing brings the row back to a sum of 1."
+    why = f"The erased {number(100 - right)} % are missing, so the row no longer sums to 1."
     return made(id, 3, parts, asks, right, checked.item(), wrongs, rng, why)
 
 
 def spread(id, rng):
+    """Lesson 4: the standard deviation of scores that are divided by the wrong root."""
     heads, per_head = rng.choice([(2, 32), (4, 16), (4, 64), (8, 64), (8, 32), (12, 64)])
     width = heads * per_head
     right, checked = math.sqrt(per_head / width), (torch.tensor(1.0 / heads, dtype=torch.float64)).sqrt().item()
@@ -125,6 +133,7 @@ def spread(id, rng):
 
 
 def new_scores(id, rng):
+    """Lesson 10: how many scores one more token costs with a cache."""
     read, heads = rng.randint(4, 30), rng.choice([1, 2, 4, 8])
     right = heads * (read + 1)
     wrongs = [
@@ -144,6 +153,7 @@ def new_scores(id, rng):
 
 
 def scores_in_all(id, rng):
+    """Lesson 10: how many scores a whole text costs with a cache."""
     n = rng.randint(5, 40)
     right, checked = n * (n + 1) // 2, sum(range(1, n + 1))
     wrongs = [
@@ -158,6 +168,7 @@ def scores_in_all(id, rng):
 
 
 def kept_bytes(id, rng):
+    """Lesson 10: bytes of the cache for each token, where heads share keys and values."""
     layers, heads, wide = rng.choice([12, 16, 24, 32]), rng.choice([8, 16, 32]), rng.choice([64, 128])
     shared = heads // rng.choice([2, 4])  # with 8 the bits would be what unshared heads take
     right, checked = 2 * layers * shared * wide * 2, cache_bytes(layers, shared, wide)
@@ -173,6 +184,7 @@ def kept_bytes(id, rng):
 
 
 def back_through_softmax(id, rng):
+    """Lesson 7: the gradient by one score, from the gradient by the weights."""
     weights = [w / 10 for w in rng.choice([(5, 3, 2), (6, 3, 1), (4, 4, 2), (7, 2, 1), (5, 4, 1), (8, 1, 1)])]
     grads = [rng.randint(-3, 5) for _ in range(3)]
     place = rng.randrange(3)
@@ -198,6 +210,7 @@ def back_through_softmax(id, rng):
 
 
 def parameters(id, rng):
+    """Lesson 5: how many parameters multi-head attention has, biases too."""
     heads = rng.choice([2, 4, 8])
     width = heads * rng.choice([8, 16, 32])
     right = 4 * (width * width + width)
@@ -221,6 +234,7 @@ def parameters(id, rng):
 
 
 def longer_text(id, rng):
+    """Lesson 5: how many scores are held at once if the text is some times as long."""
     n, times, heads = rng.choice([256, 512, 1024]), rng.choice([2, 3, 4]), rng.choice([4, 8, 12])
     right, checked = heads * (times * n) ** 2, heads * sum(times * n for _ in range(times * n))
     wrongs = [
@@ -244,6 +258,7 @@ def longer_text(id, rng):
 
 
 def ignorance(id, rng):
+    """Lesson 11: the cross-entropy, in nats, of a model that knows nothing."""
     words = rng.choice([5, 6, 8, 10, 12, 20, 27, 50, 68])
     right, checked = (
         math.log(words),
@@ -272,6 +287,7 @@ def ignorance(id, rng):
 
 
 def shared_head(id, rng):
+    """Lesson 10: which of the shared key heads a query head uses, counted from 0."""
     kv = rng.choice([2, 3, 4])
     groups = rng.choice([2, 3, 4])
     asked = rng.randrange(kv * groups)

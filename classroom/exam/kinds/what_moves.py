@@ -22,8 +22,12 @@ WHY = {
 
 
 def draw(id, rng):
+    """An `Item` about whose outputs change, or None where too few wrong answers differ.
+
+    Raises: AssertionError if the rule and a trial with random numbers disagree.
+    """
     n = rng.choice([4, 5, 6])
-    told, mask = rng.choice([open_to_all, causal, padded, windowed])(n, rng)
+    situation, mask = rng.choice([open_to_all, causal, padded, windowed])(n, rng)
     part, token = rng.choice(list(CHANGED)), rng.randrange(n)
     right = by_rule(mask, part, token)
     if right != by_trying(mask, part, token):
@@ -39,52 +43,58 @@ def draw(id, rng):
         (everybody - right, slip("03.lost", "polarity")),
         (frozenset(), slip("03.break-it", "unchanged")),
     ]
-    wrongs = [(who, said) for who, said in wrongs if who != right]
+    wrongs = [(who, told) for who, told in wrongs if who != right]
     why = WHY[part].format(token)
-    parts = (f"{told} Tokens are counted from 0 to {n - 1}; all numbers are drawn at random.",)
+    parts = (f"{situation} Tokens are counted from 0 to {n - 1}; all numbers are drawn at random.",)
     asks = f"You change {CHANGED[part].format(token)} and nothing else. Which outputs change?"
-    options = [wrong(who_in_words(who, n), said, who) for who, said in wrongs]
+    options = [wrong(who_in_words(who, n), told, who) for who, told in wrongs]
     return item(id, 3, parts, asks, Option(who_in_words(right, n), why, value=right), options, rng)
 
 
 def open_to_all(n, rng):
+    """The situation in words, and as rows of True and False: no mask."""
     return f"{n} tokens attend to each other, without a mask.", as_rows(torch.ones(n, n, dtype=torch.bool))
 
 
 def causal(n, rng):
+    """The situation in words, and the mask as rows of True and False."""
     return f"{n} tokens attend to each other under a causal mask.", as_rows(causal_mask(n))
 
 
 def padded(n, rng):
+    """The situation in words, and the mask as rows of True and False: some of the last tokens are padding."""
     real = rng.randint(2, n - 1)
     padding = "the last is padding" if n - real == 1 else f"the last {n - real} are padding"
-    told = f"{n} tokens, of which {padding}; a padding mask hides it, and nobody hears it."
-    return told, as_rows(padding_mask([real], n)[0].expand(n, n))
+    it = "it" if n - real == 1 else "them"
+    situation = f"{n} tokens, of which {padding}; a padding mask hides {it}, and no query attends to {it}."
+    return situation, as_rows(padding_mask([real], n)[0].expand(n, n))
 
 
 def windowed(n, rng):
+    """The situation in words, and the mask as rows of True and False: a window of 2 tokens or more."""
     wide = rng.randint(2, n - 1)
-    return f"{n} tokens under a causal mask; each hears the {wide} latest, itself among them.", as_rows(
+    return f"{n} tokens under a causal mask; each attends to the {wide} latest, itself among them.", as_rows(
         window_mask(n, n, wide)
     )
 
 
 def as_rows(mask):
+    """A mask of shape (n, n) as a tuple of rows of True and False."""
     return tuple(map(tuple, mask.tolist()))
 
 
 def by_rule(mask, part, token):
-    """Whose outputs change, by whom the mask lets hear whom."""
-    heard = frozenset(i for i, row in enumerate(mask) if row[token])
+    """Whose outputs change, by which queries the mask lets attend to the token."""
+    attended = frozenset(i for i, row in enumerate(mask) if row[token])
     weighed = frozenset(
         i for i, row in enumerate(mask) if sum(row) > 1
     )  # one key alone gets everything, whatever it is
     asks = frozenset({token}) & weighed
-    return {"value": heard, "key": heard & weighed, "query": asks, "input": heard | asks}[part]
+    return {"value": attended, "key": attended & weighed, "query": asks, "input": attended | asks}[part]
 
 
 def by_trying(mask, part, token):
-    """Whose outputs change, by changing it."""
+    """Whose outputs change, found by changing the token's query, key, value or all three."""
     torch.manual_seed(0)
     before = {name: torch.randn(len(mask), 4, dtype=torch.float64) for name in ("query", "key", "value")}
     after = {name: rows.clone() for name, rows in before.items()}
@@ -95,6 +105,7 @@ def by_trying(mask, part, token):
 
 
 def who_in_words(who, n):
+    """A set of tokens out of n as an answer in words."""
     names = [str(i) for i in sorted(who)]
     if len(names) in (0, n):
         return "none of them" if not names else "all of them"

@@ -29,6 +29,7 @@ class Program:
         self.given, self.library = given, library
 
     def source(self, fault=None):
+        """The lines of the whole function, with one fault or none."""
         lines = list(self.lines)
         if fault:
             lines[fault.line] = fault.code
@@ -46,11 +47,13 @@ class Program:
             return error, None
 
     def agrees(self, fault, seed):
+        """Whether the program, with this fault or None, returns what the library does on inputs of this seed."""
         ours, theirs = self.results(fault, seed)
         return theirs is not None and ours.shape == theirs.shape and bool(torch.allclose(ours, theirs, atol=1e-5))
 
 
 def masked_input():
+    """Arguments of `MASKED`: queries, keys and values, and a mask that leaves each query its first key."""
     q, k, v = torch.randn(2, 4, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8)
     mask = torch.rand(2, 4, 5) < 0.6
     mask[..., 0] = True
@@ -78,11 +81,11 @@ MASKED = Program(
               "It divides by the root", misconception("2.2", "d-not-root")),
         Fault(2, "scores = scores * math.sqrt(d_k)", "It multiplies where it should divide.",
               "It divides", misconception("2.2", "multiplied")),
-        Fault(3, "scores = scores.masked_fill(mask, -math.inf)", "It hides what may be seen and shows what may not.",
+        Fault(3, "scores = scores.masked_fill(mask, -math.inf)", "It hides the allowed keys and not the others.",
               "It fills where the mask is False", misconception("3.3", "polarity")),
-        Fault(3, "scores = scores.masked_fill(~mask, 0.0)", "What is filled in is not low enough.",
+        Fault(3, "scores = scores.masked_fill(~mask, 0.0)", "The number that is filled in is not low enough.",
               "exp(−∞) is exactly 0", misconception("3.3", "zero-scores")),
-        Fault(3, "scores.masked_fill(~mask, -math.inf)", "Its result is thrown away.",
+        Fault(3, "scores.masked_fill(~mask, -math.inf)", "Its result is not used.",
               "Its result is kept", misconception("3.3", "ignored")),
         Fault(4, "weights = torch.softmax(scores, dim=-2)", "It runs along the queries, not along the keys.",
               "The last axis is that of the keys", misconception("2.2", "wrong-axis")),
@@ -97,10 +100,12 @@ MASKED = Program(
 
 
 def heads_input():
+    """Arguments of `HEADS`: x, four projections and how many heads."""
     return (torch.randn(2, 5, 12), *(torch.randn(12, 12) / 3 for _ in range(4)), 3)
 
 
 def by_library(x, w_q, w_k, w_v, w_o, heads):
+    """What `HEADS` has to return for these arguments, by attn_lib."""
     q, k, v = (split_heads(x @ w, heads) for w in (w_q, w_k, w_v))
     return merge_heads(scaled_dot_product_attention(q, k, v)[0]) @ w_o
 
@@ -149,6 +154,7 @@ HEADS = Program(
 
 
 def draw(id, rng):
+    """An `Item` about a program with one fault. Raises: AssertionError if it is no fault, or not the only one."""
     program = rng.choice([MASKED, HEADS])
     fault = rng.choice(program.faults)
     serves(program, fault)

@@ -8,10 +8,12 @@ from ..item import Option, Table, item, mistaken, wrong
 
 
 def draw(id, rng):
+    """An `Item` about a mask for one of the situations below, or None where too few wrong masks are left."""
     return rng.choice([causal, cached, padded, causal_and_padded, window])(id, rng)
 
 
 def causal(id, rng):
+    """A text that is written from left to right: the causal mask."""
     n = rng.choice([4, 5])
     situation = (
         f"A text of {n} tokens is written from left to right; each token may attend to itself and to those before it."
@@ -20,6 +22,7 @@ def causal(id, rng):
 
 
 def cached(id, rng):
+    """Some tokens come to others whose keys are kept: a causal mask with more columns than rows."""
     new, old = rng.choice([2, 3]), rng.choice([2, 3])
     situation = (
         f"{old} tokens have been read and their keys are kept; {new} more come together. Each of these may attend to "
@@ -29,6 +32,7 @@ def cached(id, rng):
 
 
 def padded(id, rng):
+    """A padded sentence: a padding mask."""
     n = rng.choice([4, 5])
     real = rng.randint(2, n - 1)
     situation = (
@@ -41,6 +45,7 @@ def padded(id, rng):
 
 
 def causal_and_padded(id, rng):
+    """A padded sentence that is written from left to right: both masks at once."""
     n = rng.choice([4, 5])
     real = rng.randint(2, n - 1)
     situation = (
@@ -55,6 +60,7 @@ def causal_and_padded(id, rng):
 
 
 def window(id, rng):
+    """A window of some tokens: the window mask."""
     n, wide = rng.choice([(5, 2), (5, 3), (6, 3), (6, 2), (6, 4)])
     situation = f"A text of {n} tokens; each may attend to the {wide} latest tokens, and is itself one of them."
     return made(id, 10, situation, window_mask(n, n, wide), mistaken("10.3", n, n, wide), rng)
@@ -95,4 +101,5 @@ def rows(mask, n_queries, n_keys):
 
 
 def shown(mask):
+    """A mask's rows of True and False as a `Table` of ■ and ·."""
     return Table("", tuple(tuple("■" if may else "·" for may in row) for row in mask))

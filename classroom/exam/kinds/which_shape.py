@@ -1,4 +1,8 @@
-"""Which shape: a tensor on the way through attention, with sizes of which no two are alike."""
+"""Which shape: a tensor on the way through attention, with sizes of which no two are alike.
+
+Each of these functions takes an item's id and a `random.Random`, and returns an `Item`, or None where too few wrong
+shapes are left. The tensor is made by PyTorch as well; `asked` raises AssertionError where its shape is another.
+"""
 
 import torch
 
@@ -10,22 +14,24 @@ TURNED = reworded(slip("02.cross-scores", "transposed"), "Rows and columns have 
 
 
 def draw(id, rng):
+    """An `Item` about one of the tensors below, drawn too, or None where too few wrong shapes are left."""
     return rng.choice([scores, cross, split, weights, merged, averaged, padding, kept])(id, rng)
 
 
 def sizes(rng, *names):
     """Different whole numbers for these names; heads divide the width."""
     while True:
-        found = {name: rng.randint(2, 9) for name in names}
-        found |= {"heads": rng.choice([2, 3, 4])} if "heads" in names else {}
+        size = {name: rng.randint(2, 9) for name in names}
+        size |= {"heads": rng.choice([2, 3, 4])} if "heads" in names else {}
         if "width" in names:
-            found["width"] = found.get("heads", 1) * rng.randint(5, 8)
-        per_head = {found["width"] // found["heads"]} if {"heads", "width"} <= set(found) else set()
-        if len({*found.values(), *per_head}) == len(found) + len(per_head):
-            return found
+            size["width"] = size.get("heads", 1) * rng.randint(5, 8)
+        per_head = {size["width"] // size["heads"]} if {"heads", "width"} <= set(size) else set()
+        if len({*size.values(), *per_head}) == len(size) + len(per_head):
+            return size
 
 
 def scores(id, rng):
+    """The scores of self-attention."""
     s = sizes(rng, "batch", "n", "d")
     b, n, d = s["batch"], s["n"], s["d"]
     made = torch.zeros(b, n, d) @ torch.zeros(b, n, d).transpose(-2, -1)
@@ -43,6 +49,7 @@ def scores(id, rng):
 
 
 def cross(id, rng):
+    """The scores of cross-attention."""
     s = sizes(rng, "batch", "n", "m", "d")
     b, n, m, d = s["batch"], s["n"], s["m"], s["d"]
     made = torch.zeros(b, n, d) @ torch.zeros(b, m, d).transpose(-2, -1)
@@ -59,6 +66,7 @@ def cross(id, rng):
 
 
 def split(id, rng):
+    """An embedding that is split into heads."""
     s = sizes(rng, "batch", "n", "heads", "width")
     b, n, h, w = s["batch"], s["n"], s["heads"], s["width"]
     x = torch.zeros(b, n, w)
@@ -78,6 +86,7 @@ def split(id, rng):
 
 
 def weights(id, rng):
+    """The weights of all heads in cross-attention."""
     s = sizes(rng, "batch", "n", "m", "heads", "width")
     b, n, m, h, w = s["batch"], s["n"], s["m"], s["heads"], s["width"]
     q, k = (split_heads(torch.zeros(b, length, w), h) for length in (n, m))
@@ -99,6 +108,7 @@ def weights(id, rng):
 
 
 def merged(id, rng):
+    """The heads' outputs, joined."""
     s = sizes(rng, "batch", "n", "heads", "width")
     b, n, h, w = s["batch"], s["n"], s["heads"], s["width"]
     x = torch.zeros(b, h, n, w // h)
@@ -122,6 +132,7 @@ def merged(id, rng):
 
 
 def averaged(id, rng):
+    """The weights that nn.MultiheadAttention returns."""
     s = sizes(rng, "batch", "n", "m", "heads", "width")
     b, n, m, h, w = s["batch"], s["n"], s["m"], s["heads"], s["width"]
     module = torch.nn.MultiheadAttention(w, h, batch_first=True)
@@ -144,6 +155,7 @@ def averaged(id, rng):
 
 
 def padding(id, rng):
+    """A padding mask, made from lengths."""
     b, n = rng.sample(range(3, 9), 2)
     lengths = torch.tensor([rng.randint(1, n - 1) for _ in range(b - 1)] + [n])
     made = (torch.arange(n) < lengths[:, None])[:, None]
@@ -164,6 +176,7 @@ def padding(id, rng):
 
 
 def kept(id, rng):
+    """The keys of a cache with new ones behind them."""
     b, old, new, d = rng.sample(range(2, 10), 4)
     made = torch.cat([torch.zeros(b, old, d), torch.zeros(b, new, d)], dim=-2)
     wrongs = [
@@ -192,6 +205,10 @@ def shape_with(exercise, name, *arguments):
 
 
 def asked(id, lesson, code, name, shape, made, wrongs, rng, why):
+    """The `Item` for a tensor's shape; made is the tensor as PyTorch makes it, wrongs are pairs of shape and mistake.
+
+    Raises: AssertionError if the tensor has another shape.
+    """
     if tuple(made.shape) != shape:
         raise AssertionError(f"{id}: {shape} by thought, {tuple(made.shape)} by PyTorch")
     options = [wrong(str(other), told, other) for other, told in wrongs]

@@ -53,8 +53,10 @@ class Room(hall.Hall):
             if free:
                 return secrets.choice(free)
 
-    def told(self, laptop, said):
-        exercise, status, mistake = said.get("exercise"), said.get("status"), said.get("misconception") or ""
+    def take(self, laptop, verdict):
+        """Pass a verdict on, a dict as `check` sends it. Raises: Refused for what is none, or for too many."""
+        exercise, status = verdict.get("exercise"), verdict.get("status")
+        mistake = verdict.get("misconception") or ""
         whole = isinstance(exercise, str) and isinstance(mistake, str) and status in STATUS
         if not (whole and EXERCISE.fullmatch(exercise) and MISTAKE.fullmatch(mistake)):
             raise hall.Refused(400, "That is no verdict.")
@@ -77,7 +79,7 @@ class Told(hall.Handler):
     def post(self):
         sent = self.body()
         room, laptop = self.halls.of(sent.get("token"))
-        room.told(laptop, sent)
+        room.take(laptop, sent)
         self.finish({})
 
 

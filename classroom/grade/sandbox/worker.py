@@ -40,14 +40,14 @@ from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
-from workbench.exercises.engine import watch
+from workbench.exercises.engine import module, watch
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(module.__file__ for module in (bug, anonymous, fault_names, watch))  # the lesson's cells and we call it
+OFFERED = tuple(room.__file__ for room in (bug, anonymous, fault_names, module, watch))  # cells, and we, call it
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -98,7 +98,8 @@ class Session:
                     except BaseException as error:
                         failed = failed or what_was_raised(error)
                         self.parts.append(...)
-        described = [self._described(part, EXERCISES.get(message["exercise"]), writer) for part in self.parts]
+        exercise = EXERCISES.get(message["exercise"])
+        described = [self._described(place, exercise, writer) for place in range(len(self.parts))]
         return {
             "parts": described,
             "failed": failed,
@@ -115,11 +116,15 @@ class Session:
         else:
             exec(code, self.names)
 
-    def _described(self, part, exercise, writer):
+    def _described(self, place, exercise, writer):
+        part = self.parts[place]
         if is_unattempted(part):
             return ["stub"]
         if isinstance(exercise, Bug) and callable(part) and same_code(part, exercise.buggy):
             return ["stub"]  # the patient as it came in
+        if isinstance(part, type) and isinstance(exercise, module.Module):
+            self.parts[place] = exercise.as_function(part)
+            return ["function"]
         if isinstance(part, type):
             return ["class"]
         if callable(part) and not isinstance(part, torch.Tensor):
@@ -282,13 +287,13 @@ class LibraryWatch(FailureWatch):
             self.seen.add(arg.__name__)
         if event == "call" and self.library is None and self._is_own(frame.f_code):
             if self.step is None:
-                self.library = frame.f_code.co_name
+                self.library = watch.name_of(frame.f_code)
             else:
                 self._note(frame)
 
     def _note(self, frame):
         number, file, is_own = self.step
-        name, line = frame.f_code.co_name, 0
+        name, line = watch.name_of(frame.f_code), 0
         while frame is not None:
             is_own = is_own or frame.f_code.co_filename.startswith("<cell")  # the lesson's line has called a student's
             if frame.f_code.co_filename == file and frame.f_code.co_name == "<module>":
@@ -303,7 +308,7 @@ class LibraryWatch(FailureWatch):
             file = code.co_filename
             answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<fix of")
             taught = file.startswith((*COURSE, "<notebook"))
-            self._known[code] = answers or (taught and code.co_name in self.own)
+            self._known[code] = answers or (taught and watch.is_one_of(code, self.own))
         return self._known[code]
 
 

@@ -173,7 +173,7 @@ def test_sentence_leads_to_its_board_and_sets_it(open_deck):
     page = open_deck("03_masking")
     board = slide_with(page, "button.try")
     jump(page, board)
-    page.get_by_role("button", name="nobody may hear the future").click()
+    page.get_by_role("button", name="hide every later key").click()
     until_slide(page, board)
     page.get_by_label("weights q0 → k0: 1").wait_for()
 
@@ -205,7 +205,7 @@ def test_on_a_phone_the_claim_comes_with_the_answer(decks, show):
     before = slide.locator(".heading").inner_text()
     slide.get_by_role("button", name="more than 0").click()
     assert slide.get_by_role("status").inner_text().startswith("✓") and slide.locator(".heading").inner_text() != before
-    page.get_by_role("button", name="nobody may hear the future").click()
+    page.get_by_role("button", name="hide every later key").click()
     until(page, SEEN_FIRST)
 
 

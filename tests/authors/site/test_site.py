@@ -674,7 +674,7 @@ def test_on_a_phone_a_tap_and_an_edit_change_what_is_seen(built, browser, name):
 def test_a_sentence_makes_the_board_ready(reader):
     page = reader("01_by_hand", "phone, dark")
     board = page.get_by_role("group", name="Self-attention by hand", exact=True)
-    page.get_by_role("button", name="take every key away").click()
+    page.get_by_role("button", name="set all of W_k to 0").click()
     board.get_by_label("weights I → tea: 0.33").wait_for()
     top = "(node) => node.closest('.saved-board').getBoundingClientRect().top"
     assert -1 < board.evaluate(top) < 300, "the board has been brought into view, from where it begins"
@@ -837,7 +837,7 @@ def test_a_browser_that_keeps_nothing_answers_too(reader):
     page.evaluate("void (Storage.prototype.setItem = () => { throw new Error('full') })")
     ask(first_question(page)[1], "[0.5, 1.5]")
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
-    page.get_by_role("button", name="take every key away").click()
+    page.get_by_role("button", name="set all of W_k to 0").click()
     page.get_by_label("weights I → tea: 0.33").wait_for()
 
 

@@ -17,7 +17,7 @@ from pygiftparser import parser as gift_parser
 from attn_lib import merge_heads, scaled_dot_product_attention, split_heads
 from classroom.exam import __main__ as exam
 from classroom.exam import worksheet
-from classroom.exam.bank import bank, drawn
+from classroom.exam.bank import bank, draw
 from classroom.exam.item import is_same
 from classroom.exam.kinds import KINDS, which_line
 from workbench.exercises.engine.exercise import EXERCISES
@@ -49,13 +49,13 @@ def value(text):
 @settings(max_examples=25, deadline=None)
 @given(number=st.integers(1, 300))
 def test_item_has_one_right_answer_and_each_wrong_one_is_a_named_mistake(kind, number):
-    found = drawn(kind, SEED, number)
+    found = draw(kind, SEED, number)
     assert [option.is_right for option in found.options].count(True) == 1
     assert all(option.why and (option.is_right or option.mistake) for option in found.options)
     assert not any(is_same(a, b) for a, b in itertools.combinations(found.options, 2))
     shown = [str(option.shown) for option in found.options]
     assert len({*shown}) == len(shown) >= 4
-    assert found == drawn(kind, SEED, number)  # the same seed gives the same question
+    assert found == draw(kind, SEED, number)  # the same seed gives the same question
 
 
 @pytest.mark.parametrize("kind", ["hand", "lesson"])
@@ -63,7 +63,7 @@ def test_right_number_is_as_often_the_smallest_as_the_middle_one(kind):
     """Or whoever crosses out the ends has it without a calculation."""
     ranks = []
     for number in range(100):
-        found = drawn(kind, SEED, number)
+        found = draw(kind, SEED, number)
         values = [value(option.shown) for option in found.options]
         ranks.append(sorted(values).index(values[found.key]))
     counts = [ranks.count(rank) for rank in range(max(ranks) + 1)]

@@ -29,18 +29,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 from urllib.parse import parse_qs, quote, urlsplit
+from urllib.request import urlopen
 
 import pytest
 from paths import ROOT
 from ports import free_ports
 
+import commands
+import workbench.classroom
+from workbench import copies
+
 fcntl, pwd = (pytest.importorskip(name, reason="a hub needs Unix accounts") for name in ("fcntl", "pwd"))
 
-DEPLOY = ROOT / "classroom/hub"
+CLASSROOM_HUB = ROOT / "classroom/hub"
 HUB = """
-import sys
 from jupyterhub.proxy import Proxy
-sys.path.insert(0, {deploy!r})
 load_subconfig({config!r})
 
 class NoProxy(Proxy):
@@ -63,11 +66,6 @@ def needs_jupyterhub():
     pytest.importorskip("nativeauthenticator", reason="python course.py hub has not installed JupyterHub")
 
 
-@pytest.fixture(autouse=True)
-def path(monkeypatch):
-    monkeypatch.syspath_prepend(str(DEPLOY))
-
-
 def run_async(coroutine):
     """Run it away from the event loop that a browser test may have left running in this thread."""
     with ThreadPoolExecutor(1) as elsewhere:
@@ -75,7 +73,8 @@ def run_async(coroutine):
 
 
 def load(name):
-    return importlib.import_module(name)
+    """One of the hub's modules, which a test asks for where it needs it: most of them need JupyterHub."""
+    return importlib.import_module(f"classroom.hub.{name}")
 
 
 def mode(path):
@@ -113,10 +112,11 @@ class Hub:
             (state / "login.yaml").write_text(logins)
         self.roster.STATE = state
         config = state / "config.py"
-        config.write_text(HUB.format(deploy=str(DEPLOY), config=str(DEPLOY / "jupyterhub_config.py"), state=str(state)))
+        config.write_text(HUB.format(config=str(CLASSROOM_HUB / "jupyterhub_config.py"), state=str(state)))
         port = free_ports(3)
         self.address = f"http://127.0.0.1:{port + 2}/hub"
         environment = {**os.environ, "COURSE_HUB_STATE": str(state), "COURSE_HUB_PORT": str(port)}
+        environment["PYTHONPATH"] = str(ROOT)  # as course.py has it
         command = [sys.executable, "-m", "jupyterhub", "-f", config]
         self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, cwd=state)
         said = []
@@ -178,11 +178,9 @@ class Hub:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
     needs_jupyterhub()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DEPLOY))
-        running = Hub(tmp_path_factory.mktemp("hub"))
-        yield running
-        running.end()
+    running = Hub(tmp_path_factory.mktemp("hub"))
+    yield running
+    running.end()
 
 
 def test_only_the_right_password_logs_in(hub):
@@ -383,12 +381,10 @@ def institution(tmp_path_factory):
     pytest.importorskip("multiauthenticator", reason="python course.py hub has not installed it")
     there = Institution(free_ports(1))
     server = there.serve()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DEPLOY))
-        running = Hub(tmp_path_factory.mktemp("institution"), there.logins())
-        running.passwords = running.add("ada@example.org", "grace")
-        yield there, running
-        running.end()
+    running = Hub(tmp_path_factory.mktemp("institution"), there.logins())
+    running.passwords = running.add("ada@example.org", "grace")
+    yield there, running
+    running.end()
     server.shutdown()
 
 
@@ -445,6 +441,7 @@ def roster(monkeypatch, tmp_path):
         "id,name,email\nAda@Example.org,Ada Lovelace,ada@example.org\n王小明,王小明\n",
         "\ufeffE-Mail;ID;Name;Group\nada@example.org; ADA@example.org ; Ada Lovelace ;3\n;王小明;王小明\n",
         '\ufeff"Group, seat",ID,Name,E-Mail\n"3, 4",ada@example.org,Ada Lovelace,ada@example.org\n,王小明,王小明,\n',
+        "sep=;\nMatrikel-Nr.;Vorname;Nachname;E-Mail-Adresse\nada@example.org;Ada;Lovelace;ada@example.org\n王小明;;王小明;\n",
     ],
 )
 def test_class_list_is_read_as_spreadsheets_write_it(roster, tmp_path, text):
@@ -454,6 +451,12 @@ def test_class_list_is_read_as_spreadsheets_write_it(roster, tmp_path, text):
     assert ada == {"id": "ada@example.org", "name": "Ada Lovelace", "email": "ada@example.org"}
     assert xiaoming == {"id": "王小明", "name": "王小明", "email": ""}
     assert roster.plain("Jose\u0301") == "josé"
+
+
+def test_class_without_ids_logs_in_with_addresses(roster, tmp_path):
+    file = tmp_path / "participants.csv"
+    file.write_text("First name,Last name,Email address\nAda,Lovelace,Ada@example.org\n", encoding="utf-8")
+    assert [row["id"] for row in roster.read(file)] == ["ada@example.org"]
 
 
 @pytest.mark.parametrize("name", ["", "ada smith", "../ada", "-ada", ".", "ada,1", "ada\n", "a\u200bb"])
@@ -488,7 +491,7 @@ def test_roster_is_kept_from_the_command_line(roster, tmp_path, capsys):
 @pytest.mark.parametrize(
     "arguments, said",
     [(["add"], "course.py hub add CLASS.csv"), (["add", "a b"], "'a b' cannot"), (["add", "none.csv"], "none.csv"),
-     (["add", "heads.csv"], "heads id, name, email")],
+     (["add", "heads.csv"], "no ids to log in with")],
 )  # fmt: skip
 def test_roster_says_what_cannot_be_done(roster, tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
@@ -512,7 +515,7 @@ def config(roster, monkeypatch):
     def load_config(systemd):
         answer = lambda path: systemd if str(path) == "/run/systemd/system" else is_dir(path)  # noqa: E731
         monkeypatch.setattr(Path, "is_dir", answer)
-        loaded = PyFileConfigLoader("jupyterhub_config.py", path=str(DEPLOY)).load_config()
+        loaded = PyFileConfigLoader("jupyterhub_config.py", path=str(CLASSROOM_HUB)).load_config()
         monkeypatch.setattr(Path, "is_dir", is_dir)
         return loaded
 
@@ -535,7 +538,7 @@ def accounts(spawners, monkeypatch):
 
 @pytest.fixture
 def values():
-    return pytest.importorskip("yaml").safe_load((DEPLOY / "values.yaml").read_text(encoding="utf-8"))
+    return pytest.importorskip("yaml").safe_load((CLASSROOM_HUB / "values.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("systemd", [False, True])
@@ -602,8 +605,9 @@ def test_hub_listens_only_where_it_is_told(config, monkeypatch):
     hub, proxy = config(False).JupyterHub, config(False).ConfigurableHTTPProxy
     assert hub.bind_url == "http://0.0.0.0:8123"
     assert (proxy.api_url, hub.hub_bind_url) == ("http://127.0.0.1:8124", "http://127.0.0.1:8125")
-    pid_file = runpy.run_path(str(DEPLOY / "cli.py"))["pid_file"]
-    assert [hub.pid_file, proxy.pid_file] == [str(pid_file(name)) for name in ("hub", "proxy")]
+    cli = load("cli")
+    monkeypatch.setattr(cli, "PORT", 8123)
+    assert [hub.pid_file, proxy.pid_file] == [str(cli.pid_file(name)) for name in ("hub", "proxy")]
 
 
 def test_student_begins_with_the_course_and_can_hand_in(config, monkeypatch):
@@ -668,7 +672,8 @@ def test_server_runs_as_its_students_account(spawners, server, accounts, monkeyp
     monkeypatch.setattr(spawners.LocalProcessSpawner, "make_preexec_fn", lambda self, name: name)
     assert server.make_preexec_fn("王小明") == mine
     accounts.users[mine] = SimpleNamespace(pw_name=mine, pw_dir=f"/home/{mine}", pw_shell="/bin/bash")
-    assert server.user_env({"A": "1"}) == {"A": "1", "USER": mine, "HOME": f"/home/{mine}", "SHELL": "/bin/bash"}
+    environment = server.user_env({"A": "1", "PYTHONPATH": str(ROOT)})  # a hub's, which students' servers do not get
+    assert environment == {"A": "1", "USER": mine, "HOME": f"/home/{mine}", "SHELL": "/bin/bash"}
 
 
 def test_restart_takes_over_the_students_own_process_alone(spawners, server, monkeypatch):
@@ -772,6 +777,31 @@ def test_commands_of_the_hub_go_where_they_are_done(start, capsys):
             start.main(wrong)
 
 
+def test_relay_serves_phones_until_it_is_stopped(tmp_path):
+    needs_jupyterhub()
+    port = free_ports(1)
+    settings = {"COURSE_HUB_STATE": str(tmp_path / "hub"), "COURSE_HALL_PORT": str(port), "PYTHONPATH": str(ROOT)}
+    relay = subprocess.Popen(
+        [sys.executable, "-P", "-m", "classroom.hub.cli", "hall"],
+        env={**os.environ, **settings},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # Ctrl-C counts in a background job too
+    )
+    try:
+        assert f"port {port}" in relay.stdout.readline() and "HALL_SECRET=" in relay.stdout.readline()
+        assert json.loads(relay.stdout.readline()) == {"port": port}  # the server itself, which listens now
+        with urlopen(f"http://127.0.0.1:{port}/") as answer:
+            assert answer.status == 200
+        relay.send_signal(signal.SIGINT)
+        assert relay.wait(20) == 0
+    finally:
+        relay.terminate()
+        relay.communicate()
+    assert mode(tmp_path / "hub/hall-secret") == 0o600
+
+
 def test_start_needs_a_class_and_no_other_hub(start, monkeypatch, tmp_path):
     done, there = [], {"hub": SimpleNamespace(pid=7)}
     monkeypatch.setattr(start, "pid_file", tmp_path.joinpath)
@@ -789,7 +819,7 @@ def test_start_needs_a_class_and_no_other_hub(start, monkeypatch, tmp_path):
     (tmp_path / "proxy").write_text("1")  # of a proxy that is gone: the number may be anybody's
     start.start()
     assert not (tmp_path / "proxy").exists() and os.environ["COURSE_HUB_STATE"] == str(start.STATE)
-    assert done == ["prepared", ["-m", "jupyterhub", "-f", str(DEPLOY / "jupyterhub_config.py")]]
+    assert done == ["prepared", ["-P", "-m", "jupyterhub", "-f", str(CLASSROOM_HUB / "jupyterhub_config.py")]]
     (tmp_path / "proxy").write_text("2")
     there["proxy"] = SimpleNamespace(pid=8)
     start.start()
@@ -989,7 +1019,7 @@ def test_collect_keeps_all_says_when_and_names_the_missing(class_of, tmp_path, c
 
 def test_students_see_their_own_deadline_and_nobody_elses(class_of, capsys):
     _, homes = class_of
-    deadlines, told = load("deadlines"), lambda id: json.loads((homes[id] / deadlines.TOLD).read_text())
+    deadlines, told = load("deadlines"), lambda id: json.loads((homes[id] / deadlines.IN_A_HOME).read_text())
     deadlines.main(["03", "2026-12-01 18:00"])
     assert "18:00 (UTC" in capsys.readouterr().out, "the teacher is told the zone"
     deadlines.main(["3", "2026-12-08", "王小明"])
@@ -1090,10 +1120,10 @@ def test_live_copies_what_check_said_of_each_student(class_of, tmp_path, capsys)
 
 
 def in_this_process(command, **options):
-    """As course.run does `python -m MODULE …`, but here, where torch is imported already."""
-    _, _, module, *_ = command
+    """As commands.run does `python -P -m MODULE …`, but here, where torch is imported already."""
+    module = command[3]
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(sys, "argv", command[2:])
+        patch.setattr(sys, "argv", command[3:])
         patch.delitem(sys.modules, f"{module}.__main__", raising=False)  # another test's
         runpy.run_module(module, run_name="__main__")
     return ended.value.code
@@ -1102,13 +1132,11 @@ def in_this_process(command, **options):
 def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch):
     """Learners' copies are handed in, collected and graded, each by the code that does it in a class."""
     collect, homes = class_of
-    monkeypatch.syspath_prepend(str(ROOT))
-    course, hand_in = load("commands"), load("workbench.classroom")
-    monkeypatch.setattr(course, "run", in_this_process)
+    monkeypatch.setattr(commands, "run", in_this_process)
     lesson, out = tmp_path / "course/notebooks/03_masking.ipynb", tmp_path / "out"
     lesson.parent.mkdir(parents=True)
     shutil.copy(ROOT / "notebooks/03_masking.ipynb", lesson)
-    load("workbench.copies").bring_up_to_date(lesson.parent.parent)
+    copies.bring_up_to_date(lesson.parent.parent)
     mine = tmp_path / "course/my/03_masking.ipynb"
     whole = json.loads(mine.read_text(encoding="utf-8"))
     (cell,) = (cell for cell in whole["cells"] if cell.get("id") == "exercise-3-2")
@@ -1116,7 +1144,7 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     def press(id, diagonal):
         cell["source"] = f"def my_causal_mask(n, m):\n    return torch.ones(n, m).tril({diagonal}).bool()"
         mine.write_text(json.dumps(whole), encoding="utf-8")
-        assert "Handed in: notebook 3" in hand_in.hand_in(mine, homes[id] / collect.PLACE)[1]
+        assert "Handed in: notebook 3" in workbench.classroom.hand_in(mine, homes[id] / collect.PLACE)[1]
 
     press("ada@example.org", "m - n")
     press("王小明", "m - n")
@@ -1126,8 +1154,8 @@ def test_from_the_button_to_the_gradebook(class_of, tmp_path, capfd, monkeypatch
     collect.main(["03", str(out)])
     said = capfd.readouterr().out
     assert said.endswith(f"python course.py grade {out / '03'}\n")
-    monkeypatch.setattr(course, "set_up", lambda *parts: None)
-    assert course.main([*said.split()[-2:], "--unconfined"]) == 0  # where there is no bubblewrap
+    monkeypatch.setattr(commands, "set_up", lambda *parts: None)
+    assert commands.main([*said.split()[-2:], "--unconfined"]) == 0  # where there is no bubblewrap
     with open(out / "03/graded/gradebook-moodle.csv", encoding="utf-8-sig", newline="") as file:
         points = {row["ID number"]: row["Attention 03 masking"] for row in csv.DictReader(file)}
     assert points == {"ada@example.org": "2", "王小明": "0", "eve": ""}
@@ -1160,7 +1188,7 @@ def test_collected_files_belong_to_whoever_called_sudo(class_of, tmp_path, monke
 
 
 def test_kubernetes_leaves_room_for_a_learner(values):
-    measured = json.loads((DEPLOY / "measured.json").read_text())
+    measured = json.loads((CLASSROOM_HUB / "measured.json").read_text())
     needed = sum(measured["after_4"][kind]["uss_mb"] for kind in ("server", "kernel"))
     memory = values["singleuser"]["memory"]
     assert needed < int(memory["guarantee"].rstrip("M")) < int(memory["limit"].rstrip("M"))
@@ -1168,7 +1196,8 @@ def test_kubernetes_leaves_room_for_a_learner(values):
 
 
 def test_binder_installs_the_package_away_from_its_folder():
-    assert "\n.\n" in (ROOT / ".binder/requirements.txt").read_text()  # not -e: a disk is mounted over the folder
+    # not -e: a disk is mounted over the folder
+    assert "\n.[workbench]\n" in (ROOT / ".binder/requirements.txt").read_text()
     assert os.access(ROOT / ".binder/postBuild", os.X_OK)
 
 
@@ -1177,4 +1206,4 @@ def test_dev_container_opens_what_there_is():
     copies = [f"my/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")]
     assert set(container["customizations"]["codespaces"]["openFiles"]) <= set(copies)
     assert "commands.set_up(); commands.make_copies()" in container["postCreateCommand"]
-    assert callable(importlib.import_module("commands").make_copies)
+    assert callable(commands.make_copies)

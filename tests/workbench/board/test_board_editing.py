@@ -515,24 +515,24 @@ def test_an_output_that_hears_nothing_of_a_new_word_keeps(page):
     moved = board.locator("[data-name='moved by'] td.cell")
     board.get_by_role("combobox").select_option("I like milk")
     assert "keeps" not in moved.all_inner_texts()
-    cell(board, "mask 1st → 3rd").focus()
+    cell(board, "mask query 0 → key 2").focus()
     press(board, "Enter", "Shift+ArrowDown")
-    assert moved.all_inner_texts()[:2] == ["keeps"] * 2 and number(board, "moved by 3rd, column 1") > 0
+    assert moved.all_inner_texts()[:2] == ["keeps"] * 2 and number(board, "moved by query 2, column 1") > 0
     board.get_by_role("combobox").select_option("I drink tea")
-    assert number(board, "moved by 1st, column 1") > 0
+    assert number(board, "moved by query 0, column 1") > 0
 
 
 def test_words_are_of_the_sentence_that_was_chosen_last(page):
     board = restarted(page, "other_word_figure")
     hint = board.locator(".hint")
-    cell(board, "mask 1st → 3rd").focus()
+    cell(board, "mask query 0 → key 2").focus()
     press(board, "Enter", "Shift+ArrowDown")
     assert re.fullmatch(r"It moves .*outputs\.", hint.inner_text())
     sentences = board.get_by_role("combobox")
     sentences.focus()
     assert "moves" not in hint.inner_text()
     sentences.select_option("I like milk")
-    assert re.fullmatch(r"1st keeps, 2nd keeps, 3rd moved by [\d.]+\.", hint.inner_text())
+    assert re.fullmatch(r"query 0 keeps, query 1 keeps, query 2 moved by [\d.]+\.", hint.inner_text())
 
 
 def test_mask_board_shows_the_nan_and_its_gradient(page):

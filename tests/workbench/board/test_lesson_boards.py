@@ -71,7 +71,7 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
     "reshape": {"tokens": 1},
     "fused": {"seen_keys": 4, "keys": [(4, 0, -10), (4, 1, -10), (5, 0, -10), (5, 1, -10)]},
     "patient": {
-        "fault": "keys ask, queries answer",
+        "fault": "queries and keys exchanged",
         "queries": [(0, 0, -1), (0, 1, 1), (1, 0, 2), (1, 2, -2), (2, 1, -1), (2, 2, 2)],
     },
     "learning": {"rate": 1, "step": 1},
@@ -261,7 +261,7 @@ def test_fused_board_output_so_far_ends_as_attention():
 def test_a_patient_looks_healthy_where_scores_are_symmetric():
     board = patient_board()
     assert_close(board.results["sick weights"].sum(dim=0), torch.ones(3).double())
-    board.change(fault="keys ask, queries answer")
+    board.change(fault="queries and keys exchanged")
     assert board.results["difference"].abs().max() > 0.5 and not board.reached
     board.change(queries=board.inputs["queries"] * 0)
     assert not board.reached

@@ -1841,3 +1841,78 @@ NEAR_MISSES += [  # that raise in the words of a misconception, or come to numbe
     ("4.2", lambda x: x.transpose(2, 3).view(x.size(0), x.size(2), -1)),
     ("5.2", lambda ours, theirs: ours.k_proj.weight.data.copy_(theirs.in_proj_weight.chunk(2)[0])),
 ]
+
+
+class AttentionByEinsum(nn.Module):
+    """4.5 with heads as an axis of their own from the start; each part can be exchanged."""
+
+    def __init__(self, embed_dim, num_heads):
+        assert embed_dim % num_heads == 0
+        super().__init__()
+        self.heads = num_heads
+        for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            self.add_module(name, self.layer(embed_dim))
+
+    def layer(self, embed_dim):
+        return nn.Linear(embed_dim, embed_dim)
+
+    def cut(self, x):
+        return x.unflatten(-1, (self.heads, -1))
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.cut(self.q_proj(query)), self.cut(self.k_proj(key)), self.cut(self.v_proj(value))
+        scores = torch.einsum("bihe,bjhe->bhij", q, k) / self.divisor(q.size(-1))
+        if mask is None:
+            mask = torch.ones(query.size(1), key.size(1), dtype=torch.bool)
+        weights = masked_softmax_where(scores, mask if mask.ndim == 2 else mask.unsqueeze(1))
+        return self.joined(torch.einsum("bhij,bjhe->bihe", weights, v).flatten(2)), self.returned(weights)
+
+    def divisor(self, head_dim):
+        return head_dim**0.5
+
+    def joined(self, heads):
+        return self.out_proj(heads)
+
+    def returned(self, weights):
+        return weights
+
+
+def with_parts(**parts):
+    return type("AttentionByEinsum", (AttentionByEinsum,), parts)
+
+
+class AttentionOfPlainLists(AttentionByEinsum):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__(embed_dim, num_heads)
+        del self.q_proj
+        self.q_proj = [nn.Linear(embed_dim, embed_dim // num_heads) for _ in range(num_heads)]
+
+
+class AttentionWithoutSuper(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        self.out_proj = nn.Linear(embed_dim, embed_dim)
+
+
+class AttentionUnderOtherNames(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(embed_dim, embed_dim) for _ in range(4))
+
+
+RIGHT += [("4.5", AttentionByEinsum)]
+MISCONCEPTIONS += [
+    ("4.5", "scale-d-model", with_parts(divisor=lambda self, head_dim: (head_dim * self.heads) ** 0.5)),
+    ("4.5", "no-output-projection", with_parts(joined=lambda self, heads: heads)),
+    ("4.5", "weights-averaged", with_parts(returned=lambda self, weights: weights.mean(1))),
+    ("4.5", "interleaved", with_parts(cut=lambda self, x: x.unflatten(-1, (-1, self.heads)).mT)),
+    ("4.5", "no-biases", with_parts(layer=lambda self, width: nn.Linear(width, width, bias=False))),
+    ("4.5", "other-size", with_parts(layer=lambda self, width: nn.Linear(width, width // self.heads))),
+    (
+        "4.5",
+        "one-projection-for-several",
+        with_parts(layer=lambda self, width, made={}: made.setdefault(id(self), nn.Linear(width, width))),
+    ),
+    ("4.5", "not-registered", AttentionOfPlainLists),
+    ("4.5", "super-forgotten", AttentionWithoutSuper),
+]
+NEAR_MISSES += [("4.5", AttentionUnderOtherNames)]

@@ -62,8 +62,8 @@ def by_hand_board(upto="outputs"):
     if upto == "outputs":
         same = torch.stack((X[0], X[1], X[0]))
         tries = {
-            "take every key away": {"W_k": torch.zeros(4, 3)},
-            "let every query shout {ten} times as loud": Drag(range(1, 11), 10, lambda times: {"W_q": times * W_q}),
+            "set all of W_k to 0": {"W_k": torch.zeros(4, 3)},
+            "make every query {ten} times as large": Drag(range(1, 11), 10, lambda times: {"W_q": times * W_q}),
             "make *tea* the same as *I*": {"X": same},
         }
         return Board(inputs, steps, controls, ONE_ENTRY, "Self-attention by hand", tries=tries)
@@ -72,14 +72,14 @@ def by_hand_board(upto="outputs"):
 
 def sentence_figure(link=()):
     """Whom each word listens to, as arcs, with the third number of *tea*'s key to grab; link as in `Sentence`."""
-    asks = "*tea* is found by its key. Make a number of it larger: does *{asker}* hear more of *tea*?"
+    asks = "Make a number of the key of *tea* larger: does *{asker}* give *tea* more weight?"
     figure = Sentence(grip=("keys", 2, 2), asks=asks, link=link)
     return Board(*_parts("outputs", ARITHMETIC[:1]), title="I like tea", figure=figure)
 
 
 def plane_figure():
-    """The keys as points, and lines on which *I* scores all alike; for *I* a key's second number counts nothing."""
-    asks = "*like* and *tea* stand on one line. Drag *tea* over it: who scores higher then?"
+    """The keys as points, and lines of equal score with *I*, for whose query a key's second number counts nothing."""
+    asks = "The keys of *like* and *tea* are on one line. Drag *tea* to its other side: which key has the higher score?"
     figure = Plane(axes=(0, 2), reach=((-1, 5), (-1, 3)), asks=asks)
     return Board(*_parts("scores", ARITHMETIC[:1]), title="Keys in a plane", figure=figure)
 
@@ -95,7 +95,7 @@ def bank_figure():
     figure = Plane(
         axes=(0, 1),
         reach=((-1, 3), (-1, 3)),
-        asks="Drag the *neighbour* to *coins*, along the thick line. What becomes of *bank*?",
+        asks="Drag the *neighbour* to *coins*, along the thick line. Where is the new row of *bank*?",
         queries="rows",
         keys="rows",
         moves=1,
@@ -118,7 +118,7 @@ def turn_figure():
     ]
     figure = Turn(
         reach=((-3, 3.6), (-2.6, 2.6)),
-        asks="*Barks* hears mostly itself. Turn its arrow until it hears mostly *dog*.",
+        asks="*Barks* attends mostly to itself. Turn its arrow until it attends mostly to *dog*.",
         queries="query",
     )
     return Board({"query": query, "keys": keys}, steps, title="What barks asks with", figure=figure)
@@ -138,14 +138,15 @@ def _parts(upto, arithmetic, may_show_nobody=False):
 
 
 ONE_ENTRY = Task(
-    "Make *I* give *tea* more than 0.7, while *like* keeps more than 0.85 for itself, by changing one single entry of "
-    "W_k.",
+    "Change one single entry of W_k, so that *I* gives *tea* a weight of more than 0.7, and *like* still gives itself "
+    "more than 0.85.",
     (("above", "weights", 0, 2, 0.7), ("above", "weights", 1, 1, 0.85), ("changed", {"W_k": 1})),
     why="In which column, and why there?",
     answers=(
-        "The third: for *I* it counts double, the first only once",
+        "The third: in the query of *I* it counts double, the first only once",
         "The second: there the key of *tea* is largest",
         "Any: an entry of W_k moves every key",
     ),
-    because="A step d there adds 2·d to the score of *tea* for *I*, in column 1 only d; for *like* it is 2·d in both.",
+    because="If an entry of the third column grows by d, the score of *I* with *tea* grows by 2·d; in the first column "
+    "only by d. The score of *like* with *tea* grows by 2·d in both.",
 )

@@ -22,7 +22,7 @@ def softmax_board():
         scaled, weights = f"scores / {words}", f"weights, / {words}"
         powers = {"d_k": power, "temperature": -1}
         steps += [
-            Step(scaled, op.scale("scores", powers=powers), at=(1, row + 1), note="and / temperature"),
+            Step(scaled, op.scale("scores", powers=powers), at=(1, row + 1), note="divided by the temperature too"),
             Step(weights, op.softmax(scaled), at=(2, row + 1)),
             Step(
                 f"entropy {name}",
@@ -37,13 +37,13 @@ def softmax_board():
         Control("temperature", "Temperature", (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32), 1, slider=True),
     ]
     task = Task(
-        "Set d_k to 256. Then bring the entropy of the undivided scores above 1.5 again, without changing "
-        "a number of the first row.",
+        "Set d_k to 256. Then bring the entropy of the undivided row of weights above 1.5, without changing a number "
+        "in the first row of the board.",
         (("set", "d_k", 256), ("above", "entropy 1", 0, 0, 1.5), ("changed", {})),
-        why="Which temperature gives the undivided row just the weights of / √d_k at temperature 1?",
+        why="At which temperature has the undivided row the weights that the row divided by √d_k has at temperature 1?",
         answers=("256, which is d_k", "16, which is √d_k", "8, the number of keys"),
         right=1,
-        because="Dividing by √d_k is a temperature of √d_k: 16 for 256.",
+        because="To divide by √d_k is to have a temperature of √d_k: 16 for 256.",
     )
     tries = {
         "a key of {512} numbers, undivided": Drag(SIZES, 512, lambda d_k: {"d_k": d_k}),

@@ -14,7 +14,7 @@ __all__ = ["mask_board", "other_word_figure"]
 ORDINALS = ("first", "second", "third", "fourth")
 PRESETS = ("everything open", "padding, length 3", "causal", "padding and causal")
 FILLS = ("−∞ before softmax", "−1e9 before softmax", "0 after softmax", "masked_softmax of attn_lib")
-WORDS = ("1st", "2nd", "3rd")
+QUERIES, KEYS = ([f"{kind} {place}" for place in range(3)] for kind in ("query", "key"))
 SENTENCES = {  # each is the first one with one word changed
     "I like tea": X,
     "I like milk": torch.stack([X[0], X[1], torch.tensor([1.0, 0.0, 0.0, 1.0])]),
@@ -25,7 +25,7 @@ SENTENCES = {  # each is the first one with one word changed
 
 
 def _all_but(which):
-    """A mask that is open but for the row of one query."""
+    """A mask that is open except for the row of one query."""
     mask = torch.ones(4, 4)
     mask[ORDINALS.index(which)] = 0
     return {"mask": mask}
@@ -47,11 +47,11 @@ def mask_board():
         Step("allowed", op.both("mask", "preset"), "mask and preset", at=(2, 2), when=("given", *PRESETS[1:])),
         Step("with −∞", op.fill("scores", "allowed"), **before, when=("fill", FILLS[0])),
         Step("with −1e9", op.fill("scores", "allowed", value=-1e9), **before, when=("fill", FILLS[1])),
-        Step("of all", op.softmax("scores"), "softmax of all", at=(2, 1), when=("fill", FILLS[2])),
+        Step("of all", op.softmax("scores"), "softmax of all scores", at=(2, 1), when=("fill", FILLS[2])),
         Step("from −∞", op.softmax("with −∞"), "softmax of the filled scores", hidden=True),
         Step("from −1e9", op.softmax("with −1e9"), "softmax of the filled scores", hidden=True),
-        Step("zeroed", op.multiply("of all", "allowed"), "softmax of all, 0 where it is closed", hidden=True),
-        Step("masked", op.masked("scores", "allowed"), "softmax over what is open", hidden=True),
+        Step("zeroed", op.multiply("of all", "allowed"), "softmax of all scores, 0 where closed", hidden=True),
+        Step("masked", op.masked("scores", "allowed"), "softmax over the open cells", hidden=True),
         Step("weights", op.choose("from −∞", "from −1e9", "zeroed", "masked", chosen="fill"), at=(3, 1)),
         Step("sums", op.total("weights"), "sum of each row", at=(4, 1)),
         Step("outputs", op.product("weights", "values"), at=(4, 2), note="weights @ values"),
@@ -64,28 +64,28 @@ def mask_board():
             "gradient of W_v",
             kind="gradient",
             at=(5, 2),
-            note="loss: squared rows with a ✓",
+            note="loss: sum of outputs², rows with a ✓",
             wires=("outputs",),
         ),
     ]
     controls = [Control("given", "Preset", PRESETS), Control("fill", "Apply as", FILLS)]
     task = Task(
-        "Make one row of the weights NaN, with as few clicks as you can, and see what it does to the gradient.",
+        "Make one row of the weights NaN with as few clicks as you can, and look at the gradient.",
         (("has_nan", "weights"),),
     )
     tries = {
-        "nobody may hear the future": {"given": "causal"},
-        "leave the {first} query nobody": Drag(ORDINALS, "first", _all_but),
-        "close doors *after* softmax": {"fill": FILLS[2], "given": "causal"},
+        "hide every later key": {"given": "causal"},
+        "close every key of the {first} query": Drag(ORDINALS, "first", _all_but),
+        "mask *after* softmax": {"fill": FILLS[2], "given": "causal"},
     }
     return Board(inputs, steps, controls, task, "Paint a mask", tries=tries)
 
 
 def other_word_figure():
-    """A mask to paint and another word in the place of one: the outputs that move blink, the others keep."""
+    """A mask to paint and another word in the place of one: the outputs that change blink."""
     inputs = {
         "mask": Input(
-            torch.ones(3, 3), "mask", rows=WORDS, columns=WORDS, at=(1, 1), toggle=True, note="✓ = may attend"
+            torch.ones(3, 3), "mask", rows=QUERIES, columns=KEYS, at=(1, 1), toggle=True, note="✓ = may attend"
         ),
         "sentences": Input(torch.stack(list(SENTENCES.values())), hidden=True),
         "I like tea": Input(X, hidden=True, editable=False),
@@ -104,7 +104,7 @@ def other_word_figure():
             Step(f"scaled, {x}", op.scale(f"scores, {x}", by=1 / math.sqrt(3)), "scores / √d_k", hidden=True),
             Step(f"weights, {x}", op.masked(f"scaled, {x}", "mask"), "weights", hidden=True),
         ]
-    shown = {"rows": WORDS, "wires": ("mask",)}
+    shown = {"rows": QUERIES, "wires": ("mask",)}
     steps += [
         Step(
             "outputs, tea",

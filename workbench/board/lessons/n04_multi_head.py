@@ -37,7 +37,7 @@ def heads_board(weights, tokens=None, key_tokens=None, *, task=MOST_EVEN):
     steps = [
         Step("chosen", op.film("heads", chosen="head"), "the head chosen", at=(2, 1), note="queries down, keys across"),
         Step("row", op.row("chosen", chosen="query"), "what this query gives", at=(2, 2)),
-        Step("arcs", op.arcs("chosen"), "who listens to whom", at=(3, 1), when=("curves", "shown")),
+        Step("arcs", op.arcs("chosen"), "which token attends to which", at=(3, 1), when=("curves", "shown")),
     ]
     controls = [
         Control("head", "Head", tuple(names), names[sharpest // n_queries]),
@@ -99,17 +99,18 @@ def two_heads_board():
         Control("head_1", "Head 1", switch, numbers=(1, 0)),
     ]
     task = Task(
-        "Leave both heads on and change W_o so that head 0 is not heard: the output is as with head 0 off, and not 0.",
+        "Leave both heads on, and change W_o so that head 0 has no influence: "
+        "the output is as with head 0 off, and not all 0.",
         (
             ("set", "head_0", 1),
             ("set", "head_1", 1),
             ("equal", "output", "without head 0"),
             ("differ", "output", "nothing", 0.5),
         ),
-        why="Which part of W_o hears head 0?",
+        why="Which part of W_o is multiplied by the features of head 0?",
         answers=("its first columns", "its first rows, one for each feature of head 0", "its diagonal"),
         right=1,
-        because="Feature f of the outputs side by side meets row f of W_o, and no other.",
+        because="Feature f of the two outputs, put side by side, is multiplied by row f of W_o, and by no other row.",
     )
     tries = {
         "cut after the {first} feature": Drag(tuple(CUTS), "first", lambda word: {"cut_at": CUTS[word]}),

@@ -28,10 +28,10 @@ def fused_board():
         ]
     steps += [
         Step("seen", op.product("queries", "keys seen", transpose="b"), "scores seen so far", columns=keys, at=(2, 1)),
-        Step("largest", op.largest("seen"), "largest", at=(2, 2), note="one number a row"),
+        Step("largest", op.largest("seen"), "largest", at=(2, 2), note="one number for each row"),
         Step("less", op.subtract("seen", "largest"), "score − largest", hidden=True),
         Step("powers", op.exp("less"), "e^(score − largest)", at=(2, 3)),
-        Step("sum", op.total("powers"), "their sum", at=(3, 3), note="one number a row"),
+        Step("sum", op.total("powers"), "their sum", at=(3, 3), note="one number for each row"),
         Step("gathered", op.product("powers", "values seen"), "powers @ values", hidden=True, kind="output"),
         Step("so far", op.divide("gathered", "sum"), "output so far", kind="output", at=(4, 3)),
         Step("scores", op.product("queries", "keys", transpose="b"), hidden=True),
@@ -40,12 +40,13 @@ def fused_board():
     ]
     controls = [Control("seen_keys", "Keys seen", (1, 2, 3, 4, 5, 6), 1, slider=True)]
     task = Task(
-        "With only four of the six keys seen, make the output so far right to 0.01 in every row, by changing keys.",
+        "Let only four of the six keys be seen. Change keys until the output so far "
+        "is within 0.01 of the attention with every key, in every row.",
         (("set", "seen_keys", 4), ("equal", "so far", "attention", 0.01), ("differ", "values", "nothing", 0.5)),
-        why="Which scores may a kernel leave out, then?",
+        why="Which scores could a kernel leave out?",
         answers=("the last ones", "those far below the largest of their row", "the negative ones"),
         right=1,
-        because="e^(score − largest) is next to nothing for them.",
+        because="For such scores e^(score − largest) is almost 0.",
     )
     steps.append(Step("nothing", op.scale("values", by=0.0), hidden=True))
     return Board(inputs, steps, controls, task, "What a fused kernel keeps")

@@ -9,12 +9,12 @@ from .. import operations as op
 
 __all__ = ["patient_board"]
 
-SWAPPED = "keys ask, queries answer"
+SWAPPED = "queries and keys exchanged"
 FAULTS = ("softmax over the queries", SWAPPED, "scores divided by d_k")
 
 
 def patient_board():
-    """A patient beside its cure: the same numbers through a faulty attention and through a right one."""
+    """A patient beside right code: the same numbers go through a faulty attention and a right one."""
     inputs = {
         "queries": Input([[1.0, 0, 1], [0, 1, 2], [1, 1, 0]], "query", rows=TOKENS, at=(1, 1)),
         "keys": Input([[0.0, 1, 1], [2, 1, 0], [1, 0, 2]], "key", rows=TOKENS, at=(1, 2)),
@@ -23,8 +23,8 @@ def patient_board():
     steps = [
         Step("products", op.product("queries", "keys", transpose="b"), "queries @ keysᵀ", hidden=True),
         Step("scores", op.scale("products", by=1 / math.sqrt(3)), at=(2, 1), note="queries @ keysᵀ / √d_k"),
-        Step("weights", op.softmax("scores"), at=(3, 1), note="healthy"),
-        Step("outputs", op.product("weights", "values"), at=(4, 1), note="healthy"),
+        Step("weights", op.softmax("scores"), at=(3, 1), note="right code"),
+        Step("outputs", op.product("weights", "values"), at=(4, 1), note="right code"),
         Step("turned", op.transposed("scores"), hidden=True, rows=TOKENS, columns=TOKENS),
         Step("small", op.scale("products", by=1 / 3), hidden=True),
         Step("down", op.softmax("scores", over="column"), "softmax of each column", hidden=True),
@@ -36,20 +36,20 @@ def patient_board():
         Step("nothing", op.scale("scores", by=0.0), hidden=True),
     ]
     task = Task(
-        f"Choose the fault “{SWAPPED}” and change the numbers, not all to 0, until the patient looks "
-        "healthy: the outputs agree and the scores differ from 0.",
+        f"Choose the fault “{SWAPPED}”. Change the numbers until both outputs are equal and the fault cannot be "
+        "seen; but not all scores may be 0.",
         (
             ("set", "fault", FAULTS.index(SWAPPED)),
             ("equal", "outputs", "sick outputs"),
             ("differ", "scores", "nothing", 0.5),
         ),
-        why="So on which inputs may a test not be built?",
+        why="Which inputs should a test for this fault not use?",
         answers=(
-            "on large ones",
-            "on those whose scores are symmetric, as with queries equal to keys",
-            "on small ones",
+            "large ones",
+            "those with symmetric scores, for example queries equal to keys",
+            "small ones",
         ),
         right=1,
-        because="Symmetric scores are their own transpose, and the fault cannot be seen.",
+        because="Symmetric scores are equal to their transpose, so the fault changes nothing.",
     )
-    return Board(inputs, steps, [Control("fault", "Fault", FAULTS)], task, "A patient beside its cure")
+    return Board(inputs, steps, [Control("fault", "Fault", FAULTS)], task, "A patient beside right code")

@@ -31,7 +31,7 @@ def gradient_descent(w_q, w_k, x, wish, *, steps, rate, keys_too, which):
 def learning_board():
     """The 3×4 example learning: a wish for the weights, W_q after so many steps, and the gradient that is left."""
     wish = [[0.0, 0, 1], [0, 0, 0], [0, 0, 0]]
-    words = {"rows": TOKENS, "columns": TOKENS, "note": "a row of zeros: none"}
+    words = {"rows": TOKENS, "columns": TOKENS, "note": "a row of zeros: no wish"}
     inputs = {
         "X": Input(X, rows=TOKENS, at=(1, 1), title="inputs X"),
         "W_q": Input(W_q, "query", "W_q at the start", at=(2, 1)),
@@ -70,7 +70,7 @@ def _weights_now():
 def _loss_and_gradient():
     """The way there ends at the loss; below it, from right to left, what comes back, and the step it leads to."""
     loss = {"kind": "scores", "at": (5, 1), "note": "−Σ wish · ln weight", "wires": ("weights",)}
-    scores = {"kind": "gradient", "at": (5, 3), "note": "weights − wish", "wires": ("weights", "wish")}
+    scores = {"kind": "gradient", "at": (5, 3), "note": "weights · Σ wish − wish", "wires": ("weights", "wish")}
     queries = {"kind": "gradient", "at": (4, 3), "note": "@ keys", "wires": ("to scores",)}
     w_q = {"kind": "gradient", "at": (3, 3), "note": "Xᵀ @", "wires": ("to queries",)}
     on = {"kind": "query", "at": (2, 3), "note": "− rate · gradient", "wires": ("to W_q",)}
@@ -99,16 +99,16 @@ def _weights_at_last():
 
 
 TOO_FAR = Task(
-    "Without changing a number, find a learning rate and a step at which *I* gives *tea* less than 0.1, although "
-    "by step 50 it gives more than 0.9.",
+    "Leave all matrices as they are. Find a learning rate and a step at which *I* gives *tea* less than 0.1, "
+    "although at step 50 it gives *tea* more than 0.9.",
     (("changed", {}), ("below", "weights", 0, 2, 0.1), ("above", "weights at last", 0, 2, 0.9)),
-    why="Why does the score of *tea* fall, which was to rise?",
+    why="The score of *tea* should grow. Why does it fall?",
     answers=(
         "A gradient is downhill only if the loss has no logarithm",
-        "The query is pushed away from the key of *like* so far that *tea*, whose key is near it, goes along",
+        "The query moves so far from the key of *like* that the score of *tea*, whose key is similar, falls too",
         "The weights of a row sum to 1, so one of them must fall",
     ),
     right=1,
-    because="The keys (4, 4, 0) and (2, 3, 1) point nearly the same way: a short step tells them apart, a long one "
-    "leaves both behind, and *I* hears itself.",
+    because="The keys (4, 4, 0) and (2, 3, 1) are nearly parallel. After a small step *tea* has more weight than "
+    "*like*; after a large step both scores are low, and *I* attends to itself.",
 )

@@ -12,8 +12,8 @@ SCHEMES = ("no position", "waves added", "RoPE", "RoPE, queries only", "ALiBi")
 def position_board():
     """Six tokens with one query and one key between them: only where they stand can tell them apart."""
     inputs = {
-        "q": Input([[2.0, 1.0]], "query", "query of all", at=(1, 1)),
-        "k": Input([[3.0, 1.0]], "key", "key of all", at=(2, 1)),
+        "q": Input([[2.0, 1.0]], "query", "query of every token", at=(1, 1)),
+        "k": Input([[3.0, 1.0]], "key", "key of every token", at=(2, 1)),
     }
     controls = [
         Control("scheme", "Scheme", SCHEMES, SCHEMES[2]),
@@ -41,12 +41,12 @@ def _queries_and_keys():
         Step("ones", op.exp("none"), hidden=True),
         Step("east", op.beside("ones", "none"), hidden=True),
         Step("waves", op.rotate("east", **turn), "cosine and sine", hidden=True),
-        Step("each q", op.product("ones", "q"), "query of all", hidden=True, kind="query"),
-        Step("each k", op.product("ones", "k"), "key of all", hidden=True, kind="key"),
-        Step("q and wave", op.add("each q", "waves"), "query of all + waves", hidden=True),
-        Step("k and wave", op.add("each k", "waves"), "key of all + waves", hidden=True),
-        Step("q turned", op.rotate("each q", **turn), "query of all, turned", hidden=True),
-        Step("k turned", op.rotate("each k", **turn), "key of all, turned", hidden=True),
+        Step("each q", op.product("ones", "q"), "query of every token", hidden=True, kind="query"),
+        Step("each k", op.product("ones", "k"), "key of every token", hidden=True, kind="key"),
+        Step("q and wave", op.add("each q", "waves"), "query of every token + waves", hidden=True),
+        Step("k and wave", op.add("each k", "waves"), "key of every token + waves", hidden=True),
+        Step("q turned", op.rotate("each q", **turn), "query of every token, turned", hidden=True),
+        Step("k turned", op.rotate("each k", **turn), "key of every token, turned", hidden=True),
         Step("queries", queries, at=(1, 2), rows=ORDINALS),
         Step("keys", keys, at=(2, 2), rows=ORDINALS),
     ]
@@ -69,15 +69,15 @@ def _scores_and_weights():
 
 
 TOKEN_BEFORE = Task(
-    "Choose the query, the key and the angle so that every token but the first gives more than half of its weight "
+    "Choose the query, the key and the angle so that every token except the first gives more than half of its weight "
     "to the token before it.",
     tuple(("above", "weights", i, i - 1, 0.5) for i in range(1, 6)),
-    why="Could ALiBi do it, with some slope?",
+    why="Could ALiBi do this task with some slope?",
     answers=(
         "Yes, with a small one",
         "Yes, with a large one",
-        "No: the token itself stands nearer than the one before it",
+        "No: the token itself is nearer than the token before it",
     ),
     right=2,
-    because="Distance 0 costs nothing, so no key gets more than the token's own.",
+    because="At distance 0 nothing is subtracted, so no other key gets more weight than the token's own key.",
 )

@@ -10,14 +10,14 @@ __all__ = ["SECOND_MENTION", "induction_board"]
 SECOND_MENTION = Task(  # for heads_board, of the names that a trained model reads
     "Choose head 3 and the second *bob*.",
     (("set", "head", 3), ("set", "query", 3)),
-    why="Which token gets nearly all of its weight, and why that one?",
+    why="To which token does the second *bob* give nearly all its weight, and why to that one?",
     answers=(
         "The first *bob*: it is the same word",
-        "The first *ray*: it stands right behind the first *bob*",
-        "The comma: it stands right before the second *bob*",
+        "The first *ray*: it comes right after the first *bob*",
+        "The comma: it comes right before the second *bob*",
     ),
     right=1,
-    because="Behind the first *bob* stood *ray*, so *ray* is due behind the second.",
+    because="After the first *bob* came *ray*, so *ray* should come after the second.",
 )
 WORDS = ("start", "tea", "milk", "cup", "jam", "egg", "oat")
 TEXTS = ("start tea milk cup jam tea", "start oat cup egg tea cup", "start jam egg oat tea oat")
@@ -26,8 +26,8 @@ WHOSE = ("yours", "learned")
 PLACES = tuple(map(str, range(6)))
 MATRICES = {  # colour, words and place of each
     "P": {"kind": "query", "title": "P: a place fetches from", "rows": PLACES, "columns": PLACES, "at": (1, 1)},
-    "M": {"kind": "key", "title": "M: who asks looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
-    "W": {"kind": "value", "title": "W: what is heard says", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
+    "M": {"kind": "key", "title": "M: a word looks for", "rows": WORDS, "columns": WORDS, "at": (2, 1)},
+    "W": {"kind": "value", "title": "W: a word outputs", "rows": WORDS, "columns": WORDS, "at": (3, 1)},
 }
 
 
@@ -75,17 +75,17 @@ def _all_three(texts):
     """The task: after each text what followed its last word before."""
     answers = [int(text[(text[:-1] == text[-1]).nonzero()[0, 0] + 1]) for text in texts]
     return Task(
-        "With matrices of yours make it answer all three texts, with more than 0.9 each. Nine entries are enough.",
+        "Set your matrices so that each text gets its right word, with a share above 0.9. Nine entries are enough.",
         (("set", "whose", 0), *(("above", f"says {k}", 0, answer, 0.9) for k, answer in enumerate(answers))),
         why="Then choose learned and move the step. Which matrix changes first?",
         answers=(
-            "P, who fetches from whom",
-            "M, who looks for whom",
-            "W, what is said",
+            "P, from which place each place fetches",
+            "M, which word looks for which",
+            "W, which word is output",
         ),
         right=2,
-        because="With W = 0 the answer is the same whatever P and M do, so their gradients are 0. Then those two wait "
-        "for each other: each helps only as far as the other does.",
+        because="With W = 0 the output is the same whatever P and M are, so their gradients are 0. Later P helps only "
+        "if M is already good, and M only if P is.",
     )
 
 
@@ -101,8 +101,8 @@ def _from_text(text):
         Step(f"asked{number}", op.product(x, "M used"), hidden=True),
         Step(found, op.product(f"asked{number}", heard, transpose="b"), hidden=True),
         Step(f"match{number}", op.masked(found, "causal"), "weights of layer 2", hidden=True),
-        Step(f"hears{number}", op.row(f"match{number}", chosen=5), "layer 2: the last one hears", **hears),
+        Step(f"hears{number}", op.row(f"match{number}", chosen=5), "layer 2: the last one attends to", **hears),
         Step(mixed, op.product(f"hears{number}", x), hidden=True),
-        Step(f"logits{number}", op.product(mixed, "W used"), "what is heard @ W", hidden=True),
-        Step(f"says{number}", op.softmax(f"logits{number}"), "and says", **says),
+        Step(f"logits{number}", op.product(mixed, "W used"), "what it gets @ W", hidden=True),
+        Step(f"says{number}", op.softmax(f"logits{number}"), "its output", **says),
     ]

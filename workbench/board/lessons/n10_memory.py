@@ -22,21 +22,21 @@ X = [
 HEADS = {"heads": 4, "stored": "scheme"}
 SO_FAR = {"tokens": 8, "read": "read", "window": "window"}
 HIDDEN_FAULT = Task(
-    "Find the fault that nobody notices as long as tokens come one by one, and make it show.",
+    "Find the fault that gives no difference while tokens come one by one, whatever else you set. Then make it show.",
     (("below", "most, one by one", 0, 0, 1e-9), ("above", "most", 0, 0, 0.05)),
     why="Why is it silent with single tokens?",
     answers=(
         "The first token of a text has nobody before it",
-        "A single new token is the newest: it may hear all that is there, with a mask or without",
-        "With single tokens nothing is kept",
+        "A single new token is the newest: it may attend to all tokens, with a mask or without",
+        "With single tokens nothing is stored",
     ),
     right=1,
-    because="Two that come together need a mask between them: the first may not hear the second.",
+    because="If two new tokens come in one call, a mask has to hide the second from the first.",
 )
 
 
 def cache_board():
-    """Eight tokens read in chunks with a cache: what is kept, how much, and what each fault of a cache breaks."""
+    """Eight tokens read in chunks with a cache: what is stored, how much, and what each fault of a cache breaks."""
     inputs = {"X": Input(X, rows=READ, at=(1, 1), title="tokens X")}
     controls = [
         Control("read", "Tokens read", tuple(range(1, 9)), 4, slider=True),
@@ -107,8 +107,8 @@ def _shown():
     off = {"kind": "scores", "at": (2, 1), "sparse": True, "wires": ()}
     stored = {"kind": "scores", "rows": (), "at": (4, 2)}
     return [
-        Step("keys", cache.kept_rows("k used", **kept), "keys that are kept", at=(3, 1), gap=2, **heads),
-        Step("values", cache.kept_rows("v", **kept), "values that are kept", at=(4, 1), gap=1, **heads),
+        Step("keys", cache.kept_rows("k used", **kept), "keys that are stored", at=(3, 1), gap=2, **heads),
+        Step("values", cache.kept_rows("v", **kept), "values that are stored", at=(4, 1), gap=1, **heads),
         Step("off by", cache.max_difference("out", "full", read="read"), "difference", **off),
         Step("weights", weights, "weights in each head", at=(3, 2), sparse=True, **words),
         Step("stored", cache.count("keys", "values"), "numbers stored", **stored),

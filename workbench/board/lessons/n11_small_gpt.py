@@ -21,16 +21,16 @@ TRIES = {
     "at temperature 1.6": {"text": "one day", "temperature": 1.6},
 }
 BECAUSE = Task(
-    "Take *why she kissed bob*, and change one word so that the model says *had* in place of *was*.",
+    "Press *why she kissed bob*, and change one word so that the model says *had* in place of *was*.",
     (("one_word_off", f"{KISSED} she"), ("says", "had", 0.9), ("all_heads",)),
     why="Why *had*?",
     answers=(
-        "it has read this story before",
-        "*he* is bob, and who is kissed had helped",
-        "after *he* comes *had* in every story",
+        "the model has read this story before",
+        "*he* is bob, and the one who is kissed had helped",
+        "in every story the word after *he* is *had*",
     ),
     right=1,
-    because="*She* is ann, who was glad; *he* is bob, who had helped. Of *two girls* nobody can know it.",
+    because="*She* is ann, who was glad; *he* is bob, who had helped. With *two girls* nobody can know it.",
 )
 
 

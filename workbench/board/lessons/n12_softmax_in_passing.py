@@ -18,21 +18,22 @@ S = [
 ]
 V = [[1.0, 2.0, 3.0], [2.0, 8.0, 0.0], [2.0, 6.0, 3.0], [0.0, 4.0, 1.0], [5.0, 1.0, 2.0]]
 HIDES = Task(
-    "With *factor missing on o*, find an order that hides it in the row of *I*. Then show it there by one score.",
+    "Choose *factor missing on o*. Find an order for which the output of *I* is right; "
+    "then change one score so that it is wrong.",
     (
         ("set", "fault", Fault.NO_FACTOR_ON_O),
         ("changed", {"S": 1}),
         ("below", "hidden before", 0, 0, 1e-9),
         ("above", "difference", 0, 0, 0.05),
     ),
-    why="Why did it not show before?",
+    why="Why was the output of *I* right before?",
     answers=(
         "The largest score was read first, so every factor was 1",
         "o / ℓ does not depend on the factor",
         "The row of *I* was not read to its end",
     ),
     right=0,
-    because="Where no later score is larger, nothing is rescaled, and nothing can be forgotten.",
+    because="If no later score is larger, every factor is 1, and a missing factor changes nothing.",
 )
 
 
@@ -75,7 +76,7 @@ def _steps():
         Step(
             "tiles",
             tiles.tiles_now("S", "mask of", "first S", **step),
-            "tiles as they are read, 0 not yet",
+            "order of reading, 0: not read yet",
             "scores",
             at=(1, 2),
             sparse=True,

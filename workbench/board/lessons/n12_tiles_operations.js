@@ -98,8 +98,8 @@ function numbersMoved([tiles, values], { rows }) {
 register({
   who_hears: {
     does: ([a], { which }) => like(a, (_, i, j) => Number(isHeardUnder(which, i, j))),
-    because: (_leaves, _options, _i, _j, _matrices, value) => told(value ? "heard" : "not heard", number(value)),
-    says: () => "Who hears whom.",
+    because: (_leaves, _options, _i, _j, _matrices, value) => told(value ? "may attend" : "masked", number(value)),
+    says: () => "Which query may attend to which key.",
   },
   tiles_now: {
     does([scores, mask, sorting], options) {
@@ -117,9 +117,9 @@ register({
     because([, ofMask, ofSorting], options, _i, _j, [, mask, sorting], value) {
       const words = value ? "read as number" : "not read yet:";
       const also = deciding(ofSorting, ofMask, options, sorting, mask);
-      return told(Number.isNaN(value) ? "spared:" : words, number(value), ...also);
+      return told(Number.isNaN(value) ? "skipped:" : words, number(value), ...also);
     },
-    says: ([scores]) => `Tiles of ${scores}: when each was read; 0 is to come, empty is spared.`,
+    says: ([scores]) => `Tiles of ${scores}, with the order in which they are read. 0: not read yet; empty: skipped.`,
   },
   passing: {
     does(matrices, options) {
@@ -153,7 +153,7 @@ register({
       const kept = i ? [factor ? times(factor, number(old)) : number(old)] : [];
       return told("", plus(kept.length + fresh.length ? [...kept, ...fresh] : [number(0)]), ...also);
     },
-    says: ([scores]) => `m, l and o of a row of ${scores}, a line for each block that it has read.`,
+    says: ([scores]) => `m, l and o of a row of ${scores}, one line for each block that has been read.`,
   },
   output_so_far: {
     does([matrix]) {
@@ -162,10 +162,10 @@ register({
     },
     because([leaf], _options, _i, j, [matrix]) {
       const row = lastRow(matrix);
-      if (row < 0 || matrix[row][1] === 0) return told("nobody was heard, so", number(0));
+      if (row < 0 || matrix[row][1] === 0) return told("all keys were masked, so", number(0));
       return over(leaf(row, j + 2), leaf(row, 1));
     },
-    says: () => "o divided by l, as far as it has come.",
+    says: () => "o divided by l, for the keys read so far.",
   },
   outputs_in_tiles: {
     does([scores, values, mask, sorting], options) {
@@ -177,7 +177,7 @@ register({
     },
     because: (leaves, _options, _i, _j, matrices, value) =>
       told("when all tiles were read:", number(value), ...everyLeaf(leaves, matrices)),
-    says: () => "o divided by l of each query when all its tiles were read.",
+    says: () => "o divided by l of each query, after all its tiles were read.",
   },
   bytes_moved: {
     does(matrices, options) {
@@ -190,6 +190,6 @@ register({
       const moved = plus([number(own), times(number(read), number(2 * d))]);
       return told("two bytes for each number:", times(number(2), moved), ...everyLeaf([ofTiles], [matrices[0]]));
     },
-    says: () => "Bytes moved when all tiles were read, and those of the whole matrix.",
+    says: () => "Bytes that all tiles read and write, and those of the whole matrix.",
   },
 });

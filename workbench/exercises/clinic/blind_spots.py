@@ -28,8 +28,8 @@ def _is_tensor(arg):
 def constant_input(calls):
     """All inputs are constant.
 
-    If all keys are alike, all scores are, and every way of weighing them comes to the same: with ones for inputs almost
-    every fault is invisible. Take random numbers.
+    If all keys are equal, all scores are equal, and any weights give the same output: with inputs of ones you can see
+    almost no fault. Take random numbers.
     """
     several = [tensor for tensor in inputs(calls) if tensor.numel() > 1]
     return bool(several) and all(float(tensor.min()) == float(tensor.max()) for tensor in several)
@@ -38,7 +38,7 @@ def constant_input(calls):
 def no_mask(calls):
     """The test never passes a mask.
 
-    Without a mask this patient is in perfect health.
+    Without a mask this patient is right.
     """
     return not masks(calls)
 
@@ -46,7 +46,7 @@ def no_mask(calls):
 def no_dead_row(calls):
     """No row of the mask is empty.
 
-    The fault shows only where a query may attend to nothing at all. Set one row of the mask to False.
+    The fault appears only if a query has no allowed key at all. Set one row of the mask to False.
     """
     return bool(masks(calls)) and all(bool(mask.any(dim=-1).all()) for mask in masks(calls))
 
@@ -54,6 +54,6 @@ def no_dead_row(calls):
 def square_only(calls):
     """There are as many queries as keys.
 
-    With equal numbers both corners are the same. Take fewer queries than keys.
+    Then a triangle from the upper left and one from the lower right are the same mask. Take fewer queries than keys.
     """
     return all(call["q"].shape[-2] == call["k"].shape[-2] for call in calls)

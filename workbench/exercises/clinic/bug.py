@@ -69,7 +69,7 @@ class Bug(Exercise):
         assert set(self.faults) <= set(FAULTS), self.id
         self.blind_to(constant_input)
         call = f"`{self.interface.call}`"
-        general = f'`trace(PATIENTS["{self.id}"].buggy, …)` shows every step; the patient is called as {call}. '
+        general = f'`trace(PATIENTS["{self.id}"].buggy, …)` shows every step; the arguments are {call}. '
         self.hints = [general + self.hints[0], *self.hints[1:]]
 
     @property
@@ -230,7 +230,7 @@ class Patient:
         Raises: NotShownYet before that.
         """
         if self._bug.escaped is None:
-            raise NotShownYet(f"Nothing has got away from your test of {self.id} yet: `check` says so when it does.")
+            raise NotShownYet(f"`check` has not named a form of the fault that your test of {self.id} does not find.")
         return instance_of(self._bug.escaped)
 
     def with_line(self, number, text):

@@ -20,15 +20,15 @@ class _Faults(dict):
 
 FAULTS = _Faults(
     {
-        "not used": "something is computed or handed over, and then nothing is done with it",
+        "not used": "something is computed or passed, and then it is not used",
         "wrong scale": "scores are multiplied or divided by the wrong number, or by none",
-        "wrong axis": "an operation runs along the wrong axis, or cuts across it",
-        "misaligned": "two things that belong together are laid side by side at the wrong end or in the wrong place",
-        "miscounted": "one too many or one too few, or counted from the wrong place",
+        "wrong axis": "an operation runs along the wrong axis, or a tensor is split along the wrong axis",
+        "misaligned": "two tensors that belong together are matched at the wrong positions",
+        "miscounted": "one too many or one too few, or counted from the wrong start",
         "wrong order": "the right steps, or the right entries, in the wrong order",
-        "exchanged": "two things have changed places",
-        "too weak": "a number that is there to shut something out lets it through",
-        "nothing left": "nobody thought of what happens where nothing is left to attend to",
-        "not asked": "the result depends on a condition, and nobody asks for it",
+        "exchanged": "two things are exchanged",
+        "too weak": "a number that should hide something does not hide it",
+        "nothing left": "the code does not provide for a row in which every key is hidden",
+        "not asked": "the result is right only under a condition, and the code does not check it",
     }
 )

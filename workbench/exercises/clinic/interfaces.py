@@ -106,7 +106,7 @@ BOTH = Interface(
 )
 CAUSAL = Interface(
     "attention(q, k, v)",
-    "causal, the last query stands at the last key",
+    "causal, the last query belongs to the last key",
     [correct.causal_of(core) for core in correct.CORES],
     [qkv(n_q=4, n_k=4), qkv(n_q=2), qkv(n_q=1, seed=3), qkv(n_q=5, seed=6)],
     correct.causal_of,
@@ -137,7 +137,7 @@ MERGED = Interface(
 CHUNKS = Interface(
     "attention(q, k, v, chunks, window)",
     "q (batch, heads, n, d), k and v with as many heads or fewer, read in chunks such as [5, 1, 2], with RoPE; each "
-    "token hears the window latest",
+    "token attends only to the last window tokens, itself included",
     [
         correct.read_with_a_cache,
         correct.read_at_once(),
@@ -155,8 +155,8 @@ CHUNKS = Interface(
 )
 PASS = Interface(
     "attention(x, w_q, w_k, w_v, w_o, num_heads, chunks, lengths)",
-    "x (batch, n, embed_dim), read in chunks such as [5, 1, 2]; causal, and of each text the first lengths[b] tokens "
-    "are real",
+    "x (batch, n, embed_dim), read in chunks such as [5, 1, 2]; causal; in text b only the first lengths[b] tokens "
+    "are real, the others are padding",
     [
         *(correct.whole_pass(core) for core in (correct.by_library, correct.by_einsum, correct.by_loop)),
         correct.pass_in_chunks(),
@@ -181,7 +181,7 @@ BLOCK = Interface(
 )
 TILES = Interface(
     "attention(q, k, v, size, causal)",
-    "keys are heard in blocks of so many; if causal, the last query stands at the last key",
+    "keys are read in blocks of `size`; if causal, the last query belongs to the last key",
     [*(correct.tiled(core) for core in correct.CORES), correct.in_tiles],
     [
         (*qkv(), 2, False),
@@ -195,7 +195,7 @@ TILES = Interface(
 )
 SELF = Interface(
     "attention(x, w_q, w_k, w_v, w_o, num_heads)",
-    "self-attention of x (batch, n, embed_dim), every token with every token of its text",
+    "self-attention of x (batch, n, embed_dim): each token attends to every token of its text",
     [correct.self_attention(core) for core in correct.CORES] + [correct.heads_in_turn],
     [projected(), projected(num_heads=2, seed=2), projected(batch=3, n=4, embed_dim=8, num_heads=2, seed=4)],
     correct.self_attention,

@@ -35,7 +35,7 @@ def judge(bug, answer):
     status, message = _in_words(bug, parts, is_begun=not (is_unanswered(line) and is_unanswered(fault)))
     if printed:
         first = printed.splitlines()[0][:60]
-        message += f'\n\nIt prints ("{first}"): a test says what it has found by what it returns.'
+        message += f'\n\nIt prints ("{first}"): a test has to return what it has found, True or False.'
     return _verdict(bug, parts, status, message)
 
 
@@ -82,7 +82,7 @@ def judge_diagnosis(bug, line, fault):
     if is_unanswered(line) and is_unanswered(fault):
         return Part("Diagnosis", "open", "which line, and which of the names in `FAULTS`?")
     if says_healthy(line, fault):
-        words = "It is ill: there are calls on which its output is wrong, or its gradient."
+        words = "It has a fault: there are calls on which its output is wrong, or its gradient."
         return Part("Diagnosis", "wrong", words, "not-healthy")
     line_is, fault_is = _judge_line(bug, line), _judge_fault(bug, fault)
     states = {line_is.state, fault_is.state}
@@ -96,10 +96,10 @@ def _judge_line(bug, line):
     if is_unanswered(line):
         return Part("Line", "open", "Which line?")
     if isinstance(line, bool) or not isinstance(line, int) or not 1 <= line <= last:
-        return Part("Line", "wrong", f"A line is a number from 1 to {last}, as the patient shows them.", "no-line")
+        return Part("Line", "wrong", f"A line is a number from 1 to {last}, as in the source.", "no-line")
     if line not in bug.lines:
-        return Part("Line", "wrong", f"Line {line} is not where it goes wrong.", "wrong-line")
-    return Part("Line", "right", f"Line {line} is where it goes wrong.")
+        return Part("Line", "wrong", f"The fault is not in line {line}.", "wrong-line")
+    return Part("Line", "right", f"The fault can be mended in line {line}.")
 
 
 def _judge_fault(bug, fault):
@@ -109,8 +109,8 @@ def _judge_fault(bug, fault):
     if name not in FAULTS:
         return Part("Fault", "wrong", f"The name must be one of {', '.join(FAULTS)}.", "no-name")
     if name not in bug.faults:
-        return Part("Fault", "wrong", f"“{name}” is not what ails it.", "wrong-name")
-    return Part("Fault", "right", f"“{name}” is what ails it.")
+        return Part("Fault", "wrong", f"“{name}” is not the name of its fault.", "wrong-name")
+    return Part("Fault", "right", f"“{name}” is the name of its fault.")
 
 
 # ------------------------------------------------------------------------------------------------ the mended code
@@ -118,7 +118,7 @@ def _judge_fault(bug, fault):
 
 def judge_fix(bug, mended, worker):
     if is_unanswered(mended) or same_code(mended, bug.buggy):
-        return Part("Mended", "open", "the code is still as it came in.")
+        return Part("Mended", "open", "you have not changed the code yet.")
     if not callable(mended):
         return Part("Mended", "wrong", refuse_not_callable("mended", mended, "called as the patient is"))
     exercise, answer = bug.fix_exercise, bug.called(mended)
@@ -133,7 +133,7 @@ def judge_fix(bug, mended, worker):
         return wrong
     calls = show.count(len(exercise.trials), "call")
     if bug.is_healthy:
-        words = f"right on {calls}, and so was the patient as it came in. What has been mended? Say it is “{HEALTHY}”."
+        words = f"right on {calls}, but the patient was right before you changed it. Then its line is “{HEALTHY}”."
         return Part("Mended", "wrong", words, "mended-the-healthy")
     return Part("Mended", "right", f"right on {calls}.")
 
@@ -147,10 +147,12 @@ def _wrong_fix(bug, trial, outcome, truth, worker):
             return same(outcome, exercise.outcome(bug.called(code), trial, worker.run))
 
         if any(map(gives_the_same, bug.half_fixed)):
-            message = "one of the lines that are wrong is mended, another is still as it was."
+            message = "one of the wrong lines is mended, another is still wrong."
             return Part("Mended", "wrong", message, "half-mended")
         if any(map(gives_the_same, (bug.buggy, *bug.variants.values()))):
-            return Part("Mended", "wrong", "it still gives the numbers that the fault gives.", "still-buggy")
+            as_before = gives_the_same(bug.buggy)
+            words = "it still gives the wrong numbers." if as_before else "that is another form of the same fault."
+            return Part("Mended", "wrong", words, "still-buggy")
     seen, drawn = explain(exercise, trial, outcome, truth)
     return Part("Mended", "wrong", seen, None, drawn or ())
 
@@ -164,7 +166,7 @@ def _wrong_in_training(mended, trial, worker):
 
     try:
         if worker.run(is_steady):
-            message = "in training nothing is dropped any more: dropout was removed, not repaired."
+            message = "in training no weight is dropped any more: dropout was removed, not mended."
             return Part("Mended", "wrong", message, "dropout-removed")
     except Raised as raised:
         return Part("Mended", "wrong", f"in training it raises `{show.error(raised.error)}`.")
@@ -177,7 +179,7 @@ def blamed_on(fix, mended, detects, test):
     """Return the part on the test; where it condemns right code by comparing with wrong mended code, it says so."""
     if fix.state == "right" or test.misconception not in CONDEMN_RIGHT_CODE or not _calls(detects, mended):
         return test
-    words = "It condemns right code, as it compares with your mended code, which is not right yet. Mend that first."
+    words = "It returns True for right code: it compares with your mended code, which is still wrong. Mend that first."
     return Part("Test", "wrong", words, "compares-with-wrong-code")
 
 

@@ -113,9 +113,9 @@ def _complaint(error, group, from_attention):
     where = {"buggy": "On the patient", "correct": "On right code"}.get(group, "On code with another fault")
     text = f"{where} `detects` raises `{show.error(error)}`."
     if isinstance(error, AssertionError):
-        return f"{text} An assertion that fails has found something: use `torch.allclose`, and return what it says."
+        return f"{text} A failing assertion has found something. Use `torch.allclose`, and return its result."
     if from_attention and group == "correct":
-        return f"{text} That is what right code does with such arguments; where a test expects it, it catches it."
+        return f"{text} Right code raises this error with such arguments. If your test expects it, use `try`."
     return text
 
 
@@ -167,21 +167,21 @@ def part_of(bug, evidence):
     reported, caught = evidence.reported, len(evidence.reported_in("variants"))
     wrongly = evidence.reported_in("correct") + evidence.reported_in("decoys")
     if evidence.caught and evidence.all_reported_in("variants") and not wrongly:
-        found = f"It catches the patient and {show.count(caught, 'variant')} of the fault"
+        found = f"It finds the patient and {show.count(caught, 'variant')} of the fault"
         passed = f"{len(reported['correct'])} right implementations and {len(reported['decoys'])} with another fault"
         return Part("Test", "right", f"{found}, and lets {passed} pass.")
     if bug.is_healthy and evidence.caught:
-        words = "It condemns this patient. What does right code say to the same calls? Compare the numbers."
+        words = "It returns True for this patient. What does right code return for the same calls? Compare the numbers."
         return Part("Test", "wrong", words, "condemns-the-healthy")
     for misconception in (*FIRST, *bug.misconceptions.values(), *LAST):
         if misconception.applies(evidence):
             decoys = evidence.reported_in("decoys") if misconception.applies is condemns_others else []
-            names = f" Condemned with the patient: {_in_order(decoys)}." if decoys else ""
+            names = f" True was returned also for: {_in_order(decoys)}." if decoys else ""
             more = _escaped(bug, evidence) if misconception.applies is only_this_one else _begin_with(bug, decoys)
             message = f"{misconception.name}.{names} {misconception.why}{more}"
             return Part("Test", "wrong", message, misconception.id)
     variants = show.count(len(reported["variants"]), "variant")
-    return Part("Test", "wrong", f"It lets the patient pass; of {variants} of the fault it catches {caught}.")
+    return Part("Test", "wrong", f"It returns False for the patient; of {variants} of the fault it finds {caught}.")
 
 
 def _number_of(decoy):
@@ -210,7 +210,7 @@ def _escaped(bug, evidence):
         return ""
     away = next(words for words, reported in evidence.reported["variants"].items() if not reported)
     bug.escaped = bug.variants[away]
-    return f'\n\nThis one got away: {away}. It is `PATIENTS["{bug.id}"].escaped`: call it, or `trace` it.'
+    return f'\n\nYour test does not find this form: {away}. It is `PATIENTS["{bug.id}"].escaped`: call or `trace` it.'
 
 
 # ------------------------------------------------------------------------- misconceptions that any test may show
@@ -226,21 +226,21 @@ class SeenInReports(Misconception):
 def never_called(evidence):
     """It never calls `attention`.
 
-    Whatever it looks at, it is not what the function computes: call it with inputs of your own and look at the output.
+    So it cannot know what the function computes. Call the function with inputs of your own, and look at the output.
     """
     return not evidence.n_calls
 
 
 def always(evidence):
-    """It condemns everything.
+    """It returns True for everything.
 
-    It says True to right code as well. A test is worth something only if it lets the right ones pass.
+    It returns True also for right code. A test is useful only if it returns False for right code.
     """
     return all(map(evidence.all_reported_in, evidence.reported))
 
 
 def upside_down(evidence):
-    """It says True of right code and False of the patient.
+    """It returns True for right code and False for the patient.
 
     True has to mean that the fault is there: is a `not` missing, or one too many?
     """
@@ -248,45 +248,46 @@ def upside_down(evidence):
 
 
 def sees_nothing(evidence):
-    """It lets even a function pass that returns zeros.
+    """It finds nothing wrong even with a function that returns only zeros.
 
-    A shape alone does not tell right from wrong: nearly every fault of this clinic has the right one. Look at numbers.
+    A shape alone does not tell right code from wrong code: nearly every fault of this clinic has the right shape. Look
+    at numbers.
     """
     return not (evidence.notices_zeros or evidence.notices_noise)
 
 
 def lets_zeros_pass(evidence):
-    """It lets even a function pass that returns zeros.
+    """It finds nothing wrong even with a function that returns only zeros.
 
-    What it compares is the same in right code, in the patient and among zeros. On which input do the patient's numbers
-    differ from the right ones?
+    What your test compares is the same for right code, for the patient, and for an output of zeros. On which input do
+    the numbers of the patient differ from the right ones?
     """
     return not evidence.notices_zeros
 
 
 def condemns_right(evidence):
-    """It condemns right code too.
+    """It returns True for right code, too.
 
-    Right code need not agree to the last bit, since the order of operations differs: compare with a tolerance, as
-    `torch.allclose` does, and ask for nothing that is only one way of doing it.
+    Right code can differ in the last digits, since the order of operations differs: compare with a tolerance, as
+    `torch.allclose` does. And do not demand a detail that other right code does differently.
     """
     return bool(evidence.reported_in("correct"))
 
 
 def condemns_others(evidence):
-    """It condemns code whose fault is another one.
+    """It returns True for code that has another fault.
 
-    Comparing with right code tells *that* something is wrong, not *what*. Ask for what only this fault breaks: choose
-    inputs on which the others are right, or a second condition that they do not meet.
+    A comparison with right code shows *that* something is wrong, not *what*. Test what only this fault breaks: choose
+    inputs on which the other patients are right, or add a second condition that they do not meet.
     """
     return evidence.caught and bool(evidence.reported_in("decoys"))
 
 
 def only_this_one(evidence):
-    """It catches this patient, but not every variant of its fault.
+    """It finds this patient, but not every form of its fault.
 
-    The same fault, written in another way or with another number, gets away. Test what has to hold of right code, not
-    the one thing that is wrong here.
+    It does not find the same fault written in another way or with another number. Test what must be true of right code,
+    and not only the one number that is wrong here.
     """
     return evidence.caught
 

@@ -109,15 +109,17 @@ class Night:
         right = sum(word.endswith("✓") for word in words)
         said = [f"{right} of {show.count(len(words), 'stranger')} recognised by your tests."]
         if "✗" in words:
-            said.append("✗: a test says True of one who is no relative of its patient.")
+            said.append("✗: a test returned True for a stranger that has another fault.")
         if any(word.endswith("?") and word != "?" for word in words):
-            said.append("Where two tests say True, one of them says too much.")
+            said.append("Where two tests return True, one of them is not specific enough.")
         if self._silent:
-            said.append(f"A stranger with its fault gets past the test for {', '.join(self._silent)}.")
+            said.append(
+                f"There is a stranger with the fault of {', '.join(self._silent)}, and your test for it returns False."
+            )
         if self._missing:
             said.append(f"Still to be written: the tests for {', '.join(self._missing)}.")
         elif "?" in words:
-            said.append("Of one who is ill nobody says a word.")
+            said.append("There is a stranger with a fault that no test finds.")
         return " ".join(said)
 
     def __repr__(self):

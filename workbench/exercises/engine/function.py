@@ -26,7 +26,7 @@ from .exercise import Exercise, register
 from .outcome import close, is_or_are, outcome_of, refuse_not_callable, right, same, same_complaint, sort_of
 from .probes import redrawn, with_dtype
 from .runner import OutOfTime, Raised, Worker
-from .watch import AUTOGRADS_ENGINE, COURSE, Operations, first_ruled_out
+from .watch import AUTOGRADS_ENGINE, COURSE, Operations, first_ruled_out, is_one_of, name_of
 
 # An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
 # not what its text rules out: AUTOGRAD, where that says "without autograd".
@@ -95,6 +95,13 @@ class Function(Exercise):
     def argument_names(self):
         inside = self.asks[self.asks.index("(") + 1 : self.asks.rindex(")")]
         return [part.split("=")[0].strip() for part in inside.split(",")]
+
+    def call_in_words(self, trial):
+        args = zip(self.argument_names(), trial.args, strict=False)
+        return f"{self.asks.split('(')[0]}({', '.join(shown_arg(name, arg, self) for name, arg in args)})"
+
+    def raised_in_words(self, call, text):
+        return f"{call} raises `{text}`."
 
     def outcome(self, answer, trial, run):
         return outcome_of(answer, trial.args, self, run, gradients=trial.stage == GRADIENTS)
@@ -181,7 +188,7 @@ class Judgement:
             return self._named_with_a_rest(misconception, agreed)
         message, drawn = self._explained(trial, outcome, truth)
         message = message.removeprefix("It shows in ")  # where nothing was named that could show
-        clues = [*(self._clues(trial) if drawn else []), _globals_clue(self.answer)]
+        clues = [*(self._clues(trial) if drawn else []), _globals_clue(inspect.unwrap(self.answer))]
         return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
 
     def _clues(self, trial):
@@ -318,7 +325,7 @@ class Judgement:
             if again.kind == "late":
                 return _too_slow()
             if not (_both_raised(again, before) or same(again, before)):
-                return f"`{called(self.exercise, trial)}` comes to something else when it is called again"
+                return f"`{self.exercise.call_in_words(trial)}` comes to something else when it is called again"
         return None
 
     def _used_what_it_must_not(self):
@@ -390,11 +397,11 @@ class _Watching(TorchFunctionMode):
     def _on_call(self, frame, event, arg):
         if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
             self.seen.add(arg.__name__)
-        if event == "call" and self.courses is None and frame.f_code.co_name in self._own:
+        if event == "call" and self.courses is None and is_one_of(frame.f_code, self._own):
             file, own = frame.f_code.co_filename, self._written
             taught = inspect.isfunction(own) and frame.f_globals is own.__globals__ and file != own.__code__.co_filename
             if taught or file.startswith(COURSE):  # taught: in another cell of the notebook
-                self.courses = frame.f_code.co_name
+                self.courses = name_of(frame.f_code)
 
 
 def _globals_clue(answer):
@@ -415,14 +422,14 @@ def _globals_clue(answer):
 
 def explain(exercise, trial, outcome, truth):
     """Return an outcome in words, and the two matrices to draw beside it, or None."""
-    call = f"`{called(exercise, trial)}`"
+    call = f"`{exercise.call_in_words(trial)}`"
     if outcome.kind == "late":
         return (
             f"{call} had not come back after {runner.LIMIT_S:g} seconds and was stopped. Does a loop never end?",
             None,
         )
     if outcome.kind == "raised":
-        return " ".join(filter(None, [f"{call} raises `{outcome.text}`.", _where(outcome.failure)])), None
+        return " ".join(filter(None, [exercise.raised_in_words(call, outcome.text), _where(outcome.failure)])), None
     if truth.kind == "raised":
         return f"{call} returns something, where it has to raise an error: the library raises `{truth.text}`.", None
     if outcome.kind == "none":
@@ -482,13 +489,8 @@ def _differentiable(exercise, trial):
     return [name for name, arg in pairs if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
 
 
-def called(exercise, trial):
-    """The call in words: numbers as they are, small integer and bool tensors written out, others by shape."""
-    args = zip(exercise.argument_names(), trial.args, strict=False)
-    return f"{exercise.asks.split('(')[0]}({', '.join(_shown(name, arg, exercise) for name, arg in args)})"
-
-
-def _shown(name, arg, exercise):
+def shown_arg(name, arg, exercise):
+    """An argument in words: a number as it is, a small integer or bool tensor written out, another by its shape."""
     if (words := exercise.shown(arg)) is not None:
         return f"{name}={words}"
     if not isinstance(arg, torch.Tensor):

@@ -57,6 +57,16 @@ def first_ruled_out(without, ran):
     return None
 
 
+def name_of(code):
+    """A function's name; a method's with its class: `MultiHeadAttention.forward`."""
+    return code.co_qualname.rpartition("<locals>.")[2]
+
+
+def is_one_of(code, own):
+    """Whether code is a function, or a method, that `own` names."""
+    return code.co_name in own or name_of(code) in own
+
+
 class Operations(TorchDispatchMode):
     """Adds to `ran` the name of every operation that torch starts, whatever function asked for it."""
 

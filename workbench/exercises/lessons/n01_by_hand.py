@@ -26,7 +26,7 @@ second_output = numbers(
     hints=[
         "First the query of *drink* and the three keys: rows of the inputs times `W_q` and `W_k`. Their dot products "
         "are its three scores, a whole number each.",
-        "Softmax turns the scores into three weights: e to each score, divided by the sum of the three. They sum to 1.",
+        "Softmax turns the scores into three weights: take e to each score, and divide by the sum of these three.",
         "Each token's value is its row times `W_v`. Multiply each value by its weight, with all digits, and add up.",
     ],
     shows=(self_attention_steps,),
@@ -42,7 +42,7 @@ def one_token_alone():
     """This is the value of one token alone.
 
     The largest score got all the weight: by `argmax`, or because the weights were rounded to whole numbers. Softmax
-    leaves each token its share, small as it may be, and each share of a value counts.
+    gives a share to each token. Even a small share has to be multiplied by its value and added.
     """
     return _steps().values[_steps().scores[1].argmax()]
 
@@ -51,7 +51,7 @@ def one_token_alone():
 def rounded():
     """These are the numbers that come out of rounded weights.
 
-    Rounded weights look tidy, but what was cut off one token went to another, whose value is not the same. Keep all
+    Rounding takes a little weight from one token and gives it to another token, whose value is not the same. Keep all
     digits until the end.
     """
     return _with_weights_to(1)
@@ -61,7 +61,7 @@ def rounded():
 def scaled():
     """These are the numbers with scores divided by √3.
 
-    Most texts divide by √d_k, and so will we from notebook 2 on. This exercise asks for the unscaled example.
+    Most texts divide by √d_k, and we will do so from notebook 2 on. In this exercise the scores are not divided.
     """
     return _steps(scale=None).outputs[1]
 
@@ -89,8 +89,8 @@ def other_sentence():
 def linear():
     """The scores were divided by their sum, without e.
 
-    That makes shares too, but a score of 0 then gets nothing and a negative one a negative share. Softmax raises e to
-    each score first, so that the differences of the scores decide.
+    This also makes numbers that sum to 1, but a score of 0 gets the share 0, and a negative score gets a negative
+    share. Softmax takes e to each score first, which is always positive.
     """
     return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
 
@@ -99,7 +99,7 @@ def linear():
 def scores_alone():
     """These are the scores, not yet the output.
 
-    Softmax makes weights of them, and the output is the sum of the values, each times its weight.
+    Softmax turns the scores into weights. The output is the sum of the values, each times its weight.
     """
     return _steps().scores[1]
 
@@ -108,7 +108,8 @@ def scores_alone():
 def exchanged():
     """Query and key have changed places.
 
-    The key of *drink* was held against the three queries. *Drink* is the one who asks: its query goes with every key.
+    You compared the key of *drink* with the three queries. The output of *drink* needs its query, compared with the
+    three keys.
     """
     return torch.softmax(_steps().scores[:, 1], dim=0) @ _steps().values
 
@@ -117,8 +118,8 @@ def exchanged():
 def raw_scores():
     """The values were multiplied by the scores, not by the weights.
 
-    Scores and weights both have one number per key, so either fits. But an output is an average of the values, and
-    scores do not sum to 1: the softmax is missing.
+    Scores and weights both have one number for each key, so both have the right shape. But an output is an average of
+    the values, and scores do not sum to 1: the softmax is missing.
     """
     return _steps().scores[1] @ _steps().values
 
@@ -154,7 +155,7 @@ def weights():
 def uniform():
     """This is the plain average of the three values.
 
-    Equal weights would be right if all scores were equal, and they are not.
+    Equal weights would be right if all scores were equal. These scores are not.
     """
     return _steps().values.mean(dim=0)
 
@@ -194,12 +195,13 @@ self_attention = function(
     corner_cases=[_projections(1, 3, 2, 4, seed=40)],
     returns=("the output",),
     random_probes=lambda rng: [_projections(*rng.sample(range(2, 8), 4), seed=rng.randrange(10**6)) for _ in range(2)],
-    invariants=[("the outputs do not move along when the tokens change places", _permuting)],
+    invariants=[("when the tokens change places, their outputs do not change places with them", _permuting)],
     hints=[
-        "Five lines are enough: queries, keys, values, weights, outputs. Each of them is one matrix product or a "
-        "softmax of one.",
+        "Five lines are enough: queries, keys, values, weights, outputs. Each line is a matrix product, or the softmax "
+        "of a matrix product.",
         "All scores at once: `scores = queries @ keys.T`, row i for query i.",
-        "`torch.softmax(scores, dim=-1)` makes each row sum to 1; times the values, that is the answer. No √ here.",
+        "`torch.softmax(scores, dim=-1)` makes the weights. The outputs are the weights times the values. Do not "
+        "divide by √d_k here.",
     ],
     shows=(self_attention_steps,),
 )
@@ -223,8 +225,8 @@ def _divided_by(divisor):
 def scaled(x, w_q, w_k, w_v):
     """The scores are divided: by √d_k, or by the size of something else.
 
-    That is how most texts have it, and from notebook 2 on we divide by √d_k too. This exercise is the example by hand,
-    unscaled.
+    Most texts divide by √d_k, and we will do so from notebook 2 on. In this exercise, as in the example by hand, the
+    scores are not divided.
     """
     return unscaled(x, w_q / w_q.size(1) ** 0.5, w_k, w_v)
 
@@ -233,8 +235,8 @@ def scaled(x, w_q, w_k, w_v):
 def wrong_axis(x, w_q, w_k, w_v):
     """The softmax runs down the columns.
 
-    With `dim=0` every key deals out one whole among the queries; the shape is the same, and the numbers look alike. A
-    query's weights are a row, so it has to be `dim=-1`.
+    With `dim=0` the weights of each key sum to 1 over the queries. The shape is the same, and the numbers look similar.
+    The weights of a query are a row, so it has to be `dim=-1`.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=0) @ (x @ w_v)
 
@@ -252,10 +254,22 @@ def _sums_across(x, w_q, w_k, w_v, shift=lambda scores: 0):
 def sums_across(x, w_q, w_k, w_v):
     """Each exponential is divided by the sum of another row.
 
-    A sum over `dim=-1` or `dim=1` has lost its axis: (n,) then stands along the columns, and column j is divided by the
-    sum of row j. With `keepdim=True` it stays a column. `torch.softmax(scores, dim=-1)` does all of it.
+    A sum over `dim=-1` or `dim=1` has the shape (n,). PyTorch puts such a row of numbers over the columns, so that
+    column j is divided by the sum of row j. With `keepdim=True` the sums stay a column, of shape (n, 1).
+    `torch.softmax(scores, dim=-1)` does all of it.
     """
     return _sums_across(x, w_q, w_k, w_v)
+
+
+@self_attention.misconception(reread="01#text-18")
+def whole_table(x, w_q, w_k, w_v):
+    """The sum runs over the whole table of scores.
+
+    `.sum()` without a dim adds up all numbers, so all weights together sum to 1. The weights of each query, which are a
+    row, have to sum to 1: `dim=-1, keepdim=True`.
+    """
+    exponentials = torch.exp((x @ w_q) @ (x @ w_k).T)
+    return exponentials / exponentials.sum() @ (x @ w_v)
 
 
 @self_attention.misconception(reread="01#text-18")
@@ -272,7 +286,7 @@ def softmax_twice(x, w_q, w_k, w_v):
 def linear(x, w_q, w_k, w_v):
     """The scores are divided by their sum, without e.
 
-    That makes rows sum to 1, but negative scores become negative weights. Softmax raises e to each score first.
+    The rows sum to 1, but negative scores become negative weights. Softmax takes e to each score first.
     """
     scores = (x @ w_q) @ (x @ w_k).T
     return scores / scores.sum(dim=-1, keepdim=True) @ (x @ w_v)
@@ -282,8 +296,8 @@ def linear(x, w_q, w_k, w_v):
 def swapped(x, w_q, w_k, w_v):
     """Queries and keys have changed places.
 
-    The product of keys and queries holds the same numbers, but transposed: row i then asks how well all queries
-    match key i.
+    The product of keys and queries has the same numbers, but transposed: row i then says how well each query matches
+    key i.
     """
     return torch.softmax((x @ w_k) @ (x @ w_q).T, dim=-1) @ (x @ w_v)
 
@@ -292,17 +306,18 @@ def swapped(x, w_q, w_k, w_v):
 def raw_scores(x, w_q, w_k, w_v):
     """The values are multiplied by the scores: the softmax is missing or its result is not used.
 
-    `torch.softmax(scores, dim=-1)` on a line of its own changes nothing, because it returns a new tensor. The
-    shapes are the same either way.
+    `torch.softmax(scores, dim=-1)` on a line without `=` changes nothing, because it returns a new tensor. The shapes
+    are the same with and without it.
     """
     return (x @ w_q) @ (x @ w_k).T @ (x @ w_v)
 
 
 @self_attention.misconception(reread="01#text-27")
 def transposed_weights(x, w_q, w_k, w_v):
-    """The weights are transposed before they meet the values.
+    """The weights are transposed before they are multiplied by the values.
 
-    A square matrix fits both ways round. Row i of the weights belongs to query i and has to make output i.
+    The shapes fit, since the weights are a square matrix. Row i of the weights belongs to query i and has to make
+    output i.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).T @ (x @ w_v)
 
@@ -311,7 +326,7 @@ def transposed_weights(x, w_q, w_k, w_v):
 def inputs_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the inputs themselves.
 
-    It is natural to think that a token hands on what it is. It hands on its value, `x @ w_v`.
+    You may expect that the other tokens get the input of a token. They get its value, `x @ w_v`.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
 
@@ -329,7 +344,7 @@ def keys_for_values(x, w_q, w_k, w_v):
 def weights(x, w_q, w_k, w_v):
     """It returns the weights.
 
-    They are the last step but one: the outputs are the weights times the values.
+    One step is missing: the outputs are the weights times the values.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
 
@@ -338,7 +353,7 @@ def weights(x, w_q, w_k, w_v):
 def rounded(x, w_q, w_k, w_v):
     """The weights are rounded on the way.
 
-    One decimal looks tidy on paper, but the outputs carry the error: up to 0.3 in the example.
+    One decimal looks neat on paper, but it makes the outputs wrong: by up to 0.3 in the example.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).round(decimals=1) @ (x @ w_v)
 
@@ -353,8 +368,7 @@ def rounded(x, w_q, w_k, w_v):
 def not_projected(x, w_q, w_k, w_v):
     """The inputs are compared with each other as they are.
 
-    `x @ x.T` is attention without anything to learn. What asks is a query, `x @ w_q`, and what answers is a key,
-    `x @ w_k`.
+    In `x @ x.T` there is nothing to learn. A score compares a query, `x @ w_q`, with a key, `x @ w_k`.
     """
     return torch.softmax(x @ x.T, dim=-1) @ x
 
@@ -363,7 +377,8 @@ def not_projected(x, w_q, w_k, w_v):
 def keys_not_transposed(x, w_q, w_k, w_v):
     """The keys are not transposed.
 
-    A score is a row of the queries times a row of the keys. For `@` the keys have to lie as columns: `keys.T`.
+    A score is a row of the queries times a row of the keys. But `@` multiplies rows by columns, so the keys have to be
+    transposed: `keys.T`.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k), dim=-1) @ (x @ w_v)
 
@@ -387,18 +402,18 @@ def entry_by_entry(x, w_q, w_k, w_v):
 def matrices_turned(x, w_q, w_k, w_v):
     """The matrices are transposed.
 
-    `nn.Linear` keeps its weight turned round and computes `x @ w.T`. Here a query is `x @ w_q`; a square matrix fits
-    either way.
+    `nn.Linear` stores its weight transposed and computes `x @ w.T`. Here a query is `x @ w_q`. With a square matrix
+    both have the right shape.
     """
     return unscaled(x, w_q.T, w_k.T, w_v.T)
 
 
 @self_attention.misconception(reread="01#text-27")
 def future_masked(x, w_q, w_k, w_v):
-    """A token hears only itself and those before it.
+    """A token attends only to itself and to the tokens before it.
 
-    Models that write text mask the future, and much code has that mask built in. Here every token hears all, as in
-    the example; masks come in notebook 3.
+    Models that write text hide the later tokens by a mask, and much code has that mask built in. Here every token
+    attends to all tokens, as in the example. Masks come in notebook 3.
     """
     scores = (x @ w_q) @ (x @ w_k).T
     later = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
@@ -441,10 +456,10 @@ matters = function(
         (*_projections(n, *rng.sample(range(2, 8), 3), seed=rng.randrange(10**6)), rng.randrange(n)) for n in (3, 5)
     ],
     hints=[
-        "Two runs of your function from 1.2: one on all rows of x, one without row j. `x[torch.arange(len(x)) != j]` "
-        "has all rows but that.",
-        "The first run has one output more than the second: leave out row j of it too, and subtract.",
-        "The length of each row of differences is `.norm(dim=-1)`: squared, added up, the root of it.",
+        "Run your function from 1.2 twice: once on all rows of x, once without row j. "
+        "`x[torch.arange(len(x)) != j]` has all rows except row j.",
+        "The first run has one output more than the second. Leave out row j of its outputs too, then subtract.",
+        "`.norm(dim=-1)` is the length of each row of differences: the root of the sum of the squares.",
     ],
     shows=(self_attention_steps,),
 )
@@ -452,10 +467,10 @@ matters = function(
 
 @matters.misconception(reread="01#text-18")
 def zeroed_input(x, w_q, w_k, w_v, j):
-    """Row j of the inputs is set to 0, and the token still stands there.
+    """Row j of the inputs is set to 0, but the token is still in the sentence.
 
-    A token of zeros has a key of zeros, so its score is 0, and e to 0 is 1: it takes a share from all others, and hands
-    over nothing. Leave the row out.
+    A token of zeros has a key of zeros, so its score is 0, and e to 0 is 1. It still gets a weight, which the others
+    lose, and its value is 0. Leave the row out.
     """
     silent = x * _others(x, j)[:, None]
     return _moved(x, w_q, w_k, w_v, j, unscaled(silent, w_q, w_k, w_v)[_others(x, j)])
@@ -463,10 +478,10 @@ def zeroed_input(x, w_q, w_k, w_v, j):
 
 @matters.misconception(reread="01#text-18")
 def shares_that_do_not_sum_to_one(x, w_q, w_k, w_v, j):
-    """Token j hands over nothing and keeps its share: what is left of a row no longer sums to 1.
+    """The weight of token j is not divided among the others: the rest of a row no longer sums to 1.
 
-    Its weights are set to 0 after softmax, or its value is. Softmax deals out one whole among those who are there. If
-    one is missing, the others share what it had.
+    Its weights are set to 0 after softmax, or its value is. Softmax has to be taken over the tokens that are left, so
+    that their weights sum to 1 again.
     """
     weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * _others(x, j)
     return _moved(x, w_q, w_k, w_v, j, (weights @ (x @ w_v))[_others(x, j)])
@@ -488,19 +503,20 @@ def squared_distance(x, w_q, w_k, w_v, j):
 
 @matters.misconception(reread="01#text-27", forms=[lambda *args: _differences(*args).abs().sum(dim=-1)])
 def added_up(x, w_q, w_k, w_v, j):
-    """The differences of a row are added up as they are.
+    """The differences of a row are added up without being squared.
 
-    Steps up and down then cancel, or count as if each went its own way. How far an output has moved is the length of
-    the whole row: the root of the sum of its squares.
+    Positive and negative differences then cancel; their absolute values give another kind of distance. The distance
+    here is the length of the row: the root of the sum of its squares.
     """
     return _differences(x, w_q, w_k, w_v, j).sum(dim=-1)
 
 
 @matters.misconception(reread="01#text-25")
 def its_weight(x, w_q, w_k, w_v, j):
-    """This is how much the others listen to token j, not what they would miss.
+    """These are the weights that the others give to token j, not how far their outputs move.
 
-    Whose value is what the others say anyway can have a large share and hardly be missed.
+    If the value of token j is close to what the others bring anyway, it can have a large weight, and its absence
+    changes little.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)[_others(x, j), j]
 
@@ -509,7 +525,7 @@ def its_weight(x, w_q, w_k, w_v, j):
 def down_the_columns(x, w_q, w_k, w_v, j):
     """The lengths run down the columns: one for each number of an output.
 
-    A row belongs to a token, and it is the tokens that are asked for.
+    The exercise asks for one distance for each token, and a token is a row.
     """
     return _differences(x, w_q, w_k, w_v, j).norm(dim=0)
 
@@ -518,7 +534,7 @@ def down_the_columns(x, w_q, w_k, w_v, j):
 def one_length_for_all(x, w_q, w_k, w_v, j):
     """This is one number for all the others together.
 
-    Each of them misses token j by itself: a distance for every token that is left, `dim=-1`.
+    Each token that is left has a distance of its own: `dim=-1`.
     """
     return _differences(x, w_q, w_k, w_v, j).norm()
 
@@ -527,7 +543,7 @@ def one_length_for_all(x, w_q, w_k, w_v, j):
 def mean_of_the_squares(x, w_q, w_k, w_v, j):
     """The squares are averaged, not added up.
 
-    The root of a mean tells how far an output has moved per number. A distance is the root of the sum.
+    The root of the mean depends on how many numbers an output has. A distance is the root of the sum.
     """
     return _differences(x, w_q, w_k, w_v, j).square().mean(dim=-1).sqrt()
 
@@ -536,7 +552,7 @@ def mean_of_the_squares(x, w_q, w_k, w_v, j):
 def row_j_still_there(x, w_q, w_k, w_v, j):
     """Row j of the outputs is still there.
 
-    With the token there are n outputs, without it n − 1, and they cannot be subtracted. Leave out row j of the first
+    With the token there are n outputs, without it n − 1, so they cannot be subtracted. Leave out row j of the n outputs
     too.
     """
     return (unscaled(x, w_q, w_k, w_v) - unscaled(x[_others(x, j)], w_q, w_k, w_v)).norm(dim=-1)
@@ -546,7 +562,7 @@ def row_j_still_there(x, w_q, w_k, w_v, j):
 def key_hidden_and_row_kept(x, w_q, w_k, w_v, j):
     """There is a distance for token j, too.
 
-    It asks for the others only: n − 1 distances.
+    The exercise asks for the other tokens only: n − 1 distances.
     """
     scores = ((x @ w_q) @ (x @ w_k).T).masked_fill(~_others(x, j), -torch.inf)
     return (unscaled(x, w_q, w_k, w_v) - torch.softmax(scores, dim=-1) @ (x @ w_v)).norm(dim=-1)

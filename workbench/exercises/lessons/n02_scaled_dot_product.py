@@ -47,10 +47,9 @@ stable_softmax = function(
     without=("softmax", "log_softmax", "softmin"),
     hints=[
         "Softmax is `exp` divided by the sum of `exp`, along the last axis.",
-        "What breaks is exp(1 000 000). Subtracting the same number from every score of a row leaves the result "
-        "as it is; which number keeps exp in bounds?",
-        "`scores.amax(dim=-1, keepdim=True)` is the largest of each row, kept as a column so that it can be "
-        "subtracted.",
+        "exp(1 000 000) is infinite. If you subtract the same number from every score of a row, the result stays the "
+        "same. With which number can exp never become infinite?",
+        "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row, as a column that can be subtracted.",
     ],
 )
 
@@ -61,8 +60,8 @@ stable_softmax = function(
 def max_and_place(scores):
     """`max` with a dim returns two things.
 
-    `scores.max(dim=-1)` finds the largest of each row *and* where it stands, and nothing can be subtracted from such
-    a pair. `.values` is the first of the two; `scores.amax(dim=-1, keepdim=True)` returns it alone.
+    `scores.max(dim=-1)` returns the largest number of each row *and* its place. Such a pair cannot be subtracted from
+    the scores. `.values` is the first of the two; `scores.amax(dim=-1, keepdim=True)` returns only that.
     """
     return torch.exp(scores - scores.max(dim=-1, keepdim=True))
 
@@ -71,8 +70,8 @@ def max_and_place(scores):
 def overflow(scores):
     """The formula is right, but exp overflows.
 
-    On paper it is finished. In float32 exp(89) is already infinite, and infinity divided by infinity is NaN. A row
-    of scores below −104 fares no better: there every exp is 0, and 0 divided by 0 is NaN too.
+    On paper this is softmax. But in float32 exp(89) is already infinite, and infinity divided by infinity is NaN. A row
+    of scores below −104 becomes NaN too: every exp is 0, and 0 divided by 0 is NaN.
     """
     return torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)
 
@@ -81,8 +80,8 @@ def overflow(scores):
 def global_max(scores):
     """The largest score of the whole tensor is subtracted, not that of each row.
 
-    `scores.max()` without a dim stops the overflow, and on tame numbers nothing shows. A row far below the largest
-    one then underflows to 0 divided by 0.
+    `scores.max()` without a dim prevents the overflow, and with ordinary numbers the result is right. But in a row far
+    below the largest score every exp is 0, and 0 divided by 0 is NaN.
     """
     exps = torch.exp(scores - scores.max())
     return exps / exps.sum(dim=-1, keepdim=True)
@@ -92,7 +91,7 @@ def global_max(scores):
 def mean(scores):
     """The mean is subtracted, not the largest.
 
-    Any number may be subtracted on paper. Only with the largest is every exponent at most 0, so that exp cannot
+    On paper you may subtract any number. Only if it is the largest, every exponent is at most 0, and exp cannot
     overflow.
     """
     exps = torch.exp(scores - scores.mean(dim=-1, keepdim=True))
@@ -103,8 +102,8 @@ def mean(scores):
 def smallest(scores):
     """The smallest is subtracted, not the largest.
 
-    Then every exponent is at least 0, and exp overflows just where it would have without. With the largest every
-    exponent is at most 0.
+    Then every exponent is 0 or more, and exp can still overflow. If you subtract the largest, every exponent is at
+    most 0.
     """
     exps = torch.exp(scores - scores.amin(dim=-1, keepdim=True))
     return exps / exps.sum(dim=-1, keepdim=True)
@@ -127,7 +126,7 @@ def clamp(scores):
 def wrong_axis(scores):
     """The sum runs over the wrong axis.
 
-    Each column sums to 1 here. A query's scores stand in a row, the last axis: `dim=-1`.
+    Each column sums to 1 here. The scores of a query are a row, so softmax runs over the last axis: `dim=-1`.
     """
     return torch.softmax(scores, dim=-2)
 
@@ -141,8 +140,7 @@ def wrong_axis(scores):
 def whole_tensor(scores):
     """The sum runs over the whole tensor.
 
-    `.sum()` without a dim adds everything up, so that all numbers together make 1. Each row has to sum to 1 by
-    itself.
+    `.sum()` without a dim adds up all numbers, so all weights together sum to 1. Each single row has to sum to 1.
     """
     exps = torch.exp(scores - scores.max())
     return exps / exps.sum()
@@ -152,8 +150,8 @@ def whole_tensor(scores):
 def keepdim(scores):
     """The sums have lost their axis.
 
-    Without `keepdim=True` the sums of (2, 3) have shape (2,), which broadcasts along the wrong axis: a square
-    matrix is divided by the sums of other rows and nothing complains.
+    Without `keepdim=True` the sums of (2, 3) have shape (2,), which broadcasts along the wrong axis: each column of a
+    square matrix is divided by the sum of another row, and no error is raised.
     """
     exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     return exps / exps.sum(dim=-1)
@@ -168,8 +166,8 @@ def _flat_maxima(scores, keepdim=True):
 def maxima_without_their_axis(scores):
     """The largest of each row has lost its axis.
 
-    Without `keepdim=True` the maxima of (2, 3) have shape (2,), which broadcasts along the columns: from a square
-    matrix the maxima of other rows are subtracted and nothing complains.
+    Without `keepdim=True` the maxima of (2, 3) have shape (2,), which broadcasts along the wrong axis: from each column
+    of a square matrix the maximum of another row is subtracted, and no error is raised.
     """
     return _flat_maxima(scores)
 
@@ -181,8 +179,8 @@ def maxima_without_their_axis(scores):
 def maxima_of_columns(scores):
     """The largest of each column is subtracted, not that of each row.
 
-    What is subtracted has to be the same for the whole row, or it does not cancel. `dim=0` is the axis of the rows;
-    the scores of one query are the last axis: `dim=-1`.
+    The same number has to be subtracted from a whole row; otherwise it does not cancel. `dim=0` takes the maximum down
+    each column. The scores of one query are along the last axis: `dim=-1`.
     """
     return _shifted_by(scores.amax(dim=0, keepdim=True), scores)
 
@@ -194,9 +192,9 @@ def _shifted_by(number, scores):
 
 @stable_softmax.misconception()
 def sum_not_shifted(scores):
-    """The largest is subtracted above the line and not below.
+    """The largest is subtracted above the fraction line and not below it.
 
-    exp(score − largest) has to be divided by the sum of just these. Keep them in a variable and use it twice.
+    exp(score − largest) has to be divided by the sum of the same exponentials. Give them a name and use it twice.
     """
     return torch.exp(scores - scores.amax(dim=-1, keepdim=True)) / torch.exp(scores).sum(dim=-1, keepdim=True)
 
@@ -215,8 +213,8 @@ def _with_one(scores):
 def one_more(scores):
     """Something is added to the sum: the rows sum to less than 1.
 
-    With a 1 below the line a query may attend to nothing much, and some models want that. Softmax divides by the sum
-    alone.
+    With a 1 added to the sum, a query can give little weight to all keys, and some models want that. Softmax divides by
+    the sum alone.
     """
     exps = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     return exps / (1 + exps.sum(dim=-1, keepdim=True))
@@ -234,8 +232,8 @@ def _powers_of(base):
 def other_base(scores):
     """The base is not e.
 
-    e is 2.718281828…; a rounded one leaves small numbers nearly right, and large ones are off by more. `torch.exp` has
-    all its digits.
+    e is 2.718281828…. With a rounded e, powers of small scores are nearly right, and those of large scores are wrong by
+    more. `torch.exp` has all digits.
     """
     return _powers_of(2.0)(scores)
 
@@ -244,7 +242,7 @@ def other_base(scores):
 def log(scores):
     """This is the logarithm of the softmax.
 
-    `log_softmax` serves loss functions. Weights are between 0 and 1.
+    `log_softmax` is used in loss functions. Weights are between 0 and 1.
     """
     return torch.log_softmax(scores, dim=-1)
 
@@ -253,7 +251,7 @@ def log(scores):
 def no_exp(scores):
     """The scores are divided by their sum, without exp.
 
-    That also makes rows sum to 1, but negative scores become negative weights, and a sum near 0 blows up.
+    These rows also sum to 1, but negative scores give negative weights, and a sum near 0 gives very large ones.
     """
     return scores / scores.sum(dim=-1, keepdim=True)
 
@@ -262,7 +260,7 @@ def no_exp(scores):
 def not_divided(scores):
     """exp is taken, but nothing is divided by the sum.
 
-    exp makes every number positive; only the division makes a row sum to 1.
+    exp makes every number positive. The division makes a row sum to 1.
     """
     return torch.exp(scores - scores.amax(dim=-1, keepdim=True))
 
@@ -308,10 +306,15 @@ attention = function(
     also_called=("attention",),
     random_probes=_qkv_of_sizes,
     gradients=True,
-    invariants=[("the output changes when keys and values change places together", _keys_together)],
+    invariants=[
+        (
+            "when the keys and their values are put into another order, the output changes; it should stay the same",
+            _keys_together,
+        )
+    ],
     hints=[
-        "scores → weights → output. Keep an eye on the shapes: `(…, n_queries, n_keys)` for scores and weights.",
-        "`k.transpose(-2, -1)` swaps the last two axes and leaves the others alone; `@` does the same.",
+        "scores → weights → output. Watch the shapes: scores and weights are `(…, n_queries, n_keys)`.",
+        "`k.transpose(-2, -1)` exchanges the last two axes only. `@`, too, works on the last two axes only.",
         "Divide the scores by `math.sqrt(q.size(-1))`, take the softmax along `dim=-1`, multiply by `v`, return both.",
     ],
 )
@@ -334,8 +337,8 @@ def _scores(q, k):
 def no_scale(q, k, v):
     """The scores are not divided by √d_k.
 
-    It runs, rows sum to 1, and with few features it hardly shows. With many the scores spread by √d_k, softmax
-    hardens to nearly 0 and 1, and gradients vanish.
+    The rows still sum to 1, and with few features the result is nearly the same. With many features the typical size of
+    a score is √d_k, the weights become nearly 0 or 1, and small changes of the query change them hardly at all.
     """
     return _attend(q @ k.transpose(-2, -1), v)
 
@@ -344,8 +347,8 @@ def no_scale(q, k, v):
 def d_not_root(q, k, v):
     """The scores are divided by d_k in all, not by its root.
 
-    Either d_k stands where its root belongs, or √d_k divides twice: the queries, and the scores once more. The variance
-    of a score is d_k; its spread, which is what division changes, is √d_k.
+    You divided by d_k where √d_k is needed, or by √d_k twice: the queries, and then the scores. The variance of a score
+    is d_k, but its typical size is √d_k.
     """
     return _attend(q @ k.transpose(-2, -1) / q.size(-1), v)
 
@@ -357,13 +360,14 @@ def d_not_root(q, k, v):
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(-2)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(0)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(1)), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(k.size(1)), v),
     ],
 )
 def wrong_size_in_root(q, k, v):
-    """The root is taken of another size than d_k.
+    """You took the root of another size than d_k.
 
-    A score is a sum of d_k products, one for each feature of a query: `q.size(-1)`. Neither the width of the values
-    nor the number of tokens enters into it.
+    A score is a sum of d_k products, one for each feature of a query: `q.size(-1)`. The width of the values and the
+    number of tokens do not change how large it is.
     """
     return _attend(q @ k.transpose(-2, -1) / math.sqrt(v.size(-1)), v)
 
@@ -372,7 +376,7 @@ def wrong_size_in_root(q, k, v):
 def multiplied(q, k, v):
     """The scores are multiplied by √d_k.
 
-    It makes the spread larger where it should make it smaller.
+    This makes the scores larger. They have to become smaller: divide.
     """
     return _attend(q @ k.transpose(-2, -1) * math.sqrt(q.size(-1)), v)
 
@@ -381,7 +385,7 @@ def multiplied(q, k, v):
 def scaled_after(q, k, v):
     """The division comes after softmax.
 
-    Rows then sum to 1/√d_k. The scores have to be made smaller before softmax sees them.
+    Then each row sums to 1/√d_k. The scores have to be divided before softmax.
     """
     weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1) / math.sqrt(q.size(-1))
     return weights @ v, weights
@@ -398,8 +402,8 @@ def scaled_after(q, k, v):
 def wrong_axis(q, k, v):
     """The softmax runs over the wrong axis.
 
-    `dim=-2`, or `dim=1` in three dimensions, is the axis of the queries; without a dim `F.softmax` may take the batch.
-    The shapes are the same, but the rows do not sum to 1.
+    `dim=-2`, or `dim=1` in three dimensions, is the axis of the queries. Without a dim, `F.softmax` may take the batch
+    axis. The shapes are the same, but the rows do not sum to 1.
     """
     return _attend(_scores(q, k), v, dim=-2)
 
@@ -415,15 +419,15 @@ def wrong_axis(q, k, v):
 def softmax_lost(q, k, v):
     """The values are multiplied by the scores: the softmax was thrown away.
 
-    A line `torch.softmax(scores, dim=-1)` changes nothing unless its result gets a name. The shape of the output is
-    the same.
+    A line `torch.softmax(scores, dim=-1)` changes nothing unless its result gets a name. The output has the same shape
+    with and without it.
     """
     return _scores(q, k) @ v, torch.softmax(_scores(q, k), dim=-1)
 
 
 @attention.misconception(reread="01#text-02")
 def scores_returned(q, k, v):
-    """The output is right; what comes with it are the scores, not the weights.
+    """The output is right, but the second result is the scores, not the weights.
 
     “Scores” are before softmax, “weights” after. The second result has to be the weights, rows that sum to 1.
     """
@@ -442,10 +446,10 @@ def order(q, k, v):
 
 @attention.misconception(reread="02#text-02")
 def all_axes(q, k, v):
-    """`.T` turns round all axes.
+    """`.T` reverses the order of all axes.
 
-    Of a matrix that is what is wanted. With a batch in front the batch comes out last: `k.transpose(-2, -1)`, or
-    `k.mT`, swaps the last two axes and leaves the others alone.
+    For a matrix this is right. With a batch in front, the batch axis becomes the last. `k.transpose(-2, -1)`, or
+    `k.mT`, exchanges the last two axes only.
     """
     return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
 
@@ -454,7 +458,7 @@ def all_axes(q, k, v):
 def only_3d(q, k, v):
     """It works for three dimensions only.
 
-    `torch.bmm` and `transpose(1, 2)` count axes from the front. Counted from the back, `@` and `transpose(-2, -1)`,
+    `torch.bmm` and `transpose(1, 2)` count axes from the front. `@` and `transpose(-2, -1)` count them from the end, so
     the same line works for any number of leading axes.
     """
     scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
@@ -466,7 +470,8 @@ def only_3d(q, k, v):
 def keys_not_transposed(q, k, v):
     """The keys are not transposed.
 
-    A score is a row of q times a row of k. For `@` the keys have to lie as columns: `k.transpose(-2, -1)`.
+    A score is a row of q times a row of k. But `@` multiplies rows by columns, so the keys have to be transposed:
+    `k.transpose(-2, -1)`.
     """
     return _attend(q @ k / math.sqrt(q.size(-1)), v)
 
@@ -475,8 +480,8 @@ def keys_not_transposed(q, k, v):
 def other_axes_exchanged(q, k, v):
     """Other axes than the last two are exchanged.
 
-    `k.transpose(0, 1)` is right for a matrix. With a batch in front it is the batch that goes astray: counted from the
-    back, `k.transpose(-2, -1)`, the axes are the right ones for any number of them.
+    `k.transpose(0, 1)` is right for a matrix. With a batch in front, it exchanges the batch axis with another. Count
+    from the end, `k.transpose(-2, -1)`: then it is right for any number of axes.
     """
     return _attend(q @ k.transpose(0, 1) / math.sqrt(q.size(-1)), v)
 
@@ -497,7 +502,7 @@ def entry_by_entry(q, k, v):
 def root_of_a_plain_number(q, k, v):
     """`torch.sqrt` takes tensors only.
 
-    `q.size(-1)` is a number of Python's: `math.sqrt(q.size(-1))`, or `q.size(-1) ** 0.5`.
+    `q.size(-1)` is a Python number, not a tensor: `math.sqrt(q.size(-1))`, or `q.size(-1) ** 0.5`.
     """
     return _attend(q @ k.mT / torch.sqrt(q.size(-1)), v)
 
@@ -506,7 +511,7 @@ def root_of_a_plain_number(q, k, v):
 def output_scaled(q, k, v):
     """The output is divided by √d_k, and the scores are not.
 
-    Softmax has dealt out the weights by then. It is the scores that grow with d_k.
+    The weights are already made by then. The scores grow with d_k, so they have to be divided, before softmax.
     """
     output, weights = _attend(q @ k.transpose(-2, -1), v)
     return output / math.sqrt(q.size(-1)), weights
@@ -520,7 +525,7 @@ def _divided_by(number):
 def fixed_number(q, k, v):
     """The scores are divided by a fixed number.
 
-    8 is √64, which fits models whose heads have 64 features. Here it is the root of what d_k is: `q.size(-1)`.
+    8 is √64, which is right for models whose heads have 64 features. Here d_k is `q.size(-1)`, whatever it is.
     """
     return _divided_by(8.0)(q, k, v)
 
@@ -540,10 +545,10 @@ def _causal_for_keys(q, k, v):
     forms=[lambda q, k, v: _causal(q, k, v, k.size(-2) - q.size(-2)), _causal_for_keys],
 )
 def future_masked(q, k, v):
-    """A query hears only the keys before it.
+    """A query attends only to the keys up to its own place.
 
-    Models that write text mask the future, and much code has that mask built in. Here every query hears all keys;
-    masks come in notebook 3.
+    Models that write text hide the later tokens by a mask, and much code has that mask built in. Here every query
+    attends to all keys. Masks come in notebook 3.
     """
     return _causal(q, k, v)
 
@@ -607,9 +612,9 @@ cosine = function(
     gradients=True,
     invariants=[("the weights change when a key only becomes longer", _louder_keys)],
     hints=[
-        "Make every query and every key of length 1 first. Their dot products are then the cosines.",
-        "The length of each row is `x.norm(dim=-1, keepdim=True)`. Divide queries by theirs and keys by theirs.",
-        "From there it is attention with another divisor: `temperature` where √d_k stood, and nothing else.",
+        "First make every query and every key of length 1. Their dot products are then the cosines.",
+        "The length of each row is `x.norm(dim=-1, keepdim=True)`. Divide each query and each key by its own length.",
+        "The rest is attention with another divisor: `temperature` in place of √d_k.",
     ],
 )
 
@@ -626,7 +631,8 @@ def _attended(q, k, v, divisor):
 def root_as_well(q, k, v, temperature):
     """The cosines are divided by √d_k as well.
 
-    √d_k makes up for long vectors. These have length 1 whatever d_k is, and their scores lie between −1 and 1 already.
+    The division by √d_k is needed because vectors of many numbers give large dot products. These vectors have length 1
+    for every d_k, so their scores are between −1 and 1 already.
     """
     return _attended(q / _lengths(q), k / _lengths(k), v, temperature * math.sqrt(q.size(-1)))
 
@@ -638,7 +644,8 @@ def root_as_well(q, k, v, temperature):
 def temperature_turned_round(q, k, v, temperature):
     """The temperature multiplies the scores, where it should divide them.
 
-    A higher temperature makes a row more even. Multiplied, it makes it sharper.
+    A higher temperature has to make the weights of a row more equal. Multiplied by it, the scores grow, and the weights
+    become less equal.
     """
     return _attend(temperature * (q / _lengths(q)) @ (k / _lengths(k)).transpose(-2, -1), v)
 
@@ -647,7 +654,7 @@ def temperature_turned_round(q, k, v, temperature):
 def temperature_forgotten(q, k, v, temperature):
     """The temperature does not appear.
 
-    Cosines are at most 2 apart, so without it no key can get more than 7.4 times as much as another.
+    Two cosines differ by 2 at most, so without a temperature no key can get more than 7.4 times the weight of another.
     """
     return _attended(q / _lengths(q), k / _lengths(k), v, 1)
 
@@ -656,7 +663,8 @@ def temperature_forgotten(q, k, v, temperature):
 def only_queries(q, k, v, temperature):
     """Only the queries have length 1.
 
-    A long key then still scores high with everybody who looks its way. Both have to be divided, each by its own length.
+    A long key then still gets a large score from every query of a similar direction. Divide both, each by its own
+    length.
     """
     return _attended(q / _lengths(q), k, v, temperature)
 
@@ -665,7 +673,7 @@ def only_queries(q, k, v, temperature):
 def only_keys(q, k, v, temperature):
     """Only the keys have length 1.
 
-    A long query then still has a sharper row than a short one. Both have to be divided, each by its own length.
+    A long query then still makes a row with larger differences than a short one. Divide both, each by its own length.
     """
     return _attended(q, k / _lengths(k), v, temperature)
 
@@ -674,18 +682,29 @@ def only_keys(q, k, v, temperature):
 def one_length_for_all(q, k, v, temperature):
     """There is one length for a whole matrix.
 
-    `norm()` without an axis takes all rows together, and a long key stays longer than the others. Each row has a
-    length of its own: `dim=-1, keepdim=True`.
+    `norm()` without an axis is one length for all rows together, so a long key stays longer than the others. Each row
+    has a length of its own: `dim=-1, keepdim=True`.
     """
     q_length, k_length = (x.norm(dim=(-2, -1), keepdim=True) for x in (q, k))
     return _attended(q / q_length, k / k_length, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def lengths_without_their_axis(q, k, v, temperature):
+    """The lengths have lost their axis.
+
+    `norm(dim=-1)` makes one number of each row, so the lengths of the queries are no column any more, and do not fit
+    beside the scores. With `keepdim=True` they do: divide each query and each key before their product.
+    """
+    return _attended(q, k, v, q.norm(dim=-1) * k.norm(dim=-1) * temperature)
 
 
 @cosine.misconception(reread="02#text-40")
 def lengths_of_columns(q, k, v, temperature):
     """The lengths are those of the columns.
 
-    A column holds one feature of all tokens. A query or a key is a row, the last axis: `dim=-1`.
+    A column has one feature of all tokens. A query or a key is a row, so its length is taken over the last axis:
+    `dim=-1`.
     """
     return _attended(q / _lengths(q, -2), k / _lengths(k, -2), v, temperature)
 
@@ -694,7 +713,8 @@ def lengths_of_columns(q, k, v, temperature):
 def squared_lengths(q, k, v, temperature):
     """The vectors are divided by the squares of their lengths.
 
-    The length is the root of the sum of the squares; divided by that sum itself, a long vector becomes a short one.
+    The length is the root of the sum of the squares. Divided by the sum without the root, a long vector becomes shorter
+    than 1.
     """
     return _attended(q / _lengths(q).square(), k / _lengths(k).square(), v, temperature)
 
@@ -703,7 +723,8 @@ def squared_lengths(q, k, v, temperature):
 def values_too(q, k, v, temperature):
     """The values have length 1 as well.
 
-    Only what is compared is made equally long. Values are compared with nothing; their length is part of what is told.
+    Only queries and keys are compared, so only they get the length 1. The length of a value is part of what it tells,
+    and has to stay.
     """
     return _attended(q / _lengths(q), k / _lengths(k), v / _lengths(v), temperature)
 
@@ -715,17 +736,17 @@ def values_too(q, k, v, temperature):
 def not_divided_by_lengths(q, k, v, temperature):
     """The scores are not divided by the lengths of their query and key.
 
-    A dot product grows with both lengths, so a key that is twice as long scores twice as high. A cosine knows the angle
-    alone.
+    A dot product grows with both lengths, so a key that is twice as long has twice the score. A cosine depends on the
+    angle only.
     """
     return _attended(q, k, v, temperature)
 
 
 @cosine.misconception(reread="02#text-36")
 def lengths_added_up(q, k, v, temperature):
-    """The lengths are sums of the entries' sizes.
+    """The lengths are sums of absolute values.
 
-    The length of an arrow is the root of the sum of its squares; only with that is the dot product a cosine.
+    The length of a vector is the root of the sum of its squares. Only with this length the dot product is a cosine.
     """
     q, k = (x / x.abs().sum(dim=-1, keepdim=True) for x in (q, k))
     return _attended(q, k, v, temperature)
@@ -735,7 +756,8 @@ def lengths_added_up(q, k, v, temperature):
 def temperature_after(q, k, v, temperature):
     """The temperature divides the weights, after softmax.
 
-    The rows then sum to 1 divided by it, and their shares are as even as before. It has to divide the scores.
+    Each row then sums to 1/temperature, and the ratios of its weights stay as they were. The temperature has to divide
+    the scores.
     """
     weights = torch.softmax(q / _lengths(q) @ (k / _lengths(k)).transpose(-2, -1), dim=-1) / temperature
     return weights @ v, weights
@@ -745,7 +767,7 @@ def temperature_after(q, k, v, temperature):
 def cosines_over_queries(q, k, v, temperature):
     """The softmax runs over the queries.
 
-    Each key then deals out one whole. It is a query that shares its attention among the keys: `dim=-1`.
+    Then the weights of each key sum to 1. The weights of each query have to sum to 1, over the keys: `dim=-1`.
     """
     return _attend(q / _lengths(q) @ (k / _lengths(k)).transpose(-2, -1) / temperature, v, dim=-2)
 
@@ -754,7 +776,7 @@ def cosines_over_queries(q, k, v, temperature):
 def length_of_a_row_of_scores(q, k, v, temperature):
     """Each row of scores is divided by its own length.
 
-    The lengths that are asked for are those of the query and of the key, before they meet.
+    Divide by the length of the query and the length of the key, not by that of a row of their scores.
     """
     scores = q @ k.transpose(-2, -1)
     return _attended(q / _lengths(scores), k, v, temperature)
@@ -764,7 +786,7 @@ def length_of_a_row_of_scores(q, k, v, temperature):
 def axis_one(q, k, v, temperature):
     """The lengths run along axis 1, whatever that is.
 
-    `F.normalize(x)` takes `dim=1` unless told otherwise: with a batch in front that is the axis of the tokens, or of
-    the heads. A query is a row, the last axis: `dim=-1`.
+    `F.normalize(x)` uses `dim=1` if you name no axis. With a batch in front, that is the axis of the tokens, or of the
+    heads. A query is a row, so its length is taken over the last axis: `dim=-1`.
     """
     return _attended(q / _lengths(q, 1), k / _lengths(k, 1), v, temperature)

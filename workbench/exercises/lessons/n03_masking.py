@@ -1,4 +1,4 @@
-"""Exercises of notebook 3: padding and causal masks, and a softmax that survives dead rows."""
+"""Exercises of notebook 3: padding and causal masks, and a softmax without NaN."""
 
 import math
 from functools import partial
@@ -43,11 +43,11 @@ padding_mask = function(
     returns=("the mask",),
     random_probes=random_lengths,
     hints=[
-        "Position j of sequence b is a real token if j is less than `lengths[b]`.",
-        "`torch.arange(max_len)` is the row of positions; `lengths[:, None]` is the column of lengths. Compare "
-        "the two.",
-        "The comparison has shape (batch, max_len). The axis of the queries is missing: `[:, None]` puts in a 1 "
-        "that fits any number of them.",
+        "Position j of sentence b is a real token if j is less than `lengths[b]`.",
+        "`torch.arange(max_len)` is a row of positions; `lengths[:, None]` is a column of lengths. If you compare "
+        "the two, each length meets each position.",
+        "The comparison has shape (batch, max_len). The axis of the queries is missing: `[:, None]` puts in an "
+        "axis of size 1, which fits any number of queries.",
     ],
 )
 
@@ -61,28 +61,28 @@ padding_mask = function(
     ],
 )
 def polarity(lengths, max_len):
-    """True and False have changed places.
+    """True and False are exchanged.
 
-    `nn.MultiheadAttention` means “ignore this” by True, so half of all code is written that way. Here, and in
-    `F.scaled_dot_product_attention`, True = may attend.
+    In `nn.MultiheadAttention` True means “ignored”, and much code follows it. Here, and in
+    `F.scaled_dot_product_attention`, True means “may attend”.
     """
     return ~masks.padding_mask(lengths, max_len)
 
 
 @padding_mask.misconception(forms=[lambda lengths, max_len: torch.arange(max_len) <= lengths[:, None]])
 def off_by_one(lengths, max_len):
-    """One token too many may be attended to.
+    """In each sentence one token too many may be attended to.
 
-    Positions count from 0: a sequence of length 2 has the positions 0 and 1, so the comparison is `<`, not `<=`.
+    Positions count from 0: a sentence of length 2 has the positions 0 and 1, so the comparison is `<`, not `<=`.
     """
     return (torch.arange(max_len) <= lengths[:, None])[:, None]
 
 
 @padding_mask.misconception()
 def off_by_one_short(lengths, max_len):
-    """One token too few may be attended to.
+    """In each sentence one token too few may be attended to.
 
-    Positions count from 0: the last real token of a sequence of length 2 is position 1, and it counts.
+    Positions count from 0: the last real token of a sentence of length 2 has position 1, and it may be attended to.
     """
     return (torch.arange(max_len) < lengths[:, None] - 1)[:, None]
 
@@ -91,8 +91,8 @@ def off_by_one_short(lengths, max_len):
 def no_query_axis(lengths, max_len):
     """The axis of the queries is missing.
 
-    (batch, max_len) looks right, and where batch equals the number of queries it even broadcasts: every *query*
-    then gets another sequence's mask.
+    (batch, max_len) looks right. Where batch equals the number of queries, it even broadcasts: then each *query* gets
+    the mask of another sentence.
     """
     return torch.arange(max_len) < lengths[:, None]
 
@@ -101,8 +101,8 @@ def no_query_axis(lengths, max_len):
 def queries_masked(lengths, max_len):
     """The padded queries are masked as well.
 
-    A padded query does no harm: nobody reads its output. A row with nothing left becomes NaN, and spoils gradients
-    of rows that were fine.
+    A padded query does no harm, since nothing uses its output. But if all its keys are hidden, its row becomes NaN,
+    and the NaN spreads to the gradients of other rows.
     """
     keys = masks.padding_mask(lengths, max_len)
     return keys & keys.transpose(1, 2)
@@ -110,9 +110,9 @@ def queries_masked(lengths, max_len):
 
 @padding_mask.misconception(forms=[lambda lengths, max_len: masks.padding_mask(lengths, max_len)[:, None].mT])
 def column(lengths, max_len):
-    """The mask stands on its side.
+    """The axis of the keys and the axis of the queries are exchanged.
 
-    (batch, max_len, 1) hides queries; keys are the last axis.
+    (batch, max_len, 1) hides queries. The keys have to be the last axis: (batch, 1, max_len).
     """
     return masks.padding_mask(lengths, max_len).transpose(1, 2)
 
@@ -132,27 +132,27 @@ def column(lengths, max_len):
 def numbers(lengths, max_len):
     """These are 0 and 1, not False and True.
 
-    They print much the same. But a float mask is *added* to the scores by `F.scaled_dot_product_attention`, and 0
-    or 1 added hides nothing.
+    Printed, the two look almost the same. But `F.scaled_dot_product_attention` *adds* a float mask to the scores, and
+    adding 0 or 1 hides no key.
     """
     return masks.padding_mask(lengths, max_len).float()
 
 
 @padding_mask.misconception()
 def left(lengths, max_len):
-    """The padding is taken to stand in front.
+    """The mask expects the padding before the real tokens.
 
-    Some code pads on the left. Here the real tokens come first and the padding stands behind them.
+    Some code pads on the left. Here the real tokens come first, and the padding comes after them.
     """
     return masks.padding_mask(lengths, max_len).flip(-1)
 
 
 @padding_mask.misconception(forms=[lambda lengths, max_len: torch.arange(max_len)[None, None] < lengths[:, None]])
 def an_axis_too_many(lengths, max_len):
-    """There is an axis too many.
+    """The mask has one axis more than it should have.
 
-    (batch, 1, 1, max_len) has an axis for the heads, as much code has that splits into heads first. Here it is (batch,
-    1, max_len): one for the queries is enough.
+    (batch, 1, 1, max_len) has an axis for the heads; much code needs it, because it splits into heads first. Here the
+    mask is (batch, 1, max_len): an axis for the queries is enough.
     """
     return masks.padding_mask(lengths, max_len)[:, None]
 
@@ -164,30 +164,30 @@ def an_axis_too_many(lengths, max_len):
     ]
 )
 def lengths_not_upright(lengths, max_len):
-    """The lengths lie beside the positions.
+    """The lengths are a row, and have to be a column.
 
-    There are batch of the ones and max_len of the others, and two rows are compared number by number. As a column,
-    `lengths[:, None]`, each length meets each position.
+    There are `batch` lengths and `max_len` positions. Two rows are compared number by number. If the lengths are a
+    column, `lengths[:, None]`, each length meets each position.
     """
     return torch.arange(max_len)[None] < lengths
 
 
 @padding_mask.misconception()
 def square(lengths, max_len):
-    """The mask is written out for each query.
+    """The mask is repeated for each query.
 
-    Padding is the same for all of them: (batch, 1, max_len) fits any number of queries, and (batch, max_len, max_len)
-    only as many as there are keys.
+    Padding is the same for all queries: (batch, 1, max_len) fits any number of queries, but (batch, max_len, max_len)
+    fits only as many queries as there are keys.
     """
     return masks.padding_mask(lengths, max_len).expand(-1, max_len, -1)
 
 
 @padding_mask.misconception(reread="03#text-27")
 def padding_hears_padding(lengths, max_len):
-    """Tokens are open to tokens, and padding to padding.
+    """Real tokens attend to real tokens, and padding to padding.
 
-    `==` is True where both are real and where both are padding. Only the key counts: a query that is padding may hear
-    real tokens, and nobody may hear padding.
+    `==` is True where both are real, and also where both are padding. Only the key counts: a query that is padding may
+    attend to real tokens, and no query may attend to padding.
     """
     keys = masks.padding_mask(lengths, max_len)
     return keys == keys.transpose(1, 2)
@@ -201,9 +201,9 @@ def padding_hears_padding(lengths, max_len):
     ]
 )
 def as_long_as_the_longest(lengths, max_len):
-    """The mask is as long as the longest sequence.
+    """The mask is as long as the longest sentence.
 
-    It has to fit the keys, and there are `max_len` of them, also where no sequence fills them.
+    It has to fit the keys. There are `max_len` keys, even if every sentence is shorter.
     """
     return masks.padding_mask(lengths, int(lengths.max()))
 
@@ -225,8 +225,8 @@ def _to_be_added(fill, axes=lambda mask: mask):
 def additive(lengths, max_len):
     """This is a mask to be added: 0 and −∞, or a large number.
 
-    Many libraries build such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the scores are
-    filled.
+    Many libraries build such masks. Ours are bool, so that they combine with `&`; −∞ is written into the scores later,
+    by `masked_fill`.
     """
     return _to_be_added(-math.inf)(lengths, max_len)
 
@@ -245,9 +245,11 @@ causal_mask = function(
     random_probes=lambda rng: [(n, n + more) for n, more in zip(rng.sample(range(2, 9), 3), (0, 1, 3), strict=True)],
     returns=("the mask",),
     hints=[
-        "Which row must be all True? The last query stands at the last key and may see everything.",
-        "For equal numbers it is the lower triangle with its diagonal, `torch.ones(n, n, dtype=torch.bool).tril()`.",
-        "`tril(diagonal=…)` moves the edge. With 2 queries and 5 keys, query 0 stands at key 3: by how much is that?",
+        "Which row must be all True? The last query belongs to the last key and may attend to every key.",
+        "With as many queries as keys it is the lower triangle with its diagonal: "
+        "`torch.ones(n, n, dtype=torch.bool).tril()`.",
+        "`tril(diagonal=…)` moves the edge of the triangle. With 2 queries and 5 keys, query 0 belongs to key 3: by "
+        "how many columns has the edge to move?",
     ],
 )
 
@@ -260,29 +262,29 @@ def _ones(n_queries, n_keys):
 def top_left(n_queries, n_keys):
     """The mask starts at the wrong corner.
 
-    `tril()` puts query 0 at key 0. That is right for equal numbers; but when there are fewer queries than keys, the
-    queries are the newest tokens, and the last one stands at the last key. `is_causal=True` in PyTorch has the same
-    corner.
+    `tril()` begins with query 0 at key 0. This is right for as many queries as keys. With fewer queries than keys, the
+    queries are the newest tokens, and the last query belongs to the last key. (`is_causal=True` in PyTorch also begins
+    at the top left.)
     """
     return _ones(n_queries, n_keys).tril()
 
 
 @causal_mask.misconception(telltale_call=(2, 5))
 def offset_negated(n_queries, n_keys):
-    """The triangle is moved the wrong way.
+    """The triangle is moved in the wrong direction.
 
-    `tril(diagonal=…)` with a positive number moves the edge to the right, which opens more keys. There are
-    n_keys − n_queries more keys than queries, and all of them lie in the past.
+    `tril(diagonal=…)` with a positive number moves the edge to the right, which allows more keys. There are
+    n_keys − n_queries more keys than queries, and all of these belong to earlier tokens.
     """
     return _ones(n_queries, n_keys).tril(n_queries - n_keys)
 
 
 @causal_mask.misconception()
 def all_open(n_queries, n_keys):
-    """Nothing is hidden: every query may see every key.
+    """Nothing is hidden: every query may attend to every key.
 
-    `tril(d)` keeps everything up to diagonal d. With d = n_keys − 1 that is the whole matrix, because diagonal d
-    already begins in the last column.
+    `tril(d)` keeps all cells up to diagonal d. With d = n_keys − 1 these are all cells of the matrix, because diagonal
+    d begins in the last column.
     """
     return _ones(n_queries, n_keys)
 
@@ -296,38 +298,38 @@ def all_open(n_queries, n_keys):
     ],
 )
 def polarity(n_queries, n_keys):
-    """True and False have changed places.
+    """True and False are exchanged.
 
-    In `nn.MultiheadAttention` True means “ignore this”, and much code builds its masks with `triu(1)`. Here True =
-    may attend.
+    In `nn.MultiheadAttention` True means “ignored”, and much code builds such masks with `triu(1)`. Here True means
+    “may attend”.
     """
     return ~masks.causal_mask(n_queries, n_keys)
 
 
 @causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(-1)])
 def no_diagonal(n_queries, n_keys):
-    """A token may not see itself.
+    """Your mask does not let a token attend to itself.
 
-    “Only the past” sounds as if the present were excluded. Each token attends to itself too; without that the first
-    row has nothing left.
+    “Only earlier tokens” sounds as if the token itself were excluded. But each token attends to itself too; otherwise
+    the first row would have no allowed key.
     """
     return _ones(n_queries, n_keys).tril(n_keys - n_queries - 1)
 
 
 @causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).tril(1)])
 def one_ahead(n_queries, n_keys):
-    """Every token may see one token of the future.
+    """Every token may attend to one later token.
 
-    The edge is one too far to the right: at key i + 1 stands the very token that query i has to guess.
+    The edge is one column too far to the right: key i + 1 belongs to exactly the token that query i has to predict.
     """
     return _ones(n_queries, n_keys).tril(n_keys - n_queries + 1)
 
 
 @causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_queries, n_keys).triu(n_keys - n_queries)])
 def backwards(n_queries, n_keys):
-    """Every token sees itself and the future.
+    """Every token attends to itself and to later tokens.
 
-    This is the upper triangle. Queries go down, keys go across: what lies to the right of the diagonal comes later.
+    This is the upper triangle. Rows are queries and columns are keys: a key to the right of the diagonal comes later.
     """
     return _ones(n_queries, n_keys).triu()
 
@@ -349,8 +351,8 @@ def backwards(n_queries, n_keys):
 def numbers(n_queries, n_keys):
     """These are 0 and 1, not False and True.
 
-    They print much the same. But a float mask is *added* to the scores by `F.scaled_dot_product_attention`, and 0
-    or 1 added hides nothing.
+    Printed, the two look almost the same. But `F.scaled_dot_product_attention` *adds* a float mask to the scores, and
+    adding 0 or 1 hides no key.
     """
     return masks.causal_mask(n_queries, n_keys).float()
 
@@ -375,8 +377,8 @@ def _causal_to_be_added(fill, edge, axes):
 def additive(n_queries, n_keys):
     """This is a mask to be added: 0 and −∞, or a large number.
 
-    PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the
-    scores are filled.
+    PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; −∞ is written into the scores
+    later, by `masked_fill`.
     """
     return torch.zeros(n_queries, n_keys).masked_fill(~masks.causal_mask(n_queries, n_keys), -math.inf)
 
@@ -389,27 +391,28 @@ def additive(n_queries, n_keys):
     ],
 )
 def axes_in_front(n_queries, n_keys):
-    """There are axes in front.
+    """The mask has axes that it does not need.
 
-    (1, n, n) or (1, 1, n, n) fits a batch, or heads. So does (n, n), by broadcasting: nothing has to be put in front.
+    (1, n, n) or (1, 1, n, n) fits a batch, or heads. But (n, n) also fits both, by broadcasting: no axis has to be put
+    before it.
     """
     return masks.causal_mask(n_queries, n_keys)[None]
 
 
 @causal_mask.misconception(forms=[lambda n_queries, n_keys: _ones(n_keys, n_keys).tril()])
 def always_square(n_queries, n_keys):
-    """The mask is square, however many keys there are.
+    """The mask is always square, for any number of keys.
 
-    With a cache there are fewer queries than keys: a row for each query, a column for each key.
+    With stored keys there are fewer queries than keys. The mask has a row for each query and a column for each key.
     """
     return _ones(n_queries, n_queries).tril()
 
 
 @causal_mask.misconception()
 def sideways(n_queries, n_keys):
-    """Queries and keys have changed places.
+    """Queries and keys are exchanged.
 
-    A mask is (n_queries, n_keys): a row for each query.
+    A mask is (n_queries, n_keys): it has a row for each query.
     """
     return masks.causal_mask(n_queries, n_keys).T
 
@@ -459,7 +462,7 @@ masked_softmax = function(
     "3.3",
     functional.masked_softmax,
     as_="my_masked_softmax(scores, mask)",
-    title="A softmax that survives",
+    title="A softmax without NaN",
     section="03#text-27",
     probes=[
         _masked(2, 3, seed=1),
@@ -489,20 +492,20 @@ masked_softmax = function(
     hints=[
         "Fill the masked scores before softmax: `scores.masked_fill(~mask, -math.inf)`. What happens to a row "
         "without any True?",
-        "Find those rows: `~mask.any(dim=-1, keepdim=True)`. Softmax must never see a row that is all −∞, and "
-        "its weights have to be 0.",
-        "Leave the scores of a dead row unmasked, take the softmax, then fill that row of weights with 0. The "
-        "gradient of what was filled over is 0, not NaN.",
+        "Find those rows: `~mask.any(dim=-1, keepdim=True)`. Never give softmax a row of only −∞; and the weights "
+        "of such a row have to be 0.",
+        "Leave the scores of a dead row unmasked, take the softmax, then fill that row of weights with 0. Where "
+        "`masked_fill` replaced a weight, the gradient is 0, not NaN.",
     ],
 )
 
 
 @masked_softmax.misconception(reread="03#text-07")
 def after_softmax(scores, mask):
-    """What is hidden is set to 0 after softmax, or after the sum was taken.
+    """Hidden keys are set to 0 after softmax, or after its sum was computed.
 
-    It has then already taken its share: the rest of the row no longer sums to 1. The scores have to be filled before
-    softmax.
+    The sum then contains the hidden keys, so the other weights of the row sum to less than 1. The scores have to be
+    filled before softmax.
     """
     return torch.softmax(scores, dim=-1) * mask
 
@@ -519,10 +522,10 @@ def after_softmax(scores, mask):
     ],
 )
 def renormalised(scores, mask):
-    """What is hidden is set to 0 after exp, or after softmax, and the rows are divided by what is left.
+    """Hidden keys are set to 0 after exp, or after softmax, and each row is divided by its remaining sum.
 
-    On tame numbers that is right. A dead row is 0/0, and where scores are very large or very small, everything that
-    is left has been rounded to 0 or to infinity by then. Hide the scores, and let softmax see nothing else.
+    For moderate scores the result is the same. But a dead row is 0/0. And where scores are very large or very small,
+    the numbers of the other keys have already been rounded to 0 or to infinity. Fill the scores before softmax.
     """
     return _renormalised(torch.softmax(scores, dim=-1) * mask)
 
@@ -531,7 +534,7 @@ def renormalised(scores, mask):
 def polarity(scores, mask):
     """True is taken to mean “hide”.
 
-    In `nn.MultiheadAttention` it does. Here True = may attend: fill where the mask is False, `~mask`.
+    In `nn.MultiheadAttention` it means that. Here True means “may attend”: fill where the mask is False, `~mask`.
     """
     return functional.masked_softmax(scores, ~mask)
 
@@ -540,8 +543,8 @@ def polarity(scores, mask):
 def zero_scores(scores, mask):
     """Masked scores are set to 0.
 
-    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gets. It takes −∞ to get a
-    weight of 0.
+    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gets. Only a score of −∞ gives
+    a weight of 0.
     """
     return torch.softmax(scores * mask, dim=-1)
 
@@ -550,7 +553,7 @@ def zero_scores(scores, mask):
 def added(scores, mask):
     """The mask is added to the scores as 0 and 1.
 
-    Adding 1 makes what may be attended to a little stronger and hides nothing. A mask to be added holds 0 and −∞.
+    Adding 1 gives allowed keys a little more weight and hides no key. A mask that is added has to hold 0 and −∞.
     """
     return torch.softmax(scores + mask.float(), dim=-1)
 
@@ -559,17 +562,17 @@ def added(scores, mask):
 def ignored(scores, mask):
     """The mask has no effect.
 
-    `masked_fill` returns a new tensor and leaves the old one as it is: without a name for the result the mask is
-    lost.
+    `masked_fill` returns a new tensor and does not change the old one. If the result is not assigned to a name, the
+    mask is lost.
     """
     return torch.softmax(scores, dim=-1)
 
 
 @masked_softmax.misconception(reread="03#text-21", telltale_call=_dead())
 def dead_nan(scores, mask):
-    """Rows with nothing left are NaN.
+    """Rows in which every key is hidden are NaN.
 
-    A softmax of −∞ everywhere is 0/0. Such rows occur: an empty sequence, a first token without a past.
+    A softmax of only −∞ is not a number. Such rows occur: in an empty sentence, for example.
     """
     return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
 
@@ -583,10 +586,10 @@ def dead_nan(scores, mask):
     ],
 )
 def dead_uniform(scores, mask):
-    """Rows with nothing left listen to everything alike.
+    """In rows where every key is hidden, all keys get the same weight.
 
-    With a large negative number in place of −∞ nothing becomes NaN, but where all scores are equally low, softmax
-    gives each key the same. Here such a row has to be 0.
+    With a large negative number in place of −∞ nothing becomes NaN. But where all scores are equally low, softmax
+    gives each key the same weight. Here such a row has to be 0.
     """
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
 
@@ -605,7 +608,7 @@ def dead_uniform(scores, mask):
 def small_fill(scores, mask):
     """The number filled in, or added, is not low enough.
 
-    Real scores can lie below it, and then the hidden keys win. −∞ cannot be undercut.
+    Real scores can be lower, and then the hidden keys get the largest weights. No score is lower than −∞.
     """
     return torch.softmax(scores.masked_fill(~mask, -1e6), dim=-1) * mask.any(dim=-1, keepdim=True)
 
@@ -630,8 +633,8 @@ def small_fill(scores, mask):
 def wrong_axis(scores, mask):
     """The softmax runs over the wrong axis.
 
-    A query's weights are a row, whatever stands in front: `dim=-1`. `dim=1` is that for a matrix only, and without a
-    dim `F.softmax` may take the first axis.
+    The weights of a query are a row, whatever axes come before it: `dim=-1`. For a matrix only, `dim=1` is the same
+    axis; and without a dim, `F.softmax` may take the first axis.
     """
     return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-2)
 
@@ -641,10 +644,10 @@ def wrong_axis(scores, mask):
     forms=[lambda scores, mask: torch.softmax(scores.masked_fill(~mask, math.inf), dim=-1)],
 )
 def rows_are_nan(scores, mask):
-    """Whole rows are NaN, also those with something left.
+    """Whole rows are NaN, also rows with allowed keys.
 
-    Mostly an infinity is behind it. 0 · −∞ is NaN, so `(1 - mask) * -inf` spoils just those keys that may be
-    attended to; and a hidden score of +∞, by a sign too many, makes ∞ − ∞ inside softmax.
+    Mostly an infinity causes this. 0 · −∞ is NaN, so `(1 - mask) * -inf` makes NaN of exactly the keys that are
+    allowed. And a hidden score of +∞ (a wrong sign) makes ∞ − ∞ inside softmax.
     `scores.masked_fill(~mask, -math.inf)` multiplies nothing.
     """
     return torch.softmax(scores + (1 - mask.to(scores.dtype)) * -math.inf, dim=-1)
@@ -652,9 +655,10 @@ def rows_are_nan(scores, mask):
 
 @masked_softmax.misconception(reread="03#text-21", telltale_call=_dead())
 def dead_opened(scores, mask):
-    """Rows with nothing left attend as if nothing were hidden.
+    """Rows in which every key is hidden attend as if no key were hidden.
 
-    Opening such a row keeps softmax from NaN, and is half of the way. Its weights have to be 0 afterwards.
+    If such a row is not masked, softmax makes no NaN; this is half of the solution. Afterwards its weights have to be
+    set to 0.
     """
     alive = mask.any(dim=-1, keepdim=True)
     return torch.softmax(scores.masked_fill(~mask & alive, -math.inf), dim=-1)
@@ -670,17 +674,17 @@ def _filled_by_index(scores, mask, fill=-math.inf):
 def mask_as_an_index(scores, mask):
     """A mask as an index does not broadcast.
 
-    `scores[~mask] = …` needs a mask of just the shape of the scores, and (batch, 1, n) is not that. `masked_fill` and
-    `torch.where` broadcast.
+    `scores[~mask] = …` needs a mask of exactly the shape of the scores, but the mask can be (batch, 1, n).
+    `masked_fill` and `torch.where` broadcast.
     """
     return _filled_by_index(scores, mask)
 
 
 @masked_softmax.misconception(reread="03#text-02")
 def scores_returned(scores, mask):
-    """The scores are filled, and softmax is missing.
+    """The scores are filled, but softmax is missing.
 
-    −∞ stands where nothing may be attended to. What is asked for are weights.
+    Hidden keys have the score −∞. The function has to return weights.
     """
     return scores.masked_fill(~mask, -math.inf)
 
@@ -689,8 +693,8 @@ def scores_returned(scores, mask):
 def nan_gradient(scores, mask):
     """The weights are right, but the gradient of a dead row is NaN.
 
-    A NaN was repaired after it had arisen, and backwards the gradient still runs through it: NaN times 0 is NaN.
-    Softmax must not see a row that is all −∞, and no sum that is 0 may divide.
+    The NaN was replaced after softmax had made it. Backwards, the gradient still goes through the NaN: NaN times 0 is
+    NaN. Never give softmax a row of only −∞, and never divide by a sum that is 0.
     """
     additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
@@ -698,12 +702,11 @@ def nan_gradient(scores, mask):
 
 @masked_softmax.misconception(reread="03#text-27")
 def written_over(scores, mask):
-    """The weights are right, but softmax's result was written over.
+    """The weights are right, but the result of softmax was changed in place.
 
-    `weights[…] = 0` and `masked_fill_` change the very tensor that softmax needs again on its way back, so no gradient
-    can be computed and training stops with an error. `masked_fill` without the underscore, or `torch.where`, makes a
-    new one. And if a dead row was NaN before, its gradient would be NaN all the same: softmax must not see a row that
-    is all −∞.
+    `weights[…] = 0` and `masked_fill_` change the tensor that softmax needs again for its gradient, so no gradient can
+    be computed and training stops with an error. `masked_fill` without the underscore, or `torch.where`, makes a new
+    tensor. And if a dead row was NaN first, its gradient is NaN in any case: never give softmax a row of only −∞.
     """
     weights = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
     weights[weights.isnan()] = 0.0
@@ -755,28 +758,29 @@ packed = function(
     returns=("the mask",),
     random_probes=_random_packs,
     hints=[
-        "Two conditions for each pair of tokens: the key is not later than the query, and both are of one text.",
-        "`documents[:, :, None]` stands upright, `documents[:, None, :]` lies: where are the two equal? "
-        "That is (batch, n, n).",
-        "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join them by `&`.",
+        "Two conditions for each pair of tokens: the key is not later than the query, and both belong to the same "
+        "text.",
+        "`documents[:, :, None]` holds columns, `documents[:, None, :]` holds rows. Compare the two with `==`: "
+        "the result is (batch, n, n).",
+        "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join the two by `&`.",
     ],
 )
 
 
 @packed.misconception(reread="03#text-10")
 def future_heard(documents):
-    """The future of one's own text is heard.
+    """Tokens attend to later tokens of their own text.
 
-    Each text is by itself, but within it everybody hears everybody. The causal mask is missing.
+    The texts are separated, but inside a text each token attends to all tokens. The causal mask is missing.
     """
     return _same(documents)
 
 
 @packed.misconception(reread="03#text-12", forms=[_past])
 def one_long_text(documents):
-    """All texts are taken for one.
+    """Your mask treats all texts of a row as one text.
 
-    The causal mask alone lets the second text hear the first, about which it must know nothing.
+    With the causal mask alone, tokens of the second text attend to the first text. They must not.
     """
     return _past(documents).expand(*documents.shape, documents.size(-1)).clone()
 
@@ -785,8 +789,8 @@ def one_long_text(documents):
 def or_for_and(documents):
     """The two conditions are joined by *or*.
 
-    With `|` a pair is open if one of them holds: the past of other texts, and the future of one's own. Both have to
-    hold: `&`.
+    With `|` a pair is allowed if one of the two holds: earlier tokens of other texts, and later tokens of the same
+    text. Both have to hold: `&`.
     """
     return _same(documents) | _past(documents)
 
@@ -799,20 +803,20 @@ def or_for_and(documents):
     ],
 )
 def numbers_compared(documents):
-    """Texts with smaller numbers are heard as well.
+    """Tokens attend to texts with smaller numbers as well, or with larger ones.
 
-    A number is a name: text 2 may stand behind text 7, and neither hears the other. What counts is whether two numbers
-    are equal, not which is larger.
+    A number is only a name: text 2 may come after text 7, and neither may attend to the other. It counts whether two
+    numbers are equal, not which is larger.
     """
     return (documents[..., :, None] >= documents[..., None, :]) & _past(documents)
 
 
 @packed.misconception(reread="03#text-12")
 def numbers_sorted(documents):
-    """The texts are taken in the order of their numbers.
+    """Your mask expects the texts in the order of their numbers.
 
-    `unique` sorts, and `bincount` counts from 0; but text 2 may stand behind text 7. A number is a name: where a text
-    stands only its places say.
+    `unique` sorts, and `bincount` counts from 0; but text 2 may come after text 7. A number is only a name; only the
+    positions of its tokens show where a text is.
     """
     sizes = [row.unique(return_counts=True)[1].tolist() for row in documents]
     return torch.stack([torch.block_diag(*(_ones(n, n).tril() for n in row)) for row in sizes]).bool()
@@ -820,55 +824,57 @@ def numbers_sorted(documents):
 
 @packed.misconception(reread="03#text-12", forms=[lambda documents: ~_same(documents)])
 def others_heard(documents):
-    """The other texts are heard, and its own is not.
+    """Tokens attend to the other texts, and not to their own.
 
-    `!=` is True where two tokens are of different texts. True = may attend, so the two have to be equal.
+    `!=` is True where two tokens belong to different texts. True means “may attend”, so the two numbers have to be
+    equal.
     """
     return ~_same(documents) & _past(documents)
 
 
 @packed.misconception(reread="03#text-12")
 def axis_too_many(documents):
-    """There is an axis too many.
+    """The mask has one axis more than it should have.
 
-    A padding mask has an axis of size 1, as it is the same for every query. This one has a row for each query already:
-    (batch, n, n).
+    A padding mask has an axis of size 1, since it is the same for every query. This mask already has a row for each
+    query: (batch, n, n).
     """
     return packed_mask(documents)[:, None]
 
 
 @packed.misconception(reread="03#text-35")
 def polarity(documents):
-    """True and False have changed places.
+    """True and False are exchanged.
 
-    In `nn.MultiheadAttention` True means “ignore this”. Here True = may attend.
+    In `nn.MultiheadAttention` True means “ignored”. Here True means “may attend”.
     """
     return ~packed_mask(documents)
 
 
 @packed.misconception(reread="03#text-10")
 def itself_not_heard(documents):
-    """A token may not hear itself.
+    """Your mask does not let a token attend to itself.
 
-    Then the first token of each text hears nobody at all, and its row is dead.
+    Then the first token of each text has no allowed key, and its row is dead.
     """
     return _same(documents) & _past(documents).tril(-1)
 
 
 @packed.misconception(reread="03#text-10")
 def backwards(documents):
-    """Each token hears itself and the future of its text.
+    """Each token attends to itself and to later tokens of its text.
 
-    This is the upper triangle. Queries go down, keys go across: what lies to the right of the diagonal comes later.
+    This is the upper triangle. Rows are queries and columns are keys: a key to the right of the diagonal comes later.
     """
     return _same(documents) & _past(documents).T
 
 
 @packed.misconception(reread="03#text-12")
 def neighbours_alone(documents):
-    """A token hears itself and the one before it, where that is of its text.
+    """A token attends only to itself and to the token before it, if both belong to the same text.
 
-    Comparing each place with the place before finds where texts begin. A token hears its whole text so far.
+    If each position is compared with the one before, you find where texts begin. But a token attends to its whole text
+    so far.
     """
     return packed_mask(documents).triu(-1)
 
@@ -877,7 +883,7 @@ def neighbours_alone(documents):
 def first_row_for_all(documents):
     """All rows of the batch have the mask of the first.
 
-    Each row of the batch is packed in its own way: keep the batch as the first axis of the mask.
+    Each row of the batch holds other texts: keep the batch as the first axis of the mask.
     """
     return packed_mask(documents[:1]).expand(len(documents), -1, -1).clone()
 
@@ -886,8 +892,8 @@ def first_row_for_all(documents):
 def numbers(documents):
     """These are 0 and 1, not False and True.
 
-    They print much the same. But a float mask is *added* to the scores by `F.scaled_dot_product_attention`, and 0
-    or 1 added hides nothing.
+    Printed, the two look almost the same. But `F.scaled_dot_product_attention` *adds* a float mask to the scores, and
+    adding 0 or 1 hides no key.
     """
     return packed_mask(documents).float()
 
@@ -896,8 +902,8 @@ def numbers(documents):
 def additive(documents):
     """This is a mask to be added: 0 and −∞.
 
-    PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; the −∞ comes in where the
-    scores are filled.
+    PyTorch's transformer builds such masks. Ours are bool, so that they combine with `&`; −∞ is written into the scores
+    later, by `masked_fill`.
     """
     return torch.zeros(*documents.shape, documents.size(-1)).masked_fill(~packed_mask(documents), -math.inf)
 
@@ -910,8 +916,8 @@ def additive(documents):
     ],
 )
 def zero_for_padding(documents):
-    """The text with number 0 is taken for padding.
+    """Your mask treats the text with number 0 as padding.
 
-    Some code keeps 0 for padding. Here there is none: a number is a name, and 0 is as good a name as 7.
+    Some code uses 0 for padding. Here there is no padding: a number is only a name, and 0 is a name like 7.
     """
     return packed_mask(documents) & (documents != 0)[..., None, :]

@@ -1,16 +1,20 @@
-"""Exercises of notebook 4: split, merge, multi-head attention as one function, and heads cut out of it."""
+"""Exercises of notebook 4: split, merge, multi-head attention as a function and as a class, and heads cut out of it."""
 
 import itertools
 import math
 from functools import partial
 
 import torch
+from torch import nn
 
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from attn_lib.masks import causal_mask, padding_mask
+from attn_lib.modules import MultiHeadAttention, MultiHeadAttentionByHeads
 
+from ..engine import module as made
 from ..engine.function import function
-from ..engine.probes import normal
+from ..engine.module import module
+from ..engine.probes import normal, random_mask
 
 # ----------------------------------------------------------------------------------------------------------- 4.1
 
@@ -38,9 +42,11 @@ split = function(
         _tokens(1, 4, 2, 4),
     ],
     hints=[
-        "Two steps: cut the features of each token into heads, then move the heads in front of the tokens.",
-        "`x.view(batch, n, num_heads, head_dim)` cuts and leaves tokens whole; head_dim is `embed_dim // num_heads`.",
-        "Then `.transpose(1, 2)`. Write the sizes out, without `-1`: then 10 features for 4 heads raise an error "
+        "There are two steps: cut the features of each token into heads, then put the axis of the heads before that "
+        "of the tokens.",
+        "`x.view(batch, n, num_heads, head_dim)` cuts the features and mixes no tokens; head_dim is `embed_dim // "
+        "num_heads`.",
+        "Then `.transpose(1, 2)`. Write all sizes out, without `-1`: then 10 features for 4 heads raise an error, "
         "as they should.",
     ],
 )
@@ -48,30 +54,30 @@ split = function(
 
 @split.misconception()
 def view_alone(x, num_heads):
-    """`view` alone tears the tokens apart.
+    """`view` alone mixes the tokens.
 
-    It returns the right shape, since the numbers fit. But `view` reads them in the order in which they lie in
-    memory: head 0 gets all features of the first tokens, where it should get some features of all tokens.
+    The result has the right shape, because the numbers fit. But `view` reads the numbers in the order of memory:
+    head 0 gets all features of the first tokens, where it should get some features of all tokens.
     """
     return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
 
 
 @split.misconception()
 def interleaved(x, num_heads):
-    """Each head takes every other feature.
+    """Each head takes one feature in every `num_heads`.
 
-    Cut as (head_dim, heads) neighbouring features go to different heads. Trained weights expect each head's
-    features side by side: (heads, head_dim).
+    If you cut the features as (head_dim, heads), neighbouring features go to different heads. Trained weights expect
+    the features of a head side by side: (heads, head_dim).
     """
     return x.reshape(*x.shape[:2], -1, num_heads).permute(0, 3, 1, 2)
 
 
 @split.misconception()
 def not_transposed(x, num_heads):
-    """The heads still stand behind the tokens.
+    """The axis of the heads still comes after that of the tokens.
 
-    (batch, n, heads, head_dim) is half of the way. Attention works on the last two axes, and those have to be n and
-    head_dim: `.transpose(1, 2)`.
+    (batch, n, heads, head_dim) is right after the first step; the second step is missing. Attention works on the last
+    two axes, and those have to be n and head_dim: `.transpose(1, 2)`.
     """
     return x.reshape(*x.shape[:2], num_heads, -1)
 
@@ -87,16 +93,17 @@ def not_transposed(x, num_heads):
 def merged_batch(x, num_heads):
     """Heads and batch have been merged into one axis.
 
-    Some code computes with (batch · heads, n, head_dim). Here the two axes stay apart: (batch, heads, n, head_dim).
+    Some code computes with (batch · heads, n, head_dim). In this exercise the two axes must stay separate: (batch,
+    heads, n, head_dim).
     """
     return split_heads(x, num_heads).flatten(0, 1)
 
 
 @split.misconception()
 def heads_in_front(x, num_heads):
-    """The heads stand in front of the batch.
+    """The axis of the heads comes before the batch.
 
-    The numbers are the right ones, as (heads, batch, n, head_dim). Here the batch comes first.
+    The numbers are right, in the shape (heads, batch, n, head_dim). Here the batch comes first.
     """
     return split_heads(x, num_heads).transpose(0, 1)
 
@@ -105,7 +112,7 @@ def heads_in_front(x, num_heads):
 def laid_out_for_keys(x, num_heads):
     """Tokens and features of a head have changed places.
 
-    (batch, heads, head_dim, n) is how keys have to lie for a product with the queries. Splitting leaves the features
+    (batch, heads, head_dim, n) is what a product with the queries needs of the keys. `split_heads` leaves the features
     last: (batch, heads, n, head_dim).
     """
     return split_heads(x, num_heads).transpose(2, 3)
@@ -113,10 +120,10 @@ def laid_out_for_keys(x, num_heads):
 
 @split.misconception(reread="04#text-39")
 def invented_tokens(x, num_heads):
-    """Sizes that do not divide go through unnoticed.
+    """Sizes that do not divide raise no error.
 
-    With `-1` for the number of tokens, `view` makes them fit: 4 tokens of 10 become 5 tokens of 8, and every number
-    after that is wrong. Name all sizes, or check that num_heads divides embed_dim.
+    With `-1` for the number of tokens, `view` finds a number that fits: 4 tokens of 10 become 5 tokens of 8, and every
+    number after that is wrong. Write all sizes out, or check that num_heads divides embed_dim.
     """
     return x.reshape(x.size(0), -1, num_heads, x.size(2) // num_heads).transpose(1, 2)
 
@@ -128,10 +135,10 @@ def _sliced(x, num_heads):
 
 @split.misconception(reread="04#text-39", forms=[_sliced], telltale_call=_tokens(1, 4, 10, 4))
 def left_over(x, num_heads):
-    """Features that cannot be shared out go through unnoticed.
+    """Features that are left over raise no error.
 
     10 features for 4 heads make 2 for each, and 2 are left over: slices drop them, `split` makes a fifth head of them.
-    Whoever comes later gets numbers that are wrong or too few, so raise an error here.
+    The code after this gets wrong numbers, or too few, so raise an error here.
     """
     return torch.stack(x.split(x.size(-1) // num_heads, dim=-1), dim=1)
 
@@ -140,7 +147,7 @@ def left_over(x, num_heads):
 def fewer_heads(x, num_heads):
     """`chunk` makes fewer heads where the sizes do not divide.
 
-    It rounds a head's width up: 6 features for 4 heads come out as three heads of 2, and nothing is raised. Check that
+    It rounds the width of a head up: 6 features for 4 heads become three heads of 2, and no error is raised. Check that
     num_heads divides embed_dim.
     """
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
@@ -164,9 +171,9 @@ merge = function(
     corner_cases=[_heads(2, 1, 3, 4), _heads(2, 3, 1, 4)],
     hints=[
         "It is `split_heads` backwards: the last step first.",
-        "`x.transpose(1, 2)` brings the heads back behind the tokens.",
-        "Then join the last two axes with `reshape`; after a transpose `view` refuses, because the numbers no "
-        "longer lie in order.",
+        "`x.transpose(1, 2)` puts the axis of the heads after that of the tokens again.",
+        "Then join the last two axes with `reshape`. After a transpose `view` raises an error, because the numbers are "
+        "no longer in the order of memory.",
     ],
 )
 
@@ -176,7 +183,7 @@ def reshape_alone(x):
     """`reshape` alone mixes the tokens.
 
     The shape is right, but the numbers are read head by head: the first rows hold several tokens of head 0, where
-    each row should hold one token of every head. Transpose first.
+    each row should hold one token and all its heads. Transpose first.
     """
     batch, heads, n, head_dim = x.shape
     return x.reshape(batch, n, heads * head_dim)
@@ -186,8 +193,8 @@ def reshape_alone(x):
 def view_refused(x):
     """`view` refuses after `transpose`.
 
-    `transpose` moves no number, it only reads them in another order, and `view` cannot join axes that do not lie
-    side by side. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
+    `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join two axes whose
+    numbers are not side by side in memory. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
     """
     batch, heads, n, head_dim = x.shape
     return x.transpose(1, 2).view(batch, n, heads * head_dim)
@@ -195,10 +202,10 @@ def view_refused(x):
 
 @merge.misconception()
 def interleaved(x):
-    """The heads' features are woven into each other.
+    """The features of different heads alternate.
 
-    Joined as (head_dim, heads), neighbouring features come from different heads. Each head's features belong side
-    by side.
+    If you join the axes as (head_dim, heads), neighbouring features come from different heads. The features of one
+    head belong side by side.
     """
     return x.permute(0, 2, 3, 1).flatten(2)
 
@@ -207,15 +214,15 @@ def interleaved(x):
 def averaged(x):
     """The heads are averaged or added up.
 
-    Then all but the sum of what they found is lost. They are put side by side, and the output projection mixes
-    them.
+    Then only the sum of the heads' outputs is left, and all else is lost. The outputs are put side by side, and the
+    output projection mixes them.
     """
     return x.mean(dim=1)
 
 
 @merge.misconception(forms=[lambda x: x.reshape(-1, x.size(1) * x.size(3))])
 def tokens_of_all_texts(x):
-    """The batch is gone: the tokens of all texts stand in one list.
+    """The batch is gone: the tokens of all texts are in one list.
 
     (batch · n, heads · head_dim) is a matrix for a linear layer that wants one. Here the batch stays: (batch, n,
     heads · head_dim).
@@ -227,7 +234,7 @@ def tokens_of_all_texts(x):
 def not_joined(x):
     """The heads are still an axis of their own.
 
-    (batch, n, heads, head_dim) is half of the way: the last two axes have to become one.
+    (batch, n, heads, head_dim) is right after the first step. Then the last two axes have to become one.
     """
     return x.transpose(1, 2)
 
@@ -295,16 +302,16 @@ multi_head = function(
     random_probes=lambda rng: [_inputs(2, n, 12, rng.choice((2, 3, 4)), seed=rng.randrange(10**6)) for n in (3, 4)],
     gradients=True,
     invariants=[
-        ("a future token moves the past, although the mask is causal", _future),
-        ("padding moves the outputs of real tokens", _padding_moves),
-        ("the outputs do not move along when the tokens change places", _permuting),
+        ("if a later token changes, outputs of earlier tokens change, although the mask is causal", _future),
+        ("if the padding changes, outputs of real tokens change", _padding_moves),
+        ("if the tokens change places, their outputs do not change places in the same way", _permuting),
     ],
     hints=[
-        "Project, split, attend, merge, project. Your functions from notebooks 3 and 4 do four of the five.",
+        "Project, split, attend, merge, project. Your functions from notebooks 3 and 4 do three of the five steps.",
         "`mask` may be (batch, 1, n). Against scores (batch, heads, n, n) it needs an axis for the heads: "
         "`mask[:, None]`.",
-        "The scale is √head_dim, not √embed_dim, since a dot product runs over the features of one head. The last "
-        "step is `@ w_o`.",
+        "The scores are divided by √head_dim, not by √embed_dim, since a dot product runs over the features of one "
+        "head. The last step is `@ w_o`.",
     ],
 )
 
@@ -346,8 +353,8 @@ def _not_moved(x, num_heads):
 def scale_d_model(*args):
     """The scores are divided by √embed_dim.
 
-    The formula says √d_k, and outside a head that is all features. Inside a head a dot product runs over head_dim
-    features only; with √embed_dim the scores are too small and the weights too even.
+    The formula says √d_k, and without heads d_k is embed_dim. In a head a dot product runs over head_dim features
+    only; with √embed_dim the scores are too small and the weights too even.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
 
@@ -356,7 +363,8 @@ def scale_d_model(*args):
 def no_scale(*args):
     """The scores are not divided by √head_dim.
 
-    It runs, and on small heads it hardly shows; on large ones softmax hardens and gradients vanish.
+    No error is raised, and if heads have few features the difference is small. If they have many, softmax gives nearly
+    all weight to one key, and gradients become nearly 0.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: 1.0)
 
@@ -365,8 +373,8 @@ def no_scale(*args):
 def d_not_root(*args):
     """The scores are divided by head_dim in all, not by its root.
 
-    Either head_dim stands where its root belongs, or the root divides twice: the queries, and the scores once more. The
-    spread of the scores grows like the root.
+    Either the code divides by head_dim, or it divides by the root twice: first the queries, then the scores. The
+    standard deviation of the scores grows like √head_dim.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: 1 / head_dim)
 
@@ -384,8 +392,8 @@ def d_not_root(*args):
 def other_size_in_root(*args):
     """The scores are divided by something else than √head_dim, or multiplied.
 
-    A score is a sum of head_dim products, one for each feature of the head. Neither the number of heads nor that of the
-    tokens enters into it, and no fixed number fits every head.
+    A score is a sum of head_dim products, one for each feature of the head. It depends neither on the number of heads
+    nor on that of the tokens, and no fixed number is right for every head.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: head_dim**0.5)
 
@@ -400,8 +408,8 @@ def other_size_in_root(*args):
 def heads_attend_to_heads(*args):
     """Within each token, heads attend to heads.
 
-    Without `transpose(1, 2)` after the split the last two axes are (heads, head_dim), and no token hears another. The
-    tokens have to stand there: (batch, heads, n, head_dim). A mask of tokens does not fit, or hides heads.
+    Without `transpose(1, 2)` after the split the last two axes are (heads, head_dim), and no token attends to another.
+    They have to be (n, head_dim): (batch, heads, n, head_dim). A mask for tokens does not fit, or hides heads.
     """
     return _variant(*args, split=_not_moved, merge=lambda x: x.flatten(2))
 
@@ -429,9 +437,9 @@ def view_alone(*args):
 
 @multi_head.misconception(reread="04#text-20")
 def merge_alone(*args):
-    """The heads are merged without moving them back behind the tokens.
+    """The heads are merged without `transpose(1, 2)`.
 
-    `reshape` from (batch, heads, n, head_dim) gives the right shape and mixes the tokens: `transpose(1, 2)` first.
+    `reshape` from (batch, heads, n, head_dim) gives the right shape and mixes the tokens: transpose first.
     """
     return _variant(*args, merge=lambda x: x.reshape(x.size(0), x.size(2), -1))
 
@@ -447,9 +455,10 @@ def merge_alone(*args):
     ],
 )
 def interleaved(*args):
-    """Each head takes every other feature.
+    """Each head takes one feature in every `num_heads`.
 
-    Cut as (head_dim, heads) neighbouring features go to different heads: it has to be (heads, head_dim).
+    If you cut the features as (head_dim, heads), neighbouring features go to different heads. It has to be (heads,
+    head_dim).
     """
     return _variant(*args, split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2))
 
@@ -458,7 +467,7 @@ def interleaved(*args):
 def one_head(*args):
     """It attends with all features at once: there is only one head.
 
-    The shapes are the same with and without heads. Each head has to make its own weights from its own features.
+    The shapes are the same with and without heads. Each head has to compute its own weights from its own features.
     """
     return _variant(*args, split=lambda x, h: x[:, None])
 
@@ -467,8 +476,8 @@ def one_head(*args):
 def no_output_projection(*args):
     """The output projection is not used.
 
-    `w_o` is an argument and nothing happens to it. Merged heads have the right shape already, so nothing complains;
-    but the heads' results are never mixed, and `w_o` gets no gradient.
+    `w_o` is an argument, but your function never uses it. Merged heads have the right shape already, so no error is
+    raised; but the heads' results are never mixed, and `w_o` gets no gradient.
     """
     return _variant(*args, project=False)
 
@@ -483,8 +492,8 @@ def no_output_projection(*args):
 def transposed_weights(*args):
     """The projections are transposed, all or some of them.
 
-    `nn.Linear` keeps its weight as (out, in) and computes `x @ w.T`. Here it is `x @ w`, and square matrices fit
-    both ways.
+    `nn.Linear` stores its weight as (out, in) and computes `x @ w.T`. Here a projection is `x @ w`, and a square matrix
+    fits either way.
     """
     return _variant(*args, turn=lambda w: w.T)
 
@@ -499,8 +508,8 @@ def transposed_weights(*args):
 def wrong_axis(*args):
     """The softmax runs over the wrong axis.
 
-    Scores are (batch, heads, n, n). A query's weights are the last axis; `dim=1` is the heads, `dim=-2` the
-    queries.
+    Scores are (batch, heads, n, n). The weights of one query lie along the last axis; `dim=1` is the axis of the heads,
+    `dim=-2` that of the queries.
     """
     return _variant(*args, weigh=partial(_masked, fill=-math.inf, dim=-2))
 
@@ -515,7 +524,7 @@ def wrong_axis(*args):
 def softmax_lost(*args):
     """The softmax is missing, or its result is thrown away.
 
-    Scores times values have the right shape too.
+    The product of scores and values has the right shape too, so no error is raised.
     """
     return _variant(*args, weigh=lambda s, m: s)
 
@@ -524,7 +533,7 @@ def softmax_lost(*args):
 def mask_ignored(*args):
     """The mask has no effect.
 
-    It is taken as an argument and lost on the way; without a mask everything is right, so nothing shows.
+    The mask is an argument but is not used. Without a mask the result is right, so such calls do not show the mistake.
     """
     return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1))
 
@@ -548,8 +557,8 @@ def polarity(*args):
 def zero_scores(*args):
     """Masked scores are set to 0.
 
-    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gets. It takes −∞ to get a
-    weight of 0.
+    A score of 0 is an ordinary score: exp(0) = 1, which is more than any negative score gives. Only −∞ gives a weight
+    of 0.
     """
     return _variant(*args, weigh=partial(_masked, fill=0.0))
 
@@ -558,7 +567,7 @@ def zero_scores(*args):
 def after_softmax(*args):
     """The mask is applied after softmax.
 
-    What is hidden has then already taken its share, and the rest of the row no longer sums to 1.
+    The hidden keys were already counted in the sum, so the weights that are left do not sum to 1.
     """
     return _variant(*args, weigh=lambda s, m: torch.softmax(s, dim=-1) * (1 if m is None else m))
 
@@ -567,7 +576,7 @@ def after_softmax(*args):
 def added(*args):
     """The mask is added to the scores as 0 and 1.
 
-    Adding 1 hides nothing. A mask to be added holds 0 and −∞.
+    Adding 1 hides nothing. A mask that is added has to hold 0 and −∞.
     """
     return _variant(*args, weigh=lambda s, m: torch.softmax(s if m is None else s + m.float(), dim=-1))
 
@@ -579,8 +588,9 @@ def added(*args):
 def mask_per_head(*args):
     """A mask per sequence is taken for one per head.
 
-    (batch, 1, n) against (batch, heads, n, n) lines up its first axis with the heads. That fails with most sizes;
-    where batch equals the number of heads it goes through and is wrong. `mask[:, None]` puts the axis in.
+    If (batch, 1, n) is used with (batch, heads, n, n), its first axis is taken for that of the heads. With most sizes
+    that raises an error; where batch equals the number of heads it raises none, and is wrong. `mask[:, None]` puts the
+    axis in.
     """
     return _variant(*args, mask_for_scores=lambda mask: mask)
 
@@ -589,26 +599,27 @@ def mask_per_head(*args):
 def mask_squeezed(*args):
     """The mask has lost its axis of the queries.
 
-    (batch, 1, n) without its 1 is (batch, n), which lines up the sequences with the queries. Nothing has to be taken
-    out; an axis for the heads has to come in: `mask[:, None]`.
+    (batch, 1, n) without its 1 is (batch, n), and the axis of the batch is then taken for that of the queries. No axis
+    has to be removed; one for the heads has to be put in: `mask[:, None]`.
     """
     return _variant(*args, mask_for_scores=torch.squeeze, weigh=partial(_masked, fill=-math.inf))
 
 
 @multi_head.misconception(reread="03#text-21")
 def dead_nan(*args):
-    """Rows with nothing left are NaN.
+    """Rows without a key are NaN.
 
-    A sequence of length 0 leaves its queries nothing to attend to, and softmax of −∞ everywhere is 0/0.
+    In a sequence of length 0 the queries may attend to no key. All scores of such a row are −∞, and softmax computes
+    0/0.
     """
     return _variant(*args, weigh=partial(_masked, fill=-math.inf))
 
 
 @multi_head.misconception(reread="03#text-21")
 def dead_uniform(*args):
-    """Rows with nothing left listen to everything alike.
+    """Rows without a key give the same weight to every key.
 
-    Where all scores are equally low, softmax gives each key the same. Such a row has to be 0.
+    If all scores of a row are equally low, softmax makes all its weights equal. Such a row has to be 0.
     """
     return _variant(*args, weigh=partial(_masked, fill=-1e9))
 
@@ -640,7 +651,7 @@ def batch_attended(*args):
     """The texts of the batch attend to each other.
 
     The first axis was taken for the tokens, as `nn.MultiheadAttention` has it without `batch_first=True`. Here it is
-    the batch, and a text must not hear another.
+    the batch, and no text may attend to another.
     """
     return _batch_attended(*args)
 
@@ -660,8 +671,8 @@ def _projected_by(order):
 def wrong_matrix(*args):
     """Queries, keys and values are made by the wrong matrices, or have changed places.
 
-    A line that was copied still has the matrix of the line above, or the scores are those of keys with queries. All
-    three are of one size, so nothing complains: `w_q` makes queries, `w_k` keys, `w_v` values.
+    Perhaps a line was copied and still has the matrix of the line above, or the scores are those of keys with queries.
+    All three matrices have one size, so no error is raised: `w_q` makes queries, `w_k` keys, `w_v` values.
     """
     return _projected_by((0, 0, 2))(*args)
 
@@ -676,8 +687,8 @@ def wrong_matrix(*args):
 def future_masked_always(*args):
     """The future is hidden, whatever `mask` says.
 
-    Models that write text mask it, and much code has that mask built in. Here `mask` alone says what is hidden, and
-    without one every token hears all.
+    Models that write text hide it, and much code has that mask built in. Here `mask` alone says what is hidden, and
+    without a mask every token attends to all tokens.
     """
     return _masking_by(lambda mask, causal: causal if mask is None else mask & causal)(*args)
 
@@ -692,7 +703,7 @@ def future_masked_always(*args):
 def first_mask_for_all(*args):
     """All texts have the mask of the first.
 
-    `mask[0]` is that of one text. Each has its own: keep the batch as the first axis.
+    `mask[0]` is the mask of one text. Each text has its own: keep the batch as the first axis.
     """
     return _variant(*args, mask_for_scores=_first_of_all)
 
@@ -707,8 +718,8 @@ def first_mask_for_all(*args):
 def axis_for_heads_always(*args):
     """A mask with two axes gets an axis where it has no batch.
 
-    `mask[:, None]` is right for (batch, 1, n). Of (n, n) it makes (n, 1, n), which lines up the queries with the heads.
-    A mask with two axes fits as it is.
+    `mask[:, None]` is right for (batch, 1, n). Of (n, n) it makes (n, 1, n), where the axis of the queries is taken for
+    the batch. A mask with two axes fits as it is.
     """
     return _variant(*args, mask_for_scores=lambda mask: mask[:, None])
 
@@ -736,10 +747,10 @@ def _turned_round(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 
 @multi_head.misconception(reread="02#text-02")
 def all_axes(*args):
-    """`.T` turns round all axes.
+    """`.T` reverses the order of all axes.
 
-    Of a matrix that is what is wanted. Here batch and heads would change places too: `key.transpose(-2, -1)`, or
-    `key.mT`, swaps the last two axes and leaves the others alone.
+    For a matrix that is what you want. Here batch and heads would change places too: `key.transpose(-2, -1)`, or
+    `key.mT`, swaps only the last two axes.
     """
     return _turned_round(*args)
 
@@ -748,8 +759,8 @@ def all_axes(*args):
 def view_refused(*args):
     """`view` refuses after `transpose`.
 
-    `transpose` moves no number, it only reads them in another order, and `view` cannot join axes that do not lie side
-    by side. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
+    `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join two axes whose
+    numbers are not side by side in memory. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
     """
     return _variant(*args, merge=lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1))
 
@@ -767,7 +778,7 @@ def root_of_a_plain_number(*args):
 def input_added(*args):
     """The input is added to the output.
 
-    In a block of a transformer that is done, outside of attention. What is asked for is the attention alone.
+    A block of a transformer does that, outside of attention. This exercise asks for the attention alone.
     """
     return args[0] + multi_head_attention(*args)
 
@@ -784,8 +795,8 @@ def _fused(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 def fused_in_another_order(*args):
     """Queries, keys and values are cut out of one product in another order than they were put in.
 
-    With the three matrices side by side a row holds all queries' features, then all keys', then all values':
-    (3, heads, head_dim). Read as (heads, 3, head_dim), which some models have, a head gets pieces of the wrong ones.
+    With the three matrices side by side a row holds all features of the query, then of the key, then of the value:
+    (3, heads, head_dim). If it is read as (heads, 3, head_dim), as some models do, a head gets wrong features.
     """
     return _fused(*args)
 
@@ -806,8 +817,8 @@ def _own_features_alone(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 def one_projection_for_all_heads(*args):
     """All heads have the same projection, that of the first.
 
-    Then they all ask the same, and one would do. Head h has columns of its own in `w_q`, `w_k` and `w_v`: split after
-    the product, not before.
+    Then all heads compute the same, and one would be enough. Head h has its own columns in `w_q`, `w_k` and `w_v`:
+    split after the product, not before.
     """
     return _one_projection(*args)
 
@@ -848,9 +859,10 @@ prune = function(
         for heads in (3, 4)
     ],
     hints=[
-        "Which of the `embed_dim` features are head 2's? `head_dim` of them, side by side, from 2 · head_dim on.",
-        "`x @ w_q` makes feature j with *column* j of `w_q`. What comes out of the heads meets *row* j of `w_o`.",
-        "`torch.arange(embed_dim).view(num_heads, -1)[keep].flatten()` has the features that stay.",
+        "Which of the `embed_dim` features belong to head 2? `head_dim` features side by side, from 2 · head_dim on.",
+        "`x @ w_q` computes feature j with *column* j of `w_q`. Feature j of the heads' outputs is multiplied by "
+        "*row* j of `w_o`.",
+        "`torch.arange(embed_dim).view(num_heads, -1)[keep].flatten()` lists the features that stay.",
     ],
 )
 
@@ -864,8 +876,8 @@ def _as_linear_keeps_them(w_q, w_k, w_v, w_o, num_heads, keep):
 def rows_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
     """Queries, keys and values lose rows, where they should lose columns.
 
-    `nn.Linear` keeps its weight transposed, and there a head is rows. Here a projection is `x @ w_q`: row i says what
-    becomes of input feature i, and all inputs are still there.
+    `nn.Linear` stores its weight transposed, so there a head corresponds to some rows. Here a projection is `x @ w_q`:
+    row i holds the numbers that input feature i is multiplied by, and all input features are still needed.
     """
     kept = _features(w_o.size(0), num_heads, keep)
     return w_q[kept], w_k[kept], w_v[kept], w_o[kept]
@@ -875,7 +887,8 @@ def rows_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
 def columns_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
     """`w_o` loses columns, where it should lose rows.
 
-    The heads' outputs come in at its rows. Its columns are the features that everybody writes into, and they stay.
+    The heads' outputs are multiplied by its rows. Its columns are the output features; all heads contribute to them, so
+    all must stay.
     """
     kept = _features(w_o.size(0), num_heads, keep)
     return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o[:, kept]
@@ -883,10 +896,10 @@ def columns_everywhere(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-mix")
 def last_projection_as_it_was(w_q, w_k, w_v, w_o, num_heads, keep):
-    """`w_o` is as it was.
+    """`w_o` was not made smaller.
 
-    Fewer heads bring fewer features, and `w_o` would still wait for all of them. The rows of the heads that are gone
-    have to go too.
+    With fewer heads there are fewer features, but `w_o` still expects the old number. The rows that belong to the
+    removed heads have to be removed too.
     """
     kept = _features(w_o.size(0), num_heads, keep)
     return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o
@@ -894,9 +907,9 @@ def last_projection_as_it_was(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-20")
 def every_other_feature(w_q, w_k, w_v, w_o, num_heads, keep):
-    """A head's features are taken from all over, one in every `num_heads`.
+    """For a head you take one feature in every `num_heads`.
 
-    They stand side by side: head 0 has the first `head_dim` features, head 1 the next.
+    The features of a head are side by side: head 0 has the first `head_dim` features, head 1 the next.
     """
     kept = torch.arange(w_o.size(0)).view(-1, num_heads)[:, list(keep)].T.flatten()
     return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o[kept]
@@ -906,25 +919,25 @@ def every_other_feature(w_q, w_k, w_v, w_o, num_heads, keep):
 def features_for_heads(w_q, w_k, w_v, w_o, num_heads, keep):
     """It keeps one feature for each head that stays.
 
-    `keep` counts heads, and a head is `head_dim` features wide.
+    `keep` lists heads, and a head has `head_dim` features.
     """
     return w_q[:, keep], w_k[:, keep], w_v[:, keep], w_o[keep]
 
 
 @prune.misconception(reread="04#text-mix")
 def the_others(w_q, w_k, w_v, w_o, num_heads, keep):
-    """It cuts out the heads that should stay.
+    """It removes the heads that should stay.
 
-    `keep` lists those that are still needed.
+    `keep` lists the heads that are still needed.
     """
     return pruned(w_q, w_k, w_v, w_o, num_heads, [h for h in range(num_heads) if h not in keep])
 
 
 @prune.misconception(reread="04#text-20")
 def the_first_heads(w_q, w_k, w_v, w_o, num_heads, keep):
-    """It keeps as many heads as it should, but the first ones.
+    """It keeps as many heads as it should, but always the first ones.
 
-    `keep` says which heads stay, not only how many: with `[0, 2]` head 1 goes, out of the middle.
+    `keep` says which heads stay, not only how many: with `[0, 2]` head 1, in the middle, is removed.
     """
     return pruned(w_q, w_k, w_v, w_o, num_heads, range(len(keep)))
 
@@ -933,8 +946,8 @@ def the_first_heads(w_q, w_k, w_v, w_o, num_heads, keep):
 def both_axes(w_q, w_k, w_v, w_o, num_heads, keep):
     """The matrices lose rows and columns, and only one of the two should go.
 
-    Every head reads all features of a token, and writes into all of them. What belongs to a head is what lies between:
-    columns of `w_q`, `w_k` and `w_v`, rows of `w_o`.
+    Every head reads all input features of a token, and contributes to all output features. Only the features inside a
+    head are its own: columns of `w_q`, `w_k` and `w_v`, rows of `w_o`.
     """
     kept = _features(w_o.size(0), num_heads, keep)
     return tuple(w[kept][:, kept] for w in (w_q, w_k, w_v, w_o))
@@ -942,9 +955,9 @@ def both_axes(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-mix")
 def made_up_for(w_q, w_k, w_v, w_o, num_heads, keep):
-    """`w_o` is made larger, to make up for the heads that are gone.
+    """The numbers in `w_o` are made larger, to make up for the removed heads.
 
-    Dropout does so. Here the heads that stay have to write just what they wrote before.
+    Dropout multiplies by such a factor. Here the heads that stay must contribute exactly what they did before.
     """
     *made, last = pruned(w_q, w_k, w_v, w_o, num_heads, keep)
     return *made, last * num_heads / len(keep)
@@ -957,9 +970,507 @@ def _last_zeroed(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-mix", forms=[_last_zeroed])
 def silenced(w_q, w_k, w_v, w_o, num_heads, keep):
-    """The heads are silenced, and still there.
+    """The heads are set to 0, and not removed.
 
-    With 0 in their places the output is right, but every product is as large as before: nothing has been saved.
+    With zeros in their places the output is right, but every product is as large as before: nothing is saved.
     """
     stays = torch.isin(torch.arange(w_o.size(0)), _features(w_o.size(0), num_heads, keep))
     return w_q * stays, w_k * stays, w_v * stays, w_o * stays[:, None]
+
+
+# ----------------------------------------------------------------------------------------------------------- 4.5
+
+
+LINEARS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+class MyMultiHeadAttention(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        if embed_dim % num_heads:
+            raise ValueError(f"embed_dim={embed_dim} is not divisible by num_heads={num_heads}")
+        self.num_heads = num_heads
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+        self.k_proj = nn.Linear(embed_dim, embed_dim)
+        self.v_proj = nn.Linear(embed_dim, embed_dim)
+        self.out_proj = nn.Linear(embed_dim, embed_dim)
+
+    def forward(self, query, key, value, mask=None):
+        query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, n_queries, head_dim)
+        key = split_heads(self.k_proj(key), self.num_heads)  # (batch, heads, n_keys, head_dim)
+        value = split_heads(self.v_proj(value), self.num_heads)  # (batch, heads, n_keys, head_dim)
+        if mask is not None and mask.ndim == 3:
+            mask = mask[:, None]  # the same mask for every head
+        output, weights = scaled_dot_product_attention(query, key, value, mask)
+        return self.out_proj(merge_heads(output)), weights
+
+
+def _call(batch, n_queries, n_keys, embed_dim, num_heads, mask=None, *, seed):
+    weights = []
+    for i in range(4):
+        weights += [normal(embed_dim, embed_dim, seed=seed + i) / math.sqrt(embed_dim) * 1.5]
+        weights += [normal(embed_dim, seed=seed + 10 + i)]
+    inputs = [normal(batch, n, embed_dim, seed=seed + 20 + i) for i, n in enumerate((n_queries, n_keys, n_keys))]
+    return embed_dim, num_heads, *weights, *inputs, mask
+
+
+def _each_its_own(batch, n_queries, n_keys):
+    """A mask for each sentence and each query."""
+    return random_mask(batch, n_queries, n_keys, seed=9)
+
+
+own_class = module(
+    "4.5",
+    MyMultiHeadAttention,
+    as_="MyMultiHeadAttention(embed_dim, num_heads)",
+    parameters=tuple(f"{linear}.{part}" for linear in LINEARS for part in ("weight", "bias")),
+    forward="query, key, value, mask=None",
+    title="The class, from an empty cell",
+    section="04#text-27",
+    courses=(MultiHeadAttention, MultiHeadAttentionByHeads),
+    also_called=("multi_head",),
+    probes=[
+        _call(1, 2, 3, 8, 2, seed=501),
+        _call(2, 3, 5, 6, 3, seed=520),
+        _call(2, 5, 5, 6, 2, causal_mask(5), seed=540),
+        _call(3, 2, 4, 8, 2, padding_mask([3, 1, 2], 4), seed=560),
+        _call(2, 3, 4, 6, 3, _each_its_own(2, 3, 4), seed=580),
+        _call(2, 5, 5, 4, 2, padding_mask([3, 4], 5), seed=600),
+    ],
+    corner_cases=[
+        _call(2, 3, 3, 4, 1, seed=620),
+        _call(2, 3, 3, 4, 2, padding_mask([0, 2], 3), seed=640),
+        _call(2, 4, 4, 6, 3, causal_mask(4).tril(-1), seed=660),
+        _call(2, 3, 3, 6, 4, seed=680),  # cannot be made
+    ],
+    returns=("the output", "the weights"),
+    gradients=True,
+    random_probes=lambda rng: [
+        _call(2, 3, n, 12, rng.choice((2, 3, 4)), mask, seed=rng.randrange(10**6))
+        for n, mask in ((5, None), (4, random_mask(2, 1, 4, seed=rng.randrange(10**6))))
+    ],
+    hints=[
+        "In `__init__`, after `super().__init__()`: keep num_heads, and make four `nn.Linear(embed_dim, embed_dim)` "
+        "under the names q_proj, k_proj, v_proj and out_proj. PyTorch finds the parameters of each layer that is an "
+        "attribute of its own.",
+        "`forward` is the body of 4.3, with `self.q_proj(query)` in place of `x @ w_q`. Queries come from `query`, "
+        "keys from `key`, values from `value`. A mask with three axes needs one more for the heads: `mask[:, None]`.",
+        "`scaled_dot_product_attention(query, key, value, mask)` on the split heads gives output and weights, and "
+        "makes rows without a key 0. Return `self.out_proj(merge_heads(output)), weights`: the weights as they are, "
+        "(batch, heads, n_queries, n_keys).",
+    ],
+)
+
+
+def _attends(
+    embed_dim,
+    num_heads,
+    *given,
+    split=split_heads,
+    merge=merge_heads,
+    scale=lambda head_dim, embed_dim: head_dim**-0.5,
+    product=lambda query, key: query @ key.transpose(-2, -1),
+    weigh=masked_softmax,
+    mask_for_scores=lambda mask: mask[:, None] if mask.ndim == 3 else mask,
+    projected=(0, 1, 2),
+    inputs=(0, 1, 2),
+    biased=True,
+    last=True,
+    shown=lambda weights: weights,
+):
+    """What the class computes, with each part exchangeable."""
+    *given, mask = given
+    layers, tokens = [given[i : i + 2] for i in range(0, 8, 2)], given[8:]
+
+    def linear(i, x):
+        weight, bias = layers[i]
+        return nn.functional.linear(x, weight, bias if biased else None)
+
+    pairs = zip(projected, inputs, strict=True)
+    query, key, value = (split(linear(i, tokens[j]), num_heads) for i, j in pairs)
+    scores = product(query, key) * scale(query.size(-1), embed_dim)
+    weights = weigh(scores, None if mask is None else mask_for_scores(mask))
+    merged = merge(weights @ value)
+    return linear(3, merged) if last else merged, shown(weights)
+
+
+def _variants(**parts):
+    """Forms of one part exchanged, which masks as most code does: by −∞, and by a large number."""
+    ways = [masked_softmax, partial(_masked, fill=-math.inf), partial(_masked, fill=-1e9)]
+    return [partial(_attends, weigh=way, **parts) for way in ways]
+
+
+def _refused(why):
+    def call(*args):
+        raise made.CannotTakeWeights(why)
+
+    return call
+
+
+@own_class.misconception(reread="04#text-08")
+def no_module(*args):
+    """The class is no `nn.Module`.
+
+    `class MyMultiHeadAttention(nn.Module):` makes it one. Only then does PyTorch find its parameters, to train, save
+    or load them.
+    """
+    return _refused(made.NO_MODULE)(*args)
+
+
+class _WithoutSuper(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+
+
+@own_class.misconception(reread="04#text-08")
+def super_forgotten(*args):
+    """`super().__init__()` is missing, or comes too late.
+
+    It makes the lists in which a module keeps its parameters. Without them there is no place for a layer: it has to be
+    the first line of `__init__`.
+    """
+    return _WithoutSuper(*args[:2])
+
+
+@own_class.misconception(reread="04#text-08")
+def not_registered(*args):
+    """The module does not know its own layers.
+
+    It finds a layer, or an `nn.Parameter`, that is an attribute of its own. In a plain list or dict, or as a tensor, it
+    is not found: an optimiser would not train it, `state_dict` would not save it. `self.q_proj = nn.Linear(…)`.
+    """
+    return _refused(made.NOT_REGISTERED)(*args)
+
+
+@own_class.misconception(reread="04#text-08", forms=_variants(biased=False))
+def no_biases(*args):
+    """The projections have no biases, or do not use them.
+
+    `nn.Linear(embed_dim, embed_dim)` has one, and so has PyTorch's own module.
+    """
+    return _refused(made.NO_BIASES)(*args)
+
+
+@own_class.misconception(reread="04#text-mix", forms=_variants(last=False))
+def no_output_projection(*args):
+    """The output projection is missing, or is not used.
+
+    Merged heads have the right shape already, so no error is raised. But without `out_proj` each head would only
+    influence its own features of the output.
+    """
+    return _refused(made.NO_OUTPUT_PROJECTION)(*args)
+
+
+@own_class.misconception(
+    reread="04#text-08",
+    forms=[form for order in ((0, 0, 0), (0, 0, 2), (0, 1, 1), (0, 1, 0)) for form in _variants(projected=order)],
+)
+def one_projection_for_several(*args):
+    """One projection makes several of queries, keys and values.
+
+    Each has weights of its own: `q_proj` makes the queries, `k_proj` the keys, `v_proj` the values.
+    """
+    return _refused(made.ONE_FOR_SEVERAL)(*args)
+
+
+@own_class.misconception(reread="04#text-18")
+def other_size(*args):
+    """A projection has another size than `(embed_dim, embed_dim)`.
+
+    One projection makes the features of all heads at once: embed_dim in, embed_dim out. `split_heads` cuts them into
+    pieces of head_dim afterwards.
+    """
+    return _refused(made.OTHER_SIZE)(*args)
+
+
+@own_class.misconception(
+    reread="04#text-27",
+    forms=[form for sources in ((0, 0, 1), (0, 1, 1), (0, 2, 1), (1, 0, 2)) for form in _variants(inputs=sources)],
+)
+def other_inputs(*args):
+    """Keys or values are made from the wrong argument.
+
+    `forward` gets three: queries come from `query`, keys from `key`, values from `value`. If all three are the same
+    tokens, the difference cannot be seen.
+    """
+    return _attends(*args, inputs=(0, 0, 0))
+
+
+@own_class.misconception(reread="04#text-31", forms=_variants(scale=lambda head_dim, embed_dim: embed_dim**-0.5))
+def scale_d_model(*args):
+    """The scores are divided by √embed_dim.
+
+    A dot product runs over the features of one head, so d_k is head_dim. With √embed_dim the scores are too small and
+    the weights too even.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: embed_dim**-0.5)
+
+
+@own_class.misconception(reread="02#text-29", forms=_variants(scale=lambda head_dim, embed_dim: 1.0))
+def no_scale(*args):
+    """The scores are not divided by √head_dim.
+
+    No error is raised, and with few features in a head the difference is small. With many, softmax gives nearly all
+    weight to one key, and gradients become nearly 0.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: 1.0)
+
+
+@own_class.misconception(
+    reread="02#text-29",
+    forms=[
+        *_variants(scale=lambda head_dim, embed_dim: 1 / head_dim),
+        *_variants(scale=lambda head_dim, embed_dim: (embed_dim // head_dim) ** -0.5),
+        *_variants(scale=lambda head_dim, embed_dim: head_dim**0.5),
+    ],
+)
+def other_scale(*args):
+    """The scores are not divided by √head_dim, but by something else.
+
+    A score is a sum of head_dim products, and its standard deviation grows like √head_dim: divide once, by
+    `math.sqrt(head_dim)`, where `head_dim` is `embed_dim // num_heads`.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: 1 / embed_dim)
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=[
+        *_variants(split=_not_moved, merge=lambda x: x.flatten(2)),
+        partial(_attends, split=_not_moved, merge=lambda x: x.flatten(2), weigh=lambda s, m: torch.softmax(s, dim=-1)),
+    ],
+)
+def heads_attend_to_heads(*args):
+    """Within each token, heads attend to heads.
+
+    Without `transpose(1, 2)` after the split the last two axes are (heads, head_dim), and no token attends to another.
+    They have to be (n, head_dim): split into (batch, heads, n, head_dim).
+    """
+    return _attends(*args, split=_not_moved, merge=lambda x: x.flatten(2))
+
+
+def _viewed(x, num_heads):
+    return x.reshape(x.size(0), num_heads, x.size(1), -1)
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=[
+        *_variants(split=_viewed),
+        *_variants(split=_viewed, merge=lambda x: x.reshape(x.size(0), x.size(2), -1)),
+    ],
+)
+def view_alone(*args):
+    """The heads are cut with `view` alone.
+
+    The shape is right, but `view` divides the numbers in the order of memory: a head gets all features of some tokens
+    in place of some features of all tokens. Then `transpose(1, 2)`.
+    """
+    return _attends(*args, split=_viewed)
+
+
+@own_class.misconception(reread="04#text-20", forms=_variants(merge=lambda x: x.reshape(x.size(0), x.size(2), -1)))
+def merge_alone(*args):
+    """The heads are merged without `transpose(1, 2)`.
+
+    `reshape` from (batch, heads, n, head_dim) gives the right shape and mixes the tokens.
+    """
+    return _attends(*args, merge=lambda x: x.reshape(x.size(0), x.size(2), -1))
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=_variants(
+        split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2),
+        merge=lambda x: x.permute(0, 2, 3, 1).flatten(2),
+    ),
+)
+def interleaved(*args):
+    """Each head takes one feature in every `num_heads`.
+
+    A head's features stand side by side: cut into (heads, head_dim), not into (head_dim, heads).
+    """
+    return _attends(*args, split=lambda x, h: x.reshape(*x.shape[:2], -1, h).permute(0, 3, 1, 2))
+
+
+@own_class.misconception(reread="04#text-02", forms=_variants(split=lambda x, h: x[:, None]))
+def one_head(*args):
+    """It attends with all features at once: there is only one head.
+
+    The output has the same shape with and without heads. Each head has to compute weights from its own features.
+    """
+    return _attends(*args, split=lambda x, h: x[:, None])
+
+
+@own_class.misconception(
+    reread="04#text-27",
+    forms=[
+        *_variants(shown=lambda weights: weights.mean(dim=1)),
+        *_variants(shown=lambda weights: weights.mean(dim=1, keepdim=True)),
+        *_variants(shown=lambda weights: weights[:, 0]),
+        *_variants(shown=lambda weights: weights.sum(dim=1)),
+    ],
+)
+def weights_averaged(*args):
+    """The weights are averaged over the heads, or are those of one head.
+
+    `nn.MultiheadAttention` returns such an average unless you ask for more. Here the weights of every head are asked
+    for: (batch, heads, n_queries, n_keys).
+    """
+    return _attends(*args, shown=lambda weights: weights.mean(dim=1))
+
+
+@own_class.misconception(reread="04#text-27")
+def the_other_way_round(*args):
+    """Weights and output have changed places.
+
+    `forward` returns the output first: `return output, weights`.
+    """
+    return _attends(*args)[::-1]
+
+
+@own_class.misconception(reread="03#text-14")
+def mask_ignored(*args):
+    """The mask has no effect.
+
+    `forward` takes it and does not use it. Without a mask the result is right, so such calls do not show the mistake.
+    """
+    return _attends(*args, weigh=lambda s, m: torch.softmax(s, dim=-1))
+
+
+@own_class.misconception(
+    reread="03#text-35",
+    forms=[partial(_attends, weigh=lambda s, m, fill=fill: _masked(s, None if m is None else ~m, fill))
+           for fill in (-math.inf, -1e9)],
+)  # fmt: skip
+def polarity(*args):
+    """True is taken to mean “hide”.
+
+    In `nn.MultiheadAttention` it does. Here True = may attend.
+    """
+    return _attends(*args, weigh=lambda s, m: masked_softmax(s, None if m is None else ~m))
+
+
+@own_class.misconception(reread="03#text-02")
+def zero_scores(*args):
+    """Masked scores are set to 0.
+
+    A score of 0 still gets weight, since exp(0) = 1. Only −∞ gives a weight of 0.
+    """
+    return _attends(*args, weigh=partial(_masked, fill=0.0))
+
+
+@own_class.misconception(reread="03#text-07")
+def after_softmax(*args):
+    """The mask is applied after softmax.
+
+    The hidden keys were already counted in the sum, so the weights that are left no longer sum to 1.
+    """
+    return _attends(*args, weigh=lambda s, m: torch.softmax(s, dim=-1) * (1 if m is None else m))
+
+
+@own_class.misconception(
+    reread="04#text-27",
+    forms=_variants(mask_for_scores=lambda mask: mask),
+)
+def mask_per_head(*args):
+    """A mask with three axes has no axis for the heads.
+
+    (batch, n_queries, n_keys) against (batch, heads, n_queries, n_keys): the first axis of the mask meets the axis of
+    the heads. That fails with most sizes; where batch equals the number of heads no error is raised, and the result is
+    wrong. `mask[:, None]` puts the axis in.
+    """
+    return _attends(*args, mask_for_scores=lambda mask: mask, weigh=partial(_masked, fill=-math.inf))
+
+
+@own_class.misconception(reread="04#text-27", forms=_variants(mask_for_scores=lambda mask: mask[:, None]))
+def axis_for_heads_always(*args):
+    """A mask with two axes gets an axis where it has no batch.
+
+    `mask[:, None]` is right for three axes. Of (n_queries, n_keys) it makes (n_queries, 1, n_keys), where the queries
+    meet the axis of the heads. A mask with two axes fits as it is.
+    """
+    return _attends(*args, mask_for_scores=lambda mask: mask[:, None], weigh=partial(_masked, fill=-math.inf))
+
+
+@own_class.misconception(reread="03#text-21")
+def dead_nan(*args):
+    """Rows without a key are NaN.
+
+    If all scores of a row are −∞, softmax computes 0/0. Such a row has to be 0: `scaled_dot_product_attention` does so.
+    """
+    return _attends(*args, weigh=partial(_masked, fill=-math.inf))
+
+
+@own_class.misconception(reread="03#text-21")
+def dead_uniform(*args):
+    """Rows without a key give the same weight to every key.
+
+    If all scores of a row are equally low, softmax makes equal weights of them. Such a row has to be 0.
+    """
+    return _attends(*args, weigh=partial(_masked, fill=-1e9))
+
+
+def _batch_exchanged(*args, weigh=masked_softmax):
+    *first, query, key, value, mask = args
+    turned = (x.transpose(0, 1) for x in (query, key, value))
+    output, weights = _attends(*first, *turned, mask, weigh=weigh)
+    return output.transpose(0, 1), weights
+
+
+@own_class.misconception(
+    reread="04#text-33",
+    forms=[
+        partial(_batch_exchanged, weigh=partial(_masked, fill=-math.inf)),
+        partial(_batch_exchanged, weigh=partial(_masked, fill=-1e9)),
+        partial(_batch_exchanged, weigh=lambda s, m: torch.softmax(s, dim=-1)),
+    ],
+)
+def batch_attended(*args):
+    """The texts of the batch attend to each other.
+
+    The first axis was taken for the tokens, as `nn.MultiheadAttention` does without `batch_first=True`. Here it is the
+    batch, and no text may attend to another.
+    """
+    return _batch_exchanged(*args)
+
+
+@own_class.misconception(reread="02#text-02")
+def keys_not_transposed(*args):
+    """The keys are not transposed.
+
+    A score is the dot product of a query's row with a key's row. A matrix product needs the keys as columns for that:
+    `query @ key.mT`, or `key.transpose(-2, -1)`.
+    """
+    return _attends(*args, product=lambda query, key: query @ key)
+
+
+@own_class.misconception(reread="04#text-20")
+def view_refused(*args):
+    """`view` refuses after `transpose`.
+
+    `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join axes whose
+    numbers are not side by side in memory. `reshape` copies where it has to.
+    """
+    return _attends(*args, merge=lambda x: x.transpose(1, 2).view(x.size(0), x.size(2), -1))
+
+
+@own_class.misconception(reread="02#text-29")
+def root_of_a_plain_number(*args):
+    """`torch.sqrt` takes tensors only.
+
+    head_dim is a number of Python's: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
+    """
+    return _attends(*args, scale=lambda head_dim, embed_dim: 1 / torch.sqrt(head_dim))
+
+
+@own_class.misconception(
+    reread="03#text-14",
+    forms=[lambda *args: _attends(*args[:-1], ~~args[-1], weigh=partial(_masked, fill=-1e9))],
+)
+def mask_expected(*args):
+    """Without a mask it fails.
+
+    `mask` is None where nothing is hidden, and None is no tensor: ask `if mask is not None` first.
+    """
+    return _attends(*args[:-1], args[-1].bool(), weigh=partial(_masked, fill=-1e9))

@@ -49,20 +49,20 @@ key_padding = function(
     returns=("the mask",),
     read=_ignored,
     hints=[
-        "`key_padding_mask` has the shape (batch, max_len). Whose True does it use, ours or the other one?",
-        "In `nn.MultiheadAttention` True = ignored: the padding, not the tokens.",
-        "`padding_mask(lengths, max_len)` is (batch, 1, max_len) with True = may attend: take out the axis and "
-        "turn it round with `~`.",
+        "`key_padding_mask` has the shape (batch, max_len). What does True mean in it: may attend, or ignored?",
+        "In `nn.MultiheadAttention` True = ignored. So the padding is True, and the tokens are False.",
+        "`padding_mask(lengths, max_len)` is (batch, 1, max_len) with True = may attend: remove the axis, and "
+        "exchange True and False with `~`.",
     ],
 )
 
 
 @key_padding.misconception(reread="03#text-35", forms=[padding_mask])
 def polarity(lengths, max_len):
-    """True stands where the tokens are.
+    """The tokens are True, and the padding is False.
 
-    That is our convention, and that of `F.scaled_dot_product_attention`. `nn.MultiheadAttention` ignores what is
-    True, so with this mask it listens to the padding only, and raises nothing.
+    That is right for our module, and for `F.scaled_dot_product_attention`. `nn.MultiheadAttention` ignores the keys
+    that are True, so with this mask it attends only to the padding, and raises no error.
     """
     return padding_mask(lengths, max_len)[:, 0]
 
@@ -71,7 +71,8 @@ def polarity(lengths, max_len):
 def off_by_one(lengths, max_len):
     """The first padded position still counts as a token.
 
-    Positions count from 0: with length 2 the padding starts at position 2, so `positions >= length` is ignored.
+    Positions are counted from 0. With length 2 the padding starts at position 2, so all positions >= length must be
+    True.
     """
     return torch.arange(max_len) > lengths[:, None]
 
@@ -87,7 +88,7 @@ def off_by_one(lengths, max_len):
 def query_axis(lengths, max_len):
     """The mask still has an axis for the queries, or for the heads.
 
-    `key_padding_mask` is (batch, max_len); only `attn_mask` has queries. And True = ignored.
+    `key_padding_mask` is (batch, max_len); only `attn_mask` has an axis for queries. And True = ignored.
     """
     return ~padding_mask(lengths, max_len)
 
@@ -114,10 +115,10 @@ def _low(number):
 
 @key_padding.misconception(reread="03#text-35", forms=[_low(number) for number in LOW])
 def finite(lengths, max_len):
-    """A large number stands where −∞ belongs.
+    """There is a large negative number where −∞ belongs.
 
-    Added to the scores it hides a key as long as no score lies lower still; and where a text is empty, all keys get the
-    same share. It has to be bool, or 0 and −∞.
+    Added to the scores, it hides a key only if no other score is even lower; and in an empty text all keys get the same
+    weight. The mask has to be bool, or 0 and −∞.
     """
     return _low(-1e9)(lengths, max_len)
 
@@ -128,7 +129,7 @@ def finite(lengths, max_len):
 def as_long_as_the_longest(lengths, max_len):
     """The mask is as long as the longest sentence.
 
-    It has to fit the keys, and there are `max_len` of them, also where no sentence fills them.
+    It has to fit the keys. There are `max_len` keys, even if no sentence is so long.
     """
     return ~padding_mask(lengths, int(lengths.max()))[:, 0]
 
@@ -142,10 +143,10 @@ def as_long_as_the_longest(lengths, max_len):
     ],
 )
 def lengths_not_upright(lengths, max_len):
-    """The lengths lie beside the positions.
+    """Lengths and positions are compared as two rows.
 
-    There are batch of the ones and max_len of the others, and two rows are compared number by number. As a column,
-    `lengths[:, None]`, each length meets each position.
+    There are batch lengths and max_len positions, and two rows are compared number by number. If the lengths are a
+    column, `lengths[:, None]`, each length is compared with each position.
     """
     return torch.arange(max_len) >= lengths
 
@@ -154,8 +155,8 @@ def lengths_not_upright(lengths, max_len):
 def sideways(lengths, max_len):
     """Sentences and positions have changed places.
 
-    (max_len, batch) is how `nn.MultiheadAttention` takes tokens without `batch_first=True`. `key_padding_mask` is
-    (batch, max_len) either way.
+    (max_len, batch) is the order in which `nn.MultiheadAttention` takes tokens without `batch_first=True`.
+    `key_padding_mask` is always (batch, max_len).
     """
     return ~padding_mask(lengths, max_len)[:, 0].T
 
@@ -232,13 +233,13 @@ carry_over = function(
     shown=lambda module: module.in_words,
     may_change=(0, 1),  # theirs may not, but is compared by its numbers: then it shows what became of them
     hints=[
-        "`theirs.in_proj_weight` holds three matrices on top of each other, for query, key and value in this "
+        "`theirs.in_proj_weight` holds three matrices, one below the other, for query, key and value in this "
         "order: `.chunk(3)`.",
-        "Both keep a weight as (out, in), so nothing is transposed. `in_proj_bias` is cut the same way, and "
-        "`out_proj` is an `nn.Linear` in both.",
+        "Both modules store a weight as (out, in), so nothing is transposed. `in_proj_bias` is cut in the same way, "
+        "and `out_proj` is an `nn.Linear` in both.",
         "Under `torch.no_grad()`, `ours.q_proj.weight.copy_(…)` copies numbers. Without a bias `in_proj_bias` is None; "
-        "with kdim or vdim `in_proj_weight` is None and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand "
-        "in its place.",
+        "with kdim or vdim `in_proj_weight` is None and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` are "
+        "there instead.",
     ],
 )
 
@@ -281,7 +282,7 @@ def _stack_expected(ours, theirs, cut=lambda weight: weight.chunk(3)):
 def order(ours, theirs):
     """The three weights are not in the order query, key, value.
 
-    Some libraries stack key, query, value. All three have the same shape, so nothing complains.
+    Some libraries stack them in another order. All three have the same shape, so no error is raised.
     """
     _copying(ours, theirs, order=(1, 0, 2))
 
@@ -293,7 +294,8 @@ def order(ours, theirs):
 def transposed(ours, theirs):
     """The weights are transposed, all or some of them.
 
-    A matrix for `x @ w` would have to be. Both modules keep theirs as `nn.Linear` does, (out, in).
+    If a module computed `x @ w`, its weight would have to be transposed. But both modules store their weights as
+    `nn.Linear` does, (out, in).
     """
     _copying(ours, theirs, turned=LINEARS)
 
@@ -309,8 +311,9 @@ def _cut_by_columns(ours, theirs):
 def cut_by_columns(ours, theirs):
     """`in_proj_weight` is cut along the wrong axis.
 
-    The three weights stand on top of each other: (3 · embed_dim, embed_dim), each embed_dim *rows*. `chunk(3)` cuts the
-    rows; `dim=1` cuts every weight into pieces, and may not even give three.
+    The three weights are stacked, one below the other: (3 · embed_dim, embed_dim). Each has embed_dim *rows*.
+    `chunk(3)` cuts between rows; with `dim=1` it cuts through every weight, and with some sizes does not give three
+    pieces.
     """
     with torch.no_grad():
         query, _, _ = theirs.in_proj_weight.chunk(3, dim=1)
@@ -330,47 +333,49 @@ def _backwards(ours, theirs, biases=True, last=True):
 
 @carry_over.misconception(forms=[partial(_backwards, biases=False), partial(_backwards, last=False)])
 def backwards(ours, theirs):
-    """The weights were copied from ours to theirs.
+    """The weights were copied from `ours` to `theirs`.
 
-    The lesson did it that way round. Here `ours` is to get what `theirs` holds: `ours.q_proj.weight.copy_(…)`.
+    `load_into_torch` in the lesson did that. Here `ours` has to get the weights of `theirs`:
+    `ours.q_proj.weight.copy_(…)`.
     """
     _backwards(ours, theirs)
 
 
 @carry_over.misconception(forms=[partial(_copying, biases=LINEARS[:3]), partial(_copying, biases=LINEARS[3:])])
 def no_biases(ours, theirs):
-    """The biases were not carried over, all or some of them.
+    """Some or all of the biases were not copied.
 
-    There are `in_proj_bias` and `out_proj.bias`. PyTorch starts both at 0, so that on a fresh module nothing shows. On
-    a trained one it does.
+    There are `in_proj_bias` and `out_proj.bias`. In a new module of PyTorch's both are 0, so you do not see the mistake
+    there. In a trained module you do.
     """
     _copying(ours, theirs, biases=())
 
 
 @carry_over.misconception(forms=[partial(_copying, weights=LINEARS[:3])])
 def no_out_proj(ours, theirs):
-    """The output projection was not carried over.
+    """The output projection was not copied.
 
-    The three input projections agree; the fourth, `out_proj`, is an `nn.Linear` in both.
+    The three input projections agree. There is a fourth, `out_proj`, which is an `nn.Linear` in both modules.
     """
     _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
 
 
 @carry_over.misconception(reread="05#text-35", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
 def biases_expected(ours, theirs):
-    """A module without biases has none to carry over.
+    """A module without biases has none to copy.
 
-    With `bias=False` PyTorch's `in_proj_bias` is None, and so is `bias` of every `nn.Linear`: ask before you copy.
+    With `bias=False` PyTorch's `in_proj_bias` is None, and so is the `bias` of every `nn.Linear`: check for None before
+    you copy.
     """
     _biases_expected(ours, theirs)
 
 
 @carry_over.misconception(reread="05#text-35", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
 def one_width(ours, theirs):
-    """The three weights do not always come in one piece.
+    """The three weights are not always stored in one tensor.
 
-    Where keys or values have a width of their own (`kdim`, `vdim`) they cannot be stacked: `in_proj_weight` is None
-    and `q_proj_weight`, `k_proj_weight`, `v_proj_weight` stand in its place.
+    If keys or values have another number of features (`kdim`, `vdim`), the weights cannot be stacked: `in_proj_weight`
+    is None, and there are `q_proj_weight`, `k_proj_weight` and `v_proj_weight` instead.
     """
     _stack_expected(ours, theirs)
 
@@ -391,10 +396,10 @@ def _cut_by_heads(ours, theirs, count=lambda ours: ours.num_heads):
     forms=[_bias_not_cut, _cut_by_heads, partial(_cut_by_heads, count=lambda ours: 3 * ours.num_heads)],
 )
 def not_cut(ours, theirs):
-    """What is stacked is not cut into three.
+    """The stacked weight, or the stacked bias, is not cut into three.
 
-    `in_proj_weight` has 3 · embed_dim rows and `in_proj_bias` 3 · embed_dim numbers, those of query, key and value on
-    top of each other. Both have to be cut: `.chunk(3)`. The heads are not cut here.
+    `in_proj_weight` has 3 · embed_dim rows and `in_proj_bias` 3 · embed_dim numbers: those of query, key and value, one
+    below the other. Both have to be cut: `.chunk(3)`. The heads are not cut here.
     """
     with torch.no_grad():
         ours.q_proj.weight.copy_(theirs.in_proj_weight)
@@ -423,8 +428,8 @@ def _out_proj_first(ours, theirs):
 def without_no_grad(ours, theirs):
     """Parameters are written to while gradients are recorded.
 
-    A parameter is a leaf that wants a gradient, and what is written into it would have to be remembered: PyTorch
-    refuses. Put the lines under `with torch.no_grad():`.
+    PyTorch would have to record what is written into a parameter that has a gradient, and raises an error instead. Put
+    the lines under `with torch.no_grad():`.
     """
     _written_with_gradients(lambda parameter, q: parameter.copy_(q))(ours, theirs)
 
@@ -435,10 +440,10 @@ def _assigned_bias(ours, theirs):
 
 @carry_over.misconception(forms=[_assigned_bias])
 def tensor_for_parameter(ours, theirs):
-    """A tensor is put where a parameter belongs.
+    """A tensor is assigned where a parameter belongs.
 
-    A module takes only an `nn.Parameter` under that name. And there is no need for a new one: write into the one that
-    is there, `ours.q_proj.weight.copy_(…)`.
+    A module takes only an `nn.Parameter` under that name. And no new one is needed: write into the parameter that is
+    there, `ours.q_proj.weight.copy_(…)`.
     """
     ours.q_proj.weight = theirs.in_proj_weight.chunk(3)[0]
 
@@ -448,10 +453,10 @@ def tensor_for_parameter(ours, theirs):
     forms=[lambda ours, theirs: ours.load_state_dict(theirs.state_dict())],
 )
 def same_names_only(ours, theirs):
-    """Only what has the same name in both modules is copied.
+    """Only parameters with the same name in both modules are copied.
 
-    `load_state_dict` goes by names, and `out_proj` is the only one that they share; with `strict=False` the others are
-    left out in silence. `in_proj_weight` has to be cut into three by hand.
+    `load_state_dict` copies by name, and only those of `out_proj` have the same names; with `strict=False` the others
+    are left out, and no error is raised. You have to cut `in_proj_weight` into three yourself.
     """
     ours.load_state_dict(theirs.state_dict(), strict=False)
 
@@ -460,7 +465,7 @@ def same_names_only(ours, theirs):
 def frozen(ours, theirs):
     """`ours` can no longer be trained.
 
-    The numbers are right, but its parameters do not want a gradient any more: `requires_grad=False` was given, or set.
+    The numbers are right, but its parameters no longer get a gradient: `requires_grad` was set to False.
     """
     load_from_torch(ours, theirs)
     ours.requires_grad_(False)
@@ -470,18 +475,18 @@ def frozen(ours, theirs):
 def shared(ours, theirs):
     """The two modules now share their memory.
 
-    The numbers are right. But `.data = …` and `nn.Parameter(weight)` hand over the tensor itself: train one module
-    and the other moves along. `copy_` copies numbers.
+    The numbers are right. But `.data = …` and `nn.Parameter(weight)` use the same tensor in both modules: if you train
+    one, the other changes too. `copy_` copies numbers.
     """
     _copying(ours, theirs, share=True)
 
 
 @carry_over.misconception()
 def new_module(ours, theirs):
-    """`ours` is still what it was.
+    """`ours` is unchanged.
 
-    Inside the function `ours = …` gives the name to something else; the caller's module never hears of it. Write
-    into its parameters.
+    Inside the function `ours = …` only changes a local name; the caller's module stays as it was. Write into its
+    parameters.
     """
     return MultiHeadAttention.from_torch(theirs)
 
@@ -526,41 +531,41 @@ attn_mask = function(
     returns=("the mask",),
     read=_ignored,
     hints=[
-        "Write the rows down for two sentences and three heads: sentence 0 head 0, sentence 0 head 1, … Which mask "
-        "belongs beside each?",
-        "Give the mask an axis for the heads first, `(batch, num_heads, n_queries, n_keys)`; a mask that comes with "
-        "heads has it already. Then lay the first two axes together.",
-        "`mask[:, None].expand(-1, num_heads, -1, -1)` has the axis, `.flatten(0, 1)` lays two together; "
-        "`repeat_interleave` along dim 0 does both at once. And whose True is it?",
+        "Write down the rows for two sentences and three heads: sentence 0 head 0, sentence 0 head 1, … Which mask "
+        "does each row need?",
+        "Give the mask an axis for the heads first, `(batch, num_heads, n_queries, n_keys)`; a mask for each head "
+        "has it already. Then join the first two axes into one.",
+        "`mask[:, None].expand(-1, num_heads, -1, -1)` has the axis, `.flatten(0, 1)` joins two axes; "
+        "`repeat_interleave` along dim 0 does both at once. And what does True mean to PyTorch's module?",
     ],
 )
 
 
 @attn_mask.misconception(reread="05#text-11")
 def polarity(mask, num_heads):
-    """True stands where a query may attend.
+    """Your mask is True where a query may attend.
 
-    `nn.MultiheadAttention` ignores what is True: turn it round with `~`. Nothing is raised; every query then hears just
-    what it must not.
+    `nn.MultiheadAttention` ignores keys that are True: exchange True and False with `~`. No error is raised; every
+    query then attends to exactly the forbidden keys.
     """
     return _with_heads(mask, num_heads).flatten(0, 1)
 
 
 @attn_mask.misconception(reread="04#text-33")
 def tiled(mask, num_heads):
-    """The heads are not side by side: the sentences come in turn.
+    """The rows are in the order sentence 0, sentence 1, and again sentence 0, sentence 1.
 
-    `repeat` lays the whole list down again, sentence 0, sentence 1, sentence 0, … The module has all heads of sentence
-    0 first. The shape is right either way, so head 1 of sentence 0 gets the mask of sentence 1, and nothing is raised.
+    `repeat` repeats the whole list. The module expects all heads of sentence 0 first, then all heads of sentence 1. The
+    shape is right either way, so head 1 of sentence 0 gets the mask of sentence 1, and no error is raised.
     """
     return ~_with_heads(mask, num_heads).transpose(0, 1).flatten(0, 1)
 
 
 @attn_mask.misconception()
 def one_for_each_sentence(mask, num_heads):
-    """There is one mask for each sentence, and none for each head.
+    """There is one mask for each sentence, and not one for each head.
 
-    The module asks for batch · num_heads of them: each sentence's mask once for each of its heads.
+    The module needs batch · num_heads masks: the mask of each sentence once for each head.
     """
     return ~(mask if mask.ndim == 3 else mask[:, 0])
 
@@ -569,7 +574,7 @@ def one_for_each_sentence(mask, num_heads):
 def four_axes(mask, num_heads):
     """Sentences and heads still have an axis each.
 
-    Ours takes a mask with four axes, theirs one with three: lay the first two together, `.flatten(0, 1)`.
+    Our module takes a mask with four axes, PyTorch's one with three: join the first two, `.flatten(0, 1)`.
     """
     return ~_with_heads(mask, num_heads)
 
@@ -582,9 +587,9 @@ def four_axes(mask, num_heads):
     ],
 )
 def heads_twice(mask, num_heads):
-    """A mask that has heads already was repeated for them once more.
+    """A mask that already has an axis for the heads was repeated for each head.
 
-    Of `(batch, num_heads, n_queries, n_keys)` each head has its own mask: nothing is to be repeated.
+    In `(batch, num_heads, n_queries, n_keys)` each head has its own mask, so no mask has to be repeated.
     """
     return ~(mask if mask.ndim == 3 else mask.flatten(0, 1)).repeat_interleave(num_heads, dim=0)
 
@@ -596,8 +601,8 @@ def heads_twice(mask, num_heads):
 def numbers(mask, num_heads):
     """These are 0 and 1, not False and True.
 
-    A float mask is *added* to the scores: adding 1 to what is to be ignored hides nothing. It has to be bool, or 0 and
-    −∞.
+    A float mask is *added* to the scores: adding 1 to the scores of ignored keys hides nothing. It has to be bool, or 0
+    and −∞.
     """
     return to_attn_mask(mask, num_heads).float()
 
@@ -610,10 +615,10 @@ def _filled(number):
     reread="03#text-35", forms=[_filled(-1e4), _filled(-1e6), _filled(torch.finfo(torch.float32).min)]
 )
 def finite(mask, num_heads):
-    """A large number stands where −∞ belongs.
+    """There is a large negative number where −∞ belongs.
 
-    Added to the scores it hides a key as long as no score lies lower still; and where a query may hear nobody, all get
-    the same share. It has to be bool, or 0 and −∞.
+    Added to the scores, it hides a key only if no other score is even lower; and if a query may attend to no key, all
+    keys get the same weight. The mask has to be bool, or 0 and −∞.
     """
     return _filled(-1e9)(mask, num_heads)
 

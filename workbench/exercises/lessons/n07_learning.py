@@ -1,4 +1,4 @@
-"""Exercises of notebook 7: the way back through softmax and attention, learning, a test for gradients, a shared key."""
+"""Exercises of notebook 7: gradients of softmax and attention, learning, a test for gradients, a shared key."""
 
 import functools
 import itertools
@@ -35,7 +35,7 @@ softmax_backward = function(
     "7.1",
     backward.softmax_backward,
     as_="my_softmax_backward(weights, grad_weights)",
-    title="Back through softmax",
+    title="Backward through softmax",
     section="07#through-softmax",
     probes=[
         _shares(2, 3, seed=1),
@@ -50,19 +50,20 @@ softmax_backward = function(
     dtype=torch.float64,
     without=AUTOGRAD,
     hints=[
-        "Begin with one row: score i gets w_i · (g_i − m), where m is the same number for the whole row. Which?",
+        "Begin with one row: the gradient of score i is w_i · (g_i − m). The number m is the same for the "
+        "whole row. Which is it?",
         "m is the row's weighted mean, the sum of w_j · g_j.",
-        "`(weights * grad_weights).sum(dim=-1, keepdim=True)`: with `keepdim` it stays a column and is subtracted "
-        "from every entry of its row.",
+        "`(weights * grad_weights).sum(dim=-1, keepdim=True)`: with `keepdim` the means stay a column, and each mean "
+        "is subtracted from every entry of its row.",
     ],
 )
 
 
 @softmax_backward.misconception()
 def copied_through(weights, grad_weights):
-    """The gradient of the weights is handed on as it is.
+    """The gradient of the weights is returned without a change.
 
-    That would be right if a score were its weight. Softmax stands between them, and each weight depends on all
+    That would be right if each score were its weight. But softmax is between them, and each weight depends on all
     scores of its row.
     """
     return grad_weights
@@ -70,10 +71,10 @@ def copied_through(weights, grad_weights):
 
 @softmax_backward.misconception()
 def diagonal_only(weights, grad_weights):
-    """Each weight answers to its own score only.
+    """Only the change of each weight with its own score is counted.
 
-    w(1 − w) is how a weight changes with its own score. The other weights of the row change too, by −w_i·w_j: they
-    have to make room.
+    w(1 − w) is how a weight changes with its own score. The other weights of the row change too, by −w_i·w_j, because
+    the row must still sum to 1.
     """
     return weights * (1 - weights) * grad_weights
 
@@ -82,23 +83,23 @@ def diagonal_only(weights, grad_weights):
 def mean_kept(weights, grad_weights):
     """The row's mean is not subtracted.
 
-    Then all scores of a row may rise together, and that changes no weight at all. A row of the result sums to 0.
+    Each row of the result must sum to 0: if all scores of a row rise together, no weight changes.
     """
     return weights * grad_weights
 
 
 @softmax_backward.misconception()
 def plain_mean(weights, grad_weights):
-    """What is subtracted is the plain mean of the row.
+    """The plain mean of the row is subtracted.
 
-    A weight of 0.9 counts nine times as much as one of 0.1: it is the *weighted* mean, the sum of w · g.
+    A weight of 0.9 counts nine times as much as a weight of 0.1. Subtract the *weighted* mean, the sum of w · g.
     """
     return weights * (grad_weights - grad_weights.mean(dim=-1, keepdim=True))
 
 
 @softmax_backward.misconception()
 def mean_of_products(weights, grad_weights):
-    """What is subtracted is too small: the products are averaged, not added up.
+    """The number that is subtracted is too small: the products are averaged, not added up.
 
     The weights sum to 1 already, so the sum of w · g *is* the weighted mean. `mean` divides it by the number of keys
     once more.
@@ -117,8 +118,8 @@ def mean_of_products(weights, grad_weights):
 def mean_over_queries(weights, grad_weights):
     """The mean is taken along another axis than that of the keys.
 
-    Softmax ran along each row, over the keys, and the way back takes the same axis: `dim=-1`. `dim=1` is that axis in a
-    table alone; with a batch in front it is that of the queries.
+    Softmax runs along each row, over the keys, and its gradient needs the same axis: `dim=-1`. `dim=1` is the axis of
+    the keys only without a batch; with a batch in front it is the axis of the queries.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-2, keepdim=True))
 
@@ -129,7 +130,7 @@ def mean_over_queries(weights, grad_weights):
 def mean_over_everything(weights, grad_weights):
     """The mean is taken over everything at once.
 
-    Each query has its own softmax, and its row its own mean.
+    Each query has a softmax of its own, so each row has a mean of its own.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=(-2, -1), keepdim=True))
 
@@ -138,8 +139,8 @@ def mean_over_everything(weights, grad_weights):
 def keepdim_forgotten(weights, grad_weights):
     """The rows' means lie along the keys.
 
-    `.sum(dim=-1)` has one number for each query and no axis of keys, so it is laid beside the keys of every query. With
-    `keepdim=True` it stays a column.
+    `.sum(dim=-1)` has one number for each query and no axis of keys, so PyTorch puts these numbers along the keys of
+    every query. With `keepdim=True` they stay a column.
     """
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-1))
 
@@ -148,14 +149,14 @@ def keepdim_forgotten(weights, grad_weights):
 def softmax_again(weights, grad_weights):
     """The weights go through softmax once more.
 
-    They come out of softmax already. What comes in is not the scores: there is nothing to compute anew.
+    The argument `weights` is already the result of softmax. It is not the scores, so softmax is not needed here.
     """
     return backward.softmax_backward(torch.softmax(weights, dim=-1), grad_weights)
 
 
 @softmax_backward.misconception()
 def negated(weights, grad_weights):
-    """The size is right, the sign is not.
+    """The numbers have the right size and the wrong sign.
 
     The mean is subtracted from the gradient, not the gradient from the mean.
     """
@@ -166,8 +167,8 @@ def negated(weights, grad_weights):
 def unweighted(weights, grad_weights):
     """The last factor is missing.
 
-    The difference from the mean still has to be multiplied by the weight: a key with a weight of 0.001 barely moves
-    anything, and is barely moved.
+    The difference from the mean still has to be multiplied by the weight: the score of a key with a weight of 0.001
+    hardly changes the loss.
     """
     return grad_weights - (weights * grad_weights).sum(dim=-1, keepdim=True)
 
@@ -178,10 +179,10 @@ def unweighted(weights, grad_weights):
     forms=[lambda w, g: w * (g - (w * g).sum(dim=-1, keepdim=True)) / w.sum(dim=-1, keepdim=True)],
 )
 def dead_nan(weights, grad_weights):
-    """Rows with nothing left are NaN.
+    """Dead rows are NaN.
 
-    The weights of a dead row sum to 0, and whoever divides by that sum gets 0/0. The weights that came in sum to 1
-    already, or are to give 0: there is nothing to divide by.
+    All weights of a dead row are 0. If you divide by their sum, you get 0/0; if you take their logarithm, you get −∞.
+    The other rows already sum to 1, so you need neither. A dead row must get the gradient 0.
     """
     weights = weights / weights.sum(dim=-1, keepdim=True)
     return weights * (grad_weights - (weights * grad_weights).sum(dim=-1, keepdim=True))
@@ -199,7 +200,7 @@ attention_backward = function(
     "7.2",
     backward.attention_backward,
     as_="my_attention_backward(query, key, value, grad_output)",
-    title="Back through attention",
+    title="Backward through attention",
     section="07#all-of-it",
     shows=(backward.attention_backward, backward.softmax_backward),
     probes=[
@@ -215,11 +216,12 @@ attention_backward = function(
     dtype=torch.float64,
     without=AUTOGRAD,
     hints=[
-        "Write the way there first: scores, weights, output. Then undo it line by line, the last one first.",
-        "output = weights @ value gives the gradient of value, `weights.mT @ grad_output`, and that of the weights, "
-        "`grad_output @ value.mT`. Through softmax you have 7.1.",
-        "scores = query @ key.mT · scale: the gradient of query is the scores' gradient @ key · scale, that of key is "
-        "the scores' gradient, transposed, @ query · scale.",
+        "Write attention itself first: scores, weights, output. Then go back line by line, beginning with the last "
+        "line.",
+        "output = weights @ value, so the gradient of value is `weights.mT @ grad_output`, and the gradient of the "
+        "weights is `grad_output @ value.mT`. For the step through softmax use your function of exercise 7.1.",
+        "scores = query @ key.mT · scale. So the gradient of query is grad_scores @ key · scale, and the gradient of "
+        "key is grad_scores, transposed, @ query · scale.",
     ],
 )
 
@@ -233,10 +235,9 @@ def _way_back(query, key, value, grad_output, softmax_back=backward.softmax_back
 
 @attention_backward.misconception()
 def scale_forgotten(query, key, value, grad_output):
-    """The scale is missing on the way back.
+    """The scale is missing in the gradients.
 
-    The scores were multiplied by 1/√d_k on the way there, so what comes back to query and key is multiplied by it
-    too.
+    The scores were multiplied by 1/√d_k, so the gradients of query and key are multiplied by it too.
     """
     _, weights, back = _way_back(query, key, value, grad_output)
     return back @ key, back.mT @ query, weights.mT @ grad_output
@@ -244,10 +245,10 @@ def scale_forgotten(query, key, value, grad_output):
 
 @attention_backward.misconception()
 def scaled_twice(query, key, value, grad_output):
-    """The scale is applied twice on the way back.
+    """The gradients are scaled twice.
 
-    The scores were multiplied by 1/√d_k once, so what comes back is multiplied by it once: in the gradient of the
-    scores, or at query and key, not at both.
+    The scores were multiplied by 1/√d_k once, so each gradient is multiplied by it once: either in the gradient of the
+    scores, or in the gradients of query and key, not in both.
     """
     scale, weights, back = _way_back(query, key, value, grad_output)
     return back @ key * scale**2, back.mT @ query * scale**2, weights.mT @ grad_output
@@ -266,26 +267,26 @@ def _scaled_by(scale):
 
 @attention_backward.misconception(reread="02#text-29")
 def never_scaled(query, key, value, grad_output):
-    """The scores are not scaled, on the way there or back.
+    """The scores are not scaled, neither forward nor backward.
 
-    They are multiplied by 1/√d_k before softmax, and what comes back is multiplied by it once more.
+    They have to be multiplied by 1/√d_k before softmax, and the gradients of query and key are multiplied by it too.
     """
     return _scaled_by(lambda query, key: 1.0)(query, key, value, grad_output)
 
 
 @attention_backward.misconception(reread="02#text-29", forms=[_scaled_by(lambda query, key: key.size(-2) ** -0.5)])
 def another_scale(query, key, value, grad_output):
-    """The scale is another one than 1/√d_k, there and back.
+    """The scale is not 1/√d_k, neither forward nor backward.
 
-    Divided by d_k the root is missing, or it divides twice; divided by the root of the number of keys it is the wrong
-    axis. d_k is the width of a query: `query.size(-1)`.
+    If you divide by d_k, the root is missing, or you divide twice. If you divide by the root of the number of keys, it
+    is the wrong axis. d_k is the number of features of a query: `query.size(-1)`.
     """
     return _scaled_by(lambda query, key: 1 / query.size(-1))(query, key, value, grad_output)
 
 
 @attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
 def value_untransposed(query, key, value, grad_output):
-    """The values are not transposed on the way to the gradient of the weights.
+    """The values are not transposed in the gradient of the weights.
 
     A weight's gradient is the dot product of its query's `grad_output` with its key's value: `grad_output @ value.mT`.
     """
@@ -296,10 +297,10 @@ def value_untransposed(query, key, value, grad_output):
 
 @attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1), reread="07#through-softmax")
 def keepdim_forgotten(query, key, value, grad_output):
-    """On the way through softmax the rows' means lie along the keys.
+    """In the step through softmax the rows' means lie along the keys.
 
-    `.sum(dim=-1)` has no axis of keys, so it is laid beside the keys of every query. With `keepdim=True` it stays a
-    column.
+    `.sum(dim=-1)` has no axis of keys, so PyTorch puts these numbers along the keys of every query. With `keepdim=True`
+    they stay a column.
     """
 
     def as_a_row(weights, grad_weights):
@@ -313,7 +314,7 @@ def keepdim_forgotten(query, key, value, grad_output):
 def scaled_once(query, key, value, grad_output):
     """Only the query's gradient is scaled.
 
-    Query and key have the same part in a score, and each of their gradients gets the factor 1/√d_k.
+    A score depends on query and key in the same way, so both gradients get the factor 1/√d_k.
     """
     scale, weights, back = _way_back(query, key, value, grad_output)
     return back @ key * scale, back.mT @ query, weights.mT @ grad_output
@@ -321,10 +322,10 @@ def scaled_once(query, key, value, grad_output):
 
 @attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
 def scores_untransposed(query, key, value, grad_output):
-    """The gradient of the scores is not transposed on its way to the keys.
+    """The gradient of the scores is not transposed in the gradient of the key.
 
-    A column of it belongs to one key: `grad_scores.mT @ query`. With as many queries as keys the shape is right
-    either way, and nothing complains.
+    A column of `grad_scores` belongs to one key: `grad_scores.mT @ query`. With as many queries as keys the shape is
+    right with and without the transpose, so PyTorch raises no error.
     """
     scale, weights, back = _way_back(query, key, value, grad_output)
     return back @ key * scale, back @ query * scale, weights.mT @ grad_output
@@ -332,9 +333,9 @@ def scores_untransposed(query, key, value, grad_output):
 
 @attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1))
 def weights_untransposed(query, key, value, grad_output):
-    """The weights are not transposed on their way to the values.
+    """The weights are not transposed in the gradient of the value.
 
-    A value is heard by all queries with the weights of its *column*: `weights.mT @ grad_output`.
+    Each query uses a value with one weight. These weights are a *column*: `weights.mT @ grad_output`.
     """
     scale, weights, back = _way_back(query, key, value, grad_output)
     return back @ key * scale, back.mT @ query * scale, weights @ grad_output
@@ -342,9 +343,10 @@ def weights_untransposed(query, key, value, grad_output):
 
 @attention_backward.misconception()
 def weights_for_scores(query, key, value, grad_output):
-    """The weights stand where the gradient of the scores belongs.
+    """The weights are used where the gradient of the scores is needed.
 
-    The weights say how the values were mixed. What pulls at query and key is how the loss changes with each score.
+    The weights say how the values are mixed. The gradients of query and key need to know how the loss changes with each
+    score.
     """
     scale, weights, _ = _way_back(query, key, value, grad_output)
     return weights @ key * scale, weights.mT @ query * scale, weights.mT @ grad_output
@@ -352,9 +354,9 @@ def weights_for_scores(query, key, value, grad_output):
 
 @attention_backward.misconception()
 def scores_for_weights(query, key, value, grad_output):
-    """The gradient of the scores stands where the weights belong, in the gradient of value.
+    """In the gradient of value, the gradient of the scores is used where the weights are needed.
 
-    The output is the weights times the values: the gradient of value never goes through softmax.
+    The output is the weights times the values, so the gradient of value does not go through softmax.
     """
     scale, _, back = _way_back(query, key, value, grad_output)
     return back @ key * scale, back.mT @ query * scale, back.mT @ grad_output
@@ -362,9 +364,10 @@ def scores_for_weights(query, key, value, grad_output):
 
 @attention_backward.misconception(reread="07#through-softmax")
 def softmax_skipped(query, key, value, grad_output):
-    """The way back does not pass through softmax.
+    """The step through softmax is missing.
 
-    The gradient of the weights is taken for that of the scores. They differ by 7.1.
+    You use the gradient of the weights as the gradient of the scores. The function of exercise 7.1 computes the second
+    from the first.
     """
     scale, weights, back = _way_back(query, key, value, grad_output, lambda weights, grad_weights: grad_weights)
     return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output
@@ -372,9 +375,10 @@ def softmax_skipped(query, key, value, grad_output):
 
 @attention_backward.misconception(reread="07#through-softmax")
 def mean_kept(query, key, value, grad_output):
-    """On the way through softmax the row's mean is not subtracted.
+    """In the step through softmax the mean of the row is not subtracted.
 
-    weights · grad_weights is half of it: no weight of a row can rise alone.
+    weights · grad_weights is only one of two terms. The weighted mean must be subtracted too, because no weight of a
+    row can rise alone.
     """
     scale, weights, back = _way_back(
         query, key, value, grad_output, lambda weights, grad_weights: weights * grad_weights
@@ -386,8 +390,8 @@ def mean_kept(query, key, value, grad_output):
 def mean_of_a_part(query, key, value, grad_output):
     """The row's mean is taken over a part of the keys.
 
-    Code that works in blocks of keys is tempted to. The mean belongs to the whole row, like the sum in softmax; one
-    block knows it only from output · grad_output, which is the same number.
+    Code that processes the keys block by block often makes this mistake. The mean belongs to the whole row, as the sum
+    in softmax does. A single block can get it only as output · grad_output, which is the same number.
     """
 
     def in_blocks(weights, grad_weights):
@@ -403,7 +407,8 @@ def mean_of_a_part(query, key, value, grad_output):
 def exchanged(query, key, value, grad_output):
     """The gradients of query and key have changed places.
 
-    The query's gradient is a mixture of *keys*, and has a row for each query; the key's is a mixture of queries.
+    The gradient of the query is a weighted sum of *keys*, with a row for each query. The gradient of the key is a
+    weighted sum of queries.
     """
     to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
     return to_key, to_query, to_value
@@ -418,9 +423,9 @@ def _in_order(*order):
     forms=[_in_order(2, 1, 0), _in_order(0, 2, 1), _in_order(1, 2, 0)],
 )
 def order(query, key, value, grad_output):
-    """The three gradients are right, in another order.
+    """The three gradients are right, but returned in another order.
 
-    On the way back the value's comes first. What is returned has the order of the arguments: query, key, value.
+    The gradient of the value is computed first, but returned last: query, key, value, as in the arguments.
     """
     return _in_order(2, 0, 1)(query, key, value, grad_output)
 
@@ -479,10 +484,11 @@ learning = function(
     dtype=torch.float64,
     prepare=_take_first_step,
     hints=[
-        "One step first: weights, their difference from the wish, times the keys, and x to the left of it.",
+        "One step first: compute the weights, subtract the wish, multiply by the keys, and multiply by `x.T` from the "
+        "left.",
         "For all tokens at once the outer products add up to one matrix product, `x.T @ (grad_scores @ keys)`.",
-        "A row without a wish must not pull: weights · (sum of its wish) − wish is 0 there. With autograd: set the "
-        "gradient to 0 before each step, and update under `torch.no_grad()`.",
+        "A row without a wish must get the gradient 0: weights · (sum of the row's wish) − wish is 0 there. With "
+        "autograd: set the gradient to 0 before each step, and update under `torch.no_grad()`.",
     ],
 )
 
@@ -497,17 +503,17 @@ def _gradient(x, w_q, w_k, wish):
 def climbs(x, w_q, w_k, wish, steps, rate):
     """Every step goes uphill.
 
-    The gradient points to where the loss grows. It is taken away, not added.
+    The gradient points to where the loss grows. It has to be subtracted, not added.
     """
     return learn(x, w_q, w_k, wish, steps, -rate)
 
 
 @learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5), reread="07#break-it")
 def adds_up(x, w_q, w_k, wish, steps, rate):
-    """The gradients of all steps add up.
+    """Each step uses the sum of all gradients so far.
 
-    `backward()` adds to what is already in `.grad`. It has to be set to 0 before each step: `w_q.grad = None`, or
-    `optimizer.zero_grad()`.
+    `backward()` adds to the number that is already in `.grad`. Set `.grad` to 0 before each step: `w_q.grad = None`,
+    or `optimizer.zero_grad()`.
     """
     collected = torch.zeros_like(w_q)
     for _ in range(steps):
@@ -520,16 +526,17 @@ def adds_up(x, w_q, w_k, wish, steps, rate):
 def stale(x, w_q, w_k, wish, steps, rate):
     """The gradient is computed once, before the loop.
 
-    After a step the weights are others, and so is the gradient: scores and softmax belong into the loop.
+    After a step the weights have changed, and so has the gradient: compute scores and softmax inside the loop.
     """
     return w_q - steps * rate * _gradient(x, w_q, w_k, wish)
 
 
 @learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
 def one_step(x, w_q, w_k, wish, steps, rate):
-    """There is only one step, however many are asked for.
+    """It takes only one step, whatever `steps` says.
 
-    Either the loop is missing, or it returns on its first round, or each round begins again with the first W_q.
+    Either the loop is missing, or the function returns in the first round, or each round begins again with the first
+    W_q.
     """
     return learn(x, w_q, w_k, wish, min(steps, 1), rate)
 
@@ -538,7 +545,7 @@ def one_step(x, w_q, w_k, wish, steps, rate):
 def one_too_few(x, w_q, w_k, wish, steps, rate):
     """It takes a step too few.
 
-    `range(steps)` counts from 0 to steps − 1, and that is steps many.
+    `range(steps)` counts from 0 to steps − 1, so the loop runs `steps` times.
     """
     return learn(x, w_q, w_k, wish, steps - 1, rate)
 
@@ -547,17 +554,17 @@ def one_too_few(x, w_q, w_k, wish, steps, rate):
 def one_too_many(x, w_q, w_k, wish, steps, rate):
     """It takes a step too many.
 
-    With 0 steps W_q comes back as it was. `range(steps + 1)` is right for a film of all matrices, the first one among
-    them; of steps there are one fewer.
+    With 0 steps the function has to return W_q without a change. `range(steps + 1)` is right if you list all matrices,
+    with the first one; the number of steps is one less.
     """
     return learn(x, w_q, w_k, wish, steps + 1, rate)
 
 
 @learning.misconception()
 def never_moves(x, w_q, w_k, wish, steps, rate):
-    """W_q comes back as it was.
+    """It returns W_q without a change.
 
-    A copy was trained, or a result was not kept: `w_q - rate * gradient` makes a new matrix and needs a name.
+    You may have trained a copy, or lost a result: `w_q - rate * gradient` makes a new matrix, which needs a name.
     """
     return w_q
 
@@ -566,7 +573,7 @@ def never_moves(x, w_q, w_k, wish, steps, rate):
 def without_rate(x, w_q, w_k, wish, steps, rate):
     """The learning rate is not used.
 
-    The gradient says in which direction, the rate how far.
+    The gradient gives the direction of a step, and the rate gives its length.
     """
     return learn(x, w_q, w_k, wish, steps, 1.0)
 
@@ -575,7 +582,7 @@ def without_rate(x, w_q, w_k, wish, steps, rate):
 def scaled(x, w_q, w_k, wish, steps, rate):
     """The scores are divided by √d_k.
 
-    In a model they are. Here, as in notebook 1, they are not.
+    A model divides them. In this exercise, as in notebook 1, they are not divided.
     """
     keys = x @ w_k / math.sqrt(w_k.size(1))
     for _ in range(steps):
@@ -588,8 +595,8 @@ def scaled(x, w_q, w_k, wish, steps, rate):
 def nobodys_wish(x, w_q, w_k, wish, steps, rate):
     """Tokens without a wish are trained too.
 
-    weights − wish is not 0 where the wish is: such a row would be driven away from everybody it listens to. Its loss
-    is 0, and so is its gradient.
+    If a row of the wish is all 0, its loss is 0, so its gradient must be 0 too. But weights − wish is not 0 there: the
+    step would lower the scores of this row.
     """
     for _ in range(steps):
         keys = x @ w_k
@@ -605,9 +612,10 @@ def nobodys_wish(x, w_q, w_k, wish, steps, rate):
     ],
 )
 def averaged(x, w_q, w_k, wish, steps, rate):
-    """The loss is a mean, where a sum is asked for.
+    """The loss is a mean, and it should be a sum.
 
-    Often it is one, so that the rate need not change with the number of tokens. Here it is the sum over all pairs.
+    Often the loss is a mean, so that the rate does not have to depend on the number of tokens. Here it is the sum over
+    all pairs.
     """
     return learn(x, w_q, w_k, wish, steps, rate / len(x))
 
@@ -616,7 +624,7 @@ def averaged(x, w_q, w_k, wish, steps, rate):
 def keys_learn_too(x, w_q, w_k, wish, steps, rate):
     """W_k learns as well.
 
-    In a model it would. Here only W_q moves, and W_k stays as it is given.
+    In a model it does. Here only W_q changes, and W_k stays as it is.
     """
     for _ in range(steps):
         queries, keys = x @ w_q, x @ w_k
@@ -630,7 +638,7 @@ def keys_learn_too(x, w_q, w_k, wish, steps, rate):
 def softmax_over_queries(x, w_q, w_k, wish, steps, rate):
     """Softmax runs over the queries.
 
-    Each token shares out a weight of 1 among the tokens that it attends to: `dim=-1`.
+    The weights of each token sum to 1 over the keys, so softmax runs over the keys: `dim=-1`.
     """
     w_q = w_q.clone().requires_grad_()
     for _ in range(steps):
@@ -642,9 +650,10 @@ def softmax_over_queries(x, w_q, w_k, wish, steps, rate):
 
 @learning.misconception(reread="07#your-grad-query")
 def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
-    """The queries pull where the keys should.
+    """The gradient of the scores is multiplied by the queries.
 
-    A score is query · key: it changes with the query by its *key*. Times the queries would be the way to W_k.
+    A score is query · key, so its derivative by the query is the *key*. Multiply by the keys. (The queries give the
+    gradient of W_k.)
     """
     for _ in range(steps):
         queries, keys = x @ w_q, x @ w_k
@@ -657,8 +666,8 @@ def pulled_by_queries(x, w_q, w_k, wish, steps, rate):
 def recorded_update(x, w_q, w_k, wish, steps, rate):
     """The update itself is recorded by autograd.
 
-    After `w_q = w_q - rate * w_q.grad` the new W_q is a result and no longer what gradients are kept for: its `.grad`
-    is None in the next round. Update under `torch.no_grad()`, or begin each round with
+    After `w_q = w_q - rate * w_q.grad` the new W_q is the result of a computation, and PyTorch stores no gradient for
+    results: its `.grad` is None in the next round. Update under `torch.no_grad()`, or begin each round with
     `w_q = w_q.detach().requires_grad_()`.
     """
     w_q = w_q.clone().requires_grad_()
@@ -747,7 +756,7 @@ testing = function(
     "7.4",
     detects,
     as_="my_detects(backward)",
-    title="A test for a way back",
+    title="A test for gradients",
     section="07#all-of-it",
     probes=[(code,) for code in (HEALTHY | ILL).values()],
     returns=("the verdict",),
@@ -755,10 +764,10 @@ testing = function(
     shown=NAMES.get,
     hints=[
         "Make random inputs of sizes that all differ, with several queries and several keys.",
-        "The truth comes from autograd: `torch.autograd.grad(output, (query, key, value), grad_output)` through an "
-        "attention of your own.",
-        "Compare all three gradients, with `torch.allclose` and a tolerance of 1e-5 or so: another order of operations "
-        "rounds differently.",
+        "Autograd gives the right gradients: write attention itself, and call "
+        "`torch.autograd.grad(output, (query, key, value), grad_output)`.",
+        "Compare all three gradients, with `torch.allclose` and a tolerance of 1e-5 or so: right code may compute in "
+        "another order, and its rounding differs.",
     ],
 )
 
@@ -773,75 +782,76 @@ def _compared(backward, which=(0, 1, 2), sizes=((3, 4), (5, 4), (5, 2), (3, 2)),
 
 @testing.misconception()
 def lets_all_pass(backward):
-    """It lets everybody pass.
+    """It returns False for every function.
 
-    Shapes are right in all of them, and so is what goes the way there. Look at the numbers of the three gradients.
+    All of these functions return right shapes. Compare the numbers of the three gradients.
     """
     return False
 
 
 @testing.misconception()
 def condemns_everything(backward):
-    """It condemns everything.
+    """It returns True for every function.
 
-    It says True to right code as well. Is a tolerance missing, or a `not` too many?
+    It returns True for right code as well. Is a tolerance missing, or is there a `not` too many?
     """
     return True
 
 
 @testing.misconception()
 def upside_down(backward):
-    """It says True of what is right and False of what is wrong.
+    """It returns True for right functions and False for wrong ones.
 
-    True is to mean that something is wrong: `not torch.allclose(…)`.
+    True must mean that the function is wrong: `not torch.allclose(…)`.
     """
     return not _compared(backward)
 
 
 @testing.misconception()
 def query_only(backward):
-    """It notices what is wrong with the query's gradient, and nothing else.
+    """It finds only mistakes in the gradient of the query.
 
-    Two of the patients have that one right. Compare all three.
+    Two of the wrong functions compute this gradient correctly. Compare all three gradients.
     """
     return _compared(backward, which=[0])
 
 
 @testing.misconception()
 def key_only(backward):
-    """It notices what is wrong with the key's gradient, and nothing else.
+    """It finds only mistakes in the gradient of the key.
 
-    Two of the patients have that one right, and are ill elsewhere. Compare all three.
+    Two of the wrong functions compute this gradient correctly, and make a mistake in another. Compare all three
+    gradients.
     """
     return _compared(backward, which=[1])
 
 
 @testing.misconception()
 def value_only(backward):
-    """It notices what is wrong with the value's gradient, and nothing else.
+    """It finds only mistakes in the gradient of the value.
 
-    That one never goes through softmax, so most patients have it right. Compare all three.
+    This gradient does not go through softmax, so most of the wrong functions compute it correctly. Compare all three
+    gradients.
     """
     return _compared(backward, which=[2])
 
 
 @testing.misconception(forms=[lambda backward: _compared(backward, which=[0, 1])])
 def one_query(backward):
-    """What is wrong with the value's gradient goes unnoticed.
+    """It does not find mistakes in the gradient of the value.
 
-    Either it is not compared, or a single query is tried: what has to be added up over the queries shows only where
-    there are several.
+    Either you do not compare this gradient, or you try a single query. The gradient of a value is a sum over the
+    queries; you see a mistake in this sum only with several queries.
     """
     return _compared(backward, sizes=((1, 4), (5, 4), (5, 2), (1, 2)))
 
 
 @testing.misconception(forms=[lambda backward: _compared(backward, sizes=((3, 1), (1, 1), (1, 2), (3, 2)))])
 def one_key(backward):
-    """A wrong scale goes unnoticed, and so does a mean over half a row.
+    """It does not find a wrong scale, nor a mean over half a row.
 
-    With a single key softmax has nothing to do: its only weight is 1, and the gradients of query and key are 0 with any
-    scale. Gradients of the key that are added up over the keys come to 0 as well. Try several keys, and compare number
-    by number.
+    With a single key the only weight is 1, and the gradients of query and key are 0 with any scale. The sum of the
+    gradient of the key over the keys is also 0. Try several keys, and compare number by number.
     """
     return _compared(backward, sizes=((3, 4), (1, 4), (1, 2), (3, 2)))
 
@@ -850,10 +860,11 @@ def one_key(backward):
     forms=[lambda backward: _compared(backward, which=[0, 1], sizes=((3, 1), (5, 1), (5, 2), (3, 2)))]
 )
 def one_feature(backward):
-    """A scale that is missing goes unnoticed.
+    """It does not find a missing scale.
 
-    With queries of a single number it cannot be seen, for √1 is 1. Nor can it in a gradient of the key that is added up
-    over the keys: those sums are 0 with any scale. Try queries of several numbers, and compare number by number.
+    With queries of a single number a missing scale changes nothing, because √1 is 1. The sum of the gradient of the key
+    over the keys does not show it either: this sum is 0 with any scale. Try queries of several numbers, and compare
+    number by number.
     """
     return _compared(backward, sizes=((3, 1), (5, 1), (5, 2), (3, 2)))
 
@@ -868,9 +879,9 @@ def _condemning(some):
     + [_condemning([one]) for one in HEALTHY.values()]
 )
 def condemns_right(backward):
-    """It condemns right code too.
+    """It returns True for right code too.
 
-    Right code adds up in another order and rounds in another place, so the last bits differ: compare with
+    Right code may add in another order, and its rounding differs, so the last digits differ. Compare with
     `torch.allclose` and a tolerance, not with `torch.equal`.
     """
     return _compared(backward, equal=torch.equal)
@@ -912,8 +923,10 @@ sharing = function(
     without=AUTOGRAD,
     hints=[
         "One head first: 7.2 on `query[h]` and `grad_output[h]` gives its three gradients.",
-        "The query's gradient has a row for each head. A key is used by every head, so every head pulls at it.",
-        "What several uses of one number want is added up: the gradients of key and value are the sums over the heads.",
+        "The gradient of the query has a part for each head. Every head uses the same key, so every head adds to its "
+        "gradient.",
+        "If a number is used several times, the gradients of these uses are added: the gradients of key and value are "
+        "sums over the heads.",
     ],
 )
 
@@ -926,9 +939,10 @@ def _each_head(query, key, value, grad_output, way_back=backward.attention_backw
 
 @sharing.misconception()
 def averaged(query, key, value, grad_output):
-    """The heads' gradients are averaged, where they are added up.
+    """The gradients of the heads are averaged. They have to be added.
 
-    Nudge a number of the shared key: every head's scores move, and the loss moves by the sum of what they bring.
+    Change a number of the shared key a little: the scores of every head change, and the loss changes by the sum of
+    these effects.
     """
     to_query, to_key, to_value = _each_head(query, key, value, grad_output)
     return to_query, to_key.mean(dim=0), to_value.mean(dim=0)
@@ -936,9 +950,9 @@ def averaged(query, key, value, grad_output):
 
 @sharing.misconception()
 def last_heads(query, key, value, grad_output):
-    """The shared gradients are those of the last head alone.
+    """The gradients of key and value come from the last head only.
 
-    In a loop over the heads each round writes over what the last one left. Begin with zeros, and add.
+    In a loop over the heads, each round overwrites the result of the round before. Begin with zeros, and add.
     """
     to_query, to_key, to_value = _each_head(query, key, value, grad_output)
     return to_query, to_key[-1], to_value[-1]
@@ -946,9 +960,10 @@ def last_heads(query, key, value, grad_output):
 
 @sharing.misconception()
 def first_heads(query, key, value, grad_output):
-    """The shared gradients are those of the first head alone.
+    """The gradients of key and value come from the first head only.
 
-    Every head has used the key, and every head pulls at it. Is there a `return` inside the loop, or a `[0]` too many?
+    Every head uses the key, so every head adds to its gradient. Is there a `return` inside the loop, or a `[0]` too
+    many?
     """
     to_query, to_key, to_value = _each_head(query, key, value, grad_output)
     return to_query, to_key[0], to_value[0]
@@ -958,16 +973,17 @@ def first_heads(query, key, value, grad_output):
 def kept_apart(query, key, value, grad_output):
     """Key and value get a gradient for each head.
 
-    So it would be if each head had its own. There is one key, and its gradient has its shape.
+    This would be right if each head had its own key and value. Here there is only one key, and its gradient has its
+    shape.
     """
     return _each_head(query, key, value, grad_output)
 
 
 @sharing.misconception()
 def value_averaged(query, key, value, grad_output):
-    """The key's gradients are added up, the value's are averaged.
+    """The gradients of the key are added, but the gradients of the value are averaged.
 
-    Both are shared in the same way, and every head hands over the value too.
+    All heads share key and value in the same way, so the gradients of the value are added over the heads too.
     """
     to_query, to_key, to_value = _each_head(query, key, value, grad_output)
     return to_query, to_key.sum(dim=0), to_value.mean(dim=0)
@@ -975,9 +991,9 @@ def value_averaged(query, key, value, grad_output):
 
 @sharing.misconception()
 def query_added_up(query, key, value, grad_output):
-    """The query's gradient is added up over the heads as well.
+    """The gradient of the query is also added over the heads.
 
-    Each head has queries of its own: only what is shared is added up.
+    Each head has its own queries. Only the gradients of the shared key and value are added.
     """
     to_query, to_key, to_value = _each_head(query, key, value, grad_output)
     return to_query.sum(dim=0).expand_as(query), to_key.sum(dim=0), to_value.sum(dim=0)
@@ -985,10 +1001,9 @@ def query_added_up(query, key, value, grad_output):
 
 @sharing.misconception(reread="07#all-of-it")
 def scale_forgotten(query, key, value, grad_output):
-    """The scale is missing on the way back.
+    """The scale is missing in the gradients.
 
-    The scores were multiplied by 1/√d_k on the way there, so what comes back to query and key is multiplied by it
-    too.
+    The scores were multiplied by 1/√d_k, so the gradients of query and key are multiplied by it too.
     """
     to_query, to_key, to_value = shared_backward(query, key, value, grad_output)
     return to_query * math.sqrt(key.size(-1)), to_key * math.sqrt(key.size(-1)), to_value
@@ -996,9 +1011,10 @@ def scale_forgotten(query, key, value, grad_output):
 
 @sharing.misconception(reread="07#through-softmax")
 def mean_kept(query, key, value, grad_output):
-    """On the way through softmax the row's mean is not subtracted.
+    """In the step through softmax the mean of the row is not subtracted.
 
-    weights · grad_weights is half of it: no weight of a row can rise alone.
+    weights · grad_weights is only one of two terms. The weighted mean must be subtracted too, because no weight of a
+    row can rise alone.
     """
     way_back = attention_backward.misconceptions["mean-kept"].forms[0]
     to_query, to_key, to_value = _each_head(query, key, value, grad_output, way_back)

@@ -1,4 +1,4 @@
-"""Exercises of notebook 8: sinusoids, RoPE, ALiBi, a test for whoever adds positions, and a query that looks back."""
+"""Exercises of notebook 8: sinusoids, RoPE, ALiBi, a test of code that adds positions, a query that looks back."""
 
 import math
 from functools import partial
@@ -58,8 +58,8 @@ sinusoidal_encoding = function(
     shows=(position.position_angles, position.sinusoidal_encoding),
     hints=[
         "With 4 features there are two angles for each position: the position times 1, and the position times 0.01.",
-        "`torch.arange(0, embed_dim, 2)` is 0, 2, 4, …: that is 2i already. Divided by embed_dim it is the exponent, "
-        "with a minus.",
+        "`torch.arange(0, embed_dim, 2)` is 0, 2, 4, …: this is already 2i. The exponent is minus this, divided by "
+        "embed_dim.",
         "`angles = torch.arange(n)[:, None] * frequencies` has shape (n, embed_dim / 2). Its sine and its cosine are "
         "the features, in any order.",
     ],
@@ -92,8 +92,8 @@ def _doubled(embed_dim, more=0):
 def exponent_doubled(n, embed_dim):
     """The exponent is doubled: the frequencies fall twice as fast.
 
-    The formula says 2i, where i counts pairs. A loop or `arange` in steps of two has an i that is even already. Nothing
-    looks wrong; the later pairs hardly turn at all.
+    The formula says 2i, where i counts pairs. In a loop or `arange` in steps of two the number is already 2i. You do
+    not see the mistake in the shapes; the later pairs hardly turn at all.
     """
     return _waves(n, _doubled(embed_dim), _doubled(embed_dim))
 
@@ -102,8 +102,8 @@ def exponent_doubled(n, embed_dim):
 def exponent_halved(n, embed_dim):
     """The exponent is half of what it should be: the frequencies fall too slowly.
 
-    The formula says 2i / embed_dim, where i counts pairs: 0, 1, 2, …. With i / embed_dim the slowest pair turns
-    nearly a hundred times as fast as it should.
+    The formula says 2i / embed_dim, where i counts pairs: 0, 1, 2, …. With i / embed_dim the slowest pair turns too
+    fast: with 8 features 32 times as fast, with 64 features 87 times.
     """
     return _waves(n, *[_powers(embed_dim, lambda even, d: -even / 2 / d)] * 2)
 
@@ -112,20 +112,20 @@ def exponent_halved(n, embed_dim):
     forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim)] * 2, waves=(torch.cos, torch.cos))]
 )
 def one_wave_twice(n, embed_dim):
-    """A pair is twice the same wave.
+    """Both features of a pair are the same wave.
 
-    It takes the sine *and* the cosine of an angle to know it: one number alone cannot tell a hand that comes up from
-    one that goes down, and cos(a − b) no longer comes out.
+    You need both the sine and the cosine to know an angle: the sine alone is the same for 30° and for 150°. And the dot
+    product of two rows is no longer a sum of cos(a − b).
     """
     return _waves(n, *[_powers(embed_dim)] * 2, waves=(torch.sin, torch.sin))
 
 
 @sinusoidal_encoding.misconception()
 def cosine_of_its_own(n, embed_dim):
-    """The cosine has another angle than its sine.
+    """In each pair the cosine and the sine have different angles.
 
-    A pair is the sine and the cosine of *one* angle. With an exponent for each feature, cos(a − b) no longer comes out,
-    and dot products depend on where two tokens stand and not only on how far apart.
+    A pair is the sine and the cosine of *one* angle. If each feature has its own exponent, the dot product of two rows
+    is no longer a sum of cos(a − b). It depends on the two positions, not only on their distance.
     """
     return _waves(n, _powers(embed_dim), _powers(embed_dim, lambda even, d: -(even + 1) / d))
 
@@ -134,10 +134,10 @@ def cosine_of_its_own(n, embed_dim):
     forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: (-even / d).floor())] * 2)]
 )
 def one_frequency(n, embed_dim):
-    """The exponents have been cut off to whole numbers.
+    """The exponents are rounded down to whole numbers.
 
-    `//`, or a division of integers where it drops what is behind the point, makes 0 of every 2i / embed_dim, and all
-    pairs turn alike.
+    `//` removes the digits after the decimal point. So 2i / embed_dim becomes 0 for each pair (and with a minus in
+    front, −1 for each pair except the first): the pairs get the same frequency.
     """
     return _waves(n, *[_powers(embed_dim, lambda even, d: even // d)] * 2)
 
@@ -152,7 +152,7 @@ def _floored(embed_dim, steps):
 def divided_and_floored(n, embed_dim):
     """`a / d // 2` is not a / (d / 2).
 
-    Python works from left to right and `//` rounds down: a negative exponent becomes −1 or less for every pair.
+    Python computes `a / d` first, and then `//` rounds down: a negative number becomes −1 or less.
     """
     return _waves(n, *[_floored(embed_dim, torch.arange(0, embed_dim // 2))] * 2)
 
@@ -164,10 +164,10 @@ def divided_and_floored(n, embed_dim):
     ]
 )
 def power_turned(n, embed_dim):
-    """The frequencies grow in place of falling.
+    """The frequencies grow. They have to fall.
 
-    The sign of the exponent is lost: the position is divided by 10000 to the power of 2i / embed_dim. Multiplied, each
-    step turns the later pairs by thousands of radians, which is noise.
+    The minus of the exponent is missing. The position has to be divided by 10000^(2i / embed_dim). If you multiply, one
+    step turns the later pairs by hundreds or thousands of radians, so their numbers look random.
     """
     return _waves(n, *[_powers(embed_dim, lambda even, d: even / d)] * 2)
 
@@ -181,8 +181,9 @@ def _to_the_end(embed_dim, base=10000.0):
 def spread_to_the_end(n, embed_dim):
     """The slowest pair turns 10000 times as slowly as the first, and the others lie between.
 
-    With 2i / embed_dim the exponent never reaches 1. Divided by the number of pairs less one it does: so have it the
-    first public code of the transformer and what was copied from it.
+    With 2i / embed_dim the exponent is always below 1. If i is divided by the number of pairs minus one, the last
+    exponent is 1. Some public code does this: tensor2tensor, the first code of the transformer, and code copied from
+    it.
     """
     return _waves(n, *[_to_the_end(embed_dim)] * 2)
 
@@ -195,7 +196,7 @@ def _with_base(n, embed_dim, *, base):
 def another_base(n, embed_dim):
     """The base is not 10000.
 
-    With a smaller one the slow pairs come round sooner, with a larger one later. The formula has 10000.
+    With a smaller base the slow pairs turn faster, with a larger base more slowly. The formula has 10000.
     """
     return _with_base(n, embed_dim, base=1000.0)
 
@@ -204,7 +205,7 @@ def another_base(n, embed_dim):
 def first_row_empty(n, embed_dim):
     """The first row is 0.
 
-    So is a table in which number 0 means padding. Here row 0 belongs to the first token: sines of 0 and cosines of 1.
+    In some code row 0 belongs to padding. Here it belongs to the first token: its sines are 0 and its cosines are 1.
     """
     return position.sinusoidal_encoding(n, embed_dim) * (torch.arange(n) > 0)[:, None]
 
@@ -213,18 +214,18 @@ def first_row_empty(n, embed_dim):
 def from_one(n, embed_dim):
     """Positions are counted from 1.
 
-    The first token stands at 0, whose row is 0, 1, 0, 1, … Differences are the same; the rows of a trained model are
-    not.
+    The first token has position 0, whose row is 0, 1, 0, 1, … Dot products do not change if all positions are larger by
+    1, but a trained model expects the rows that begin at position 0.
     """
     return position.sinusoidal_encoding(n + 1, embed_dim)[1:]
 
 
 @sinusoidal_encoding.misconception(forms=[lambda n, embed_dim: _waves(n, *[_powers(embed_dim) * 180 / math.pi] * 2)])
 def degrees(n, embed_dim):
-    """The angles were converted between degrees and radians.
+    """You converted the angles between degrees and radians.
 
-    torch's sine and cosine take radians, and so does the formula: one step turns the first pair by 1, which is 57
-    degrees. There is nothing to convert.
+    torch's sine and cosine take radians, and the formula gives radians: one step turns the first pair by 1, which is 57
+    degrees. So do not convert.
     """
     return _waves(n, *[_powers(embed_dim) * math.pi / 180] * 2)
 
@@ -252,10 +253,10 @@ rotary = function(
     gradients=True,
     shows=(position.position_angles, position.rotary),
     hints=[
-        "Angles as in 8.1, but of the positions start, start + 1, …: their shape is (n, head_dim / 2), which fits "
-        "every sentence and every head.",
-        "`x[..., 0::2]` are the first ones of all pairs, `x[..., 1::2]` the second ones. Turn them by the formula.",
-        "`torch.stack([…, …], dim=-1).flatten(-2)` puts the two back side by side, pair by pair.",
+        "Compute angles as in 8.1, but for the positions start, start + 1, …: their shape is (n, head_dim / 2), which "
+        "fits every sentence and every head.",
+        "`x[..., 0::2]` has the first number of each pair, `x[..., 1::2]` the second. Turn them by the formula.",
+        "`torch.stack([…, …], dim=-1).flatten(-2)` makes the two numbers of each pair neighbours again.",
     ],
 )
 
@@ -281,8 +282,8 @@ def _half_exchanged(x):
 def halves(x, start=0):
     """The pairs are one feature of each half.
 
-    That is the other convention, right by itself and used by much public code. Here a pair is two neighbours: weights
-    that were trained for the one are wrong with the other.
+    That is the other convention, which much public code uses. In this exercise a pair is two neighbours. Weights that
+    were trained with one convention give wrong scores with the other.
     """
     return position.rotary(x, start, halves=True)
 
@@ -299,8 +300,8 @@ def halves(x, start=0):
 def mixed(x, start=0):
     """Pairs of one convention are turned by the angles of the other.
 
-    Neighbours go with angles that are repeated one by one, halves with angles that are written twice in a row. Mixed,
-    the two numbers of a pair get different angles: that is no turning, and the scores are no longer relative.
+    With neighbours the angles must be a, a, b, b; with halves they must be a, b, a, b. If you mix the two, the numbers
+    of a pair get different angles. This is not a turn, and the scores no longer depend on the distance only.
     """
     angles = _angles(x, start).repeat_interleave(2, dim=-1)
     return x * angles.cos() + _half_exchanged(x) * angles.sin()
@@ -308,29 +309,30 @@ def mixed(x, start=0):
 
 @rotary.misconception(telltale_call=_heads(1, 2, 5, 8, start=3))
 def start_forgotten(x, start=0):
-    """The positions begin at 0, whatever start says.
+    """The positions begin at 0, and `start` is not used.
 
-    For a whole text that is right. A model that writes hands over its newest token alone, and it then stands at 0 each
-    time.
+    For a whole text that is right. But a model that generates text calls this function with the new token only; without
+    `start` this token gets position 0 each time.
     """
     return position.rotary(x)
 
 
 @rotary.misconception()
 def backwards(x, start=0):
-    """It is turned the other way round.
+    """The pairs are turned in the opposite direction.
 
-    The scores are the same if queries and keys both are, but in trained weights the way round is fixed. The minus
-    belongs to the first of the two: x cos − y sin.
+    If queries and keys are both turned in this direction, the scores still depend on the distance only, but they are
+    other scores than those of the formula. The minus belongs to the first number: x cos − y sin.
     """
     return _neighbours(x, -_angles(x, start))
 
 
 @rotary.misconception()
 def sign_lost(x, start=0):
-    """Both of a pair are added up: that is no turning.
+    """Both formulas have a plus. This is not a turn.
 
-    x cos − y sin, and x sin + y cos: without the minus lengths change with the position.
+    The formulas are x cos − y sin, and x sin + y cos. If the minus is missing, the length of the vector changes with
+    the position.
     """
     a, b = x[..., 0::2], x[..., 1::2]
     cos, sin = _angles(x, start).cos(), _angles(x, start).sin()
@@ -339,10 +341,10 @@ def sign_lost(x, start=0):
 
 @rotary.misconception()
 def one_pace(x, start=0):
-    """All pairs turn at the same pace.
+    """All pairs have the same frequency.
 
-    One angle a step comes round after six or seven tokens, and then far looks like near. Each pair has a frequency of
-    its own.
+    With 1 radian for each step, a full turn is complete after 6 or 7 tokens, and then a far key has nearly the same
+    direction as a near key. Each pair needs its own frequency.
     """
     return _neighbours(x, _angles(x, start)[:, :1])
 
@@ -362,8 +364,8 @@ def _at_paces(x, start=0, *, paces):
 def another_base(x, start=0):
     """The base is not 10000.
 
-    Models for long texts take 500000 or more, and their slow pairs turn more slowly. Here it is 10000, as in the
-    lesson.
+    Models for long texts use 500000 or more, so that the slow pairs turn more slowly. In this exercise it is 10000, as
+    in the lesson.
     """
     return _at_paces(x, start, paces=lambda d: 1e6 ** -(torch.arange(0, d, 2) / d))
 
@@ -372,7 +374,7 @@ def another_base(x, start=0):
 def spread_to_the_end(x, start=0):
     """The slowest pair turns 10000 times as slowly as the first, and the others lie between.
 
-    With 2i / head_dim the exponent never reaches 1: `linspace(0, 1, …)` does.
+    With 2i / head_dim the exponent is always below 1. With `linspace(0, 1, …)` the last exponent is 1.
     """
     return _at_paces(x, start, paces=_to_the_end)
 
@@ -381,7 +383,7 @@ def spread_to_the_end(x, start=0):
 def exponent_halved(x, start=0):
     """The exponent is half of what it should be: the pairs turn too fast.
 
-    The formula says 2i / head_dim, where i counts pairs: 0, 1, 2, …. With i / head_dim half of it is left.
+    The formula says 2i / head_dim, where i counts pairs: 0, 1, 2, …. You divided i by head_dim, not 2i.
     """
     return _at_paces(x, start, paces=lambda d: 10000.0 ** -(torch.arange(d // 2) / d))
 
@@ -390,7 +392,7 @@ def exponent_halved(x, start=0):
 def exponent_doubled(x, start=0):
     """The exponent is doubled: the pairs turn too slowly.
 
-    `arange(0, head_dim, 2)` is 2i already. Times 2 once more the later pairs hardly turn at all.
+    `arange(0, head_dim, 2)` is already 2i. If you multiply by 2 once more, the later pairs hardly turn at all.
     """
     return _at_paces(x, start, paces=lambda d: 10000.0 ** -(2 * torch.arange(0, d, 2) / d))
 
@@ -402,7 +404,7 @@ def exponent_doubled(x, start=0):
 def part_turned(x, start=0):
     """Only a part of the features is turned.
 
-    Some models leave the rest as it is, on purpose. Here every pair of a head is turned.
+    Some models turn only a part, on purpose. In this exercise every pair of a head is turned.
     """
     return _part_turned(x, start)
 
@@ -416,7 +418,8 @@ def _part_turned(x, start, *, share=2, halves=False):
 def sine_and_cosine_exchanged(x, start=0):
     """Sine and cosine have changed places.
 
-    At position 0 nothing is turned: there the cosine is 1 and the sine 0. x cos − y sin, and x sin + y cos.
+    At position 0 nothing is turned: there the cosine is 1 and the sine 0. The formulas are x cos − y sin, and x sin + y
+    cos.
     """
     return _neighbours(x, math.pi / 2 - _angles(x, start))
 
@@ -425,8 +428,8 @@ def sine_and_cosine_exchanged(x, start=0):
 def over_all_heads(x, start=0):
     """The frequencies run through all heads.
 
-    Each head has its own head_dim features and begins again with the fastest pair. Laid out over embed_dim, the last
-    heads hardly turn and cannot tell neighbours apart.
+    Each head has its own head_dim features and begins again with the fastest pair. If the frequencies are computed over
+    embed_dim, the last heads get only slow pairs, and neighbouring positions look the same to them.
     """
     batch, heads, n, head_dim = x.shape
     merged = x.transpose(1, 2).reshape(batch, n, heads * head_dim)
@@ -443,30 +446,31 @@ def _second_from_new(x, angles, first=0):
 
 @rotary.misconception(forms=[lambda x, start=0: _second_from_new(x, _angles(x, start), first=1)])
 def written_over(x, start=0):
-    """One number of each pair is made of the other one's *new* value.
+    """One number of each pair is computed from the *new* value of the other.
 
-    Both need both old ones. Once `x[..., 0::2]` has been written over, the old one is gone; a slice is a view, not a
-    copy. Compute both before you assign either, as in `a, b = a * cos - b * sin, a * sin + b * cos`.
+    Each new number needs both old numbers of the pair. When you write into `x[..., 0::2]`, its old numbers are lost,
+    because a slice is a view, not a copy. Compute both before you assign them, as in `a, b = a * cos - b * sin, a * sin
+    + b * cos`.
     """
     return _second_from_new(x, _angles(x, start))
 
 
 @rotary.misconception()
 def not_interleaved(x, start=0):
-    """The turned numbers are right, and not back in their places.
+    """The turned numbers are right, but not in the right order.
 
-    `torch.cat` puts all first ones in front and all second ones behind. A pair's two have to stand side by side again:
-    `torch.stack([…, …], dim=-1).flatten(-2)`.
+    `torch.cat` puts the first numbers of all pairs before all second numbers. The two numbers of a pair must be
+    neighbours again: `torch.stack([…, …], dim=-1).flatten(-2)`.
     """
     return torch.cat(_turned(x[..., 0::2], x[..., 1::2], _angles(x, start)), dim=-1)
 
 
 @rotary.misconception()
 def along_the_heads(x, start=0):
-    """It is turned by the number of the head, not of the token.
+    """The angle depends on the number of the head, not on the position of the token.
 
-    x is (batch, heads, n, head_dim): the tokens are next to last. Code for (batch, n, heads, head_dim) fits too, and
-    turns along the wrong axis.
+    x is (batch, heads, n, head_dim): the token axis is the second from the end. Code for (batch, n, heads, head_dim)
+    raises no error here, but turns along the wrong axis.
     """
     return position.rotary(x.transpose(1, 2), start).transpose(1, 2)
 
@@ -475,8 +479,8 @@ def along_the_heads(x, start=0):
 def from_one(x, start=0):
     """Positions are counted from 1.
 
-    The first token stands at start, and at 0 nothing is turned. Scores are the same if queries and keys both are one
-    further on, but cached keys are not.
+    The first token has position start, and at position 0 nothing is turned. If queries and keys are both shifted by one
+    position, the scores do not change; but keys that are already stored in a cache were turned by other angles.
     """
     return position.rotary(x, start + 1)
 
@@ -496,10 +500,11 @@ alibi_bias = function(
     returns=("the bias",),
     dtype=torch.float64,
     hints=[
-        "Distances first: a table (n_queries, n_keys). The last query stands at the last key; where does the first?",
+        "Compute the distances first: a table (n_queries, n_keys). The last query has the position of the last key. "
+        "Which position has the first query?",
         "With 8 heads the slopes are 2 to the power of −1, −2, …, −8; with 4 heads −2, −4, −6, −8.",
-        "For 6 heads: the slopes of 4, then the 1st and the 3rd of those of 8. In general: of the largest power of two "
-        "that fits, then every second one of twice as many.",
+        "For 6 heads: the slopes for 4 heads, then the 1st and the 3rd slope for 8 heads. In general: the slopes for "
+        "the largest power of two that is not larger, then every second slope for two times that power.",
     ],
 )
 
@@ -525,7 +530,8 @@ def _slopes(num_heads):
 def first_slope_one(num_heads, n_queries, n_keys):
     """The slopes begin at 1.
 
-    Counted from 0, the powers are 0, −1, −2, …. The paper's begin one step further: with 8 heads 1/2, …, 1/256.
+    If the exponents are counted from 0, the first slope is 1. In the paper they begin one step later: with 8 heads the
+    slopes are 1/2, …, 1/256.
     """
     steps = torch.arange(num_heads) * (8 / num_heads)
     return -_distances(n_queries, n_keys) * (0.5**steps)[:, None, None]
@@ -535,8 +541,8 @@ def first_slope_one(num_heads, n_queries, n_keys):
 def powers_of_two_only(num_heads, n_queries, n_keys):
     """The slopes are right only where the number of heads is a power of two.
 
-    For other numbers the formula 2^(−8h / heads) can be computed and runs, but models were trained with the slopes of
-    the next smaller power of two, and every second one of the next larger.
+    For other numbers the formula 2^(−8h / heads) raises no error, but the models were trained with other slopes: those
+    for the next smaller power of two, and then every second slope of the list for the next larger power of two.
     """
     steps = (torch.arange(num_heads) + 1) * (8 / num_heads)
     return -_distances(n_queries, n_keys) * (0.5**steps)[:, None, None]
@@ -552,19 +558,19 @@ def _steps_of(num_heads, n_queries, n_keys, *, step, first=1):
     forms=[partial(_steps_of, step=step, first=first) for step, first in ((4, 1), (4, 0), (8, 1), (8, 0), (1, 0))],
 )
 def same_steps_for_all(num_heads, n_queries, n_keys):
-    """The slopes fall by the same factor, however many heads there are.
+    """The slopes fall by the same factor for any number of heads.
 
-    With 8 heads each is half of the one before. With 4 it is a quarter, since the exponents always end at −8: the step
-    between them is 8 / heads.
+    With 8 heads each slope is half of the slope before. With 4 heads it is a quarter, since the exponents end at −8:
+    the step between them is 8 / heads.
     """
     return _steps_of(num_heads, n_queries, n_keys, step=1)
 
 
 @alibi_bias.misconception()
 def sum_of_places(num_heads, n_queries, n_keys):
-    """The places of query and key are added, where their distance is asked for.
+    """The positions of query and key are added. The distance is needed.
 
-    A token then pays for standing late, and not for standing far away. Distance is query minus key, without its sign.
+    The price then grows with the positions, not with the distance. The distance is query minus key, without its sign.
     """
     places = (torch.arange(n_queries) + n_keys - n_queries)[:, None] + torch.arange(n_keys)
     return -places * _slopes(num_heads)
@@ -577,10 +583,10 @@ def sum_of_places(num_heads, n_queries, n_keys):
     ]
 )
 def by_the_keys_place(num_heads, n_queries, n_keys):
-    """Slope is multiplied by the key's place, for every query alike.
+    """The slope is multiplied by the position of the key, the same for every query.
 
-    Added to a whole row, behind a causal mask and a softmax, that comes to the same, and some models do it. Here the
-    price is asked for: −slope times distance, 0 at the token itself.
+    With a causal mask the weights are the same, since softmax does not change if a number is added to a whole row. Some
+    models do this. In this exercise return the price itself: −slope times distance, 0 at the token itself.
     """
     return _by_the_key(num_heads, n_queries, n_keys)
 
@@ -591,9 +597,9 @@ def _by_the_key(num_heads, n_queries, n_keys):
 
 @alibi_bias.misconception(reread="03#text-10")
 def future_hidden(num_heads, n_queries, n_keys):
-    """Keys ahead of the query get −∞: a causal mask is in it.
+    """Keys after the query get −∞: the result contains a causal mask.
 
-    Here the price alone is asked for, ahead as behind; who hides the future adds a mask.
+    Return only the price, for keys before and after the query. A causal mask is added elsewhere.
     """
     ahead = torch.arange(n_keys) > torch.arange(n_queries)[:, None] + n_keys - n_queries
     return position.alibi_bias(num_heads, n_queries, n_keys).masked_fill(ahead, -math.inf)
@@ -601,10 +607,10 @@ def future_hidden(num_heads, n_queries, n_keys):
 
 @alibi_bias.misconception()
 def sorted_slopes(num_heads, n_queries, n_keys):
-    """The slopes are right, in another order.
+    """The slopes are right, but in another order.
 
-    For 6 heads those of 4 come first and the two that are left behind them. Sorted, each head of a trained model gets
-    another's price.
+    For 6 heads, the 4 slopes for 4 heads come first, and the 2 other slopes come after them. If you sort the slopes,
+    heads of a trained model get the slope of another head.
     """
     slopes = _slopes(num_heads).sort(dim=0, descending=True).values
     return -_distances(n_queries, n_keys) * slopes
@@ -612,9 +618,9 @@ def sorted_slopes(num_heads, n_queries, n_keys):
 
 @alibi_bias.misconception()
 def rewarded(num_heads, n_queries, n_keys):
-    """Distance is rewarded.
+    """The price is added.
 
-    The sign is lost: what is far away gets a higher score. A price is taken off.
+    The minus is missing, so far keys get higher scores. The price must be subtracted from the score.
     """
     return -position.alibi_bias(num_heads, n_queries, n_keys)
 
@@ -623,8 +629,8 @@ def rewarded(num_heads, n_queries, n_keys):
 def top_left(num_heads, n_queries, n_keys):
     """With fewer queries than keys the distances are counted from the wrong place.
 
-    The queries are then the newest tokens, and the last one stands at the last key. Counted from 0, each is taken for
-    one of the oldest.
+    The queries are then the newest tokens, and the last query has the position of the last key. If you count the
+    queries from 0, each new query gets the position of one of the first tokens.
     """
     distances = (torch.arange(n_queries)[:, None] - torch.arange(n_keys)).abs()
     return -distances * _slopes(num_heads)
@@ -632,20 +638,20 @@ def top_left(num_heads, n_queries, n_keys):
 
 @alibi_bias.misconception()
 def signed(num_heads, n_queries, n_keys):
-    """Keys ahead of the query get a reward.
+    """Keys after the query get a higher score.
 
-    Query minus key is negative there, and the price becomes a gift. Behind a causal mask nobody sees it; without one
-    every token listens to the end of the text.
+    There query minus key is negative, so the price is added. With a causal mask this makes no difference; without a
+    mask each token gives most weight to the end of the text.
     """
     return -_signed(n_queries, n_keys) * _slopes(num_heads)
 
 
 @alibi_bias.misconception()
 def free_ahead(num_heads, n_queries, n_keys):
-    """Keys ahead of the query cost nothing.
+    """For keys after the query nothing is subtracted.
 
-    Behind a causal mask nobody sees it. Without one, distance has its price in both directions: it is the difference of
-    the two positions, without its sign.
+    With a causal mask this makes no difference. Without a mask the price is needed in both directions: the distance is
+    the difference of the two positions, without its sign.
     """
     return -_signed(n_queries, n_keys).clamp(min=0) * _slopes(num_heads)
 
@@ -654,8 +660,8 @@ def free_ahead(num_heads, n_queries, n_keys):
 def keys_only(num_heads, n_queries, n_keys):
     """Every query gets the same row.
 
-    That is how the paper's own code does it, for behind a causal mask softmax does not see what is added to a whole
-    row. Here the price is asked for: 0 at the token itself.
+    The paper's own code does this too, because with a causal mask a number added to a whole row does not change the
+    softmax. In this exercise return the price itself: 0 at the token itself.
     """
     row = torch.arange(n_keys) - (n_keys - 1)
     return (row * _slopes(num_heads)).expand(num_heads, n_queries, n_keys)
@@ -680,39 +686,39 @@ def loops(x, table):
 
 
 def along_the_batch(x, table):
-    """a row for each sentence"""
+    """gives each sentence one row"""
     return x + table[: x.size(0), None]
 
 
 def stops_at_the_last_row(x, table):
-    """beyond the table its last row"""
+    """for positions after the end of the table, its last row"""
     return x + table[torch.arange(x.size(1)).clamp(max=len(table) - 1)]
 
 
 def begins_again(x, table):
-    """beyond the table its first rows again"""
+    """for positions after the end of the table, its first rows again"""
     return x + table[torch.arange(x.size(1)) % len(table)]
 
 
 def one_number(x, table):
-    """the position's number, to every feature"""
+    """adds the number of the position to every feature"""
     if x.size(1) > len(table):
         raise IndexError(f"{x.size(1)} tokens, {len(table)} rows")
     return x + torch.arange(x.size(1))[:, None]
 
 
 def first_sentence_only(x, table):
-    """nothing for any sentence but the first"""
+    """adds nothing to any sentence except the first"""
     return torch.cat([x[:1] + table[: x.size(1)], x[1:]])
 
 
 def one_row_late(x, table):
-    """each token gets its neighbour's row"""
+    """gives each token the row of its neighbour"""
     return x + torch.cat([table[1:], table[:1]])[: x.size(1)]
 
 
 def last_rows(x, table):
-    """the last rows of the table"""
+    """adds the last rows of the table"""
     if x.size(1) > len(table):
         raise IndexError(f"{x.size(1)} tokens, {len(table)} rows")
     return x + table[len(table) - x.size(1) :]
@@ -752,29 +758,28 @@ my_detects = function(
     after=_said,
     shown=lambda add_positions: f"“{add_positions.__doc__}”",
     hints=[
-        "What should come out is easily written down for a small table: x + table[:n]. Which numbers make every "
-        "difference visible?",
-        "Random numbers, and no two sizes alike: 2 sentences of 3 tokens with 4 features, 5 rows in the table.",
-        "Then call it with more tokens than rows, inside `try`: right code raises an error there, and one that goes on "
-        "is wrong.",
+        "For a small table you know the right result: x + table[:n]. Which numbers make every difference visible?",
+        "Take random numbers, and sizes that all differ: 2 sentences of 3 tokens with 4 features, 5 rows in the table.",
+        "Then call it with more tokens than rows, inside `try`: right code raises an error there, and code that raises "
+        "no error is wrong.",
     ],
 )
 
 
 @my_detects.misconception()
 def alarm(add_positions):
-    """It says True to everything, to right code too.
+    """It returns True for every function, also for right code.
 
-    A fire alarm that never stops is no alarm. Right code has to get False.
+    A fire alarm that never stops is no alarm. For right code it has to return False.
     """
     return True
 
 
 @my_detects.misconception()
 def shapes(add_positions):
-    """It says False to everything: the shape is right in all of them.
+    """It returns False for every function: all of them return the right shape.
 
-    None of these faults changes a shape, and nearly none of the faults of attention does. Compare numbers.
+    None of these mistakes changes a shape, and few mistakes in attention do. Compare the numbers.
     """
     return add_positions(torch.randn(2, 3, 4), torch.randn(5, 4)).shape != (2, 3, 4)
 
@@ -786,19 +791,19 @@ def _wrong_rows(add_positions):
 
 @my_detects.misconception(forms=[lambda add_positions: not _wrong_rows(add_positions)])
 def upside_down(add_positions):
-    """It says True of what is right and False of what is wrong.
+    """It returns True for right code and False for wrong code.
 
-    True is to be the alarm: `not torch.allclose(…)`. And with more tokens than rows an error is the right answer.
+    True must mean that the code is wrong: `not torch.allclose(…)`. And with more tokens than rows an error is right.
     """
     return not detects(add_positions)
 
 
 @my_detects.misconception()
 def only_whether_they_differ(add_positions):
-    """It notices only where equal tokens stay equal.
+    """It finds only code for which equal tokens stay equal.
 
-    That catches those who give all tokens of a sentence the same row. Whether it is the *right* row for each goes
-    unasked.
+    This is code that gives all tokens of a sentence the same row. Your test does not check that each token gets the
+    *right* row.
     """
     placed = add_positions(torch.zeros(2, 3, 4), torch.randn(5, 4))
     return torch.allclose(placed[:, 0], placed[:, 1])
@@ -806,19 +811,20 @@ def only_whether_they_differ(add_positions):
 
 @my_detects.misconception()
 def never_too_long(add_positions):
-    """Whoever goes on behind the end of the table goes unnoticed.
+    """It does not find code that continues after the end of the table.
 
-    Some code does, as if nothing had happened: with the last row for all the rest, or with the first rows again. Hand
-    over more tokens than the table has rows, and see whether an error is raised.
+    Some code raises no error there: it uses the last row for all later positions, or begins again with the first rows.
+    Call the function with more tokens than the table has rows, and check that it raises an error.
     """
     return _wrong_rows(add_positions)
 
 
 @my_detects.misconception()
 def table_of_equals(add_positions):
-    """Which row a token gets makes no difference to it.
+    """It does not see which row a token gets.
 
-    So it is where all rows of the table are alike, or are only added up. Take random numbers, and compare row by row.
+    This happens if all rows of your table are equal, or if you compare only sums. Take random numbers, and compare row
+    by row.
     """
     x, table = torch.randn(2, 3, 4), torch.ones(5, 4)
     if not torch.allclose(add_positions(x, table), x + 1):
@@ -834,7 +840,7 @@ def table_of_equals(add_positions):
 def error_let_through(add_positions):
     """The error that right code raises ends the test.
 
-    With more tokens than rows an error is the right answer. Call it inside `try`, and say False in `except`.
+    With more tokens than rows an error is right. Call the function inside `try`, and return False in `except`.
     """
     add_positions(torch.randn(2, 6, 4), torch.randn(5, 4))
     return True
@@ -892,10 +898,11 @@ looking_back = function(
     dtype=torch.float64,
     after=_heard,
     hints=[
-        "One pair first. A key (1, 0) that stands so many places back has, seen from the query, been turned back by as "
-        "many angles: it points to (cos, −sin) of steps · pace.",
-        "Of all queries of one length, the one that points where a key points has the largest product with it.",
-        "`angles = steps * paces`, with the paces of 8.1, and then the pairs (angles.cos(), −angles.sin()) side by "
+        "Begin with one pair. Relative to the query, a key (1, 0) that is `steps` positions back is turned by the "
+        "angle −steps · frequency. So it is (cos, −sin) of steps · frequency.",
+        "Of all queries with the same norm, the query with the direction of a key has the largest product with this "
+        "key.",
+        "`angles = steps * frequencies`, with the frequencies of 8.1. Then put (angles.cos(), −angles.sin()) side by "
         "side, as in RoPE.",
     ],
 )
@@ -903,10 +910,10 @@ looking_back = function(
 
 @looking_back.misconception()
 def ahead(steps, head_dim):
-    """The query is turned the other way: it looks as many steps ahead.
+    """The query is turned in the opposite direction: it looks the same number of steps ahead.
 
-    From the query's place a key further back has been turned *less* than the query, so it seems turned back: (cos,
-    −sin). With (cos, sin) the key would have to stand in the future, which the causal mask hides.
+    A key further back has been turned *less* than the query, so relative to the query it is turned back: (cos, −sin).
+    With (cos, sin) the query looks for a key after it, which the causal mask hides.
     """
     angles = steps * _paces(head_dim)
     return _pairs(angles.cos(), angles.sin())
@@ -914,9 +921,9 @@ def ahead(steps, head_dim):
 
 @looking_back.misconception()
 def unturned(steps, head_dim):
-    """The query is not turned: every token hears itself best.
+    """The query is not turned: every token gives most weight to itself.
 
-    (1, 0) points where the key at distance 0 points. What lies further back has been turned away from it.
+    (1, 0) has the direction of the key at distance 0. Keys further back have other directions.
     """
     angles = _paces(head_dim)
     return _pairs(torch.ones_like(angles), torch.zeros_like(angles))
@@ -926,8 +933,8 @@ def unturned(steps, head_dim):
 def sines_first(steps, head_dim):
     """Sine and cosine have changed places.
 
-    A row of sinusoids begins with the sine. Here a pair is an arrow, and the key (1, 0) turned by an angle is the
-    cosine first.
+    A row of sinusoids begins with the sine. Here a pair is a vector: (1, 0) turned by an angle is (cos, sin), so the
+    cosine is the first number.
     """
     angles = steps * _paces(head_dim)
     return _pairs(angles.sin(), angles.cos())
@@ -935,7 +942,7 @@ def sines_first(steps, head_dim):
 
 @looking_back.misconception(forms=[lambda steps, head_dim: look_back(steps + 1, head_dim)])
 def counted_from_itself(steps, head_dim):
-    """It hears a place that is one beside the right one.
+    """The query attends to a position that is wrong by one.
 
     The token itself is 0 steps back, the one before it 1.
     """
@@ -944,10 +951,10 @@ def counted_from_itself(steps, head_dim):
 
 @looking_back.misconception()
 def one_pair(steps, head_dim):
-    """Only the fastest pair is used, and its angle comes round.
+    """Only the fastest pair is used, and it makes full turns.
 
-    After 44 steps it points as it did before, to a fiftieth of a radian: far places are heard as well. The slower pairs
-    tell them apart, and each of them has to be turned by its own angle.
+    After 44 steps its direction is nearly the same again, with a difference of 1/50 radian, so far positions get weight
+    too. The slower pairs distinguish them, and each pair has to be turned by its own angle.
     """
     query = look_back(steps, head_dim)
     query[2:] = 0
@@ -956,10 +963,10 @@ def one_pair(steps, head_dim):
 
 @looking_back.misconception()
 def slowest_pair(steps, head_dim):
-    """The slowest pair alone is no judge of near places.
+    """The slowest pair alone cannot distinguish near positions.
 
-    That query rises with distance and hears the first token best, as in the lesson. Here a place in between is asked
-    for: all pairs have to agree on it.
+    The score of this query grows with the distance, so it gives most weight to the first token, as in the lesson. Here
+    the position is in between, and all pairs are needed to find it.
     """
     query = torch.zeros(head_dim, dtype=torch.float64)
     query[-1] = -1
@@ -970,8 +977,8 @@ def slowest_pair(steps, head_dim):
 def halves(steps, head_dim):
     """The pairs are one feature of each half.
 
-    That is the other convention. Here a pair is two neighbours: `torch.stack([…, …], dim=-1).flatten()` in place of
-    `torch.cat`.
+    That is the other convention. In this exercise a pair is two neighbours: `torch.stack([…, …], dim=-1).flatten()` in
+    place of `torch.cat`.
     """
     angles = steps * _paces(head_dim)
     return torch.cat([angles.cos(), -angles.sin()])
@@ -981,7 +988,7 @@ def halves(steps, head_dim):
 def one_pace(steps, head_dim):
     """All pairs are turned by the same angle.
 
-    Each pair has a pace of its own, and after so many steps an angle of its own: steps · pace.
+    Each pair has its own frequency, so after `steps` steps it has its own angle: steps · frequency.
     """
     angle = torch.full((head_dim // 2,), float(steps), dtype=torch.float64)
     return _pairs(angle.cos(), -angle.sin())

@@ -61,14 +61,14 @@ circuit = function(
     section="09#three-matrices",
     probes=[(5, 3), (6, 4), (6, 6), (8, 7)],
     random_probes=lambda rng: [(n, n + rng.randrange(3)) for n in rng.sample(range(6, 12), 2)],
-    returns=("the place that is heard most", "what is said"),
+    returns=("the place with the largest weight", "the output"),
     dtype=torch.float64,
     after=_heard_and_said,
     hints=[
-        "Begin with P: in the lesson it stood one below the diagonal, and each place fetched the token before it.",
-        "A row of M belongs to the token that asks, a column to the token that was fetched. Who asks here, and whom "
-        "does it look for?",
-        "A row of W belongs to the token that is heard, a column to what is said. With `small = torch.arange(1, "
+        "Begin with P: in the lesson its scores are one below the diagonal; each place fetches the token before it.",
+        "A row of M belongs to the token that asks, a column to the token that was fetched. Which token asks here, and "
+        "which one does it look for?",
+        "A row of W belongs to the token attended to, a column to the output. With `small = torch.arange(1, "
         "words + 1)` the capitals are `small + words`, and `M[small + words, small] = 10` sets all words at once.",
     ],
 )
@@ -76,10 +76,11 @@ circuit = function(
 
 @circuit.misconception(forms=[lambda n, words: [part / 20 for part in two_after(n, words)]])
 def faint(n, words):
-    """The scores are too small to be sure of anything.
+    """The scores are too small.
 
-    A score of 1 gives the right place e ≈ 2.7 times what each other place gets. Early places, with few to fetch from,
-    then fetch the wrong word as strongly as others fetch the right one. The lesson takes 10: e to the 10 is 22,000.
+    A score of 1 gives the right place e ≈ 2.7 times the weight of each other place. An early place has few places to
+    fetch from, so each of them gets a large weight, as large as the right word gets elsewhere. The lesson uses a score
+    of 10: e to the 10 is 22,000.
     """
     return [part / 10 for part in two_after(n, words)]
 
@@ -93,20 +94,20 @@ def _exchanged(n, words, *, below=2, M=lambda P, M, W: M, W=lambda P, M, W: W):
 
 @circuit.misconception()
 def one_after(n, words):
-    """It says what stood right after.
+    """The output is the word right after the earlier copy.
 
-    That is the lesson's circuit: P one below the diagonal fetches the token before. Two after me is the place whose
-    token two before it is mine.
+    That is the lesson's circuit: P one below the diagonal fetches the token before. Here each place has to fetch the
+    token two before it. Then the place two after the copy is the one that has fetched the copy.
     """
     return _exchanged(n, words, below=1)
 
 
 @circuit.misconception()
 def wrong_way(n, words):
-    """P stands above the diagonal, where the causal mask hides it.
+    """The scores of P are above the diagonal, where the causal mask hides them.
 
-    A row of P belongs to the place that fetches, a column to the place that is fetched from. Hidden, it leaves every
-    row even, and the word itself, which is fetched most where few are fetched, is said again.
+    A row of P belongs to the place that fetches, a column to the place from which it fetches. With all scores hidden,
+    every place fetches all earlier places equally, and the output is the asking word itself.
     """
     return _exchanged(n, words, below=-2)
 
@@ -117,20 +118,21 @@ def _square(matrix):
 
 @circuit.misconception(forms=[lambda n, words: _exchanged(n, words, M=lambda P, M, W: _square(M))])
 def nobody_found(n, words):
-    """Layer 2 finds nobody.
+    """Layer 2 finds no place.
 
-    A row of M belongs to the token that asks, and that is a word in capitals; a column belongs to a token that was
-    fetched, and those are small. In the diagonal TEA looks for TEA, and transposed tea looks for TEA.
+    A row of M belongs to the token that asks, which is a word in capitals. A column belongs to a token that was
+    fetched, which is a word in small letters. With a diagonal M, TEA looks for TEA; with M transposed, tea looks for
+    TEA. Here TEA has to look for tea.
     """
     return _exchanged(n, words, M=lambda P, M, W: M.T)
 
 
 @circuit.misconception()
 def said_backwards(n, words):
-    """It hears the right word and has nothing to say for it.
+    """It attends to the right word, and has no output for it.
 
-    A row of W belongs to what is heard, a small word, and a column to what is said, a word in capitals. This one is
-    transposed.
+    A row of W belongs to the word attended to, which is small, and a column to the output, a word in capitals. Your W
+    is transposed.
     """
     return _exchanged(n, words, W=lambda P, M, W: W.T)
 
@@ -139,17 +141,18 @@ def said_backwards(n, words):
 def exchanged(n, words):
     """M and W have changed places.
 
-    M says who looks for whom, with a row for who asks; W says what is said, with a row for what is heard. In the
-    lesson both were the same matrix, and nobody could see it.
+    In M a row belongs to the word that asks, and a column to the word it looks for. In W a row belongs to the word
+    attended to, and a column to the output. In the lesson both were the same matrix, so the difference did not show.
     """
     return _exchanged(n, words, M=lambda P, M, W: W, W=lambda P, M, W: M)
 
 
 @circuit.misconception()
 def small_letters(n, words):
-    """It says the right word, in small letters.
+    """The output is the right word, in small letters.
 
-    The diagonal of W says what is heard as it was heard. In capitals it is the column that is so many words further.
+    With a diagonal W the output is the word itself, in small letters. The column of its capitals is `words` columns
+    further right.
     """
     return _exchanged(n, words, W=lambda P, M, W: _square(W))
 
@@ -173,7 +176,7 @@ scoring = function(
     "9.2",
     induction.induction_score,
     as_="my_induction_score(weights, tokens)",
-    title="How much a head looks behind the copy",
+    title="How much a head looks after the copy",
     section="09#which-head",
     probes=[
         _seen([3, 1, 4, 3], seed=1),
@@ -187,9 +190,9 @@ scoring = function(
     dtype=torch.float64,
     hints=[
         "First find copies: a table (batch, n, n) that is True where the tokens of query and key are the same, "
-        "and below the diagonal, where the key stands before the query.",
-        "The place right behind a copy is one column further: shift the table by one, and let a column of False come "
-        "in from the left. `F.pad(copies[..., :-1], (1, 0))` does it.",
+        "and below the diagonal, where the key comes before the query.",
+        "The place right after a copy is one column further right: shift the table by one, and put a column of False "
+        "on the left. `F.pad(copies[..., :-1], (1, 0))` does it.",
         "For each query add up the weights on those places. Then average over the queries that have a copy, of all "
         "lists together, and keep a number for each head.",
     ],
@@ -215,10 +218,10 @@ def _of_those_with_a_copy(weights, tokens, places=None):
 
 @scoring.misconception()
 def token_before(weights, tokens):
-    """That is how much each head looks at the token before it.
+    """That is how much weight each query gives to the token before it.
 
-    The diagonal below the main one finds previous-token heads, the first of the two heads. The second one looks behind
-    an earlier copy, wherever that stands.
+    The diagonal below the main one finds previous-token heads, the first of the two heads. The second one looks at the
+    token after an earlier copy, wherever that copy is.
     """
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 2))
 
@@ -227,7 +230,8 @@ def token_before(weights, tokens):
 def at_the_copy(weights, tokens):
     """It counts the weight on the copy itself.
 
-    Whoever looks at an earlier *tea* learns only that there was tea. What came next stands one place further.
+    A query that attends to an earlier *tea* learns only that there was a tea. The word that came next is one place
+    further.
     """
     return _of_those_with_a_copy(weights, tokens, _copies(tokens))
 
@@ -236,7 +240,7 @@ def at_the_copy(weights, tokens):
 def before_the_copy(weights, tokens):
     """The table is shifted the wrong way: it counts the place *before* the copy.
 
-    Behind means later, which is one column to the right: a column of False comes in from the left.
+    The place after the copy is later, so one column further right: put a column of False on the left.
     """
     return _of_those_with_a_copy(weights, tokens, nn.functional.pad(_copies(tokens)[..., 1:], (0, 1)))
 
@@ -245,7 +249,7 @@ def before_the_copy(weights, tokens):
 def turned(weights, tokens):
     """Query and key have changed places.
 
-    A row of weights belongs to the token that listens. Read down a column, one sees who listens to a token.
+    A row of weights belongs to the query, the token that attends. A column belongs to the key, the token attended to.
     """
     return _of_those_with_a_copy(weights.mT, tokens)
 
@@ -254,9 +258,8 @@ def turned(weights, tokens):
 def everybody_counted(weights, tokens):
     """Queries without an earlier copy count as 0.
 
-    A token that stands there for the first time has nothing to look behind. It says nothing about the head, and does
-    not belong to the average. (With `tril()` in place of `tril(-1)` each token is a copy of itself, and all of them
-    count.)
+    A token that is in the list for the first time has no earlier copy. It says nothing about the head, and does not
+    belong to the average. (With `tril()` in place of `tril(-1)` each token is a copy of itself, and all queries count.)
     """
     return _shares(weights, _behind(tokens)).mean(dim=(1, 2))
 
@@ -265,8 +268,8 @@ def everybody_counted(weights, tokens):
 def mean_of_entries(weights, tokens):
     """It averages over places, where the weights of one query have to be added up.
 
-    With three copies there are three places behind one, and a head that shares its weight among them misses nothing:
-    together they count.
+    With three copies there are three places that come right after a copy. A head may share its weight among these
+    places: add up the weights on all three.
     """
     places = _behind(tokens)
     if not places.any():
@@ -276,7 +279,7 @@ def mean_of_entries(weights, tokens):
 
 @scoring.misconception()
 def for_each_list(weights, tokens):
-    """There is a number for each list, where one for all lists together is asked for.
+    """There is a number for each list. The exercise asks for one for all lists together.
 
     Average over the queries of all lists, and keep a number for each head.
     """
@@ -286,7 +289,7 @@ def for_each_list(weights, tokens):
 
 @scoring.misconception()
 def added_up(weights, tokens):
-    """It is the sum over the queries, where their average is asked for.
+    """It is the sum over the queries. The exercise asks for their mean.
 
     A sum grows with the lists. Divide by how many queries have a copy.
     """
@@ -300,7 +303,7 @@ def added_up(weights, tokens):
 def one_number(weights, tokens):
     """It is one number for all heads.
 
-    The average over heads hides just what is looked for: one that does it beside others that do not.
+    The average over heads hides that one head does it and the others do not.
     """
     return _of_those_with_a_copy(weights, tokens).mean()
 
@@ -309,7 +312,7 @@ def one_number(weights, tokens):
 def newest_only(weights, tokens):
     """Only the newest copy counts.
 
-    A token may stand there three times, and behind each of its copies the head may look.
+    A token may be in the list three times, and the head may look at the place after each of its copies.
     """
     places = _behind(tokens)
     newest = places & (places.flip(-1).cumsum(dim=-1).flip(-1) == 1)
@@ -320,8 +323,8 @@ def newest_only(weights, tokens):
 def oldest_only(weights, tokens):
     """Only the oldest copy counts.
 
-    A token may stand there three times, and behind each of its copies the head may look. `argmax` and `index` find the
-    first one alone.
+    A token may be in the list three times, and the head may look at the place after each of its copies. `argmax` and
+    `index` find the first copy only.
     """
     places = _behind(tokens)
     return _of_those_with_a_copy(weights, tokens, places & (places.cumsum(dim=-1) == 1))
@@ -346,10 +349,10 @@ def list_by_list(weights, tokens):
     forms=[lambda weights, tokens: _of_those_with_a_copy(weights, tokens).nan_to_num(0.0)],
 )
 def nothing_to_average(weights, tokens):
-    """Where no token stands twice there is nothing to average, and something is returned.
+    """Where no token is in its list twice, there is no query to average over, but something is returned.
 
-    The mean of nothing is NaN, and 0 would be the score of a head that looks elsewhere. Neither is known: raise a
-    ValueError.
+    The mean of no numbers is NaN, and 0 would be the score of a head that looks elsewhere. The score is not defined
+    here, so raise a ValueError.
     """
     return _of_those_with_a_copy(weights, tokens)
 
@@ -386,9 +389,9 @@ silencing = function(
     dtype=torch.float64,
     shown=lambda arg: f"{arg.num_heads} heads of {arg.embed_dim}" if isinstance(arg, nn.Module) else None,
     hints=[
-        "Work on a copy: `copy.deepcopy(attention)`. What a head heard goes through `out_proj` and nothing else; where "
-        "in its weight does head h stand?",
-        "`out_proj.weight` is (out, in), and the heads lie side by side in what comes *in*: head h has the columns "
+        "Work on a copy: `copy.deepcopy(attention)`. The output of a head goes through `out_proj` and nothing else. "
+        "Which part of its weight belongs to head h?",
+        "`out_proj.weight` is (out, in), and the heads are side by side in what comes *in*: head h has the columns "
         "from h · head_dim to (h + 1) · head_dim, with head_dim = embed_dim / num_heads.",
         "Set those columns of the copy to 0, `silent.out_proj.weight.data[:, a:b] = 0`, and call it. The bias belongs "
         "to no head and stays.",
@@ -415,9 +418,9 @@ def _out_columns(attention, columns):
 
 @silencing.misconception(reread="04#text-mix")
 def rows(attention, head, x):
-    """The rows of `out_proj.weight` are 0, where the columns are asked for.
+    """The rows of `out_proj.weight` are 0. The columns should be.
 
-    An `nn.Linear` keeps its weight as (out, in). A row is one number of the *output*, which all heads have a part in.
+    The weight of an `nn.Linear` is (out, in). A row makes one number of the *output*, and all heads have a part in it.
     """
     silent = _copied(attention)
     silent.out_proj.weight.data[_features(attention, head)] = 0
@@ -428,8 +431,8 @@ def rows(attention, head, x):
 def output_cut(attention, head, x):
     """A part of the output is 0, where a head should be silent.
 
-    What comes out of `out_proj` belongs to all heads: each writes into every number of the output. A head's own
-    features are those that go *into* `out_proj`.
+    What comes out of `out_proj` belongs to all heads: each of them adds to every number of the output. The features of
+    a single head are those that go *into* `out_proj`.
     """
     output = attention(x, x, x)[0].clone()
     output[..., _features(attention, head)] = 0
@@ -440,7 +443,8 @@ def output_cut(attention, head, x):
 def dealt_out(attention, head, x):
     """The features are dealt out in turn: every second or third column is 0.
 
-    A head has a block of neighbours, as `split_heads` and `merge_heads` lay them.
+    The features of one head are side by side, as `split_heads` and `merge_heads` have them: columns h · head_dim to
+    (h + 1) · head_dim.
     """
     return _out_columns(attention, slice(head, None, attention.num_heads))(x, x, x)[0]
 
@@ -456,7 +460,7 @@ def one_feature(attention, head, x):
 
 @silencing.misconception()
 def counted_from_one(attention, head, x):
-    """It is the head before that is silent.
+    """The silent head is number `head` − 1.
 
     Heads count from 0, as everything in Python does.
     """
@@ -465,10 +469,10 @@ def counted_from_one(attention, head, x):
 
 @silencing.misconception()
 def the_others(attention, head, x):
-    """It is the others that are silent.
+    """The other heads are silent.
 
-    Asked for is the model without this head. What this head does alone is another question, and often has another
-    answer.
+    The exercise asks for the output without this head. What this head does alone is another question, and often has
+    another answer.
     """
     silent = _out_columns(attention, slice(None))
     own = _features(attention, head)
@@ -480,7 +484,7 @@ def the_others(attention, head, x):
 def bias_too(attention, head, x):
     """The bias of `out_proj` is gone as well.
 
-    It is added to the output once, whatever the heads say, and belongs to none of them.
+    It is added to the output once, whatever the outputs of the heads are, and belongs to none of them.
     """
     silent = _out_columns(attention, _features(attention, head))
     silent.out_proj.bias.data.zero_()
@@ -489,10 +493,10 @@ def bias_too(attention, head, x):
 
 @silencing.misconception(reread="04#text-08")
 def bias_of_the_values_left(attention, head, x):
-    """The head's values are 0, but for their bias.
+    """The head's values are 0 except for their bias.
 
-    `v_proj` adds its bias after the product: whoever clears the weight alone leaves a head that says the same to
-    everybody.
+    `v_proj` adds its bias after the product. If only the weight is 0, the head still has an output, the same for every
+    token.
     """
     silent = _copied(attention)
     silent.v_proj.weight.data[_features(attention, head)] = 0
@@ -508,18 +512,19 @@ def _mean_of_the_head(attention, head, x, over):
 
 @silencing.misconception(forms=[lambda attention, head, x: _mean_of_the_head(attention, head, x, (0, 1))])
 def its_mean_stays(attention, head, x):
-    """The head says the mean of what it says to all, where it should say nothing.
+    """The output of the head is replaced by its mean. It should be 0.
 
-    Some studies take a head out in this way, to leave the others what they are used to. Nothing is 0.
+    Some studies take a head out in this way (mean ablation), because the rest of the model is used to it. Here the
+    head's output has to be 0.
     """
     return _mean_of_the_head(attention, head, x, 1)
 
 
 @silencing.misconception()
 def others_louder(attention, head, x):
-    """The other heads are made louder, as if they had to fill the place.
+    """The outputs of the other heads are made larger, as if they had to replace the missing one.
 
-    That is what dropout does in training: it divides by the share that is left. Here the others stay as they are.
+    That is what dropout does in training: it divides by the share that is left. Here the other heads stay as they are.
     """
     silent, heads = _out_columns(attention, _features(attention, head)), attention.num_heads
     silent.out_proj.weight.data *= heads / max(1, heads - 1)
@@ -528,9 +533,10 @@ def others_louder(attention, head, x):
 
 @silencing.misconception(reread="03#text-02")
 def even(attention, head, x):
-    """The head listens to all alike, and goes on speaking.
+    """The head attends to all tokens equally, and still has an output.
 
-    Scores of 0 are not weights of 0: softmax makes equal shares of them, and the head says the mean of all values.
+    Scores of 0 are not weights of 0: softmax makes equal weights of them, and the output of the head is the mean of all
+    values.
     """
     silent = _copied(attention)
     silent.q_proj.weight.data[_features(attention, head)] = 0
@@ -588,7 +594,7 @@ def old_names(batch):
 
 
 def alphabet(batch):
-    """six letters of the alphabet from anywhere on, one of them asked"""
+    """six neighbouring letters of the alphabet, one of them asked"""
     return _asked(_shuffled(batch, 20, 1) + torch.arange(6), torch.randint(5, (batch,)))
 
 
@@ -634,11 +640,11 @@ testing = function(
     after=_said,
     shown=lambda task: f"“{task.__doc__}”",
     hints=[
-        "`tokens, answers = task(1000)`. First the lesson's short cut, by places: is there one where the answer "
-        "stands every time?",
-        "`(tokens == answers[:, None])` is True where the answer stands. A column that is True in all lists is a place "
-        "to learn by heart.",
-        "Then the other road: the last token may always have the same answer, in every list. For each token that asks, "
+        "`tokens, answers = task(1000)`. First the lesson's short cut, by places: is there a place where the answer is "
+        "every time?",
+        "`(tokens == answers[:, None])` is True where the answer is. A column that is True in all lists is a place "
+        "that a model can learn by heart.",
+        "Then the other short cut: the last token may have the same answer in every list. For each token that asks, "
         "count how many different answers it has.",
     ],
 )
@@ -646,48 +652,48 @@ testing = function(
 
 @testing.misconception(forms=[lambda task: _by_place(*task(1)) or _by_last_token(*task(1))])
 def alarm(task):
-    """It says True to everything, to honest data too.
+    """It returns True for all data, for honest data, too.
 
-    With one list, or very few, every rule fits: there is always a place where the answer stands. It takes many lists to
-    rule one out.
+    With one list, or very few, every rule fits: there is always a place where the answer is. You need many lists to see
+    that a short cut does not always work.
     """
     return True
 
 
 @testing.misconception()
 def the_copy_fits(task):
-    """It says False to everything.
+    """It returns False for all data.
 
-    Does it ask whether the right rule fits? Behind the earlier copy stands the answer, in the easy data as in the
-    honest. The question is whether something simpler fits *as well*.
+    Does it test whether the right rule fits? The answer comes after the earlier copy in the easy data and in the honest
+    data. The question is whether a simpler rule fits, *too*.
     """
     return False
 
 
 @testing.misconception()
 def both_at_once(task):
-    """It sounds the alarm only where both short cuts are open.
+    """It returns True only where both short cuts work.
 
-    One is enough to spoil the training: it takes `or` where `and` stands.
+    One short cut is enough to spoil the training: write `or` in place of `and`.
     """
     return _by_place(*task(1000)) and _by_last_token(*task(1000))
 
 
 @testing.misconception(reread="09#gpt")
 def place_alone(task):
-    """A short cut by words goes unnoticed.
+    """A short cut by words is not noticed.
 
-    If *ann* is always followed by *lee*, nobody has to look for an earlier *ann*: a table of words is enough, and W is
-    one.
+    If *lee* always comes after *ann*, a model does not have to look for an earlier *ann*: a table of words is enough,
+    and W is such a table.
     """
     return _by_place(*task(1000))
 
 
 @testing.misconception()
 def word_alone(task):
-    """A short cut by places goes unnoticed.
+    """A short cut by places is not noticed.
 
-    If the answer always stands three places back, nobody has to look for a copy either.
+    If the answer is always three places back, a model does not have to look for a copy either.
     """
     return _by_last_token(*task(1000))
 
@@ -696,6 +702,6 @@ def word_alone(task):
 def upside_down(task):
     """It is the other way round: True for honest data.
 
-    True has to mean the alarm, for data with a short cut.
+    Return True for data with a short cut.
     """
     return not detects(task)

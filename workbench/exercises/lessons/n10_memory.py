@@ -54,9 +54,9 @@ attend = function(
     shows=(cache.cached_attention,),
     also_called=("cached_attention",),
     hints=[
-        "How many tokens have been read stands in what is kept: `keys.size(-2)`. There the first new one stands.",
-        "Turn query and key from that start on, put the kept keys in front of the new ones, and the values likewise.",
-        "`causal_mask(n_new, n_keys)`: n_keys counts all keys, so that the last query sees them all.",
+        "The stored keys say how many tokens have been read: `keys.size(-2)`. The first new token has this position.",
+        "Rotate query and key with that `start`. Then put the stored keys before the new ones, and so with values.",
+        "`causal_mask(n_new, n_keys)`: n_keys counts all keys, so that the last query may attend to all of them.",
     ],
 )
 
@@ -86,10 +86,10 @@ def _shifted(query, key, value, keys, values, *, by, dead=0.0):
 
 @attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
 def top_left(query, key, value, keys, values):
-    """The triangle of the mask stands at the upper left.
+    """The triangle of the mask ends at the upper left.
 
-    That is right for a prompt, where there are as many queries as keys. Once something is kept, the newest tokens hear
-    only the oldest ones. `causal_mask(n_new, n_keys)` stands at the lower right.
+    That is right for a prompt, where there are as many queries as keys. Once the cache holds keys, the newest tokens
+    attend to the oldest ones only. The triangle of `causal_mask(n_new, n_keys)` ends at the lower right.
     """
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys).tril())
 
@@ -98,8 +98,9 @@ def top_left(query, key, value, keys, values):
 def causal_flag(query, key, value, keys, values):
     """Several new tokens get a triangle at the upper left, a single one gets no mask.
 
-    That is `is_causal=n_new > 1` of PyTorch's own function. It is right for a prompt, and for one new token. Of several
-    behind a cache the flag makes the first attend to the oldest key alone: the triangle belongs at the lower right.
+    That is `is_causal=n_new > 1` of PyTorch's own function. It is right for a prompt, and for one new token. Where
+    several new tokens come after a cache, the flag makes the first of them attend to the oldest key only: the triangle
+    has to end at the lower right.
     """
     mask = _ones(query, key, keys)
     return _memory(query, key, value, keys, values, mask=mask.tril() if query.size(-2) > 1 else mask)
@@ -107,10 +108,10 @@ def causal_flag(query, key, value, keys, values):
 
 @attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
 def one_ahead(query, key, value, keys, values):
-    """Each new token may attend to one too many: to the one that comes after it.
+    """Each new token may attend to one token too many: to the one that comes after it.
 
-    The first new token stands at place `keys.size(-2)`, and its own key is the last that it may see: the diagonal of
-    `tril` is how many are kept, without one more.
+    The first new token has the position `keys.size(-2)`, and its own key is the last one that it may attend to. So the
+    diagonal of `tril` is the number of stored keys, and not one more.
     """
     return _shifted(query, key, value, keys, values, by=1)
 
@@ -128,8 +129,8 @@ def one_ahead(query, key, value, keys, values):
 def own_key_hidden(query, key, value, keys, values):
     """A new token may not attend to itself.
 
-    It attends to everybody up to its own place, itself among them. `<` hides it where `<=` does not, and the first
-    token of a text then has nobody.
+    It attends to all tokens up to its own position, itself included. `<` hides its own key where `<=` does not, and
+    then the first token of a text has no key at all.
     """
     return _shifted(query, key, value, keys, values, by=-1)
 
@@ -148,7 +149,7 @@ def _first_at_least(mask):
     ],
 )
 def polarity(query, key, value, keys, values):
-    """The mask means the opposite: each new token attends to what it may not see, and to nothing else.
+    """The mask means the opposite: each new token attends to what it may not attend to, and to nothing else.
 
     In this series True = may attend. `masked_fill(mask, …)` fills where the mask is True, so it takes `~mask`.
     """
@@ -161,9 +162,10 @@ def _hidden(query, key, keys):
 
 @attend.misconception(telltale_call=_text(4, 2, seed=2), reread="10#text-chunk")
 def no_mask_with_a_cache(query, key, value, keys, values):
-    """There is no mask once something is kept.
+    """There is no mask once the cache holds keys.
 
-    One new token needs none, for it may hear everybody. Of two, the first may not hear the second.
+    One new token needs no mask, because it may attend to all tokens. Of two new tokens the first may not attend to the
+    second.
     """
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys) if keys.size(-2) else None)
 
@@ -172,8 +174,8 @@ def no_mask_with_a_cache(query, key, value, keys, values):
 def never_masked(query, key, value, keys, values):
     """There is no mask at all.
 
-    Then the first token of a prompt hears the last one. A single new token needs no mask; whoever comes with others
-    does.
+    Then the first token of a prompt attends to the last one. A single new token needs no mask. Several new tokens in
+    one call need one.
     """
     return _memory(query, key, value, keys, values, mask=_ones(query, key, keys))
 
@@ -190,8 +192,8 @@ def _from_0(x, start):
 def starts_again(query, key, value, keys, values):
     """The positions begin at 0 again, for query, key or both.
 
-    The new tokens stand behind all that were read: `start` is how many are kept. From 0 on each of them takes itself
-    for the first of a text.
+    The new tokens come after all that were read, so `start` is the number of stored keys. Counted from 0, the new
+    tokens are rotated as if they were the beginning of a text.
     """
     return _memory(query, key, value, keys, values, start=0)
 
@@ -202,18 +204,19 @@ def _as_it_came(x, start):
 
 @attend.misconception(reread="10#text-start")
 def query_unturned(query, key, value, keys, values):
-    """The query is not turned.
+    """The query is not rotated.
 
-    The scores depend on how far apart two tokens stand only if both sides are turned, each by its own position.
+    The scores depend on the distance of two tokens only if query and key are both rotated, each by its own position.
     """
     return _memory(query, key, value, keys, values, turn_query=_as_it_came)
 
 
 @attend.misconception(reread="10#text-start")
 def never_turned(query, key, value, keys, values):
-    """Query and key are not turned: RoPE is missing.
+    """Query and key are not rotated: RoPE is missing.
 
-    The kept keys were turned when they arrived. `rotary(query, start)` and `rotary(key, start)` do it for the new ones.
+    The stored keys were rotated when their tokens arrived. `rotary(query, start)` and `rotary(key, start)` rotate the
+    new ones.
     """
     return _memory(query, key, value, keys, values, turn_query=_as_it_came, turn_key=_as_it_came)
 
@@ -224,28 +227,30 @@ def never_turned(query, key, value, keys, values):
     forms=[lambda q, k, v, keys, values: _memory(q, k, v, keys, values, old=lambda old: rotary(old, keys.size(-2)))],
 )
 def turned_again(query, key, value, keys, values):
-    """The kept keys are turned once more.
+    """The stored keys are rotated once more.
 
-    They were turned when they arrived. Turned at each step, an old key runs further and further away from its place.
+    They were rotated when their tokens arrived. If an old key is rotated again in each call, its angle is wrong by
+    more and more.
     """
     return _memory(query, key, value, keys, values, old=rotary)
 
 
 @attend.misconception(telltale_call=_text(3, 1, seed=1), reread="10#text-start")
 def one_further(query, key, value, keys, values):
-    """The new tokens stand one place too far on.
+    """The positions of the new tokens are too large by 1.
 
-    Counted from 0, three tokens stand at 0, 1 and 2, and the next one at 3, which is how many there were. A counter
-    that is moved on before it is used, or by each layer, is ahead.
+    Counted from 0, three tokens have the positions 0, 1 and 2, and the next one has 3, which is the number of tokens
+    before it. A counter is too large if it is increased before it is used, or once in every layer.
     """
     return _memory(query, key, value, keys, values, start=keys.size(-2) + 1)
 
 
 @attend.misconception(reread="08#text-break")
 def halves(query, key, value, keys, values):
-    """The pairs that are turned are one feature of each half.
+    """The pairs that are rotated are one feature of each half.
 
-    That is the other convention, right by itself. Here a pair is two neighbours, and the kept keys were turned so.
+    That is the other convention, and it is right by itself. Here a pair is two neighbouring features, and the stored
+    keys were rotated in this way.
     """
     turn = partial(rotary, halves=True)
     return _memory(query, key, value, keys, values, turn_query=turn, turn_key=turn)
@@ -258,9 +263,9 @@ def _at_one_place(x, start):
 
 @attend.misconception(telltale_call=_text(0, 3), reread="10#text-start")
 def one_place_for_all(query, key, value, keys, values):
-    """All new tokens are turned by one and the same position.
+    """All new tokens are rotated by one and the same position.
 
-    A single new token has one position. Of several each has its own: start, start + 1, and so on.
+    A single new token has one position. Several new tokens have one each: start, start + 1, and so on.
     """
     return _memory(query, key, value, keys, values, turn_query=_at_one_place, turn_key=_at_one_place)
 
@@ -271,10 +276,10 @@ def one_place_for_all(query, key, value, keys, values):
     forms=[lambda *args: (turned_at_each_call(*args)[0], *_memory(*args)[1:])],
 )
 def turned_at_each_call(query, key, value, keys, values):
-    """All keys are turned in this call, those that are kept too.
+    """All keys are rotated in this call, the stored ones too.
 
-    A cache may hold keys as they came and turn them whenever it is read; then every call has to do so. Here the kept
-    ones come turned, and are turned a second time.
+    A cache may hold keys that are not rotated; then every call has to rotate all of them. Here the stored keys are
+    rotated already, and your code rotates them a second time.
     """
     n, all_keys = keys.size(-2), torch.cat([keys, key], dim=-2)
     heard = rotary(all_keys)
@@ -284,9 +289,9 @@ def turned_at_each_call(query, key, value, keys, values):
 
 @attend.misconception(telltale_call=_text(3, 1, seed=1))
 def new_ones_in_front(query, key, value, keys, values):
-    """The new keys and values stand in front of the kept ones.
+    """The new keys and values come before the stored ones.
 
-    The mask counts places: the oldest key comes first, the newest last. `torch.cat([keys, new])`, in this order.
+    The mask counts positions: the oldest key comes first, the newest last. `torch.cat([keys, new])`, in this order.
     """
     turned, mask = rotary(key, keys.size(-2)), masks.causal_mask(query.size(-2), keys.size(-2) + key.size(-2))
     all_keys, all_values = torch.cat([turned, keys], dim=-2), torch.cat([value, values], dim=-2)
@@ -302,7 +307,7 @@ def _times(power):
 def not_scaled(query, key, value, keys, values):
     """The scores are not divided by √d.
 
-    As in notebook 2, d is the width of a head; neither cache nor RoPE changes anything about it.
+    As in notebook 2, d is the width of a head. Neither the cache nor RoPE changes this.
     """
     return _times(0.5)(query, key, value, keys, values)
 
@@ -318,9 +323,9 @@ def scaled_twice(query, key, value, keys, values):
 
 @attend.misconception()
 def kept_unturned(query, key, value, keys, values):
-    """The new keys are kept as they came, before they were turned.
+    """The new keys are stored as they were before the rotation.
 
-    The output is right; the next call will take them for turned ones. Keep what was used.
+    The output is right. But the next call expects rotated keys. Store the keys that were used here.
     """
     output, _, all_values = _memory(query, key, value, keys, values)
     return output, torch.cat([keys, key], dim=-2), all_values
@@ -328,18 +333,18 @@ def kept_unturned(query, key, value, keys, values):
 
 @attend.misconception()
 def not_kept(query, key, value, keys, values):
-    """What is handed back does not hold the new tokens.
+    """The returned keys and values do not contain those of the new tokens.
 
-    The output is right this time. The next token will not find those of today.
+    The output is right in this call. In the next call the keys and values of these new tokens are missing.
     """
     return _memory(query, key, value, keys, values, keep=lambda *_: (keys, values))
 
 
 @attend.misconception(telltale_call=_text(3, 1, seed=1))
 def old_ones_dropped(query, key, value, keys, values):
-    """Only the new tokens are kept.
+    """Only the keys and values of the new tokens are returned.
 
-    The output is right this time. The next token will find those of today, and nothing from before.
+    The output is right in this call. In the next call the keys and values of all earlier tokens are missing.
     """
     n = query.size(-2)
     return _memory(query, key, value, keys, values, keep=lambda k, v: (k[..., -n:, :], v[..., -n:, :]))
@@ -347,9 +352,9 @@ def old_ones_dropped(query, key, value, keys, values):
 
 @attend.misconception(telltale_call=_text(3, 1, seed=1), reread="10#text-arrives")
 def memory_unused(query, key, value, keys, values):
-    """What is kept is not used.
+    """The stored keys and values are not used.
 
-    The new tokens hear one another and nobody from before. Put the kept keys and values in front of the new ones.
+    The new tokens attend to each other and to no earlier token. Put the stored keys and values before the new ones.
     """
     output, *_ = _memory(query, key, value, keys[..., :0, :], values[..., :0, :], start=keys.size(-2))
     return output, *_memory(query, key, value, keys, values)[1:]
@@ -374,9 +379,9 @@ share_heads = function(
     returns=("the heads",),
     gradients=True,
     hints=[
-        "Stored heads A and B, two query heads each: A, A, B, B. Neighbours share.",
-        "Which of the four axes has the heads? That one becomes `groups` times as long, and no other.",
-        "`repeat_interleave` repeats each entry where it stands, `repeat` the whole list.",
+        "Stored heads A and B, for two query heads each, become A, A, B, B: neighbouring query heads use the same one.",
+        "Which of the four axes counts the heads? That axis becomes `groups` times as long, and no other.",
+        "`repeat_interleave` repeats each entry next to itself, `repeat` repeats the whole list.",
     ],
 )
 
@@ -385,8 +390,8 @@ share_heads = function(
 def tiled(x, groups):
     """The whole list of heads is repeated.
 
-    A, B, A, B in place of A, A, B, B: `repeat` where `repeat_interleave` is needed. Every shape is right, and all heads
-    but the first and the last ask somebody else's keys.
+    A, B, A, B in place of A, A, B, B: `repeat` where `repeat_interleave` is needed. Every shape is right, but many
+    query heads use the keys and values of the wrong stored head.
     """
     return x.repeat(1, groups, 1, 1)
 
@@ -395,8 +400,8 @@ def tiled(x, groups):
 def along_the_tokens(x, groups):
     """It is the tokens that are repeated.
 
-    x is (batch, kv_heads, n, head_dim): the heads are the second axis, third from the end. Code for (batch, n,
-    kv_heads, head_dim) repeats along another one.
+    x is (batch, kv_heads, n, head_dim): the heads are the second axis, third from the end. In code for (batch, n,
+    kv_heads, head_dim) the heads are another axis.
     """
     return x.repeat_interleave(groups, dim=-2)
 
@@ -434,8 +439,8 @@ window_mask = function(
     random_probes=lambda rng: [(n, n + 3, rng.randrange(2, 5)) for n in rng.sample(range(2, 7), 2)],
     returns=("the mask",),
     hints=[
-        "Begin with `causal_mask(n_queries, n_keys)`. Which of its True have to become False?",
-        "With 2 queries, 6 keys and a window of 3, query 0 stands at key 4 and hears keys 2, 3 and 4.",
+        "Begin with `causal_mask(n_queries, n_keys)`. Which True entries of it have to become False?",
+        "With 2 queries, 6 keys and a window of 3, the own key of query 0 is key 4, and it attends to keys 2, 3 and 4.",
         "`tril(d)` keeps what lies on or left of diagonal d, `triu(d)` what lies on or right of it. Own keys lie on "
         "diagonal n_keys − n_queries.",
     ],
@@ -449,29 +454,29 @@ def _band(n_queries, n_keys, latest, oldest, *, corner=None):
 
 @window_mask.misconception()
 def one_too_many(n_queries, n_keys, window):
-    """The window is one too wide.
+    """The window is too wide by one key.
 
-    The token itself is one of the window: with a window of 3 it hears itself and two more. `distance <= window` lets
-    one more through than `distance < window`.
+    The token itself counts as one of the window: with a window of 3 it attends to itself and to two more.
+    `distance <= window` lets one more key through than `distance < window`.
     """
     return _band(n_queries, n_keys, 0, -window)
 
 
 @window_mask.misconception(telltale_call=(4, 4, 3))
 def one_too_few(n_queries, n_keys, window):
-    """The window is one too narrow.
+    """The window is too narrow by one key.
 
-    The distances 0, 1, …, window − 1 are window many, with the token itself.
+    The distances 0, 1, …, window − 1 are `window` numbers, and distance 0 is the token itself.
     """
     return _band(n_queries, n_keys, 0, 2 - window)
 
 
 @window_mask.misconception(forms=[lambda n_queries, n_keys, window: _band(n_queries, n_keys, -1, 1 - window)])
 def self_left_out(n_queries, n_keys, window):
-    """A token may not hear itself.
+    """A token may not attend to itself.
 
-    The token itself is one of the window, the latest. With a window of 1 it hears itself alone, and here it would have
-    nobody left.
+    The token itself counts as one of the window, as its latest. With a window of 1 it attends to itself only, and with
+    your mask no key would be left for it.
     """
     return _band(n_queries, n_keys, -1, -window)
 
@@ -488,7 +493,7 @@ def self_left_out(n_queries, n_keys, window):
 def top_left_window(n_queries, n_keys, window):
     """The band, or one of its two edges, begins at the upper left.
 
-    With fewer queries than keys the queries are the newest tokens: the last one stands at the last key.
+    Where there are fewer queries than keys, the queries belong to the newest tokens: the last query to the last key.
     """
     return _band(n_queries, n_keys, 0, 1 - window, corner=0)
 
@@ -497,8 +502,8 @@ def top_left_window(n_queries, n_keys, window):
 def same_for_all(n_queries, n_keys, window):
     """Every query has the window of the last one.
 
-    Keeping the newest `window` keys is right for the last query. The first of a chunk stands further left, and with it
-    its window: it loses keys that it should hear.
+    The newest `window` keys are right for the last query. The own key of the first query is further left, so its window
+    is further left, too. Your mask hides keys that it should attend to.
     """
     latest = torch.arange(n_keys) >= n_keys - window
     return masks.causal_mask(n_queries, n_keys) & latest
@@ -508,8 +513,8 @@ def same_for_all(n_queries, n_keys, window):
 def both_sides(n_queries, n_keys, window):
     """The window reaches into the future.
 
-    It is right for text that is read as a whole. Who writes may not hear what comes later: `tril` is missing, or the
-    distance is taken without its sign.
+    That is right for a text that is read as a whole. A model that writes may not attend to later tokens: `tril` is
+    missing, or the distance is taken without its sign.
     """
     return _band(n_queries, n_keys, window - 1, 1 - window)
 
@@ -518,7 +523,7 @@ def both_sides(n_queries, n_keys, window):
 def future_open(n_queries, n_keys, window):
     """The past is cut off, the future is open.
 
-    `triu` alone closes what is too old. What comes later has to be closed too.
+    `triu` alone hides the keys that are too old. The later keys have to be hidden, too.
     """
     return _band(n_queries, n_keys, n_keys, 1 - window)
 
@@ -527,7 +532,7 @@ def future_open(n_queries, n_keys, window):
 def window_unused(n_queries, n_keys, window):
     """The window is not used: each query may attend to all keys up to its own.
 
-    That is the causal mask. What is `window` or more places back has to be closed too.
+    That is the causal mask. Keys that are `window` or more places back have to be hidden, too.
     """
     return masks.causal_mask(n_queries, n_keys)
 
@@ -558,10 +563,10 @@ def fixed_blocks(n_queries, n_keys, window):
     ],
 )
 def half_each_side(n_queries, n_keys, window):
-    """Only half of the window lies behind the query.
+    """Only half of the window lies before the query.
 
-    Models that read a whole text lay it around each token. Who writes has nobody ahead: all `window` keys lie behind
-    the query, its own the last of them.
+    Models that read a whole text lay the window around each token. A model that writes has no later tokens: all
+    `window` keys are its own key and keys before it.
     """
     return _band(n_queries, n_keys, window // 2, -(window // 2))
 
@@ -573,10 +578,10 @@ def _with_sinks(n_queries, n_keys, window, sinks=1):
 
 @window_mask.misconception(telltale_call=(3, 7, 2), forms=[partial(_with_sinks, sinks=sinks) for sinks in (2, 3, 4)])
 def first_ones_kept(n_queries, n_keys, window):
-    """The first keys of the text stay open to everybody.
+    """All queries may attend to the first keys of the text.
 
-    Some models keep such keys on purpose, as sinks. Here a key that is `window` or more places back is closed,
-    whichever it is.
+    Some models keep such keys on purpose, as attention sinks. Here every key that is `window` or more places back is
+    hidden, the first ones too.
     """
     return _with_sinks(n_queries, n_keys, window)
 
@@ -626,7 +631,7 @@ cache_bytes = function(
     shows=(cache.cache_bytes,),
     hints=[
         "One token, one layer, one stored head: a key and a value, of `head_dim` numbers each.",
-        "`head_dim` is what one head of queries gets of the token's width; stored heads are as wide.",
+        "`head_dim` is the width of a token divided by the number of query heads; stored heads have the same width.",
         "2 · layers · kv_heads · (embed_dim / heads) · tokens numbers; 8 bits are a byte.",
     ],
 )
@@ -636,34 +641,35 @@ cache_bytes = function(
 def keys_alone(layers, embed_dim, heads, kv_heads, tokens, bits):
     """The values are forgotten.
 
-    Each token leaves a key *and* a value: a factor of 2.
+    For each token a key *and* a value are stored: a factor of 2.
     """
     return _bytes(layers, embed_dim, heads, kv_heads, tokens, bits) / 2
 
 
 @cache_bytes.misconception(reread="10#text-shared")
 def query_heads(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """It comes to as many numbers as if no heads were shared.
+    """That is the number for a model in which no heads are shared.
 
-    Either the heads of queries are counted, or the width is divided by `kv_heads`. What is kept are the stored heads,
-    before they are repeated, and each is as wide as a head of queries: embed_dim / heads.
+    Either you counted the query heads, or you divided the width by `kv_heads`. The cache holds the stored heads, before
+    they are repeated, and each of them is as wide as a query head: embed_dim / heads.
     """
     return _bytes(layers, embed_dim, heads, heads, tokens, bits)
 
 
 @cache_bytes.misconception()
 def whole_width(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Each stored head comes out as wide as the whole token.
+    """Each stored head is counted as wide as a whole token.
 
-    Either the width of a token was not divided by `heads`, or the result is multiplied by them again. A token's width
-    is shared out among the heads of queries: `head_dim` is embed_dim / heads, and `kv_heads` as wide as that are kept.
+    Either you did not divide the width of a token by `heads`, or you multiplied the result by `heads` again. The width
+    of a token is divided among the query heads: `head_dim` is embed_dim / heads, and `kv_heads` heads of this width are
+    stored.
     """
     return _bytes(layers, embed_dim * heads, heads, kv_heads, tokens, bits)
 
 
 @cache_bytes.misconception()
 def in_bits(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Those are bits.
+    """That is the number of bits.
 
     8 bits are a byte.
     """
@@ -672,7 +678,7 @@ def in_bits(layers, embed_dim, heads, kv_heads, tokens, bits):
 
 @cache_bytes.misconception()
 def numbers_for_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Those are numbers, not bytes.
+    """That is how many numbers are stored, not how many bytes.
 
     Each number takes bits / 8 bytes: 2 in bfloat16, 4 in float32.
     """
@@ -681,27 +687,27 @@ def numbers_for_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
 
 @cache_bytes.misconception()
 def one_layer(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """That is one layer.
+    """That is the memory of one layer.
 
-    Every layer has keys and values of its own, and keeps them.
+    Every layer stores keys and values of its own.
     """
     return _bytes(1, embed_dim, heads, kv_heads, tokens, bits)
 
 
 @cache_bytes.misconception()
 def one_token(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """That is one token.
+    """That is the memory of one token.
 
-    Every token that was read leaves a key and a value in each layer: times `tokens`.
+    For every token that was read, each layer stores a key and a value: multiply by `tokens`.
     """
     return _bytes(layers, embed_dim, heads, kv_heads, 1, bits)
 
 
 @cache_bytes.misconception()
 def queries_too(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Three things are counted for each token, where two are kept.
+    """Three things are counted for each token, where two are stored.
 
-    Nobody asks a query again once its token was read: only its key and its value are kept.
+    The query of a token is not needed again once the token was read: only its key and its value are stored.
     """
     return 1.5 * _bytes(layers, embed_dim, heads, kv_heads, tokens, bits)
 
@@ -731,16 +737,16 @@ def _divided_by(unit):
 
 @cache_bytes.misconception(forms=[_divided_by(unit) for unit in (1e3, 1e6, 2**20, 1e9, 2**30)])
 def larger_units(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Those are larger units than bytes: thousands, millions or more of them.
+    """The unit is larger than a byte: thousands, millions or more of them.
 
-    Bytes are asked for; nothing is divided by 1000 or 1024.
+    Return bytes; nothing is divided by 1000 or 1024.
     """
     return _divided_by(1024)(layers, embed_dim, heads, kv_heads, tokens, bits)
 
 
 @cache_bytes.misconception(telltale_call=(2, 12, 6, 3, 5, 4))
 def whole_bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """Numbers of less than 8 bits count for nothing.
+    """For numbers of less than 8 bits the result is 0.
 
     `bits // 8` rounds down: 4 // 8 is 0. Two numbers of 4 bits share a byte, so divide by 8 at the end.
     """
@@ -800,9 +806,10 @@ accepting = function(
     numbers=("the tokens",),
     read=_whole_numbers,
     hints=[
-        "Compare the draft with `said[:-1]`, place by place. Where is the first that differs?",
-        "All before it is written, and then one more: what the model itself says at that place.",
-        "Of keys and values the refused part of the draft has to go. The model's own token has not been read yet.",
+        "Compare the draft with `said[:-1]`, place by place. Where is the first token that differs?",
+        "All draft tokens before that place are written, and then one token of the large model: `said` at that place.",
+        "Remove the keys and values of the refused draft tokens. The large model's own token has not been read yet, so "
+        "it has no key and no value.",
     ],
 )
 
@@ -818,18 +825,18 @@ def _accepted(draft, said, keys, values, *, right=None, own=None, spare=None):
 
 @accepting.misconception(telltale_call=_draft([7, 3, 9, 4], [7, 3, 5, 4, 8], 3, seed=1))
 def all_that_agree(draft, said, keys, values):
-    """All places that agree are counted, also those behind the first that differs.
+    """All places that agree are counted, also those after the first one that differs.
 
-    Behind it the model has read a token that will not stand there, so what it said there counts for nothing.
+    At the later places the large model has read a refused token, so what it would write there cannot be used.
     """
     return _accepted(draft, said, keys, values, right=int((draft == said[:-1]).sum()))
 
 
 @accepting.misconception()
 def picked_out(draft, said, keys, values):
-    """Tokens are taken from behind the first that differs.
+    """Tokens are taken from the draft after the first one that differs.
 
-    A draft is right up to a place, and of no use from there on: the model would have read another token there.
+    A draft can be used up to the first difference only: from there on the large model would have read another token.
     """
     right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
     agree = draft == said[:-1]
@@ -853,36 +860,36 @@ def _off_by_one_place(draft, said):
     ]
 )
 def one_place_off(draft, said, keys, values):
-    """Each token is compared with what is said after it.
+    """Each token is compared with what the model would write after it.
 
-    `said[i]` is what the model says *before* it has read `draft[i]`: these two have to agree.
+    `said[i]` is what the model would write *before* it has read `draft[i]`: these two have to agree.
     """
     return _accepted(draft, said, keys, values, right=_off_by_one_place(draft, said))
 
 
 @accepting.misconception()
 def all_or_nothing(draft, said, keys, values):
-    """The draft is taken whole or not at all.
+    """The draft is accepted as a whole or not at all.
 
-    What agrees up to the first difference is what the model would have written itself.
+    The tokens before the first difference are what the model would have written itself, so accept them.
     """
     return _accepted(draft, said, keys, values, right=len(draft) if draft.equal(said[:-1]) else 0)
 
 
 @accepting.misconception()
 def own_token_missing(draft, said, keys, values):
-    """The model's own token is missing.
+    """The large model's own token is missing.
 
-    At the first place that differs it has said what belongs there. Even a draft that is all wrong brings one token.
+    At the first place that differs, `said` holds the right token. Even a draft that is all wrong brings one token.
     """
     return _accepted(draft, said, keys, values, own=draft[:0])
 
 
 @accepting.misconception()
 def last_token_said(draft, said, keys, values):
-    """The model's own token is taken from the end.
+    """The large model's own token is taken from the end.
 
-    `said[-1]` was said after the whole draft. What counts is said where the draft first differs.
+    `said[-1]` would follow the whole draft. Take `said` at the place where the draft first differs.
     """
     return _accepted(draft, said, keys, values, own=said[-1:])
 
@@ -891,7 +898,7 @@ def last_token_said(draft, said, keys, values):
 def refused_one_written(draft, said, keys, values):
     """The token that was refused is written, too.
 
-    In its place stands what the model says there.
+    At this place the large model's own token is written, and not the refused one.
     """
     right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
     tokens = torch.cat([draft[: right + 1], said[right : right + 1]])
@@ -900,9 +907,9 @@ def refused_one_written(draft, said, keys, values):
 
 @accepting.misconception()
 def nothing_taken_back(draft, said, keys, values):
-    """Keys and values of refused tokens stay.
+    """The keys and values of refused tokens are still there.
 
-    The next token would hear what was never written, and take its place for one further on.
+    The next token would attend to tokens that were never written, and would get a position that is too large.
     """
     return _accepted(draft, said, keys, values, spare=len(draft))
 
@@ -917,8 +924,8 @@ def nothing_taken_back(draft, said, keys, values):
 def another_axis_cut(draft, said, keys, values):
     """Keys and values are cut along another axis than that of the tokens.
 
-    They are (batch, heads, n_kept, …): `keys[:, :n]` cuts heads, and changes nothing where there are no more heads
-    than that. The tokens are next to last: `keys[..., :n, :]`.
+    They are (batch, heads, n_kept, …): `keys[:, :n]` cuts the axis of the heads, and changes nothing where there are n
+    heads or fewer. The tokens are the axis before the last: `keys[..., :n, :]`.
     """
     return _cut(draft, said, keys, values, lambda x, n: x[:, :n])
 
@@ -931,10 +938,10 @@ def _cut(draft, said, keys, values, slice_of):
 
 @accepting.misconception()
 def refused_one_kept(draft, said, keys, values):
-    """Key and value of the refused token stay, where the model's own will stand.
+    """The key and value of the first refused token are still there, in the place of the large model's own token.
 
-    Its own token has not been read yet: it brings a key of its own with the next call. So as many are kept as are
-    right, and not as many as are written.
+    The large model's own token has not been read yet; its key is computed in the next call. So keep the keys and values
+    of the accepted draft tokens, and not one more.
     """
     right = int((draft == said[:-1]).int().cumprod(dim=0).sum())
     return _accepted(draft, said, keys, values, spare=right + 1)
@@ -942,9 +949,9 @@ def refused_one_kept(draft, said, keys, values):
 
 @accepting.misconception()
 def draft_let_go(draft, said, keys, values):
-    """Nothing of the draft is kept.
+    """No keys and values of the draft are kept.
 
-    The keys and values of what was accepted are those that the model would have made itself.
+    Those of the accepted tokens are the ones that the model would have computed itself, so keep them.
     """
     return _accepted(draft, said, keys, values, spare=0)
 
@@ -955,10 +962,10 @@ def _right(draft, said):
 
 @accepting.misconception(telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3))
 def right_to_the_end(draft, said, keys, values):
-    """A draft that is right to its end is taken for one that is wrong at its start.
+    """A draft that is right to its end is treated as if its first token was wrong.
 
-    Where nothing differs, `argmax` finds its largest number at place 0, and a search for the first difference finds
-    none. Then the whole draft is accepted.
+    Where no token differs, `argmax` returns place 0, as if the first token differed. In this case accept the whole
+    draft.
     """
     return _accepted(draft, said, keys, values, right=_right(draft, said) % len(draft))
 
@@ -967,7 +974,8 @@ def right_to_the_end(draft, said, keys, values):
 def minus_zero(draft, said, keys, values):
     """Where no token is refused, no key is left.
 
-    `keys[:, :, :-refused]` cuts so many from the end, but `-0` is 0, and `[:0]` is empty. Count what stays instead.
+    `keys[:, :, :-refused]` cuts `refused` keys from the end, but `-0` is 0, and `[:0]` is empty. Count the keys that
+    stay instead.
     """
     right = _right(draft, said)
     tokens, *kept = _accepted(draft, said, keys, values)
@@ -976,28 +984,29 @@ def minus_zero(draft, said, keys, values):
 
 @accepting.misconception(telltale_call=_draft([5, 5, 1], [5, 5, 1, 4], 4, seed=3))
 def all_right_and_no_more(draft, said, keys, values):
-    """Where the whole draft is right, the model's own token is missing.
+    """Where the whole draft is right, the large model's own token is missing.
 
-    `said` has one token more than the draft: what the model says once it has read all of it. It comes for nothing.
+    `said` has one token more than the draft: the one that the model would write after the whole draft. You get this
+    token without another call.
     """
     return _accepted(draft, said, keys, values, own=draft[:0] if _right(draft, said) == len(draft) else None)
 
 
 @accepting.misconception()
 def read_before_let_go(draft, said, keys, values):
-    """What was read before the draft is let go.
+    """The keys and values of the text before the draft are gone.
 
-    Keys and values are of *all* that was read: first the text so far, then the draft. To those of the text come as many
-    as were accepted.
+    Keys and values belong to *all* tokens that were read: first the text so far, then the draft. Keep all those of the
+    text, and after them those of the accepted draft tokens.
     """
     return _accepted(draft, said, keys, values)[0], *(x[..., : _right(draft, said), :] for x in (keys, values))
 
 
 @accepting.misconception()
 def wrong_end(draft, said, keys, values):
-    """As many are kept as should be, but the last ones.
+    """The number of keys is right, but they are the last ones, not the first ones.
 
-    The refused tokens are the latest. `[-n:]` keeps them, and lets the beginning of the text go.
+    The refused tokens come last. `[-n:]` keeps them, and drops the beginning of the text.
     """
     n = keys.size(-2) - len(draft) + _right(draft, said)
     return _accepted(draft, said, keys, values)[0], *(x[..., x.size(-2) - n :, :] for x in (keys, values))
@@ -1007,7 +1016,7 @@ def wrong_end(draft, said, keys, values):
 def first_unasked(draft, said, keys, values):
     """The first token of the draft is accepted without being compared.
 
-    `said[0]` is what the model says before it has read any of the draft: it has to agree with `draft[0]`.
+    `said[0]` is what the model would write before it has read any of the draft: it has to agree with `draft[0]`.
     """
     agree = draft == said[:-1]
     agree[0] = True
@@ -1021,9 +1030,9 @@ def _said_after(draft, said, keys, values, *, last):
 
 @accepting.misconception(forms=[partial(_said_after, last=True)])
 def said_a_place_later(draft, said, keys, values):
-    """The model's own token is taken from the place after the first that differs.
+    """The large model's own token is taken from the place after the first one that differs.
 
-    There it has already read the token that is refused. What counts is `said` at the very place where the two differ.
+    There the model has already read the refused token. Take `said` at the place where the two first differ.
     """
     return _said_after(draft, said, keys, values, last=False)
 
@@ -1032,7 +1041,8 @@ def said_a_place_later(draft, said, keys, values):
 def one_too_few_kept(draft, said, keys, values):
     """One key and one value too few are kept.
 
-    As many stay as were read before the draft, and as many more as are right. The model's own token has none yet.
+    Keep those of all tokens before the draft, and those of the accepted draft tokens. The model's own token has no key
+    and no value yet.
     """
     return _accepted(draft, said, keys, values, spare=_right(draft, said) - 1)
 
@@ -1047,18 +1057,18 @@ def one_too_few_kept(draft, said, keys, values):
     ]
 )
 def all_let_go(draft, said, keys, values):
-    """Keys and values are emptied.
+    """No keys and values are left.
 
-    The whole text would have to be read again. What was read before the draft stays, and so does what was accepted.
+    The whole text would have to be read again. Keep those of the text before the draft and of the accepted tokens.
     """
     return _accepted(draft, said, keys, values)[0], keys[..., :0, :], values[..., :0, :]
 
 
 @accepting.misconception(telltale_call=_draft([6, 2, 9], [4, 6, 2, 9], 5, heads=1, seed=4))
 def nothing_right_nothing_cut(draft, said, keys, values):
-    """Where the whole draft is refused its keys and values stay.
+    """Where the whole draft is refused, its keys and values are still there.
 
-    None of its tokens is written, so all of their keys and values have to go.
+    None of its tokens is written, so remove the keys and values of all of them.
     """
     return _accepted(draft, said, keys, values, spare=_right(draft, said) or len(draft))
 
@@ -1074,8 +1084,8 @@ def nothing_right_nothing_cut(draft, said, keys, values):
 def error_where_all_is_right(draft, said, keys, values):
     """A draft that is right to its end raises an error.
 
-    Where nothing differs, a loop runs over the end of the draft, and a search for the first difference finds none. Then
-    the whole draft is accepted.
+    Where no token differs, a loop runs past the end of the draft, or a search for the first difference finds none. In
+    this case accept the whole draft.
     """
     i = 0
     while draft[i] == said[i]:
@@ -1085,7 +1095,7 @@ def error_where_all_is_right(draft, said, keys, values):
 
 @accepting.misconception()
 def values_left(draft, said, keys, values):
-    """The values of refused tokens stay, only their keys are gone.
+    """The values of refused tokens are still there; only their keys are gone.
 
     A key and its value belong together. With more values than keys the next call fails, or mixes them up.
     """
@@ -1098,7 +1108,7 @@ def values_left(draft, said, keys, values):
 def refused_in_its_place(draft, said, keys, values):
     """The first token that differs is taken from the draft.
 
-    There the two disagree, and the large model has the last word: `said`, not `draft`.
+    At this place the two disagree, and the large model decides: take `said`, not `draft`.
     """
     right = _right(draft, said)
     own = draft[right : right + 1] if right < len(draft) else None
@@ -1107,8 +1117,8 @@ def refused_in_its_place(draft, said, keys, values):
 
 @accepting.misconception(forms=[lambda draft, said, keys, values: (said, *_accepted(draft, said, keys, values)[1:])])
 def all_said_written(draft, said, keys, values):
-    """All that the model has said is written.
+    """All of `said` is written.
 
-    Behind the first difference it has said what would follow on a token that is refused. That counts for nothing.
+    After the first difference, `said` continues a text with a refused token. It cannot be used.
     """
     return said, keys, values

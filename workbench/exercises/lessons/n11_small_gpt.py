@@ -47,14 +47,15 @@ layer_norm = function(
     ],
     corner_cases=[_rows(5, seed=4)],
     random_probes=lambda rng: [_rows(2, rng.randrange(2, 6), 4, seed=rng.randrange(10**6)) for _ in range(2)],
-    returns=("the normed rows",),
+    returns=("the normalized rows",),
     gradients=True,
     hints=[
-        "Two means over the features of a token, `dim=-1, keepdim=True`: first of x, then of the squares of what is "
-        "left when the first is taken away.",
-        "The deviation is the root of the second mean plus 0.00001. Divide by it, then comes `weight`, then `bias`.",
-        "`x.var(dim=-1, keepdim=True, correction=0)` is the second mean, too; without `correction=0` it is divided by "
-        "one less.",
+        "You need two means over the features of a token, with `dim=-1, keepdim=True`. The first is the mean of x. "
+        "Subtract it; the second is the mean of the squares of the result.",
+        "Add 0.00001 to the second mean, and then take the root: this is the deviation. Divide by it, multiply by "
+        "`weight`, add `bias`.",
+        "`x.var(dim=-1, keepdim=True, correction=0)` is the second mean, too. Without `correction=0` the sum of "
+        "squares is divided by d − 1.",
     ],
 )
 
@@ -76,10 +77,10 @@ def _written_as_std(x, weight, bias, *, eps, less=1):
     + [partial(_written_as_std, eps=eps) for eps in (1e-5, 1e-6, 1e-8, 1e-12)]
 )
 def one_less(x, weight, bias):
-    """The variance is divided by one less than there are features.
+    """The sum of squares is divided by d − 1, where d is the number of features.
 
-    That is how a variance is estimated from a sample, and what `x.var` and `x.std` do unless told otherwise. Here the
-    features are not a sample: it is their plain mean, `correction=0`.
+    A variance is estimated like this from a sample, and `x.var` and `x.std` do it by default. Here the features are
+    not a sample: divide by d, with `correction=0`.
     """
     return _normed(x, weight, bias, less=1)
 
@@ -90,17 +91,17 @@ def one_less(x, weight, bias):
 def epsilon_outside(x, weight, bias):
     """ε stands outside the root.
 
-    It hardly shows, until a row has features that are nearly alike: the root of 0.00001 is 0.003, three hundred times
-    as much.
+    In most rows the difference is too small to see. It is large where all features of a row are nearly equal: the root
+    of 0.00001 is 0.003, three hundred times as much.
     """
     return _normed(x, weight, bias, inside=False)
 
 
 @layer_norm.misconception(forms=[lambda x, weight, bias: _normed(x, weight, bias, dim=0)])
 def over_tokens(x, weight, bias):
-    """The means run over the tokens, where they have to run over the features.
+    """The means run over the tokens, but they have to run over the features.
 
-    Then a token's row depends on who else is in the text. LayerNorm knows one token at a time: `dim=-1`.
+    Then the row of a token depends on the other tokens of the text. LayerNorm takes each token separately: `dim=-1`.
     """
     return _normed(x, weight, bias, dim=-2)
 
@@ -109,7 +110,7 @@ def over_tokens(x, weight, bias):
 def over_all_rows(x, weight, bias):
     """The means run over all rows, feature by feature: that is BatchNorm.
 
-    There a row depends on which other texts are in the batch. LayerNorm knows one token at a time: `dim=-1`.
+    There a row depends on the other texts of the batch. LayerNorm takes each token separately: `dim=-1`.
     """
     return _normed(x.flatten(0, -2) if x.ndim > 1 else x[None], weight, bias, dim=0).view_as(x)
 
@@ -118,7 +119,8 @@ def over_all_rows(x, weight, bias):
 def over_tokens_and_features(x, weight, bias):
     """The means run over tokens and features at once.
 
-    Then a token's row depends on who else is in the text. Each token has a mean and a deviation of its own: `dim=-1`.
+    Then the row of a token depends on the other tokens of the text. Each token has a mean and a deviation of its own:
+    `dim=-1`.
     """
     centred = x - x.mean(dim=(-2, -1), keepdim=True)
     return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-5).sqrt() * weight + bias
@@ -139,10 +141,10 @@ def _mean_as_a_row(x, weight, bias, *, deviation_too=True):
     ],
 )
 def keepdim_forgotten(x, weight, bias):
-    """A token's mean or deviation lies along the features.
+    """The means or deviations of the tokens are spread along the features.
 
-    `x.mean(dim=-1)` has one number for each token and no axis of features, so it is laid beside the features of every
-    token. With `keepdim=True` it stays a column.
+    `x.mean(dim=-1)` has one number for each token, and the axis of the features is gone. So broadcasting puts these
+    numbers along the features of every token. With `keepdim=True` they stay a column.
     """
     return _mean_as_a_row(x, weight, bias)
 
@@ -159,9 +161,9 @@ def over_everything(x, weight, bias):
 
 @layer_norm.misconception()
 def by_the_variance(x, weight, bias):
-    """It is divided by the variance, where its root is asked for.
+    """You divide by the variance; divide by its square root.
 
-    A row twice as large then comes out half as large.
+    With your division a row that is twice as large gives a result that is half as large.
     """
     centred = x - x.mean(dim=-1, keepdim=True)
     return centred / (centred.square().mean(dim=-1, keepdim=True) + 1e-5) * weight + bias
@@ -171,7 +173,7 @@ def by_the_variance(x, weight, bias):
 def no_epsilon(x, weight, bias):
     """ε is missing.
 
-    A token whose features are all alike, as *tea* in the lesson, is then 0 divided by 0: NaN.
+    A token whose features are all equal, such as *tea* in the lesson, is then 0 divided by 0: NaN.
     """
     return _normed(x, weight, bias, eps=0.0)
 
@@ -183,8 +185,8 @@ def no_epsilon(x, weight, bias):
 def epsilon_of_another_size(x, weight, bias):
     """ε is there, but it is not 0.00001.
 
-    Many models have 0.000001. A token whose features are all alike comes out as 0 with each of them. It shows where
-    they are nearly alike: the smaller ε is, the larger that token comes out.
+    Many models have 0.000001. A token whose features are all equal becomes 0 with any ε. The difference is seen where
+    the features are nearly equal: the smaller ε is, the larger are the numbers in the result.
     """
     return _normed(x, weight, bias, eps=1e-6)
 
@@ -205,11 +207,11 @@ def _at_least(x, weight, bias, *, deviation=0.0, variance=0.0):
     ],
 )
 def epsilon_against_zero_only(x, weight, bias):
-    """ε only keeps it from dividing by 0, and adds nothing to the variance that would count.
+    """Your ε only prevents a division by 0, and is not added to the variance as 0.00001.
 
-    Either it is far smaller than 0.00001, as BERT's 1e-12, or smaller and outside the root, or `clamp` and `max` set a
-    floor where a sum is asked for. A token whose features are all alike comes out as 0 then, and is no NaN; one whose
-    features are nearly alike comes out larger than it should.
+    Either ε is far smaller than 0.00001, as the 1e-12 of BERT, or it is smaller and outside the root, or `clamp` or
+    `max` sets a lowest value, while the exercise asks for a sum. A token whose features are all equal is then 0 and
+    not NaN, but a token whose features are nearly equal gets numbers that are too large.
     """
     return _normed(x, weight, bias, eps=1e-12)
 
@@ -223,19 +225,19 @@ def _by_the_length(x, weight, bias, *, centre=True, eps=0.0):
     forms=[partial(_by_the_length, centre=centre, eps=eps) for centre in (True, False) for eps in (1e-12, 1e-5)]
 )
 def by_the_length(x, weight, bias):
-    """It is divided by the row's length, where its deviation is asked for.
+    """You divide by the length of the row; divide by its deviation.
 
-    The length is the root of the *sum* of squares, the deviation that of their mean: √d times less. Rows come out with
-    length 1, and not with deviation 1.
+    The length is the root of the *sum* of squares. The deviation is the root of their *mean*, √d times smaller. Your
+    rows have length 1, and not deviation 1.
     """
     return _by_the_length(x, weight, bias)
 
 
 @layer_norm.misconception()
 def mean_left(x, weight, bias):
-    """The mean is not taken away.
+    """The mean is not subtracted.
 
-    Without it this is another norm, RMSNorm, which newer models use. LayerNorm takes the mean away first.
+    Without this step it is another norm, RMSNorm, which newer models use. LayerNorm subtracts the mean first.
     """
     return x / (x.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt() * weight + bias
 
@@ -244,7 +246,7 @@ def mean_left(x, weight, bias):
 def weight_forgotten(x, weight, bias):
     """`weight` and `bias` are not used.
 
-    They are what the model learns here: how large each feature is to be, and around which number.
+    The model learns them: they set how large each feature becomes, and around which number it lies.
     """
     return _normed(x, torch.ones_like(weight), torch.zeros_like(bias))
 
@@ -253,7 +255,7 @@ def weight_forgotten(x, weight, bias):
 def bias_first(x, weight, bias):
     """`bias` is added before `weight` multiplies.
 
-    First times weight, then plus bias.
+    First multiply by `weight`, then add `bias`.
     """
     return (_normed(x, torch.ones_like(weight), torch.zeros_like(bias)) + bias) * weight
 
@@ -299,10 +301,10 @@ block = function(
     returns=("the rows",),
     shown=lambda arg: type(arg).__name__ if isinstance(arg, nn.Module) else None,
     hints=[
-        "The straight road of the diagram is `x`; two branches leave it and join it again. On the road stands nothing "
-        "but two plus signs.",
+        "The straight line in the diagram of a block is `x`; two branches leave it and join it again. On the line "
+        "itself there are only two additions.",
         "`h = norm1(x)`, and attention gets `h` three times, with `causal_mask(x.size(1))`. It returns two things.",
-        "What was heard is added to `x`. Then the same with `norm2` and `mlp`, of the new `x`.",
+        "Add the output of attention to `x`. Then do the same with `norm2` and `mlp`, on the new `x`.",
     ],
 )
 
@@ -315,10 +317,10 @@ block = function(
     ],
 )
 def added_to_the_normed(x, norm1, attention, norm2, mlp):
-    """It is added to the normed row, where it has to be added to `x`.
+    """You add to the normalized row; add to `x` as it was before the norm.
 
-    `x = norm1(x)`, and then `x + …`: what the norm took away is lost for the rest of the model. *tea*, in the lesson,
-    would be gone.
+    After `x = norm1(x)`, the sum `x + …` no longer has what the norm subtracted, and the rest of the model cannot get
+    it back. In the lesson, *tea* would be lost.
     """
     return _from_normed(norm1(x) + _attended(norm1(x), attention), norm2, mlp)
 
@@ -329,10 +331,10 @@ def _from_normed(x, norm2, mlp):
 
 @block.misconception()
 def post_norm(x, norm1, attention, norm2, mlp):
-    """The norms stand after the parts, not before them: post-norm.
+    """The norms come after attention and MLP, and not before them: post-norm.
 
-    So it was in the paper of 2017, and so PyTorch's layer does it unless told `norm_first=True`. GPT-2 and those after
-    it norm what a part reads, and leave the road alone.
+    The paper of 2017 does it this way, and PyTorch's layer too, unless it gets `norm_first=True`. In GPT-2 and in most
+    models since then, each part reads normalized rows, and `x` itself is never normalized in a block.
     """
     x = norm1(x + _attended(x, attention))
     return norm2(x + mlp(x))
@@ -340,9 +342,9 @@ def post_norm(x, norm1, attention, norm2, mlp):
 
 @block.misconception()
 def second_norm_forgotten(x, norm1, attention, norm2, mlp):
-    """`norm2` is not used: the MLP reads rows that are not normed.
+    """`norm2` is not used: the MLP reads rows that are not normalized.
 
-    Each part norms what it reads.
+    Both parts of a block, attention and MLP, read normalized rows.
     """
     x = x + _attended(norm1(x), attention)
     return x + mlp(x)
@@ -350,9 +352,9 @@ def second_norm_forgotten(x, norm1, attention, norm2, mlp):
 
 @block.misconception()
 def first_norm_forgotten(x, norm1, attention, norm2, mlp):
-    """`norm1` is not used: attention reads rows that are not normed.
+    """`norm1` is not used: attention reads rows that are not normalized.
 
-    Each part norms what it reads.
+    Both parts of a block, attention and MLP, read normalized rows.
     """
     return _second(x + _attended(x, attention), norm2, mlp)
 
@@ -361,14 +363,14 @@ def first_norm_forgotten(x, norm1, attention, norm2, mlp):
 def one_norm_for_both(x, norm1, attention, norm2, mlp):
     """`norm1` is used twice.
 
-    Each norm has a weight and a bias of its own, and learns what its part needs.
+    Each norm has a weight and a bias of its own, and learns what attention or the MLP needs.
     """
     return _second(x + _attended(norm1(x), attention), norm1, mlp)
 
 
 @block.misconception()
 def norms_exchanged(x, norm1, attention, norm2, mlp):
-    """The two norms have changed places.
+    """The two norms are exchanged.
 
     `norm1` belongs to attention, `norm2` to the MLP.
     """
@@ -377,18 +379,18 @@ def norms_exchanged(x, norm1, attention, norm2, mlp):
 
 @block.misconception(reread="11#residual")
 def no_second_residual(x, norm1, attention, norm2, mlp):
-    """After the MLP nothing is added: its output takes the place of the row.
+    """After the MLP nothing is added: its output replaces the row.
 
-    The residual goes round both parts.
+    There are two residual connections, one for attention and one for the MLP.
     """
     return mlp(norm2(x + _attended(norm1(x), attention)))
 
 
 @block.misconception(reread="11#residual")
 def no_first_residual(x, norm1, attention, norm2, mlp):
-    """After the attention nothing is added: what was heard takes the place of the row.
+    """After attention nothing is added: its output replaces the row.
 
-    The residual goes round both parts.
+    There are two residual connections, one for attention and one for the MLP.
     """
     return _second(_attended(norm1(x), attention), norm2, mlp)
 
@@ -397,7 +399,8 @@ def no_first_residual(x, norm1, attention, norm2, mlp):
 def old_row(x, norm1, attention, norm2, mlp):
     """The MLP reads the row as it was before the attention.
 
-    Then both parts work side by side, as in a few models. Here the MLP works on what has been heard: on the new row.
+    Then attention and MLP work side by side, as in a few models. Here the MLP reads the new row, to which the output of
+    attention has been added.
     """
     return x + _attended(norm1(x), attention) + mlp(norm2(x))
 
@@ -407,18 +410,19 @@ def old_row(x, norm1, attention, norm2, mlp):
     reread="11#residual",
 )
 def mlp_of_the_first_norm(x, norm1, attention, norm2, mlp):
-    """The MLP reads the row that was normed for the attention.
+    """The MLP reads the row that was normalized for attention.
 
-    `h = norm1(x)` is what attention reads. By then `x` has changed: the MLP reads `norm2(x)`, with what was heard.
+    Attention reads `h = norm1(x)`. After attention `x` has changed: the MLP reads `norm2` of the new `x`.
     """
     return x + _attended(norm1(x), attention) + mlp(norm2(norm1(x)))
 
 
 @block.misconception(reread="03#text-10")
 def mask_forgotten(x, norm1, attention, norm2, mlp):
-    """There is no mask: each token hears who comes later.
+    """There is no mask: each token attends to later tokens.
 
-    A model that is to say the next token would read it off, and could write nothing.
+    A model that has to predict the next token would simply copy it from the input. When it writes, there is no next
+    token to copy yet.
     """
     everybody = torch.ones(x.size(1), x.size(1), dtype=torch.bool)
     return _second(x + _attended(norm1(x), attention, everybody), norm2, mlp)
@@ -426,7 +430,7 @@ def mask_forgotten(x, norm1, attention, norm2, mlp):
 
 @block.misconception(reread="03#text-35")
 def polarity(x, norm1, attention, norm2, mlp):
-    """The mask means the opposite: each token attends to those who come later, and to nobody else.
+    """The mask means the opposite: each token attends to later tokens only.
 
     In this series, and in this module, True = may attend.
     """
@@ -437,7 +441,7 @@ def polarity(x, norm1, attention, norm2, mlp):
 def no_norms(x, norm1, attention, norm2, mlp):
     """Neither norm is used.
 
-    Each part norms what it reads: attention reads `norm1(x)`, the MLP `norm2` of the new `x`.
+    Both parts of a block read normalized rows: attention reads `norm1(x)`, the MLP reads `norm2` of the new `x`.
     """
     x = x + _attended(x, attention)
     return x + mlp(x)
@@ -445,9 +449,9 @@ def no_norms(x, norm1, attention, norm2, mlp):
 
 @block.misconception()
 def norms_at_the_end(x, norm1, attention, norm2, mlp):
-    """The norms stand at the ends of the branches: what a part returns is normed, and not what it reads.
+    """You normalize the output of attention and MLP, and not their input.
 
-    A few models do it so. Pre-norm means before: `attention` of `norm1(x)`, `mlp` of `norm2(x)`.
+    A few models do this. Pre-norm means that the norm comes first: `attention` of `norm1(x)`, `mlp` of `norm2(x)`.
     """
     x = x + norm1(_attended(x, attention))
     return x + norm2(mlp(x))
@@ -455,18 +459,19 @@ def norms_at_the_end(x, norm1, attention, norm2, mlp):
 
 @block.misconception(reread="11#residual")
 def no_residuals(x, norm1, attention, norm2, mlp):
-    """Nothing is added anywhere: each part's output takes the place of the row.
+    """Nothing is added anywhere: the outputs of attention and MLP replace the row.
 
-    The residual goes round both parts. Without it a token forgets who it is after the first.
+    There are two residual connections, one for attention and one for the MLP. Without the first, the row after
+    attention no longer holds the token itself.
     """
     return mlp(norm2(_attended(norm1(x), attention)))
 
 
 @block.misconception(reread="11#residual")
 def heard_is_lost(x, norm1, attention, norm2, mlp):
-    """The MLP reads what was heard, and its output is added to the row as it was before.
+    """The output of the MLP is added to the row as it was before attention.
 
-    So what attention brought is lost for the road. Keep the sum: `x = x + …`, and then `x + mlp(norm2(x))`.
+    So the output of attention is missing in the sum. Keep the first sum, `x = x + …`; then return `x + mlp(norm2(x))`.
     """
     return x + mlp(norm2(x + _attended(norm1(x), attention)))
 
@@ -479,7 +484,7 @@ def heard_is_lost(x, norm1, attention, norm2, mlp):
     reread="04#text-mix",
 )
 def weights_added_too(x, norm1, attention, norm2, mlp):
-    """Something is added that is a tuple: `attention` returns two things, its output and its weights.
+    """You add a tuple: `attention` returns two things, its output and its weights.
 
     Take the first: `attention(h, h, h, mask)[0]`, or `heard, _ = attention(…)`.
     """
@@ -488,9 +493,9 @@ def weights_added_too(x, norm1, attention, norm2, mlp):
 
 @block.misconception()
 def values_not_normed(x, norm1, attention, norm2, mlp):
-    """Only the queries are normed.
+    """Only the queries are normalized.
 
-    Attention gets the normed rows three times: as query, as key and as value.
+    Attention gets the normalized rows three times: as query, as key and as value.
     """
     heard = attention(norm1(x), x, x, causal_mask(x.size(1)))[0]
     return _second(x + heard, norm2, mlp)
@@ -534,11 +539,11 @@ loss = function(
     returns=("the loss",),
     gradients=True,
     hints=[
-        "Shift first: `logits[:, :-1]` say `tokens[:, 1:]`, row by row.",
-        "Which of these due tokens are true ones? The token at place i, from 0, is if i < its text's length: a bool "
-        "table (batch, n − 1).",
-        "Index both with that table: `said[true]` is (how_many, vocabulary), `due[true]` (how_many,), just what "
-        "`F.cross_entropy` takes.",
+        "Shift first: `logits[:, :-1]` predict `tokens[:, 1:]`, row by row.",
+        "Which of the tokens to be predicted are no padding? The token at position i, counted from 0, is none if i is "
+        "smaller than the length of its text. Make a table of bools for this, (batch, n − 1).",
+        "Index both with that table, here called `real`: `predicted[real]` is (how_many, vocabulary), and "
+        "`next_tokens[real]` is (how_many,). `F.cross_entropy` takes exactly these.",
     ],
 )
 
@@ -561,9 +566,9 @@ def _true(tokens, lengths):
     reread="11#break-it",
 )
 def not_shifted(logits, tokens, lengths):
-    """It is not shifted: each token is judged by itself.
+    """It is not shifted: the prediction at each position is compared with the token that stands there.
 
-    The model then learns to repeat what it reads, which costs next to nothing; the lowest loss of the lesson.
+    The model then learns to repeat what it reads, and this gives the lowest loss of the lesson.
     """
     return _cost(logits, tokens, _true(tokens, lengths))
 
@@ -573,9 +578,9 @@ def not_shifted(logits, tokens, lengths):
     reread="11#break-it",
 )
 def shifted_twice(logits, tokens, lengths):
-    """It is shifted twice: each token says the one after the next.
+    """It is shifted twice: each token predicts the one after the next.
 
-    In the libraries the loss shifts by itself; who calls it must not have shifted already.
+    In many libraries the loss function itself shifts; then the code that calls it must not shift, too.
     """
     return _cost(logits[:, :-2], tokens[:, 2:], _true(tokens, lengths)[:, 2:])
 
@@ -584,9 +589,9 @@ def shifted_twice(logits, tokens, lengths):
     forms=[lambda logits, tokens, lengths: _every_cost(logits[:, 1:], tokens[:, :-1])],
 )
 def shifted_backwards(logits, tokens, lengths):
-    """It is shifted the wrong way: each token is judged by the one before it.
+    """It is shifted the wrong way: each prediction is compared with the token before its position.
 
-    What it has just read it need not say. The logits at place i say the token at place i + 1.
+    The model has already read that token. The logits at position i predict the token at position i + 1.
     """
     return _cost(logits[:, 1:], tokens[:, :-1], _true(tokens, lengths)[:, 1:])
 
@@ -598,16 +603,16 @@ def shifted_backwards(logits, tokens, lengths):
 def softmax_first(logits, tokens, lengths):
     """Softmax was taken before `F.cross_entropy`, which takes it itself.
 
-    Shares lie between 0 and 1; as logits they are nearly alike, and the loss can hardly fall.
+    Shares lie between 0 and 1. As logits they are almost equal, so the loss can hardly fall.
     """
     return _loss(logits.softmax(dim=-1), tokens, lengths)
 
 
 @loss.misconception(telltale_call=_texts(5, 6, [5, 5], seed=3))
 def across_texts(logits, tokens, lengths):
-    """It is shifted after the rows were joined: the end of a text says the beginning of the next.
+    """You shifted after joining the rows: the last token of a text has to predict the first of the next text.
 
-    Shift row by row, `[:, :-1]` and `[:, 1:]`, and flatten then.
+    Shift row by row, with `[:, :-1]` and `[:, 1:]`; flatten after that.
     """
     true = _true(tokens, lengths).flatten()[1:]
     return _cost(logits.flatten(0, 1)[:-1], tokens.flatten()[1:], true)
@@ -615,9 +620,9 @@ def across_texts(logits, tokens, lengths):
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
 def padding_counted(logits, tokens, lengths):
-    """Padding counts: the model is paid for saying it.
+    """Padding is part of your loss.
 
-    Who pads much then has a low loss that says nothing.
+    It is easy to predict. So with much padding the loss is low, and tells you nothing about the model.
     """
     return gpt.next_token_loss(logits, tokens)
 
@@ -631,26 +636,27 @@ def padding_counted(logits, tokens, lengths):
     ],
 )
 def end_not_counted(logits, tokens, lengths):
-    """Every token 0 is taken for padding, where it may be a true one.
+    """Every token 0 is treated as padding, but one of them is the end of a text.
 
-    `ignore_index=0` leaves out the end of each text, too, which has the same number; and a model that is never told
-    where a text ends never stops. `lengths` say how far a text goes.
+    `ignore_index=0` leaves out that end, too. A model that never has to predict the end of a text does not learn to
+    stop. Use `lengths`: they tell where each text ends.
     """
     return _cost(logits[:, :-1], tokens[:, 1:], tokens[:, 1:] != 0)
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
 def one_padding_counted(logits, tokens, lengths):
-    """One token of padding counts in each text: lengths were not shifted along.
+    """In each text one padding token is counted: the table of what is no padding was not shifted with the tokens.
 
-    Of 4 true tokens 3 are said. The table of true tokens has to lose its first column, as the tokens did, not its last.
+    Of 4 tokens 3 are predicted. The tokens lost their first column in the shift; the table has to lose its first
+    column, too, and not its last.
     """
     return _cost(logits[:, :-1], tokens[:, 1:], _true(tokens, lengths)[:, :-1])
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
 def mean_of_means(logits, tokens, lengths):
-    """It is the mean of the texts' means, where the mean over all tokens is asked for.
+    """You return the mean of the texts' means; the exercise asks for the mean over all tokens.
 
     A token of a short text then counts for more than one of a long text.
     """
@@ -660,9 +666,9 @@ def mean_of_means(logits, tokens, lengths):
 
 @loss.misconception()
 def added_up(logits, tokens, lengths):
-    """It is the sum over all tokens, where their mean is asked for.
+    """You return the sum over all tokens; the exercise asks for their mean.
 
-    A sum grows with the batch, and the step with it.
+    A sum grows with the batch, and so do the gradient and the training step.
     """
     true = _true(tokens, lengths)[:, 1:]
     return F.cross_entropy(logits[:, :-1][true], tokens[:, 1:][true], reduction="sum")
@@ -673,37 +679,38 @@ def added_up(logits, tokens, lengths):
     forms=[lambda logits, tokens, lengths: added_up(logits, tokens, lengths) / tokens.numel()],
 )
 def divided_by_all(logits, tokens, lengths):
-    """Padding is left out of the sum, and counted when it is divided.
+    """The sum leaves padding out, but you divide by a number that includes padding.
 
-    Divide by how many tokens were judged.
+    Divide by the number of tokens that are predicted.
     """
     return added_up(logits, tokens, lengths) / tokens[:, 1:].numel()
 
 
 @loss.misconception()
 def divided_by_lengths(logits, tokens, lengths):
-    """It is divided by all tokens of the texts, also by those that nobody says.
+    """You divide by the number of all tokens, including those that are not predicted.
 
-    The first of each text has no one before it: of 4 tokens 3 are judged. Divide by the sum of `lengths - 1`.
+    The first token of each text has no token before it: of 4 tokens 3 are predicted. Divide by the sum of
+    `lengths - 1`.
     """
     return added_up(logits, tokens, lengths) / lengths.sum()
 
 
 @loss.misconception()
 def divided_by_texts(logits, tokens, lengths):
-    """It is divided by the number of texts, where the mean over tokens is asked for.
+    """You divide by the number of texts; the exercise asks for the mean over tokens.
 
-    A long text then has a larger loss than a short one that is as well foretold.
+    A long text then has a larger loss than a short one that is predicted equally well.
     """
     return added_up(logits, tokens, lengths) / len(lengths)
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
 def last_not_counted(logits, tokens, lengths):
-    """The last true token of each text is not judged.
+    """The last token of each text is not counted.
 
-    Of 4 true tokens 3 are said, the last among them. Who shortens the table of true tokens and the lengths takes one
-    away twice.
+    Of 4 tokens 3 are predicted, and the last is one of them. If you shorten both the table of what is no padding and
+    the lengths, one token too many is lost.
     """
     true = torch.arange(tokens.size(1) - 1) < lengths[:, None] - 2
     return _cost(logits[:, :-1], tokens[:, 1:], true)
@@ -713,7 +720,7 @@ def last_not_counted(logits, tokens, lengths):
 def perplexity(logits, tokens, lengths):
     """That is the perplexity, e to the power of the loss.
 
-    It says among how many words the model wavers. The loss is asked for, its logarithm.
+    It tells how many equally likely words would give this loss. The exercise asks for the loss, its logarithm.
     """
     return _loss(logits, tokens, lengths).exp()
 
@@ -722,7 +729,7 @@ def perplexity(logits, tokens, lengths):
 def in_bits(logits, tokens, lengths):
     """The logarithm is taken in base 2.
 
-    Then the loss counts bits. Asked for is −ln, the natural logarithm: 0.693 times as much.
+    Then the loss counts bits. The exercise asks for −ln, the natural logarithm: it is 0.693 times as much.
     """
     return _loss(logits, tokens, lengths) / math.log(2)
 
@@ -735,18 +742,19 @@ def _picked(logits, tokens, lengths, scores):
 
 @loss.misconception(forms=[lambda *args: _picked(*args, scores=lambda logits: logits.softmax(dim=-1))])
 def no_logarithm(logits, tokens, lengths):
-    """The right token's logit or share is taken as it is, without softmax or without the logarithm.
+    """You use the logit or the share of the right token itself, without softmax or without the logarithm.
 
-    `F.nll_loss` and `gather` only pick the number of the right token: hand them `log_softmax(dim=-1)`.
+    `F.nll_loss` and `gather` only pick the number of the right token: give them `log_softmax(dim=-1)`.
     """
     return _picked(logits, tokens, lengths, scores=lambda logits: logits)
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
 def padding_as_zeros(logits, tokens, lengths):
-    """The logits of padding are set to 0, and its tokens are judged all the same.
+    """The logits of padding are set to 0, but the padding tokens still count in the mean.
 
-    Logits of 0 are equal shares, and each such token costs ln of the vocabulary's size. Leave padding out of the mean.
+    Logits of 0 give equal shares, so each padding token has the loss ln of the vocabulary's size. Leave padding out of
+    the mean.
     """
     true = _true(tokens, lengths)[:, 1:, None]
     return _every_cost(logits[:, :-1] * true, tokens[:, 1:])
@@ -763,10 +771,10 @@ def _along_the_tokens(logits, tokens, lengths, *, padding=-100):
     reread="11#ignorance",
 )
 def words_on_the_wrong_axis(logits, tokens, lengths):
-    """`F.cross_entropy` takes the second axis for the words, and there stand the places.
+    """`F.cross_entropy` expects the words on the second axis, but your logits have the positions there.
 
-    It wants (batch, vocabulary, n): turn it by `.transpose(1, 2)`, or flatten texts and places into one axis. With
-    other sizes it raises an error; with as many words as places it does not.
+    It takes (batch, vocabulary, n): use `.transpose(1, 2)`, or flatten texts and positions into one axis. With other
+    sizes it raises an error; with as many words as positions it raises none.
     """
     return _along_the_tokens(logits, tokens, lengths)
 
@@ -802,11 +810,11 @@ next_word = function(
     ],
     returns=("the shares",),
     hints=[
-        "The last true token of text i stands at place `lengths[i] - 1`. `logits[torch.arange(batch), places]` takes a "
-        "place of each text.",
-        "Of these rows keep the `top` largest logits, `topk(min(top, vocabulary))`, and set the others to −∞. "
-        "Temperature divides.",
-        "Softmax comes last: what it makes adds up to 1, whatever was struck before.",
+        "The last token of text i stands at position `lengths[i] - 1`. `logits[torch.arange(batch), positions]` takes "
+        "one position of each text.",
+        "In each of these rows keep the `top` largest logits, `topk(min(top, vocabulary))`, and set the others to −∞. "
+        "Divide the logits by the temperature.",
+        "Softmax comes last: its result adds up to 1, whichever words were removed before.",
     ],
 )
 
@@ -822,18 +830,18 @@ def _struck(rows, top):
 
 @next_word.misconception(telltale_call=_said(4, 5, [4, 2], 0.5, 2, seed=1))
 def last_place(logits, lengths, temperature, top):
-    """It is the last place of each row, which is padding where a text is shorter.
+    """You take the last position of each row; in a shorter text this is padding.
 
-    `logits[:, -1]` is right for a single text. In a batch each text ends at its own place: `lengths[i] - 1`.
+    `logits[:, -1]` is right for a single text. In a batch each text ends at its own position: `lengths[i] - 1`.
     """
     return torch.softmax(_struck(logits[:, -1], top) / temperature, dim=-1)
 
 
 @next_word.misconception(telltale_call=_said(4, 5, [4, 2], 0.5, 2, seed=1))
 def one_further(logits, lengths, temperature, top):
-    """It is the place after the last true token.
+    """You take the position after the last token.
 
-    Of three tokens the last stands at 2.
+    Positions count from 0: of three tokens the last stands at 2.
     """
     places = lengths.clamp(max=logits.size(1) - 1)
     return torch.softmax(_struck(logits[torch.arange(len(logits)), places], top) / temperature, dim=-1)
@@ -841,18 +849,18 @@ def one_further(logits, lengths, temperature, top):
 
 @next_word.misconception()
 def temperature_multiplied(logits, lengths, temperature, top):
-    """Logits are multiplied by the temperature, where they are divided.
+    """You multiply the logits by the temperature; divide them by it.
 
-    Below 1 the likely words are to become likelier still: the differences grow.
+    A temperature below 1 has to make likely words even more likely: the differences between logits grow.
     """
     return torch.softmax(_struck(_rows_at(logits, lengths), top) * temperature, dim=-1)
 
 
 @next_word.misconception()
 def temperature_of_shares(logits, lengths, temperature, top):
-    """The shares are divided by the temperature, where it is the logits.
+    """You divide the shares by the temperature; divide the logits.
 
-    Then they no longer add up to 1; and divided anew they are as they were.
+    Divided shares no longer add up to 1. If you then divide them by their sum, you get the old shares again.
     """
     return torch.softmax(_struck(_rows_at(logits, lengths), top), dim=-1) / temperature
 
@@ -863,16 +871,16 @@ def temperature_of_shares(logits, lengths, temperature, top):
 def temperature_forgotten(logits, lengths, temperature, top):
     """The temperature is not used.
 
-    The logits are divided by it, before softmax.
+    Divide the logits by it, before softmax.
     """
     return torch.softmax(_struck(_rows_at(logits, lengths), top), dim=-1)
 
 
 @next_word.misconception()
 def not_divided_anew(logits, lengths, temperature, top):
-    """The shares are struck after softmax, and what is left is not brought to a sum of 1.
+    """Words are removed after softmax, and the remaining shares do not add up to 1.
 
-    Strike logits, by −∞, and take softmax of what is left.
+    Remove words before softmax: set their logits to −∞. Then softmax shares 1 among the others.
     """
     rows = _rows_at(logits, lengths)
     return torch.softmax(rows / temperature, dim=-1).masked_fill(_struck(rows, top) == -math.inf, 0.0)
@@ -880,9 +888,9 @@ def not_divided_anew(logits, lengths, temperature, top):
 
 @next_word.misconception()
 def struck_to_zero(logits, lengths, temperature, top):
-    """What is struck is set to a logit of 0, where −∞ is needed.
+    """The logits of removed words are set to 0; set them to −∞.
 
-    A logit of 0 is a word like others, and a likely one where the rest is negative.
+    A word with the logit 0 still gets a share, and a large one if the other logits are negative.
     """
     rows = _struck(_rows_at(logits, lengths), top)
     return torch.softmax(rows.masked_fill(rows == -math.inf, 0.0) / temperature, dim=-1)
@@ -896,7 +904,7 @@ def _off_by(more, logits, lengths, temperature, top):
 def one_too_many(logits, lengths, temperature, top):
     """One word too many takes part.
 
-    `sort` counts from 0: the k-th largest stands at k − 1.
+    Positions after `sort` count from 0: the k-th largest stands at k − 1.
     """
     return _off_by(1, logits, lengths, temperature, top)
 
@@ -905,7 +913,7 @@ def one_too_many(logits, lengths, temperature, top):
 def one_too_few(logits, lengths, temperature, top):
     """One word too few takes part.
 
-    The k-th largest is one of them: strike what is *smaller* than it.
+    The k-th largest takes part, too: remove only logits that are *smaller* than it.
     """
     return _off_by(-1, logits, lengths, temperature, top)
 
@@ -914,7 +922,7 @@ def one_too_few(logits, lengths, temperature, top):
 def nothing_struck(logits, lengths, temperature, top):
     """All words take part: `top` is not used.
 
-    Only the `top` largest logits of each text stay; all others are set to −∞.
+    Keep only the `top` largest logits of each text; set all others to −∞.
     """
     return torch.softmax(_rows_at(logits, lengths) / temperature, dim=-1)
 
@@ -923,7 +931,7 @@ def nothing_struck(logits, lengths, temperature, top):
 def temperature_twice(logits, lengths, temperature, top):
     """The logits are divided by the temperature twice.
 
-    Once is enough: before the others are struck or after, which comes to the same.
+    Divide once, before or after other words are removed: the result is the same.
     """
     return torch.softmax(_struck(_rows_at(logits, lengths), top) / temperature**2, dim=-1)
 
@@ -949,17 +957,17 @@ def _one_threshold(logits, lengths, temperature, top, *, of):
 def one_threshold(logits, lengths, temperature, top):
     """One threshold is used for all texts.
 
-    What is large in one text may be small in another: each has its own `top` largest logits. `topk` along the last axis
-    gives them, and `[..., -1:]` the smallest of each, as a column.
+    A logit that is large in one text may be small in another: each text has its own `top` largest logits. `topk` along
+    the last axis gives them, and `[..., -1:]` is the smallest of them for each text, as a column.
     """
     return _one_threshold(logits, lengths, temperature, top, of=lambda largest, rows, top: largest[:, -1].min())
 
 
 @next_word.misconception()
 def likeliest_alone(logits, lengths, temperature, top):
-    """The whole share goes to the likeliest word.
+    """The most likely word gets the whole share.
 
-    Who always takes that one needs no shares: that is greedy. Here the `top` largest share it, as softmax says.
+    To take always the most likely word is called greedy decoding. Here the `top` largest logits get shares by softmax.
     """
     return F.one_hot(_rows_at(logits, lengths).argmax(dim=-1), logits.size(-1)).to(logits)
 
@@ -972,7 +980,7 @@ def likeliest_alone(logits, lengths, temperature, top):
     ]
 )
 def word_itself(logits, lengths, temperature, top):
-    """That is a word, where the shares are asked for from which one is drawn.
+    """You return a word; the exercise asks for the shares from which a word is drawn.
 
     Return the table before `multinomial` or `argmax`: a row for each text, a number for each word.
     """
@@ -981,10 +989,10 @@ def word_itself(logits, lengths, temperature, top):
 
 @next_word.misconception(telltale_call=_said(4, 5, [4, 2], 0.5, 2, seed=1))
 def places_of_everybody(logits, lengths, temperature, top):
-    """Of each text the last places of *all* texts are taken.
+    """From each text you take the last positions of *all* texts.
 
-    `logits[:, lengths - 1]` takes each of these places of each text. `logits[torch.arange(batch), lengths - 1]` takes
-    them pair by pair.
+    `logits[:, lengths - 1]` takes every one of these positions from every text.
+    `logits[torch.arange(batch), lengths - 1]` takes from each text its own.
     """
     return torch.softmax(_struck(logits[:, lengths - 1], top) / temperature, dim=-1)
 
@@ -993,7 +1001,7 @@ def places_of_everybody(logits, lengths, temperature, top):
 def over_the_texts(logits, lengths, temperature, top):
     """Softmax runs over the texts.
 
-    The shares of a text add up to 1, its row: `dim=-1`.
+    The shares of one text, which are one row, add up to 1: `dim=-1`.
     """
     return torch.softmax(_struck(_rows_at(logits, lengths), top) / temperature, dim=0)
 
@@ -1002,9 +1010,9 @@ def over_the_texts(logits, lengths, temperature, top):
     forms=[lambda logits, lengths, temperature, top: _struck(_rows_at(logits, lengths), top) / temperature]
 )
 def logarithms(logits, lengths, temperature, top):
-    """Those are the logarithms of the shares, or logits.
+    """You return logits, or the logarithms of the shares.
 
-    A share lies between 0 and 1: `softmax`, not `log_softmax`.
+    A share lies between 0 and 1: use `softmax`, and not `log_softmax`.
     """
     return torch.log_softmax(_struck(_rows_at(logits, lengths), top) / temperature, dim=-1)
 
@@ -1021,6 +1029,7 @@ def _down_to(least, logits, lengths, temperature, top):
 def top_too_large(logits, lengths, temperature, top):
     """A `top` larger than the vocabulary raises an error.
 
-    `topk` cannot give more than there are, and no place of a sorted row lies behind its end: `min(top, vocabulary)`.
+    `topk` cannot give more numbers than a row has, and a sorted row has no position after its end: use
+    `min(top, vocabulary)`.
     """
     return _down_to(lambda rows, top: rows.topk(top).values[..., -1:], logits, lengths, temperature, top)

@@ -61,8 +61,9 @@ step = function(
     returns=("the new m", "the new l", "the new o"),
     numbers=("the new m", "the new l"),
     hints=[
-        "Three lines: the new maximum, the factor for what was there, and the share of the new key, both below 1 or 1.",
-        "`torch.maximum(m, score)` is the new m. What was there is multiplied by e to the power of m minus the new m.",
+        "Three lines: the new maximum; the factor for the old l and o; and p, e to the power of the new score minus "
+        "the new maximum. The factor and p are at most 1.",
+        "`torch.maximum(m, score)` is the new m. Multiply the old l and o by e to the power of m minus the new m.",
         "The new key adds p = e^(score − new m) to l, and p times its value to o. Nothing is divided yet.",
     ],
 )
@@ -79,7 +80,7 @@ def _stepped(m, l, o, score, value, *, on_l=1, on_o=1, top=torch.maximum, p_of=N
 def output_not_rescaled(m, l, o, score, value):
     """o is not rescaled.
 
-    l is in the new unit, o in the old one. Both were added up of e to the power of s − m, so both need the factor.
+    l is in the new unit, o in the old one. Both are sums with e to the power of s − m, so both need the factor.
     """
     return _stepped(m, l, o, score, value, on_o=0)
 
@@ -88,7 +89,7 @@ def output_not_rescaled(m, l, o, score, value):
 def sum_not_rescaled(m, l, o, score, value):
     """l is not rescaled.
 
-    o is in the new unit, l in the old one. Both were added up of e to the power of s − m, so both need the factor.
+    o is in the new unit, l in the old one. Both are sums with e to the power of s − m, so both need the factor.
     """
     return _stepped(m, l, o, score, value, on_l=0)
 
@@ -97,7 +98,7 @@ def sum_not_rescaled(m, l, o, score, value):
 def neither_rescaled(m, l, o, score, value):
     """Neither l nor o is rescaled when a larger score comes.
 
-    The output then lies between the values all the same, so a glance does not see it.
+    The output still lies between the values, so this mistake is easy to miss.
     """
     return _stepped(m, l, o, score, value, on_l=0, on_o=0)
 
@@ -106,8 +107,8 @@ def neither_rescaled(m, l, o, score, value):
 def upside_down(m, l, o, score, value):
     """The factor stands upside down: e to the power of new minus old.
 
-    The maximum only grows, so e to the power of new minus old is 1 or more, and what was there would grow too. In a
-    larger unit it has to become smaller: old minus new.
+    The maximum never becomes smaller, so e to the power of new minus old is 1 or more, and the old l and o would grow.
+    But in a larger unit they have to become smaller: old minus new.
     """
     return _stepped(m, l, o, score, value, on_l=-1, on_o=-1)
 
@@ -116,8 +117,8 @@ def upside_down(m, l, o, score, value):
 def old_maximum_forgotten(m, l, o, score, value):
     """The new m is the score of the new key alone; the old maximum is forgotten.
 
-    It comes out right as long as nothing overflows: the unit cancels. But m is to be the largest score so far, since
-    only then no exponential is above 1.
+    The output o / l is right as long as nothing overflows, because the unit cancels. But m has to be the largest score
+    so far: only then no exponential is above 1.
     """
     return _stepped(m, l, o, score, value, top=lambda m, score: score)
 
@@ -134,9 +135,9 @@ def divided_in_each_step(m, l, o, score, value):
 
 @step.misconception(reread="12#three")
 def kept_divided(m, l, o, score, value):
-    """o is taken as divided by l: multiplied by it again, and divided anew.
+    """Your code treats o as divided by l: it multiplies o by l, and divides it again.
 
-    Here o comes as a sum, not divided, and goes on as one. Divide once, at the very end.
+    Here o is a sum that is not divided yet, and it has to stay one. Divide once, at the very end.
     """
     new_m, new_l, _ = _step(m, l, o, score, value)
     return new_m, new_l, (torch.exp(m - new_m) * l * o + torch.exp(score - new_m) * value) / new_l
@@ -144,9 +145,10 @@ def kept_divided(m, l, o, score, value):
 
 @step.misconception(reread="12#never")
 def no_maximum_subtracted(m, l, o, score, value):
-    """The new key is weighed by e to the power of its score, from which nothing is subtracted.
+    """The new key gets e to the power of its score; the new maximum has to be subtracted from the score first.
 
-    What was there is in units of e to the power of m; the new key's unit is 1. Bring both to the new maximum.
+    The old l and o are in units of e to the power of m, but the new key is in units of 1. Bring both to the new
+    maximum.
     """
     return torch.maximum(m, score), l + torch.exp(score), o + torch.exp(score) * value
 
@@ -155,16 +157,16 @@ def no_maximum_subtracted(m, l, o, score, value):
 def starts_at_zero(m, l, o, score, value):
     """The maximum never falls below 0.
 
-    With scores around 0 nobody notices. When all are far below it, every exponential is 0, and so is l.
+    With scores around 0 this does not show. If all scores are far below 0, every exponential is 0, and so is l.
     """
     return _stepped(m, l, o, score, value, top=lambda m, score: torch.maximum(m, score).clamp(min=0))
 
 
 @step.misconception()
 def weighed_by_the_old_maximum(m, l, o, score, value):
-    """The new key is weighed by the old maximum.
+    """The old maximum is subtracted from the new score.
 
-    What was there is in the new unit; the new key has to be, too: e to the power of score minus new m.
+    The old l and o are in the new unit, and the new key has to be, too: e to the power of score minus new m.
     """
     return _stepped(m, l, o, score, value, p_of=lambda m, score: m)
 
@@ -173,7 +175,8 @@ def weighed_by_the_old_maximum(m, l, o, score, value):
 def never_rescaled(m, l, o, score, value):
     """m stays as it was, and nothing is rescaled.
 
-    That is right, and safe as long as no score is far above the first. Here m is asked for as the largest so far.
+    The output o / l is then right as long as no score is far above the first. But the exercise asks for an m that is
+    the largest score so far.
     """
     p = torch.exp(score - m)
     return m, l + p, o + p * value
@@ -183,7 +186,7 @@ def never_rescaled(m, l, o, score, value):
 def value_not_weighed(m, l, o, score, value):
     """The value is added to o as it is.
 
-    It counts with the same weight as in l: p times the value.
+    The new key counts in o with the same number p as in l: add p times the value.
     """
     new_m, new_l, _ = _step(m, l, o, score, value)
     return new_m, new_l, torch.exp(m - new_m) * o + value
@@ -240,9 +243,10 @@ merge = function(
     random_probes=lambda rng: [_outputs(2, rng.randrange(2, 5), d_v=3, seed=rng.randrange(10**6)) for _ in range(2)],
     returns=("the output", "the lse"),
     hints=[
-        "An lse is the score of a whole set: what would softmax make of the two?",
-        "`torch.logaddexp(a, b)` is ln(eᵃ + eᵇ), without overflow. The shares are e to the power of each lse minus it.",
-        "Where both are −∞ their difference is nan: put 0 in place of the new lse there, before you subtract.",
+        "An lse is like the score of a whole set. What is softmax of the two?",
+        "`torch.logaddexp(a, b)` is ln(eᵃ + eᵇ), without overflow. The weights of the outputs are e to the power of "
+        "each lse minus this new lse.",
+        "Where both lse are −∞, −∞ − (−∞) is nan: replace the new lse by 0 there, before you subtract.",
     ],
 )
 
@@ -259,7 +263,7 @@ def _shared_out(out_a, lse_a, out_b, lse_b, share_a, share_b, lse):
 def lse_added(out_a, lse_a, out_b, lse_b):
     """The two lse are added.
 
-    They are logarithms: what adds up are their exponentials, ln(eᵃ + eᵇ).
+    They are logarithms, so add their exponentials and take the logarithm of the sum: ln(eᵃ + eᵇ).
     """
     lse = lse_a + lse_b
     return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp(lse_a - lse), torch.exp(lse_b - lse), lse)
@@ -278,8 +282,8 @@ def lse_added(out_a, lse_a, out_b, lse_b):
 def base_two(out_a, lse_a, out_b, lse_b):
     """The lse are read in base 2.
 
-    Some kernels hand them back so. The shares are then too even, near enough to pass a glance. These are natural
-    logarithms.
+    These lse are natural logarithms. With 2 in place of e the weights of the outputs are too equal, and the result
+    looks nearly right.
     """
     lse = torch.logaddexp2(lse_a, lse_b)
     return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp2(lse_a - lse), torch.exp2(lse_b - lse), lse)
@@ -291,16 +295,16 @@ def base_two(out_a, lse_a, out_b, lse_b):
 def plain_mean(out_a, lse_a, out_b, lse_b):
     """It is the plain mean of the two outputs.
 
-    A set with high scores counts for more, and how much more its lse says.
+    A set with high scores has to get more weight. Its lse tells how much more.
     """
     return (out_a + out_b) / 2, torch.logaddexp(lse_a, lse_b)
 
 
 @merge.misconception()
 def shared_by_the_logarithms(out_a, lse_a, out_b, lse_b):
-    """The outputs are shared out by the lse themselves.
+    """The lse themselves are used as weights of the outputs.
 
-    An lse is a logarithm, and may be negative. Take its exponential: the shares are softmax of the two.
+    An lse is a logarithm, and can be negative. Take exponentials: the weights are softmax of the two lse.
     """
     share = lse_a / (lse_a + lse_b)
     return _shared_out(out_a, lse_a, out_b, lse_b, share, 1 - share, torch.logaddexp(lse_a, lse_b))
@@ -308,7 +312,7 @@ def shared_by_the_logarithms(out_a, lse_a, out_b, lse_b):
 
 @merge.misconception()
 def exchanged(out_a, lse_a, out_b, lse_b):
-    """The two shares have changed places.
+    """The two weights are exchanged.
 
     Each output goes with its own lse.
     """
@@ -326,9 +330,9 @@ def the_larger_one(out_a, lse_a, out_b, lse_b):
 
 @merge.misconception()
 def not_divided(out_a, lse_a, out_b, lse_b):
-    """The shares do not sum to 1: the outputs are weighed by e to the power of lse minus the larger lse.
+    """The weights do not sum to 1: they are e to the power of each lse minus the larger lse.
 
-    Divide by the sum of both shares, too; or subtract the new lse in place of the larger one.
+    Divide by the sum of both weights, too; or subtract the new lse and not the larger one.
     """
     top = torch.maximum(lse_a, lse_b)
     top = top.masked_fill(top == -math.inf, 0.0)
@@ -346,9 +350,9 @@ def _by_the_larger(out_a, lse_a, out_b, lse_b):
 
 @merge.misconception(forms=[_by_the_larger], telltale_call=_nobody(), reread="12#merge")
 def nobody_is_nan(out_a, lse_a, out_b, lse_b):
-    """Where a query heard nobody in either set it is nan.
+    """If a query may attend to no key in both sets, its result is nan.
 
-    −∞ − (−∞) is nan. Put a finite number in place of the lse before it is subtracted.
+    −∞ − (−∞) is nan. Replace such an lse by a finite number before you subtract it.
     """
     lse = torch.logaddexp(lse_a, lse_b)
     return _shared_out(out_a, lse_a, out_b, lse_b, torch.exp(lse_a - lse), torch.exp(lse_b - lse), lse)
@@ -382,10 +386,10 @@ def _guarded_by_the_second(out_a, lse_a, out_b, lse_b, *, code):
     reread="12#merge",
 )
 def first_set_silent(out_a, lse_a, out_b, lse_b):
-    """Where a query heard nobody of the *first* set it is nan, though it heard somebody of the second.
+    """If a query may attend to no key of the *first* set, its result is nan, even if it has keys in the second set.
 
-    Everything is counted from the first lse, which is −∞ there. That is how a loop over blocks begins, with nothing
-    heard so far. Count from the larger of the two, or from the new lse.
+    You always subtract the first lse, which is −∞ there. A loop over blocks begins like this, before any key is read.
+    Subtract the larger of the two, or the new lse.
     """
     return _relative_to_the_first(out_a, lse_a, out_b, lse_b)
 
@@ -398,10 +402,10 @@ def _overwritten(out_a, lse_a, out_b, lse_b, *, lost):
 
 @merge.misconception(telltale_call=_FIRST_SET_SILENT, forms=[partial(_overwritten, lost=True)], reread="12#merge")
 def second_set_lost(out_a, lse_a, out_b, lse_b):
-    """Where a query heard nobody of the first set, the second does not count either: its lse is −∞.
+    """If a query may attend to no key of the first set, the second set is lost, too: the lse is −∞.
 
-    A query that heard somebody of one set has that set's lse and output. Only where *both* are −∞ is nobody left;
-    `nan_to_num` and a guard that asks the first set alone cover up the rest.
+    If a query has keys in only one set, lse and output are those of this set. Only if *both* lse are −∞, the new one is
+    −∞. `nan_to_num`, or a test of the first set only, hides the other case.
     """
     return _overwritten(out_a, lse_a, out_b, lse_b, lost=False)
 
@@ -419,8 +423,8 @@ def second_set_lost(out_a, lse_a, out_b, lse_b):
 def exponentials_of_large_numbers(out_a, lse_a, out_b, lse_b):
     """The exponentials are taken as they are, and overflow.
 
-    e to the power of 800 is more than any number there is in float64, and e to the power of −800 is 0. Subtract
-    first: `torch.logaddexp` does.
+    e to the power of 800 is too large for float64, and e to the power of −800 is 0. Subtract a maximum first, as
+    `torch.logaddexp` does.
     """
     of_a, of_b = lse_a.exp(), lse_b.exp()
     return _shared_out(out_a, lse_a, out_b, lse_b, of_a / (of_a + of_b), of_b / (of_a + of_b), (of_a + of_b).log())
@@ -525,18 +529,18 @@ flash = function(
         for causal in (False, True)
     ],
     invariants=[
-        ("it holds the whole matrix of scores at once", _holds_no_matrix),
-        ("it holds a whole row of scores at once, and no tile of `keys` keys", _holds_no_row),
-        ("it holds more than `rows` × `keys` scores at once", _holds_a_tile_at_most),
+        ("it stores the whole matrix of scores at once", _holds_no_matrix),
+        ("it stores a whole row of scores at once; it should store only a tile with `keys` columns", _holds_no_row),
+        ("it stores more than `rows` × `keys` scores at once", _holds_a_tile_at_most),
     ],
     returns=("the output",),
     hints=[
-        "Two loops: over blocks of rows, and within it over blocks of keys. Slices may reach over the end: "
+        "Two loops: over blocks of rows, and inside it over blocks of keys. A slice may go beyond the end: "
         "`k[..., left : left + keys, :]` is then shorter.",
-        "For each tile m, l and o of its own, then merge them with those of the row so far, as `attn_lib.part` and "
-        "`attn_lib.merge` do, which you may use.",
-        "Query i hears key j if j ≤ i + n_k − n_q. Set the others of a tile to −∞, and where a row has heard nobody, "
-        "m = −∞, do not subtract it: nan. At the end o / l, and 0 where l is 0.",
+        "Compute m, l and o of each tile, and merge them with those of the earlier tiles of the same rows. "
+        "You may use `attn_lib.part` and `attn_lib.merge` for this.",
+        "Query i attends to key j if j ≤ i + n_k − n_q. Set the other scores of a tile to −∞. If all scores of a row "
+        "so far are −∞, then m is −∞: do not subtract it, or the result is nan. At the end o / l, and 0 where l is 0.",
     ],
 )
 
@@ -596,18 +600,18 @@ def _in_tiles(
 
 @flash.misconception()
 def padded_with_zeros(q, k, v, rows, keys, causal):
-    """The last tile is filled up with keys of 0, and they are counted.
+    """You fill the last tile with keys of 0, and these keys count.
 
-    Their score is 0, and e to the power of 0 is 1: they are in l. Mask them, or let the last tile be shorter.
+    Their score is 0, and e to the power of 0 is 1, so they are added to l. Mask them, or let the last tile be shorter.
     """
     return _in_tiles(q, k, v, rows, keys, causal, padded=True, end=lambda top, rows, keys, offset: 10**9)
 
 
 @flash.misconception()
 def last_keys_left_out(q, k, v, rows, keys, causal):
-    """Keys that do not fill a tile are left out.
+    """The last keys are left out if they do not fill a tile.
 
-    `n_keys // keys` counts whole tiles only. The last one is shorter.
+    `n_keys // keys` counts whole tiles only. The last tile may be shorter.
     """
     return _in_tiles(q, k, v, rows, keys, causal, whole_tiles=True)
 
@@ -616,7 +620,8 @@ def last_keys_left_out(q, k, v, rows, keys, causal):
 def stops_too_early(q, k, v, rows, keys, causal):
     """The loop over the keys ends where the *first* query of a block of rows ends.
 
-    The last query of the block hears further: a tile is spared only if nobody in it hears.
+    The last query of the block may attend to later keys. Skip a tile only if no query of the block may attend to any
+    of its keys.
     """
     return _in_tiles(q, k, v, rows, keys, causal, end=lambda top, rows, keys, offset: top + offset + 1)
 
@@ -626,10 +631,10 @@ def stops_too_early(q, k, v, rows, keys, causal):
     reread="03#text-10",
 )
 def upper_left(q, k, v, rows, keys, causal):
-    """The triangle stands at the upper left.
+    """The triangle of the mask begins at the upper left.
 
-    With fewer queries than keys the last query then does not hear the last keys. Query i hears key j if
-    j ≤ i + n_k − n_q.
+    If there are fewer queries than keys, the last query then cannot attend to the last keys. Query i attends to key j
+    if j ≤ i + n_k − n_q.
     """
     everywhere = {"end": lambda *_: 10**9}
     return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j <= i, **everywhere)
@@ -637,9 +642,10 @@ def upper_left(q, k, v, rows, keys, causal):
 
 @flash.misconception(reread="12#tiles")
 def rim_not_masked(q, k, v, rows, keys, causal):
-    """The tiles on the rim are computed whole, and not masked.
+    """The tiles on the diagonal are not masked.
 
-    To spare the tiles beyond it is not enough: on the diagonal, a tile has keys that some of its queries may not hear.
+    It is not enough to skip the tiles after the diagonal. In a tile on the diagonal there are keys that some of its
+    queries may not attend to.
     """
     return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j >= 0)
 
@@ -648,7 +654,7 @@ def rim_not_masked(q, k, v, rows, keys, causal):
 def mask_in_the_last_tile_only(q, k, v, rows, keys, causal):
     """The mask is applied in the last tile of a row of tiles only.
 
-    Where a block of rows is taller than a block of keys is wide, the rim crosses several tiles.
+    If `rows` is larger than `keys`, the diagonal crosses several tiles of one block of rows.
     """
 
     def hears(i, j, offset, left):
@@ -665,9 +671,10 @@ def mask_in_the_last_tile_only(q, k, v, rows, keys, causal):
     reread="12#break-it",
 )
 def stand_in(q, k, v, rows, keys, causal):
-    """A large negative number stands for −∞.
+    """You use a large negative number and not −∞.
 
-    A query that may hear nobody then hears all alike, and a true score below that number loses to a masked key.
+    A query that may attend to no key then gives all keys the same weight. And a real key with a score below that number
+    gets less weight than a masked key.
     """
     return _in_tiles(q, k, v, rows, keys, causal, silent=-1e9)
 
@@ -694,9 +701,9 @@ def _careless(q, k, v, rows, keys, causal):
     reread="12#break-it",
 )
 def nobody_is_nan(q, k, v, rows, keys, causal):
-    """A query that has heard nobody so far becomes nan.
+    """A query for which all keys so far are masked becomes nan.
 
-    Its maximum is −∞, and −∞ − (−∞) is nan; so is 0 divided by 0 at the end.
+    Its maximum is −∞, and −∞ − (−∞) is nan. At the end, 0 divided by 0 is nan, too.
     """
     return _in_tiles(q, k, v, rows, keys, causal, care=False)
 
@@ -705,9 +712,9 @@ def nobody_is_nan(q, k, v, rows, keys, causal):
     forms=[partial(_in_tiles, powers=powers) for powers in ((0, 1), (0, 0), (-1, -1))], reread="12#hide"
 )
 def not_rescaled(q, k, v, rows, keys, causal):
-    """From tile to tile l and o are not both rescaled to the new maximum.
+    """When the maximum changes from tile to tile, l or o, or both, are not rescaled.
 
-    As with one key at a time: both are multiplied by e to the power of old minus new.
+    It is as with one key at a time: multiply both by e to the power of old maximum minus new maximum.
     """
     return _in_tiles(q, k, v, rows, keys, causal, powers=(1, 0))
 
@@ -716,7 +723,7 @@ def not_rescaled(q, k, v, rows, keys, causal):
 def end_not_divided(q, k, v, rows, keys, causal):
     """o is not divided by l at the end.
 
-    Until every key was heard o is a sum; the output is o / l.
+    o is a sum over the keys; the output is o / l.
     """
     return _in_tiles(q, k, v, rows, keys, causal, divided=False)
 
@@ -725,9 +732,10 @@ def end_not_divided(q, k, v, rows, keys, causal):
     forms=[partial(_in_tiles, hears=lambda i, j, offset, left: j <= i - i[0] + offset, end=lambda *_: 10**9)]
 )
 def rows_counted_in_the_tile(q, k, v, rows, keys, causal):
-    """In the mask a query's number is counted from the top of its tile.
+    """In the mask the index of a query is counted from the top of its tile.
 
-    Which keys it may hear depends on its place among all queries: add where its block of rows begins.
+    Which keys a query may attend to depends on its index among all queries: add the index of the first row of its
+    block.
     """
     return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j <= i - i[0] + offset)
 
@@ -746,16 +754,16 @@ def _blocks_alone(q, k, v, rows, keys, causal, together):
 def softmax_of_each_tile(q, k, v, rows, keys, causal):
     """Each tile has a softmax of its own, and the outputs are added or averaged.
 
-    Then each block counts the same, whatever its scores are. Merge m, l and o, and divide once.
+    Then each block counts the same, whatever its scores are. Merge m, l and o of all tiles, and divide once.
     """
     return _blocks_alone(q, k, v, rows, keys, causal, torch.mean)
 
 
 @flash.misconception()
 def divided_by_d(q, k, v, rows, keys, causal):
-    """The scores are divided by d, where it should be √d.
+    """You divide the scores by d; divide them by √d.
 
-    Either the root is missing, or √d divides twice, queries before the loops and scores inside them.
+    Either the root is missing, or you divide by √d twice: the queries before the loops, and the scores inside them.
     """
     return _in_tiles(q, k, v, rows, keys, causal, scale=1 / q.size(-1))
 
@@ -766,9 +774,9 @@ def divided_by_d(q, k, v, rows, keys, causal):
     reread="12#merge",
 )
 def starts_at_zero(q, k, v, rows, keys, causal):
-    """The maximum begins at 0, where it has to begin at −∞.
+    """The maximum begins at 0; it has to begin at −∞.
 
-    With scores around 0 nobody notices. When all are far below it, every exponential is 0, and so is l.
+    With scores around 0 this does not show. If all scores are far below 0, every exponential is 0, and so is l.
     """
     return _in_tiles(q, k, v, rows, keys, causal, begins=0.0)
 
@@ -779,9 +787,9 @@ def starts_at_zero(q, k, v, rows, keys, causal):
     reread="12#never",
 )
 def no_maximum_subtracted(q, k, v, rows, keys, causal):
-    """The exponentials are taken of the scores as they are, and overflow.
+    """You take the exponentials of the scores themselves, and they overflow.
 
-    e to the power of 800 is more than any number there is in float64. Subtract the largest score so far first.
+    e to the power of 800 is too large for float64. Subtract the largest score so far first.
     """
     return _in_tiles(q, k, v, rows, keys, causal, begins=0.0, moves=False)
 
@@ -795,7 +803,7 @@ def _triangle_moved(q, k, v, rows, keys, causal, *, by, care=True):
 def own_key_hidden(q, k, v, rows, keys, causal):
     """A query may not attend to its own key.
 
-    Query i hears key j if j ≤ i + n_k − n_q: it stands at the last key that it attends to. `<` hides that one.
+    Query i attends to key j if j ≤ i + n_k − n_q. The last of these keys is at its own position, and `<` leaves it out.
     """
     return _triangle_moved(q, k, v, rows, keys, causal, by=-1)
 
@@ -804,7 +812,7 @@ def own_key_hidden(q, k, v, rows, keys, causal):
 def one_ahead(q, k, v, rows, keys, causal):
     """Each query may attend to one key too many.
 
-    Query i hears key j if j ≤ i + n_k − n_q. With one more it sees the token that comes next.
+    Query i attends to key j if j ≤ i + n_k − n_q. With one key more it sees the next token.
     """
     return _triangle_moved(q, k, v, rows, keys, causal, by=1)
 
@@ -813,16 +821,16 @@ def one_ahead(q, k, v, rows, keys, causal):
 def not_scaled(q, k, v, rows, keys, causal):
     """The scores are not divided by √d.
 
-    As in notebook 2: the tiles change nothing about it.
+    Divide them as in notebook 2: tiles do not change this.
     """
     return _in_tiles(q, k, v, rows, keys, causal, scale=1.0)
 
 
 @flash.misconception(reread="03#text-10")
 def future_heard(q, k, v, rows, keys, causal):
-    """`causal` is not used: each query hears the keys behind it.
+    """`causal` is not used: each query attends to later keys, too.
 
-    Query i hears key j if j ≤ i + n_k − n_q.
+    If `causal` is True, query i attends to key j only if j ≤ i + n_k − n_q.
     """
     return _in_tiles(q, k, v, rows, keys, False)
 
@@ -852,7 +860,7 @@ backward = function(
     "12.4",
     _backward,
     as_="my_backward_block(q, k, v, out, lse, grad_out)",
-    title="The way back through a block",
+    title="The backward pass through a block",
     section="12#way-back",
     dtype=torch.float64,
     shows=(online.backward_block,),
@@ -868,7 +876,7 @@ backward = function(
     ],
     returns=("what it gives to the gradient of q", "the gradient of k", "the gradient of v"),
     hints=[
-        "Notebook 7's seven lines, with two exchanges: how the weights come back, and what `shared` is.",
+        "Use the seven lines of notebook 7 with two changes: how the weights are computed, and what `shared` is.",
         "The weights are e to the power of score − lse, with lse as a column. `shared` is the sum over features of "
         "`out * grad_out`, one number for each query.",
         "`grad_scores = weights * (grad_out @ v.mT - shared) / √d`; then `grad_scores @ k`, `grad_scores.mT @ q` and "
@@ -890,18 +898,19 @@ def _back(q, k, v, out, lse, grad_out, *, weights=None, shared=None, there=None,
 
 @backward.misconception()
 def shared_of_the_block(q, k, v, out, lse, grad_out):
-    """`shared` is that of the block alone.
+    """`shared` is computed from this block only.
 
-    A row is judged against its mean over *all* keys. The block has only some of them; `out · grad_out` has all.
+    The mean that is subtracted in a row is over *all* keys, and a block has only some of them. The dot product of `out`
+    and `grad_out` is over all.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: (w * g).sum(dim=-1, keepdim=True))
 
 
 @backward.misconception()
 def softmax_of_the_block(q, k, v, out, lse, grad_out):
-    """The weights are softmax of the block alone.
+    """The weights are softmax of this block only.
 
-    They are those of the whole row: e to the power of score − lse.
+    Use the weights of the whole row: e to the power of score − lse.
     """
     return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.softmax(s, dim=-1))
 
@@ -910,7 +919,8 @@ def softmax_of_the_block(q, k, v, out, lse, grad_out):
 def by_the_blocks_maximum(q, k, v, out, lse, grad_out):
     """The weights are e to the power of score minus the block's maximum.
 
-    That is a part's p, in a unit of its own and not divided. The lse holds unit and sum of the whole row.
+    This is the p of one part: not divided, and with the maximum of this block only. The lse contains maximum and sum of
+    the whole row.
     """
     return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s - s.amax(dim=-1, keepdim=True)))
 
@@ -919,16 +929,16 @@ def by_the_blocks_maximum(q, k, v, out, lse, grad_out):
 def base_two(q, k, v, out, lse, grad_out):
     """The weights are taken in base 2.
 
-    This lse is a natural logarithm.
+    This lse is a natural logarithm: use e, not 2.
     """
     return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp2(s - lse[..., None]))
 
 
 @backward.misconception(forms=[partial(_back, there=lambda by: 1.0, back=lambda by: 1.0)], reread="07#all-of-it")
 def scale_forgotten(q, k, v, out, lse, grad_out):
-    """The scale is forgotten on the way back, or everywhere.
+    """The scale is missing in the backward pass, or everywhere.
 
-    The scores are scaled on the way there; on the way back their gradient is, once more.
+    In the forward pass the scores are multiplied by the scale, so in the backward pass their gradient is, too.
     """
     return _back(q, k, v, out, lse, grad_out, back=lambda by: 1.0)
 
@@ -937,34 +947,34 @@ def scale_forgotten(q, k, v, out, lse, grad_out):
 def scale_twice(q, k, v, out, lse, grad_out):
     """The gradient of the scores is scaled twice.
 
-    Once is enough: by 1/√d.
+    Multiply it once by 1/√d.
     """
     return _back(q, k, v, out, lse, grad_out, back=lambda by: by**2)
 
 
 @backward.misconception(reread="02#text-29")
 def divided_by_d(q, k, v, out, lse, grad_out):
-    """There and back it is divided by d, where it should be √d.
+    """You divide by d, in the scores and in their gradient; divide by √d.
 
-    Either the root is missing, or √d divides twice. With other scores than those of the way there, lse does not fit.
+    Either the root is missing, or you divide by √d twice. The lse fits only the scores of the forward pass.
     """
     return _back(q, k, v, out, lse, grad_out, there=lambda by: by**2, back=lambda by: by**2)
 
 
 @backward.misconception()
 def not_shared(q, k, v, out, lse, grad_out):
-    """Nothing is taken away from `grad_out @ v.mT`.
+    """Nothing is subtracted from `grad_out @ v.mT`.
 
-    What one score gains the others lose: each is judged against its row's weighted mean, `shared`.
+    The weight that one key gains, the others lose. So subtract the weighted mean of the row, `shared`.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: 0.0)
 
 
 @backward.misconception()
 def mean_over_features(q, k, v, out, lse, grad_out):
-    """`shared` is a mean over the features, where it is their sum.
+    """`shared` is a mean over the features; it has to be a sum.
 
-    It stands for a dot product, out with grad_out.
+    `shared` is the dot product of `out` and `grad_out`.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: own / v.size(-1))
 
@@ -981,7 +991,7 @@ def _parts(q, k, v, out, lse, grad_out):
 def lse_as_a_row(q, k, v, out, lse, grad_out):
     """lse is subtracted along the keys.
 
-    It has one number for each query, so it has to stand as a column: `lse[..., None]`.
+    lse has one number for each query, so it has to be a column: `lse[..., None]`.
     """
     return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s - lse[..., None, :]))
 
@@ -993,7 +1003,7 @@ def lse_as_a_row(q, k, v, out, lse, grad_out):
 def shared_as_a_row(q, k, v, out, lse, grad_out):
     """`shared` is subtracted along the keys.
 
-    It has one number for each query, so it has to stand as a column: `.sum(dim=-1, keepdim=True)`.
+    `shared` has one number for each query, so it has to be a column: `.sum(dim=-1, keepdim=True)`.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: own.mT)
 
@@ -1007,9 +1017,9 @@ def shared_as_a_row(q, k, v, out, lse, grad_out):
     ],
 )
 def shared_over_queries(q, k, v, out, lse, grad_out):
-    """`shared` is added up over the queries, where it should be over the features.
+    """`shared` is a sum over the queries; it has to be a sum over the features.
 
-    Each query has a number of its own, the dot product of its `out` and its `grad_out`: `dim=-1`.
+    Each query has its own number, the dot product of its `out` and its `grad_out`: `dim=-1`.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda *_: (out * grad_out).sum(dim=-2, keepdim=True))
 
@@ -1019,9 +1029,9 @@ def shared_over_queries(q, k, v, out, lse, grad_out):
     forms=[lambda q, k, v, out, lse, grad_out: _back(q, k, v, out, lse, grad_out, shared=lambda *_: out @ grad_out.mT)],
 )
 def shared_of_all_pairs(q, k, v, out, lse, grad_out):
-    """`shared` is a matrix product, of each query's `out` with every other's `grad_out`.
+    """`shared` is a matrix product of the `out` of each query with the `grad_out` of every query.
 
-    Only a query's own two belong together: `(out * grad_out).sum(dim=-1, keepdim=True)`.
+    Only `out` and `grad_out` of the same query belong together: `(out * grad_out).sum(dim=-1, keepdim=True)`.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda *_: grad_out @ out.mT)
 
@@ -1030,7 +1040,7 @@ def shared_of_all_pairs(q, k, v, out, lse, grad_out):
 def not_transposed(q, k, v, out, lse, grad_out):
     """The gradient of the scores is not transposed for the gradient of k.
 
-    It has a row for each query. A key's gradient adds up over the queries: `grad_scores.mT @ q`.
+    It has one row for each query. The gradient of a key is a sum over the queries: `grad_scores.mT @ q`.
     """
     _, grad_scores, (of_q, _, of_v) = _parts(q, k, v, out, lse, grad_out)
     return of_q, grad_scores @ q, of_v
@@ -1040,7 +1050,7 @@ def not_transposed(q, k, v, out, lse, grad_out):
 def weights_not_transposed(q, k, v, out, lse, grad_out):
     """The weights are not transposed for the gradient of v.
 
-    They have a row for each query. A value's gradient adds up over the queries: `weights.mT @ grad_out`.
+    They have one row for each query. The gradient of a value is a sum over the queries: `weights.mT @ grad_out`.
     """
     weights, _, (of_q, of_k, _) = _parts(q, k, v, out, lse, grad_out)
     return of_q, of_k, weights @ grad_out
@@ -1050,7 +1060,8 @@ def weights_not_transposed(q, k, v, out, lse, grad_out):
 def value_not_transposed(q, k, v, out, lse, grad_out):
     """The values are not transposed for the gradient of the weights.
 
-    A weight's gradient is the dot product of its query's `grad_out` with its key's value: `grad_out @ v.mT`.
+    The gradient of a weight is the dot product of the `grad_out` of its query with the value of its key:
+    `grad_out @ v.mT`.
     """
     weights, _, (*_, of_v) = _parts(q, k, v, out, lse, grad_out)
     shared = (out * grad_out).sum(dim=-1, keepdim=True)
@@ -1070,18 +1081,18 @@ def key_not_transposed(q, k, v, out, lse, grad_out):
 
 @backward.misconception()
 def lse_added(q, k, v, out, lse, grad_out):
-    """lse is added to the scores, where it has to be subtracted.
+    """You add lse to the scores; subtract it.
 
-    e to the power of lse is what the row's exponentials add up to: weights are e to the power of score *minus* lse.
+    e to the power of lse is the sum of the exponentials of the row. So a weight is e to the power of score *minus* lse.
     """
     return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s + lse[..., None]))
 
 
 @backward.misconception()
 def divided_by_lse(q, k, v, out, lse, grad_out):
-    """The exponentials are divided by lse itself.
+    """You divide the exponentials by lse itself.
 
-    lse is the logarithm of what they add up to. Subtract it before: e to the power of score − lse.
+    lse is the logarithm of their sum. Subtract it before the exponential: e to the power of score − lse.
     """
     return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s) / lse[..., None])
 
@@ -1103,9 +1114,10 @@ def _with_scores_gradient(q, k, v, out, lse, grad_out, *, of_q, of_k):
     ],
 )
 def query_and_key_exchanged(q, k, v, out, lse, grad_out):
-    """Query and key have changed places in the formulas of their gradients, or in one of them.
+    """Query and key are exchanged in the formulas of their gradients, or in one of them.
 
-    That of q is the gradient of the scores times the *keys*, that of k its transpose times the *queries*.
+    The gradient of q is grad_scores times the *keys*. The gradient of k is grad_scores, transposed, times the
+    *queries*.
     """
     of_q, of_k, of_v = _back(q, k, v, out, lse, grad_out)
     return of_k, of_q, of_v

@@ -1,4 +1,4 @@
-// What the figure of a plane tells in words: the answer below it, and what is heard of it.
+// What the figure of a plane tells in words: the answer below it, and what is said of it.
 
 import { worded } from "../elements.js";
 import { shortly, trimmed } from "../numbers.js";
@@ -29,12 +29,14 @@ export function tellingOf(figure, reading) {
 
   function scores() {
     const each = words.map((text, j) => `${text} ${trimmed(score(j), 2)}`).join(", ");
-    const end = outputs ? ` It hears ${share(moves)} of the ${words[moves]} and becomes ${inBrackets(becomes())}.` : "";
-    return `${words[row]} scores ${each}.${end}`;
+    const end = outputs
+      ? ` It gives the ${words[moves]} a share of ${share(moves)}; its new row is ${inBrackets(becomes())}.`
+      : "";
+    return `${words[row]} has the scores ${each}.${end}`;
   }
 
-  function hears() {
-    return `*${words[row]}* hears ${share(moves)} of its *${words[moves]}* and becomes ${inBrackets(becomes())}.`;
+  function mixes() {
+    return `*${words[row]}* gives its *${words[moves]}* a share of ${share(moves)}. Its new row is ${inBrackets(becomes())}.`;
   }
 
   function compares() {
@@ -45,20 +47,20 @@ export function tellingOf(figure, reading) {
     ]);
     const isEven = Math.abs(ahead) <= 1e-9;
     const first = `${ahead > 0 ? mine : other} is ahead by ${trimmed(Math.abs(ahead), 2)}.`;
-    const end = isEven ? `on one line again, *${words[row]}* cannot tell them apart.` : first;
-    return `${mine} scores ${mineScores}, ${other} ${otherScores}: ${end}`;
+    const end = isEven ? `on one line again, so *${words[row]}* has the same score with both.` : first;
+    return `${mine} has the score ${mineScores}, ${other} ${otherScores}: ${end}`;
   }
 
   return {
     scores,
     answer() {
       if (!isMoved()) return worded(figure.asks);
-      return worded(outputs ? hears() : compares());
+      return worded(outputs ? mixes() : compares());
     },
     described() {
       const picture = outputs
-        ? `Two words as points, and what ${words[row]} becomes.`
-        : `Keys as points, lines on which ${words[row]} scores all alike.`;
+        ? `Two words as points, and the new row of ${words[row]}.`
+        : `Keys as points, and lines of equal score with ${words[row]}.`;
       return `${picture} ${scores()}`;
     },
   };

@@ -51,7 +51,7 @@ export function tellingOf(view, reading, row) {
     hears,
     lede() {
       const many = `${COUNTS[words.length] ?? words.length} words. `;
-      const rest = [" listens to all of them: ", element("b", {}, "the thicker the arc, the more.")];
+      const rest = [" attends to all of them: ", element("b", {}, "the thicker the arc, the more.")];
       return [many, word(words[asker()], "query"), ...rest];
     },
     described() {

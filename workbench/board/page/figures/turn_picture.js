@@ -58,7 +58,7 @@ export function drawBars(bars, { words, keys, query, score, share }, isNarrow) {
   const most = Math.max(...keys().map((key) => Math.hypot(...key))) * Math.hypot(...query()) || 1;
   const high = top + line * words.length;
   const scores = { title: "score: query · key", kind: "scores", of: score, written: (x) => trimmed(x, 2) };
-  const shares = { title: "share of what is heard", kind: "weights", of: share, written: (x) => x.toFixed(2) };
+  const shares = { title: "share of each word", kind: "weights", of: share, written: (x) => x.toFixed(2) };
   const size = { line, top };
   bars.setAttribute("viewBox", `0 0 ${wide} ${2 * high + gap}`);
   bars.style.height = `${2 * high + gap}px`;

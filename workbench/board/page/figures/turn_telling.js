@@ -25,9 +25,9 @@ export function readingOf(view) {
 export function tellingOf(view, { asker, words, keys, queryIn, query, score, share }) {
   const named = (j) => (words[j] === asker ? "itself" : words[j]);
   const inBrackets = (numbers) => `(${numbers.map(shortly).join(", ")})`;
-  const shares = () => words.map((_, j) => `${named(j)} with ${share(j).toFixed(2)}`).join(", ");
+  const shares = () => words.map((_, j) => `${named(j)} ${share(j).toFixed(2)}`).join(", ");
   const each = () => words.map((_, j) => `${named(j)} ${trimmed(score(j), 2)}`).join(", ");
-  const scores = () => `${asker} scores ${each()}; it hears ${shares()}.`;
+  const scores = () => `${asker} has the scores ${each()}; its shares are ${shares()}.`;
   const asks = () => `*${asker[0].toUpperCase()}${asker.slice(1)}* asks with ${inBrackets(query())}: `;
   return {
     scores,
@@ -35,7 +35,7 @@ export function tellingOf(view, { asker, words, keys, queryIn, query, score, sha
       const from = queryIn(view.start);
       if (!query().some((x, n) => x !== from[n])) return worded(view.figure.asks);
       const most = range(words.length).reduce((one, j) => (share(j) > share(one) ? j : one), 0);
-      return worded(`${asks()}${share(most).toFixed(2)} of what it hears is *${words[most]}*.`);
+      return worded(`${asks()}its largest share is ${share(most).toFixed(2)}, for *${words[most]}*.`);
     },
     described() {
       const arrows = words.map((text, j) => `${text} ${inBrackets(keys()[j])}`).join(", ");

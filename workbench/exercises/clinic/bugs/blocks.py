@@ -32,22 +32,22 @@ def normed_over(dim):
     faults=("exchanged", "not used"),
     section="11#residual",
     variants={
-        "the road goes on with the normed row, in another build": correct.block_of(road=lambda x, h: h),
-        "what is lost is the row's mean alone": correct.block_of(
+        "the residual path uses the normed row, in another implementation": correct.block_of(road=lambda x, h: h),
+        "only the mean of the row is lost": correct.block_of(
             correct.by_einsum, road=lambda x, h: x - x.mean(dim=-1, keepdim=True)
         ),
     },
     hints=[
-        "What comes out at the end is what came in, and what was added on the way. What came in?",
-        "Think of tea in the lesson: a token whose features are all alike, and matrices of any kind.",
-        "`x = torch.full((1, 3, 4), 5.0)`: its norm is 0, so nothing is heard and nothing added. What must come out?",
+        "The output of a block is its input plus what was added. What is used as the input here?",
+        "Take a token whose features are all equal, as tea in lesson 11, and any matrices.",
+        "Take `x = torch.full((1, 3, 4), 5.0)`: normed, it is 0, so nothing is added to it. What must the output be?",
     ],
 )
 def carried_on_normed(x, w_q, w_k, w_v, w_1, w_2):
-    """The residual begins behind the norm.
+    """The residual path begins after the norm.
 
-    What the norm takes away is lost for the rest of the model. It trains nearly as well, so nobody notices; found in
-    five public repositories.
+    What the norm takes away is lost for the rest of the model. The model trains nearly as well, so the fault is seldom
+    noticed.
     """
     h = x = F.layer_norm(x, x.shape[-1:])
     heard = scaled_dot_product_attention(h @ w_q, h @ w_k, h @ w_v, causal_mask(x.size(1)))[0]
@@ -75,21 +75,21 @@ def detects(attention):
     faults=("wrong axis",),
     section="11#layer-norm",
     variants={
-        "mean and variance along the text, by a norm of its own": correct.block_of(norm=normed_over(1)),
+        "mean and variance along the text, in another implementation": correct.block_of(norm=normed_over(1)),
         "mean and variance over text and batch": correct.block_of(norm=normed_over((0, 1))),
     },
     hints=[
-        "Attention is masked. Is there another way by which a token learns who comes later?",
-        "Change the last token and look at the first one's output.",
-        "A forgotten mask shows in the same way, so look for something else: what is the norm of a text of one token, "
-        "along the text? With an MLP of zeros, what comes out?",
+        "Attention is masked. In which other way can a later token change an earlier one?",
+        "Change the last token, and look at the output of the first.",
+        "A missing mask has the same effect, so use another test: what does a norm along the text make of a "
+        "text of one token? With an MLP of zeros, what is the output?",
     ],
 )
 def normed_along_the_text(x, w_q, w_k, w_v, w_1, w_2):
-    """The norm runs along the text, where it has to run along the features.
+    """The norm runs along the text, and not along the features.
 
-    A token's row then depends on all the others, those who come later among them: the future, past every mask. In
-    training the loss falls far too well.
+    Then every token depends on all tokens of the text, also on later ones, although there is a causal mask. In training
+    the loss becomes far too small.
     """
     mean, variance = x.mean(dim=1, keepdim=True), x.var(dim=1, keepdim=True, correction=0)
     h = (x - mean) / (variance + 1e-5).sqrt()
@@ -111,20 +111,21 @@ def detects(attention):
     faults=("not used", "wrong order"),
     section="11#block",
     variants={
-        "the MLP reads the row from before, in another build": correct.block_of(behind=lambda x, h, norm: h),
+        "the MLP reads the earlier row, in another implementation": correct.block_of(behind=lambda x, h, norm: h),
         "the same, with PyTorch's attention": correct.block_of(correct.by_torch, behind=lambda x, h, norm: h),
     },
     hints=[
-        "A text of one token: it hears itself, with weight 1. Work out by hand what has to come out.",
-        "Which row does the MLP read, and what has been heard by then?",
-        "One token, `h` its normed row: this patient gives x + h w_v + relu(h w_1) w_2. Compare with that itself.",
+        "Take a text of one token: it attends to itself with weight 1. Work out by hand what the output must be.",
+        "Which row does the MLP read? Does this row contain the output of attention?",
+        "Take one token, with the normed row `h`. This patient gives x + h w_v + relu(h w_1) w_2. Compare "
+        "with exactly this.",
     ],
 )
 def deaf_mlp(x, w_q, w_k, w_v, w_1, w_2):
-    """The MLP reads the row as it was before the attention.
+    """The MLP reads the row from before the attention.
 
-    What was heard goes past it. Some large models are built so on purpose, both parts side by side; with weights
-    trained for one after the other it is wrong, and a single block can then no longer work on what it heard.
+    It does not get the output of attention. Some large models compute attention and MLP in parallel like this on
+    purpose. With weights that were trained for one after the other it is wrong.
     """
     h = F.layer_norm(x, x.shape[-1:])
     x = x + scaled_dot_product_attention(h @ w_q, h @ w_k, h @ w_v, causal_mask(x.size(1)))[0]

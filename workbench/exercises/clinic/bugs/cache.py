@@ -62,9 +62,9 @@ def tiled(x, groups):
 
 
 def at_once(calls):
-    """Every text of the test is read in one go.
+    """Every text of the test is read at once.
 
-    Then nothing has been kept when a token comes, and this patient is in perfect health. Read it in chunks.
+    Then no key was stored before, and this patient is right. Read the text in chunks.
     """
     return all(len(chunks) == 1 for chunks in given(calls, "chunks"))
 
@@ -83,25 +83,25 @@ def at_once(calls):
     faults=("misaligned", "miscounted"),
     section="10#text-chunk",
     variants={
-        "the triangle begins half way between the two corners": reading(
+        "the triangle begins half way between upper left and lower right": reading(
             mask=band_from(lambda n_new, n_keys: (n_keys - n_new) // 2)
         ),
-        "the triangle is one place too far left, once there is a cache": reading(
+        "with a cache, the triangle is one column too far to the left": reading(
             mask=band_from(lambda n_new, n_keys: n_keys - n_new - (n_new < n_keys))
         ),
     },
     hints=[
-        "Queries of 0 give every key that is heard the same weight: the output is a plain average of those values.",
+        "With queries of 0, all allowed keys get the same weight: the output is the plain average of their values.",
         "Draw its mask for one new token when five are kept. Which keys does the newest token hear?",
-        "How a text is cut may not matter. Read six tokens at once, and then five and one, with one head, queries of 0 "
-        "and a window that is longer than the text.",
+        "However a text is cut, the output must be the same. Read six tokens at once, and then five and one, "
+        "with one head, queries of 0 and a window that is longer than the text.",
     ],
 )
 def chunk_top_left(q, k, v, chunks, window):
-    """A chunk's mask at the upper left.
+    """The mask of a chunk starts at the upper left.
 
-    The triangle is right for a prompt. The newest tokens then hear the oldest keys, and not even themselves. Found in
-    several public runtimes, and it is what `is_causal=True` of PyTorch's own function does.
+    The triangle is right for a prompt. But later the newest tokens attend to the oldest keys, and not to themselves.
+    `is_causal=True` of PyTorch's own function does the same.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -132,21 +132,21 @@ def detects(attention):
     faults=("not asked",),
     section="10#text-chunk",
     variants={
-        "new tokens see one too far ahead, once there is a cache": reading(mask=looking_ahead(1)),
-        "new tokens see everything ahead, but the window is kept to": reading(mask=looking_ahead(99)),
+        "with a cache, each new token may attend to one later token": reading(mask=looking_ahead(1)),
+        "new tokens may attend to all later tokens, but the window is right": reading(mask=looking_ahead(99)),
     },
     hints=[
-        "Read token by token it is in perfect health. When does a new token need a mask?",
-        "Of two tokens that come together, whom may the first not hear?",
-        "Two conditions: of two tokens that come behind four the first notices when the last one's value changes, and "
-        "of six that come at once it does not.",
+        "If the text is read token by token, this patient is right. When does a new token need a mask?",
+        "If two new tokens come together, to which token may the first not attend?",
+        "Use two conditions. Read four tokens and then two: the output of the fifth changes with the value of"
+        " the sixth. Read six at once: it does not.",
     ],
 )
 def mask_for_the_prompt_only(q, k, v, chunks, window):
-    """No mask once there is a cache.
+    """There is no mask for tokens after the prompt.
 
-    A single new token may hear everything that is there, so a mask seems to be needed for the prompt only. Of several
-    new ones the first hears the last, and a window is not kept to either.
+    A single new token may attend to every stored key, so only the prompt seems to need a mask. But if several new
+    tokens come together, the first can attend to the last; and the window has no effect.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -166,9 +166,9 @@ mask_for_the_prompt_only.blind_to(at_once)
 
 @mask_for_the_prompt_only.blind_to
 def one_new_token(calls):
-    """After its first chunk the test hands over single tokens only.
+    """After its first chunk the test passes only single tokens.
 
-    A single new token is the newest: it may hear all that is there, with a mask or without. Hand over two at once.
+    A single new token is the newest: it may attend to all keys, with a mask or without. Pass two at once.
     """
     return all(set(chunks[1:]) <= {1} for chunks in given(calls, "chunks"))
 
@@ -193,20 +193,21 @@ def detects(attention):
     faults=("miscounted", "misaligned"),
     section="10#text-start",
     variants={
-        "only the queries begin again at 0": reading(starts=lambda seen: (0, seen)),
-        "positions run on at half their pace": reading(starts=lambda seen: (seen // 2, seen // 2)),
+        "only the positions of the queries begin again at 0": reading(starts=lambda seen: (0, seen)),
+        "the first position of a chunk is only half of what it should be": reading(
+            starts=lambda seen: (seen // 2, seen // 2)
+        ),
     },
     hints=[
-        "Which of its lines knows how many tokens have been read, and which ought to?",
-        "With queries of 0 it does not matter how they are turned: then all is well.",
-        "Two conditions: with queries of 0 it does not matter how a text is cut, with others it does.",
+        "Which line uses the number of tokens that were read, and which line should use it?",
+        "With queries of 0 their rotation makes no difference: then this patient is right.",
+        "Use two conditions: with queries of 0 the output is the same for every cut, with other queries it is not.",
     ],
 )
 def positions_from_zero(q, k, v, chunks, window):
-    """Positions that start again.
+    """Positions start again from 0.
 
-    Each chunk is turned as if a text began with it. Found in several public ports of RoPE, where the start was left out
-    of one call.
+    Each chunk is rotated as if a text began with it: the start is missing in one of the calls of RoPE.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -228,7 +229,7 @@ positions_from_zero.blind_to(at_once)
 def nobody_asks(calls):
     """All queries of the test are 0.
 
-    Then every key that is heard gets the same weight, however it was turned.
+    Then all allowed keys get the same weight, in whatever way they were rotated.
     """
     return all(not q.any() for q in given(calls, "q"))
 
@@ -250,21 +251,21 @@ def detects(attention):
     faults=("wrong order", "misaligned"),
     section="10#text-shared",
     variants={
-        "only the keys are tiled": reading(shared=(tiled, share_heads)),
-        "only the values are tiled": reading(shared=(share_heads, tiled)),
+        "only the keys are repeated as a list": reading(shared=(tiled, share_heads)),
+        "only the values are repeated as a list": reading(shared=(share_heads, tiled)),
     },
     hints=[
-        "With as many stored heads as heads of queries it is in perfect health, and with one stored head too.",
-        "Two stored heads, four heads of queries: write down which of the two each head asks.",
-        "Heads that share come to what they come to if each is handed a copy of its own: k and v repeated beforehand, "
-        "as they ought to be.",
+        "With as many stored heads as heads of queries this patient is right, and with one stored head, too.",
+        "Take two stored heads and four heads of queries: write down which of the two each head of queries uses.",
+        "Heads that share must give the same output as with k and v that you repeat in the right order before"
+        " the call.",
     ],
 )
 def heads_tiled(q, k, v, chunks, window):
     """repeat in place of repeat_interleave.
 
-    Stored heads A and B are laid out as A, B, A, B. Every shape is right, and half of the heads ask somebody else's
-    keys. Found in converters and tutorials.
+    Stored heads A and B are repeated as A, B, A, B and not as A, A, B, B. Every shape is right, and half of the heads
+    use the wrong keys.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -281,9 +282,9 @@ def heads_tiled(q, k, v, chunks, window):
 
 @heads_tiled.blind_to
 def nothing_shared(calls):
-    """In the test no heads share, or all share one.
+    """In the test no heads share, or all heads share one.
 
-    Then each order of them is the right one. Take four heads of queries and two that are stored.
+    Then every order of the heads is right. Take four heads of queries and two stored heads.
     """
     return all(call["k"].size(1) in (1, call["q"].size(1)) for call in calls)
 
@@ -309,17 +310,17 @@ def detects(attention):
         "three keys too few are kept": reading(missing=3),
     },
     hints=[
-        "How many tokens have to be kept for a window of three? The next one brings a key of its own.",
-        "It goes wrong only once the text is longer than the window.",
-        "Two conditions: read one by one, a text within its window comes out as read at once, and one that is longer "
-        "than its window does not. Queries of 0 keep other faults out.",
+        "How many tokens must be kept for a window of three? The next token brings its own key.",
+        "It is wrong only if the text is longer than the window.",
+        "Use two conditions. A text that is no longer than its window gives the same one by one as at once; a"
+        " longer text does not. With queries of 0 other faults have no effect.",
     ],
 )
 def window_cut_short(q, k, v, chunks, window):
-    """A window that is one too short.
+    """The window is one token too short.
 
-    One token too many is let go. Nothing is wrong until the text is longer than its window, which in a test it seldom
-    is. A public runtime had it.
+    One token too many is removed. The fault appears only if the text is longer than the window; texts of tests are
+    usually short.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -341,7 +342,7 @@ window_cut_short.blind_to(at_once)
 def within_the_window(calls):
     """No text of the test is longer than its window.
 
-    Then nothing that is needed is ever let go. Take a window of 3 and six tokens.
+    Then no token that is needed is ever removed. Take a window of 3 and six tokens.
     """
     return all(call["q"].size(2) < call["window"] for call in calls)
 
@@ -365,26 +366,26 @@ def detects(attention):
     section="10#text-chunk",
     opens_after=12,
     variants={
-        "a chunk's triangle begins half way between the two corners, a single token's does not": reading(
+        "the triangle of a chunk begins half way between the two corners; that of a single token is right": reading(
             mask=band_from(lambda n_new, n_keys: n_keys - 1 if n_new == 1 else (n_keys - n_new) // 2)
         ),
-        "a chunk's triangle stands one place too far left, a single token's does not": reading(
+        "the triangle of a chunk is one column too far to the left; that of a single token is right": reading(
             mask=band_from(lambda n_new, n_keys: n_keys - n_new - (1 < n_new < n_keys))
         ),
     },
     hints=[
-        "A prompt is read rightly, and word by word it goes on rightly. What else may a text be cut into?",
+        "A prompt is right, and single tokens after it are right. In which other way can a text be cut?",
         "Draw its mask for two new tokens when four are kept. Which keys may the first of them attend to?",
-        "Three conditions: five and then one come to what six at once come to, four and then two do not, and nobody "
-        "there looks ahead: the last one's value moves nobody else's output.",
+        "Use three conditions. Five tokens and then one give the same as six at once; four and then two do "
+        "not; and there the value of the last token changes no other output.",
     ],
 )
 def flag_for_chunks(q, k, v, chunks, window):
-    """A flag in place of a mask: right for a prompt, right for one token, wrong for a chunk behind a cache.
+    """A flag in place of a mask: right for a prompt, right for one token, wrong for a chunk with stored keys.
 
-    `is_causal=n_new > 1` puts the triangle of every chunk at the upper left, since PyTorch's own function counts from
-    there. A prompt has no keys before it, a single token needs no triangle, and so every usual test passes. A long
-    prompt that is read in pieces, or a draft that is looked over, meets it.
+    `is_causal=n_new > 1` puts the triangle of every chunk at the upper left, since PyTorch's own function starts there.
+    A prompt has no earlier keys, and a single token needs no triangle, so the usual tests pass. The fault appears if a
+    long prompt is read in pieces, or if a draft is checked. (For example pytorch, issue 108108.)
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):

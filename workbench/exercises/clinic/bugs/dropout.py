@@ -28,19 +28,19 @@ class DropoutOnOutput(nn.Module):
     faults=("not asked",),
     section="03#text-33",
     variants={
-        "one that cannot be put into eval: its `train()` turns dropout on whatever it is told": AlwaysDropping,
-        "one that drops from the *output*, by `F.dropout(output, 0.2)`, in eval too": DropoutOnOutput,
+        "a module whose `train(False)` turns dropout on, too": AlwaysDropping,
+        "a module that applies dropout to the *output*, by `F.dropout(output, 0.2)`, also in eval": DropoutOnOutput,
     },
     hints=[
         "Call it twice with the same arguments, in training and in eval.",
-        "Who tells a function, as opposed to a module, that training is over?",
-        "Put it into eval, call it twice and compare. Other faults are wrong in the same way each time.",
+        "A module knows from `.eval()` that training is over. How does a function know it?",
+        "Put it into eval, call it twice and compare. Other faults give the same wrong output both times.",
     ],
 )
 class DropoutAlways(nn.Module):
-    """Dropout left on in eval.
+    """Dropout is still on in eval.
 
-    `F.dropout` and `dropout_p` of PyTorch's own function know nothing of `.eval()`: somebody has to ask
+    `F.dropout`, and `dropout_p` of PyTorch's own function, do not know of `.eval()`: the code has to use
     `self.training`.
     """
 
@@ -57,7 +57,7 @@ class DropoutAlways(nn.Module):
 def only_in_training(calls):
     """The test never puts the module into eval.
 
-    In training everybody drops. Call `attention.eval()` first, and then call it.
+    In training, right modules drop weights, too. Call `attention.eval()` first, and then call the module.
     """
     return all(call["training"] for call in calls)
 

@@ -38,17 +38,17 @@ def with_scores_out_of_all_proportion():
         "the fill is −100": plain(lambda scores, mask: torch.softmax(filled(scores, mask, -100.0), dim=-1)),
     },
     hints=[
-        "What would have to be true of the other scores for its softmax to choose a key that may not be seen?",
-        "Make the scores very low: large queries, large keys that point the other way.",
-        "Hide the last key and change its value. With scores far below a million the output moves, with ordinary "
-        "scores it does not: say both, for other patients leak always.",
+        "For which other scores does its softmax give a large weight to a hidden key?",
+        "Make the scores very low: large queries, and large keys of the opposite direction.",
+        "Hide the last key and change its value. With scores far below −1,000,000 the output changes; with "
+        "ordinary scores it does not. Test both, because in other patients hidden keys always have an "
+        "influence.",
     ],
 )
 def fill_too_high(q, k, v, mask=None):
-    """A fill value that real scores undercut.
+    """The number that is filled in is not the lowest.
 
-    A large negative number in place of −∞ holds only as long as no real score lies below it; one source text fills
-    with −1 000 000.
+    A large negative number in place of −∞ hides a key only as long as no real score is lower.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is None:
@@ -62,10 +62,10 @@ fill_too_high.blind_to(no_mask)
 
 @fill_too_high.blind_to
 def tame_scores(calls):
-    """The scores of the test are tame.
+    """The scores of the test are ordinary.
 
-    As long as no real score is lower than what is filled in, this patient is right. Make them very low: large queries,
-    keys that point the other way.
+    As long as no real score is lower than the fill value, this patient is right. Make the scores very low: large
+    queries, and large keys of the opposite direction.
     """
     return max(float(tensor.abs().max()) for tensor in inputs(calls)) < 50
 
@@ -99,25 +99,25 @@ def detects(attention):
     probes=[with_a_dead_row()],
     gradients=True,
     variants={
-        "the fill is −1e9: a dead row still hears everything": plain(
+        "the fill is −1e9: a dead row still attends to all keys": plain(
             lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=-1)
         ),
-        "a dead row is opened on purpose: `mask | ~mask.any(-1, keepdim=True)`": plain(
+        "all keys are allowed in a dead row: `mask | ~mask.any(-1, keepdim=True)`": plain(
             lambda scores, mask: masked_softmax(scores, mask if mask is None else mask | ~mask.any(-1, keepdim=True))
         ),
     },
     hints=[
-        "It is right wherever a query may see at least one key. And where it may see none?",
-        "Nothing is NaN, so nothing complains: look at the numbers of that row.",
-        "A query that may see nothing gets something, and yet no other query sees what is hidden from it: the second "
-        "half spares the patients whose mask does not work at all.",
+        "It is right where a query has at least one allowed key. And where every key is hidden?",
+        "There is no NaN and no error: look at the numbers of this row.",
+        "Use two conditions: a query without any allowed key gets an output other than 0, and other queries "
+        "do not use hidden keys. The second makes the test False for patients whose mask never works.",
     ],
 )
 def dead_rows_uniform(q, k, v, mask=None):
-    """Dead rows that listen to everything.
+    """Dead rows attend to all keys.
 
-    With a large negative number in place of −∞ nothing becomes NaN. But a query that may attend to nothing gets equal
-    weights over all that it must not see.
+    With a large negative number in place of −∞ nothing becomes NaN. But a query without any allowed key gets equal
+    weights on all the keys that are hidden from it.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -154,7 +154,7 @@ def detects(attention):
                 scores if mask is None else scores + torch.zeros(mask.shape).masked_fill(~mask, -math.inf), dim=-1
             )
         ),
-        "the weights are masked after softmax and divided by what is left: 0 / 0": plain(
+        "the weights are masked after softmax and divided by the remaining sum: 0 / 0": plain(
             lambda scores, mask: (
                 torch.softmax(scores, -1)
                 if mask is None
@@ -163,15 +163,16 @@ def detects(attention):
         ),
     },
     hints=[
-        "It is right wherever a query may see at least one key. And where it may see none?",
-        "What is 0 divided by 0? Mended code has to give 0 there, and gradients that are numbers too.",
-        "Set one row of the mask to False and look whether its output is a number.",
+        "It is right where a query has at least one allowed key. And where every key is hidden?",
+        "What does softmax make of a row of only −∞? Mended code must return 0 there, and its gradients must "
+        "be numbers, too.",
+        "Set one row of the mask to False. Is its output a number?",
     ],
 )
 def dead_rows_nan(q, k, v, mask=None):
-    """Dead rows that are NaN.
+    """Dead rows are NaN.
 
-    With −∞ a query that may attend to nothing is 0/0. An empty sequence in the batch is enough.
+    With −∞, a row in which every key is hidden becomes NaN. One empty sentence in the batch is enough.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -215,16 +216,16 @@ def queries_emptied(q, k, v, lengths):
     },
     hints=[
         "The outputs of the real tokens are right. Look at those of the padding.",
-        "Who has to be hidden from whom? And what is left for a query that is padding?",
-        "Either look at the padded rows, or take a loss of real tokens only, call `backward()` and look at the "
+        "Which keys must be hidden from which queries? And which keys may a query at padding attend to?",
+        "Look at the padded rows. Or take a loss of real tokens only, call `backward()`, and look at the "
         "gradient of the values.",
     ],
 )
 def queries_masked_too(q, k, v, lengths):
-    """Padded queries masked, gradients NaN.
+    """Padded queries are masked, and gradients are NaN.
 
-    Masking padded queries too looks thorough. Their rows become NaN, and the gradient of the values is NaN even if the
-    loss reads real tokens only.
+    To mask the padded queries, too, seems careful. But their rows become NaN, and then the gradient of the values is
+    NaN even if the loss uses only real tokens.
     """
     real = padding_mask(lengths, k.size(1))  # (batch, 1, n)
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
@@ -236,7 +237,7 @@ def queries_masked_too(q, k, v, lengths):
 def real_tokens_only(calls):
     """The test looks at no gradient and at no padded query.
 
-    The real tokens' outputs are right. What is wrong are the padded rows, and through them the gradients: let
+    The outputs of the real tokens are right. The padded rows are wrong, and through them the gradients: set
     `v.requires_grad_()`, take a loss of real tokens, call `.backward()`.
     """
     return not any(tensor.requires_grad for tensor in inputs(calls))

@@ -37,21 +37,23 @@ def merge_by_reshape(x):
     faults=("wrong axis", "wrong order"),
     section="04#text-20",
     variants={
-        "only the way in is wrong: `reshape` to heads, without a transpose": heads_of(split=split_by_reshape),
-        "only the way out is wrong: `reshape`, without turning heads and tokens back": heads_of(merge=merge_by_reshape),
+        "only the splitting is wrong: `reshape` to heads, without a transpose": heads_of(split=split_by_reshape),
+        "only the merging is wrong: `reshape`, without transposing heads and tokens back": heads_of(
+            merge=merge_by_reshape
+        ),
     },
     hints=[
         "Number the features: x of 2 tokens with 6 features each, 0 to 11. Which does head 0 get?",
-        "There is a second place in the same function that has to be mended with the first.",
-        "Without a mask nobody knows who stands where: let the tokens change places, and their outputs have to change "
-        "places in the same way.",
+        "A second line of the same function has to be mended together with the first.",
+        "Without a mask, attention does not depend on the order: if you reorder the tokens, the outputs must "
+        "be reordered in the same way.",
     ],
 )
 def heads_torn(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """Heads cut with view alone.
+    """Heads are split with view alone.
 
-    The shape asked for is (batch, heads, n, head_dim), and `view` gives just that. Seen in questions about two
-    well-known repositories.
+    The heads need the shape (batch, heads, n, head_dim), and `view` gives this shape. But it fills it in the order of
+    the memory, so each head gets parts of other tokens.
     """
     batch, n, embed_dim = x.shape
     q, k, v = ((x @ w).view(batch, num_heads, n, embed_dim // num_heads) for w in (w_q, w_k, w_v))
@@ -64,7 +66,7 @@ def heads_torn(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 def one_head(calls):
     """There is only one head.
 
-    One head gets all features of all tokens, however they are cut.
+    One head gets all features of all tokens, in any way of splitting.
     """
     return all(heads == 1 for heads in given(calls, "num_heads"))
 
@@ -106,21 +108,21 @@ def features_added(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     section="04#text-39",
     probes=[projected(batch=1, n=4, embed_dim=10, num_heads=4)],
     variants={
-        "features that do not divide are dropped": features_dropped,
-        "zeros are added until the features divide": features_added,
+        "the features that are left over by the division are dropped": features_dropped,
+        "zeros are added until num_heads divides the features": features_added,
     },
     hints=[
-        "Its outputs are right for every size you would choose by yourself. Which sizes would you never choose?",
+        "Its outputs are right for all ordinary sizes. Which sizes would you normally not choose?",
         "How many tokens does `view` make of 4 tokens with 10 features, for 4 heads?",
         "Right code raises ValueError or RuntimeError for 10 features and 4 heads: `try` it, and say which of the two "
         "happened.",
     ],
 )
 def invented_tokens(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """Tokens that nobody wrote.
+    """The code makes tokens that do not exist.
 
-    No check that num_heads divides embed_dim, and a `view` with `-1`: one source text runs 255 tokens as 256 and
-    returns the right shape. Right code raises ValueError or RuntimeError.
+    It does not check that num_heads divides embed_dim, and `view` with `-1` then makes another number of tokens. Right
+    code raises ValueError or RuntimeError.
     """
     batch, _, embed_dim = x.shape
     q, k, v = ((x @ w).view(batch, -1, num_heads, embed_dim // num_heads).transpose(1, 2) for w in (w_q, w_k, w_v))
@@ -131,7 +133,7 @@ def invented_tokens(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 
 @invented_tokens.blind_to
 def sizes_divide(calls):
-    """All sizes of the test divide.
+    """In the test, num_heads always divides embed_dim.
 
     Then this patient is right. Take 10 features and 4 heads, and expect an error.
     """
@@ -155,23 +157,24 @@ def detects(attention):
     faults=("wrong order", "misaligned"),
     section="04#text-33",
     variants={
-        "each length is repeated where it stands, and then the whole list is turned round": merged_heads(
+        "each length is repeated, and then the list is reversed": merged_heads(
             spread=lambda lengths, heads: lengths.repeat_interleave(heads).flip(0)
         ),
-        "every row gets the longest length": merged_heads(
+        "every row gets the largest length": merged_heads(
             spread=lambda lengths, heads: lengths.max().repeat(len(lengths) * heads)
         ),
     },
     hints=[
-        "Batch and heads share one axis. Write down, row by row, whose head stands in it.",
-        "Then write the lengths beside the rows, as the patient does it.",
-        "A sentence does not notice who else is in the batch: alone, with its own length, it has to get the same.",
+        "Batch and heads share one axis. Write down, for each row, which sentence and which head it holds.",
+        "Then write beside each row the length that the patient gives it.",
+        "A sentence does not depend on the other sentences of the batch: alone, with its own length, it must "
+        "get the same output.",
     ],
 )
 def lengths_repeated(q, k, v, lengths, num_heads):
     """repeat in place of repeat_interleave.
 
-    Batch and heads are merged, so every length is needed once per head: 1, 1, 5, 5 and not 1, 5, 1, 5.
+    Batch and heads are merged, so every length is needed once for each head: 1, 1, 5, 5 and not 1, 5, 1, 5.
     """
     heads = [split_heads(x, num_heads).flatten(0, 1) for x in (q, k, v)]  # (batch · heads, n, head_dim)
     mask = padding_mask(lengths.repeat(num_heads), k.size(1))
@@ -183,7 +186,7 @@ def lengths_repeated(q, k, v, lengths, num_heads):
 def equal_lengths(calls):
     """All lengths of the test are equal.
 
-    Then every order of them is the right one.
+    Then every order of the lengths is right. Take lengths that differ.
     """
     return all(len(set(torch.as_tensor(lengths).tolist())) == 1 for lengths in given(calls, "lengths"))
 
@@ -206,21 +209,21 @@ def detects(attention):
     faults=("not used",),
     section="04#text-mix",
     variants={
-        "the merged heads are returned as they are, however they came about": heads_of(project=False),
+        "the merged heads are returned without w_o, in any implementation": heads_of(project=False),
         "`w_v` is used in place of `w_o`": lambda x, w_q, w_k, w_v, w_o, num_heads, mask=None: heads_of()(
             x, w_q, w_k, w_v, w_v, num_heads, mask
         ),
     },
     hints=[
-        "Which of its arguments could be anything?",
-        "Follow each name from where it comes in to where it is read.",
-        "Change one argument and look whether the output moves.",
+        "Which argument has no influence on the output?",
+        "Follow each argument to the lines that use it.",
+        "Change one argument at a time. Does the output change?",
     ],
 )
 def projection_unused(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """The output projection that is never used.
+    """The output projection is not used.
 
-    One source text creates `out_proj`, saves it, counts its parameters, and returns the merged heads without it.
+    The matrix exists and its parameters are counted, but the merged heads are returned without it.
     """
     q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
     mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
@@ -261,21 +264,22 @@ def heads_of_a_token(mask=None):
     section="04#text-20",
     opens_after=12,
     variants={
-        "the same by another cut: tokens and heads are turned round twice": heads_of_a_token(),
+        "the same, split in another way: tokens and heads are transposed twice": heads_of_a_token(),
         "a head attends only to itself and the heads before it": heads_of_a_token(causal_mask),
     },
     hints=[
-        "Its weights are a table for each token. What are its rows and columns?",
-        "Who attends to whom? Change one token, and look at the outputs of the others.",
-        "In right code a token notices when another one of its sentence changes. Here nobody does. Ask of the other "
-        "sentences, too: there is a patient whose tokens attend to those, and not to their own.",
+        "It computes a table of weights for each token. What are the rows and columns of this table?",
+        "Which token attends to which? Change one token, and look at the outputs of the others.",
+        "In right code the output of a token changes when another token of its sentence changes. Here it does"
+        " not. Test a token of another sentence, too: in one patient, tokens attend to the other sentences "
+        "and not to their own.",
     ],
 )
 def heads_hear_heads(x, w_q, w_k, w_v, w_o, num_heads):
-    """The heads of a token attend to one another, and no token attends to another.
+    """The heads of a token attend to one another, and no token attends to another token.
 
-    The last axis but one is taken for the tokens, and without a transpose the heads stand there. Shapes are right and
-    the loss falls, since each token still goes through all its matrices. Found in forks of a well-known image model.
+    The function takes the last axis but one as the tokens. Without a transpose this axis holds the heads. All shapes
+    are right and the loss falls, since each token still goes through all its matrices.
     """
     batch, n, embed_dim = x.shape
     q, k, v = ((x @ w).view(batch, n, num_heads, embed_dim // num_heads) for w in (w_q, w_k, w_v))
@@ -321,15 +325,17 @@ def all_texts_as_one(x, w_q, w_k, w_v, w_o, num_heads):
     },
     hints=[
         "Write the shape after each line, for 2 sentences of 5 tokens. Along which axis does softmax run?",
-        "With a single sentence there is nobody else to attend to: each token's weight is 1. What comes out then?",
-        "A sentence does not notice who else is in the batch. Change the second, and look at the first.",
+        "With a single sentence, each token attends only to itself, with weight 1. What must the output of "
+        "this patient be then?",
+        "A sentence does not depend on the other sentences of the batch. Change the second sentence, and look"
+        " at the output of the first.",
     ],
 )
 def batch_for_tokens(x, w_q, w_k, w_v, w_o, num_heads):
-    """Sentences and tokens have changed places: a token attends to those at its place in the other sentences.
+    """Sentences and tokens are exchanged: a token attends to the tokens at its position in the other sentences.
 
-    The layer was written for (n, batch, embed_dim), as PyTorch's own is unless told `batch_first=True`, and is handed
-    (batch, n, embed_dim). Both have three axes, and nothing complains.
+    The layer was written for (n, batch, embed_dim), as PyTorch's own is without `batch_first=True`, but it gets (batch,
+    n, embed_dim). Both have three axes, so there is no error. (For example pytorch, issue 122959.)
     """
     q, k, v = (split_heads((x @ w).transpose(0, 1), num_heads) for w in (w_q, w_k, w_v))
     heads = scaled_dot_product_attention(q, k, v)[0]
@@ -363,17 +369,17 @@ def detects(attention):
         ),
     },
     hints=[
-        "How many lines of it change the size of the scores? One of them stands in another function.",
-        "Which queries would have to come in so that the right output comes out?",
-        "Two conditions: the output is wrong, and with a `w_q` that is √d times as large, d being the width of a head, "
-        "it is what it should have been.",
+        "How many lines change the size of the scores? One of these lines is in another function.",
+        "By what would you multiply the queries beforehand, so that the output becomes right?",
+        "Use two conditions: the output is wrong; and with a `w_q` that is √d times as large, where d is the "
+        "width of a head, the output is the right one.",
     ],
 )
 def scaled_twice(x, w_q, w_k, w_v, w_o, num_heads):
-    """Scaled twice: the queries by hand, the scores by the function that is called.
+    """Scaled twice: the queries in this function, and the scores in the function that it calls.
 
-    It is a leftover of the days when scores were computed by hand. Weights are too even, and the model learns to live
-    with it, so it is found late: in several public libraries after years.
+    The weights are too even. A model still learns with this fault, so it is often found late. (For example
+    x-transformers, issue 190; Protenix, issue 159.)
     """
     q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
     q = q / math.sqrt(q.size(-1))

@@ -17,17 +17,19 @@ from ..interfaces import LENGTHS
     section="02#text-40",
     variants={},
     hints=[
-        "What looks wrong in it? Find a call on which it also *is* wrong.",
-        "Write the shape after each line, with all sizes different. Whose axis comes first in its scores?",
+        "What looks wrong in it? Find a call on which its output *is* wrong.",
+        "Write the shape after each line, with all sizes different. Which axis comes first in its scores, "
+        "queries or keys?",
         "Compare it with `scaled_dot_product_attention` and `padding_mask`: on every size, with a length of 0 too.",
     ],
 )
 def keys_first(q, k, v, lengths):
-    """Nothing ails it.
+    """This patient has no fault.
 
-    Key comes before query, so its table has a row for each *key*: then softmax has to run along −2, padding is hidden
-    row by row, and the weights are turned before they meet the values. What would be a fault line by line is right
-    together. Who reads lines finds an illness here; who asks for numbers finds none.
+    It computes k @ qᵀ, so each row of its table belongs to a *key*. So softmax has to run along axis −2, padding is
+    hidden row by row, and the weights are transposed before they are multiplied by the values. Each of these lines
+    alone would be a fault; together they are right. If you only read the lines, you find a fault; if you compare
+    numbers, you find none.
     """
     scores = k @ q.transpose(-2, -1) / math.sqrt(k.size(-1))
     absent = (torch.arange(k.size(1)) >= lengths[:, None])[:, :, None]

@@ -21,22 +21,22 @@ from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN, qkv
     section="03#text-14",
     variants={
         "the mask is an argument that no line reads": plain(lambda scores, mask: torch.softmax(scores, dim=-1)),
-        "only `mask.any(-1)` arrives: a query that may hear one key hears all": plain(
+        "only `mask.any(-1)` is used: a query with one allowed key attends to all keys": plain(
             lambda scores, mask: masked_softmax(
                 scores, None if mask is None else mask.any(-1, keepdim=True).expand_as(scores)
             )
         ),
     },
     hints=[
-        "What does each line return, and who takes it?",
+        "What does each line return, and where is the result used?",
         "Call it with a mask and without one.",
-        "A mask that has an effect changes the output. Leave every query something, so that no row is empty.",
+        "A mask that is used changes the output. Let every query have at least one key, so that no row is dead.",
     ],
 )
 def mask_forgotten(q, k, v, mask=None):
-    """The mask that never arrives.
+    """The mask is not used.
 
-    A source text builds a mask for its demo and calls the module without it; here the fill is computed and not kept.
+    `masked_fill` returns a new tensor. Here this tensor is computed and not kept, so the scores stay as they were.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -69,15 +69,15 @@ def detects(attention):
         ),
     },
     hints=[
-        "Let every query see the first key only. What has to come out?",
-        "The weights of a query that sees one key only are known without computing: use a unit matrix for the values.",
-        "Change the value of a key that may be seen. In right code the output moves; with most other faults too.",
+        "Allow only the first key, for every query. What must the output be?",
+        "If only one key is allowed, its weight must be 1. Use a unit matrix as values to see the weights.",
+        "Change the value of an allowed key. In right code the output changes; with most other faults it does, too.",
     ],
 )
 def polarity_flipped(q, k, v, mask=None):
     """True means the opposite.
 
-    Code moved over from `nn.MultiheadAttention`, where True = ignored. Nothing is raised.
+    The code was copied from `nn.MultiheadAttention`, where True = ignored. There is no error.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -104,7 +104,7 @@ def detects(attention):
     faults=("too weak",),
     section="03#text-35",
     variants={
-        "3 is taken from the scores that may not be heard": plain(
+        "3 is subtracted from the scores of hidden keys": plain(
             lambda scores, mask: torch.softmax(scores if mask is None else scores - 3 * (~mask).float(), dim=-1)
         ),
         "the scores are multiplied by the mask": plain(
@@ -112,16 +112,17 @@ def detects(attention):
         ),
     },
     hints=[
-        "How much weight does a key get that may not be seen? A unit matrix for the values shows it.",
-        "By how much does the mask change a score, and by how much would it have to?",
-        "Two conditions: every weight is above 0, and the mask has an effect all the same. The first alone condemns a "
-        "patient who ignores the mask.",
+        "How much weight does a hidden key get? A unit matrix as values shows it.",
+        "By how much does the mask change a score, and by how much should it?",
+        "Use two conditions: every weight is above 0, and the mask changes the output. The first alone is "
+        "also true of a patient that ignores the mask.",
     ],
 )
 def mask_added(q, k, v, mask=None):
-    """A mask that is added as 0 and 1.
+    """The mask is added as 0 and 1.
 
-    Converted to floats, a mask is taken by PyTorch as something to be added to the scores.
+    PyTorch adds a float mask to the scores. A bool mask that was converted to floats then adds 1 or 0, which hides no
+    key.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -156,7 +157,7 @@ def detects(attention):
                 torch.softmax(scores, -1) if mask is None else torch.softmax(scores, -1).masked_fill(~mask, 1e-9)
             )
         ),
-        "the weights left over are scaled up by n_keys / keys that may be heard, not by their own sum": plain(
+        "the remaining weights are multiplied by n_keys / (number of allowed keys), not divided by their sum": plain(
             lambda scores, mask: (
                 torch.softmax(scores, -1)
                 if mask is None
@@ -167,14 +168,13 @@ def detects(attention):
     hints=[
         "What do the weights of one query sum to, without a mask and with one?",
         "Values of 1 make an average of 1. Here they do so without a mask.",
-        "Two conditions: with values of 1 and no mask 1 comes out, with a mask it does not.",
+        "Use two conditions: values of 1 give 1 without a mask; with a mask they do not.",
     ],
 )
 def zeros_after_softmax(q, k, v, mask=None):
-    """Zeros after softmax.
+    """Weights are set to 0 after softmax.
 
-    The weights are multiplied by the mask once softmax is over: rows no longer sum to 1. An issue of the transformers
-    library was about this.
+    The weights are multiplied by the mask after softmax, so the rows no longer sum to 1.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     weights = torch.softmax(scores, dim=-1)
@@ -218,20 +218,20 @@ def either_suffices(q, k, v, lengths=None, mask=None):
     faults=("not used",),
     section="03#text-14",
     variants={
-        "it is the padding that is lost where both are given": padding_ignored,
-        "either mask suffices: `mask | padding_mask(…)`": either_suffices,
+        "the padding is lost if both are given": padding_ignored,
+        "a key is allowed if one of the masks allows it: `mask | padding_mask(…)`": either_suffices,
     },
     hints=[
-        "Each of the two works alone. What becomes of one when the other is given?",
-        "Masks combine with `&`. What one mask says may not be lost because there is a second one.",
-        "Take one sentence of 4 tokens, 3 of them real. Lengths and mask given apart must come to the same as both "
-        "combined into one mask: that holds for every other patient too.",
+        "Lengths alone work, and a mask alone works. What happens to the mask when lengths are given, too?",
+        "Masks combine with `&`. A second mask must not replace the first.",
+        "Take one sentence of 4 tokens, 3 of them real. Lengths and mask as two arguments must give the same "
+        "output as one mask made of both. This is also true for every other patient.",
     ],
 )
 def mask_replaced(q, k, v, lengths=None, mask=None):
-    """Padding given, causality lost.
+    """With padding given, the causal mask is lost.
 
-    A source text's function replaces the caller's mask as soon as padding is given too.
+    The function replaces the mask of the caller as soon as lengths are given, too.
     """
     if lengths is not None:
         mask = padding_mask(lengths, k.size(1))
@@ -240,9 +240,9 @@ def mask_replaced(q, k, v, lengths=None, mask=None):
 
 @mask_replaced.blind_to
 def never_both(calls):
-    """The test never passes both.
+    """The test never passes both lengths and a mask.
 
-    Each of the two works alone. It is together that one of them is lost.
+    Each of the two works alone. One of them is lost only when both are given.
     """
     return not any(call.get("lengths") is not None and call.get("mask") is not None for call in calls)
 
@@ -262,22 +262,25 @@ def detects(attention):
     faults=("misaligned", "miscounted"),
     section="03#text-10",
     variants={
-        "with fewer queries than keys nothing is hidden from anybody": causal_of(
+        "with fewer queries than keys nothing is hidden": causal_of(
             offset=lambda n_q, n_k: n_k - 1 if n_q < n_k else 0
         ),
-        "the triangle begins half way between the two corners": causal_of(offset=lambda n_q, n_k: (n_k - n_q) // 2),
+        "the triangle begins half way between upper left and lower right": causal_of(
+            offset=lambda n_q, n_k: (n_k - n_q) // 2
+        ),
     },
     hints=[
-        "With as many queries as keys it is in perfect health. Draw its mask for 2 queries and 5 keys.",
-        "When the queries are the newest of many tokens, which key is the last one's own?",
-        "The newest two queries alone have to get what they get among all five: call it with `q[:, -2:]` and with `q`.",
+        "With as many queries as keys this patient is right. Draw its mask for 2 queries and 5 keys.",
+        "If the queries are the newest of many tokens, which key belongs to the last query?",
+        "The newest two queries alone must get the same outputs as among all five: call it with `q[:, -2:]` "
+        "and with `q`.",
     ],
 )
 def causal_top_left(q, k, v):
-    """A causal mask that starts at the wrong corner.
+    """The causal mask starts at the wrong corner.
 
-    The triangle puts query 0 at key 0, as PyTorch's `is_causal=True` does. When the queries are the newest of many
-    tokens, they see almost nothing.
+    The triangle puts query 0 at key 0, as PyTorch's `is_causal=True` does. If the queries are the newest of many
+    tokens, they attend to almost no key.
     """
     n_q, n_k = q.size(-2), k.size(-2)
     mask = torch.ones(n_q, n_k, dtype=torch.bool).tril()
@@ -306,21 +309,22 @@ def detects(attention):
         "the same mask without a head axis, filled with −1e9": heads_of(
             plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), -1)), head_axis=False
         ),
-        "the first sentence's mask is used for all": heads_of(
+        "the mask of the first sentence is used for all sentences": heads_of(
             lambda q, k, v, mask=None: by_library(q, k, v, mask if mask is None else mask[:1])
         ),
     },
     hints=[
         "Pass a mask (batch, n, n) with 2 sentences and 3 heads, then with 3 sentences and 3 heads.",
-        "Write the shape of the scores above that of the mask, aligned at the right. Which axis meets which?",
-        "A sentence does not notice who else is in the batch: alone, with its own mask, it has to get the same.",
+        "Write the shape of the scores above the shape of the mask, aligned at the right. Which axis meets which?",
+        "A sentence does not depend on the other sentences of the batch: alone, with its own mask, it must "
+        "get the same output.",
     ],
 )
 def mask_per_head(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """A mask per sequence taken for one per head.
+    """The mask of each sentence is used as the mask of each head.
 
-    A mask (batch, n, n) against scores (batch, heads, n, n): where batch equals heads it broadcasts, and sequence 0's
-    mask becomes head 0's.
+    A mask (batch, n, n) meets scores (batch, heads, n, n). If there are as many sentences as heads, it broadcasts, and
+    the mask of sentence 0 becomes the mask of head 0.
     """
     q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # (batch, heads, n, n)
@@ -334,9 +338,9 @@ mask_per_head.blind_to(no_mask)
 
 @mask_per_head.blind_to
 def one_sequence(calls):
-    """There is only one sequence.
+    """There is only one sentence.
 
-    With one sequence its mask is every head's mask anyway. Take as many sequences as heads, with masks that differ.
+    With one sentence, its mask is right for every head. Take as many sentences as heads, with masks that differ.
     """
     return all(x.size(0) == 1 for x in given(calls, "x"))
 
@@ -391,17 +395,18 @@ def with_a_row_that_both_hide():
         "−∞ is added for each of the two": least_twice(-math.inf),
     },
     hints=[
-        "Each of the two masks alone is safe, in every row. What are the numbers where both say no?",
-        "`torch.finfo(torch.float32).min` is the lowest number there is. What is twice that?",
-        "Hide all keys from a query by its mask, and give its text no real token. Is its output a number?",
+        "Each of the two masks alone is safe, in every row. What are the numbers where both hide a key?",
+        "`torch.finfo(torch.float32).min` is the lowest float32. What is twice this number?",
+        "Hide all keys of a query by the mask, and give its text no real token. Is its output a number?",
     ],
 )
 def lowest_number_twice(q, k, v, lengths=None, mask=None):
-    """Two masks are added, each with the lowest number there is: together they come to −∞.
+    """Two masks are added, each with the lowest number there is: together they give −∞.
 
-    A single one is safe: the lowest number and a score come to that number again. Where both hide all keys from a query
-    its row is −∞ throughout, and softmax makes NaN of it, which the last line cannot take away: NaN times 0 is NaN. In
-    half precision the lowest number is −65504, and a single score may be too much. Found in several large libraries.
+    One mask is safe: the lowest number plus a score is rounded to the lowest number again. Where both masks hide all
+    keys of a query, its row is only −∞, and softmax makes NaN of it. The last line cannot remove this NaN: NaN times 0
+    is NaN. In half precision the lowest number is −65504, and there one score may already be too much. (For example
+    keras, issue 17571; transformers, issue 18057.)
     """
     real = torch.ones(1, 1, k.size(1), dtype=torch.bool) if lengths is None else padding_mask(lengths, k.size(1))
     mask = torch.ones(q.size(1), k.size(1), dtype=torch.bool) if mask is None else mask
@@ -413,9 +418,9 @@ def lowest_number_twice(q, k, v, lengths=None, mask=None):
 
 @lowest_number_twice.blind_to
 def not_both_at_once(calls):
-    """No query of the test is left alone by both.
+    """In no call do both masks hide all keys of a query.
 
-    It takes a text without a real token *and* a row of the mask that is empty: each of the two alone is safe.
+    The fault needs a text without a real token *and* an empty row of the mask: each of the two alone is safe.
     """
     dead = [call["mask"].any(dim=-1).all() or call["lengths"].all() for call in calls if _has_both(call)]
     return all(dead)

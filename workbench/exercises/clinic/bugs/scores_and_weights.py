@@ -27,15 +27,16 @@ from ..interfaces import HEADS, PLAIN
     },
     hints=[
         "How large are its scores, with 8 features and with 800?",
-        "Take a unit matrix for the values, `torch.eye(5).expand(2, 5, 5)`: what comes out are the weights themselves.",
-        "The weights of this patient do sum to 1, those of the patients whose softmax is lost or turned do not. Two "
-        "conditions: the weights sum to 1, and they are not those that the scores ask for.",
+        "Use a unit matrix as values, `torch.eye(5).expand(2, 5, 5)`: then the output is the weights.",
+        "The weights of this patient sum to 1. In the patients without softmax, or with softmax along the "
+        "wrong axis, they do not. Use two conditions: the weights sum to 1, and they differ from the weights "
+        "of right code.",
     ],
 )
 def unscaled(q, k, v, mask=None):
     """Nothing divides by √d_k.
 
-    Two of the source texts leave the division out, and a well-known lecture's code did for a while.
+    With more features the scores grow, and softmax then gives nearly all weight to one key.
     """
     scores = q @ k.transpose(-2, -1)
     return masked_softmax(scores, mask) @ v
@@ -64,17 +65,17 @@ def detects(attention):
         ),
     },
     hints=[
-        "With one head it is in perfect health. What changes when there are several?",
-        "`trace` with 3 heads and 6 features: read the number at every step, and ask where it should come from.",
-        "Where all scores are 0, which a `w_q` of zeros brings about, this patient is right and those whose heads or "
-        "projections are wrong are not. With other scores it is wrong.",
+        "With one head this patient is right. What changes with several heads?",
+        "`trace` it with 3 heads and 6 features. By which number are the scores divided, and which should it be?",
+        "With a `w_q` of zeros all scores are 0. Then this patient is right, but patients with wrong heads or"
+        " projections are still wrong. With other scores this patient is wrong, too.",
     ],
 )
 def scaled_by_d_model(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """√embed_dim where √head_dim belongs.
+    """√embed_dim is used where √head_dim belongs.
 
-    One source text divides by the root of all 768 features, though each of its 12 heads multiplies 64: the scores come
-    out 3.5 times too small.
+    With 768 features in 12 heads, each head multiplies 64 numbers. Divided by √768 in place of √64, the scores are 3.5
+    times too small.
     """
     q, k, v = (split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
     mask = mask[:, None] if mask is not None and mask.ndim == 3 else mask
@@ -107,15 +108,16 @@ def detects(attention):
         "softmax runs along the batch": plain(lambda scores, mask: torch.softmax(filled(scores, mask, -1e9), dim=0)),
     },
     hints=[
-        "What do the weights of one query sum to? A unit matrix for the values brings them to light.",
-        "In right code each query is on its own: what the others ask is nothing to it.",
-        "Call it twice, the second time with every query but one changed. In right code the output of that one stays.",
+        "What do the weights of one query sum to? A unit matrix as values shows them.",
+        "In right code the output of a query does not depend on the other queries.",
+        "Call it twice, the second time with all queries changed except one. In right code the output of this"
+        " one stays the same.",
     ],
 )
 def softmax_over_queries(q, k, v, mask=None):
     """Softmax along the queries.
 
-    `dim=-2`: the columns sum to 1 and not the rows. Seen in at least two published libraries.
+    With `dim=-2` the columns sum to 1, and not the rows.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -145,16 +147,17 @@ def detects(attention):
         "twice the scores, and no softmax": plain(lambda scores, mask: 2 * filled(scores, mask, 0.0)),
     },
     hints=[
-        "How large can an output become whose weights are between 0 and 1 and sum to 1?",
-        "Follow each name from where it is made to where it is read.",
-        "With one query and one key there is nothing to weigh: what has to come out? Other patients are right there.",
+        "If weights are between 0 and 1 and sum to 1, how large can the output be?",
+        "Follow each name from the line that makes it to the lines that use it.",
+        "With one query and one key the weight must be 1. What must the output be? Other patients are right "
+        "in this case.",
     ],
 )
 def softmax_thrown_away(q, k, v, mask=None):
-    """The softmax that is thrown away.
+    """The result of softmax is not used.
 
-    A source text computes the softmax in one cell and multiplies the raw scores by the values in the next. Outputs
-    spread by 72 where it should be 0.14.
+    One line computes the softmax, and a later line multiplies the raw scores by the values. Such outputs are not
+    averages: they can be far larger than any value.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     weights = masked_softmax(scores, mask)
@@ -180,24 +183,25 @@ def detects(attention):
     faults=("exchanged", "wrong order"),
     section="02#text-20",
     variants={
-        "the queries ask themselves: `attention(q, q, v)`": lambda q, k, v, mask=None: by_library(q, q, v, mask),
-        "the keys ask themselves: `attention(k, k, v)`": lambda q, k, v, mask=None: by_library(k, k, v, mask),
-        "query and key are exchanged only if they have one shape: no error comes": lambda q, k, v, mask=None: (
+        "queries are also used as keys: `attention(q, q, v)`": lambda q, k, v, mask=None: by_library(q, q, v, mask),
+        "keys are also used as queries: `attention(k, k, v)`": lambda q, k, v, mask=None: by_library(k, k, v, mask),
+        "query and key are exchanged only if their shapes agree: there is no error": lambda q, k, v, mask=None: (
             by_library(*((k, q) if q.shape == k.shape else (q, k)), v, mask)
         ),
     },
     hints=[
-        "With as many queries as keys nothing complains. With other sizes it does: read the error.",
-        "Change one query: which outputs may move? Only with as many queries as keys can you ask it of this patient.",
-        "In right code a query moves its own output and no other. That alone also condemns a softmax along the wrong "
-        "axis; with values of 1, though, this patient gives 1.",
+        "With as many queries as keys there is no error. With other sizes there is: read it.",
+        "Change one query: which outputs may change? Use as many queries as keys, otherwise this patient "
+        "raises an error.",
+        "In right code a query changes its own output and no other. A softmax along the wrong axis breaks "
+        "this rule, too. A second condition tells the two apart: with values of 1, this patient returns 1.",
     ],
 )
 def key_as_query(q, k, v, mask=None):
-    """Key handed over as query.
+    """The keys are passed as queries.
 
-    One library's constructor takes key, query, value, but its call takes query, key, value. In self-attention with
-    equal sizes nothing complains.
+    Some functions take key, query, value and others take query, key, value. In self-attention all sizes are equal, so
+    there is no error.
     """
 
     def attend(key, query, value):

@@ -33,7 +33,7 @@ def starts(texts):
 
 
 def no_places(calls):
-    """The table of the test is 0, or all its rows are alike.
+    """The table of the test is 0, or all its rows are equal.
 
     Then it makes no difference which row a token gets.
     """
@@ -46,25 +46,26 @@ def no_places(calls):
     fixes=[{3: ("torch.arange(n).expand_as(texts)", IN_A_TEXT)}],
     faults=("miscounted", "misaligned"),
     variants={
-        "half of the padding counts": of_texts(
+        "half of the padding is counted": of_texts(
             places=lambda texts: places_in_texts(texts) + (padding_before(texts) + 1) // 2
         ),
-        "however much padding there is, one of it counts": of_texts(
+        "of any amount of padding, one token is counted": of_texts(
             places=lambda texts: places_in_texts(texts) + padding_before(texts).clamp(max=1)
         ),
     },
     hints=[
         "Where does a text begin if padding stands before it?",
         "A text alone, and the same text with two tokens of padding before it: what must be the same?",
-        "Two conditions: padding before a text changes its outputs, and with a table of zeros it does not. The second "
-        "spares the patients who attend to the padding.",
+        "Use two conditions: padding before a text changes its outputs, and with a table of zeros it does "
+        "not. The second makes the test False for patients that attend to the padding.",
     ],
 )
 def padding_takes_places(x, table, texts):
-    """Padding on the left takes places: a text begins where its padding ends.
+    """Padding on the left is counted as positions, but a text begins where its padding ends.
 
-    Padded on the right, nobody sees it. Texts are padded on the left when they are to be written on, and then the same
-    prompt gets other positions in each batch. Found in several public chat models and libraries.
+    With padding on the right, the fault does not appear. Texts that a model has to continue are padded on the left, and
+    then the same prompt gets other positions in each batch. (For example alpaca-lora, issue 315; TransformerLens, issue
+    1609.)
     """
     n = x.size(1)
     places = torch.arange(n).expand_as(texts)
@@ -75,9 +76,9 @@ def padding_takes_places(x, table, texts):
 
 @padding_takes_places.blind_to
 def nothing_before(calls):
-    """No text of the test has padding before it, and no row a second text.
+    """No text of the test has padding before it, and no row has a second text.
 
-    Then each token's number in its row is its place. Put two tokens of padding in front.
+    Then the index of each token in its row is its position. Put two tokens of padding before a text.
     """
     return all((texts[:, 0] > 0).all() and (texts <= 1).all() for texts in given(calls, "texts"))
 
@@ -102,25 +103,25 @@ def detects(attention):
     fixes=[{3: ("((texts > 0).cumsum(dim=1) - 1).clamp(min=0)", IN_A_TEXT)}],
     faults=("miscounted", "not asked"),
     variants={
-        "a later text begins half way back": of_texts(
+        "a later text begins at half of its start in the row": of_texts(
             places=lambda texts: places_in_texts(texts) + (starts(texts) + 1) // 2
         ),
-        "each text begins one place later than the text before it did": of_texts(
+        "each text begins one position later than the text before it": of_texts(
             places=lambda texts: places_in_texts(texts) + (texts - 1).clamp(min=0)
         ),
     },
     hints=[
-        "Padding takes no places here. What else may stand before a text?",
-        "Two texts in one row, each behind its own mask: what must the second one get?",
-        "Three conditions: in a row with another text before it, it gets something else than alone; with a table of "
-        "zeros it does not; and with padding before it, it does not either.",
+        "Padding is not counted here. What else can stand before a text?",
+        "Two texts in one row, and a mask separates them: which output must the second text get?",
+        "Use three conditions. With another text before it, a text gets another output than alone; with a "
+        "table of zeros it does not; and with padding before it, it does not either.",
     ],
 )
 def places_run_on(x, table, texts):
-    """Positions run on from text to text, where each begins anew.
+    """Positions continue from text to text, but each text has to begin again at 0.
 
-    Several short texts are packed into one row to save time. The mask keeps them apart, and the places were forgotten:
-    a short text is then read as the end of a long one. Found in several public training libraries.
+    Several short texts are packed into one row. The mask separates them, but the positions do not: a short text is then
+    read as the end of a long one. (For example LlamaFactory, issue 7318; Megatron-LM, issue 453.)
     """
     n = x.size(1)
     places = ((texts > 0).cumsum(dim=1) - 1).clamp(min=0)
@@ -133,7 +134,7 @@ def places_run_on(x, table, texts):
 def one_text_in_a_row(calls):
     """No row of the test holds two texts.
 
-    Then there is nothing from which places could run on. Number a row 1, 1, 2, 2, 2.
+    Then there is no earlier text from which positions could continue. Number a row 1, 1, 2, 2, 2.
     """
     return all((texts <= 1).all() for texts in given(calls, "texts"))
 

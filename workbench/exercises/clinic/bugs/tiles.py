@@ -52,7 +52,7 @@ def key_by_key(*, on_l=1, on_o=1, silent=-math.inf, until=lambda n_keys, size: n
 def in_one_block(calls):
     """All keys of the test fit into one block.
 
-    Then nothing is merged, and no block is shorter than the others. Hand over more keys than a block holds.
+    Then no blocks are merged, and no block is shorter than the others. Pass more keys than a block holds.
     """
     return all(k.size(-2) <= size for k, size in zip(given(calls, "k"), given(calls, "size"), strict=True))
 
@@ -64,19 +64,20 @@ def in_one_block(calls):
     faults=("not used",),
     section="12#three",
     variants={
-        "the output so far keeps its old unit, in right code's own blocks": in_blocks(on_o=0),
+        "the output so far is not multiplied by the correction factor; the rest is right code": in_blocks(on_o=0),
         "the same, key by key": key_by_key(on_o=0),
     },
     hints=[
-        "Three things are kept from block to block. What becomes of each when a larger score turns up?",
-        "Two keys, in blocks of one, the second with the larger score: work out by hand what has to come out.",
-        "`q` = 1, keys 0 and 3, values 1 and 0: this patient gives 1 / (e^(−3) + 1). Compare with that itself.",
+        "Three things are kept from block to block. What must happen to each of them if a larger score comes?",
+        "Take two keys in blocks of one, the second with the larger score. Work out by hand what the output must be.",
+        "Take `q` = 1, keys 0 and 3, values 1 and 0: this patient gives 1 / (e^(−3) + 1). Compare with "
+        "exactly this number.",
     ],
 )
 def output_in_the_old_unit(q, k, v, size, causal):
-    """The output so far is not rescaled when a larger score turns up.
+    """The output so far is not rescaled when a larger score comes.
 
-    The sum is. Wherever a row's largest score stands in its first block, nothing shows.
+    Only the sum is rescaled. If the largest score of a row is in the first block, the fault does not appear.
     """
     m, l, o = torch.full_like(q[..., :1], -math.inf), 0.0, 0.0
     mask = causal_mask(q.size(-2), k.size(-2)) | (not causal)
@@ -114,15 +115,16 @@ def detects(attention):
         "the same, key by key": key_by_key(until=lambda n_keys, size: n_keys // size * size),
     },
     hints=[
-        "With 6 keys in blocks of 3 it is in perfect health. And with 7?",
-        "Give all the weight to the last key, and read in blocks into which the keys do not divide.",
-        "Two conditions: three keys in blocks of 3 come out right; in blocks of 2 the last of them is not heard.",
+        "With 6 keys in blocks of 3 this patient is right. And with 7?",
+        "Give all the weight to the last key, and choose a block size that does not divide the number of keys.",
+        "Use two conditions: three keys in blocks of 3 give the right output; in blocks of 2 the last key has"
+        " no weight.",
     ],
 )
 def whole_blocks_only(q, k, v, size, causal):
-    """Keys that do not fill a block are left out.
+    """Keys that do not fill a whole block are left out.
 
-    Lengths of text are seldom multiples of 64; those of tests are.
+    The lengths of real texts are seldom multiples of 64, but those of tests often are.
     """
     m, l, o = torch.full_like(q[..., :1], -math.inf), 0.0, 0.0
     mask = causal_mask(q.size(-2), k.size(-2)) | (not causal)
@@ -139,9 +141,9 @@ def whole_blocks_only(q, k, v, size, causal):
 
 @whole_blocks_only.blind_to
 def whole_blocks(calls):
-    """In all calls of the test the keys divide into blocks of the given size.
+    """In all calls of the test, the block size divides the number of keys.
 
-    Then none is left over. Hand over one key more.
+    Then no key is left over. Pass one key more.
     """
     return all(k.size(-2) % size == 0 for k, size in zip(given(calls, "k"), given(calls, "size"), strict=True))
 
@@ -164,17 +166,18 @@ def detects(attention):
         "−1,000,000 for −∞, key by key": key_by_key(silent=-1e6),
     },
     hints=[
-        "What stands for −∞ here, and what happens to a true score that is smaller still?",
-        "Two queries, two keys, causal. The first query may hear the first key only. Make that score very small.",
-        "`q` = 1e6 for both, keys −1e6 and 0: this patient gives the first query the second key's value; with `q` = 0 "
-        "it does not, which tells it from others.",
+        "Which number is used in place of −∞, and what happens to a real score that is even lower?",
+        "Take two queries and two keys, causal. The first query may attend only to the first key. Make this "
+        "score very low.",
+        "Take `q` = 1e6 for both, and keys −1e6 and 0: this patient gives the first query the value of the "
+        "second key. With `q` = 0 it does not; this second condition tells it from other patients.",
     ],
 )
 def a_number_for_infinity(q, k, v, size, causal):
-    """−10,000 stands for −∞.
+    """−10,000 is used in place of −∞.
 
-    A masked key then has a score, and a true score below it loses. Found where scores are large: long before training
-    has settled, or in half precision.
+    A masked key then has a score, and a real score that is lower gets less weight than the masked key. This happens
+    where scores are very large and negative.
     """
     m, l, o = torch.full_like(q[..., :1], -math.inf), 0.0, 0.0
     mask = causal_mask(q.size(-2), k.size(-2)) | (not causal)
@@ -193,7 +196,7 @@ def a_number_for_infinity(q, k, v, size, causal):
 def not_causal(calls):
     """No call of the test is causal.
 
-    Then nothing is masked, and nothing has to be shut out.
+    Then no key is masked.
     """
     return not any(given(calls, "causal"))
 

@@ -21,22 +21,23 @@ from ..interfaces import PASS
     faults=("miscounted", "misaligned"),
     section="03#text-10",
     variants={
-        "the count stops after the first chunk": pass_in_chunks(lambda seen, new: seen or new),
-        "the largest chunk so far is taken for the count": pass_in_chunks(max),
+        "after the first chunk the count does not grow any more": pass_in_chunks(lambda seen, new: seen or new),
+        "the size of the largest chunk is used as the count": pass_in_chunks(max),
         "from the third chunk on the count is one too low": pass_in_chunks(lambda seen, new: seen + new - (seen > 0)),
     },
     hints=[
-        "How a text is cut may not matter. Which cuts does it survive?",
-        "It is right on one chunk and on two. What is kept from chunk to chunk, and what does each chunk do to it?",
-        "Read six tokens at once and one by one. Only the places of its queries can tell the two apart.",
+        "However a text is cut, the output must be the same. For which cuts is this patient right?",
+        "It is right for one chunk and for two. What is kept from chunk to chunk, and how does each chunk change it?",
+        "Read six tokens at once and one by one. With this fault, only the positions of the queries differ "
+        "between the two.",
     ],
 )
 def seen_only_lately(x, w_q, w_k, w_v, w_o, num_heads, chunks, lengths):
-    """The count of what was read starts anew with each chunk.
+    """The count of tokens that were read starts again with each chunk.
 
-    `seen = n_new` where `seen += n_new` belongs. The second chunk is still right, since all that was seen is the first;
-    from the third on the queries stand too early, and the newest token no longer hears itself. A prompt and one word
-    after it, which is what a test of a cache mostly reads, show nothing.
+    `seen = n_new` stands where `seen += n_new` belongs. The second chunk is still right, since only the first chunk was
+    read before it. From the third chunk on, the positions of the queries are too small, and the newest token does not
+    attend to itself. A test that reads a prompt and one more word does not find this.
     """
     batch, _, embed_dim = x.shape
     head_dim = embed_dim // num_heads
@@ -83,7 +84,7 @@ def seen_only_lately(x, w_q, w_k, w_v, w_o, num_heads, chunks, lengths):
 def at_most_two_chunks(calls):
     """Every text of the test is read in one chunk or two.
 
-    Then this patient is in perfect health. Cut a text into more.
+    Then this patient is right. Cut a text into more chunks.
     """
     return all(len(chunks) <= 2 for chunks in given(calls, "chunks"))
 

@@ -12,18 +12,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-import roster
+from . import roster
 
-SERVER = Path(__file__).resolve().parents[2] / "classroom/hall/server.py"
+SERVER = Path(__file__).resolve().parents[1] / "hall/server.py"
 PORT = int(os.environ.get("COURSE_HALL_PORT", "8088"))
 NOBODY = "nobody"  # whose rights are enough to serve phones
 
 
 def main(arguments):
-    """Serve phones until Ctrl-C; `new` takes another secret, with which the old one ends."""
+    """Serve phones until Ctrl-C; returns the server's exit code. `new` makes another secret, and the old one ends."""
     if arguments not in ([], ["new"]):
         sys.exit("course.py hub hall, or course.py hub hall new for another secret")
-    secret = kept_secret(new=bool(arguments))
+    secret = relay_secret(new=bool(arguments))
     print(f"Phones vote at port {PORT}, behind your web server with TLS. From a lecture:", flush=True)
     print(f"  HALL_SECRET={secret} python course.py present 03 --relay https://YOUR-HUB/hall/", flush=True)
     user = NOBODY if hasattr(os, "geteuid") and os.geteuid() == 0 else None
@@ -39,8 +39,8 @@ def main(arguments):
             return server.wait(10)
 
 
-def kept_secret(new=False):
-    """The relay's own, made once, in a file that its owner alone reads."""
+def relay_secret(new=False):
+    """The relay's secret, made once, or anew; it stands in a file that its owner alone reads."""
     file = roster.STATE / "hall-secret"
     if new or not file.is_file():
         roster.STATE.mkdir(mode=0o700, exist_ok=True)

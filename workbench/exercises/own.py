@@ -1,0 +1,150 @@
+"""A class that a learner wrote in one notebook, for later ones: kept as a file of Python beside the copies.
+
+Why a file and not an object? A class cannot be pickled out of a notebook, and a learner can read a file, change it and
+import it. It holds the class as it was written, and what it uses of its notebook: imports, functions, plain numbers.
+"""
+
+import ast
+import builtins
+import inspect
+import linecache
+import re
+import sys
+import types
+
+from ..progress import place
+from ..shared_json import replace
+from .engine.exercise import find
+
+HEADER = '# Kept by check("{id}") when it was right. The next right answer replaces this file.\n'
+PLAIN = (int, float, str, bool, type(None))
+
+
+class CannotKeep(Exception):
+    """Why a class cannot live outside its notebook, as a clause."""
+
+
+def keep(id, made_of, folder=None):
+    """Write a class and what it uses into a file; returns a sentence for the learner."""
+    file = _file(made_of.__name__, folder)
+    try:
+        source = standing_alone(made_of)
+        if file.is_file() and not file.read_text(encoding="utf-8").startswith(HEADER.format(id=id)):
+            raise CannotKeep(f"there is a file `{file.name}` of yours already")
+        replace(file, HEADER.format(id=id) + source)
+    except CannotKeep as error:
+        return f"Later notebooks cannot go on with your class: {error}."
+    except OSError:
+        return "Later notebooks cannot go on with your class: this folder cannot be written to."
+    return f"Your class is kept in `{file.name}`; later notebooks go on with it."
+
+
+def your_own(id, otherwise):
+    """The learner's class for an exercise, or else another; returns it and its name, and prints which one it is.
+
+    It is the class of that name in this notebook, or the one that `check` has kept; only one that is right.
+    """
+    exercise = find(id)
+    name = exercise.asks.split("(")[0]
+    others = f"{otherwise.__module__.partition('.')[0]}.{otherwise.__name__}"
+    in_notebook = _names_of_the_notebook().get(name)
+    try:
+        made_of = in_notebook if isinstance(in_notebook, type) else _loaded(name)
+    except Exception as error:
+        print(f"{_file(name).name} cannot be read ({type(error).__name__}: {error}), so this is {others}.")
+        return otherwise, others
+    if made_of is None:
+        print(f"Exercise {id} is not done yet, so this is {others}.")
+    elif exercise.judge(made_of).status != "correct":
+        print(f'Your {name} is not right, as check("{id}", {name}) says, so this is {others}.')
+    else:
+        print(f"This is your own {name}, of exercise {id}.")
+        return made_of, name
+    return otherwise, others
+
+
+def _names_of_the_notebook():
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell.user_ns if shell else {}
+
+
+def _file(name, folder=None):
+    snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    return place(folder).with_name(f"{snake}.py")
+
+
+def _loaded(name):
+    """The class in the file that was kept, or None."""
+    file = _file(name)
+    if not file.is_file():
+        return None
+    source = file.read_text(encoding="utf-8")
+    module = types.ModuleType(file.stem)
+    exec(compile(source, str(file), "exec"), vars(module))
+    return getattr(module, name, None)
+
+
+# ------------------------------------------------------------------------------------------- a class and what it uses
+
+
+def standing_alone(made_of):
+    """The source of a class of a notebook that runs by itself; raises CannotKeep where there is none."""
+    imports, parts = [], []
+    _collect(made_of, _globals_of(made_of), imports, parts, set())
+    return "\n".join(sorted(imports)) + "\n\n\n" + "\n\n\n".join(parts) + "\n"
+
+
+def _globals_of(made_of):
+    return next(code.__globals__ for code in vars(made_of).values() if inspect.isfunction(code))
+
+
+def _collect(wanted, names, imports, parts, done):
+    """Add the source of a class or function, below all that it uses."""
+    done.add(wanted.__name__)
+    definition, source = _definition_of(wanted)
+    used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for name in sorted(used & names.keys() - done - vars(builtins).keys()):
+        value = names[name]
+        done.add(name)
+        if (line := _import_of(name, value)) is not None:
+            imports.append(line)
+        elif isinstance(value, PLAIN):
+            parts.append(f"{name} = {value!r}")
+        elif inspect.isfunction(value) or inspect.isclass(value):
+            if value.__name__ != name:
+                raise CannotKeep(f"it uses `{name}`, which is another name of `{value.__name__}`")
+            _collect(value, names, imports, parts, done)
+        elif name not in _bound_in(definition):
+            raise CannotKeep(f"it reads `{name}` of the notebook")
+    parts.append(source)
+
+
+def _bound_in(definition):
+    """Names that the code binds itself: arguments and variables."""
+    bound = {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
+    return bound | {
+        node.id for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _import_of(name, value):
+    """The line that imports a value under a name, or None for what was made in the notebook."""
+    if inspect.ismodule(value):
+        return f"import {value.__name__}" if value.__name__ == name else f"import {value.__name__} as {name}"
+    module, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if module in (None, "__main__") or getattr(sys.modules.get(module), str(own), None) is not value:
+        return None
+    return f"from {module} import {own}" if own == name else f"from {module} import {own} as {name}"
+
+
+def _definition_of(wanted):
+    """The syntax tree of a class or function, and its source, comments and all."""
+    parts = [wanted] if inspect.isfunction(wanted) else vars(wanted).values()
+    for code in filter(inspect.isfunction, parts):
+        file, line = code.__code__.co_filename, code.__code__.co_firstlineno
+        lines = linecache.getlines(file)
+        for node in ast.walk(ast.parse("".join(lines))):
+            if getattr(node, "name", None) == wanted.__name__ and node.lineno <= line <= node.end_lineno:
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                return node, "".join(lines[first - 1 : node.end_lineno]).rstrip()
+    raise CannotKeep(f"the source of `{wanted.__name__}` is not to be had")

@@ -203,7 +203,7 @@ class Blank(Prediction):
         f'Your own line first: write it above in place of ... and run both cells; "{GIVEN_UP}" there goes on without.'
     )
     called = "Yours"
-    again = "Mend your line and run both cells again, or open this cell to see the course's."
+    again = "Mend your line and compare it again, or look at the course's."
 
     def ask(self):
         raise NotYet(self.asking)

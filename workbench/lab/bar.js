@@ -23,6 +23,11 @@ export class Bar {
     this.act = what.act;
   }
 
+  /** What was said of a Python that has run nothing is no longer so; what is going on stays. */
+  outdate() {
+    if (this.act !== this.stop) this.show(null);
+  }
+
   /** What is going on, with a button that ends it. */
   say(words) {
     this.show({ words, label: "Stop", act: this.stop });

@@ -6,6 +6,7 @@ import { TOLD_HOW } from "./cells.js";
 import { button, made } from "./made.js";
 
 const FAILED = "This did not run through; what Python said stands below.";
+const UNRUN = "This did not run through; above stands what Python said.";
 const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then answer again.";
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
@@ -213,6 +214,14 @@ export class Question extends Head {
     await lesson.runs.inTurn(() => lesson.runs.ran.has(part.id) || lesson.run(part));
     lesson.reveal(part, true);
   }
+  /** This browser knows what was entered on another page of it. */
+  recall() {
+    const kept = this.lesson.store.get(this.part.question);
+    if (!kept || this.isTaken || kept.verdict === this.model.now.verdict) return;
+    this.model.put(kept);
+    this.refresh();
+    if (this.isDone) this.lesson.reveal(this.part, false);
+  }
   /** Python knows what was entered here in another browser. */
   remember() {
     const entries = this.lesson.runs.kept[this.part.question] ?? [];
@@ -269,11 +278,13 @@ export class Line extends Head {
   }
   async act() {
     if (this.isUnanswered) {
+      this.refresh();
       this.stop("");
       return false;
     }
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
-    if (stopped && stopped !== this.part && stopped !== this.mine) this.say("First what is asked above.");
+    if (stopped && stopped === this.mine) this.say(UNRUN);
+    else if (stopped && stopped !== this.part) this.say("First what is asked above.");
     return !stopped && this.isDone;
   }
   async showMe() {
@@ -286,7 +297,8 @@ export class Line extends Head {
     super.refresh();
     const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
     this.isDone = /^(Right|The answer)/.test(text);
-    this.set("open", this.asksStill || !this.outputs.length);
+    const isUnrun = this.isUnanswered || this.lesson.heads.get(this.mine?.id)?.hasFailed;
+    this.set("open", this.asksStill || !this.outputs.length || isUnrun); // what stands there is of an earlier line
     this.set("revealed", this.outputs.length && !this.asksStill);
     this.giveUp.hidden = this.isDone || !this.isUnanswered;
   }
@@ -337,7 +349,9 @@ class Called extends Head {
   async act() {
     const needs = (one) => one.kind === "imports";
     const again = this.mine ? [this.mine] : [];
-    return !(await this.lesson.runTo(this.part, { needs, again, say: this.say }));
+    const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });
+    if (stopped && stopped === this.mine) this.say(UNRUN);
+    return !stopped;
   }
 }
 
@@ -351,6 +365,10 @@ export class Exercise extends Called {
     this.place(
       made("div", { className: "attn-compared" }, made("div", { className: "attn-buttons" }, check), this.status),
     );
+  }
+  refresh() {
+    super.refresh();
+    this.set("open", this.lesson.heads.get(this.mine?.id)?.hasFailed); // what stands there is of an earlier try
   }
 }
 
@@ -366,6 +384,25 @@ export class Hint extends Called {
         this.status,
       ),
     );
+  }
+  /** Who asks for a hint reads it; Python folds them all, since Run All elsewhere asks for them, too. */
+  async act() {
+    const isShown = await super.act();
+    if (!isShown || this.watcher) return isShown;
+    const { node } = this.cell.outputArea;
+    const open = () => {
+      const last = [...node.querySelectorAll("details")].at(-1);
+      if (!last || "attnMet" in last.dataset) return;
+      last.dataset.attnMet = ""; // from now on as its reader leaves it
+      last.open = true;
+    };
+    this.watcher = new MutationObserver(open); // JupyterLab draws it later
+    this.watcher.observe(node, { childList: true, subtree: true });
+    open();
+    return isShown;
+  }
+  end() {
+    this.watcher?.disconnect();
   }
 }
 

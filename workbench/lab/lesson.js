@@ -68,7 +68,10 @@ export class Lesson {
     for (const [signal, act] of pairs) signal.connect(act);
     const look = () => document.visibilityState === "visible" && this.ask();
     document.addEventListener("visibilitychange", look);
+    const recall = ({ key }) => key === this.store.key && this.recall();
+    window.addEventListener("storage", recall);
     this.unlisten = () => {
+      window.removeEventListener("storage", recall);
       for (const [signal, act] of pairs) signal.disconnect(act);
       document.removeEventListener("visibilitychange", look);
     };
@@ -224,6 +227,12 @@ export class Lesson {
     this.refreshAll();
   }
 
+  /** Another page of this browser has the lesson open, too, and an answer was given there. */
+  recall() {
+    for (const head of this.heads.values()) head.recall?.();
+    this.changed();
+  }
+
   async asked() {
     await this.session.ready;
     const kernel = this.session.session?.kernel;
@@ -300,7 +309,8 @@ export class Lesson {
         say(due.length > 2 ? `Running what stands above, ${k + 1} of ${due.length} …` : "Running …", true);
         if (part === target) await before?.();
         const isAsked = this.waitsFor(part) && !(part === target && before);
-        const goesOn = part !== target && ["answer", "exercise"].includes(part.kind);
+        const isAbove = part !== target && !again.includes(part);
+        const goesOn = isAbove && ["answer", "exercise"].includes(part.kind);
         if (isStopped()) return part;
         if (!isAsked && ((await this.run(part)) || goesOn) && !isStopped()) continue;
         if (part !== target && !isStopped()) this.stoppedAt(part, "First");
@@ -368,9 +378,12 @@ export class Lesson {
     this.runs.waiting.delete(cell.model.id);
     if (!part || cell.model.type !== "code") return;
     this.wasRestarted = false;
+    for (const view of this.runs.views) view.bar.outdate();
     this.runs.tried.add(part.id);
     this.runs.ran[success ? "add" : "delete"](part.id);
     this.refreshAll(part.id);
+    const below = this.parts[this.parts.indexOf(part) + 1];
+    if (["filled", "check"].includes(below?.kind)) this.refreshAll(below.id); // it judges what ran
     if (error?.errorName === "NotYet" && !isOurs) this.stoppedAt(part, "");
     if (success && part.kind === "line" && !isOurs) this.compare(part);
     if (success && part.kind === "filled" && this.heads.get(part.id)?.isDone) this.reveal(part, true);
@@ -448,9 +461,9 @@ export class Lesson {
   }
 
   zoom(by) {
-    zoomed(this.panel.node, by);
+    this.place.hold(() => zoomed(this.panel.node, by));
   }
   present() {
-    present(this);
+    this.place.hold(() => present(this));
   }
 }

@@ -1,17 +1,27 @@
 // Where in a lesson one reads, and the way back there.
 
+import { zoomOf } from "./present.js";
+
 const SETTLED = 4; // looks at which nothing has moved any more
 const LOOKS = 20;
 const BETWEEN = 150; // ms
+const FRAMES = 3; // in which JupyterLab fits itself to another size
 
 export class Place {
   constructor(lesson) {
     this.lesson = lesson;
+    const { notebook, panel } = lesson;
+    const stock = notebook.scrollToItem.bind(notebook);
+    notebook.scrollToItem = (k, align, ...rest) => {
+      const cell = this.lesson.cells[k];
+      return zoomOf(panel.node) === 1 || !cell?.node.isConnected ? stock(k, align, ...rest) : this.bring(cell, align);
+    };
     this.comeBack();
   }
 
   end() {
     this.isOver = true;
+    delete this.lesson.notebook.scrollToItem;
     clearTimeout(this.timer);
     this.scrolled?.removeEventListener("scroll", this.onScroll);
   }
@@ -19,6 +29,33 @@ export class Place {
   get scroller() {
     const { node } = this.lesson.notebook;
     return node.querySelector(".jp-WindowedPanel-outer") ?? node;
+  }
+
+  /** Show this cell. JupyterLab's own way adds up heights, and knows nothing of a zoom. */
+  async bring({ node }, align) {
+    const view = this.scroller.getBoundingClientRect();
+    const box = node.getBoundingClientRect();
+    if (["start", "center", "end"].includes(align)) return node.scrollIntoView({ block: align });
+    const fills = box.top <= view.top && box.bottom >= view.bottom;
+    if (!fills) node.scrollIntoView({ block: box.height > view.height ? "start" : "nearest" });
+  }
+
+  /** Do something that changes how large everything is; what is read stays where it is on the screen. */
+  async hold(act) {
+    const { notebook, cells } = this.lesson;
+    const { scroller } = this;
+    const view = scroller.getBoundingClientRect();
+    const active = notebook.activeCell?.node.getBoundingClientRect();
+    const isActiveSeen = active && active.top >= view.top && active.top < view.bottom;
+    const cell = isActiveSeen ? notebook.activeCell : cells[this.firstSeen()];
+    const offset = () => (cell ? cell.node.getBoundingClientRect().top - scroller.getBoundingClientRect().top : 0);
+    const before = offset();
+    act();
+    for (let frame = 0; frame < FRAMES && !this.isOver; frame += 1) {
+      await new Promise(requestAnimationFrame);
+      scroller.scrollTop += offset() - before;
+    }
+    if (isActiveSeen && !this.isOver) this.bring(cell); // the window may show less now
   }
 
   /** The number of the first cell that is seen. */

@@ -5,16 +5,19 @@ import { button } from "./made.js";
 const STEPS = [0.9, 1, 1.15, 1.3, 1.5, 1.75, 2];
 const HALL = 1.5;
 
+export const zoomOf = (node) => Number(node.style.getPropertyValue("--zoom") || 1);
+
 /** How large everything in a lesson is. */
 export function zoomed(node, by) {
-  const now = STEPS.indexOf(Number(node.style.getPropertyValue("--zoom") || 1));
+  const now = STEPS.indexOf(zoomOf(node));
   node.style.setProperty("--zoom", STEPS[Math.min(STEPS.length - 1, Math.max(0, now + by))]);
 }
 
 let before = null; // how JupyterLab was
 let leave = null; // the button that brings it back, for whoever does not know the keys
 
-export function present({ panel, app, tools }) {
+export function present(lesson) {
+  const { panel, app, tools } = lesson;
   const { shell } = app;
   const begins = !before;
   document.body.classList.toggle("attn-presenting", begins);
@@ -31,7 +34,7 @@ export function present({ panel, app, tools }) {
     if (before.right) shell.expandRight?.();
   }
   leave?.remove();
-  leave = begins ? button("Leave", () => present({ panel, app, tools }), "attn-leave") : null;
+  leave = begins ? button("Leave", () => lesson.present(), "attn-leave") : null;
   if (leave) panel.node.append(leave);
   for (const side of before.bars) shell.toggleSideTabBarVisibility?.(side);
   if (!begins) before = null;

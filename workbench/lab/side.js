@@ -48,11 +48,11 @@ export class LessonsSide {
 
   draw(lesson) {
     if (lesson.isLeft || lesson.notebook.isDisposed) return;
-    const sections = sectionsOf(lesson);
+    const { opening, sections } = sectionsOf(lesson);
     const shape = JSON.stringify([lesson.name, lesson.heading, sections.map((one) => [one.title, one.marks.length])]);
     if (this.shape !== shape || this.shown !== lesson) this.build(lesson, sections);
     Object.assign(this, { shape, shown: lesson });
-    const marks = sections.flatMap((one) => one.marks);
+    const marks = [...opening, ...sections.flatMap((one) => one.marks)];
     this.count.textContent = `${howMany(marks)} of ${marks.length} guesses and lines`;
     const seen = lesson.place.sectionSeen();
     sections.forEach((one, k) => {
@@ -116,13 +116,17 @@ const howMany = (marks) => marks.filter((one) => one.isDone).length;
 
 function sectionsOf(lesson) {
   const sections = new Map(); // id of its heading → what stands of it beside the notebook
+  const opening = []; // what is asked before the first heading
   for (const { id, section, second, kind, cell } of lesson.parts) {
-    if (!section) continue;
+    if (!section) {
+      if (kind === "question") opening.push(lesson.heads.get(id));
+      continue;
+    }
     if (!sections.has(section.id)) {
       const title = section.title.replace(/[,.:]?\s*\(?on a second reading\)?/i, "");
       sections.set(section.id, { id: section.id, title, cell, marks: [] });
     }
     if (["question", "filled"].includes(kind) && !second) sections.get(section.id).marks.push(lesson.heads.get(id));
   }
-  return [...sections.values()];
+  return { opening, sections: [...sections.values()] };
 }

@@ -112,7 +112,7 @@ def test_an_answer_runs_what_stands_above_it_and_no_more(begun):
     second.get_by_role("button", name="Check").filter(visible=True).click()
     answered(second)
     expect(told).to_have_attribute("open", "")
-    expect(page.get_by_text(re.compile("^1 of . guesses"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^2 of . guesses"))).to_be_visible()
     expect(page.locator(".jp-Cell", has_text=OWN).locator(".jp-InputPrompt")).to_have_text("[ ]:")
     nothing_red(lesson)
 
@@ -156,15 +156,30 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     page.keyboard.press("Control+a")
     page.keyboard.type("my_keys = X @ W_q")
     page.keyboard.press("Shift+Enter")
-    expect(compares).to_contain_text("Those are numbers of a query")
+    expect(compares).to_contain_text("numbers of a query")
+    lesson.line.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("my_keys = W_none")
+    compares.get_by_role("button", name="Compare my line").click()
+    expect(compares.get_by_text("did not run through")).to_be_visible()
+    expect(compares.get_by_text("numbers of a query")).to_be_hidden()
     lesson.line.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.type("my_keys = X @ W_k")
     compares.get_by_role("button", name="Compare my line").click()
     expect(compares).to_contain_text("Right: your line")
-    page.locator("[aria-label='The check of the exercise']").get_by_role("button", name="Check").click()
+    check = page.locator("[aria-label='The check of the exercise']")
+    check.get_by_role("button", name="Check").click()
     expect(page.get_by_text("Not attempted yet")).to_be_visible()
     nothing_red(lesson)
+    page.locator("[aria-label='A hint']").get_by_role("button", name="Hint").click()
+    expect(page.locator("[aria-label='A hint'] details[open]")).to_have_count(1)
+    page.locator(".jp-CodeCell", has_text="answer = ").locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("def")
+    check.get_by_role("button", name="Check").click()
+    expect(check.get_by_text("did not run through")).to_be_visible()
+    expect(page.get_by_text("Not attempted yet")).to_be_hidden()
 
 
 def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
@@ -199,6 +214,19 @@ def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
     page.get_by_role("button", name="Run it down to here").click()
     page.get_by_text("Python has been started again").wait_for(state="hidden")
     assert lesson.numbers()
+
+
+def test_an_answer_is_seen_on_another_page_of_the_lesson(begun, server):
+    lesson = begun()
+    other = lesson.context.new_page()
+    other.goto(f"{server}/lab/tree/my/{NAME}?token=test")
+    question = other.locator("[aria-label='A question']").first
+    question.get_by_role("button", name="river").wait_for()
+    lesson.question(0).get_by_role("button", name="river").click()
+    answered(lesson.question(0))
+    answered(question)
+    other.locator("[data-id='attention-lesson']").click()
+    expect(other.get_by_text(re.compile("^1 of . guesses"))).to_be_visible()
 
 
 def test_stop_ends_what_a_check_has_begun(begun):
@@ -244,6 +272,10 @@ def test_presenting_leaves_nothing_but_the_lesson(still):
     expect(page.get_by_role("menuitem", name="Kernel")).not_to_be_in_viewport()
     expect(page.get_by_text("guesses and lines")).to_be_hidden()
     assert heading.bounding_box()["height"] > small
+    for _ in range(12):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator(".jp-Notebook .jp-mod-active")).to_be_in_viewport()
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()
     expect(page.get_by_text("guesses and lines")).to_be_visible()
+    expect(page.locator(".jp-Notebook .jp-mod-active")).to_be_in_viewport()

@@ -2,7 +2,7 @@
 
 A message is JSON and, behind it, the numbers of the tensors it speaks of. Whatever comes from the other side is only
 ever read as that: None, ..., bools, numbers, texts, lists, tuples, dicts, tensors, arrays and
-modules of two known kinds.
+modules of three known kinds.
 """
 
 import contextlib
@@ -130,6 +130,9 @@ def settings_of(module):
     if type(module) is nn.MultiheadAttention:
         options = {"kdim": module.kdim, "vdim": module.vdim, "bias": module.in_proj_bias is not None}
         return [module.embed_dim, module.num_heads, {**options, "batch_first": module.batch_first}]
+    if type(module) is nn.LayerNorm:
+        options = {"elementwise_affine": module.weight is not None, "bias": module.bias is not None}
+        return [list(module.normalized_shape), module.eps, options]
     return None
 
 

@@ -209,9 +209,10 @@ def state_of(args):
 
 def module_from(kind, settings, tensors):
     """A module as the judge has it; parameters that share memory there share it here."""
-    embed_dim, num_heads, options = settings
+    width, second, options = settings  # second: the number of heads, or what LayerNorm adds to the variance
     kinds = {"MultiHeadAttention": MultiHeadAttention, "MultiheadAttention": nn.MultiheadAttention}
-    module = kinds[kind](embed_dim, num_heads, **options)
+    kinds["LayerNorm"] = nn.LayerNorm
+    module = kinds[kind](width, second, **options)
     for name, parameter in module.named_parameters():
         parameter.data = tensors[name].detach()
         parameter.requires_grad_(tensors[name].requires_grad)

@@ -29,6 +29,7 @@ from workbench.exercises import check
 from workbench.exercises.engine import probes, runner
 from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode, described_by, find
 from workbench.exercises.engine.function import Function, function
+from workbench.exercises.engine.module import Module
 from workbench.exercises.engine.outcome import Outcome, close, outcome_of, same, same_complaint
 from workbench.exercises.engine.runner import Worker
 from workbench.exercises.engine.sections import section_in_words
@@ -1055,8 +1056,11 @@ def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeyp
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_notebook_asks_for_the_function_that_is_checked(path):
     for cell in nbformat.read(path, as_version=4).cells:
-        id = cell.metadata.get("exercise")
-        assert id not in FUNCTIONS or f"def {EXERCISES[id].asks}:" in cell.source
+        exercise = EXERCISES.get(cell.metadata.get("exercise"))
+        if isinstance(exercise, Module):
+            assert f"class {exercise.asks.partition('(')[0]}(nn.Module):" in cell.source
+        elif isinstance(exercise, Function):
+            assert f"def {exercise.asks}:" in cell.source
 
 
 def test_two_exercises_of_one_name_are_refused():

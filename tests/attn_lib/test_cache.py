@@ -302,7 +302,7 @@ def test_the_published_models_cost_what_is_printed_and_said(cells):
     assert 6 * text < weights < 7 * text
     latent = 61 * (512 + 64) * 2
     for name in ("text-deepseek", "text-mla"):
-        assert f"{latent / 1024:.0f} KiB a token" in cells[name].source
+        assert f"{latent / 1024:.0f} KiB" in cells[name].source
     assert f"{cache_bytes(61, 128, 128) / latent:.0f} times" in cells["text-deepseek"].source
 
 
@@ -325,8 +325,8 @@ def test_a_latent_is_asked_as_its_keys_are_until_they_are_turned(cells):
 def test_what_a_prompt_and_what_is_written_multiply_is_as_is_said(cells):
     names = names_after(cells, "imports", "products")
     reading, writing, again = names["products"](1, 1000), names["products"](1001, 1100), names["again"]
-    assert f"A prompt of 1000 tokens takes {reading:.0f} million" in cells["time-heading"].source
-    assert reading / 10 < writing < reading / 5  # "a little more than a tenth"
+    assert f"a prompt of 1000 tokens that is {reading:.0f} million" in cells["time-heading"].source
+    assert reading / 10 < writing < reading / 5  # "nearly a fifth"
     assert again / 100 > reading  # each costs more than the prompt
 
 

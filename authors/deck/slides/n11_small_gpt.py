@@ -551,7 +551,7 @@ def bank_map(bank_maps):
             [
                 Matrix(
                     rows,
-                    name="what bank attends to, in head 1",
+                    name="bank's weights, head 1",
                     thing="weights",
                     left=["by the river", "with coins"],
                     top=["ann", "river / coins", "hat", "bank", "rest"],

@@ -96,7 +96,7 @@ def test_hall_sees_how_many_and_with_the_truth_what_they_mistake(deck, lecture):
     }
     assert seen == {"1": "2 → 1", "less": "1 → 3", "more": "1 → 0"}
     assert deck.locator(SLIDE + ".choice small").all_inner_texts() == ["divided again"]
-    assert "nothing here does that" in deck.locator(SLIDE + ".commonest").inner_text()
+    assert "this code does not do that" in deck.locator(SLIDE + ".commonest").inner_text()
     assert lecture.now()["phase"] == "closed", "the truth closes the vote"
     assert deck.evaluate(LOOK_AT_ALL, number_of(deck)) == []
 

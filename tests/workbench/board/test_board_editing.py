@@ -321,7 +321,7 @@ def test_the_reason_is_asked_when_the_task_was_done(by_hand):
     assert by_hand.locator(".task b").inner_text().strip() == "✗ Not for that reason.", "said where it was chosen"
     reasons.select_option("0")
     assert by_hand.locator(".task b").inner_text().strip() == "✓ Done." and said(by_hand) == "Right."
-    assert by_hand.locator(".task p").inner_text().startswith("✓ Done. A step d there")
+    assert by_hand.locator(".task p").inner_text().startswith("✓ Done. If an entry of the third column grows by d")
     choose(by_hand, "Reset")
     assert by_hand.locator(".task b").inner_text().strip() == "Task." and not reasons.is_visible()
 

@@ -1910,7 +1910,7 @@ MISCONCEPTIONS += [
     (
         "4.5",
         "one-projection-for-several",
-        with_parts(layer=lambda self, width, made={}: made.setdefault(id(self), nn.Linear(width, width))),
+        with_parts(layer=lambda self, width: vars(self).setdefault("made", nn.Linear(width, width))),
     ),
     ("4.5", "not-registered", AttentionOfPlainLists),
     ("4.5", "super-forgotten", AttentionWithoutSuper),

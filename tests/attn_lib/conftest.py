@@ -1,7 +1,8 @@
 """`--device cuda` runs the library's tests on a graphics card: what they make is made there.
 
-There it takes torch, pytest and hypothesis alone: `pytest -c /dev/null --confcutdir tests/attn_lib tests/attn_lib` with
-the repository and tests/helpers on PYTHONPATH. Tests marked on_cpu stay on the processor: those of arguments, whose
+There it takes torch, pytest and hypothesis: `pytest -c /dev/null --confcutdir tests/attn_lib tests/attn_lib` with the
+repository and tests/helpers on PYTHONPATH. Three files ask for the workbench too; where its extra is not installed,
+`--continue-on-collection-errors` runs the others. Tests marked on_cpu stay on the processor: those of arguments, whose
 values are looked at there alone, and those of lessons, which are computed there, as are all that ask for a lesson, its
 cells or its model.
 """

@@ -3,6 +3,7 @@
 import itertools
 import re
 
+from workbench.copies import unfolded
 from workbench.first_way import first_way
 
 WORDS_A_MINUTE = 110  # of prose that sends the eye to a formula or a picture, and back
@@ -30,8 +31,8 @@ def minutes_of(notebook):
 
 
 def words_of(cell):
-    """The words of a prose cell: no formulas on a line of their own, tables, pictures, HTML, or what is folded."""
-    return NO_WORDS.sub(" ", cell.source).split()
+    """The words of a prose cell: no formulas on a line of their own, tables, pictures, HTML, or what is folded but an answer."""
+    return NO_WORDS.sub(" ", unfolded(cell.source)).split()
 
 
 def is_read(cell):

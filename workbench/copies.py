@@ -39,12 +39,13 @@ COURSE, MINE = "notebooks", "my"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
+FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
-    "predict": "# A question. Run this cell (Shift+Enter) and answer below; its code gives the answer away.",
-    "filled": "# The course's own code. Run this cell too (Shift+Enter); open it when you have written yours.",
-    "answer": "# This belongs to the answer. Run this cell too (Shift+Enter); open it when you have yours.",
+    "predict": "# A question. Run this cell (Shift+Enter) and answer below it. Its code gives the answer away.",
+    "filled": "# Compares your line with the course's own. Run it (Shift+Enter), and read it when you have written yours.",
+    "answer": "# This belongs to the answer. Run it too (Shift+Enter), and read it when you have yours.",
 }
 
 
@@ -253,7 +254,7 @@ def fresh_copy_of(cell, fold_title, second_reading=None):
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
     elif fold_title:
-        new["source"] = folded(fold_title, cell["source"])
+        new["source"] = folded(fold_title, unfolded(cell["source"]))
     return new
 
 
@@ -275,6 +276,12 @@ def is_answer(cell, since):
 
 def folded(title, text):
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def unfolded(source):
+    """The text of a fold of `folded`; any other text as it is. The course's own edition folds answers too."""
+    found = FOLD.fullmatch(source)
+    return found[1] if found else source
 
 
 def tags(cell):

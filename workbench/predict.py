@@ -17,7 +17,7 @@ from IPython.display import display
 
 from . import questions
 from .display import show
-from .places import in_a_copy
+from .places import SilentForReaders, in_a_copy, is_to_be_read
 from .questions import reader
 from .questions.form import GuessForm
 
@@ -165,7 +165,7 @@ class Prediction:
 
     def __repr__(self):
         if self.status == "none":
-            return f"No guess entered yet. The answer: {self._answer()}"
+            return "No guess entered yet. " * (not is_to_be_read()) + f"The answer: {self._answer()}"
         answer = f" The answer: {self._answer()}." if self.is_revealed or self.reveals_at_once else ""
         if self.status == "shown":
             return answer.strip()
@@ -181,7 +181,8 @@ class Prediction:
     def _repr_html_(self):
         if self.status == "none":
             text = "Guess first, then look. A guess in place of `...` is compared when the cell runs."
-            return show.framed(show.marked(text) + show.folded("Show me the answer", self._answer_as_html()), "open")
+            asks = "" if is_to_be_read() else show.marked(text)
+            return show.framed(asks + show.folded("Show me the answer", self._answer_as_html()), "open")
         if self.status == "shown":
             return show.framed(f"The answer: {self._answer_as_html()}", "open")
         sign = {"right": "✓", "wrong": "✗", "unreadable": "…"}[self.status]
@@ -196,17 +197,20 @@ class Prediction:
         return show.framed(body, {"unreadable": "open"}.get(self.status, self.status))
 
 
-class Blank(Prediction):
+class Blank(SilentForReaders, Prediction):
     """What `blank` shows, as `Prediction`."""
 
     asking = (
-        f'Your own line first: write it above in place of ... and run both cells; "{GIVEN_UP}" there goes on without.'
+        f'Your own line first: write it above in place of ..., then compare it here; "{GIVEN_UP}" there goes on without.'
     )
     called = "Yours"
     again = "Mend your line and compare it again, or look at the course's."
 
     def ask(self):
         raise NotYet(self.asking)
+
+    def waits(self):
+        return self.status == "none"
 
     def _answer(self):
         answer = super()._answer()

@@ -22,6 +22,7 @@ from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
+from workbench.copies import unfolded
 from workbench.display import colours, drawings
 
 from ..pages import boards_in_pages, faces, needs, outputs, packages
@@ -206,7 +207,9 @@ def add_cell(on_screen, cell, value, folder):
     if cell.cell_type == "code":
         add_code(on_screen, cell, value)
         return
-    source = cell.source if on_screen.cells else re.sub(r"\A#{1,3} .+\n*", "", cell.source)
+    source = unfolded(cell.source)
+    if not on_screen.cells:
+        source = re.sub(r"\A#{1,3} .+\n*", "", source)
     on_screen.whole.append(local(to_html(source), folder))
     on_screen.prose += [local(inline(sentence), folder) for sentence in sentences(source)]
     if claim := CLAIM.search(source):

@@ -15,7 +15,6 @@ from workbench.display.show import marked
 
 from . import needs
 
-VIEW = "application/vnd.jupyter.widget-view+json"
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
 COLOURED = Comment, Keyword, Number, Operator.Word, String  # kinds of words in code; the others are plain
 STYLE = live.STYLE

@@ -14,6 +14,8 @@ import re
 import numpy as np
 from PIL import Image
 
+from authors.refresh import without_bars
+
 SQUARE = 12  # pixels, a little larger than a letter
 NEAR = 0.18  # of the whole range from black to white, for the mean of a square
 REPAINTED = 0.005  # the share of all pixels, where a curve may run elsewhere
@@ -28,7 +30,7 @@ def differences(cell, made):
     colours are compared, of its description the numbers may differ.
     """
     measured = "measured" in cell.metadata.get("tags", [])
-    saved, made = as_one_stream(cell.outputs), as_one_stream(made)
+    saved, made = as_one_stream(cell.outputs), as_one_stream(without_bars(made))
     if kinds(saved) != kinds(made):
         return [f"saved were {kinds(saved)}, made were {kinds(made)}"]
     found = []

@@ -107,11 +107,12 @@ def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
     if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
-    from workbench.progress import PROGRESS_VARIABLE
+    from authors.refresh import to_be_read
 
     item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
     with preloaded_kernels.kernels(), pytest.MonkeyPatch.context() as variables:
-        variables.setenv(PROGRESS_VARIABLE, item.parent.progress.name)
+        for name, value in to_be_read(item.parent.progress.name).items():
+            variables.setenv(name, value)
         result = yield
     item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
     return result

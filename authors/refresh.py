@@ -15,14 +15,18 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from PIL import Image
 
+from workbench.display.show import folded
 from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
 from . import lessons, sections
+from .addresses import still_line
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
 from .pages.outputs import run_here
+from .pages.stills import stills
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
@@ -30,14 +34,14 @@ def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
     lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
-    done = [refresh(path) and fits_its_slides(path) for path in paths]
+    done = [refresh(path) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
     return 0 if all(done) else 1
 
 
 def refresh(path):
-    """Execute one notebook and save it; returns whether it ran."""
+    """Execute one notebook and save it; returns whether it ran and its slides can be drawn."""
     print(f"{path.name} … ", end="", flush=True)
     saved, notebook = (nbformat.read(path, as_version=4) for _ in range(2))
     client = NotebookClient(
@@ -56,16 +60,17 @@ def refresh(path):
         print(f"failed, and was not changed:\n{error}")
         return False
     notebook.metadata.get("language_info", {}).pop("version", None)
+    fits, pictures = drawn(path, notebook)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = without_bars(cell.outputs)
+            cell.outputs = as_saved(cell.outputs, pictures.get(cell.id), still_line(path.stem))
     keep_what_looks_the_same(saved, notebook)
     count_nothing(notebook)
     nbformat.validate(notebook)
     text, before = nbformat.writes(notebook) + "\n", path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8", newline="\n")
     print("unchanged" if text == before else "saved", flush=True)
-    return True
+    return fits
 
 
 def count_nothing(notebook):
@@ -78,20 +83,39 @@ def count_nothing(notebook):
                     output.execution_count = 1
 
 
-def without_bars(outputs):
-    """Outputs without progress bars: the file has them as they begin, at 0 %, which looks like a run that failed."""
-    return [one for one in outputs if "%|" not in one.get("data", {}).get("text/plain", "")]
+def as_saved(outputs, still, line):
+    """A cell's outputs as a reader has them for whom nothing runs.
+
+    A progress bar, which the file would have as it begins, at 0 %, is left out. Of a board, which would be a widget
+    without a kernel, there is a picture, `still`, and below it this line and, folded, the tables.
+    """
+    kept = [one for one in outputs if "%|" not in one.get("data", {}).get("text/plain", "")]
+    return [part for one in kept for part in (board_as_saved(one, still, line) if still and is_board(one) else [one])]
 
 
-def fits_its_slides(path):
-    """Whether every slide of the lesson has its cells in the notebook and can be drawn; says where not."""
-    notebook = nbformat.read(path, as_version=4)
+def is_board(output):
+    return {WIDGET, "text/html"} <= set(output.get("data", {}))
+
+
+def board_as_saved(output, still, line):
+    words, tables = output.data["text/plain"], output.data["text/html"].partition("</p>")[2].removesuffix("</div>")
+    seen = {"image/png": still, "text/plain": words}
+    about = {"image/png": {"alt": f"A board as it stands before anything is moved. {words}."}}
+    below = {"text/html": f"{line}{folded('Its numbers as tables', tables)}", "text/plain": f"{words}, as tables"}
+    return [
+        nbformat.v4.new_output("execute_result", seen, metadata=about, execution_count=1),
+        nbformat.v4.new_output("display_data", below),
+    ]
+
+
+def drawn(path, notebook):
+    """Whether every slide has its cells and can be drawn, else it says which not; and id → a board's still picture."""
     try:
-        run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
+        found = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
     except SlideError as error:
         print(error)
-        return False
-    return True
+        return False, stills(run_here(notebook))
+    return True, stills(found)
 
 
 def keep_what_looks_the_same(saved, made):

@@ -40,11 +40,20 @@ KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
 FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
+MISSING = """\
+try:
+    import workbench.exercises
+except ModuleNotFoundError:
+    how = "python course.py lab, or pip install '.[workbench]'"
+    raise SystemExit(f"The course is not installed here. In its folder: {how}") from None
+
+"""  # how the first cell of code begins
+RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
     "predict": "# A question. Run this cell (Shift+Enter) and answer below it. Its code gives the answer away.",
-    "filled": "# Compares your line with the course's own. Run it (Shift+Enter), and read it when you have written yours.",
+    "filled": "# This compares your line with the course's. Run it (Shift+Enter), and read it when you have yours.",
     "answer": "# This belongs to the answer. Run it too (Shift+Enter), and read it when you have yours.",
 }
 
@@ -253,8 +262,9 @@ def fresh_copy_of(cell, fold_title, second_reading=None):
             new["source"] = with_first_line(line, cell["source"])
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
             metadata["cellView"] = "form"  # the same on Colab
-    elif fold_title:
-        new["source"] = folded(fold_title, unfolded(cell["source"]))
+    else:
+        text = as_written(cell["source"])
+        new["source"] = folded(fold_title, text) if fold_title else text
     return new
 
 
@@ -278,10 +288,10 @@ def folded(title, text):
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
-def unfolded(source):
-    """The text of a fold of `folded`; any other text as it is. The course's own edition folds answers too."""
+def as_written(source):
+    """A cell's source without what is there for who meets it elsewhere: a fold, where it runs, what is missing."""
     found = FOLD.fullmatch(source)
-    return found[1] if found else source
+    return RUN_IT.sub("", found[1] if found else source.removeprefix(MISSING))
 
 
 def tags(cell):

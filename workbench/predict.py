@@ -201,7 +201,7 @@ class Blank(SilentForReaders, Prediction):
     """What `blank` shows, as `Prediction`."""
 
     asking = (
-        f'Your own line first: write it above in place of ..., then compare it here; "{GIVEN_UP}" there goes on without.'
+        f'Your own line first: write it above in place of ..., then compare it; "{GIVEN_UP}" there goes on without.'
     )
     called = "Yours"
     again = "Mend your line and compare it again, or look at the course's."

@@ -22,7 +22,7 @@ from nbconvert import HTMLExporter
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 
-from workbench.copies import unfolded
+from workbench.copies import as_written
 from workbench.display import colours, drawings
 
 from ..pages import boards_in_pages, faces, needs, outputs, packages
@@ -207,7 +207,7 @@ def add_cell(on_screen, cell, value, folder):
     if cell.cell_type == "code":
         add_code(on_screen, cell, value)
         return
-    source = unfolded(cell.source)
+    source = as_written(cell.source)
     if not on_screen.cells:
         source = re.sub(r"\A#{1,3} .+\n*", "", source)
     on_screen.whole.append(local(to_html(source), folder))

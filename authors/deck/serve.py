@@ -14,7 +14,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.ioloop import IOLoop
 
-from ..pages.ways_to_run import addresses
+from ..addresses import addresses
 from . import build
 from .slides import SlideError, file_of
 

@@ -19,16 +19,17 @@ SHARPNESS = 1.5  # pixels in the width of one
 COLOURS = 96  # a picture of few colours is a third as large
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>A board</title>
-<style>{style} body {{ margin: 8px; background: #FFFFFF; font-family: var(--text) }}</style>
+<style>{style} body {{ margin: 0 }} .saved-board {{ padding: 16px; background: var(--paper) }}</style>
 {board}<script>{script}attnBoards.wakeAll(document)</script></html>"""
 
 
-def stills(boards):
-    """id of a board's cell → PNG in base64, for each of boards, id → `Shown`."""
+def stills(shown):
+    """id of a board's cell → PNG in base64, for each board of what `run_here` returns."""
+    boards = {id: one for id, one in shown.items() if "saved-board" in one.html}
     if not boards:
         return {}
     with pages() as photograph:
-        return {id: photograph(shown.html) for id, shown in boards.items()}
+        return {id: photograph(one.html) for id, one in boards.items()}
 
 
 @contextmanager

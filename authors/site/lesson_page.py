@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from workbench.copies import fold_titles, unfolded
+from workbench.copies import as_written, fold_titles
 from workbench.display.show import folded, framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.numbers import Numbers
@@ -127,7 +127,7 @@ class LessonPage:
         cell.metadata = dict(cell.metadata)
         tags = cell.metadata["tags"] = [*cell.metadata.get("tags", []), *wide_tags(cell)]
         if cell.cell_type == "markdown":
-            cell.source = boards_in_pages.with_buttons(unfolded(cell.source), self.buttons).replace(*HOW_TO_WRITE)
+            cell.source = boards_in_pages.with_buttons(as_written(cell.source), self.buttons).replace(*HOW_TO_WRITE)
             if beside := cell.metadata.get("beside"):  # stays in sight beside the text
                 cell.source += f"\n\n{(DRAWINGS / beside).read_text(encoding='utf-8')}"
             if fold:

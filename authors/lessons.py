@@ -140,6 +140,8 @@ def with_opening(notebook, lesson):
 def for_readers(notebook, lesson):
     """The notebook as it is read where nothing runs: answers folded, words for packages that are missing, links."""
     for cell, title in zip(notebook.cells, fold_titles(notebook.cells), strict=True):
+        if not cell.metadata.get("tags", True):
+            del cell.metadata["tags"]  # an empty list does not survive jupytext
         if cell.cell_type == "markdown" and cell is not notebook.cells[0]:
             cell.source = folded(title, as_written(cell.source)) if title else as_written(cell.source)
         for output in cell.get("outputs", []):

@@ -89,8 +89,12 @@ def as_saved(outputs, still, line):
     A progress bar, which the file would have as it begins, at 0 %, is left out. Of a board, which would be a widget
     without a kernel, there is a picture, `still`, and below it this line and, folded, the tables.
     """
-    kept = [one for one in outputs if "%|" not in one.get("data", {}).get("text/plain", "")]
-    return [part for one in kept for part in (board_as_saved(one, still, line) if still and is_board(one) else [one])]
+    shown = [board_as_saved(one, still, line) if still and is_board(one) else [one] for one in without_bars(outputs)]
+    return [part for parts in shown for part in parts]
+
+
+def without_bars(outputs):
+    return [one for one in outputs if "%|" not in one.get("data", {}).get("text/plain", "")]
 
 
 def is_board(output):
@@ -128,7 +132,7 @@ def keep_what_looks_the_same(saved, made):
     for cell in made.cells:
         was = before.get(cell.id, {})
         timed = "measured" in cell.metadata.get("tags", []) and was.get("source") == cell.source
-        for old, new in zip(was.get("outputs", []), cell.get("outputs", []), strict=False):
+        for old, new in zip(without_bars(was.get("outputs", [])), cell.get("outputs", []), strict=False):
             if timed and "data" in old and "data" in new:
                 new.data, new.metadata = old.data, old.metadata
             for mime in old.get("data", {}).keys() & new.get("data", {}).keys():

@@ -261,7 +261,7 @@ def fresh_copy_of(cell, fold_title, second_reading=None):
         for line in [FIRST_LINES[tag] for tag in tags(cell) if tag in FIRST_LINES]:
             new["source"] = with_first_line(line, cell["source"])
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
-            metadata["cellView"] = "form"  # the same on Colab
+            metadata |= {"cellView": "form", "_kg_hide-input": True}  # the same on Colab, on Kaggle
     else:
         text = as_written(cell["source"])
         new["source"] = folded(fold_title, text) if fold_title else text

@@ -72,5 +72,12 @@ def write_for_colab(folder):
         folder.mkdir(parents=True, exist_ok=True)
         copy = lesson_of(read(lesson.path))
         set_up = nbformat.v4.new_code_cell(ON_COLAB.format(address=repository), id="set-up-colab")
-        copy["cells"].insert(0, set_up)
+        copy["cells"] = [set_up, *map(folded_on_colab, copy["cells"])]
         (folder / lesson.path.name).write_text(json.dumps(copy, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def folded_on_colab(cell):
+    """A cell whose code a copy hides, as Colab hides it: behind a title, which is what its first line says."""
+    if cell["metadata"].get("cellView") != "form":
+        return cell
+    return {**cell, "source": f"# @title {cell['source'].removeprefix('# ')}"}

@@ -388,7 +388,7 @@ def test_shape_and_kind_of_a_blank_are_part_of_the_answer(mine, truth, told):
 def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     assert "Nothing written yet" in repr(blank(LINE, ..., torch.ones(2)))
     monkeypatch.setenv(places.COPY_VARIABLE, "1")
-    with pytest.raises(NotYet, match="both cells"):
+    with pytest.raises(NotYet, match="write it above"):
         blank(LINE, None, torch.ones(2))
     assert blank(LINE, "show", torch.ones(2)).status == "shown"
 

@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from paths import LESSONS
 
+from authors import addresses
 from authors.pages import boards_in_pages, outputs, ways_to_run
 from authors.site import lesson_page
 from workbench.exercises.engine.exercise import EXERCISES
@@ -148,8 +149,8 @@ def test_what_a_notebook_sets_holds_for_no_other():
 def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, repository, on_colab, on_binder):
     text = f'[tool.course]\nrepository = "{repository and repository + ".git"}"\nsite = "https://a.github.io/b/"\n'
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(ways_to_run, "ROOT", tmp_path)
-    assert ways_to_run.addresses() == (repository, "https://a.github.io/b")
+    monkeypatch.setattr(addresses, "ROOT", tmp_path)
+    assert addresses.addresses() == (repository, "https://a.github.io/b")
     ways = ways_to_run.how_to_run("03_masking")
     assert all(link in ways for link in (on_colab, on_binder)) and (" in <a " in ways) == bool(repository)
     assert ways_to_run.notebook_of("03_masking") == (on_colab or "#run-it")
@@ -160,6 +161,8 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
         first, *others = nbformat.read(path, as_version=4).cells
         assert f"git+{repository}.git" in first.source and "ATTENTION_COPY" in first.source
         assert not any(cell.get("outputs") for cell in others)
+        hidden = [cell for cell in others if cell.metadata.get("jupyter", {}).get("source_hidden")]
+        assert hidden and all(cell.source.startswith("# @title ") for cell in hidden), "Colab shows the code of others"
 
 
 def test_the_zip_holds_the_course_and_nothing_of_a_learner(monkeypatch, tmp_path):

@@ -42,7 +42,7 @@ SETTINGS = {
     "notebook-extension/tracker": '{"windowingMode": "none"}',  # every cell is on the page, not only those in view
 }
 WITHOUT = {"disabledExtensions": {"@jupyterlab/notebook-extension:export": True}}  # its menu has nbconvert imported
-PATIENCE = 20_000  # ms: how long something may take to be seen on a machine that is busy
+PATIENCE = 60_000  # ms: how long something may take to be seen on a machine that is busy
 
 
 # JavaScript: those of the nodes whose own text is shown in less than 18 px, which nobody reads from the last row.

@@ -254,7 +254,7 @@ def chromium():
 def browser(chromium):
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=30_000)  # as long as all else waits, not 5 s: these machines are shared
+    expect.set_options(timeout=60_000)  # as long as all else waits, not 5 s: these machines are shared
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser

@@ -54,13 +54,15 @@ def test_every_slide_fits_and_can_be_read(open_deck, name):
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_no_violation_on_any_kind_of_slide(decks, show, colours):
+    """At first, with fields for hands, and with the code; of a dark page only contrast can be another."""
     from axe_playwright_python.sync_playwright import Axe
 
     page = show((decks / "03_masking.html").as_uri(), color_scheme=colours, reduced_motion="reduce")
+    rules = {"runOnly": ["color-contrast"]} if colours == "dark" else {}
     for kind in (".choice", ".guess:not(:has(.choice))", ".blank", ".saved-board"):
         jump(page, slide_with(page, kind))
-        for key in ("h", "c", "c", "PageDown"):
-            found = Axe().run(page, options={"resultTypes": ["violations"]})
+        for key in ("h", "c", "PageDown"):
+            found = Axe().run(page, options={"resultTypes": ["violations"], **rules})
             assert found.violations_count == 0, found.generate_report()
             page.keyboard.press(key)
 

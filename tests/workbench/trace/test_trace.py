@@ -359,7 +359,6 @@ def test_tensors_of_any_kind_can_be_traced(x):
         assert operations(trace(lambda x: x * 2, x)) == ["* 2"]
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
 def test_nested_tensor_has_a_star_where_its_parts_differ(layout):
     def fn(x):
@@ -377,7 +376,6 @@ def test_nested_tensor_has_a_star_where_its_parts_differ(layout):
     ]
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_error_of_tracing_itself_is_not_called_the_learners():
     mha = nn.MultiheadAttention(8, 2, batch_first=True).eval()
     nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)])

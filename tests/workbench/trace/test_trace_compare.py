@@ -144,7 +144,6 @@ def test_results_without_numbers_are_told_by_their_operations():
     assert "no numbers that can be compared" in said[0]
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_nested_tensors_are_compared_part_by_part():
     nested = torch.nested.nested_tensor([normal(2, 4, seed=1), normal(3, 4, seed=2)])
     longer = torch.nested.nested_tensor([normal(2, 4, seed=1), normal(5, 4, seed=2)])

@@ -306,18 +306,6 @@ def test_first_step_of_an_optimizer_is_not_timed(answer, steps, monkeypatch):
     assert len(taken) == steps
 
 
-@pytest.mark.parametrize("named", ["SGD", "Adam", "AdamW", "optim"])
-def test_every_optimizer_is_recognised_by_its_name(named, monkeypatch):
-    taken, names = [], {}
-    monkeypatch.setattr(n07_learning, "_first_step", lambda: taken.append(named))
-    exec(f"def answer():\n    return {named}\ndef plain():\n    return steps", names)
-    EXERCISES["7.3"].prepare(names["plain"])
-    EXERCISES["7.3"].prepare(len)
-    assert taken == []
-    EXERCISES["7.3"].prepare(names["answer"])
-    assert taken == [named]
-
-
 def by_grad(query, key, value, grad_output):
     inputs = [tensor.detach().requires_grad_() for tensor in (query, key, value)]
     return torch.autograd.grad(attention_of(*inputs), inputs, grad_output)

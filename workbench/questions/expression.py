@@ -7,7 +7,7 @@ import math
 import operator
 import re
 
-COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 WORDS = {word: float(number) for number, word in enumerate(COUNTS)} | {"once": 1.0, "twice": 2.0}
 FACTORS = {"half": 1 / 2, "halve": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "hundred": 1e2, "thousand": 1e3}
 FACTORS |= {"k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9}

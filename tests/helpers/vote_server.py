@@ -31,7 +31,7 @@ class VoteServer(Beside):
     def rounds(self):
         return self.now["votes"][self.asked]
 
-    def until(self, is_so, seconds=20):
+    def until(self, is_so, seconds=60):
         """Wait until what was told says so."""
         end = time.monotonic() + seconds
         while not is_so():

@@ -114,7 +114,7 @@ def published():
     ]
     shown = " ".join(f"[![{words}]({picture})]({to})" for words, picture, to in badges if to)
     elsewhere = linked(("Colab", colab(first)), ("Binder", binder(first)), ("Codespaces", codespaces()))
-    online = f"**[Read and play it online]({page()})**, free and with nothing to install. " if site else ""
+    online = f"**[Read and play it online]({page()})**: nothing to install. " if site else ""
     return f"""\
 {shown}
 
@@ -128,7 +128,7 @@ python course.py lab
 
 
 UNPUBLISHED = """\
-It is free and runs on your own machine. In the folder of the course,
+It runs on your own machine. In the folder of the course,
 
 ```
 python course.py lab

@@ -105,6 +105,10 @@ def moving(browser, folder, shade):
         page.goto(address)
         opening = page.get_by_role("button", name="river")
         opening.wait_for()
+        asked = page.get_by_text("Before you begin.").filter(visible=True).first
+        asked.wait_for()  # words are drawn after forms
+        page.get_by_text("| Idle").filter(visible=True).first.wait_for()  # Python has begun
+        asked.evaluate("(words) => words.scrollIntoView({ block: 'center' })")
         page.evaluate(POINTER)
         film = Film(page)
         film.take(1.6)

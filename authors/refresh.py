@@ -34,14 +34,15 @@ def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
     lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
-    done = [refresh(path) for path in paths]
+    faults = []
+    done = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
-    return 0 if all(done) else 1
+    return 0 if all(done) and not faults else 1
 
 
-def refresh(path):
-    """Execute one notebook and save it; returns whether it ran and its slides can be drawn."""
+def refresh(path, faults=None):
+    """Execute one notebook and save it; returns whether it ran. What is wrong with its slides is added to faults."""
     print(f"{path.name} … ", end="", flush=True)
     saved, notebook = (nbformat.read(path, as_version=4) for _ in range(2))
     client = NotebookClient(
@@ -60,7 +61,7 @@ def refresh(path):
         print(f"failed, and was not changed:\n{error}")
         return False
     notebook.metadata.get("language_info", {}).pop("version", None)
-    fits, pictures = drawn(path, notebook)
+    pictures = stills_of(path, notebook, [] if faults is None else faults)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = as_saved(cell.outputs, pictures.get(cell.id), still_line(path.stem))
@@ -70,7 +71,7 @@ def refresh(path):
     text, before = nbformat.writes(notebook) + "\n", path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8", newline="\n")
     print("unchanged" if text == before else "saved", flush=True)
-    return fits
+    return True
 
 
 def count_nothing(notebook):
@@ -112,14 +113,15 @@ def board_as_saved(output, still, line):
     ]
 
 
-def drawn(path, notebook):
-    """Whether every slide has its cells and can be drawn, else it says which not; and id → a board's still picture."""
+def stills_of(path, notebook, faults):
+    """id → a board's still picture; on the way every slide is drawn, and one that cannot be is told and a fault."""
     try:
         found = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
     except SlideError as error:
         print(error)
-        return False, stills(run_here(notebook))
-    return True, stills(found)
+        faults.append(error)
+        found = run_here(notebook)
+    return stills(found)
 
 
 def keep_what_looks_the_same(saved, made):

@@ -56,8 +56,7 @@ def parser():
     one.add_argument("--address", help="which of this machine's addresses phones take, where it has several")
     one.add_argument("--relay", help="phones vote on another machine, where course.py hub hall runs: its https address")
     for notebooks_alone in (slides, refresh):
-        needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
-        one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
+        one = command(notebooks_alone, "[notebook ...]", needs=("authors", "npm"), passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
     command(site, "[Sphinx's options]", needs=("authors", "npm"))
     command(minutes, "", passes_on=False)

@@ -38,6 +38,7 @@ def main(paths):
     done = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
+    print(*faults, sep="\n", end="\n" * bool(faults))
     return 0 if all(done) and not faults else 1
 
 
@@ -114,11 +115,10 @@ def board_as_saved(output, still, line):
 
 
 def stills_of(path, notebook, faults):
-    """id → a board's still picture; on the way every slide is drawn, and one that cannot be is told and a fault."""
+    """id → a board's still picture; on the way every slide is drawn, and why one cannot be is a fault."""
     try:
         found = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
     except SlideError as error:
-        print(error)
         faults.append(error)
         found = run_here(notebook)
     return stills(found)

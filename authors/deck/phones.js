@@ -5,11 +5,10 @@
 import { all, make } from "../pages/kit.js";
 import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
-import { cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
+import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
 
 const hasHall = Boolean(settings.server?.hall);
-const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of the speaker's copies this is
 const FEW = 0.35; // of a first vote right: below, talk does not help
 const FIRST_LIMIT = 8; // phones from one address, until the lecturer lets in more
 const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001

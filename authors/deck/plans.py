@@ -159,7 +159,7 @@ def given(slides, plan):
     """What is counted for votes and dictated lines."""
     votes, lines = sum(one.votes for one in slides), sum(one.dictates for one in slides)
     return (
-        f"with {plain(plan.vote)} for each of {votes} votes and {plain(plan.line)} for each of {lines} dictated lines"
+        f"with {plain(plan.vote)} for each of {votes} votes and {plain(plan.line)} for each of {lines} lines dictated"
     )
 
 

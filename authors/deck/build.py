@@ -42,10 +42,11 @@ TICK = re.compile(r"(assert)(?:[^\n]*atol=(1e-\d+))?")
 SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
 
-def page(path, server=None, slides=None):
+def page(path, server=None, slides=None, earlier=None):
     """A notebook as the text of an HTML page; with `server`, {"baseUrl", "token"}, a page that runs its cells there.
 
-    slides are those of the lesson if none are given. Raises: SlideError where they do not fit the notebook.
+    slides are those of the lesson if none are given; earlier is what the last lecture leaves to be said of its
+    questions, id → sentence. Raises: SlideError where they do not fit the notebook.
     """
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)
@@ -54,6 +55,8 @@ def page(path, server=None, slides=None):
     shown = outputs.run_here(notebook, after=pictures)
     plans = for_the_deck(planned(notebook.cells, pairs))
     columns = columns_of(pairs, plans, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
+    for one in [one for column in columns for one in column if one.question]:
+        one.earlier = (earlier or {}).get(one.question["id"], "")
     template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
@@ -161,6 +164,7 @@ class OnScreen:
     choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
     right: int | None = None  # the place of the right one
     claim: str = ""
+    earlier: str = ""  # how its question was answered in the lecture before
     longest: float = 0  # characters in a line of code, which larger type is not to break
 
     @property
@@ -254,7 +258,8 @@ def to_come(on_screen):
     """What a slide has in store: kept out of the page until its step, as nobody is to see or hear it before."""
     slide, picture, narrow = on_screen.slide, on_screen.picture, on_screen.narrow
     asked = f"<p><strong>Ask:</strong> {escape(slide.hall)}</p>" if slide.hall else ""
-    notes = f"{asked}<p>{escape(slide.say)}</p>"
+    earlier = f"<p>{escape(on_screen.earlier)}</p>" if on_screen.earlier else ""
+    notes = f"{asked}{earlier}<p>{escape(slide.say)}</p>"
     prose = " ".join(on_screen.prose)
     return {
         "ask": on_screen.ask,
@@ -355,6 +360,8 @@ body[data-speaker-layout=default] {
   & #upcoming-slide { height: calc(23vw + 30px); border-bottom: 30px solid transparent; }
   & #upcoming-slide .label { bottom: -28px; }
   & .speaker-controls-time { position: absolute; left: 0; top: 35vw; width: 60%; box-sizing: border-box; border: 0; }
+  & .plan { position: absolute; right: 16px; bottom: 20px; font-size: 16px; cursor: auto; }
+  & .plan select { font: inherit; max-width: 22em; }
   & #speaker-controls { position: static; border: 0; }
   & .hall-votes {
     position: absolute; left: 0; top: calc(35vw + 130px); bottom: 0; width: 60%; box-sizing: border-box; overflow: auto;

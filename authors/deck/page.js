@@ -21,6 +21,7 @@ export const kept = {
   mirror: lasting("mirror"),
   hall: lasting("hall"),
   plan: lasting("plan"),
+  begun: lasting("begun"),
   theme: lasting("theme"),
   session: ofTab("session"),
   outputs: ofTab("outputs"),

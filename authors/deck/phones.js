@@ -7,6 +7,7 @@ import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
 import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
+import { beginByClock, minutesOf, saveLecture, startTiming } from "./record.js";
 
 const hasHall = Boolean(settings.server?.hall);
 const FEW = 0.35; // of a first vote right: below, talk does not help
@@ -15,7 +16,7 @@ const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001
 let now = { votes: {}, trouble: "" };
 
 const place = () => `${settings.server.baseUrl}hall?token=${settings.server.token}`;
-const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what) });
+const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what), keepalive: true });
 const questionOf = (cell) => settings.questions[cell.dataset.id];
 const asked = (slide = current()) => slide?.querySelector("[data-question]");
 const roundsOf = (cell) => now.votes[questionOf(cell).id] ?? [];
@@ -34,6 +35,8 @@ export function startPhones() {
       hear(news);
     };
   }
+  startTiming(order);
+  if (besideSpeaker === "current-slide") Reveal.on("ready", beginByClock);
   Reveal.addKeyBinding({ keyCode: 86, key: "V", description: "Vote" }, vote); // the speaker's window asks its copy
   for (const [keyCode, key] of [
     [66, "B"],
@@ -216,7 +219,7 @@ function sayWhoWaits(slide) {
   const foot = slide.querySelector(".slide-foot");
   foot?.querySelector(".refused")?.remove();
   if (!now.refused || !foot) return;
-  foot.append(make("span", { className: "refused", role: "status", textContent: noPlace() }));
+  foot.append(make("span", { className: "refused", role: "status", textContent: `${whoWaits()}: Shift+V` }));
 }
 
 const shortAddress = () => now.address.replace(/^https?:\/\/|\/$/g, "");
@@ -290,8 +293,8 @@ function adviceOn(rounds, next, [first, second]) {
 }
 
 // Refused is who comes when all places of an address are taken.
-const noPlace = () =>
-  `${now.refused} ${now.refused === 1 ? "finds" : "find"} no place: Shift+V ${now.more ? "lets them in" : "has a new code"}`;
+const whoWaits = () => `${now.refused} ${now.refused === 1 ? "finds" : "find"} no place`;
+const noPlace = () => `${whoWaits()}: Shift+V ${now.more ? "lets them in" : "has a new code"}.`;
 
 // -------------------------------------------------------------------------------------------------- how to come in
 
@@ -308,6 +311,33 @@ const anew = button("Ask this slide's question anew: its votes are forgotten", (
 });
 const end = button("End: phones show what was guessed", () => order({ do: "end" }));
 
+const save = button("Save the lecture: one file with votes and minutes, for the next time", () =>
+  saveLecture(cells.filter((cell) => cell.dataset.question).flatMap(whatWasAsked), timesOfSlides()),
+);
+
+const timesOfSlides = () => Reveal.getSlides().map((slide) => minutesOf(slide, now.spent));
+
+// Each question that somebody answered, with what its bars say. Texts that no bar is for are counted and not told.
+function whatWasAsked(cell) {
+  const rounds = roundsOf(cell).filter(({ answered }) => answered);
+  if (!rounds.length) return [];
+  const slide = slideOf(cell);
+  const bars = rounds.map(({ votes }) => barsOf(cell, votes));
+  const values = [...new Set(bars.flatMap((one) => [...one.keys()]))];
+  return {
+    id: questionOf(cell).id,
+    slide: Number(slide.dataset.number),
+    ask: make("p", { innerHTML: storeOf(slide).ask }).textContent,
+    rounds: rounds.map(({ answered, phones }, i) => ({ answered, of: phones, right: shareRight(cell, bars[i]) })),
+    bars: values.map((value) => {
+      const { slip, says } = value === OTHERS ? {} : judged(questionOf(cell), value);
+      const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
+      const many = bars.map((one) => one.get(value) ?? 0);
+      return { value: named(questionOf(cell), value), is: isRight(cell, value), slip: label, says: slip && says, many };
+    }),
+  };
+}
+
 export function openSheet() {
   if (!hasHall) return vote();
   if (!sheet.isConnected) {
@@ -315,7 +345,7 @@ export function openSheet() {
     Object.assign(close, { className: "close", autofocus: true });
     const renew = button("New code: everybody comes in again; an open vote begins again", () => order({ do: "code" }));
     const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
-    sheet.append(picture, said, make("div", { className: "orders" }, more, anew, renew, end, close));
+    sheet.append(picture, said, make("div", { className: "orders" }, more, anew, renew, end, save, close));
     document.body.append(sheet);
   }
   fillSheet();
@@ -329,10 +359,11 @@ function fillSheet() {
   code.textContent = now.code;
   const here = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
   const most = now.most > FIRST_LIMIT ? `, ${now.most} from one address` : "";
-  const refused = now.refused ? `; ${now.refused} find no place` : "";
+  const refused = now.refused ? `; ${whoWaits()}` : "";
   many.textContent = `${here}${most}${refused}`;
-  more.textContent = `Let in up to ${now.more} from one address, now ${now.per_address}: a router has one for the whole hall`;
+  more.textContent = `Let in up to ${now.more} phones from one address, now ${now.per_address}: behind a router a hall has one`;
   more.hidden = !now.more || (!now.refused && now.per_address === FIRST_LIMIT);
   anew.hidden = !asked() || !roundsOf(asked()).length;
   end.disabled = now.phase === "end";
+  save.hidden = now.phase !== "end";
 }

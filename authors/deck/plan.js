@@ -6,12 +6,12 @@ import { besideSpeaker, current, goTo, inside, kept, reading, settings, storeOf 
 const SHORT = Object.keys(settings.plans)[0];
 
 // What was chosen holds for the lecture that was begun with it; the command says with which it begins.
-function chosen() {
+export function planName() {
   const { name, began } = kept.plan.get() ?? {};
   return began === settings.server?.began && name in settings.plans ? name : (settings.server?.plan ?? SHORT);
 }
 
-export const planOf = (slide) => storeOf(slide).plans[chosen()];
+export const planOf = (slide) => storeOf(slide).plans[planName()];
 export const notesOf = (slide) => `<p>${planOf(slide).note}</p>${storeOf(slide).notes}`;
 
 export function startPlan() {
@@ -26,7 +26,7 @@ function followPlan() {
   for (const slide of all("section[data-cell]")) slide.dataset.timing = planOf(slide).seconds;
   renewNotes();
   const menu = besideSpeaker === "current-slide" && window.parent.document.querySelector(".plan select");
-  if (menu) menu.value = chosen();
+  if (menu) menu.value = planName();
 }
 
 // They say other minutes now, and the speaker's window hears it as it hears of a slide.
@@ -40,8 +40,8 @@ function offerPlans() {
   const time = view.querySelector(".speaker-controls-time");
   if (!time || view.querySelector(".plan")) return;
   const options = Object.entries(settings.plans).map(([value, label]) => make("option", { value, textContent: label }));
-  const menu = make("select", { value: chosen(), onchange: () => choose(menu.value) }, ...options);
-  menu.value = chosen();
+  const menu = make("select", { value: planName(), onchange: () => choose(menu.value) }, ...options);
+  menu.value = planName();
   const line = make("label", { className: "plan", onclick: (event) => event.stopPropagation() }, "Plan ", menu);
   time.append(line); // whose click sets the clock back
 }

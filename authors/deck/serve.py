@@ -17,6 +17,7 @@ from tornado.ioloop import IOLoop
 
 from ..pages.ways_to_run import addresses
 from . import build
+from .lectures import Lectures
 from .plans import PLANS
 from .slides import SlideError, file_of
 
@@ -28,6 +29,7 @@ class DeckHandler(JupyterHandler):
     """/deck/03_masking: the slides of a notebook, made anew whenever it or their own file has changed."""
 
     hall = False  # whether phones can vote
+    earlier = None  # the `Lectures` that were saved, if they are asked for
     plan = "45"  # that the clock begins with
     began = secrets.token_hex(4)  # what was chosen in the lecture before is not taken for this one's
     made: ClassVar = {}  # path and times of the last changes → page; the token stays the same while the server runs
@@ -43,7 +45,7 @@ class DeckHandler(JupyterHandler):
             server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}
             server |= {"began": self.began, "plan": self.plan}
             try:
-                self.made[made] = build.page(path, server)
+                self.made[made] = build.page(path, server, earlier=self.earlier and self.earlier.last(path.stem))
             except SlideError as error:
                 self.set_status(500)
                 self.finish(str(error))
@@ -96,8 +98,11 @@ def hall_of(options):
     parser.add_argument("--address")
     parser.add_argument("--relay")
     parser.add_argument("--plan", choices=list(PLANS), default=DeckHandler.plan)
+    parser.add_argument("--lectures", type=Path)
     wanted, others = parser.parse_known_args(options)
     DeckHandler.plan = wanted.plan
+    if wanted.lectures:
+        DeckHandler.earlier = Lectures(wanted.lectures)
     if not wanted.hall:
         return None, others
     from classroom.hall import link  # whose packages are installed for the classroom's commands alone

@@ -14,7 +14,7 @@ from lab_page import wait_for
 from paths import LESSONS
 from ports import free_ports
 
-from authors.deck import serve
+from authors.deck import build, serve
 from authors.deck.lectures import Lectures
 
 BARS = SLIDE + ":is(.choice, .vote)[data-hands]"
@@ -360,7 +360,11 @@ def test_after_the_end_the_lecture_can_be_saved_as_one_file(deck, lecture, tmp_p
     assert ",12,right,,1,3\r\n" in counts and "4711" not in text and ",other answers,,,1," in counts
     minutes = {row["slide"]: row["spent"] for row in json.loads(page.select_one("#lecture").string)["slides"]}
     assert minutes[number] > 0
-    assert "33 %, then 100 % right" in Lectures(tmp_path).last("03_masking")["03.poison-answer"]
+    again = build.page(LESSONS[2], earlier=Lectures(tmp_path).last("03_masking"))
+    notes = json.loads(BeautifulSoup(again, "html.parser").select_one("#settings").string)["slides"].values()
+    assert ["33 %, then 100 % right" in slide["notes"] for slide in notes].index(True) + 1 == slide_with(
+        deck, ".choice", 6
+    )
 
 
 def test_only_the_decks_token_gives_orders(started):

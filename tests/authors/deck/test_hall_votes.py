@@ -362,9 +362,8 @@ def test_after_the_end_the_lecture_can_be_saved_as_one_file(deck, lecture, tmp_p
     assert minutes[number] > 0
     again = build.page(LESSONS[2], earlier=Lectures(tmp_path).last("03_masking"))
     notes = json.loads(BeautifulSoup(again, "html.parser").select_one("#settings").string)["slides"].values()
-    assert ["33 %, then 100 % right" in slide["notes"] for slide in notes].index(True) + 1 == slide_with(
-        deck, ".choice", 6
-    )
+    told = [number for number, slide in enumerate(notes, 1) if "33 %, then 100 % right" in slide["notes"]]
+    assert told == [slide_with(deck, ".choice", 6)]
 
 
 def test_only_the_decks_token_gives_orders(started):

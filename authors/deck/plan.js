@@ -40,14 +40,15 @@ function offerPlans() {
   const time = view.querySelector(".speaker-controls-time");
   if (!time || view.querySelector(".plan")) return;
   const options = Object.entries(settings.plans).map(([value, label]) => make("option", { value, textContent: label }));
-  const menu = make("select", { value: planName(), onchange: () => choose(menu.value) }, ...options);
+  const menu = make("select", { value: planName(), onchange: () => choose(menu) }, ...options);
   menu.value = planName();
-  const line = make("label", { className: "plan", onclick: (event) => event.stopPropagation() }, "Plan ", menu);
-  time.append(line); // whose click sets the clock back
+  const own = (event) => event.stopPropagation(); // a click beside it sets the clock back, and keys move the lecture
+  time.append(make("label", { className: "plan", onclick: own, onkeydown: own }, "Plan ", menu));
 }
 
-function choose(name) {
-  kept.plan.set({ name, began: settings.server?.began });
+function choose(menu) {
+  menu.blur(); // the next key is the lecture's
+  kept.plan.set({ name: menu.value, began: settings.server?.began });
   followPlan(); // the other copies hear of it
 }
 

@@ -6,9 +6,9 @@ It is started by link.py with `python -I`, without the environment, and takes or
     {"do": "close"}    {"do": "end", "record": "https://…"}    {"do": "code"}    {"do": "more"}
 
 On stdout it reports, ten times a second at most, how many phones there are, how many find no place, and how many sent
-which text. It ends when
-stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer ever comes here. Nothing
-is written to disk; addresses are counted, as digests, for as long as a code holds, and never passed on.
+which text. It ends when stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer
+ever comes here. Nothing is written to disk; addresses are counted, as digests, for as long as a code holds, and never
+passed on.
 
 As a relay (classroom/hub/relay.py starts it so) it stands on a machine with a public name, and a deck that knows the
 secret gives the same orders over a websocket that it opens itself. Each deck has its own hall, with its own code.
@@ -170,12 +170,16 @@ class Hall:
         return is_free()
 
     def give_back_places(self):
-        """Take their places from phones without a sign of life; what they sent in this round stays counted."""
+        """Take their places from phones without a sign of life; what they sent in this round stays counted.
+
+        Not so what a program sent that never asked what there is: it could come back again and again.
+        """
         for name, phone in list(self.phones.items()):
             if phone.is_lifeless():
                 self.away[name] = self.phones.pop(name)
                 self.addresses[phone.address] -= 1
-        self.away = {name: phone for name, phone in self.away.items() if self.has_answered(phone)}
+        sent = {name: phone for name, phone in self.away.items() if self.has_answered(phone) and phone.has_looked}
+        self.away = sent
 
     def wait(self, ticket):
         """Count somebody who finds no place; the ticket says that it is the same one who tries again."""

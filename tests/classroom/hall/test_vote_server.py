@@ -181,10 +181,14 @@ def room(monkeypatch):
 def test_places_without_a_sign_of_life_are_given_back(room):
     lasting = [room.come_in() for _ in range(4)]
     ghosts = [room.come_in(looks=False) for _ in range(4)]
+    room.hall.open(1, NUMBERS)
+    for ghost in ghosts:
+        room.hall.vote(room.hall.phone(ghost), 1, "1; 2")
     with pytest.raises(vote_server_process.Refused):
         room.come_in()
     room.now = 11
     assert room.come_in() and all(map(room.hall.phone, lasting)) and not any(map(room.hall.phone, ghosts))
+    assert room.hall.answers() == {}
     room.now = 30
     room.hall.phone(lasting[0]).seen = 30
     [room.come_in() for _ in range(3)]

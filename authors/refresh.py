@@ -20,6 +20,7 @@ from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
 from . import lessons, sections
 from .addresses import still_line
+from .deck import plans
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
@@ -38,6 +39,7 @@ def main(paths):
     done = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
+    plans.main()
     print(*faults, sep="\n", end="\n" * bool(faults))
     return 0 if all(done) and not faults else 1
 

@@ -108,7 +108,7 @@ class Prediction:
         if _same(mine, wanted, within):
             self.comment = "Right."
             return "right"
-        near = {name: _largest_gap(mine, slip) for name, slip in self._wrong_slips() if _same(mine, slip, within)}
+        near = {name: _largest_gap(mine, slip) for name, slip in self.wrong_slips() if _same(mine, slip, within)}
         self.slip = min(near, key=near.get, default=None)
         if near:
             self.comment = question.slips[self.slip].says
@@ -119,7 +119,7 @@ class Prediction:
         self.comment = _several_for_one(self.guess, self.truth) or _difference(question.form, mine, wanted, within)
         return "wrong"
 
-    def _wrong_slips(self):
+    def wrong_slips(self):
         """Pairs of a slip's name and the answer it leads to, without slips that lead to the right answer."""
         return [(name, slip) for name, slip in self.slips.items() if not _same(slip, self.wanted, self.question.within)]
 
@@ -157,7 +157,7 @@ class Prediction:
             "leaves": _leaves(self.wanted),
             "slips": [
                 {"name": name, "label": label, "leaves": _leaves(value), "says": show.marked(says)}
-                for name, value in self._wrong_slips()
+                for name, value in self.wrong_slips()
                 for label, says in [self.question.slips[name]]
             ],
             "answer": show.framed(f"The answer: {self._answer_as_html()}", "open"),

@@ -1,0 +1,18 @@
+// Where a line in a page differs from one in a notebook: all of it, in one place. What a line could tell apart by any
+// of it is "cannot be tried here", and never wrong.
+
+export const KINDS = ["bool", "int64", "float32", "float64"]; // of numbers; half precision and other integers: not here
+export const LARGEST_WHOLE = Number.MAX_SAFE_INTEGER; // whole numbers of PyTorch go on to 2^63
+export const MOST_NUMBERS = 2_000_000; // of one tensor
+export const MOST_STEPS = 30_000_000; // products and sums of one line: under a second on a slow phone
+export const MOST_CALLS = 20_000; // of what Python does itself
+export const DEEPEST = 40; // calls inside each other
+// Sums are added up in double precision and rounded once, PyTorch's in float32 in an order of its own. So what is
+// nearly as far off as is allowed is not judged: a difference between these parts of what is allowed.
+export const CLOSE_CALL = [0.5, 2];
+// How large the sums of a line may be, in parts of what is allowed, before the order of float32's could be seen.
+export const LARGEST_SUM = 2e6;
+// A view is one as in PyTorch, and `view` refuses what it refuses. But nothing is written in place, since a line that
+// does changes what the notebook goes on with; and how the result of an operation on a turned tensor lies in memory is
+// not known here, so `view` of one is not tried.
+// Of a tensor with thousands of numbers (the logits of lesson 11) three decimals are recorded.

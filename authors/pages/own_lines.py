@@ -154,14 +154,14 @@ class OwnLines:
         if isinstance(value, nn.Module):
             return self._module(value, largest)
         if inspect.isclass(value) and issubclass(value, tuple) and hasattr(value, "_fields"):
-            return {"class": list(value._fields)}
+            return {"class": list(value._fields), "of": value.__name__}
         return None
 
     def _several(self, value, largest):
         parts = [self._data(part, largest) for part in value] if len(value) <= 64 else [None]
         if None in parts:
             return None
-        fields = {"fields": list(value._fields)} if hasattr(value, "_fields") else {}
+        fields = {"fields": list(value._fields), "of": type(value).__name__} if hasattr(value, "_fields") else {}
         return {"u" if isinstance(value, tuple) else "l": parts} | fields
 
     def _module(self, module, largest):

@@ -1,9 +1,9 @@
 // A line of one's own beside the course's: what it gives is compared as workbench/predict.py's `blank` compares it, and
 // told in its words. Whoever changes one changes the other, and a test compares them.
 
-import { CLOSE_CALL, LARGEST_SUM } from "./limits.js";
+import { CLOSE_CALL, UNSURE } from "./limits.js";
 import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
-import { laidOut, largestSum, listOf, Mistake, made, numbersOf, Tensor, Unknown } from "./tensor.js";
+import { isFloat, laidOut, listOf, Mistake, made, numbersOf, Tensor, Unknown } from "./tensor.js";
 import { settings } from "./torch.js";
 import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
@@ -19,8 +19,9 @@ function revived(data, lesson, python) {
   if ("v" in data) return data.f ? (INFINITE[data.v] ?? data.v) : data.v;
   if ("d" in data) return Dtype.of(data.d);
   if ("l" in data) return each(data.l);
-  if ("u" in data) return Object.assign(Tuple.from(each(data.u)), data.fields ? { fields: data.fields } : {});
-  if ("class" in data) return (positional) => Tuple.named(data.class, ...positional);
+  if ("u" in data)
+    return Object.assign(Tuple.from(each(data.u)), data.fields ? { fields: data.fields, of: data.of } : {});
+  if ("class" in data) return (positional) => Object.assign(Tuple.named(data.class, ...positional), { of: data.of });
   if ("m" in data) return MODULES[data.m];
   if ("library" in data) return lesson.functions.get(data.library);
   if ("source" in data) return python.run(data.source);
@@ -38,20 +39,26 @@ function tensorOf([dtype, shape, numbers, strides, parts = 1]) {
 }
 
 /** The names of the notebook where the line stands. */
-function pythonFor(line, lesson, done) {
+function pythonFor(line, lesson, done, isSingle = false) {
   settings.dtype = line.dtype;
   if (!lesson.functions) {
     const names = new Map(Object.entries(MODULES).concat([["F", MODULES["torch.nn.functional"]]]));
-    names.set("nn", MODULES["torch.nn"]).set("Cache", (positional) => Tuple.named(lesson.cache, ...positional));
+    names
+      .set("nn", MODULES["torch.nn"])
+      .set("Cache", (positional) => Object.assign(Tuple.named(lesson.cache, ...positional), { of: "Cache" }));
     for (const name of lesson.checks) names.set(name, checkOf(name));
     new Python(names).run(lesson.library);
     lesson.functions = names;
   }
   const names = new Map();
-  const python = new Python(names, (name) => {
-    if (line.names[name]?.own) return new Unknown(`\`${name}\` before your line for it is right`);
-    return line.missing.includes(name) ? new Unknown(`\`${name}\``) : null;
-  });
+  const python = new Python(
+    names,
+    (name) => {
+      if (line.names[name]?.own) return new Unknown(`\`${name}\` before your line for it is right`);
+      return line.missing.includes(name) ? new Unknown(`\`${name}\``) : null;
+    },
+    isSingle,
+  );
   const own = Object.entries(line.names).filter(([, data]) => !("own" in data && !done.has(data.own)));
   for (const [name, data] of own) {
     if ("own" in data) names.set(name, revived(lesson.lines[data.own].right, lesson, python));
@@ -64,6 +71,8 @@ function pythonFor(line, lesson, done) {
 const checkOf =
   (name) =>
   (positional, named = {}) => {
+    if (name === "check_lengths" && isFloat(positional[0].dtype))
+      throw new Mistake("TypeError: lengths must be whole numbers");
     if (name !== "check_count") return null;
     const [what, count] = positional;
     if (typeof count !== "bigint") throw new Unknown(`${what} that is ${kindOf(count)}`);
@@ -167,7 +176,7 @@ function severalForOne(value, wanted) {
         : typeof one === "number"
           ? "float"
           : one instanceof Tuple
-            ? "tuple"
+            ? (one.of ?? "tuple")
             : "list",
   );
   return `It is a ${value.length === 2 ? "pair" : `tuple of ${value.length}`}, ${kinds.join(" and ")}; one tensor is asked for.`;
@@ -202,7 +211,11 @@ export function completed(given, name) {
 export function judge(id, source, lesson, done = new Set(), read = null) {
   const line = { ...lesson.lines[id], read };
   try {
-    return compared(line, valueOf(line, source, lesson, done), lesson);
+    const value = lineValue(line, source, lesson, done);
+    const found = compared(line, value, lesson);
+    if (["right", "wrong"].includes(found.status))
+      refuseUnsure(line, value, lineValue(line, source, lesson, done, true));
+    return found;
   } catch (error) {
     if (error instanceof Unreadable)
       return { status: "error", says: `Python cannot read this: ${error.message}.`, at: error.from };
@@ -233,9 +246,16 @@ function unknown(what, close) {
   };
 }
 
-function valueOf(line, source, lesson, done) {
+/** Refuses a line whose numbers depend on how sums are rounded on the way. */
+function refuseUnsure(line, value, other) {
+  if (line.question.form !== "tensor" || line.dtype === "float64") return;
+  if (largestGap(nested(value), nested(other)) > UNSURE * line.question.within)
+    throw new Unknown("a line whose last digits depend on the order in which it is added up");
+}
+
+function lineValue(line, source, lesson, done, isSingle = false) {
   if (/^\s*(\w+\s*=\s*)?["']?show["']?\s*$/.test(source)) return "show";
-  const python = pythonFor(line, lesson, done);
+  const python = pythonFor(line, lesson, done, isSingle);
   const { names } = python.globals;
   const before = new Map(names);
   const out = python.run(source);
@@ -260,7 +280,6 @@ function compared(line, value, lesson) {
     throw new Unknown(kindOf(value));
   }
   const { within } = line.question;
-  if (largestSum() > LARGEST_SUM * within) throw new Unknown("a line with numbers as large as these");
   if (isSame(mine, wanted, within)) return { status: "right", says: "Right: your line gives what the course's gives." };
   const near = line.slips
     .map((slip) => ({ ...slip, value: listed(slip.value, lesson) }))
@@ -275,7 +294,8 @@ function compared(line, value, lesson) {
 
 /** One number is read as a guess is. */
 function asNumber(line, value) {
-  const number = value instanceof Tensor && numbersOf(value).length === 1 ? numbersOf(value)[0] : value;
+  const one = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  const number = one instanceof Tensor && numbersOf(one).length === 1 ? numbersOf(one)[0] : one;
   if (!isNumber(number) && typeof number !== "string") throw new Unknown(kindOf(value));
   if (typeof number === "boolean") return { status: "unread", says: "That could not be read. Write it as one number." };
   const { right, unread, says, slip = null } = line.read(line.question, String(number));

@@ -7,11 +7,11 @@ export const MOST_NUMBERS = 2_000_000; // of one tensor
 export const MOST_STEPS = 30_000_000; // products and sums of one line: under a second on a slow phone
 export const MOST_CALLS = 20_000; // of what Python does itself
 export const DEEPEST = 40; // calls inside each other
-// Sums are added up in double precision and rounded once, PyTorch's in float32 in an order of its own. So what is
-// nearly as far off as is allowed is not judged: a difference between these parts of what is allowed.
+// Sums are added up in double precision and rounded once, PyTorch's in float32 in an order of its own. So a line is
+// worked out twice, the other time as a slow float32 would; where both differ by more than this part of what is allowed,
+// or a difference is nearly as large as is allowed (between these parts of it), nothing is said of right and wrong.
+export const UNSURE = 1;
 export const CLOSE_CALL = [0.5, 2];
-// How large the sums of a line may be, in parts of what is allowed, before the order of float32's could be seen.
-export const LARGEST_SUM = 2e6;
 // A view is one as in PyTorch, and `view` refuses what it refuses. But nothing is written in place, since a line that
 // does changes what the notebook goes on with; and how the result of an operation on a turned tensor lies in memory is
 // not known here, so `view` of one is not tried.

@@ -4,7 +4,7 @@ import { parser } from "@lezer/python";
 import { DEEPEST, MOST_CALLS } from "./limits.js";
 import { begin, Mistake, numbersOf, numelOf, select, Tensor, Unknown } from "./tensor.js";
 import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
-import { Dtype, ELLIPSIS, isNumber, kindOf, numberOf, Slice, sequence, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, lazy, numberOf, Slice, sequence, Thing, Tuple } from "./values.js";
 
 /** What cannot be read as Python: a reason, and from where to where. */
 export class Unreadable extends Error {
@@ -178,6 +178,9 @@ const OTHERS =
   "print round sorted map filter str dict set type isinstance any all divmod slice iter repr object complex getattr hasattr input open eval exec id hash format callable vars dir locals globals issubclass super frozenset bytes chr ord bin hex oct Exception ValueError display".split(
     " ",
   );
+Object.assign(BUILTINS.bool, { dtype: "bool" });
+Object.assign(BUILTINS.int, { dtype: "int64" });
+Object.assign(BUILTINS.float, { dtype: "float64" });
 const functional = new Thing("F", OF_FUNCTIONAL);
 const torch = new Thing(
   "torch",
@@ -304,11 +307,11 @@ class Returned {
 
 /** Works out code in names; absent says why a name that is there cannot be used here. */
 export class Python {
-  constructor(names, absent = () => null) {
+  constructor(names, absent = () => null, isSingle = false) {
     this.globals = new Scope(null, names);
     this.absent = absent;
     this.calls = this.depth = 0;
-    begin();
+    begin(isSingle);
   }
 
   run(given, scope = this.globals) {
@@ -498,7 +501,7 @@ export class Python {
     return this.comprehended(parts(node), at);
   }
   ofComprehensionExpression(node, at) {
-    return this.comprehended(parts(node), at);
+    return lazy(this.comprehended(parts(node), at));
   }
   ofConditionalExpression(node, at) {
     const [yes, , condition, , no] = children(node);
@@ -591,7 +594,7 @@ export class Python {
     if (owner instanceof Thing) {
       if (owner.attributes.has(name)) return owner.attributes.get(name);
       const close = nearest(name, [...owner.attributes.keys()]);
-      throw Object.assign(new Unknown(`\`${owner.name}.${name}\``), { close });
+      throw Object.assign(new Unknown(`\`${owner.name}.${name}\``), { close: name.length > 3 && close });
     }
     if (owner instanceof Tensor) {
       if (name in PROPERTIES) return PROPERTIES[name](owner);
@@ -616,7 +619,7 @@ export class Python {
     return work(positional, named);
   }
   given(nodes, at) {
-    if (nodes.some(({ name }) => name === "for")) return [[this.comprehended(nodes, at)], {}];
+    if (nodes.some(({ name }) => name === "for")) return [[lazy(this.comprehended(nodes, at))], {}];
     const positional = [];
     const named = {};
     for (let i = 0; i < nodes.length; i++) {

@@ -8,21 +8,16 @@ export class Unknown extends Error {}
 export class Mistake extends Error {}
 
 let steps = 0;
-let sums = 0;
-/** Begin to count what a line does. */
-export function begin() {
-  steps = sums = 0;
+let added = (x) => x; // how a sum so far is rounded
+/** Begin to count what a line does; isSingle: sums are rounded at each step, as a slow float32 would. */
+export function begin(isSingle) {
+  steps = 0;
+  added = isSingle ? Math.fround : (x) => x;
 }
-export const largestSum = () => sums;
 
 function spend(count) {
   steps += count;
   if (count > MOST_STEPS || steps > MOST_STEPS) throw new Unknown("a line that takes so long or so much memory");
-}
-
-/** Remember how large a sum was, since float32 loses its last digits; infinite ones lose nothing. */
-function summed(size) {
-  if (size > sums && size < Infinity && !(Number.isInteger(size) && size < 2 ** 24)) sums = size;
 }
 
 export const numelOf = (shape) => shape.reduce((a, b) => a * b, 1);
@@ -483,16 +478,7 @@ export function along(tensor, dim, dtype, entry) {
   return made(dtype, tensor.shape, numbersOf(permute(turned, back)), liesAlike(tensor));
 }
 
-export function total(numbers) {
-  let sum = 0;
-  let size = 0;
-  for (const x of numbers) {
-    sum += x;
-    size += Math.abs(x);
-  }
-  summed(size);
-  return sum;
-}
+export const total = (numbers) => numbers.reduce((sum, x) => added(sum + x), 0);
 
 export function matmul(a, b) {
   if (!a.shape.length || !b.shape.length) throw new Mistake("RuntimeError: `@` multiplies no single numbers: use `*`");
@@ -513,21 +499,14 @@ export function matmul(a, b) {
   const x = numbersOf(expand(left, [...batch, rows, inner]));
   const y = numbersOf(transpose(expand(right, [...batch, inner, columns]), -1, -2));
   const out = new Float64Array(many * rows * columns);
-  let largest = 0;
   for (let n = 0, at = 0; n < many; n++)
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++, at++) {
         const [p, q] = [(n * rows + i) * inner, (n * columns + j) * inner];
-        let [sum, size] = [0, 0];
-        for (let k = 0; k < inner; k++) {
-          const product = x[p + k] * y[q + k];
-          sum += product;
-          size += Math.abs(product);
-        }
+        let sum = 0;
+        for (let k = 0; k < inner; k++) sum = added(sum + x[p + k] * y[q + k]);
         out[at] = sum;
-        if (size > largest && size < Infinity) largest = size;
       }
-  summed(largest);
   const shape = [...batch, ...(a.shape.length > 1 ? [rows] : []), ...(b.shape.length > 1 ? [columns] : [])];
   return made(a.dtype, shape, out, a.shape.length >= b.shape.length);
 }

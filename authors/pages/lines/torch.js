@@ -2,7 +2,7 @@
 
 import { KINDS } from "./limits.js";
 import * as t from "./tensor.js";
-import { Dtype, ELLIPSIS, isNumber, kindOf, numberOf, Slice, sequence, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, listed, numberOf, Slice, sequence, Tuple } from "./values.js";
 
 const { Mistake, Tensor, Unknown, made, numbersOf } = t;
 
@@ -31,7 +31,7 @@ const asTensor = (x) => (x instanceof Tensor ? x : scalar(x));
 export function tensorOf(x, dtype = null) {
   if (x instanceof Tensor) return dtype ? t.cast(x, dtype) : x;
   if (isNumber(x)) return made(dtype ?? scalarKind(x), [], [numberOf(x)]);
-  const parts = sequence(x, "a tensor made of it").map((one) => tensorOf(one));
+  const parts = listed(x).map((one) => tensorOf(one));
   if (parts.some((one) => one.shape.join() !== parts[0].shape.join()))
     throw new Mistake("ValueError: the rows of a tensor must be equally long");
   const kind = dtype ?? (parts.length ? parts.map((one) => one.dtype).reduce(t.promoted) : settings.dtype);
@@ -48,6 +48,7 @@ const areWhole = (x, y) =>
   (Number.isInteger(x) && Number.isInteger(y)) || unknown("`//` or `%` of numbers that are not whole");
 const floorDiv = (x, y) => areWhole(x, y) && Math.floor(x / y);
 const modulo = (x, y) => areWhole(x, y) && x - y * Math.floor(x / y);
+/** The first of these, unless one holds True and False. */
 function noBool(what, ...parts) {
   if (parts.some((one) => kindFor(one) === "bool"))
     throw new Mistake(`RuntimeError: \`${what}\` is not for True and False; \`~\` exchanges them in a mask`);
@@ -337,11 +338,11 @@ function flip(x, dims) {
 }
 function parts(x, sizes, dim) {
   const d = t.axisOf(dim, x.shape.length);
-  let first = 0;
-  const cut = sizes.map((size) => t.narrow(x, d, (first += size) - size, size));
-  if (first !== x.shape[d])
-    throw new Mistake(`RuntimeError: split's sizes add up to ${first}, the axis is ${x.shape[d]} long`);
-  return Tuple.of(...cut);
+  const whole = sizes.reduce((a, b) => a + b, 0);
+  if (whole !== x.shape[d])
+    throw new Mistake(`RuntimeError: split's sizes add up to ${whole}, the axis is ${x.shape[d]} long`);
+  const before = (i) => sizes.slice(0, i).reduce((a, b) => a + b, 0);
+  return Tuple.of(...sizes.map((size, i) => t.narrow(x, d, before(i), size)));
 }
 function pieces(x, size, dim) {
   const length = x.shape[t.axisOf(dim, x.shape.length)];
@@ -484,9 +485,9 @@ const READ = {
   L: (x) => (x === null ? null : typeof x === "bigint" ? [integer(x)] : sequence(x).map(integer)),
   S: (x) => sequence(x).map(integer),
   b: (x) => (typeof x === "boolean" ? x : unknown(`${kindOf(x)} in place of True or False`)),
-  d: (x) => (x === null ? null : x instanceof Dtype ? x.name : unknown(`the dtype ${kindOf(x)}`)),
+  d: (x) => (x === null ? null : x instanceof Dtype ? x.name : (x?.dtype ?? unknown(`the dtype ${kindOf(x)}`))),
   l: (x) => {
-    const list = sequence(x).map(tensor);
+    const list = listed(x).map(tensor);
     return list.length ? list : unknown("an empty list of tensors");
   },
   a: (x) => x,
@@ -535,8 +536,8 @@ const BOTH = {
     "input:t dim:I keepdim:b=False",
     (x, dim, keepdim) => (filled(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp)),
   ],
-  sum: ["input:t dim:J=None keepdim:b=False dtype:d=None", sum],
-  mean: ["input:t dim:J=None keepdim:b=False dtype:d=None", mean],
+  sum: ["input:t dim:I=None keepdim:b=False dtype:d=None", sum],
+  mean: ["input:t dim:I=None keepdim:b=False dtype:d=None", mean],
   var: [
     "input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None",
     (x, d, u, keepdim, c) => {
@@ -552,11 +553,11 @@ const BOTH = {
     },
   ],
   amax: [
-    "input:t dim:J=None keepdim:b=False",
+    "input:t dim:I=None keepdim:b=False",
     (x, dim, keepdim) => (filled(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest)),
   ],
   amin: [
-    "input:t dim:J=None keepdim:b=False",
+    "input:t dim:I=None keepdim:b=False",
     (x, dim, keepdim) => (filled(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest)),
   ],
   max: ["input:t dim:a=None keepdim:b=False", best("max", largest)],
@@ -570,11 +571,11 @@ const BOTH = {
     (x, dim, keepdim) => (filled(x, "argmin", false), places(x, dim, keepdim, smallest)),
   ],
   any: [
-    "input:t dim:J=None keepdim:b=False",
+    "input:t dim:I=None keepdim:b=False",
     (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.some(isOn) ? 1 : 0)),
   ],
   all: [
-    "input:t dim:J=None keepdim:b=False",
+    "input:t dim:I=None keepdim:b=False",
     (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.every(isOn) ? 1 : 0)),
   ],
   cumsum: [
@@ -606,10 +607,11 @@ const BOTH = {
   diag: ["input:t diagonal:i=0", diag],
   diagonal: ["input:t offset:i=0 dim1:i=0 dim2:i=1", t.diagonal],
   transpose: ["input:t dim0:i dim1:i", t.transpose],
+  swapaxes: ["input:t axis0:i axis1:i", t.transpose],
   swapdims: ["input:t dim0:i dim1:i", t.transpose],
   t: ["input:t", (x) => (x.shape.length > 2 ? dimensions(x, 2, "t()") : x.shape.length < 2 ? x : t.transpose(x, 0, 1))],
   unsqueeze: ["input:t dim:i", t.unsqueeze],
-  squeeze: ["input:t dim:J=None", (x, dim) => t.squeeze(x, t.axesOf(x, dim))],
+  squeeze: ["input:t dim:I=None", (x, dim) => t.squeeze(x, t.axesOf(x, dim))],
   flatten: ["input:t start_dim:i=0 end_dim:i=-1", t.flatten],
   roll: ["input:t shifts:L dims:L=None", roll],
   repeat_interleave: ["input:t repeats:n dim:J=None", repeatInterleave],
@@ -772,6 +774,7 @@ const OF_F = {
   relu: BOTH.relu,
   sigmoid: BOTH.sigmoid,
   tanh: BOTH.tanh,
+  dropout: ["input:t p:f=0.5", (x, p) => (Number(p) ? unknown("dropout, which draws") : x)],
   one_hot: ["tensor:t num_classes:i=-1", oneHot],
   cross_entropy: [
     "input:t target:t weight:o=None reduction:a=mean",

@@ -52,6 +52,15 @@ export function numberOf(x) {
   return Number(x);
 }
 
+/** What is gone through once, as a generator is: no list for PyTorch. */
+export const lazy = (list) => Object.assign(list, { isLazy: true });
+
+/** The parts of a list or a tuple. */
+export function listed(x) {
+  if (x?.isLazy) throw new Mistake("TypeError: a list is needed here: write `[… for … in …]` with square brackets");
+  return sequence(x);
+}
+
 /** The parts of what can be gone through. */
 export function sequence(x) {
   if (Array.isArray(x)) return [...x];

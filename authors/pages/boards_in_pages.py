@@ -99,8 +99,10 @@ def lines_script():
     """What reads and judges a line of one's own, by `attnLines`; with npm's @lezer/python in it."""
     options = "--bundle --minify --format=iife --global-name=attnLines --charset=utf8 --legal-comments=eof"
     settings = {"stdout": subprocess.PIPE, "encoding": "utf-8", "check": True}
-    entry = HERE / "lines" / "lines.js"
-    return packages.run("esbuild", entry, *options.split(), f"--target={needs.TARGET}", **settings).stdout
+    folder = HERE / "lines"
+    alias = f"--alias:@lezer/highlight={folder / 'no_colours.js'}"
+    options = [*options.split(), alias, f"--target={needs.TARGET}"]
+    return packages.run("esbuild", folder / "lines.js", *options, **settings).stdout
 
 
 def embed(shown, id=""):

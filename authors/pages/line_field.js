@@ -83,10 +83,8 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
     event.preventDefault();
     judge();
   });
-  editor.addEventListener("focus", () => {
-    load();
-    if (editor.value === start && editor.selectionStart === 0) editor.setSelectionRange(start.length, start.length);
-  });
+  editor.setSelectionRange(editor.value.length, editor.value.length); // where Tab leads
+  editor.addEventListener("focus", load);
   editor.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey || event.metaKey)) return;
     event.preventDefault();

@@ -69,12 +69,12 @@ class OwnLines:
             "missing": sorted(one for one, data in names.items() if data is None),
             "goesOn": sorted(used & names.keys()),
             "question": blank.for_a_page() | {"answer": "", "slips": _leaves(blank)},
-            "right": self._data(blank.truth, LOGITS),
+            "right": self.data(blank.truth, LOGITS),
             "slips": [
                 {
                     "name": slip,
                     "says": marked(blank.question.slips[slip].says),
-                    "value": self._data(blank.given[slip], LOGITS),
+                    "value": self.data(blank.given[slip], LOGITS),
                 }
                 for slip, _ in blank.wrong_slips()
             ],
@@ -82,6 +82,10 @@ class OwnLines:
         if blank.question.form == "tensor":
             self.lines[id]["question"] = {"form": "tensor", "within": blank.question.within}
         self.by_name[name] = id
+
+    def made(self):
+        """All that was recorded."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def script(self):
         """The lines as a script that sets `attnLesson`."""
@@ -113,7 +117,7 @@ class OwnLines:
         largest = LOGITS if is_used else LARGEST if is_told else LARGE
         if not isinstance(value, torch.Tensor):
             largest = min(largest, OF_MODULES)
-        return self._data(value, largest) if _how_many(value) <= largest else None
+        return self.data(value, largest) if _how_many(value) <= largest else None
 
     def _function(self, name, function):
         if (function.__module__ or "").startswith("attn_lib"):
@@ -135,7 +139,7 @@ class OwnLines:
                 self._take(other)
         return True
 
-    def _data(self, value, largest):
+    def data(self, value, largest):
         """A value as the page reads it, or None for one that it cannot have."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value, largest)
@@ -158,7 +162,7 @@ class OwnLines:
         return None
 
     def _several(self, value, largest):
-        parts = [self._data(part, largest) for part in value] if len(value) <= 64 else [None]
+        parts = [self.data(part, largest) for part in value] if len(value) <= 64 else [None]
         if None in parts:
             return None
         fields = {"fields": list(value._fields), "of": type(value).__name__} if hasattr(value, "_fields") else {}
@@ -167,7 +171,7 @@ class OwnLines:
     def _module(self, module, largest):
         plain = {name: x for name, x in vars(module).items() if not name.startswith("_") and isinstance(x, bool | int)}
         inside = {**plain, **dict(module.named_parameters(recurse=False)), **dict(module.named_children())}
-        data = {name: self._data(part, largest) for name, part in inside.items()}
+        data = {name: self.data(part, largest) for name, part in inside.items()}
         return {"o": {name: one for name, one in data.items() if one is not None}}
 
     def _tensor(self, value, largest):

@@ -12,7 +12,7 @@ const SIZES = [
   [194, 2, 24],
   [232, 2, 30],
   [274, 4, 18],
-]; // prettier-ignore
+];
 const FORMAT = 0b111011111000100; // level L, mask 0, with its correction
 
 const EXP = [];
@@ -22,7 +22,7 @@ const times = (x, y) => (x && y ? EXP[(EXP.indexOf(x) + EXP.indexOf(y)) % 255] :
 /** The remainder that Reed and Solomon's code adds to these bytes. */
 function correction(bytes, count) {
   let generator = [1];
-  for (let i = 0; i < count; i++) generator = [...generator, 0].map((x, k) => x ^ times(generator[k - 1] ?? 0, EXP[i])); // prettier-ignore
+  for (let i = 0; i < count; i++) generator = [...generator, 0].map((x, k) => x ^ times(generator[k - 1] ?? 0, EXP[i]));
   const rest = [...bytes, ...Array(count).fill(0)];
   for (let i = 0; i < bytes.length; i++) {
     const lead = rest[i];
@@ -47,14 +47,12 @@ function woven(bytes, version) {
   const [room, many, added] = SIZES[version - 1];
   const short = Math.floor(room / many);
   const longer = room % many;
-  let from = 0;
-  const blocks = Array.from({ length: many }, (_, i) =>
-    bytes.slice(from, (from += short + (i >= many - longer ? 1 : 0))),
-  ); // prettier-ignore
+  const start = (i) => i * short + Math.max(0, i - many + longer);
+  const blocks = Array.from({ length: many }, (_, i) => bytes.slice(start(i), start(i + 1)));
   const turn = (lists) =>
     Array.from({ length: Math.max(...lists.map((one) => one.length)) }, (_, i) => lists.map((one) => one[i]))
       .flat()
-      .filter((x) => x !== undefined); // prettier-ignore
+      .filter((x) => x !== undefined);
   return [...turn(blocks), ...turn(blocks.map((one) => correction(one, added)))];
 }
 
@@ -71,7 +69,9 @@ export function squares(text) {
   if (!version) return null;
   const size = 17 + 4 * version;
   const grid = Array.from({ length: size }, () => Array(size).fill(null));
-  const put = (row, column, dark) => grid[row]?.[column] !== undefined && (grid[row][column] = Boolean(dark)); // prettier-ignore
+  const put = (row, column, dark) => {
+    if (grid[row]?.[column] !== undefined) grid[row][column] = Boolean(dark);
+  };
   const ringed = (row, column, radius, isDark) => {
     for (let i = -radius; i <= radius; i++)
       for (let j = -radius; j <= radius; j++) put(row + i, column + j, isDark(Math.max(Math.abs(i), Math.abs(j))));
@@ -81,13 +81,13 @@ export function squares(text) {
       [6, i],
       [i, 6],
     ])
-      put(row, column, i % 2 === 0); // prettier-ignore
+      put(row, column, i % 2 === 0);
   for (const [row, column] of [
     [3, 3],
     [3, size - 4],
     [size - 4, 3],
   ])
-    ringed(row, column, 4, (far) => far !== 2 && far !== 4); // prettier-ignore
+    ringed(row, column, 4, (far) => far !== 2 && far !== 4);
   const places = alignments(version);
   for (const row of places)
     for (const column of places)
@@ -115,7 +115,7 @@ export function squares(text) {
   }
   const bits = woven(bytesOf(text, version), version)
     .map((x) => x.toString(2).padStart(8, "0"))
-    .join(""); // prettier-ignore
+    .join("");
   let next = 0;
   for (let right = size - 1, up = true; right > 0; right -= 2, up = !up) {
     if (right === 6) right--;

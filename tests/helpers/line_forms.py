@@ -201,7 +201,7 @@ my_stacked = torch.cat([head.q_proj.weight for head in listed.heads]).detach()
 my_stacked = torch.vstack([h.q_proj.weight for h in listed.heads])
 my_stacked = torch.stack([h.q_proj.weight for h in listed.heads]).reshape(12, 12)
 my_stacked = torch.stack([h.q_proj.weight for h in listed.heads]).flatten(0, 1)
-my_stacked = torch.cat((listed.heads[0].q_proj.weight, listed.heads[1].q_proj.weight, listed.heads[2].q_proj.weight))
+h = listed.heads\\nmy_stacked = torch.cat((h[0].q_proj.weight, h[1].q_proj.weight, h[2].q_proj.weight))
 my_stacked = torch.cat([listed.heads[i].q_proj.weight for i in range(3)])
 my_stacked = torch.cat([h.q_proj.weight.T for h in listed.heads], dim=1)
 my_stacked = torch.cat([h.q_proj.weight for h in listed.heads], dim=1)
@@ -311,14 +311,27 @@ my_line = 5.0
 my_line = "line 5"
 my_line = [5]
 """,
-    "06.my-mended": """
-def my_mended(q, k, v, mask=None):\\n    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))\\n    if mask is not None:\\n        scores = scores.masked_fill(~mask, -math.inf)\\n    return torch.softmax(scores, dim=-1).nan_to_num() @ v\\n\\nmy_output = my_mended(q, k, v, earlier)
-def my_mended(q, k, v, mask=None):\\n    scores = q @ k.mT / q.shape[-1] ** 0.5\\n    if mask is None:\\n        return scores.softmax(-1) @ v\\n    w = masked_softmax(scores, mask)\\n    return w @ v\\nmy_output = my_mended(q, k, v, earlier)
-def my_mended(q, k, v, mask=None):\\n    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))\\n    if mask is not None:\\n        scores = scores.masked_fill(~mask, -math.inf)\\n    return torch.softmax(scores, dim=-2).nan_to_num() @ v\\n\\nmy_output = my_mended(q, k, v, earlier)
-def my_mended(q, k, v, mask=None):\\n    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))\\n    if mask is not None:\\n        scores = scores.masked_fill(~mask, -math.inf)\\n    return torch.softmax(scores, dim=-1) @ v\\n\\nmy_output = my_mended(q, k, v, earlier)
-def my_mended(q, k, v, mask=None):\\n    return ...\\n\\nmy_output = my_mended(q, k, v, earlier)
-def my_mended(q, k, v, mask=None)\\n    return q
-""",
+    "06.my-mended": [
+        """def my_mended(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return torch.softmax(scores, dim=%s)%s @ v
+
+my_output = my_mended(q, k, v, earlier)"""
+        % ends
+        for ends in [(-1, ".nan_to_num()"), (-2, ".nan_to_num()"), (-1, ""), (-1, ".masked_fill(~mask, 0)")]
+    ]
+    + [
+        """def my_mended(q, k, v, mask=None):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    if mask is None:
+        return scores.softmax(-1) @ v
+    return masked_softmax(scores, mask) @ v
+my_output = my_mended(q, k, v, earlier)""",
+        "def my_mended(q, k, v, mask=None):\n    return ...\n\nmy_output = my_mended(q, k, v, earlier)",
+        "def my_mended(q, k, v, mask=None)\n    return q",
+    ],
     "07.my-grad-query": """
 my_grad_query = keys.T @ grad_scores
 my_grad_query = torch.matmul(grad_scores, keys)
@@ -481,8 +494,8 @@ my_way = attend(torch.cat([X[:2], X[:1]]))[0][2:][None, None]
 my_window = torch.ones(2, 6, dtype=torch.bool).tril(4).triu(2)
 my_window = torch.ones(2, 6, dtype=torch.bool).triu(2).tril(4)
 my_window = torch.ones(2, 6).tril(4).triu(2).bool()
-my_window = torch.ones(2, 6, dtype=torch.bool).tril(4) & torch.ones(2, 6, dtype=torch.bool).triu(2)
-my_window = torch.ones(2, 6, dtype=torch.bool).tril(4) & ~torch.ones(2, 6, dtype=torch.bool).tril(1)
+o = torch.ones(2, 6, dtype=torch.bool)\\nmy_window = o.tril(4) & o.triu(2)
+o = torch.ones(2, 6, dtype=torch.bool)\\nmy_window = o.tril(4) & ~o.tril(1)
 my_window = window_mask(2, 6, 3)
 my_window = window_mask(2, 6, 2)
 my_window = causal_mask(2, 6)
@@ -576,5 +589,6 @@ my_l = torch.maximum(a[1], b[1])
 
 def forms():
     """Pairs of a line's id and a way to write it."""
-    for id, text in FORMS.items():
-        yield from ((id, line.replace("\\n", "\n")) for line in text.strip().split("\n"))
+    for id, written in FORMS.items():
+        lines = written.strip().split("\n") if isinstance(written, str) else written
+        yield from ((id, line.replace("\\n", "\n")) for line in lines)

@@ -34,7 +34,7 @@ function tensorOf([dtype, shape, numbers, strides, parts = 1]) {
     dtype,
     shape,
     numbers.map((x) => INFINITE[x] ?? x / parts),
-  ); // prettier-ignore
+  );
   return strides ? laidOut(tensor, strides) : tensor;
 }
 
@@ -206,7 +206,8 @@ export function completed(given, name) {
 
 /**
  * What is said of a line: status is "none", "right", "wrong", "unread", "error" or "unknown"; says is words with
- * `code`; done has the ids of lines that are right; read judges one number as a guess is, `attnGuess.judge`; yours and expected are nested lists where both can be shown; at is where a line cannot be read.
+ * `code`, or HTML where there is a slip; yours and expected are nested lists where both can be shown; at is where a
+ * line cannot be read. done has the ids of lines that are right; read judges one number, `attnGuess.judge`.
  */
 export function judge(id, source, lesson, done = new Set(), read = null) {
   const line = { ...lesson.lines[id], read };
@@ -219,7 +220,8 @@ export function judge(id, source, lesson, done = new Set(), read = null) {
   } catch (error) {
     if (error instanceof Unreadable)
       return { status: "error", says: `Python cannot read this: ${error.message}.`, at: error.from };
-    if (error instanceof Mistake) return { status: "error", says: `Python stops here. ${error.message}.` };
+    if (error instanceof Mistake)
+      return { status: "error", says: `Python stops here. ${error.message}.`.replace(/\?\.$/, "?") };
     if (!(error instanceof Unknown)) return unknown("this line");
     return unknown(error.message, error.close);
   }

@@ -394,7 +394,7 @@ export class Python {
     at.scope.names.set(text(at.source, name), this.made(list, this.body(rest.at(-1)), at, text(at.source, name)));
   }
   doImportStatement(node, at) {
-    const words = text(at.source, node).replace(/[()]/g, " ").trim().split(/\s+/).join(" "); // prettier-ignore
+    const words = text(at.source, node).replace(/[()]/g, " ").trim().split(/\s+/).join(" ");
     const plain = /^import ([\w.]+)(?: as (\w+))?$/.exec(words);
     const from = /^from ([\w.]+) import (.+)$/.exec(words);
     const module = MODULES[(plain ?? from)?.[1]];
@@ -533,7 +533,7 @@ export class Python {
           .slice(1, -1)
           .map((part) => text(at.source, part))
           .join(" "),
-      ); // prettier-ignore
+      );
     if (COMPARES.test(sign) && isChain(left)) {
       const before = this.value(left, at);
       return isTrue(before)

@@ -142,7 +142,7 @@ export function permute(tensor, order) {
     tensor,
     axes.map((d) => shape[d]),
     axes.map((d) => strides[d]),
-  ); // prettier-ignore
+  );
 }
 
 export function transpose(tensor, a, b) {
@@ -353,13 +353,12 @@ function placesOf(tensor, d, item) {
 export function nonzero(tensor) {
   const steps = rowMajor(tensor.shape);
   const there = [...numbersOf(tensor)].flatMap((x, i) => (x === 0 ? [] : [i]));
-  return tensor.shape.map(
-    (size, d) =>
-      made(
-        "int64",
-        [there.length],
-        there.map((i) => Math.floor(i / steps[d]) % size),
-      ), // prettier-ignore
+  return tensor.shape.map((size, d) =>
+    made(
+      "int64",
+      [there.length],
+      there.map((i) => Math.floor(i / steps[d]) % size),
+    ),
   );
 }
 
@@ -368,7 +367,7 @@ function gathered(tensor, places) {
   const shape = broadcast(
     [...places.values()].map((one) => one.shape),
     "[ ]",
-  ); // prettier-ignore
+  );
   const lists = [...places.values()].map((one) => numbersOf(expand(one, shape)));
   const isTogether = axes.every((d, i) => !i || d === axes[i - 1] + 1);
   const front = isTogether ? axes[0] : 0;
@@ -392,7 +391,7 @@ function gathered(tensor, places) {
         dims.map((d) => tensor.shape[d]),
         dims.map((d) => tensor.strides[d]),
       ),
-    ); // prettier-ignore
+    );
   const [left, right] = [from(before), from(after)];
   const middle = lists[0].length ? Float64Array.from(lists[0], (_, i) => along(i)) : [];
   function along(i) {
@@ -428,7 +427,7 @@ export function zip(tensors, dtype, entry, what) {
   const shape = broadcast(
     tensors.map((one) => one.shape),
     what,
-  ); // prettier-ignore
+  );
   const count = room(shape);
   const lists = tensors.map((one) => numbersOf(expand(one, shape)));
   const out = new Float64Array(count);
@@ -473,7 +472,7 @@ export function along(tensor, dim, dtype, entry) {
     dtype,
     [...rest, d].map((axis) => tensor.shape[axis]),
     out,
-  ); // prettier-ignore
+  );
   const back = tensor.shape.map((_, axis) => (axis === d ? rest.length : rest.indexOf(axis)));
   return made(dtype, tensor.shape, numbersOf(permute(turned, back)), liesAlike(tensor));
 }
@@ -537,7 +536,7 @@ export function einsum(equation, tensors) {
   if (tensors.some((one) => one.shape.includes(0))) throw new Unknown("einsum of nothing");
   const once = Object.keys(sizes)
     .filter((letter) => inputs.split(letter).length === 2)
-    .sort(); // prettier-ignore
+    .sort();
   const kept = output === undefined ? once : [...output];
   if (kept.some((letter) => !(letter in sizes)))
     throw new Mistake(`RuntimeError: einsum "${equation}" makes a letter of nothing`);
@@ -553,14 +552,12 @@ export function einsum(equation, tensors) {
     return numbersOf(new Tensor("float64", full, data, steps, offset));
   });
   const shape = kept.map((letter) => sizes[letter]);
-  const out = Float64Array.from(
-    { length: numelOf(shape) },
-    (_, i) =>
-      total(
-        lists[0]
-          .subarray(i * length, (i + 1) * length)
-          .map((x, k) => lists.reduce((product, list, t) => (t ? product * list[i * length + k] : x), x)),
-      ), // prettier-ignore
+  const out = Float64Array.from({ length: numelOf(shape) }, (_, i) =>
+    total(
+      lists[0]
+        .subarray(i * length, (i + 1) * length)
+        .map((x, k) => lists.reduce((product, list, t) => (t ? product * list[i * length + k] : x), x)),
+    ),
   );
   const [{ dtype }] = tensors;
   if (dtype === "bool" || tensors.some((one) => one.dtype !== dtype)) throw new Unknown("einsum of such dtypes");

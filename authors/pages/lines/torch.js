@@ -626,7 +626,12 @@ const BOTH = {
   unbind: [
     "input:t dim:i=0",
     (x, dim) =>
-      Tuple.of(...Array.from({ length: x.shape[t.axisOf(dim, x.shape.length)] }, (_, i) => t.select(x, dim, i))),
+      Tuple.of(
+        ...Array.from(
+          { length: x.shape[t.axisOf(dim, x.shape.length)] ?? unknown("unbind of a single number") },
+          (_, i) => t.select(x, dim, i),
+        ),
+      ),
   ],
   select: ["input:t dim:i index:i", t.select],
   narrow: [

@@ -277,7 +277,7 @@ function lineValue(line, source, lesson, done, isSingle = false) {
 
 function compared(line, value, lesson) {
   const wanted = listed(line.right, lesson);
-  if (value === "show") return { status: "shown", says: "" };
+  if (value === "show") return { status: "shown", says: "Below stands a line that does it." };
   if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
   if (line.question.form !== "tensor") return asNumber(line, value);
   const mine = nested(value);

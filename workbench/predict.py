@@ -208,7 +208,7 @@ class Blank(Prediction):
     def _compared(self):
         status = super()._compared()
         if status == "right" and self.question.second and not self._holds_with_others():
-            self.comment = self._by_chance()
+            self.comment = self.by_chance()
             return "wrong"
         return status
 
@@ -217,7 +217,7 @@ class Blank(Prediction):
         numbers = dict(self.question.second)
         gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
         source = second_input.line_of(name)
-        if source is None:  # it was not written in a cell: there is nothing to try
+        if source is None or not second_input.reads(source, numbers.keys()):  # there is nothing to try
             return True
         try:
             mine = reader.read(self.question, second_input.value_with(source, name, numbers))
@@ -225,7 +225,8 @@ class Blank(Prediction):
             return False
         return _same(mine, reader.read(self.question, gives), 1e-3)
 
-    def _by_chance(self):
+    def by_chance(self):
+        """What is said of a line that is right with the lesson's numbers and wrong with the record's others."""
         numbers = dict(self.question.second)
         gives = numbers.pop("gives")
         given = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())

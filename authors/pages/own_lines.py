@@ -79,6 +79,15 @@ class OwnLines:
                 for slip, _ in blank.wrong_slips()
             ],
         }
+        if blank.question.second:
+            numbers = dict(blank.question.second)
+            gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
+            others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
+            self.lines[id]["second"] = {
+                "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
+                "gives": gives,
+                "says": blank.by_chance(),
+            }
         if blank.question.form == "tensor":
             self.lines[id]["question"] = {"form": "tensor", "within": blank.question.within}
         self.by_name[name] = id

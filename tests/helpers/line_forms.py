@@ -316,11 +316,10 @@ my_line = [5]
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
-    return torch.softmax(scores, dim=%s)%s @ v
+    return torch.softmax(scores, dim=ENDS @ v
 
-my_output = my_mended(q, k, v, earlier)"""
-        % ends
-        for ends in [(-1, ".nan_to_num()"), (-2, ".nan_to_num()"), (-1, ""), (-1, ".masked_fill(~mask, 0)")]
+my_output = my_mended(q, k, v, earlier)""".replace("ENDS", ends)
+        for ends in ("-1).nan_to_num()", "-2).nan_to_num()", "-1)", "-1).masked_fill(~mask, 0)")
     ]
     + [
         """def my_mended(q, k, v, mask=None):

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 import attn_lib
 from authors.pages import boards_in_pages
 from workbench import predict, questions
+from workbench.questions import second_input
 
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": F, "torch.nn": torch.nn}
 
@@ -88,7 +89,7 @@ def tensor_of(kind, shape, numbers, strides=None, parts=1):
     return memory.as_strided(shape, strides)
 
 
-def in_kernel(id, line, lesson, source):
+def in_kernel(id, line, lesson, source, monkeypatch):
     """The status, slip and words with which `blank` judges a line."""
     torch.set_default_dtype(getattr(torch, line["dtype"]))
     try:
@@ -96,6 +97,8 @@ def in_kernel(id, line, lesson, source):
         truth = revived(line["right"], lesson)
         slips = {slip["name"]: revived(slip["value"], lesson) for slip in line["slips"]}
         exec(source, names)
+        notebook = types.SimpleNamespace(user_ns={**names, "In": [source]})  # where a second input is tried
+        monkeypatch.setattr(second_input, "get_ipython", lambda: notebook)
         found = predict.Blank(questions.question(id), names.get(line["name"]), truth, slips)
         return found.status, found.slip, found.comment
     except Exception as error:

@@ -221,7 +221,9 @@ export function judge(id, source, lesson, done = new Set(), read = null) {
     const found = compared(line, value, lesson);
     if (["right", "wrong"].includes(found.status))
       refuseUnsure(line, value, lineValue(line, source, lesson, done, true));
-    return found;
+    return found.status === "right" && isByChance(line, source, lesson, done)
+      ? { status: "wrong", says: line.second.says, slip: null, again: AGAIN }
+      : found;
   } catch (error) {
     if (error instanceof Unreadable)
       return { status: "error", says: `Python cannot read this: ${error.message}.`, at: error.from };
@@ -251,6 +253,20 @@ function unknown(what, close) {
     status: "unknown",
     says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here; in the notebook it can.`,
   };
+}
+
+/** Whether a line that is right with the lesson's numbers is wrong with others for all of the names that it reads. */
+function isByChance(line, source, lesson, done) {
+  const { names = {}, gives } = line.second ?? {};
+  const all = Object.keys(names);
+  if (!all.length || !all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
+  try {
+    const others = { ...line, names: { ...line.names, ...names } };
+    return !isSame(nested(lineValue(others, source, lesson, done)), listed(gives, lesson), 1e-3);
+  } catch (error) {
+    if (error instanceof Unknown) throw error;
+    return true;
+  }
 }
 
 /** Refuses a line whose numbers depend on how sums are rounded on the way. */

@@ -37,7 +37,7 @@ def tags_of(cell):
     return cell.metadata.get("tags", [])
 
 
-def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path):
+def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypatch):
     """Right lines and wrong ones, the course's own among them; what the page does not know it says."""
     lines, names = lines_of(lessons), list(lessons)
     asked = [(id, source) for id, source in [*line_forms.forms(), *courses_own()] if id in lines]
@@ -48,7 +48,7 @@ def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path):
             untried += 1
             continue
         name, line = lines[id]
-        status, slip, comment = in_kernel(id, line, lessons[name], source)
+        status, slip, comment = in_kernel(id, line, lessons[name], source, monkeypatch)
         assert (SAME.get(page["status"], page["status"]), page.get("slip")) == (status, slip), f"{id}: {source}"
         if status == "wrong" and not slip:
             assert page["says"] == comment, f"{id}: {source}"

@@ -22,7 +22,7 @@ KINDS = {torch.bool: "bool", torch.int64: "int64", torch.float32: "float32", tor
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "torch.nn": nn}
 LARGE = 64  # numbers of a tensor that is recorded only where the line's text or the course's own line names it
 LARGEST = 3000  # and of one that is recorded at all
-LOGITS, PLACES = 8000, 3  # and of one that the course's own line uses, as whole numbers of 10^-PLACES from LARGEST on
+LOGITS, PARTS = 8000, 500  # and of one that the course's own line uses; from LARGEST on in whole PARTS
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -192,7 +192,7 @@ class OwnLines:
         if not value.is_contiguous():
             data.append(list(value.stride()))
         elif len(numbers) > LARGEST:
-            data[2:] = [[round(x * 10**PLACES) for x in numbers], None, 10**PLACES]
+            data[2:] = [[round(x * PARTS) for x in numbers], None, PARTS]
         if data not in self.tensors:
             self.tensors.append(data)
         return {"t": self.tensors.index(data)}

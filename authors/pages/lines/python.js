@@ -175,7 +175,7 @@ const BUILTINS = {
   pow: ([x, y]) => operate("**", x, y),
 };
 const OTHERS =
-  "print round sorted map filter str dict set type isinstance any all divmod slice iter repr object complex getattr hasattr input open eval exec id hash format callable vars dir locals globals issubclass super frozenset bytes chr ord bin hex oct Exception ValueError display".split(
+  "print round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id".split(
     " ",
   );
 Object.assign(BUILTINS.bool, { dtype: "bool" });

@@ -529,79 +529,25 @@ function taking(name, words, work, isOfF = false) {
 }
 
 // name → [arguments, what it does]. t: a tensor, n: a number or a tensor, i: a whole number, I: or several or none …
+// biome-ignore format: an operation a line
 const BOTH = {
   softmax: ["input:t dim:i dtype:d=None", (x, dim, dtype) => shares(x, dim, dtype, "softmax", softmaxOf)],
   log_softmax: ["input:t dim:i dtype:d=None", (x, dim, dtype) => shares(x, dim, dtype, "log_softmax", logShares)],
-  logsumexp: [
-    "input:t dim:I keepdim:b=False",
-    (x, dim, keepdim) => (filled(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp)),
-  ],
+  logsumexp: ["input:t dim:I keepdim:b=False", (x, dim, keepdim) => (filled(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp))],
   sum: ["input:t dim:I=None keepdim:b=False dtype:d=None", sum],
   mean: ["input:t dim:I=None keepdim:b=False dtype:d=None", mean],
-  var: [
-    "input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None",
-    (x, d, u, keepdim, c) => {
-      const [dim, less] = lessOne(d, u, c);
-      return variance(x, READ.I(dim), keepdim, less);
-    },
-  ],
-  std: [
-    "input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None",
-    (x, d, u, keepdim, c) => {
-      const [dim, less] = lessOne(d, u, c);
-      return variance(x, READ.I(dim), keepdim, less, Math.sqrt);
-    },
-  ],
-  amax: [
-    "input:t dim:I=None keepdim:b=False",
-    (x, dim, keepdim) => (filled(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest)),
-  ],
-  amin: [
-    "input:t dim:I=None keepdim:b=False",
-    (x, dim, keepdim) => (filled(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest)),
-  ],
+  var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = lessOne(d, u, c); return variance(x, READ.I(dim), keepdim, less); }],
+  std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = lessOne(d, u, c); return variance(x, READ.I(dim), keepdim, less, Math.sqrt); }],
+  amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest))],
+  amin: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest))],
   max: ["input:t dim:a=None keepdim:b=False", best("max", largest)],
   min: ["input:t dim:a=None keepdim:b=False", best("min", smallest)],
-  argmax: [
-    "input:t dim:J=None keepdim:b=False",
-    (x, dim, keepdim) => (filled(x, "argmax", false), places(x, dim, keepdim, largest)),
-  ],
-  argmin: [
-    "input:t dim:J=None keepdim:b=False",
-    (x, dim, keepdim) => (filled(x, "argmin", false), places(x, dim, keepdim, smallest)),
-  ],
-  any: [
-    "input:t dim:I=None keepdim:b=False",
-    (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.some(isOn) ? 1 : 0)),
-  ],
-  all: [
-    "input:t dim:I=None keepdim:b=False",
-    (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.every(isOn) ? 1 : 0)),
-  ],
-  cumsum: [
-    "input:t dim:i dtype:d=None",
-    (x, dim, dtype) =>
-      t.along(x, dim, wholeSum(x, dtype), (list) => {
-        let so = 0;
-        t.total(list);
-        return list.map((one) => (so += one));
-      }),
-  ],
-  argsort: [
-    "input:t dim:i=-1 descending:b=False",
-    (x, dim, isDown) => (refuseTies(x, dim), t.along(x, dim, "int64", (list) => orderOf(list, isDown))),
-  ],
-  sort: [
-    "input:t dim:i=-1 descending:b=False",
-    (x, dim, isDown) => (
-      refuseTies(x, dim),
-      Tuple.named(
-        ["values", "indices"],
-        t.along(x, dim, x.dtype, (list) => orderOf(list, isDown).map((i) => list[i])),
-        t.along(x, dim, "int64", (list) => orderOf(list, isDown)),
-      )
-    ),
-  ],
+  argmax: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "argmax", false), places(x, dim, keepdim, largest))],
+  argmin: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "argmin", false), places(x, dim, keepdim, smallest))],
+  any: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.some(isOn) ? 1 : 0))],
+  all: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.every(isOn) ? 1 : 0))],
+  cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, wholeSum(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
+  argsort: ["input:t dim:i=-1 descending:b=False", (x, dim, isDown) => (refuseTies(x, dim), t.along(x, dim, "int64", (list) => orderOf(list, isDown)))],
   tril: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i <= k)],
   triu: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i >= k)],
   diag: ["input:t diagonal:i=0", diag],
@@ -615,32 +561,10 @@ const BOTH = {
   flatten: ["input:t start_dim:i=0 end_dim:i=-1", t.flatten],
   roll: ["input:t shifts:L dims:L=None", roll],
   repeat_interleave: ["input:t repeats:n dim:J=None", repeatInterleave],
-  split: [
-    "input:t split_size_or_sections:I dim:i=0",
-    (x, size, dim) => (Array.isArray(size) ? parts(x, size, dim) : pieces(x, size, dim)),
-  ],
-  chunk: [
-    "input:t chunks:i dim:i=0",
-    (x, count, dim) => pieces(x, Math.max(1, Math.ceil(x.shape[t.axisOf(dim, x.shape.length)] / count)), dim),
-  ],
-  unbind: [
-    "input:t dim:i=0",
-    (x, dim) =>
-      Tuple.of(
-        ...Array.from(
-          { length: x.shape[t.axisOf(dim, x.shape.length)] ?? unknown("unbind of a single number") },
-          (_, i) => t.select(x, dim, i),
-        ),
-      ),
-  ],
+  split: ["input:t split_size_or_sections:I dim:i=0", (x, size, dim) => (Array.isArray(size) ? parts(x, size, dim) : pieces(x, size, dim))],
+  chunk: ["input:t chunks:i dim:i=0", (x, count, dim) => pieces(x, Math.max(1, Math.ceil(x.shape[t.axisOf(dim, x.shape.length)] / count)), dim)],
+  unbind: ["input:t dim:i=0", (x, dim) => Tuple.of(...Array.from({ length: x.shape[t.axisOf(dim, x.shape.length)] ?? unknown("unbind of a single number") }, (_, i) => t.select(x, dim, i)))],
   select: ["input:t dim:i index:i", t.select],
-  narrow: [
-    "input:t dim:i start:i length:i",
-    (x, dim, start, length) =>
-      start < 0 || length < 0 || start + length > x.shape[t.axisOf(dim, x.shape.length)]
-        ? unknown("narrow beyond the end")
-        : t.narrow(x, t.axisOf(dim, x.shape.length), start, length),
-  ],
   matmul: ["input:t other:t", t.matmul],
   mm: ["input:t mat2:t", product("mm", 2, 2)],
   bmm: ["input:t mat2:t", product("bmm", 3, 3)],
@@ -653,14 +577,8 @@ const BOTH = {
   maximum: ["input:t other:t", maximum],
   minimum: ["input:t other:t", minimum],
   pow: ["input:n exponent:n", (x, y) => BINARY["**"](x, y)],
-  logical_and: [
-    "input:t other:t",
-    (a, b) => t.zip([a, b], "bool", (x, y) => (x !== 0 && y !== 0 ? 1 : 0), "logical_and"),
-  ],
-  logical_or: [
-    "input:t other:t",
-    (a, b) => t.zip([a, b], "bool", (x, y) => (x !== 0 || y !== 0 ? 1 : 0), "logical_or"),
-  ],
+  logical_and: ["input:t other:t", (a, b) => t.zip([a, b], "bool", (x, y) => (x !== 0 && y !== 0 ? 1 : 0), "logical_and")],
+  logical_or: ["input:t other:t", (a, b) => t.zip([a, b], "bool", (x, y) => (x !== 0 || y !== 0 ? 1 : 0), "logical_or")],
   clone: ["input:t", (x) => (x.isContiguous ? t.contiguous(x) : x)],
   detach: ["input:t", (x) => x],
   numel: ["input:t", (x) => BigInt(t.numelOf(x.shape))],
@@ -703,53 +621,26 @@ for (const [name, sign] of Object.entries({ add: "+", sub: "-", subtract: "-" })
 for (const [name, sign] of Object.entries({ neg: "-", negative: "-", bitwise_not: "~" }))
   BOTH[name] = ["input:t", (x) => UNARY[sign](x)];
 BOTH.absolute = BOTH.abs;
-BOTH.moveaxis = BOTH.movedim = [
-  "input:t source:i destination:i",
-  (x, from, to) => {
-    const order = x.shape.map((_, d) => d);
-    const [moved] = order.splice(t.axisOf(from, order.length), 1);
-    order.splice(t.axisOf(to, x.shape.length), 0, moved);
-    return t.permute(x, order);
-  },
-];
 
+// biome-ignore format: an operation a line
 const OF_TORCH = {
   einsum: ["equation:a operands:a=None", null],
   cat: ["tensors:l dim:i=0", t.cat],
   stack: ["tensors:l dim:i=0", stack],
-  vstack: [
-    "tensors:l",
-    (list) =>
-      t.cat(
-        list.map((one) => (one.shape.length < 2 ? t.reshape(one, [1, -1]) : one)),
-        0,
-      ),
-  ],
+  vstack: ["tensors:l", (list) => t.cat(list.map((one) => (one.shape.length < 2 ? t.reshape(one, [1, -1]) : one)), 0)],
   tensor: ["data:a dtype:d=None", (x, dtype) => t.map(tensorOf(x, dtype), (one) => one)],
   as_tensor: ["data:a dtype:d=None device:a=None", (x, dtype) => tensorOf(x, dtype)],
   arange: ["start:n end:a=None step:a=None dtype:d=None device:a=None", arange],
-  eye: [
-    "n:i m:J=None dtype:d=None device:a=None",
-    (n, m, dtype) =>
-      triangle(
-        triangle(newOf([n, m ?? n], 1, dtype ?? settings.dtype), (i, j) => j <= i),
-        (i, j) => j >= i,
-      ),
-  ],
-  full: [
-    "size:S fill_value:a dtype:d=None device:a=None",
-    (size, x, dtype) => newOf(size, numberOf(x), dtype ?? scalarKind(x)),
-  ],
+  eye: ["n:i m:J=None dtype:d=None device:a=None", (n, m, dtype) => triangle(triangle(newOf([n, m ?? n], 1, dtype ?? settings.dtype), (i, j) => j <= i), (i, j) => j >= i)],
+  full: ["size:S fill_value:a dtype:d=None device:a=None", (size, x, dtype) => newOf(size, numberOf(x), dtype ?? scalarKind(x))],
   zeros_like: ["input:t dtype:d=None", (x, dtype) => newOf(x.shape, 0, dtype ?? x.dtype, x)],
   ones_like: ["input:t dtype:d=None", (x, dtype) => newOf(x.shape, 1, dtype ?? x.dtype, x)],
-  full_like: [
-    "input:t fill_value:a dtype:d=None",
-    (x, value, dtype) => newOf(x.shape, numberOf(value), dtype ?? x.dtype, x),
-  ],
+  full_like: ["input:t fill_value:a dtype:d=None", (x, value, dtype) => newOf(x.shape, numberOf(value), dtype ?? x.dtype, x)],
   get_default_dtype: ["", () => Dtype.of(settings.dtype)],
 };
 OF_TORCH.concat = OF_TORCH.concatenate = OF_TORCH.cat;
 
+// biome-ignore format: an operation a line
 const OF_TENSORS = {
   view: ["input:t *size:i", t.view],
   expand: ["input:t *size:i", t.expand],
@@ -759,20 +650,15 @@ const OF_TENSORS = {
   item: ["input:t", item],
   tolist: ["input:t", asList],
   contiguous: ["input:t", (x) => (x.isContiguous ? x : t.contiguous(x))],
-  expand_as: ["input:t other:t", (x, other) => t.expand(x, other.shape)],
-  view_as: ["input:t other:t", (x, other) => t.view(x, other.shape)],
   float: ["input:t", (x) => t.cast(x, "float32")],
   double: ["input:t", (x) => t.cast(x, "float64")],
   long: ["input:t", (x) => t.cast(x, "int64")],
   bool: ["input:t", (x) => t.cast(x, "bool")],
-  to: [
-    "input:t dtype:a",
-    (x, to) =>
-      to instanceof Dtype ? t.cast(x, to.name) : to instanceof Tensor ? t.cast(x, to.dtype) : unknown("to a device"),
-  ],
+  to: ["input:t dtype:a", (x, to) => to instanceof Dtype ? t.cast(x, to.name) : to instanceof Tensor ? t.cast(x, to.dtype) : unknown("to a device")],
   where: ["input:t condition:t other:a", (x, condition, other) => where(condition, x, other)],
 };
 
+// biome-ignore format: an operation a line
 const OF_F = {
   softmax: BOTH.softmax,
   log_softmax: BOTH.log_softmax,
@@ -781,28 +667,10 @@ const OF_F = {
   tanh: BOTH.tanh,
   dropout: ["input:t p:f=0.5", (x, p) => (Number(p) ? unknown("dropout, which draws") : x)],
   one_hot: ["tensor:t num_classes:i=-1", oneHot],
-  cross_entropy: [
-    "input:t target:t weight:o=None reduction:a=mean",
-    (x, target, weight, reduction) =>
-      weight || x.shape.length !== 2
-        ? unknown("a loss of these shapes")
-        : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction),
-  ],
-  nll_loss: [
-    "input:t target:t weight:o=None reduction:a=mean",
-    (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction)),
-  ],
-  layer_norm: [
-    "input:t normalized_shape:L weight:o=None bias:o=None eps:f=None",
-    (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5),
-  ],
-  linear: [
-    "input:t weight:t bias:o=None",
-    (x, weight, bias) => {
-      const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight);
-      return bias ? BINARY["+"](out, bias) : out;
-    },
-  ],
+  cross_entropy: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => weight || x.shape.length !== 2 ? unknown("a loss of these shapes") : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction)],
+  nll_loss: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
+  layer_norm: ["input:t normalized_shape:L weight:o=None bias:o=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
+  linear: ["input:t weight:t bias:o=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
 };
 
 const ready = (table, isOfF = false) =>

@@ -88,8 +88,13 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
     event.preventDefault();
     judge();
   });
-  editor.setSelectionRange(editor.value.length, editor.value.length); // where Tab leads
-  editor.addEventListener("focus", load);
+  editor.addEventListener("focus", () => {
+    load();
+    setTimeout(() => {
+      const isAtStart = editor.selectionStart === 0 && editor.selectionEnd === 0; // where Tab leads
+      if (isAtStart) editor.setSelectionRange(editor.value.length, editor.value.length);
+    });
+  });
   editor.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey || event.metaKey)) return;
     event.preventDefault();

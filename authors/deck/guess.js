@@ -45,17 +45,12 @@ export function answerInPage(cell, text, judged = attnGuess.judge(settings.quest
   fit(slideOf(cell));
 }
 
-// Shows what waited for the guess: the answer and what follows it on the slide, or the slide's last step.
+// Shows what waited for the guess: the slide's last step.
 export function reveal(cell) {
   const slide = slideOf(cell);
-  const waiting = all(".waits", slide);
   if (reading) return uncover(slide);
-  if (slide.matches(".drawn")) {
-    while (slide === current() && slide.querySelector(".step:not(.visible)") && Reveal.nextFragment());
-    return;
-  }
-  const due = waiting.find((part) => part.matches(".fragment:not(.visible)"));
-  if (due && (cell.contains(due) || cell.nextElementSibling === due)) Reveal.nextFragment();
+  while (slide === current() && slide.querySelector(".step:not(.visible)") && Reveal.nextFragment());
+  if (cell.contains(document.activeElement)) document.activeElement.blur(); // the next key is the lecture's
 }
 
 // On a page to scroll: all of it.
@@ -67,15 +62,12 @@ export function uncover(slide) {
   showLast(slide);
 }
 
-// The last guess that shows gets the focus; where none does, first what covers it is shown.
 export function toGuess() {
-  const guesses = all(".guess label input", current());
-  const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
-  while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
-  const guess = guesses.findLast((one) => !isCovered(one));
-  if (guess && phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
-  guess?.form.classList.add("typed");
-  guess?.select();
+  const guess = current().querySelector(".guess label input");
+  if (!guess) return;
+  if (phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
+  guess.form.classList.add("typed");
+  guess.select();
 }
 
 // The word of a choice will do, also where a number is asked for: what no slip says of a wrong one is a plain no.
@@ -99,25 +91,22 @@ export function startGuesses(answer) {
       const text = cell.querySelector(".guess label input").value;
       if (text.trim()) answerOrChoose(cell, text, answer);
     });
-    for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice));
+    for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice, answer));
     const saved = cell.querySelector(".outputs.saved");
     saved.classList.add("waits");
     hold(saved, settings.questions[cell.dataset.id].answer);
     for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) {
       next.classList.add("waits");
-      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved");
+      const told = next.querySelector(".outputs.saved");
       if (told && !told.querySelector(".saved-board")) hold(told);
     }
   }
 }
 
-// What most hands are for stays marked until the truth is there; on a page of one's own it is answered at once.
-function choose(cell, choice) {
+// What most hands are for stays marked, and is judged as if it were typed, unless phones are asked.
+function choose(cell, choice, answer) {
   for (const one of all(".choice", cell)) one.setAttribute("aria-pressed", one === choice);
-  if (!reading) return;
-  const right = isRight(cell, choice);
-  const verdict = cell.querySelector(".verdict");
-  verdict.textContent = right ? "✓ Right." : "✗ No.";
-  verdict.className = `verdict ${right ? "right" : "wrong"}`;
-  reveal(cell);
+  if (slideOf(cell).matches(".answered") || phonesVoteOn(cell)) return;
+  answerOrChoose(cell, choice.dataset.value, answer);
+  if (reading) reveal(cell);
 }

@@ -12,9 +12,8 @@ export function giveBack(part) {
 }
 
 export function holdOrGive(slide) {
-  const isShown = (part) => (slide.matches(".drawn") ? slide.matches(".answered") : part.closest(".visible, .checked"));
   for (const part of all("*", slide).filter((one) => "held" in one)) {
-    if (!isShown(part)) part.innerHTML = "";
+    if (!slide.matches(".answered")) part.innerHTML = "";
     else if (!part.innerHTML) part.innerHTML = part.held;
   }
 }

@@ -15,7 +15,7 @@ export function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
   body.style.overflowY = "";
-  if (slide.matches(".drawn.codes")) return fitType(body, "--drawer", DRAWER);
+  if (slide.matches(".codes")) return fitType(body, "--drawer", DRAWER);
   if (slide.matches(".boarded")) {
     if (watched.has(body) && body.scrollHeight <= body.clientHeight + 1) return; // at rest
     fitBoard(body);
@@ -28,7 +28,7 @@ export function fit(slide) {
   }
   const words = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 24, 23, 22, 21, 20] : [25];
   const unbroken = WIDTH / (12.1 * slide.dataset.longest);
-  for (const size of SIZES.slice(slide.matches(".counted, .drawn.coded, .pictured.asks") ? SIZES.indexOf(1) : 0)) {
+  for (const size of SIZES.slice(slide.matches(".counted, .coded, .pictured.asks") ? SIZES.indexOf(1) : 0)) {
     const code = Math.max(0.9, Math.min(size, unbroken)); // which still can be read from the last row
     const printed = Math.min(size, Math.max(1, unbroken));
     if (printed < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room

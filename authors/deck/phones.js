@@ -34,14 +34,6 @@ export function startPhones() {
       hear(news);
     };
   }
-  Reveal.addKeyBinding({ keyCode: 86, key: "V", description: "Vote" }, vote); // the speaker's window asks its copy
-  for (const [keyCode, key] of [
-    [66, "B"],
-    [190, "."],
-  ]) // a clicker has a button for the black screen, and none for V
-    Reveal.addKeyBinding({ keyCode, key, description: "Black screen" }, () =>
-      waits() ? vote() : Reveal.togglePause(),
-    );
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden", "ready"]) {
     Reveal.on(change, () => {
       if (!inside) closeWhatIsLeft();
@@ -66,7 +58,7 @@ export function vote() {
   if (Reveal.isOverview()) return; // no slide is in sight that it could be for
   if (!hasHall) return say("Phones vote where the deck is started with --hall; h counts hands.", { stays: "slide" });
   const cell = asked();
-  if (!cell || current().matches(".answered")) return inside ? undefined : openSheet();
+  if (!cell || current().matches(".answered")) return openSheet();
   const rounds = roundsOf(cell).filter(({ answered, open }) => answered || open); // one that nobody answered is none
   const last = rounds.at(-1);
   if (last?.open) return order({ do: "close" });
@@ -75,7 +67,12 @@ export function vote() {
   order({ do: "open", question: forPhones(cell), again: rounds.length > 0 });
 }
 
-const waits = () => Boolean(asked()) && !current().matches(".answered") && !Reveal.isPaused() && !Reveal.isOverview();
+// A clicker has a button for the black screen, and none for V.
+export function blackOrVote() {
+  const waits = hasHall && asked() && !current().matches(".answered") && !Reveal.isPaused();
+  return waits ? vote() : Reveal.togglePause();
+}
+
 const ANEW = "Shift+V can ask anew.";
 const isOpen = (cell) => Boolean(cell && roundsOf(cell).at(-1)?.open);
 

@@ -23,6 +23,7 @@ const OPTIONS = {
   slideNumber: false, // it stands at each slide's foot
   defaultTiming: 60,
   help: false,
+  keyboard: false, // keys.js has them all
   controlsTutorial: false,
   jumpToSlide: false,
   scrollActivationWidth: null,
@@ -90,6 +91,7 @@ function startTabAt(slide) {
 
 // For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
 export const goOn = () => showSaved() || closeBeforeTruth() || Reveal.next();
+export const goBack = () => Reveal.prev();
 
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;

@@ -15,15 +15,13 @@ export function startSteps() {
     Reveal.on(change, () => showStep(current()));
   }
   document.addEventListener("click", ({ target }) => target.closest(".to-code") && turnCode());
-  for (const event of ["keydown", "message"]) window.addEventListener(event, putNotes, true);
+  // A speaker's window that was there before this page asks for the notes.
+  window.addEventListener("message", ({ data }) => String(data).includes("reveal-notes") && withNotes(), true);
 }
 
 // The step that the slide has come to, or the one that is asked for.
 export function showStep(slide, step = shownOf(slide)) {
-  if (!slide?.matches(".drawn")) {
-    if (slide) holdOrGive(slide);
-    return;
-  }
+  if (!slide) return;
   const { ask, claim, narrow, right, pictures: wide } = storeOf(slide);
   const pictures = reading && narrow.length ? narrow : wide;
   const last = step === stepsOf(slide).length;
@@ -57,12 +55,8 @@ export function turnCode(slide = current(), open = !slide.matches(".codes")) {
 }
 
 // The speaker's notes have the answers: they are in the page from when somebody speaks from them.
-function putNotes({ key, type, data }) {
-  const asks = type === "message" ? String(data).includes("reveal-notes") : key === "s" || key === "S";
-  if (asks && !inside && !reading) withNotes();
-}
-
 export function withNotes() {
+  if (inside) return;
   for (const slide of all("section[data-cell]")) {
     const hasNotes = slide.querySelector("aside.notes");
     if (!hasNotes) slide.append(make("aside", { className: "notes", innerHTML: storeOf(slide).notes }));

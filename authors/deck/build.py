@@ -132,6 +132,8 @@ def columns_of(pairs, shown, pictures, buttons, folder):
         for cell in cells:
             if cell.metadata.get("slideshow", {}).get("slide_type") != "skip":
                 add_cell(on_screen, cell, shown.get(cell.id), folder)
+        values = [shown[cell.id] for cell in cells if cell.id in shown]
+        on_screen.on_board = state_for_claim(on_screen, pictures, values)
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
         on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
         choices, on_screen.right = slide.choices_for(on_screen.question)
@@ -157,6 +159,7 @@ class OnScreen:
     whole: list = field(default_factory=list)  # of its cells, for paper
     ticks: list = field(default_factory=list)  # what its code has checked
     tries: list = field(default_factory=list)  # buttons that set its board
+    on_board: dict | None = None  # the state of its board that its claim speaks of
     choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
     right: int | None = None  # the place of the right one
     claim: str = ""
@@ -199,6 +202,22 @@ class OnScreen:
     def tick(self):
         tolerance = next((to for _, to in self.ticks if to), "")
         return f"agrees to {tolerance}" if tolerance else "checked" if self.ticks else ""
+
+
+def state_for_claim(on_screen, pictures, values):
+    """What a slide's board shows with its claim, or None where no board is seen. Raises: SlideError where it cannot."""
+    slide, board = on_screen.slide, next((value.board for value in values if value.board), None)
+    wanted = pictures.boards.get(slide.name)
+    if board is None or on_screen.picture:
+        if wanted:
+            raise slide.error("there is no board that could show its claim.")
+        return None
+    if bool(wanted) != bool(on_screen.claim):
+        raise slide.error(f"its board {'has no claim to show' if wanted else 'does not show its claim: on_board(…)'}.")
+    try:
+        return wanted and wanted.state(board)
+    except (ValueError, KeyError) as error:
+        raise slide.error(f"its board cannot show the claim: {error}") from error
 
 
 def add_cell(on_screen, cell, value, folder):
@@ -261,6 +280,7 @@ def to_come(on_screen):
         "pictures": [picture.svg(i) for i in range(len(picture.steps))] if picture else [],
         "narrow": [narrow.svg(i) for i in range(len(narrow.steps))] if narrow else [],
         "right": on_screen.right,
+        "board": on_screen.on_board,
         "notes": notes + (f'<p class="notebook"><em>The notebook goes on:</em> {prose}</p>' if prose else ""),
         "whole": "".join(on_screen.whole),
     }
@@ -377,7 +397,27 @@ def speaker_view():
         ("#speaker-controls {", "box-sizing: border-box; border-bottom: 44px solid transparent;"),
     ):
         plugin = plugin.replace(label, f"{label} {place}", 1)
+    for once, instead in KEYS_OF_SPEAKER.items():
+        if once not in plugin:
+            raise RuntimeError(f"reveal.js' notes have no {once}: the speaker's keys would do something else")
+        plugin = plugin.replace(once, instead)
     return plugin.replace("</style>", f"{SPEAKER}</style>", 1)
+
+
+# In the speaker's window a key is the hall's, as keys.js hears it; but for those of the browser and of its own fields.
+KEYS_OF_SPEAKER = {
+    "currentSlide.contentWindow.postMessage("
+    " JSON.stringify({ method: 'triggerKey', args: [ event.keyCode ] }), '*' );": (
+        "if( /^F[0-9]/.test( event.key ) || event.target.closest( 'select, input, textarea' ) ) return; "
+        "if( event.altKey || ( ( event.ctrlKey || event.metaKey ) && event.key !== 'Enter' ) ) return; "
+        "event.preventDefault(); "
+        "const { key, shiftKey, ctrlKey, metaKey } = event; "
+        "const told = JSON.stringify({ namespace: 'deck-key', key, shiftKey, ctrlKey, metaKey }); "
+        "const fills = key === 'f' && self.origin !== 'null'; "
+        "window.opener.postMessage( told, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
+    ),
+    "pendingCalls[data.callId](data.result)": "pendingCalls[data.callId]?.(data.result)",  # two answer after a reload
+}
 
 
 def script_data(value):

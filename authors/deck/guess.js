@@ -3,6 +3,7 @@
 import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
+import { judge, written } from "./judge.js";
 import { fit } from "./look.js";
 import { cells, current, reading, settings, slideOf, storeOf } from "./page.js";
 import { showLast } from "./steps.js";
@@ -18,16 +19,6 @@ const PYTHON = new RegExp(`^(True|False|None|\\.\\.\\.|"[^"]*"|'[^']*'|${NUMBER}
 export function asPython(text) {
   const plain = text.trim().replaceAll("−", "-");
   return PYTHON.test(plain) ? plain : JSON.stringify(text.trim());
-}
-
-// Numbers as they are read again, with no more digits than are compared.
-export function written({ form, size }, leaves) {
-  const short = leaves.map((x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x));
-  if (form === "matrix") {
-    const rows = Array.from({ length: leaves.length / size }, (_, i) => short.slice(i * size, (i + 1) * size));
-    return `[${rows.map((row) => `[${row.join(", ")}]`).join(", ")}]`;
-  }
-  return form === "shape" ? `(${short.join(", ")})` : short.join(", ") || "none";
 }
 
 export const guessOf = (cell) => cell.querySelector(".guess label input")?.value.trim();
@@ -75,13 +66,14 @@ function answerOrChoose(cell, text, answer) {
   const question = settings.questions[cell.dataset.id];
   const plain = (words) => words.trim().toLowerCase();
   const choice = all(".choice", cell).find(({ dataset }) => plain(dataset.value) === plain(text));
-  const said = attnGuess.judge(question, text);
-  if (!choice || said.slip) return answer(cell, text);
-  if (isRight(cell, choice)) return answer(cell, said.right ? text : written(question, question.leaves));
+  if (!choice) return answer(cell, text);
+  const isRight = all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
+  if (isRight) return answer(cell, written(question, question.leaves));
+  const { slip } = judge(question, choice.dataset.value);
+  const leads = question.slips.find(({ name }) => name === slip);
+  if (leads) return answer(cell, written(question, leads.leaves));
   answerInPage(cell, text, { says: "No.", key: plain(text) });
 }
-
-const isRight = (cell, choice) => all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
 
 export function startGuesses(answer) {
   for (const cell of cells.filter((one) => "question" in one.dataset)) {

@@ -11,7 +11,8 @@ import { blackOrVote, openSheet, vote } from "./phones.js";
 import { interrupt, restart, say } from "./python.js";
 import { runAndStay, runUpToHere } from "./run.js";
 import { goBack, goOn } from "./slides.js";
-import { turnCode, withNotes } from "./steps.js";
+import { openSpeaker } from "./speaker.js";
+import { turnCode } from "./steps.js";
 
 const jump = document.querySelector(".jump");
 const help = document.querySelector(".help");
@@ -209,11 +210,6 @@ function arrive() {
     if (number) goTo(slide);
   }
   jumpTo("");
-}
-
-function openSpeaker() {
-  withNotes();
-  Reveal.getPlugin("notes").open();
 }
 
 function fillScreen() {

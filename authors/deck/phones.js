@@ -3,8 +3,8 @@
 // evidence says of such a vote. The server that phones reach knows no truth: what was sent is judged here.
 
 import { all, make } from "../pages/kit.js";
-import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
+import { judge, written } from "./judge.js";
 import { cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
 
@@ -150,7 +150,7 @@ const barOf = (cell, text) => (choicesOf(cell).includes(text) ? text : meaning(q
 const known = new Map();
 function judged(question, text) {
   const name = `${question.id} ${text}`;
-  if (!known.has(name)) known.set(name, attnGuess.judge(question, text));
+  if (!known.has(name)) known.set(name, judge(question, text));
   return known.get(name);
 }
 

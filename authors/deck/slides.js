@@ -4,7 +4,8 @@ import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
 import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
-import { leaveSlide, say } from "./python.js";
+import { leaveSlide } from "./python.js";
+import { notes, startSpeaker } from "./speaker.js";
 import { showStep } from "./steps.js";
 
 const OPTIONS = {
@@ -30,10 +31,10 @@ const OPTIONS = {
 };
 
 export function startSlides() {
-  window.addEventListener("message", closeSpeakerOfAnother, true); // before reveal.js hears it
+  startSpeaker();
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
   const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn }) }; // for its own keys and swipes
-  Reveal.initialize({ ...OPTIONS, plugins: [RevealNotes, saved] });
+  Reveal.initialize({ ...OPTIONS, plugins: [notes, saved] });
   Reveal.on("ready", () => {
     const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
     if (place && !inside && isReload) Reveal.slide(place.h, place.v, place.f);
@@ -51,17 +52,6 @@ export function startSlides() {
     fit(currentSlide);
   });
   Reveal.on("fragmentshown", () => fit(current()));
-}
-
-// A speaker's window outlives the deck that it was opened from, and would drive the one that came after.
-function closeSpeakerOfAnother(event) {
-  const { source } = event;
-  if (inside || !source || source === window || source.opener !== window) return;
-  const copy = source.document.querySelector("#current-slide iframe");
-  if (!copy || new URL(copy.src).pathname === location.pathname) return;
-  event.stopImmediatePropagation();
-  source.close();
-  say("The speaker's window was of another deck: s opens this one's.", { stays: true });
 }
 
 // reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.

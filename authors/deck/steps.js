@@ -5,7 +5,7 @@ import { all, make } from "../pages/kit.js";
 import { nameSlips } from "./hall.js";
 import { holdOrGive } from "./held.js";
 import { fit } from "./look.js";
-import { current, inside, reading, storeOf } from "./page.js";
+import { current, reading, storeOf } from "./page.js";
 
 const stepsOf = (slide) => all(".step", slide);
 const shownOf = (slide) => stepsOf(slide).filter((step) => step.classList.contains("visible")).length;
@@ -15,8 +15,6 @@ export function startSteps() {
     Reveal.on(change, () => showStep(current()));
   }
   document.addEventListener("click", ({ target }) => target.closest(".to-code") && turnCode());
-  // A speaker's window that was there before this page asks for the notes.
-  window.addEventListener("message", ({ data }) => String(data).includes("reveal-notes") && withNotes(), true);
 }
 
 // The step that the slide has come to, or the one that is asked for.
@@ -41,7 +39,29 @@ export function showStep(slide, step = shownOf(slide)) {
   if (last) slide.querySelector(".counting")?.classList.remove("counting"); // names come in the fields' place
   nameSlips(slide);
   holdOrGive(slide);
+  showOnBoard(slide, last);
 }
+
+// The board as the claim speaks of it; back from there as it was, unless a hand has been at it since.
+const before = new WeakMap();
+function showOnBoard(slide, isClaimed) {
+  const { board } = storeOf(slide);
+  const place = board && slide.querySelector(".saved-board");
+  if (!place?.model || isClaimed === before.has(place)) return;
+  const point = (detail) => place.querySelector(".attn-board")?.dispatchEvent(new CustomEvent("pointed", { detail }));
+  const isThere = () => ["inputs", "settings"].every((part) => sameJson(place.now()[part], board[part]));
+  if (isClaimed) {
+    before.set(place, place.now());
+    place.put(board);
+    point(board.mark);
+    return;
+  }
+  point(null);
+  if (isThere()) place.put(before.get(place));
+  before.delete(place);
+}
+
+const sameJson = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 // As far as it goes: on a page to scroll and on paper.
 export const showLast = (slide) => showStep(slide, stepsOf(slide).length);
@@ -56,7 +76,6 @@ export function turnCode(slide = current(), open = !slide.matches(".codes")) {
 
 // The speaker's notes have the answers: they are in the page from when somebody speaks from them.
 export function withNotes() {
-  if (inside) return;
   for (const slide of all("section[data-cell]")) {
     const hasNotes = slide.querySelector("aside.notes");
     if (!hasNotes) slide.append(make("aside", { className: "notes", innerHTML: storeOf(slide).notes }));

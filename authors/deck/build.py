@@ -132,6 +132,9 @@ def columns_of(pairs, shown, pictures, buttons, folder):
         for cell in cells:
             if cell.metadata.get("slideshow", {}).get("slide_type") != "skip":
                 add_cell(on_screen, cell, shown.get(cell.id), folder)
+        if on_screen.plot and on_screen.claim:
+            for part in on_screen.cells:
+                cover_plot(on_screen, part, shown.get(part["id"]))
         values = [shown[cell.id] for cell in cells if cell.id in shown]
         on_screen.on_board = state_for_claim(on_screen, pictures, values)
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
@@ -158,6 +161,7 @@ class OnScreen:
     prose: list = field(default_factory=list)  # its sentences, which the speaker says in other words
     whole: list = field(default_factory=list)  # of its cells, for paper
     ticks: list = field(default_factory=list)  # what its code has checked
+    plots: dict = field(default_factory=dict)  # of its cells, which come with the claim, by the cells' ids
     tries: list = field(default_factory=list)  # buttons that set its board
     on_board: dict | None = None  # the state of its board that its claim speaks of
     choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
@@ -202,6 +206,13 @@ class OnScreen:
     def tick(self):
         tolerance = next((to for _, to in self.ticks if to), "")
         return f"agrees to {tolerance}" if tolerance else "checked" if self.ticks else ""
+
+
+def cover_plot(on_screen, part, value):
+    """What a plot shows comes with the claim; until then its axes stand there."""
+    if value and value.figure:
+        on_screen.plots[part["id"]] = part["outputs"]
+        part["outputs"] = outputs.axes_alone(value.figure)
 
 
 def state_for_claim(on_screen, pictures, values):
@@ -281,6 +292,7 @@ def to_come(on_screen):
         "narrow": [narrow.svg(i) for i in range(len(narrow.steps))] if narrow else [],
         "right": on_screen.right,
         "board": on_screen.on_board,
+        "plots": on_screen.plots,
         "notes": notes + (f'<p class="notebook"><em>The notebook goes on:</em> {prose}</p>' if prose else ""),
         "whole": "".join(on_screen.whole),
     }

@@ -76,6 +76,11 @@ function answerOrChoose(cell, text, answer) {
 }
 
 export function startGuesses(answer) {
+  for (const saved of all(".plotted .outputs.saved")) {
+    const { plots } = storeOf(slideOf(saved));
+    const plot = plots[saved.parentElement.dataset.id];
+    if (plot) hold(saved, plot, saved.innerHTML);
+  }
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
     // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
     cell.querySelector("form.guess > button:not(.choice)").addEventListener("click", (event) => {

@@ -4,7 +4,7 @@ import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
 import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
-import { leaveSlide } from "./python.js";
+import { leaveSlide, say } from "./python.js";
 import { notes, startSpeaker } from "./speaker.js";
 import { showStep } from "./steps.js";
 
@@ -30,6 +30,8 @@ const OPTIONS = {
   scrollActivationWidth: null,
 };
 
+const LECTURE = 3 * 60 * 60 * 1000; // ms
+
 export function startSlides() {
   startSpeaker();
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
@@ -38,10 +40,15 @@ export function startSlides() {
   Reveal.on("ready", () => {
     const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
     if (place && !inside && isReload) Reveal.slide(place.h, place.v, place.f);
+    else if (live) sayWhereItWas();
     fit(current());
   });
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden"]) {
-    Reveal.on(change, () => inside || kept.place.set(Reveal.getIndices()));
+    Reveal.on(change, () => {
+      if (inside) return;
+      kept.place.set(Reveal.getIndices());
+      kept.last.set({ number: Number(current().dataset.number), at: Date.now() });
+    });
   }
   keepSteps();
   Reveal.on("slidechanged", ({ currentSlide }) => {
@@ -52,6 +59,13 @@ export function startSlides() {
     fit(currentSlide);
   });
   Reveal.on("fragmentshown", () => fit(current()));
+}
+
+// A deck that is opened anew begins at its first slide; within a lecture it says where that was.
+function sayWhereItWas() {
+  const { number, at } = kept.last.get() ?? {};
+  const isHere = Number(current().dataset.number) === number;
+  if (!isHere && Date.now() - at < LECTURE) say(`The lecture was at slide ${number}: ${number}, Enter.`, { stays: "slide" });
 }
 
 // reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.

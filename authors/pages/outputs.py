@@ -76,6 +76,19 @@ def drawing(figure):
     return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri(picture)}">'
 
 
+def axes_alone(figure):
+    """The same figure before its lines are drawn, where a question is asked of them."""
+    lines = [line for axes in figure.axes for line in axes.lines]
+    description, figure.description = figure.description, f"{figure.axes[0].get_title()}: axes without their lines."
+    for line in lines:
+        line.set_visible(False)
+    drawn = drawing(figure)
+    for line in lines:
+        line.set_visible(True)
+    figure.description = description
+    return drawn
+
+
 def uri(svg):
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 

@@ -968,6 +968,9 @@ class Points(Picture):
             pen.say(self.names[i], "is the favourite")
 
 
+NEARER = 0.62  # a small picture is drawn for so much less room, so that its letters are larger in it
+
+
 @dataclass
 class Album(Picture):
     """Four pictures of before, small, to be known again: pictures, each the steps of one; open, how many."""
@@ -993,10 +996,11 @@ class Album(Picture):
             if not is_open:
                 pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
                 continue
-            scale = min((wide - 60) / WIDTH, (tall - 40) / HEIGHT)
-            small = Pen(WIDTH, HEIGHT, said=pen.said)
+            small = Pen(NEARER * WIDTH, NEARER * HEIGHT, said=pen.said)
+            scale = min((wide - 36) / small.width, (tall - 24) / small.height)
             picture[-1].draw(small, picture)
-            place = f"translate({pen.x + x + (wide - scale * WIDTH) / 2:.1f} {y + (tall - scale * HEIGHT) / 2:.1f})"
+            left, top = x + (wide - scale * small.width) / 2, y + (tall - scale * small.height) / 2
+            place = f"translate({pen.x + left:.1f} {top:.1f})"
             pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
 
 
@@ -1045,10 +1049,12 @@ class Tiles(Picture):
                 pen.text(room + (c + 0.5) * wide, y, part, size=max(24, size), weight=600, ink="quiet")
         for r, name in enumerate(rows):
             pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
+        lines_of_all = [line for row in cells for one in row for line in words_of_tile(one).split("\n")]
+        size = max(24, min(46, 1.62 * (wide - 12) / max(7, *map(len, lines_of_all))))  # one for all
         for r, row in enumerate(cells):
             for c, value in enumerate(row):
                 x, y = room + c * wide + 6, begin + r * high + 6
-                tile(pen, x, y, wide - 12, high - 12, value, r * across + c < opened)
+                tile(pen, x, y, wide - 12, high - 12, value, size, r * across + c < opened)
         shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
         pen.say(
             "; ".join(
@@ -1064,10 +1070,11 @@ class Tiles(Picture):
 
 
 def words_of_tile(one):
-    return one[0] if isinstance(one, list) and isinstance(one[0], str) else "" if isinstance(one, list) else str(one)
+    one = one[0] if isinstance(one, list) and isinstance(one[0], str) else one
+    return "" if isinstance(one, list) else one if isinstance(one, str) else number(one)
 
 
-def tile(pen, x, y, wide, high, value, is_open):
+def tile(pen, x, y, wide, high, value, size, is_open):
     if not is_open:
         pen.box(x, y, wide, high, soft("quiet", 9), edge="line", round=10)
         pen.text(x + wide / 2, y + high / 2 + 13, "?", size=38, ink="quiet")
@@ -1084,18 +1091,17 @@ def tile(pen, x, y, wide, high, value, is_open):
         round=10,
     )
     if isinstance(words, list):  # a pattern
-        size = min((high - 16) / len(words), (wide - 16) / len(words[0]))
-        a, b = x + (wide - size * len(words[0])) / 2, y + (high - size * len(words)) / 2
+        side = min((high - 16) / len(words), (wide - 16) / len(words[0]))
+        a, b = x + (wide - side * len(words[0])) / 2, y + (high - side * len(words)) / 2
         for i, row in enumerate(words):
             for j, one in enumerate(row):
-                cell(pen, a + j * size, b + i * size, size - 4, size - 4, one, "weights", 1)
+                cell(pen, a + j * side, b + i * side, side - 4, side - 4, one, "weights", 1)
         return
     words = words if isinstance(words, str) else number(words)
     lines = words.split("\n")
-    size = min(46, 1.62 * wide / max(7, *map(len, lines)))
     for i, line in enumerate(lines):
         low = y + high / 2 + (i - len(lines) / 2 + 0.5) * size * 1.25 + size * 0.35
-        pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
+        pen.text(x + wide / 2, low, line, size=size, weight=600, ink=thing or "ink")
 
 
 @dataclass

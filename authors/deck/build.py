@@ -417,6 +417,7 @@ def speaker_view():
 
 
 # In the speaker's window a key is the hall's, as keys.js hears it; but for those of the browser and of its own fields.
+# Its copies move nothing by themselves: late by half a second, they would throw a quick lecturer back.
 KEYS_OF_SPEAKER = {
     "currentSlide.contentWindow.postMessage("
     " JSON.stringify({ method: 'triggerKey', args: [ event.keyCode ] }), '*' );": (
@@ -428,6 +429,7 @@ KEYS_OF_SPEAKER = {
         "const fills = key === 'f' && self.origin !== 'null'; "
         "window.opener.postMessage( told, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
     ),
+    "window.opener.postMessage( JSON.stringify({ method: 'setState', args: [ state ]} ), '*' );": "",
     "pendingCalls[data.callId](data.result)": "pendingCalls[data.callId]?.(data.result)",  # two answer after a reload
 }
 

@@ -33,6 +33,7 @@ export function answerInPage(cell, text, judged = attnGuess.judge(settings.quest
   verdict.innerHTML = `${sign} ${says}${right || unread || enough ? "" : " Try again."}`;
   verdict.className = `verdict ${right ? "right" : "wrong"}`;
   if (right || enough) reveal(cell);
+  else if (cell.contains(document.activeElement)) document.activeElement.select?.(); // the next guess takes its place
   fit(slideOf(cell));
 }
 

@@ -65,7 +65,8 @@ export function startSlides() {
 function sayWhereItWas() {
   const { number, at } = kept.last.get() ?? {};
   const isHere = Number(current().dataset.number) === number;
-  if (!isHere && Date.now() - at < LECTURE) say(`The lecture was at slide ${number}: ${number}, Enter.`, { stays: "slide" });
+  if (!isHere && Date.now() - at < LECTURE)
+    say(`The lecture was at slide ${number}: ${number}, Enter.`, { stays: "slide" });
 }
 
 // reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.

@@ -21,12 +21,21 @@ export function openSpeaker() {
 
 function hear(event) {
   const { data, source } = event;
-  if (!String(data).includes("reveal-notes") || source?.opener !== window) return;
+  if (!String(data).includes("reveal-notes") || source?.opener !== window || !isOpenTo(source)) return;
   if (closeOfAnother(event)) return;
   withNotes(); // one that was there before this page
   if (source === known) return;
   known = source;
-  source.addEventListener("pagehide", () => setTimeout(() => source.closed || again(), CLOSED));
+  source.addEventListener("pagehide", () => setTimeout(() => source.closed || again(source), CLOSED));
+}
+
+// Of a file that was loaded again the browser takes the window for another's.
+function isOpenTo(source) {
+  try {
+    return Boolean(source.document);
+  } catch {
+    return false;
+  }
 }
 
 // A speaker's window outlives the deck that it was opened from, and would drive the one that came after.
@@ -41,9 +50,19 @@ function closeOfAnother(event) {
 }
 
 // What is written into a window is gone when somebody loads it again, and reveal.js writes it once.
-function again() {
+function again(source) {
+  renew();
+  try {
+    openSpeaker();
+  } catch {
+    source.close(); // a file's
+    renew();
+    say("The speaker's window was loaded again: s opens it.", { stays: true });
+  }
+}
+
+function renew() {
   known = null;
   plugin = RevealNotes();
   plugin.init(Reveal);
-  openSpeaker();
 }

@@ -392,8 +392,13 @@ body[data-speaker-layout=default] {
   }
   & .speaker-controls-notes {
     position: absolute; right: 0; top: calc(23vw + 30px); bottom: 44px; width: 40%; box-sizing: border-box;
-    overflow: auto;
-    & .label { display: none; } & .value { margin: 0; font-size: 20px; line-height: 1.35; } & p { margin: 0 0 0.5em; }
+    overflow-y: scroll; scrollbar-color: #777 #eee;
+    background: linear-gradient(#fff 30%, transparent) top / 100% 48px local no-repeat,
+      linear-gradient(transparent, #fff 70%) bottom / 100% 48px local no-repeat,
+      linear-gradient(#0004, transparent) top / 100% 16px no-repeat,
+      linear-gradient(transparent, #0004) bottom / 100% 16px no-repeat;
+    & .label { display: none; } & .value { margin: 0; font-size: 19px; line-height: 1.32; } & p { margin: 0 0 0.5em; }
+    & .notebook { font-size: 15px; }
   }
 }
 """.replace("\n", " ")
@@ -430,6 +435,9 @@ KEYS_OF_SPEAKER = {
         "window.opener.postMessage( told, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
     ),
     "window.opener.postMessage( JSON.stringify({ method: 'setState', args: [ state ]} ), '*' );": "",
+    "function setupNotes() {": (  # what was chosen there is left, so that the next key is the lecture's
+        "function setupNotes() { document.addEventListener( 'change', event => event.target.blur() );"
+    ),
     "pendingCalls[data.callId](data.result)": "pendingCalls[data.callId]?.(data.result)",  # two answer after a reload
 }
 

@@ -30,8 +30,10 @@ export function answerInPage(cell, text, judged = attnGuess.judge(settings.quest
   if (!right && !unread) wrong.set(cell, before.add(key));
   const enough = before.size >= TRIES;
   const sign = right ? "✓" : unread ? "…" : "✗";
-  verdict.innerHTML = `${sign} ${says}${right || unread || enough ? "" : " Try again."}`;
-  verdict.className = `verdict ${right ? "right" : "wrong"}`;
+  const again = !right && !unread && !enough;
+  verdict.innerHTML = `${sign} ${says}${again ? " Try again." : ""}`;
+  verdict.className = `verdict ${right ? "right" : "wrong"}${again ? " again" : ""}`;
+  verdict.classList.toggle("long", verdict.offsetHeight > 40); // above choices the picture makes room
   if (right || enough) reveal(cell);
   else if (cell.contains(document.activeElement)) document.activeElement.select?.(); // the next guess takes its place
   fit(slideOf(cell));

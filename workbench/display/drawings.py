@@ -968,7 +968,45 @@ class Points(Picture):
             pen.say(self.names[i], "is the favourite")
 
 
-NEARER = 0.62  # a small picture is drawn for so much less room, so that its letters are larger in it
+def nearest(picture):
+    """The last step of a picture, drawn for as little room as all its words allow: they are larger when it is small."""
+    whole = drawn_in(picture, 1)
+    for share in (0.5, 0.56, 0.62, 0.7, 0.8, 0.9):
+        small = drawn_in(picture, share)
+        if crowded(small) <= crowded(whole) and len(words_in(small)) == len(words_in(whole)):
+            return small
+    return whole
+
+
+def drawn_in(picture, share):
+    pen = Pen(share * WIDTH, share * HEIGHT, upright=False)
+    picture[-1].draw(pen, picture)
+    return pen
+
+
+TEXT = re.compile(
+    r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)" text-anchor="(\w+)" style="font-size:([.\d]+)px[^>]*>(.*?)</text>'
+)
+
+
+def words_in(pen):
+    """About where each of its texts stands: left, top, right, bottom."""
+    boxes = []
+    for x, y, anchor, size, inner in TEXT.findall("".join(pen.parts)):
+        size, words = float(size), html.unescape(re.sub("<[^>]*>", "", inner))
+        wide = 0.56 * size * len(words)
+        left = float(x) - {"start": 0, "middle": 0.5, "end": 1}[anchor] * wide
+        boxes.append((left, float(y) - 0.75 * size, left + wide, float(y) + 0.2 * size))
+    return boxes
+
+
+def crowded(pen):
+    """How many of its texts lie over each other or beyond its edge."""
+    boxes = words_in(pen)
+    over = sum(
+        a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for i, a in enumerate(boxes) for b in boxes[:i]
+    )
+    return over + sum(a[0] < 0 or a[1] < 0 or a[2] > pen.width or a[3] > pen.height for a in boxes)
 
 
 @dataclass
@@ -996,9 +1034,9 @@ class Album(Picture):
             if not is_open:
                 pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
                 continue
-            small = Pen(NEARER * WIDTH, NEARER * HEIGHT, said=pen.said)
+            small = nearest(picture)
+            pen.said += small.said
             scale = min((wide - 36) / small.width, (tall - 24) / small.height)
-            picture[-1].draw(small, picture)
             left, top = x + (wide - scale * small.width) / 2, y + (tall - scale * small.height) / 2
             place = f"translate({pen.x + left:.1f} {top:.1f})"
             pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')

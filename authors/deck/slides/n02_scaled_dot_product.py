@@ -478,7 +478,7 @@ def a_nudge(moved):
     """,
 )
 def temperature():
-    return on_board(d_k=256, temperature=16, mark=("weights, / 1", 0, 2))
+    return on_board(d_k=256, temperature=16, mark=("scores / 1", 0, 2))
 
 
 @slide(

@@ -28,7 +28,7 @@ def title():
 
 
 @slide(
-    "Padding is all zeros. Does it count?",
+    "The padding's score is 0. Which weight does it get?",
     minutes=1.5,
     say="If the hall says 0, ask what e⁰ is. A key with the score 0 gets a weight like any other.",
     hall="The padding's score is 0. Which weight does it get? Hands for more than 0 and for 0. [0.07]",

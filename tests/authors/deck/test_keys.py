@@ -151,7 +151,6 @@ def test_reloaded_speakers_window_comes_back(decks, show):
     view = speakers(page)
     written = "speakers.document.querySelector('#current-slide iframe')"
     view.reload()
-    until(page, f"!{written}")
     until(page, written)
     view.keyboard.press("ArrowRight")
     until(page, f"{NUMBER} === 2")

@@ -18,8 +18,8 @@ class Pictures:
         self.steps, self.wide, self.narrow, self.boards = {}, {}, {}, {}
 
     def made(self):
-        """What was made so far: each slide's steps, its drawing, and that for a phone or None."""
-        return self.steps, self.wide, self.narrow
+        """What was made so far: each slide's steps, its drawing, that for a phone or None, and what its board shows."""
+        return self.steps, self.wide, self.narrow, self.boards
 
     def __call__(self, cell, names):
         """When a cell has run: if it is the last of its slide, the picture is drawn."""

@@ -40,13 +40,13 @@ class Shown:
     question: dict | None = None
     tries: tuple = ()  # phrases that set the board which is shown
     figure: Figure | None = None
-    board: LiveBoard | None = None
+    board: dict | None = None  # what its page knows of it
 
 
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
     if isinstance(value, LiveBoard):
-        return Shown(boards_in_pages.embed(value), tries=value.tries, board=value)
+        return Shown(boards_in_pages.embed(value), tries=value.tries, board=value.spec)
     if isinstance(value, Figure):
         return Shown(drawing(value), figure=value)
     if isinstance(value, Drawing):

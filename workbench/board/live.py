@@ -70,15 +70,6 @@ class LiveBoard(anywidget.AnyWidget):
         self.state = state
         return self
 
-    def state_with(self, **values):
-        """What stands on a page that has these inputs and controls by name, and all others as they are now.
-
-        Raises: ValueError for a name or value that the page would refuse.
-        """
-        state = self._with(values)
-        self._read(state)
-        return {part: state[part] for part in ("inputs", "settings")}
-
     def _try(self, phrase, sets):
         """A phrase for pages: what it sets, and whether that does the task, so that it is not said before."""
         if isinstance(sets, Drag):

@@ -92,17 +92,30 @@ class OnBoard:
     mark: tuple | None
 
     def state(self, board):
-        """The state as a page is told it. Raises: ValueError where the board cannot be so, or lacks the marked cell."""
-        sets = {name: changed(board.inputs[name], x) if isinstance(x, dict) else x for name, x in self.sets.items()}
-        state = board.state_with(**sets)
-        if self.mark and self.mark[0] not in {panel["name"] for panel in board.spec["panels"] if not panel["hidden"]}:
-            raise ValueError(f"no {self.mark[0]} is seen on the board")
-        return {**state, "mark": self.mark}
+        """The state as a page is told it; board is what the page knows of it. Raises: ValueError where it cannot be."""
+        inputs, settings = (dict(board["start"][part]) for part in ("inputs", "settings"))
+        values = {control["name"]: control["values"] for control in board.get("controls", [])}
+        for name, value in self.sets.items():
+            if name in inputs:
+                inputs[name] = changed(inputs[name], value)
+            elif value in values.get(name, ()):
+                settings[name] = value
+            else:
+                raise ValueError(f"{name} cannot be {value!r}; it has {[*inputs, *values]}")
+        if self.mark and self.mark[0] not in {panel["name"] for panel in board["panels"] if not panel["hidden"]}:
+            raise ValueError(f"it shows no {self.mark[0]}")
+        return {"inputs": inputs, "settings": settings, "mark": self.mark}
 
 
-def changed(matrix, numbers):
-    for place, number in numbers.items():
-        matrix[place] = number
+def changed(matrix, value):
+    """A matrix, all of it or with the numbers at some places; or the words of a text."""
+    if isinstance(value, str):
+        return value.split()
+    if not isinstance(value, dict):
+        return value
+    matrix = [list(row) for row in matrix]
+    for (row, column), number in value.items():
+        matrix[row][column] = number
     return matrix
 
 

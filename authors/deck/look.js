@@ -59,11 +59,14 @@ function keepBoardFit(body) {
 // Its type as large as there is room for, and then its rows.
 function fitBoard(body, from = 0) {
   body.style.overflowY = "";
-  for (const px of BOARD.slice(from)) {
-    body.style.setProperty("--board", `${px}px`);
-    for (const row of ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1))) {
-      body.style.setProperty("--row", `${row}px`);
-      if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+  for (const isShort of [false, true]) {
+    body.classList.toggle("short", isShort); // at last without what a board of words may leave out
+    for (const px of isShort ? BOARD.slice(-1) : BOARD.slice(from)) {
+      body.style.setProperty("--board", `${px}px`);
+      for (const row of ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1))) {
+        body.style.setProperty("--row", `${row}px`);
+        if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+      }
     }
   }
   body.style.overflowY = "auto";

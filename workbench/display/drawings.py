@@ -969,13 +969,12 @@ class Points(Picture):
 
 
 def nearest(picture):
-    """The last step of a picture, drawn for as little room as all its words allow: they are larger when it is small."""
+    """The last step of a picture, drawn for the room in which its smallest word is largest once it is small."""
     whole = drawn_in(picture, 1)
-    for share in (0.5, 0.56, 0.62, 0.7, 0.8, 0.9):
-        small = drawn_in(picture, share)
-        if crowded(small) <= crowded(whole) and len(words_in(small)) == len(words_in(whole)):
-            return small
-    return whole
+    smaller = [drawn_in(picture, share) for share in (0.5, 0.56, 0.62, 0.7, 0.8, 0.9)]
+    has_all = lambda pen: len(words_in(pen)) == len(words_in(whole)) and crowded(pen) <= crowded(whole)  # noqa: E731
+    smallest = lambda pen: min((size for *_, size in words_in(pen)), default=1) / pen.width  # noqa: E731
+    return max([whole, *filter(has_all, smaller)], key=smallest)
 
 
 def drawn_in(picture, share):
@@ -990,13 +989,13 @@ TEXT = re.compile(
 
 
 def words_in(pen):
-    """About where each of its texts stands: left, top, right, bottom."""
+    """About where each of its texts stands, left, top, right and bottom, and its size."""
     boxes = []
     for x, y, anchor, size, inner in TEXT.findall("".join(pen.parts)):
         size, words = float(size), html.unescape(re.sub("<[^>]*>", "", inner))
-        wide = 0.56 * size * len(words)
+        wide = 0.6 * size * len(words)
         left = float(x) - {"start": 0, "middle": 0.5, "end": 1}[anchor] * wide
-        boxes.append((left, float(y) - 0.75 * size, left + wide, float(y) + 0.2 * size))
+        boxes.append((left, float(y) - 0.75 * size, left + wide, float(y) + 0.2 * size, size))
     return boxes
 
 

@@ -537,7 +537,7 @@ def twice_the_tokens():
     """,
 )
 def hidden_fault():
-    return on_board(fault=str(Fault.NO_MASK), chunk="two", mark=("off by", 0, 0))
+    return on_board(fault=str(Fault.NO_MASK), chunk="two", mark=("off by", 2, 0))
 
 
 @slide(

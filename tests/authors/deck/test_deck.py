@@ -433,7 +433,7 @@ def test_a_board_shows_what_its_claim_says_and_goes_back(decks, open_deck, name)
 
 def test_lines_of_a_plot_come_with_the_claim(open_deck):
     page = open_deck("12_softmax_in_passing")
-    jump(page, slide_with(page, ".plotted:not(.boarded)"))
+    jump(page, slide_with(page, ".body > .code > .outputs img.drawing"))
     plot = "document.querySelector('section.present > section.present .outputs img').src.length"
     axes = page.evaluate(plot)
     page.keyboard.press("PageDown")

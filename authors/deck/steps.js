@@ -54,6 +54,7 @@ function showOnBoard(slide, isClaimed) {
     before.set(place, place.now());
     place.put(board);
     point(board.mark);
+    fit(slide); // a task that is done asks why, and a long text takes more lines
     return;
   }
   point(null);

@@ -4,7 +4,7 @@ import { kept, reading, root } from "./page.js";
 
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 const BOARD = [26, 24, 22, 20, 18]; // px of a board's type
-const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21]; // and of its rows
+const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21, 20]; // and of its rows
 const DRAWER = [24, 22, 20, 18]; // px of code in its drawer
 const NOTES = [30, 28, 26, 24, 22, 21, 20, 19]; // px of what is below a slide on paper
 const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1

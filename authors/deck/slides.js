@@ -4,6 +4,7 @@ import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
 import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
+import { passOn } from "./plan.js";
 import { leaveSlide, say } from "./python.js";
 import { notes, startSpeaker } from "./speaker.js";
 import { showStep } from "./steps.js";
@@ -35,7 +36,7 @@ const LECTURE = 3 * 60 * 60 * 1000; // ms
 export function startSlides() {
   startSpeaker();
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
-  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn }) }; // for its own keys and swipes
+  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn, prev: goBack }) }; // for its own swipes
   Reveal.initialize({ ...OPTIONS, plugins: [notes, saved] });
   Reveal.on("ready", () => {
     const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
@@ -95,8 +96,8 @@ function startTabAt(slide) {
 }
 
 // For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
-export const goOn = () => showSaved() || closeBeforeTruth() || Reveal.next();
-export const goBack = () => Reveal.prev();
+export const goOn = () => showSaved() || closeBeforeTruth() || passOn(1, Reveal.next);
+export const goBack = () => passOn(-1, Reveal.prev);
 
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;

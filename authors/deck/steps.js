@@ -6,6 +6,7 @@ import { nameSlips } from "./hall.js";
 import { holdOrGive } from "./held.js";
 import { fit } from "./look.js";
 import { current, reading, storeOf } from "./page.js";
+import { notesOf } from "./plan.js";
 
 const stepsOf = (slide) => all(".step", slide);
 const shownOf = (slide) => stepsOf(slide).filter((step) => step.classList.contains("visible")).length;
@@ -78,7 +79,7 @@ export function turnCode(slide = current(), open = !slide.matches(".codes")) {
 // The speaker's notes have the answers: they are in the page from when somebody speaks from them.
 export function withNotes() {
   for (const slide of all("section[data-cell]")) {
-    const hasNotes = slide.querySelector("aside.notes");
-    if (!hasNotes) slide.append(make("aside", { className: "notes", innerHTML: storeOf(slide).notes }));
+    const notes = slide.querySelector("aside.notes") ?? slide.appendChild(make("aside", { className: "notes" }));
+    notes.innerHTML ||= notesOf(slide);
   }
 }

@@ -40,12 +40,13 @@ class Shown:
     question: dict | None = None
     tries: tuple = ()  # phrases that set the board which is shown
     figure: Figure | None = None
+    board: dict | None = None  # what its page knows of it
 
 
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
     if isinstance(value, LiveBoard):
-        return Shown(boards_in_pages.embed(value), tries=value.tries)
+        return Shown(boards_in_pages.embed(value), tries=value.tries, board=value.spec)
     if isinstance(value, Figure):
         return Shown(drawing(value), figure=value)
     if isinstance(value, Drawing):
@@ -73,6 +74,19 @@ def drawing(figure):
     figure.set_size_inches(width, height)
     shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
     return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri(picture)}">'
+
+
+def axes_alone(figure):
+    """The same figure before its lines are drawn, where a question is asked of them."""
+    lines = [line for axes in figure.axes for line in axes.lines]
+    description, figure.description = figure.description, f"{figure.axes[0].get_title()}: axes without their lines."
+    for line in lines:
+        line.set_visible(False)
+    drawn = drawing(figure)
+    for line in lines:
+        line.set_visible(True)
+    figure.description = description
+    return drawn
 
 
 def uri(svg):

@@ -206,7 +206,7 @@ def notebooks_run_once(pytestconfig):
         elif not file.exists():
             keep(run_here(notebook), file)
         if after:
-            after.steps, after.wide, after.narrow = pickle.loads(drawn.read_bytes())
+            after.steps, after.wide, after.narrow, after.boards = pickle.loads(drawn.read_bytes())
         return pickle.loads(file.read_bytes())
 
     def with_lines(notebook, lines, file):

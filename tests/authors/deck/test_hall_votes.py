@@ -341,9 +341,9 @@ def test_after_the_end_the_lecture_can_be_saved_as_one_file(deck, lecture, tmp_p
         jump(deck, slide)
         for texts in filter(None, (first, second)):
             deck.keyboard.press("v")
-            left(deck, "● 0 of")
+            left(deck, "0 of")
             lecture.vote(*texts)
-            left(deck, f"● {len(texts)} of")
+            left(deck, f"{len(texts)} of")
             deck.keyboard.press("v")
             left(deck, "closed")
     deck.keyboard.press("Shift+V")

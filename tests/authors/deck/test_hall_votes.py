@@ -94,21 +94,12 @@ def lecture(started):
     return started
 
 
-@pytest.fixture(scope="module")
-def page(show, started):
-    page = show(f"{started.address}/deck/03_masking?token=test")
+@pytest.fixture
+def deck(show, lecture):
+    page = show(f"{lecture.address}/deck/03_masking?token=test")
     yield page
     assert not page.complaints
-
-
-@pytest.fixture
-def deck(page, lecture):
-    """The one page of the deck, as on its first slide when the lecture begins."""
-    page.evaluate("sessionStorage.clear()")
-    page.goto(f"{lecture.address}/deck/03_masking?token=test")
-    until(page, "window.Reveal && Reveal.isReady()")
-    jump(page, 1)
-    return page
+    page.close()
 
 
 def left(page, text):
@@ -373,10 +364,8 @@ def test_only_the_decks_token_gives_orders(started):
         urllib.request.urlopen(f"{started.address}/hall", b'{"do": "close"}')
 
 
-def test_vote_closes_behind_a_window_that_was_closed(page, lecture, show):
-    page.goto("about:blank")
-    address = f"{lecture.address}/deck/03_masking?token=test"
-    deck = show(address)
+def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
+    address = deck.url
     jump(deck, slide_with(deck, ".choice", 4))
     deck.keyboard.press("v")
     left(deck, "● 0 of")

@@ -58,7 +58,13 @@ const KEYS = [
     does: (_, from) => runAndStay(from, true),
     live,
   },
-  { keys: ["Ctrl+Enter"], label: "Ctrl+Enter", says: "run the cell and stay", does: (_, from) => runAndStay(from), live },
+  {
+    keys: ["Ctrl+Enter"],
+    label: "Ctrl+Enter",
+    says: "run the cell and stay",
+    does: (_, from) => runAndStay(from),
+    live,
+  },
   { keys: ["g"], label: "g", says: "to the guess", does: toGuess },
   { keys: ["h"], label: "h", says: "count the hall's hands: bars of what was answered, and back", does: countHands },
   {

@@ -333,7 +333,7 @@ def sentences(source):
     """The sentences of a cell's prose: no formulas, pictures, tables, lists, headings, nor what only leads to them."""
     blocks = re.split(r"\n{2,}", source.strip())
     prose = [sentence for block in blocks if is_prose(block) for sentence in SENTENCE.split(block)]
-    return [sentence for sentence in prose if not sentence[-1].isalnum()]
+    return [sentence for sentence in prose if not sentence[-1:].isalnum()]
 
 
 def is_prose(block):

@@ -85,7 +85,9 @@ def without_each(model, tokens):
 
     for number in reversed(range(sizes.blocks)):
         x = rows[number].expand(sizes.heads, -1, -1)
-        x, _ = block(x, model.blocks[number], None, sizes, lambda q, k, v, *rest: each_silent(q[:1], k[:1], v[:1], *rest))
+        x, _ = block(
+            x, model.blocks[number], None, sizes, lambda q, k, v, *rest: each_silent(q[:1], k[:1], v[:1], *rest)
+        )
         for w in model.blocks[number + 1 :]:
             x, _ = block(x, w, None, sizes)
         yield number, model.logits(x[:, -1])

@@ -197,9 +197,7 @@ def sizes_of(file):
     kind = file.fields.get("general.architecture")
     if kind != "llama":
         raise ValueError(f"{file.path.name} is a model of the kind {kind}; only llama can be run here.")
-    facts = {
-        name.removeprefix("llama."): value for name, value in file.fields.items() if name.startswith("llama.")
-    }
+    facts = {name.removeprefix("llama."): value for name, value in file.fields.items() if name.startswith("llama.")}
     if unknown := sorted(set(facts) - KNOWN):
         raise ValueError(f"{file.path.name} sets {', '.join(unknown)}, which cannot be run here.")
     try:

@@ -27,7 +27,7 @@ import commands
 from authors.refresh import refresh
 
 LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt"]
-LISTS += ["classroom/requirements.txt", "classroom/hub/requirements.txt"]
+LISTS += ["classroom/requirements.txt", "classroom/hub/requirements.txt", "commands/model.txt"]
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY$MKL_CBWR" "$PYTHONPATH" >> "{root}/calls"
 for part in "$@"; do printf '%s\\t' "$part" >> "{root}/calls"; done

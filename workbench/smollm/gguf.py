@@ -35,7 +35,7 @@ class GGUF:
         if version not in VERSIONS:
             raise ValueError(f"{self.path} is GGUF of version {version}; versions 2 and 3 can be read.")
         tensors, fields = self._take("<QQ")
-        self.fields = dict((self._text(), self._value(*self._take("<I"))) for _ in range(fields))
+        self.fields = {self._text(): self._value(*self._take("<I")) for _ in range(fields)}
         self.shapes, self._kinds = {}, {}
         for _ in range(tensors):
             name, (dimensions,) = self._text(), self._take("<I")

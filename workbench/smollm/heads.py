@@ -68,7 +68,7 @@ def exchanged(model, tokens, others, heads):
 
 @torch.no_grad()
 def without_each(model, tokens):
-    """Take out every head, one at a time. Yields (block, logits (heads, vocabulary) at the last place), last block first.
+    """Take out every head, one at a time. Yields (block, logits (heads, vocabulary) at the last place), the last first.
 
     What comes before a block is the same for all that is taken out in it, so it is computed once.
     """

@@ -152,7 +152,7 @@ class LanguageModel:
         """The likeliest next pieces and their shares: [(" Paris", 0.77), …]."""
         logits, _ = self.read(self.tokens(text), attend=attend)
         shares, numbers = logits[0, -1].softmax(dim=-1).topk(count)
-        return [(self.pieces.decode([number]), share) for number, share in zip(numbers.tolist(), shares.tolist())]
+        return list(zip(map(self.pieces.word, numbers.tolist()), shares.tolist(), strict=True))
 
     def write(self, text, pieces=20, attend=attend):
         """How the text goes on, the likeliest piece each time, up to so many pieces or the end that the model sets."""

@@ -7,6 +7,7 @@ import re
 import sys
 import unicodedata
 from functools import cache
+from itertools import pairwise
 
 MARK = 3  # GGUF's type of a piece that is no text, as <|im_end|>
 
@@ -37,15 +38,19 @@ class Pieces:
         """The text of these pieces; bytes that are no text yet, as half a letter, show as �."""
         return b"".join(self._bytes_of(number) for number in numbers).decode(errors="replace")
 
+    def word(self, number):
+        """The text of one piece."""
+        return self.decode([number])
+
     def cut(self, text):
         """The pieces of a text as texts: "The keys" → ["The", " keys"]."""
-        return [self.decode([number]) for number in self.encode(text)]
+        return [self.word(number) for number in self.encode(text)]
 
     def _join(self, stretch):
         """The pieces of a stretch: again and again the pair that stands first in the list is joined."""
         signs = [SIGNS[byte] for byte in stretch.encode(errors="replace")]
         while len(signs) > 1:
-            first = min(zip(signs, signs[1:]), key=lambda pair: self._ranks.get(pair, len(self._ranks)))
+            first = min(pairwise(signs), key=lambda pair: self._ranks.get(pair, len(self._ranks)))
             if first not in self._ranks:
                 break
             signs = join_pair(signs, first)

@@ -24,7 +24,7 @@ class NoModel(Exception):
 
 
 def model_file():
-    """The path of the model's file: what the variable ATTENTION_GGUF names, or the package's own, whose sha256 is known.
+    """The path of the model's file: what ATTENTION_GGUF names, or else the package's own, whose sha256 is known.
 
     Raises: NoModel, with what to do.
     """

@@ -51,10 +51,11 @@ def rms_norm(x, weight, epsilon):
 
 
 def attend(query, key, value, cache, base):
-    """What each head reads, and the cache with these tokens in it; queries and keys come unturned."""
+    """What the heads read, side by side (batch, n, embed_dim), and the cache with these tokens; all comes unturned."""
     seen = 0 if cache is None else cache.seen
     query, key = rotary(query, seen, base=base), rotary(key, seen, base=base)
-    return cached_attention(query, key, value, cache)
+    output, cache = cached_attention(query, key, value, cache)
+    return merge_heads(output), cache
 
 
 def block(x, w, cache, sizes, attend=attend):
@@ -64,7 +65,7 @@ def block(x, w, cache, sizes, attend=attend):
     key = split_heads(h @ w.W_k.T, sizes.kv_heads)  # (batch, kv_heads, n, head_dim)
     value = split_heads(h @ w.W_v.T, sizes.kv_heads)
     output, cache = attend(query, key, value, cache, sizes.base)
-    x = x + merge_heads(output) @ w.W_o.T
+    x = x + output @ w.W_o.T
     h = rms_norm(x, w.norm_2, sizes.epsilon)
     return x + (F.silu(h @ w.W_gate.T) * (h @ w.W_up.T)) @ w.W_down.T, cache
 

@@ -1,5 +1,7 @@
 """A language model that people use, read from its GGUF file; its attention is attn_lib's, as the lessons wrote it."""
 
+import json
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -81,7 +83,7 @@ class LanguageModel:
     """
 
     def __init__(self, path, dtype=torch.float32):
-        file = GGUF(path)
+        self.file = file = GGUF(path)
         self.sizes = sizes_of(file)
         check_pieces(file)
         self.pieces = Pieces(file.fields)
@@ -182,6 +184,15 @@ def smollm(dtype=torch.float32):
         return LanguageModel(path, dtype)
     except (OSError, ValueError) as error:
         raise NoModel(str(error)) from None
+
+
+def reference():
+    """What transformers says of the next piece, by its own code: text → pieces, and their logits.
+
+    Recorded from the same file, with float32, so that it can be compared without installing it.
+    """
+    recorded = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
+    return {text: (said["pieces"], torch.tensor(said["logits"])) for text, said in recorded["texts"].items()}
 
 
 # ------------------------------------------------------------------------- what would be computed wrongly is refused

@@ -44,19 +44,19 @@ def parser():
         one.set_defaults(run=run, needs=needs, passes_on=passes_on)
         return one
 
-    one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=())
+    one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=("model",))
     one.add_argument("--fresh", action="store_true", help="begin your copy of this notebook again; the old one is kept")
     one.add_argument("--edit", action="store_true", help="open the edition that is tested, not your copy")
-    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom"))
+    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom", "model"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
     hall_words = "[notebook] [--hall [--address ADDRESS | --relay ADDRESS]] [Jupyter Server's options]"
-    one = command(present, hall_words, needs=("authors", "npm"))
+    one = command(present, hall_words, needs=("authors", "npm", "model"))
     one.add_argument("--hall", action="store_true", help="phones vote: a server for them beside the deck")
     one.add_argument("--address", help="which of this machine's addresses phones take, where it has several")
     one.add_argument("--relay", help="phones vote on another machine, where course.py hub hall runs: its https address")
     for notebooks_alone in (slides, refresh):
-        needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
+        needs = ("authors", "npm", "model") if notebooks_alone is slides else ("authors", "model")
         one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
     command(site, "[Sphinx's options]", needs=("authors", "npm"))
@@ -71,7 +71,7 @@ def parser():
     command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]", needs=("classroom",))
     command(handbook, "[--lessons 1-5,8] [--out FOLDER]", needs=("classroom",))
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
-    command(hub, hub_words, needs=("classroom", "hub"), epilog="classroom/hub/README.md says what each does.")
+    command(hub, hub_words, needs=("classroom", "hub", "model"), epilog="classroom/hub/README.md says what each does.")
     return whole
 
 

@@ -6,6 +6,8 @@ import { percent } from "../numbers.js";
 import { nameOf } from "./next.js";
 
 const END = -1;
+const TICKS = 5; // blocks from one number to the next
+const SEEN = 0.01; // of a gain that is marked
 const FAINTEST = 0.03; // of a loss: squares are shaded by the largest loss, if it is no smaller
 
 export function gridOf(view) {
@@ -20,8 +22,16 @@ export function gridOf(view) {
     style: `--blocks: ${engine.blocks}; --in-block: ${engine.inBlock}`,
   });
   grid.append(...rows);
+  const ticks = Array.from({ length: Math.ceil(engine.blocks / TICKS) }, (_, k) =>
+    element("span", {}, String(k * TICKS)),
+  );
+  const numbered = element(
+    "div",
+    { class: "ticks", "aria-hidden": "true", style: `--blocks: ${engine.blocks}` },
+    ...ticks,
+  );
   const shows = switchOf();
-  const title = element("p", { class: "asked" });
+  const title = element("p", { class: "which" });
   const selects = {
     asks: selectOf("Who asks", choosePlace("asks")),
     hears: selectOf("Who is heard", choosePlace("hears")),
@@ -33,6 +43,7 @@ export function gridOf(view) {
     "div",
     { class: "grid-part" },
     element("div", { class: "over" }, title, shows.node),
+    numbered,
     grid,
     bar,
     key,
@@ -148,7 +159,7 @@ export function gridOf(view) {
     cells.forEach((cell, head) => {
       const number = numbers[head];
       cell.style.setProperty("--dark", `${Math.round((100 * Math.min(1, Math.abs(number))) / largest)}%`);
-      cell.classList.toggle("more", isMissed && number < 0);
+      cell.classList.toggle("more", isMissed && number < -SEEN);
       cell.setAttribute("aria-label", labelOf(head, number));
     });
   }
@@ -160,9 +171,7 @@ export function gridOf(view) {
     const darkest = [...numbers.keys()].sort((a, b) => numbers[b] - numbers[a]).slice(0, 4);
     const each = darkest.map((head) => `${engine.nameOf(head)} ${percent(numbers[head])}`);
     const isMissed = engine.state.settings.shows === "missed";
-    return key.replaceChildren(
-      `${isMissed ? "Missed" : "Heard"} most: ${each.join(", ")}. Blocks 0 to ${engine.blocks - 1}, first to last.`,
-    );
+    return key.replaceChildren(`${isMissed ? "Missed" : "Heard"} most: ${each.join(", ")}.`);
   }
 
   return {

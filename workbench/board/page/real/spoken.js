@@ -15,7 +15,7 @@ export function effectOf(engine) {
   const { pair } = engine;
   const of = pair ? ` Of *${pair.one}* and *${pair.other}* the first has ${told(pair)}.` : "";
   const before = engine.next.reduce((one, other) => (other.whole > one.whole ? other : one));
-  const fallen = before !== first ? ` ${word(before)} ${told(before)}.` : "";
+  const fallen = before.piece !== first.piece ? ` ${word(before)} ${told(before)}.` : "";
   const others = second && second.share >= 0.05 ? `, ${word(second)} ${told(second)}` : "";
   return `Next: ${word(first)} ${told(first)}${others}.${fallen}${of}`;
 }

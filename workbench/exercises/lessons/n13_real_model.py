@@ -32,7 +32,14 @@ def _block(batch, n, heads, kv_heads, head_dim, base, *, seed, size=1.0):
     """Rows and a block's numbers. Heads have four features or more: with two, neither base nor pairs would show."""
     d, kv = heads * head_dim, kv_heads * head_dim
     norm, *weights = (normal(*shape, seed=seed + i) for i, shape in enumerate([(d,), (d, d), (kv, d), (kv, d), (d, d)]))
-    return size * normal(batch, n, d, seed=seed + 9), 1 + norm / 4, *(w / d**0.5 for w in weights), heads, kv_heads, base
+    return (
+        size * normal(batch, n, d, seed=seed + 9),
+        1 + norm / 4,
+        *(w / d**0.5 for w in weights),
+        heads,
+        kv_heads,
+        base,
+    )
 
 
 _FEW_HEADS = _block(2, 5, 4, 2, 6, 500.0, seed=20)
@@ -53,7 +60,7 @@ block_attention = function(
     ],
     returns=("the rows",),
     hints=[
-        "Begin with RMSNorm: `x / sqrt(mean of the squares of a row + 0.00001) * norm`. The branch works on these rows, "
+        "Begin with RMSNorm: `x / sqrt(mean of the squares of a row + 0.00001) * norm`. Attention works on these rows, "
         "and its result is added to `x` itself.",
         "The rows of a matrix are its outputs, so `h @ W_q.T`. Then `split_heads`: `heads` for queries, `kv_heads` for "
         "keys and values. Queries and keys are turned by `rotary(…, base=base)`, and values are not.",
@@ -417,7 +424,10 @@ def heads_last(weight, heads):
     return weight.view(2, -1, heads, weight.size(1)).permute(2, 1, 0, 3).reshape(weight.shape)
 
 
-@rows.misconception(telltale_call=_TWO_HEADS, forms=[lambda weight, heads: weight.view(heads, 2, -1, weight.size(1)).reshape(weight.shape)])
+@rows.misconception(
+    telltale_call=_TWO_HEADS,
+    forms=[lambda weight, heads: weight.view(heads, 2, -1, weight.size(1)).reshape(weight.shape)],
+)
 def unchanged(weight, heads):
     """The rows stay where they are.
 
@@ -477,7 +487,9 @@ def _steps(q, d, m, *, together=None, plain=None):
     return steps * d + m if plain is None else plain(steps.to(d.dtype), d, m)
 
 
-@four_bits.misconception(forms=[partial(_steps, together=lambda low, high: torch.stack([high, low], dim=-1).flatten(1))])
+@four_bits.misconception(
+    forms=[partial(_steps, together=lambda low, high: torch.stack([high, low], dim=-1).flatten(1))]
+)
 def pairs(q, d, m):
     """The two halves of a byte are put side by side.
 
@@ -628,8 +640,10 @@ def _gap_of_shares(logits, words):
 
 
 @carried.misconception(
-    forms=[partial(_way, gap=lambda logits, words: logits.softmax(-1)[words[0]])]
-    + [partial(_way, gap=lambda logits, words: logits[list(words)].softmax(-1)[0])]
+    forms=[
+        partial(_way, gap=lambda logits, words: logits.softmax(-1)[words[0]]),
+        partial(_way, gap=lambda logits, words: logits[list(words)].softmax(-1)[0]),
+    ]
 )
 def shares(whole, other, exchanged, words):
     """The gaps are differences of shares; take differences of logits.

@@ -204,7 +204,7 @@ def predict_told(told):
 
 @slide(
     "Whose capital? Find the one head.",
-    minutes=4,
+    minutes=3.5,
     say="""
     A sentence from the hall first. Then the task: Germany's capital. The darkest square of the grid is one
     press away from the answer; the second darkest is a decoy. Ask what is left: other cities, so that a city

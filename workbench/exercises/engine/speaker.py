@@ -130,7 +130,7 @@ class Speaker(Exercise):
 
     @functools.cached_property
     def fix_exercise(self):
-        """What judges the mended code: in one pass, and in parts with what was kept, it must agree with the right one."""
+        """What judges the mended code: in one pass, and in parts with what is kept, it agrees with the right one."""
         return Function(
             id=self.id,
             reference=in_parts(block),

@@ -3,7 +3,9 @@
 import math
 import mmap
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,16 +71,21 @@ class GGUF:
 
         Raises: ValueError for numbers that are kept in a way which is not read here, or that are not all there.
         """
+        blocks = self.blocks(name)
+        return KINDS[self._kinds[name][0]].as_floats(blocks).reshape(self.shapes[name])
+
+    def blocks(self, name):
+        """The array of this name as its bytes lie in the file. Raises: ValueError, as numbers does."""
         shape, (kind, offset) = self.shapes[name], self._kinds[name]
         if kind not in KINDS:
-            readable = ", ".join(label for label, *_ in KINDS.values())
+            readable = ", ".join(known.label for known in KINDS.values())
             raise ValueError(f"{self.path.name} keeps {name} as GGUF's kind {kind}; {readable} can be read.")
-        _, together, layout, as_floats = KINDS[kind]
-        count, rest = divmod(math.prod(shape), together)
+        layout = KINDS[kind].layout
+        count, rest = divmod(math.prod(shape), KINDS[kind].together)
         begin = self._start + offset
         if rest or begin + count * layout.itemsize > len(self._bytes):
             raise ValueError(f"{self.path.name} is not whole: {name} is cut off.")
-        return as_floats(np.frombuffer(self._bytes, layout, count, begin)).reshape(shape)
+        return np.frombuffer(self._bytes, layout, count, begin)
 
 
 # ------------------------------------------------------------------------------------- numbers of a few bits each
@@ -111,10 +118,21 @@ def wide(column):
 
 FOUR_BITS = np.dtype([("d", "<f2"), ("m", "<f2"), ("q", "u1", 16)])
 EIGHT_BITS = np.dtype([("d", "<f2"), ("q", "i1", 32)])
-KINDS = {  # kind → what it is called, how many numbers stand together, their bytes, and what makes floats of them
-    0: ("F32", 1, np.dtype("<f4"), as_float32),
-    1: ("F16", 1, np.dtype("<f2"), as_float32),
-    3: ("Q4_1", 32, FOUR_BITS, from_four_bits),
-    8: ("Q8_0", 32, EIGHT_BITS, from_eight_bits),
-    30: ("BF16", 1, np.dtype("<u2"), from_bfloat16),
+
+
+class Kind(NamedTuple):
+    """How numbers are kept: its name, how many stand together, in which bytes, and what makes floats of them."""
+
+    label: str
+    together: int
+    layout: np.dtype
+    as_floats: Callable
+
+
+KINDS = {
+    0: Kind("F32", 1, np.dtype("<f4"), as_float32),
+    1: Kind("F16", 1, np.dtype("<f2"), as_float32),
+    3: Kind("Q4_1", 32, FOUR_BITS, from_four_bits),
+    8: Kind("Q8_0", 32, EIGHT_BITS, from_eight_bits),
+    30: Kind("BF16", 1, np.dtype("<u2"), from_bfloat16),
 }

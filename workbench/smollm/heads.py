@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from attn_lib import causal_mask, rotary, scaled_dot_product_attention, share_heads
+from attn_lib import causal_mask, merge_heads, rotary, scaled_dot_product_attention, share_heads
 
 from .model import block
 
@@ -38,7 +38,7 @@ def look(model, tokens, out=(), instead=None):
                 output[:, head] = says
         maps.append(weights)
         outputs.append(output)
-        return output, cache
+        return merge_heads(output), cache
 
     rows, _ = model.rows(tokens, attend=attend)
     return Look(model.logits(rows), torch.stack(maps, dim=1), torch.stack(outputs, dim=1))
@@ -81,7 +81,7 @@ def without_each(model, tokens):
         output, _ = attention(query, key, value, base)
         output = output.repeat(sizes.heads, 1, 1, 1)
         output[range(sizes.heads), range(sizes.heads)] = 0
-        return output, cache
+        return merge_heads(output), cache
 
     for number in reversed(range(sizes.blocks)):
         x = rows[number].expand(sizes.heads, -1, -1)
@@ -91,3 +91,8 @@ def without_each(model, tokens):
         for w in model.blocks[number + 1 :]:
             x, _ = block(x, w, None, sizes)
         yield number, model.logits(x[:, -1])
+
+
+def silent(query, key, value, cache, base):
+    """An attention whose heads all say nothing, in place of `model.attend`."""
+    return torch.zeros(query.size(0), query.size(2), query.size(1) * query.size(3)).to(query), cache

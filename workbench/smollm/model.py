@@ -1,5 +1,7 @@
 """A language model that people use, read from its GGUF file; its attention is attn_lib's, as the lessons wrote it."""
 
+import json
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -51,10 +53,11 @@ def rms_norm(x, weight, epsilon):
 
 
 def attend(query, key, value, cache, base):
-    """What each head reads, and the cache with these tokens in it; queries and keys come unturned."""
+    """What the heads read, side by side (batch, n, embed_dim), and the cache with these tokens; all comes unturned."""
     seen = 0 if cache is None else cache.seen
     query, key = rotary(query, seen, base=base), rotary(key, seen, base=base)
-    return cached_attention(query, key, value, cache)
+    output, cache = cached_attention(query, key, value, cache)
+    return merge_heads(output), cache
 
 
 def block(x, w, cache, sizes, attend=attend):
@@ -64,7 +67,7 @@ def block(x, w, cache, sizes, attend=attend):
     key = split_heads(h @ w.W_k.T, sizes.kv_heads)  # (batch, kv_heads, n, head_dim)
     value = split_heads(h @ w.W_v.T, sizes.kv_heads)
     output, cache = attend(query, key, value, cache, sizes.base)
-    x = x + merge_heads(output) @ w.W_o.T
+    x = x + output @ w.W_o.T
     h = rms_norm(x, w.norm_2, sizes.epsilon)
     return x + (F.silu(h @ w.W_gate.T) * (h @ w.W_up.T)) @ w.W_down.T, cache
 
@@ -80,7 +83,7 @@ class LanguageModel:
     """
 
     def __init__(self, path, dtype=torch.float32):
-        file = GGUF(path)
+        self.file = file = GGUF(path)
         self.sizes = sizes_of(file)
         check_pieces(file)
         self.pieces = Pieces(file.fields)
@@ -181,6 +184,15 @@ def smollm(dtype=torch.float32):
         return LanguageModel(path, dtype)
     except (OSError, ValueError) as error:
         raise NoModel(str(error)) from None
+
+
+def reference():
+    """What transformers says of the next piece, by its own code: text → pieces, and their logits.
+
+    Recorded from the same file, with float32, so that it can be compared without installing it.
+    """
+    recorded = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
+    return {text: (said["pieces"], torch.tensor(said["logits"])) for text, said in recorded["texts"].items()}
 
 
 # ------------------------------------------------------------------------- what would be computed wrongly is refused

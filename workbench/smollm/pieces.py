@@ -24,7 +24,7 @@ class Pieces:
         marks = [word for word, kind in zip(self.words, types, strict=True) if kind == MARK]
         longest_first = sorted(marks, key=len, reverse=True)
         self._marks = re.compile(f"({'|'.join(map(re.escape, longest_first))})" if marks else "(?!)()")
-        self._joined = cache(self._join)  # most words come more than once
+        self._joined = cache(lambda stretch: [*self.joins(stretch)][-1])  # most words come more than once
 
     def encode(self, text):
         """The numbers of the pieces of a text; a mark in it, as <|im_end|>, is one piece."""
@@ -46,15 +46,16 @@ class Pieces:
         """The pieces of a text as texts: "The keys" → ["The", " keys"]."""
         return [self.word(number) for number in self.encode(text)]
 
-    def _join(self, stretch):
-        """The pieces of a stretch: again and again the pair that stands first in the list is joined."""
+    def joins(self, stretch):
+        """How a stretch becomes pieces: again and again the pair that stands first in the list is joined."""
         signs = [SIGNS[byte] for byte in stretch.encode(errors="replace")]
+        yield signs
         while len(signs) > 1:
             first = min(pairwise(signs), key=lambda pair: self._ranks.get(pair, len(self._ranks)))
             if first not in self._ranks:
                 break
             signs = join_pair(signs, first)
-        return signs
+            yield signs
 
     def _bytes_of(self, number):
         word = self.words[number]

@@ -42,6 +42,14 @@ def test_a_reading_is_what_the_model_says_without_those_heads(model, out):
     assert_close(seen.maps.sum(-1), torch.ones(HEADS, 5))
 
 
+def test_a_text_that_is_read_on_is_read_the_same(model):
+    begun = [reading_of(model, text) for text in ("The keys", KEYS, "The key near")]
+    for text in (f"{KEYS} were the", f"{KEYS}s"):  # the second one does not begin so: its last piece is another
+        whole, onwards = reading_of(model, text), reading_of(model, text, begun=begun)
+        assert_close(onwards.shares, whole.shares)
+        assert_close(onwards.maps, whole.maps)
+
+
 def test_all_heads_out_one_by_one_tell_how_far_they_are(model):
     told = []
     shares = without_each(model, KEYS, told.append)

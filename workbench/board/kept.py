@@ -1,6 +1,6 @@
-"""Sentences for a board in a page without a kernel: what the model reads in them, and what comes next without each head.
+"""Sentences for a board in a page without a kernel: their maps, and what comes next without each head.
 
-One text of bytes, as small as it gets: a page with all of it has no model. `page/real/kept.js` reads it.
+All in one, as small as it gets: such a page has no model. `page/real/kept.js` reads it.
 """
 
 import json

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 import traitlets
+
+from attn_lib import Cache, causal_mask, merge_heads, rotary, scaled_dot_product_attention, share_heads
 
 from ..smollm import heads
 from . import modules
@@ -27,11 +30,13 @@ CONDITIONS: dict[str, Callable] = {  # (board as it stands) → bool; the page h
 
 class Reading(NamedTuple):
     """What a model makes of a text: `spans`, begin and end of each piece in it, `shares` of all pieces as the next one,
-    and `maps` (blocks · heads, n, n)."""
+    `maps` (blocks · heads, n, n), the numbers of the pieces, and what is kept to read on."""
 
     spans: list
     shares: torch.Tensor
     maps: torch.Tensor
+    numbers: list
+    caches: list | None
 
 
 class RealBoard(LiveBoard):
@@ -128,7 +133,10 @@ class RealBoard(LiveBoard):
 
     def _reading_of(self, text, out):
         if (text, out) not in self._readings:
-            self._readings[text, out] = reading_of(self._model, text, [divmod(head, self._heads) for head in out])
+            begun = [one for (_, silent), one in self._readings.items() if silent == out]
+            self._readings[text, out] = reading_of(
+                self._model, text, [divmod(head, self._heads) for head in out], begun
+            )
             if len(self._readings) > KEPT:
                 self._readings.pop(next(iter(self._readings)))
         return self._readings[text, out]
@@ -192,13 +200,43 @@ class RealBoard(LiveBoard):
 # ------------------------------------------------------------------------------------------------- what is computed
 
 
-def reading_of(model, text, out=()):
-    """Read a text once, while these heads, (block, head), say nothing: a `Reading`."""
-    tokens = model.tokens(text)
-    if not tokens.numel():
-        return Reading([], torch.zeros(0), torch.zeros(0, 0, 0))
-    seen = heads.look(model, tokens, out=out)
-    return Reading(spans_of(model.pieces, text), seen.logits[0, -1].softmax(dim=-1), seen.maps[0].flatten(0, 1))
+def reading_of(model, text, out=(), begun=()):
+    """Read a text while these heads, (block, head), say nothing: a `Reading`.
+
+    begun: readings of other texts without the same heads; where one is the beginning of this text, it is read on.
+    """
+    numbers = model.pieces.encode(text)
+    if not numbers:
+        return Reading([], torch.zeros(0), torch.zeros(0, 0, 0), [], None)
+    known = [one for one in begun if one.numbers and numbers[: len(one.numbers)] == one.numbers != numbers]
+    before = max(known, key=lambda one: len(one.numbers), default=None)
+    seen = len(before.numbers) if before else 0
+    rows_of_maps = []  # of each block, for the new tokens
+
+    def attend(query, key, value, cache, base):
+        output, weights, cache = _attention(query, key, value, cache, base)
+        for block, head in out:
+            if block == len(rows_of_maps):  # blocks come one after the other
+                output[:, head] = 0
+        rows_of_maps.append(weights[0])
+        return merge_heads(output), cache
+
+    rows, caches = model.rows(torch.tensor([numbers[seen:]]), before and before.caches, attend)
+    new = torch.cat(rows_of_maps)  # (blocks · heads, new, n)
+    maps = torch.cat([F.pad(before.maps, (0, len(numbers) - seen)), new], dim=1) if before else new
+    shares = model.logits(rows[0, -1]).softmax(dim=-1)
+    return Reading(spans_of(model.pieces, text), shares, maps, numbers, caches)
+
+
+def _attention(query, key, value, cache, base):
+    """As attn_lib's cached_attention, with the weights, which a board draws."""
+    seen = 0 if cache is None else cache.seen
+    query, key = rotary(query, seen, base=base), rotary(key, seen, base=base)
+    if cache is not None:
+        key, value = torch.cat([cache.keys, key], dim=2), torch.cat([cache.values, value], dim=2)
+    groups, mask = query.size(1) // key.size(1), causal_mask(query.size(2), key.size(2))
+    output, weights = scaled_dot_product_attention(query, share_heads(key, groups), share_heads(value, groups), mask)
+    return output, weights, Cache(key, value, seen + query.size(2))
 
 
 def without_each(model, text, tell=lambda share: None):

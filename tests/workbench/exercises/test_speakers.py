@@ -36,11 +36,9 @@ def test_any_line_that_mends_a_patient_is_accepted_and_no_other(id):
 
 
 def test_a_mend_in_another_line_than_the_courses_counts():
-    id, text = (
-        "13.9",
-        "query, key = rotary(query, seen + (cache is not None), base=base), rotary(key, seen + (cache is not None), base=base)",
-    )
-    assert check(id, "nowhere", 8, text).status == "correct"
+    turned = "rotary({0}, seen + (cache is not None), base=base)"
+    text = f"query, key = {turned.format('query')}, {turned.format('key')}"
+    assert check("13.9", "nowhere", 8, text).status == "correct"
 
 
 @pytest.mark.parametrize(("id", "sees"), [("13.5", 0), ("13.6", 1), ("13.7", None), ("13.8", 0), ("13.9", 1)])

@@ -32,7 +32,7 @@ CAPITAL = Task(
         "nothing: the six words are any words",
     ),
     right=1,
-    because="*London*, *New* and *Paris* come in its place: cities. The head brings the country, and which city that is.",
+    because="*London*, *New* and *Paris* come in its place: cities. The head brings whose capital it is.",
 )
 FILE = Path(__file__).with_name("n13_kept.bin")  # made by `keep`, for pages without a kernel
 

@@ -30,8 +30,8 @@ from .verdict import Part, Verdict
 HEALTHY = "healthy"
 HEARD = {  # where a wrong line is → what is heard of it
     "numbers": "the first word is wrong, and what follows is no English: every pass computes wrong numbers",
-    "pass": "the first word is wrong, and what follows is good English, beside the point: the prompt, read in one pass, "
-    "was not understood, and each later word, read alone, was",
+    "pass": "the first word is wrong, and what follows is good English, beside the point: the prompt, read in one "
+    "pass, was not understood, and each later word, read alone, was",
     "cache": "the first word is right, and what follows goes to pieces: the prompt was understood, and what is kept of "
     "it is wrong or is read wrongly",
     "nowhere": "it reads like a healthy model, and yet a line is wrong: only a test shows it",
@@ -130,7 +130,7 @@ class Speaker(Exercise):
 
     @functools.cached_property
     def fix_exercise(self):
-        """What judges the mended code: in one pass, and in parts with what was kept, it must agree with the right one."""
+        """What judges the mended code: in one pass, and in parts with what is kept, it agrees with the right one."""
         return Function(
             id=self.id,
             reference=in_parts(block),

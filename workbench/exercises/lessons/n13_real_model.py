@@ -235,7 +235,7 @@ def _layer_norm(x, norm):
     return F.layer_norm(x, x.shape[-1:], eps=EPSILON) * norm
 
 
-@block_attention.misconception(reread="13#more-rms-norm")
+@block_attention.misconception(reread="13#more-norm")
 def layer_norm(*args):
     """It is LayerNorm: the mean is subtracted.
 
@@ -246,7 +246,7 @@ def layer_norm(*args):
 
 @block_attention.misconception(
     forms=[_form(normed=lambda x, norm: x * norm), _form(normed=lambda x, norm: _rms(x, 1.0))],
-    reread="13#more-rms-norm",
+    reread="13#more-norm",
 )
 def norm_left_out(*args):
     """RMSNorm is left out, or its factors `norm` are.
@@ -263,7 +263,7 @@ def norm_left_out(*args):
         _form(normed=lambda x, norm: x / (x.square().mean(-1, keepdim=True).sqrt() + EPSILON) * norm),
     ],
     telltale_call=_TINY_ROWS,
-    reread="13#more-rms-norm",
+    reread="13#more-norm",
 )
 def epsilon_of_another_size(*args):
     """ε is missing, is not 0.00001, or stands outside the root.
@@ -275,7 +275,7 @@ def epsilon_of_another_size(*args):
 
 @block_attention.misconception(
     forms=[lambda *args: _with(*args, normed=lambda x, norm: _rms(x, norm) / x.size(-1) ** 0.5)],
-    reread="13#more-rms-norm",
+    reread="13#more-norm",
 )
 def by_the_length(*args):
     """You divide by the length of a row; divide by the root of the *mean* of its squares.

@@ -143,8 +143,8 @@ export class RealEngine extends Journal {
     const place = this.next.findIndex(({ piece }) => piece === word);
     if (place >= 0) return place;
     if (this.pair) return this.next.length;
-    const likeliest = this.next.reduce((one, other) => (other.whole > one.whole ? other : one), this.next[0]);
-    return this.next.indexOf(likeliest);
+    const whole = this.next.map((row) => row.whole);
+    return whole.indexOf(Math.max(...whole));
   }
 
   missed() {
@@ -154,6 +154,11 @@ export class RealEngine extends Journal {
     return Array.from({ length: this.heads }, (_, head) => whole - this.reading.missed[head * columns + column]);
   }
 
+  /** Whether all heads are still being taken out, one at a time. */
+  get isCounting() {
+    return this.state.settings.shows === "missed" && !this.reading?.missed?.length;
+  }
+
   // ---- asking
 
   get question() {
@@ -161,10 +166,9 @@ export class RealEngine extends Journal {
   }
 
   compute() {
-    const answer = this.answers.get(this.question) ?? (this.isAlone && this.keptAnswer());
+    const answer = (this.isAlone && this.keptAnswer()) || this.answers.get(this.question);
     this.isWaiting = !answer;
     if (answer) this.reading = answer;
-    this.isCounting = this.state.settings.shows === "missed" && !this.reading?.missed?.length; // all heads, one by one
     if (answer) this.judge();
   }
 
@@ -185,11 +189,12 @@ export class RealEngine extends Journal {
     const { maps, missed } = this.model.get("frames");
     const losses = bytesOf(missed);
     const question = JSON.stringify([reading.text, reading.out, reading.pair.slice(0, 2)]);
+    const before = this.answers.get(question)?.missed ?? null;
     this.answers.delete(question);
     this.answers.set(question, {
       ...reading,
       maps: bytesOf(maps).slice(),
-      missed: losses.length ? new Float32Array(losses.slice().buffer) : null,
+      missed: losses.length ? new Float32Array(losses.slice().buffer) : before,
     });
     if (this.answers.size > KEPT) this.answers.delete(this.answers.keys().next().value);
   }

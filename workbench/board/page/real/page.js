@@ -42,7 +42,8 @@ function render(engine, el) {
     for (const part of parts) part.update();
     const problem = engine.untold || engine.problem;
     const effect = effectOf(engine);
-    const words = engine.past.length ? engine.said : engine.isAlone ? HINT_ALONE : HINT;
+    const hint = engine.isAlone ? HINT_ALONE : HINT;
+    const words = engine.past.length || engine.said ? engine.said : hint;
     line.replaceChildren(...worded(problem || `${words} ${effect}`));
     line.classList.toggle("problem", Boolean(problem));
     root.classList.toggle("waiting", engine.isWaiting);

@@ -274,9 +274,9 @@ export class RealEngine extends Journal {
     const taken = isKept ? now : [head];
     const names = taken.filter((one) => one !== head).map((one) => this.nameOf(one));
     const both = names.length ? `, as ${names.length > 1 ? "are" : "is"} ${names.join(", ")}` : "";
-    const alone = isKept ? "" : " The others are back: in JupyterLab you may take out as many as you like.";
+    const alone = isKept ? "" : " The others are back: in JupyterLab you may turn off as many as you like.";
     const said = taken.includes(head)
-      ? `Head ${this.nameOf(head)} is out${both}.`
+      ? `Head ${this.nameOf(head)} is off${both}.`
       : `Head ${this.nameOf(head)} is back.`;
     this.set({ out: taken, head }, said + alone);
   }

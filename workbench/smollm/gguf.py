@@ -94,13 +94,17 @@ class GGUF:
 def from_four_bits(blocks):
     """Q4_1: 32 numbers share a step d and a smallest m; each is m and 0 to 15 steps. Low halves are the first 16."""
     low, high = blocks["q"] & 15, blocks["q"] >> 4
-    steps = np.concatenate([low, high], axis=1).astype(np.float32)  # (blocks, 32)
-    return steps * wide(blocks["d"]) + wide(blocks["m"])
+    numbers = np.concatenate([low, high], axis=1).astype(np.float32)  # (blocks, 32)
+    numbers *= wide(blocks["d"])  # in place: the largest array has 113 MB
+    numbers += wide(blocks["m"])
+    return numbers
 
 
 def from_eight_bits(blocks):
     """Q8_0: 32 numbers share a step d; each is −127 to 127 steps."""
-    return blocks["q"].astype(np.float32) * wide(blocks["d"])
+    numbers = blocks["q"].astype(np.float32)
+    numbers *= wide(blocks["d"])
+    return numbers
 
 
 def from_bfloat16(blocks):

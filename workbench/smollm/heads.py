@@ -6,14 +6,15 @@ import torch
 
 from attn_lib import causal_mask, merge_heads, rotary, scaled_dot_product_attention, share_heads
 
+from . import texts
 from .model import block
 
 
 class Look(NamedTuple):
     """What was read, with all that heads did.
 
-    Shapes: logits (batch, n, vocabulary); maps (batch, blocks, heads, n, n), the weights; outputs (batch, blocks,
-    heads, n, head_dim), what each head says.
+    Shapes: logits (batch, n, vocabulary), or of the last place alone; maps (batch, blocks, heads, n, n), the weights;
+    outputs (batch, blocks, heads, n, head_dim), what each head says.
     """
 
     logits: torch.Tensor
@@ -21,11 +22,11 @@ class Look(NamedTuple):
     outputs: torch.Tensor
 
 
-def look(model, tokens, out=(), instead=None):
+def look(model, tokens, out=(), instead=None, *, last=False):
     """Read tokens (batch, n) in one pass, as `model.read`, and keep what all heads do.
 
     out names heads, (block, head), that say nothing; instead maps heads to what they say in place of their own, a
-    tensor (batch, n, head_dim), or broadcast to it.
+    tensor (batch, n, head_dim), or broadcast to it. With last=True there are logits of the last place alone.
     """
     changes = dict.fromkeys(out, 0.0) | (instead or {})
     maps, outputs = [], []
@@ -41,7 +42,7 @@ def look(model, tokens, out=(), instead=None):
         return merge_heads(output), cache
 
     rows, _ = model.rows(tokens, attend=attend)
-    return Look(model.logits(rows), torch.stack(maps, dim=1), torch.stack(outputs, dim=1))
+    return Look(model.logits(rows[:, -1:] if last else rows), torch.stack(maps, dim=1), torch.stack(outputs, dim=1))
 
 
 def attention(query, key, value, base):
@@ -96,3 +97,11 @@ def without_each(model, tokens):
 def silent(query, key, value, cache, base):
     """An attention whose heads all say nothing, in place of `model.attend`."""
     return torch.zeros(query.size(0), query.size(2), query.size(1) * query.size(3)).to(query), cache
+
+
+def right_numbers(model, out=()):
+    """For how many of the 80 sentences of `texts` *was* or *were* is right: shares of plural and singular subjects."""
+    beginnings, plural = zip(*texts.subjects(), strict=True)
+    logits = look(model, model.tokens(*beginnings), out=out, last=True).logits[:, 0]  # (80, vocabulary)
+    right = (logits[:, model.piece(" were")] > logits[:, model.piece(" was")]) == torch.tensor(plural)
+    return right[::2].float().mean().item(), right[1::2].float().mean().item()

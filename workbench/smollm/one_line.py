@@ -23,23 +23,20 @@ def opened(query, key, value, cache, base):
     return merge_heads(output), Cache(key, value, key.size(2))
 
 
-MASK, TURNED = "causal_mask(query.size(2), key.size(2))", "rotary(query, seen, base=base), rotary(key, seen, base=base)"
+SEEN, TURNED = "0 if cache is None else cache.seen", "rotary(query, seen, base=base), rotary(key, seen, base=base)"
+MASK, SOFTMAX = "causal_mask(query.size(2), key.size(2))", "masked_softmax(scores, mask)"
+KEPT = "Cache(key, value, key.size(2))"
 WRONG = {  # what is wrong → what stands in `opened`, and what stands in its place
     "no scale": (" / math.sqrt(query.size(3))", ""),
     "heads tiled": ("share_heads(key, groups)", "key.repeat(1, groups, 1, 1)"),
-    "softmax over queries": ("masked_softmax(scores, mask)", "scores.masked_fill(~mask, -1e9).softmax(dim=2)"),
+    "softmax over queries": (SOFTMAX, "scores.masked_fill(~mask, -1e9).softmax(dim=2)"),
     "no mask": (MASK, "None"),
-    "own key closed": (MASK, "torch.ones(query.size(2), key.size(2)).tril(key.size(2) - query.size(2) - 1).bool()"),
-    "merged without transpose": ("merge_heads(output)", "output.reshape(output.size(0), output.size(2), -1)"),
-    "mask in the upper left corner": (MASK, "torch.ones(query.size(2), key.size(2)).tril().bool()"),
-    "cache never grows": (
-        "Cache(key, value, key.size(2))",
-        "Cache(key, value, key.size(2)) if cache is None else cache",
-    ),
-    "positions from 0 again": ("0 if cache is None else cache.seen", "0"),
-    "one position too early": ("0 if cache is None else cache.seen", "0 if cache is None else cache.seen - 1"),
-    "RoPE with base 10,000": (TURNED, "rotary(query, seen), rotary(key, seen)"),
-    "RoPE by halves": (TURNED, TURNED.replace("base=base", "base=base, halves=True")),
+    "own key closed": (MASK, f"{MASK}.tril(key.size(2) - query.size(2) - 1)"),
+    "mask after softmax": (SOFTMAX, "scores.softmax(dim=3) * mask"),
+    "cache never grows": (KEPT, f"{KEPT} if cache is None else cache"),
+    "positions from 0 again": (SEEN, "0"),
+    "one position too late": (SEEN, f"{SEEN} + 1"),
+    "RoPE with base 10,000": (TURNED, TURNED.replace(", base=base", "")),
 }
 
 
@@ -62,3 +59,19 @@ def with_line(function, right, wrong):
     names = dict(function.__globals__)
     exec(compile(source, name, "exec"), names)
     return names[function.__name__]
+
+
+def two_tests(model, attend, tokens):
+    """How far its logits are from what they should be: piece by piece from one pass, and one pass from the model's own.
+
+    The first needs no other code. Both are the largest difference of a logit. tokens: (1, n).
+    """
+    at_once, _ = model.read(tokens, attend=attend)
+    half = tokens.size(1) // 2
+    first, caches = model.read(tokens[:, :half], attend=attend)
+    steps = [first]
+    for i in range(half, tokens.size(1)):
+        logits, caches = model.read(tokens[:, i : i + 1], caches, attend)
+        steps.append(logits)
+    own, _ = model.read(tokens)
+    return (torch.cat(steps, dim=1) - at_once).abs().max().item(), (at_once - own).abs().max().item()

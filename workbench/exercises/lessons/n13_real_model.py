@@ -33,7 +33,7 @@ def _block(batch, n, heads, kv_heads, head_dim, base, *, seed):
     d, kv = heads * head_dim, kv_heads * head_dim
     norm, *weights = (normal(*shape, seed=seed + i) for i, shape in enumerate([(d,), (d, d), (kv, d), (kv, d), (d, d)]))
     return (
-        size * normal(batch, n, d, seed=seed + 9),
+        normal(batch, n, d, seed=seed + 9),
         1 + norm / 4,
         *(w / d**0.5 for w in weights),
         heads,

@@ -1,7 +1,7 @@
 // The state of a board on which a language model reads: the page asks, Python answers, and what was answered to another
 // question than the one that stands there now is not drawn. A page without Python has answers to a few sentences.
 
-import { Journal } from "../journal.js";
+import { Journal, PATIENCE } from "../journal.js";
 import { CONDITIONS } from "./conditions.js";
 import { bytesOf, readingOf, rowFor, unpacked } from "./kept.js";
 
@@ -43,6 +43,7 @@ export class RealEngine extends Journal {
     this.begin();
     model.on("change:progress", () => {
       this.progress = model.get("progress");
+      this.isAlive();
       this.show();
     });
     if (this.isAlone) {
@@ -131,7 +132,7 @@ export class RealEngine extends Journal {
 
   /** For each head the number that the grid shows: a share that is heard, or what the chosen bar loses without it. */
   get cells() {
-    if (this.state.settings.shows === "missed") return this.missed();
+    if (this.state.settings.shows === "missed") return this.losses();
     const hears = this.placeOf("hears");
     const share = (head) => (hears === END ? this.hearsMost(head).share : (this.heard(head, this.place)[hears] ?? 0));
     return Array.from({ length: this.heads }, (_, head) => share(head));
@@ -147,7 +148,8 @@ export class RealEngine extends Journal {
     return whole.indexOf(Math.max(...whole));
   }
 
-  missed() {
+  /** What the chosen bar loses without each head. */
+  losses() {
     const { column } = this;
     const columns = this.next.length + (this.pair ? 1 : 0);
     const whole = this.next[column]?.whole ?? this.pair?.whole;
@@ -157,6 +159,13 @@ export class RealEngine extends Journal {
   /** Whether all heads are still being taken out, one at a time. */
   get isCounting() {
     return this.state.settings.shows === "missed" && !this.reading?.missed?.length;
+  }
+
+  // Python is at work, and has heard what it was told: the time in which it is to answer begins anew.
+  isAlive() {
+    clearTimeout(this.clock);
+    this.clock = this.isCounting ? setTimeout(() => this.missed(), PATIENCE) : null;
+    this.untold = "";
   }
 
   // ---- asking

@@ -61,10 +61,14 @@ export class RealEngine extends Journal {
     return this.state.inputs.text;
   }
 
-  /** Where each piece begins and ends; of a text that is still being read, where its words do. */
+  /** Where each piece begins and ends; of what is still being read, where its words do. */
   get spans() {
-    if (!this.isWaiting || this.reading?.text === this.text) return this.reading?.pieces ?? [];
-    return Array.from(this.text.matchAll(SPLIT), ({ index, 0: word }) => [index, index + word.length]);
+    if (!this.isWaiting) return this.reading?.pieces ?? [];
+    const isMore = this.reading && this.text.startsWith(this.reading.text);
+    const known = isMore ? this.reading.pieces : [];
+    const from = isMore ? this.reading.text.length : 0;
+    const words = this.text.slice(from).matchAll(SPLIT);
+    return [...known, ...Array.from(words, ({ index, 0: word }) => [from + index, from + index + word.length])];
   }
 
   /** The pieces as they are read, without the space before them. */

@@ -194,6 +194,20 @@ def test_what_only_a_kernel_can_do_is_said(board):
     assert board.locator(".grid .out").count() == 1
 
 
+def test_an_older_browser_keeps_to_the_first_sentence_and_says_so(browser, alone):
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(alone.url)
+    board = page.locator(".real")
+    assert shown_shares(board)
+    for _ in range(2):
+        square(board, 0, 1).click()
+    assert "newer" in board.locator(".word-line").inner_text()
+    board.get_by_role("button", name="Undo").click()
+    assert "newer" not in board.locator(".word-line").inner_text()
+    page.close()
+
+
 def test_a_page_takes_kept_states_only(board):
     put = """(board, [text, out]) => {
       const saved = board.closest(".saved-board");

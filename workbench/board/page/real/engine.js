@@ -10,6 +10,9 @@ const KEPT = 30; // answers, so that Undo need not ask again
 const CLOSES = /^[.,;:!?…'’)\]}]/; // no space comes before these
 const SPLIT = /\s*\S+/g; // a text whose pieces are not known yet
 
+const CAN_UNPACK = "DecompressionStream" in globalThis;
+const TOO_OLD = "This browser shows the first sentence only; a newer one has the others, and each head turned off.";
+
 const isPlace = (x) => Number.isInteger(x) && x >= END;
 
 /** Whether a state is one that a page without a kernel can show. */
@@ -46,7 +49,7 @@ export class RealEngine extends Journal {
       this.isAlive();
       this.show();
     });
-    if (this.isAlone) {
+    if (this.isAlone && CAN_UNPACK) {
       unpacked(bytesOf(model.get("frames").kept), this.heads).then((sentences) => {
         this.sentences = sentences;
         this.compute();
@@ -181,6 +184,7 @@ export class RealEngine extends Journal {
   compute() {
     const answer = (this.isAlone && this.keptAnswer()) || this.answers.get(this.question);
     this.isWaiting = !answer;
+    this.problem = this.isWaiting && this.isAlone && !CAN_UNPACK ? TOO_OLD : "";
     if (answer) this.reading = answer;
     if (answer) this.judge();
   }

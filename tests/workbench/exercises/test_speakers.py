@@ -1,9 +1,10 @@
 """Patients that speak: the judge tells parts and lines apart, and the model still says what their transcripts say."""
 
 import pytest
+import torch
 
 from workbench.exercises import check
-from workbench.exercises.engine import speaker
+from workbench.exercises.clinic import speaker
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.lessons.n13_patients import HEARD, PROMPTS, SPEAKERS
 from workbench.smollm import NoModel, smollm
@@ -21,24 +22,26 @@ def test_the_courses_own_answer_is_right_and_others_are_not(id):
 
 
 @pytest.mark.parametrize("id", ILL)
-def test_any_line_that_mends_a_patient_is_accepted_and_no_other(id):
-    part, number, text = EXERCISES[id].answer
-    lines = SPEAKERS[id].source.splitlines()
-    before, own = lines[number - 2].strip(), lines[number - 1].strip()
-    assert check(id, part, number, own).right_parts == "2 of 3"  # as it came in: the text is still open
-    elsewhere = check(id, part, number - 1, before)
-    assert elsewhere.right_parts == "1 of 3" and elsewhere.misconception == "wrong-line"
-    after = check(id, part, number, "        " + text + "  # mended")
-    assert after.status == "correct"
-    assert check(id, part, number, "query = (").misconception == "no-python"
-    assert check(id, part, number, own + " + 0").status == "wrong"
+def test_each_part_of_an_answer_counts_by_itself(id):
+    part, number, mended = EXERCISES[id].answer
     assert check(id, part, ..., ...).right_parts == "1 of 3"
+    as_it_came_in = check(id, part, number, SPEAKERS[id].buggy)
+    assert as_it_came_in.right_parts == "2 of 3" and as_it_came_in.misconception is None
+    elsewhere = check(id, part, number - 2, mended)
+    assert elsewhere.right_parts == "2 of 3" and elsewhere.misconception == "wrong-line"
+    assert check(id, part, number, lambda *args: (args[0], None)).status == "wrong"
+    for line in EXERCISES[id].also:
+        assert check(id, part, line, mended).status == "correct"
 
 
-def test_a_mend_in_another_line_than_the_courses_counts():
-    turned = "rotary({0}, seen + (cache is not None), base=base)"
-    text = f"query, key = {turned.format('query')}, {turned.format('key')}"
-    assert check("13.9", "nowhere", 8, text).status == "correct"
+def test_a_block_in_a_style_of_ones_own_mends():
+    def mended(x, w, cache, heads, kv_heads, base):
+        old = x[:, :0] if cache is None else cache  # the rows themselves are kept, and all is read again
+        everything = torch.cat([old, x], dim=1)
+        rows, _ = EXERCISES["13.6"].reference(everything, w, None, heads, kv_heads, base)
+        return rows[:, old.size(1) :], everything
+
+    assert check("13.6", "cache", 15, mended).status == "correct"
 
 
 @pytest.mark.parametrize(("id", "sees"), [("13.5", 0), ("13.6", 1), ("13.7", None), ("13.8", 0), ("13.9", 1)])
@@ -62,4 +65,4 @@ def test_the_model_says_what_the_transcript_says(id):
     except NoModel as error:
         pytest.skip(f"needs the model: {error}")
     for shown, said in SPEAKERS[id].says.items():
-        assert speaker.speak(model, SPEAKERS[id].block, PROMPTS[shown]) == said
+        assert speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown]) == said

@@ -23,7 +23,7 @@ TRIES = {
 }
 TRIES = {phrase: {"pair": []} | sets for phrase, sets in TRIES.items()}
 CAPITAL = Task(
-    "Press *Germany's capital*, and take out a single head so that *Berlin* has less than 20 %.",
+    "Press *Germany's capital*, and turn off a single head so that *Berlin* has less than 20 %.",
     (("text_is", GERMANY), ("says_less", " Berlin", 0.2), ("one_out",)),
     why="What does the model still know without it?",
     answers=(

@@ -5,7 +5,8 @@ The transcripts are saved; tests/workbench/exercises/test_speakers.py has the mo
 
 from workbench.smollm.model import CHAT
 
-from ..engine.speaker import HEALTHY, HEARD, patients, speaker
+from ..clinic.fault_names import HEALTHY
+from ..clinic.speaker import HEARD, patients, speaker
 
 __all__ = ["HEARD", "SPEAKERS"]
 
@@ -18,6 +19,7 @@ LISTEN = "Two questions to the transcript: is the first word right? Does it go o
     "13.5",
     heard="pass",
     line=("merge_heads(output)", "output.reshape(x.shape)"),
+    also=(17,),
     says={
         FRANCE: " a place where people can find a place to stay, a place where people can find a place to",
         MORNING: '" is a common idiomatic expression that means "to the end of the day" or "to',
@@ -48,6 +50,7 @@ def merged_without_transpose():
         "causal_mask(query.size(2), key.size(2))",
         "torch.ones(query.size(2), key.size(2), dtype=torch.bool).tril()",
     ),
+    also=(16,),
     says={
         FRANCE: " Paris and,,,,,,,,,,,,,,,,,,",
         MORNING: " rises to,,,,,,,,,,,,,,,,,,",
@@ -123,6 +126,7 @@ def divided_by_the_features():
     "13.9",
     heard="nowhere",
     line=("0 if cache is None else cache[0].size(2)", "0 if cache is None else cache[0].size(2) - 1"),
+    also=(8,),
     says={
         FRANCE: " Paris.\n\nThe United States has a population of approximately 311 million people.\n",
         MORNING: " rises with a gentle glow, illuminating the delicate petals of the rose. "

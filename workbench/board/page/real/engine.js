@@ -1,7 +1,7 @@
 // The state of a board on which a language model reads: the page asks, Python answers, and what was answered to another
 // question than the one that stands there now is not drawn. A page without Python has answers to a few sentences.
 
-import { Journal } from "../journal.js";
+import { Journal, PATIENCE } from "../journal.js";
 import { CONDITIONS } from "./conditions.js";
 import { bytesOf, readingOf, rowFor, unpacked } from "./kept.js";
 
@@ -9,6 +9,9 @@ const END = -1; // of places: the last one
 const KEPT = 30; // answers, so that Undo need not ask again
 const CLOSES = /^[.,;:!?…'’)\]}]/; // no space comes before these
 const SPLIT = /\s*\S+/g; // a text whose pieces are not known yet
+
+const CAN_UNPACK = "DecompressionStream" in globalThis;
+const TOO_OLD = "This browser shows the first sentence only; a newer one has the others, and each head turned off.";
 
 const isPlace = (x) => Number.isInteger(x) && x >= END;
 
@@ -43,9 +46,10 @@ export class RealEngine extends Journal {
     this.begin();
     model.on("change:progress", () => {
       this.progress = model.get("progress");
+      this.isAlive();
       this.show();
     });
-    if (this.isAlone) {
+    if (this.isAlone && CAN_UNPACK) {
       unpacked(bytesOf(model.get("frames").kept), this.heads).then((sentences) => {
         this.sentences = sentences;
         this.compute();
@@ -60,10 +64,14 @@ export class RealEngine extends Journal {
     return this.state.inputs.text;
   }
 
-  /** Where each piece begins and ends; of a text that is still being read, where its words do. */
+  /** Where each piece begins and ends; of what is still being read, where its words do. */
   get spans() {
-    if (!this.isWaiting || this.reading?.text === this.text) return this.reading?.pieces ?? [];
-    return Array.from(this.text.matchAll(SPLIT), ({ index, 0: word }) => [index, index + word.length]);
+    if (!this.isWaiting) return this.reading?.pieces ?? [];
+    const isMore = this.reading && this.text.startsWith(this.reading.text);
+    const known = isMore ? this.reading.pieces : [];
+    const from = isMore ? this.reading.text.length : 0;
+    const words = this.text.slice(from).matchAll(SPLIT);
+    return [...known, ...Array.from(words, ({ index, 0: word }) => [from + index, from + index + word.length])];
   }
 
   /** The pieces as they are read, without the space before them. */
@@ -131,7 +139,7 @@ export class RealEngine extends Journal {
 
   /** For each head the number that the grid shows: a share that is heard, or what the chosen bar loses without it. */
   get cells() {
-    if (this.state.settings.shows === "missed") return this.missed();
+    if (this.state.settings.shows === "missed") return this.losses();
     const hears = this.placeOf("hears");
     const share = (head) => (hears === END ? this.hearsMost(head).share : (this.heard(head, this.place)[hears] ?? 0));
     return Array.from({ length: this.heads }, (_, head) => share(head));
@@ -147,7 +155,8 @@ export class RealEngine extends Journal {
     return whole.indexOf(Math.max(...whole));
   }
 
-  missed() {
+  /** What the chosen bar loses without each head. */
+  losses() {
     const { column } = this;
     const columns = this.next.length + (this.pair ? 1 : 0);
     const whole = this.next[column]?.whole ?? this.pair?.whole;
@@ -159,6 +168,13 @@ export class RealEngine extends Journal {
     return this.state.settings.shows === "missed" && !this.reading?.missed?.length;
   }
 
+  // Python is at work, and has heard what it was told: the time in which it is to answer begins anew.
+  isAlive() {
+    clearTimeout(this.clock);
+    this.clock = this.isCounting ? setTimeout(() => this.missed(), PATIENCE) : null;
+    this.untold = "";
+  }
+
   // ---- asking
 
   get question() {
@@ -168,6 +184,7 @@ export class RealEngine extends Journal {
   compute() {
     const answer = (this.isAlone && this.keptAnswer()) || this.answers.get(this.question);
     this.isWaiting = !answer;
+    this.problem = this.isWaiting && this.isAlone && !CAN_UNPACK ? TOO_OLD : "";
     if (answer) this.reading = answer;
     if (answer) this.judge();
   }
@@ -274,9 +291,9 @@ export class RealEngine extends Journal {
     const taken = isKept ? now : [head];
     const names = taken.filter((one) => one !== head).map((one) => this.nameOf(one));
     const both = names.length ? `, as ${names.length > 1 ? "are" : "is"} ${names.join(", ")}` : "";
-    const alone = isKept ? "" : " The others are back: in JupyterLab you may take out as many as you like.";
+    const alone = isKept ? "" : " The others are back: in JupyterLab you may turn off as many as you like.";
     const said = taken.includes(head)
-      ? `Head ${this.nameOf(head)} is out${both}.`
+      ? `Head ${this.nameOf(head)} is off${both}.`
       : `Head ${this.nameOf(head)} is back.`;
     this.set({ out: taken, head }, said + alone);
   }

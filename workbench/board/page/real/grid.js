@@ -34,10 +34,10 @@ export function gridOf(view) {
   const title = element("p", { class: "which" });
   const selects = {
     asks: selectOf("Who asks", choosePlace("asks")),
-    hears: selectOf("Who is heard", choosePlace("hears")),
+    hears: selectOf("To whom", choosePlace("hears")),
   };
   selects.word = selectOf("Whose share", (value) => engine.set({ word: value }));
-  const bar = element("progress", { max: 1, "aria-label": "Heads taken out, one at a time" });
+  const bar = element("progress", { max: 1, "aria-label": "Heads turned off, one at a time" });
   const key = element("p", { class: "key-to-grid" });
   const node = element(
     "div",
@@ -135,7 +135,7 @@ export function gridOf(view) {
     const { pair } = engine;
     fill(word, pair ? [...listed, ["", `${pair.one} of both`]] : listed, engine.next[engine.column]?.piece ?? "");
     const isHeard = engine.state.settings.shows === "heard";
-    const words = isHeard ? ["How much ", asks, " hears of ", hears] : ["What ", word, " loses without each head"];
+    const words = isHeard ? ["How much ", asks, " attends to ", hears] : ["What ", word, " loses without each head"];
     if (title.dataset.shown !== engine.state.settings.shows) title.replaceChildren(...words);
     title.dataset.shown = engine.state.settings.shows;
   }
@@ -143,12 +143,12 @@ export function gridOf(view) {
 
   // What a square says, for whoever cannot see it.
   function labelOf(head, number) {
-    const name = `head ${engine.nameOf(head)}${engine.isOut(head) ? ", is out" : ""}`;
+    const name = `head ${engine.nameOf(head)}${engine.isOut(head) ? ", is off" : ""}`;
     if (engine.state.settings.shows === "missed") {
       return `${name}: ${number < 0 ? `${percent(-number)} more` : `${percent(number)} less`} without it`;
     }
     const to = engine.placeOf("hears") === END ? engine.hearsMost(head).to : engine.placeOf("hears");
-    return `${name}: hears ${engine.word(to)}, ${percent(number)}`;
+    return `${name}: attends to ${engine.word(to)}, ${percent(number)}`;
   }
 
   let numbers = [];

@@ -51,9 +51,9 @@ export function headOf(view) {
       const each = heard.flatMap(({ share, place }, k) => [k ? ", " : "", em(place), ` ${percent(share)}`]);
       name.textContent = `Head ${engine.nameOf(head)}`;
       const said = [" from ", em(engine.place), ": ", ...each];
-      words.replaceChildren(...(isOut ? ["says nothing"] : said));
-      turn.textContent = isOut ? "Put it back" : "Take it out";
-      turn.setAttribute("aria-label", `${isOut ? "Put back" : "Take out"} head ${engine.nameOf(head)}`);
+      words.replaceChildren(...(isOut ? ["is off: it says nothing"] : said));
+      turn.textContent = isOut ? "Turn it on" : "Turn it off";
+      turn.setAttribute("aria-label", `${isOut ? "Turn on" : "Turn off"} head ${engine.nameOf(head)}`);
       node.setAttribute("aria-label", `Head ${engine.nameOf(head)}`);
       node.classList.toggle("gone", isOut);
       paint();

@@ -85,7 +85,7 @@ function pairOf(view) {
     field.addEventListener("change", change);
     return field;
   });
-  const words = element("p", { class: "two-words" }, "Of ", fields[0], " and ", fields[1], " together");
+  const words = element("p", { class: "two-words" }, "Of ", fields[0], " and ", fields[1]);
   const node = element("div", { class: "pair" }, words, bar.list);
   bar.list.querySelector("button").tabIndex = -1;
 

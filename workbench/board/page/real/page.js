@@ -13,8 +13,9 @@ import { sentenceOf } from "./sentence.js";
 import { effectOf } from "./spoken.js";
 
 const NARROW = 720; // px: on a narrower page all stands one below the other, and the grid on its side
-const HINT = "Choose a piece, or type; press a square to see one head, and again to take it out.";
-const HINT_ALONE = "Choose a piece, or a square to see one head; press it again to take it out.";
+const WIDE = 1200; // px: on a wider one squares and bars are larger
+const HINT = "Choose a piece, or type; press a square to see one head, and again to turn it off.";
+const HINT_ALONE = "Choose a piece, or a square to see one head; press it again to turn it off.";
 
 function render(engine, el) {
   const root = element("div", { class: "attn-board story real", role: "group", "aria-label": engine.heading });
@@ -58,6 +59,7 @@ function render(engine, el) {
   const fit = () => {
     view.width = el.clientWidth - 30;
     root.classList.toggle("narrow", el.clientWidth > 0 && el.clientWidth < NARROW);
+    root.classList.toggle("wide", el.clientWidth >= WIDE);
     sentence.update();
     grid.update();
   };

@@ -37,7 +37,7 @@ export function sentenceOf(view) {
 
   function labelOf(place) {
     const asks = place === engine.place ? ", asks" : "";
-    const hears = place === engine.placeOf("hears") ? ", is heard" : "";
+    const hears = place === engine.placeOf("hears") ? ", is attended to" : "";
     const joined = engine.isJoined(place) ? ", goes on with the word before it" : "";
     return `${engine.word(place)}, piece ${place + 1}${joined}${asks}${hears}`;
   }

@@ -1,33 +1,32 @@
 """Patients that speak: a block of a language model with one line of its own, and what the model writes with it.
 
 The transcript tells in which part of the attention the line is: in the numbers, in the pass over the prompt, in the
-cache, or nowhere that a reader could hear. An answer has three parts, `part, line, text`: one of `HEARD`, the number
-of the line, and the line as it should be. Answers are judged on small random tensors, and no model is needed for that.
+cache, or nowhere that a reader could hear. An answer has three parts: one of `HEARD`, the number of the line, and the
+mended code. It is judged on small random tensors, and no model is needed for that.
 """
 
 import functools
 import html
-import linecache
-import math
-import re
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 
-from attn_lib import causal_mask, masked_softmax, merge_heads, rotary, share_heads, split_heads
+from workbench.smollm.model import rms_norm
 
 from ...display import show
-from .exercise import EXERCISES, Exercise, described_by, register
-from .function import Function, explain
-from .outcome import right
-from .probes import normal
-from .runner import Worker
-from .sections import section_in_words
-from .source import source_of
-from .verdict import Part, Verdict
+from ..engine.exercise import EXERCISES, Exercise, described_by, register
+from ..engine.function import Function
+from ..engine.probes import normal
+from ..engine.runner import Worker
+from ..engine.sections import section_in_words
+from ..engine.source import source_of
+from ..engine.verdict import Part, Verdict
+from .anonymous import compiled
+from .fault_names import HEALTHY
+from .judge_bug import is_unanswered, judge_fix, says_healthy
+from .right_block import block
 
-HEALTHY = "healthy"
 HEARD = {  # where a wrong line is → what is heard of it
     "numbers": "the first word is wrong, and what follows is no English: every pass computes wrong numbers",
     "pass": "the first word is wrong, and what follows is good English, beside the point: the prompt, read in one "
@@ -39,44 +38,6 @@ HEARD = {  # where a wrong line is → what is heard of it
 }
 
 
-def rms_norm(x, weight):
-    return x / (x.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt() * weight
-
-
-NAMES_IN_SCOPE = {  # what the source of a patient may use
-    "causal_mask": causal_mask,
-    "masked_softmax": masked_softmax,
-    "math": math,
-    "merge_heads": merge_heads,
-    "rms_norm": rms_norm,
-    "rotary": rotary,
-    "share_heads": share_heads,
-    "split_heads": split_heads,
-    "torch": torch,
-}
-
-
-def block(x, w, cache, heads, kv_heads, base):
-    norm, W_q, W_k, W_v, W_o = w
-    h = rms_norm(x, norm)  # (batch, n, embed_dim)
-    query = split_heads(h @ W_q.T, heads)  # (batch, heads, n, head_dim)
-    key = split_heads(h @ W_k.T, kv_heads)  # (batch, kv_heads, n, head_dim)
-    value = split_heads(h @ W_v.T, kv_heads)
-    seen = 0 if cache is None else cache[0].size(2)
-    query, key = rotary(query, seen, base=base), rotary(key, seen, base=base)
-    if cache is not None:
-        key = torch.cat([cache[0], key], dim=2)  # (batch, kv_heads, n_keys, head_dim)
-        value = torch.cat([cache[1], value], dim=2)
-    all_keys = share_heads(key, heads // kv_heads)  # (batch, heads, n_keys, head_dim)
-    all_values = share_heads(value, heads // kv_heads)
-    scores = query @ all_keys.mT / math.sqrt(query.size(-1))  # (batch, heads, n, n_keys)
-    mask = causal_mask(query.size(2), key.size(2))
-    weights = masked_softmax(scores, mask)
-    output = weights @ all_values  # (batch, heads, n, head_dim)
-    x = x + merge_heads(output) @ W_o.T
-    return x, (key, value)
-
-
 def speaker(id, **settings):
     """Register a patient that speaks; the decorated function's docstring is the diagnosis, a blank line, the story.
 
@@ -85,13 +46,14 @@ def speaker(id, **settings):
 
     def add(described):
         _, name, story = described_by(described)
-        asks = "a part, one of `HEARD`, the number of a line, and the line as it should be"
+        asks = "one of `HEARD`, the number of a line, and the mended code"
         return register(Speaker(id=id, reference=block, name=name, story=story, asks=asks, **settings))
 
     return add
 
 
 RIGHT = source_of(block)
+ATTENTION = RIGHT.replace("def block(", "def attention(")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -102,10 +64,12 @@ class Speaker(Exercise):
     story: str
     heard: str  # one of HEARD
     line: tuple  # what stands in the right block, and what this one has in its place
+    also: tuple = ()  # numbers of other lines in which it can be mended
     says: dict  # prompt → what the model writes with it, as `speak` does
     title: str = ""
 
     in_parts = True
+    half_fixed, variants = (), {}  # as `judge_fix` asks of a bug
 
     def __post_init__(self):
         self.title = f"Patient {self.id}"
@@ -117,11 +81,12 @@ class Speaker(Exercise):
 
     @functools.cached_property
     def source(self):
-        return RIGHT.replace(*self.line)
+        """As the notebook has it, under the name that patients have in the clinic."""
+        return ATTENTION.replace(*self.line)
 
     @functools.cached_property
     def buggy(self):
-        return compiled(self.source, self.id)
+        return compiled(self.source, f"<patient {self.id}>")
 
     @functools.cached_property
     def number(self):
@@ -142,44 +107,45 @@ class Speaker(Exercise):
             returns=("the rows",),
         )
 
+    def called(self, code):
+        return in_parts(code)
+
     @property
     def answer(self):
-        if self.is_healthy:
-            return HEALTHY, ..., ...
-        return self.heard, self.number, RIGHT.splitlines()[self.number - 1].strip()
+        return (HEALTHY, ..., ...) if self.is_healthy else (self.heard, self.number, block)
 
     def draw_again(self, rng):
         self.fix_exercise.draw_again(rng)
 
     def solution(self):
-        answer = ", ".join("..." if part is ... else repr(part) for part in self.answer)
         number = self.id.partition(".")[2]
-        return f"part_{number}, line_{number}, text_{number} = {answer}\n\n{self.source if self.is_healthy else RIGHT}"
+        told = f'"{HEALTHY}", ...' if self.is_healthy else f'"{self.heard}", {self.number}'
+        code = (self.source if self.is_healthy else ATTENTION).replace("attention", f"mended_{number}", 1)
+        return f"part_{number}, line_{number} = {told}\n\n{code}"
 
     # ----------------------------------------------------------------------------------------------- judging
 
     def judge(self, answer):
         answer = answer if isinstance(answer, tuple | list) else (answer,)
-        part, line, text = (*answer, ..., ..., ...)[:3]
-        if self.is_healthy and _is(part, HEALTHY):
+        part, line, mended = (*answer, ..., ..., ...)[:3]
+        if self.is_healthy and says_healthy(part):
             return self.correct(f"{self.name}. {self.story}")
-        if all(map(_is_open, (part, line, text))):
+        with Worker() as worker:
+            parts = [self._judge_part(part), self._judge_line(line), judge_fix(self, mended, worker)]
+        if all(one.state == "open" for one in parts):
             return Verdict(self.id, "unattempted", None, f"Not attempted yet. Needed: {self.asks}.")
-        mended = self._judge_line(line, text)
-        parts = [self._judge_part(part), *mended]
         done = sum(one.state == "right" for one in parts)
         if done == len(parts):
             return self.correct(f"{self.name}. {self.story}\n\nRead again: {section_in_words(self.section)}.")
         wrong = next((one for one in parts if one.state == "wrong"), None)
-        verdict = self.wrong(
-            "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)]), (wrong and wrong.drawn) or None
-        )
+        message = "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
+        verdict = self.wrong(message, (wrong and wrong.drawn) or None)
         verdict.misconception = wrong and wrong.misconception
         verdict.right_parts = f"{done} of {len(parts)}" if done else ""
         return verdict
 
     def _judge_part(self, part):
-        if _is_open(part):
+        if is_unanswered(part):
             return Part("Heard", "open", "is the first word right? does it go on in English?")
         name = part.strip().casefold() if isinstance(part, str) else None
         if name not in HEARD:
@@ -191,74 +157,18 @@ class Speaker(Exercise):
         told = f"with a fault there, {HEARD[name]}. Compare this with its transcript, or with its tests."
         return Part("Heard", "wrong", told, f"not-{name}")
 
-    def _judge_line(self, line, text):
+    def _judge_line(self, line):
         last = len(self.source.splitlines())
-        if _is_open(line):
-            return [Part("Line", "open", "which line?"), Part("Mended", "open", "how should this line read?")]
+        if is_unanswered(line):
+            return Part("Line", "open", "which line?")
         if isinstance(line, bool) or not isinstance(line, int) or not 1 <= line <= last:
-            words = f"a line is a number from 1 to {last}, as in the source."
-            return [Part("Line", "wrong", words, "no-line"), Part("Mended", "open", "first the line.")]
-        mended = self._judge_text(line, text)
-        if (line == self.number and not self.is_healthy) or mended.state == "right":
-            return [Part("Line", "right", f"the fault can be mended in line {line}."), mended]
-        return [Part("Line", "wrong", f"the fault is not in line {line}.", "wrong-line"), mended]
-
-    def _judge_text(self, line, text):
-        if _is_open(text):
-            return Part("Mended", "open", "how should this line read?")
-        if not isinstance(text, str):
-            return Part("Mended", "wrong", "the line is a text, in quotes.", "no-text")
-        source = with_line(self.source, line, text)
-        if _bare(source) == _bare(self.source):
-            return Part("Mended", "open", "the line reads as it did before.")
-        try:
-            code = compiled(source, f"{self.id}, line {line} as you write it")
-        except SyntaxError as error:
-            return Part("Mended", "wrong", f"this is no Python: {error.msg}.", "no-python")
-        exercise = self.fix_exercise
-        with Worker() as worker:
-            expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
-            for trial, truth in zip(exercise.trials, expected, strict=True):
-                outcome = exercise.outcome(in_parts(code), trial, worker.run)
-                if not right(outcome, truth):
-                    seen, drawn = explain(exercise, trial, outcome, truth)
-                    return Part("Mended", "wrong", seen, "still-wrong", drawn or ())
-        if self.is_healthy:
-            words = f"right, but it was right before. Then its part is “{HEALTHY}”."
-            return Part("Mended", "wrong", words, "mended-the-healthy")
-        return Part("Mended", "right", f"right on {show.count(len(exercise.trials), 'call')}.")
-
-
-def _is(part, word):
-    return isinstance(part, str) and part.strip().casefold() == word
-
-
-def _is_open(part):
-    return part is None or part is Ellipsis
-
-
-def _bare(source):
-    return re.sub(r"\s+", "", source)
+            return Part("Line", "wrong", f"a line is a number from 1 to {last}, as in the source.", "no-line")
+        if self.is_healthy or line not in (self.number, *self.also):
+            return Part("Line", "wrong", f"the fault is not in line {line}.", "wrong-line")
+        return Part("Line", "right", f"the fault can be mended in line {line}.")
 
 
 # ------------------------------------------------------------------------------------------------------- running
-
-
-def compiled(source, name):
-    """What a source defines as `block`, compiled as if it stood in a file of this name."""
-    file = f"<patient {name}>"
-    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # for traces and tracebacks
-    names = {**NAMES_IN_SCOPE, "__name__": "patient"}
-    exec(compile(source, file, "exec"), names)
-    return names["block"]
-
-
-def with_line(source, number, text):
-    """The source with one line written anew, indented as the old one was."""
-    lines = source.splitlines()
-    old = lines[number - 1]
-    lines[number - 1] = old[: len(old) - len(old.lstrip())] + text.strip()
-    return "\n".join(lines)
 
 
 def in_parts(code):
@@ -292,7 +202,7 @@ def speak(model, code, prompt, pieces=20):
         for i, w in enumerate(model.blocks):
             own = w.norm_1, w.W_q, w.W_k, w.W_v, w.W_o
             x, caches[i] = code(x, own, caches[i], sizes.heads, sizes.kv_heads, sizes.base)
-            h = x / (x.square().mean(dim=-1, keepdim=True) + epsilon).sqrt() * w.norm_2
+            h = rms_norm(x, w.norm_2, epsilon)
             x = x + (F.silu(h @ w.W_gate.T) * (h @ w.W_up.T)) @ w.W_down.T
         return model.logits(x[0, -1]).argmax().item()
 
@@ -305,7 +215,7 @@ def speak(model, code, prompt, pieces=20):
 
 
 class Patient:
-    """A speaker as a learner meets it: its transcript, its source, two tests, and `block`, to be called and traced."""
+    """A speaker as a learner meets it: its transcript, its source, `buggy`, and two tests."""
 
     def __init__(self, speaker):
         self.id, self._speaker = speaker.id, speaker
@@ -320,8 +230,8 @@ class Patient:
         return dict(self._speaker.says)
 
     @property
-    def block(self):
-        """The patient, to be called: block(x, w, cache, heads, kv_heads, base) → rows, cache; w = norm, W_q, …, W_o."""
+    def buggy(self):
+        """The patient, to be called and traced: attention(x, w, cache, heads, kv_heads, base) → rows, cache."""
         return self._speaker.buggy
 
     def tests(self):
@@ -331,15 +241,14 @@ class Patient:
         """
         x, *weights, _ = _probe(9, [9], seed=4)
         with torch.no_grad():
-            mine, theirs = in_parts(self.block), in_parts(block)
+            mine, theirs = in_parts(self.buggy), in_parts(block)
             at_once, one_by_one = (mine(x, *weights, parts) for parts in ([9], [3, 1, 1, 1, 1, 1, 1]))
             other = theirs(x, *weights, [9])
         return tuple(float(f"{(one - two).abs().max():.0e}") for one, two in ((at_once, other), (one_by_one, at_once)))
 
-    def speak(self, model, prompt, line=None, text=None, pieces=20):
-        """What the model writes after a prompt with this block, or with one of its lines written anew."""
-        source = self.source if line is None else with_line(self.source, line, text)
-        return speak(model, compiled(source, self.id), prompt, pieces)
+    def speak(self, model, prompt, mended=None, pieces=20):
+        """What the model writes after a prompt with this block, or with mended code in its place."""
+        return speak(model, mended or self.buggy, prompt, pieces)
 
     def _rows(self):
         return [(prompt, said.replace("\n", "⏎")) for prompt, said in self._speaker.says.items()]

@@ -59,7 +59,7 @@ def parser():
         needs = ("authors", "npm", "model") if notebooks_alone is slides else ("authors", "model")
         one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
-    command(site, "[Sphinx's options]", needs=("authors", "npm"))
+    command(site, "[Sphinx's options]", needs=("authors", "npm", "model"))
     command(minutes, "", passes_on=False)
     command(bench, "[--quick] [other options of benchmarks/bench_*.py]", needs=("authors", "classroom"))
     command(grade, "", needs=("classroom",), add_help=False)  # its own parser explains its options

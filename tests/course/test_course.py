@@ -449,7 +449,7 @@ def test_command_installs_what_it_needs_and_no_more(monkeypatch, command):
     monkeypatch.setattr(commands, "check_hub_requirements", lambda: None)
     with pytest.raises(SystemExit):
         commands.main([command])
-    model = ["model"] * (command in ("lab", "test", "present", "slides", "refresh", "hub"))
+    model = ["model"] * (command in ("lab", "test", "present", "slides", "site", "refresh", "hub"))
     authors = ["authors"] * (command in ("test", "present", "slides", "site", "refresh", "minutes", "bench"))
     npm = ["npm"] * (command in ("test", "present", "slides", "site"))
     classroom = ["classroom"] * (command in ("test", "bench", "grade", "exam", "worksheet", "handbook", "hub"))

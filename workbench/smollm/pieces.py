@@ -79,13 +79,17 @@ def split(text):
 
 @cache
 def pattern():
-    """Python's re knows no \\p{L} and no \\p{N}: its digits are Nd alone, and it takes Nl and No for letters."""
+    """Python's re knows no \\p{L} and no \\p{N}: its digits are Nd alone, it takes Nl and No for letters, and four
+    separators, \\x1c to \\x1f, for white space, which they are not in Unicode.
+    """
     odd = "".join(sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) in ("Nl", "No"))
     letter, digit = rf"[^\W\d_{odd}]", rf"[\d{odd}]"
+    separators = r"\x1c-\x1f"
+    space, no_space, other = rf"[^\S{separators}]", rf"[\S{separators}]", rf"(?:[^\s\w]|[_{separators}])"
     endings = "'(?:s|t|re|ve|m|ll|d)"
     # a digit is cut off before GPT-2's pattern is used, so white space before it is the end of a stretch
-    spaces = rf"\s+(?!(?!{digit})\S)|\s+"
-    return re.compile(rf"{digit}|{endings}| ?{letter}+| ?(?:[^\s\w]|_)+|{spaces}")
+    spaces = rf"{space}+(?!(?!{digit}){no_space})|{space}+"
+    return re.compile(rf"{digit}|{endings}| ?{letter}+| ?{other}+|{spaces}")
 
 
 def signs_of_bytes():

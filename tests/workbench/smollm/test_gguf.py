@@ -1,7 +1,5 @@
 """A GGUF file, read as the package `gguf` reads it; what would be computed wrongly is refused in words."""
 
-import itertools
-
 import gguf
 import numpy as np
 import pytest
@@ -40,7 +38,12 @@ def test_numbers_are_those_that_the_package_gguf_reads(tmp_path, kind):
 
 
 def test_fields_are_those_that_the_package_gguf_reads(tmp_path):
-    fields = [("add_name", "tea — 茶"), ("add_block_count", 7), ("add_rope_freq_base", 0.5), ("add_add_bos_token", False)]
+    fields = [
+        ("add_name", "tea — 茶"),
+        ("add_block_count", 7),
+        ("add_rope_freq_base", 0.5),
+        ("add_add_bos_token", False),
+    ]
     fields += [("add_token_list", ["a", "Ġb"]), ("add_token_types", [1, 3])]
     path = written(tmp_path / "fields.gguf", {"one": np.zeros((2, 2), np.float32)}, fields)
     theirs = {name: field.contents() for name, field in gguf.GGUFReader(path).fields.items() if "." in name[3:]}
@@ -73,7 +76,11 @@ def arrays_of(model):
 def file_of(path, model, arrays=None, fields=(*SIZED, *CUT), **options):
     pieces = model.pieces
     merges = [f"{a} {b}" for a, b in pieces._ranks]
-    lists = [("add_token_list", pieces.words), ("add_token_types", [1] * len(pieces.words)), ("add_token_merges", merges)]
+    lists = [
+        ("add_token_list", pieces.words),
+        ("add_token_types", [1] * len(pieces.words)),
+        ("add_token_merges", merges),
+    ]
     return written(path, arrays_of(model) | (arrays or {}), [*fields, *lists], **options)
 
 
@@ -142,10 +149,3 @@ def test_package_with_another_file_is_not_taken_for_the_lessons(tmp_path, monkey
     monkeypatch.setattr(place.importlib.util, "find_spec", lambda name: spec)
     with pytest.raises(NoModel, match="another file"):
         smollm()
-
-
-def test_what_is_refused_is_refused_for_what_it_says(tmp_path, model):
-    """Each of the other models differs in one thing from a file that is read."""
-    assert LanguageModel(file_of(tmp_path / "read.gguf", model)).blocks
-    assert len(OTHER_MODELS) == len({str(sorted(made)) + str(made) for made in OTHER_MODELS.values()})
-    assert all(set(made) <= {"architecture", "fields", "arrays"} for made in itertools.chain(OTHER_MODELS.values()))

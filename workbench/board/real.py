@@ -241,11 +241,12 @@ def _attention(query, key, value, cache, base):
 
 def without_each(model, text, tell=lambda share: None):
     """Shares of all pieces as the next one, without each head: (heads of all blocks, vocabulary); tell(share done)."""
-    blocks, shares = model.sizes.blocks, {}
-    for number, logits in heads.without_each(model, model.tokens(text)):
-        shares[number] = logits.softmax(dim=-1)
-        tell(len(shares) / blocks)
-    return torch.cat([shares[number] for number in range(blocks)])
+    blocks, in_block = model.sizes.blocks, model.sizes.heads
+    shares = torch.empty(blocks * in_block, len(model.pieces.words))  # 53 MB, once
+    for done, (number, logits) in enumerate(heads.without_each(model, model.tokens(text)), start=1):
+        shares[number * in_block : (number + 1) * in_block] = logits.softmax(dim=-1)
+        tell(done / blocks)
+    return shares
 
 
 def of_pair(shares, pair):

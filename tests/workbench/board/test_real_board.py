@@ -1,10 +1,9 @@
 """The board of a language model: what it shows is what the model does, live and from kept sentences."""
 
-import json
-
 import pytest
 import torch
 from board_page import awake, open_page, traits
+from playwright.sync_api import expect
 from small_model import SIZES, small_model
 from torch.testing import assert_close
 
@@ -245,12 +244,20 @@ def real():
         pytest.skip(f"needs the model: {error}")
 
 
-def test_the_lessons_task_has_one_answer_and_kept_sentences_agree(real):
-    board = real_board(real)
-    texts = {sets["text"] for sets in n13_real_model.TRIES.values()}
-    assert set(json.loads(json.dumps(board.spec["texts"]))) == texts
-    germany = without_each(real, n13_real_model.GERMANY)[:, real.piece(" Berlin")]
-    assert (germany < 0.2).nonzero().flatten().tolist() == [n13_real_model.COUNTRY]
-    assert n13_real_model.COUNTRY not in board.settings["out"]
-    board.change(text=n13_real_model.GERMANY, out=[n13_real_model.COUNTRY])
-    assert board.reached and not board.done
+def test_the_lessons_task_has_one_answer_also_in_a_page_without_a_kernel(real, browser, tmp_path):
+    board, country = real_board(real), divmod(n13_real_model.COUNTRY, real.sizes.heads)
+    assert set(board.spec["texts"]) == {sets["text"] for sets in n13_real_model.TRIES.values()}
+    berlin = without_each(real, n13_real_model.GERMANY)[:, real.piece(" Berlin")]
+    assert (berlin < 0.2).nonzero().flatten().tolist() == [n13_real_model.COUNTRY]
+    (tmp_path / "board.html").write_text(f"<meta charset=utf-8>{awake(boards_in_pages.embed(board))}", "utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "board.html").as_uri())
+    board.change(text=n13_real_model.GERMANY, out=[])
+    page.evaluate("state => document.querySelector('.saved-board').put(state)", board.state)
+    shown = page.locator(".real:not(.waiting)")
+    for _ in range(2):
+        square(shown, *country).dispatch_event("click")
+    expect(shown.locator(".task")).to_contain_text("Now say why")
+    shares = reading_of(real, n13_real_model.GERMANY, [country]).shares.topk(4).values.tolist()
+    assert all(abs(one - 100 * share) <= 1 for one, share in zip(percents(shown), shares, strict=False))
+    page.close()

@@ -56,15 +56,16 @@ def attention(query, key, value, base):
 def exchanged(model, tokens, others, heads):
     """Read tokens, while these heads say, at the last place, what they say there in the others: logits at that place.
 
-    tokens and others are texts of the same length; the rest of the model does as always. Returns (vocabulary,).
+    tokens and others, (batch, n), are texts of the same length; the rest of the model does as always. Returns (batch,
+    vocabulary).
     """
-    own, other = (look(model, text).outputs for text in (tokens, others))
+    own, other = (look(model, text, last=True).outputs for text in (tokens, others))
     instead = {}
     for number, head in heads:
         says = own[:, number, head].clone()
         says[:, -1] = other[:, number, head, -1]
         instead[number, head] = says
-    return look(model, tokens, instead=instead).logits[0, -1]
+    return look(model, tokens, instead=instead, last=True).logits[:, 0]
 
 
 @torch.no_grad()

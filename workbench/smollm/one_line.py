@@ -4,10 +4,12 @@ import linecache
 import math
 
 import torch
+import torch.nn.functional as F
 
 from attn_lib import Cache, causal_mask, masked_softmax, merge_heads, rotary, share_heads
 
 from ..exercises.engine.source import source_of
+from .model import rms_norm
 
 
 def opened(query, key, value, cache, base):
@@ -75,3 +77,22 @@ def two_tests(model, attend, tokens):
         steps.append(logits)
     own, _ = model.read(tokens)
     return (torch.cat(steps, dim=1) - at_once).abs().max().item(), (at_once - own).abs().max().item()
+
+
+@torch.no_grad()
+def spoken_by(model, block_attention, text, pieces=8):
+    """How a text goes on if a function of exercise 13.1 is the attention of all blocks.
+
+    It has no cache, so all is read again for each piece. A function that is not written yet gets a sentence.
+    """
+    sizes, tokens = model.sizes, model.tokens(text)
+    for _ in range(pieces):
+        x = model.table[tokens]
+        for w in model.blocks:
+            x = block_attention(x, w.norm_1, w.W_q, w.W_k, w.W_v, w.W_o, sizes.heads, sizes.kv_heads, sizes.base)
+            if not torch.is_tensor(x):
+                return f"{block_attention.__name__} returns no rows yet."
+            h = rms_norm(x, w.norm_2, sizes.epsilon)
+            x = x + (F.silu(h @ w.W_gate.T) * (h @ w.W_up.T)) @ w.W_down.T
+        tokens = torch.cat([tokens, model.logits(x[:, -1:]).argmax(dim=-1)], dim=1)
+    return model.pieces.decode(tokens[0].tolist())

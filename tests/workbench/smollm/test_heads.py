@@ -6,8 +6,9 @@ import pytest
 import torch
 from small_model import SIZES, small_model
 
+from workbench.exercises.engine.exercise import EXERCISES
 from workbench.smollm import exchanged, look, silent, without_each
-from workbench.smollm.one_line import WRONG, faulty, opened, two_tests, with_line
+from workbench.smollm.one_line import WRONG, faulty, opened, spoken_by, two_tests, with_line
 
 HEADS = list(itertools.product(range(SIZES.blocks), range(SIZES.heads)))
 
@@ -40,7 +41,7 @@ def test_piece_by_piece_is_one_pass(model, tokens):
 
 
 def test_every_head_off_is_that_head_off_alone(model, tokens):
-    at_once = {block: logits for block, logits in without_each(model, tokens)}
+    at_once = dict(without_each(model, tokens))
     for block, head in HEADS:
         alone = look(model, tokens, out=[(block, head)]).logits[0, -1]
         torch.testing.assert_close(at_once[block][head], alone, rtol=0, atol=1e-4)
@@ -51,9 +52,9 @@ def test_every_head_off_is_that_head_off_alone(model, tokens):
 def test_heads_exchanged_say_what_they_say_elsewhere(model, tokens):
     other = model.tokens("The key near the cats")
     own = look(model, tokens)
-    torch.testing.assert_close(exchanged(model, tokens, tokens, HEADS), own.logits[0, -1])
+    torch.testing.assert_close(exchanged(model, tokens, tokens, HEADS), own.logits[:, -1])
     block, head = HEADS[-1]
-    told = exchanged(model, tokens, other, [(block, head)])
+    (told,) = exchanged(model, tokens, other, [(block, head)])
     W_o = model.blocks[block].W_o[:, head * SIZES.head_dim : (head + 1) * SIZES.head_dim]
     moved = look(model, other).outputs[0, block, head, -1] - own.outputs[0, block, head, -1]
     assert (W_o @ moved).abs().max() > 1e-3 and not torch.allclose(told, own.logits[0, -1])
@@ -81,3 +82,11 @@ def test_it_writes_up_to_the_end_that_it_sets(model):
     assert text.startswith(ended.write("The keys", 6)) and len(ended.write("The keys", 6)) < len(text)
     likeliest, share = model.likeliest("The keys", 1)[0]
     assert text.startswith(likeliest) and 0 < share <= 1
+
+
+def test_a_learners_attention_writes_what_the_models_own_writes(model):
+    def own(x, norm, W_q, W_k, W_v, W_o, heads, kv_heads, base):
+        return EXERCISES["13.1"].reference(x, norm, W_q, W_k, W_v, W_o, heads, kv_heads, base)
+
+    assert spoken_by(model, own, "The keys", 6) == "The keys" + model.write("The keys", 6)
+    assert "own returns no rows" in spoken_by(model, lambda *_: None, "The keys").replace("<lambda>", "own")

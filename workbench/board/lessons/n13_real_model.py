@@ -16,7 +16,7 @@ TRIES = {
     "the key near the cats": {"text": "The key near the cats", "hears": 1, "pair": WERE},
     "nobody home": {"text": KEYS, "hears": 1, "pair": WERE, "out": NUMBER},
     "Germany's capital": {"text": GERMANY, "hears": 3},
-    "Tom gave a book to": {"text": "When Anna and Tom went to the shop, Tom gave a book to", "hears": 3},
+    "Tom gave a book to": {"text": "When Anna and Tom went to the shop, Tom gave a book to", "hears": 9},
     "the river and the bank": {"text": "We saw the river and the bank", "hears": 3},
     "the coins and the bank": {"text": "We saw the coins and the bank", "hears": 3},
     "the password once more": {"text": PASSWORD, "hears": 5},

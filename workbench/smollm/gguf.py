@@ -74,6 +74,11 @@ class GGUF:
         blocks = self.blocks(name)
         return KINDS[self._kinds[name][0]].as_floats(blocks).reshape(self.shapes[name])
 
+    def release(self):
+        """Give back the memory in which the file's bytes lie; what is wanted again is read again."""
+        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            self._bytes.madvise(mmap.MADV_DONTNEED)
+
     def blocks(self, name):
         """The array of this name as its bytes lie in the file. Raises: ValueError, as numbers does."""
         shape, (kind, offset) = self.shapes[name], self._kinds[name]

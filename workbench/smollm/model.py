@@ -91,7 +91,9 @@ class LanguageModel:
         self.end = file.fields.get("tokenizer.ggml.eos_token_id")
 
         def read(name):
-            return torch.from_numpy(file.numbers(f"{name}.weight")).to(dtype)
+            numbers = torch.from_numpy(file.numbers(f"{name}.weight")).to(dtype)
+            file.release()
+            return numbers
 
         self.table = read("token_embd")  # (vocabulary, embed_dim)
         self.blocks = [Weights(*(read(f"blk.{i}.{name}") for name in IN_FILE)) for i in range(self.sizes.blocks)]

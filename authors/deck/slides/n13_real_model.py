@@ -45,19 +45,18 @@ def it_speaks(model):
 def eight_lines():
     boxes = {
         "x": [0, 0.5],
-        "RMSNorm": [1, 1.2],
+        "norm": [1, 1.2],
         "attention": [2, 1.2],
         "+": [3, 0.5],
-        " RMSNorm": [4, 1.2],
-        "gated MLP": [5, 1.2],
+        " norm": [4, 1.2],
+        "MLP": [5, 1.2],
         " +": [6, 0.5],
     }
-    ways = [["x", "RMSNorm"], ["RMSNorm", "attention"], ["attention", "+"], ["x", "+"]]
-    ways += [["+", " RMSNorm"], [" RMSNorm", "gated MLP"], ["gated MLP", " +"], ["+", " +"]]
-    things = {"x": "input", "attention": "weights", "gated MLP": "value"}
+    ways = [["x", "norm"], ["norm", "attention"], ["attention", "+"], ["x", "+"]]
+    ways += [["+", " norm"], [" norm", "MLP"], ["MLP", " +"], ["+", " +"]]
+    things = {"x": "input", "attention": "weights", "MLP": "value"}
     return [
-        Flow(boxes, things=things, empty=empty, arrows=ways[:k])
-        for k, empty in ((4, [" RMSNorm", "gated MLP", " +"]), (8, []))
+        Flow(boxes, things=things, empty=empty, arrows=ways[:k]) for k, empty in ((4, [" norm", "MLP", " +"]), (8, []))
     ]
 
 
@@ -75,9 +74,9 @@ def your_keys(key):
     return [
         Matrices(
             [
-                Matrix(heads, name="three heads, of keys", thing="key"),
+                Matrix(heads, name="keys", thing="key"),
                 "→",
-                Matrix(rows, name="nine heads", thing="key"),
+                Matrix(rows, name="for nine", thing="key"),
             ]
         )
         for rows in (unknown(9, 4), heads.repeat_interleave(3, dim=0))

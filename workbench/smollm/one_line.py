@@ -41,6 +41,15 @@ WRONG = {  # what is wrong → what stands in `opened`, and what stands in its p
     "RoPE with base 10,000": (TURNED, TURNED.replace(", base=base", "")),
 }
 
+PATIENTS = {  # letter → what is wrong
+    "A": "cache never grows",
+    "B": "own key closed",
+    "C": "heads tiled",
+    "D": "mask after softmax",
+    "E": "positions from 0 again",
+    "F": "softmax over queries",
+}
+
 
 def faulty(name):
     """`opened` with one wrong line, by the name of what is wrong."""

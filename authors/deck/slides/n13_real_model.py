@@ -266,10 +266,10 @@ def two_questions():
     """,
     hall="Numbers, pass or cache: A? B? C? [cache, pass, numbers]",
 )
-def predict_patients(says, patients, where):
+def predict_patients(says, where):
     rows = []
     for letter in "ABC":
-        words = says(patients[letter]).replace("⏎", " ⏎ ").split()
+        words = says(letter).replace("⏎", " ⏎ ").split()
         rows.append(
             [*(word[:9] for word in words[:3]), [where[letter], "wrong"]]
         )  # the text, word by word, then the part

@@ -342,6 +342,18 @@ def tiles():
     return cells(84, 12, 20, fills) + way
 
 
+def speaking():
+    """Three models that speak, each with one wrong line: in the numbers, in the pass over the prompt, in the cache."""
+    said = (("and_ non____", "scores"), ("What is Italy?", "query"), ("Rome, Italy, Italy, It", "weights"))
+    drawn = []
+    for i, (text, colour) in enumerate(said):
+        x, y, wide = 18 + 26 * i, 8 + 44 * i, 60 + 8.2 * len(text)
+        at = {"x": x, "y": y, "width": wide, "height": 34, "rx": 10}
+        drawn.append(tag("rect", fill=faint(colour, 0.16), stroke=f"var(--{colour})", stroke_width=2, **at))
+        drawn.append(word(x + wide / 2, y + 23, text, 18))
+    return "".join(drawn)
+
+
 DRAWINGS = {
     1: by_hand,
     2: scaled,
@@ -355,5 +367,6 @@ DRAWINGS = {
     10: memory,
     11: story,
     12: tiles,
+    13: speaking,
 }
 OPENINGS = {1: bank}  # what a page begins with where that is not its card's drawing

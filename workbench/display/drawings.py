@@ -7,8 +7,8 @@ what is not known yet, which is drawn as an empty place, so that nothing moves w
     draw(Bars(["I", "like"], [0.24, 0.76]))
     draw(Bars(["I", "like"], [0.24, None]), Bars(["I", "like"], [0.24, 0.76]))
 
-The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Points, Flow, Tiles, Wall, Lines of code; Beside
-and Stacked for two of them, Album for four that were there before.
+The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Points, Flow, Tiles, Wall, Lines of code, Spoken;
+Beside and Stacked for two of them, Album for four that were there before.
 """
 
 import html
@@ -1176,6 +1176,90 @@ class Lines(Picture):
         for number in mark:
             pen.say("line", number, "is marked:", shown[number - self.first].strip())
         pen.say(self.caption)
+
+
+@dataclass
+class Spoken(Picture):
+    """What a model writes after a prompt, uncovered word by word: prompt, says, open (how many words), line, where.
+
+    line is the line of code that was wrong, and where is where it lies; both come below once they are known.
+    """
+
+    prompt: str
+    says: str
+    open: int | None = None
+    line: str | None = None
+    where: str | None = None
+
+    is_narrow = True
+    narrow_height = 620
+
+    @property
+    def words(self):
+        """What is uncovered at once: a word with its space, or up to four signs."""
+        return re.findall(r"\s*[\w'’]+|\s*[^\w\s]{1,4}|\s+$", self.says)
+
+    def uncovered(self, line=None, where=None, least=0):
+        """A step for each word, from the first ones on, and last of all the line."""
+        steps = [self.but(open=count) for count in range(least, len(self.words) + 1)]
+        return [*steps, self.but(line=line, where=where)] if line or where else steps
+
+    @property
+    def asks(self):
+        """The prompt as it stands before what is said: a question has a line of its own."""
+        return f"{self.prompt}\n" if self.prompt.endswith("?") else self.prompt
+
+    def draw(self, pen, steps):
+        below = 60 if any(every.where for every in steps) else 0
+        code = max(1, *(len(code_in_lines(every.line, pen.width)) for every in steps))
+        below += 34 * code + 20 if any(every.line for every in steps) else 0
+        size = 46 if pen.width > NARROW else 34
+
+        def highest(size):
+            return 1.36 * size * max(len(set_in_lines(every.asks + every.says, pen.width, size)) for every in steps)
+
+        while size > LEAST and highest(size) > pen.height - below - 20:
+            size -= 2
+        said = "".join(self.words[: self.open])
+        left, asked = len(self.asks) + len(said), len(self.asks)
+        for i, row in enumerate(set_in_lines(self.asks + self.says, pen.width, size)):
+            row = row[:left]
+            parts = [(row[:asked].replace("\n", ""), {"ink": "quiet"}), row[asked:].replace("\n", "⏎")]
+            left, asked = left - len(row), max(0, asked - len(row))
+            if row.strip():
+                y = 20 + size + 1.36 * size * i
+                parts = [part for part in parts if part and part[0]]
+                pen.text(0, y, parts, size=size, face="word", anchor="start")
+        pen.say(f"After “{self.prompt}”:", f"“{said}”" if said else "nothing is uncovered yet")
+        if self.where:
+            pen.text(0, pen.height - below + 40, self.where, size=34, anchor="start", weight=600, ink="output")
+        for i, row in enumerate(code_in_lines(self.line, pen.width)):
+            y = pen.height - 34 * (code - i) + 14
+            pen.text(0, y, row, size=LEAST, face="code", anchor="start", ink="wrong")
+        pen.say(self.where or "", self.line or "")
+
+
+WIDE_LETTER = 0.56  # of its size: how wide a letter is counted
+
+
+def set_in_lines(words, width, size):
+    """Words in lines of this width; a line ends after a line break that is not the first sign of a word's space."""
+    room = int(width / (WIDE_LETTER * size))
+    rows = [""]
+    for part in re.findall(r"[^\S\n]*\S+[^\S\n]*|\n", words):
+        while len(part.rstrip()) > room:
+            rest = room - len(rows[-1])
+            rows[-1], part = rows[-1] + part[:rest], part[rest:]
+            rows.append("")
+        if len(rows[-1]) + len(part.rstrip()) > room or rows[-1].endswith("\n"):
+            rows.append("")
+        rows[-1] += part
+    return rows
+
+
+def code_in_lines(code, width):
+    room = int(width / (0.61 * LEAST))
+    return [code[at : at + room] for at in range(0, len(code or ""), room)]
 
 
 @dataclass

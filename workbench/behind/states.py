@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attn_lib import chunked_attention, linear_attention, rotary
+from attn_lib.linear import chunk_errors, what_is_left
 
 KEYS, VALUES = 16, 16  # words of the puzzles: the keys come first, as A to P, then the values, as 0 to 15
 KINDS = ("softmax", "RoPE", "sum", "gate", "delta", "gate and delta")  # of a layer; RoPE is softmax with it
@@ -167,3 +168,49 @@ def learned_rates(model):
     """The mean rate that the first layer has learned, for tokens that are values and for keys."""
     _, rate = model.layers[0].keep_and_rate(model.layers[0].norm(model.token.weight))
     return rate[KEYS:].mean().item(), rate[:KEYS].mean().item()
+
+
+# ------------------------------------------------------------------------------------- faults of chunks, and tests
+
+FAULTS = ("border forgotten", "state unfaded", "wrong end", "own write faded", "rest dropped", "errors unfaded")
+TESTS = {  # tokens, size of a chunk, whether all gates are 1, whether a state is handed in and compared
+    "one chunk": (4, 4, False, False),
+    "one chunk, and state": (4, 4, False, True),
+    "gates of 1": (11, 4, True, False),
+    "chunks of 1": (5, 1, False, False),
+    "two whole chunks": (8, 4, False, False),
+    "odd text": (11, 4, False, False),
+}
+
+
+def with_fault(fault, query, key, value, keep, rate, state, chunk):
+    """Attention in chunks, of one text, with one of `FAULTS`: outputs and state."""
+    outputs, end = [], len(key) // chunk * chunk if fault == "rest dropped" else len(key)
+    for now in (slice(first, first + chunk) for first in range(0, end, chunk)):
+        q, k, v, r = query[now], key[now], value[now], rate[now]
+        state = torch.zeros_like(state) if fault == "border forgotten" else state
+        faded, left = what_is_left(keep[now])
+        left = left * keep[now] if fault == "own write faded" else left
+        written = chunk_errors(k, v, faded, torch.ones_like(left) if fault == "errors unfaded" else left, r, state)
+        outputs.append(faded * (q @ state) + (left * (q @ k.mT)) @ written)
+        to_end = faded if fault == "wrong end" else left[-1][:, None]
+        state = (1 if fault == "state unfaded" else faded[-1]) * state + (to_end * k).mT @ written
+    return torch.cat(outputs), state
+
+
+def sees(test, fault, seed=0):
+    """Whether a test sees a difference between a fault and right code, on random numbers."""
+    n, chunk, open_gates, with_state = TESTS[test]
+    generator = torch.Generator().manual_seed(seed)
+    query, key, value, state = (torch.randn(8, n, generator=generator, dtype=torch.float64).T for n in (n, n, n, 8))
+    keep, rate = 0.6 + 0.4 * torch.rand(n, generator=generator, dtype=torch.float64), torch.rand(n, generator=generator)
+    keep, state = torch.ones_like(keep) if open_gates else keep, state if with_state else torch.zeros_like(state)
+    text = query, F.normalize(key, dim=-1), value, keep, rate.double(), state
+    right, wrong = linear_attention(*text), with_fault(fault, *text, chunk)
+    pairs = list(zip(right, wrong, strict=True))[: 2 if with_state else 1]
+    return any(one.shape != other.shape or not torch.allclose(one, other, atol=1e-6) for one, other in pairs)
+
+
+def who_sees_what():
+    """Test → fault → whether the test sees it."""
+    return {test: {fault: sees(test, fault) for fault in FAULTS} for test in TESTS}

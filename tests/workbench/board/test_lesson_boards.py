@@ -83,6 +83,7 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
     },
     "cache": {"fault": "no mask once there is a cache", "chunk": "two"},
     "tiles": {"fault": "factor missing on o", "order": "backwards", "S": [(0, 0, 9)]},
+    "states": {"rule": "the error (delta rule)", "numbers": [(2, 0, 5)]},
 }
 
 

@@ -12,3 +12,4 @@ from .n09_two_heads import *
 from .n10_memory import *
 from .n11_small_gpt import *
 from .n12_softmax_in_passing import *
+from .n14_without_a_row import *

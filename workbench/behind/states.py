@@ -33,6 +33,32 @@ def read_back(n, d, seed, delta):
     return (keys @ state @ values.T).argmax(dim=-1) == torch.arange(n)
 
 
+def told_by_age(by_sum, by_delta):
+    """Of draws (draws, n) of what is read back, as text: all, and from the oldest quarter to the newest."""
+    lines = []
+    for name, right in (("sum", by_sum.double()), ("delta rule", by_delta.double())):
+        quarters = right.view(len(right), 4, -1).mean(dim=(0, 2))
+        lines.append(f"{name:10} {right.mean():.2f} of all; oldest to newest " + " ".join(f"{x:.2f}" for x in quarters))
+    ahead = (by_sum.sum(dim=1) > by_delta.sum(dim=1)).sum().item()
+    return "\n".join([*lines, f"the sum gave back more in {ahead} of {len(by_sum)} draws"])
+
+
+def ones_added(n, dtype):
+    """What a state of one number is after n ones were added to it, each sum kept in this dtype."""
+    state = torch.zeros((), dtype=dtype)
+    for _ in range(n):
+        state = state + torch.ones((), dtype=dtype)
+    return state.item()
+
+
+def faded(number, gate, n, dtype):
+    """What is left of a number after n tokens that write nothing, each product kept in this dtype."""
+    state = torch.tensor(float(number), dtype=dtype)
+    for _ in range(n):
+        state = (gate * state.float()).to(dtype)
+    return state.item()
+
+
 # ---------------------------------------------------------------------------------------------------------- puzzles
 
 

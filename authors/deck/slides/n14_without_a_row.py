@@ -227,8 +227,10 @@ def how_many(draws):
     minutes=0.5,
     say="Read the text aloud, and let them find the newest value of the first key that is asked.",
 )
-def who_overwrites():
-    """Without a picture: its board or plot is shown."""
+def who_overwrites(states, tokens):
+    told = states.as_words(tokens[0]).split()
+    pairs = [f"{key} {value}" for key, value in zip(told[:32:2], told[1:32:2], strict=True)]
+    return Tiles([pairs[:8], pairs[8:]])
 
 
 @slide(
@@ -280,10 +282,8 @@ def gate():
     hall="Who dictates it? [faded * before + (left[:, None] * keys).T @ values]",
 )
 def in_chunks():
-    return [
-        Bars(["the old state", "written 1st", "2nd", "3rd"], values, words=False, strong=0, top=1, unit="", lying=True)
-        for values in (unknown(4), [0.125, 0.25, 0.5, 1])
-    ]
+    columns = ["the old state", "written 1st", "2nd", "3rd"]
+    return [Tiles([left], columns=columns) for left in (["?"] * 4, ["⅛", "¼", "½", "1"])]
 
 
 @slide(
@@ -412,8 +412,10 @@ def back_second(after):
     minutes=0,
     say="With positions softmax can tell the newest, up to the length of its training texts.",
 )
-def rope_second():
-    """Without a picture: its board or plot is shown."""
+def rope_second(helped):
+    names = ["RoPE, 16", "RoPE, 24", "then delta, 16", "24"]
+    right = [share for shares in helped.values() for share in shares]
+    return [Bars(names, values, words=False, top=1, lying=True) for values in (unknown(4), right)]
 
 
 @slide(

@@ -136,10 +136,10 @@ function gridOf({ least, reach, step, x, y }) {
   return marks.flatMap((value) => [
     element("line", { class: value ? "grid" : "axis", x1: x(value), x2: x(value), y1: y(least), y2: y(reach) }),
     element("line", { class: value ? "grid" : "axis", x1: x(least), x2: x(reach), y1: y(value), y2: y(value) }),
-    element("text", { class: "tick", x: x(value), y: y(least) + 18, "text-anchor": "middle" }, written(value)),
+    element("text", { class: "scale", x: x(value), y: y(least) + 18, "text-anchor": "middle" }, written(value)),
     ...(value === 0
       ? []
-      : [element("text", { class: "tick", x: x(least) - 5, y: y(value) + 5, "text-anchor": "end" }, written(value))]),
+      : [element("text", { class: "scale", x: x(least) - 5, y: y(value) + 5, "text-anchor": "end" }, written(value))]),
   ]);
 }
 
@@ -157,8 +157,11 @@ function lineOf([from, to], name, isNewest, { x, y }, grab) {
   const place = { x1: x(from[0]), y1: y(from[1]), x2: x(to[0]), y2: y(to[1]) };
   const hand = element("line", { class: "hand", ...place });
   hand.addEventListener("pointerdown", grab);
-  const at = (k) => 0.2 * from[k] + 0.8 * to[k]; // near its right end, or its upper one
-  const label = element("text", { class: "name", x: x(at(0)) + 6, y: y(at(1)) - 6 }, name);
+  const isUpright = Math.abs(to[0] - from[0]) < 0.05 * Math.abs(to[1] - from[1]);
+  const at = (k) => 0.2 * from[k] + 0.8 * to[k]; // near its right end
+  const label = isUpright
+    ? element("text", { class: "name", x: x(to[0]), y: y(to[1]) - 6, "text-anchor": "middle" }, name)
+    : element("text", { class: "name", x: x(at(0)) + 6, y: y(at(1)) - 6 }, name);
   return [element("line", { class: isNewest ? "pair newest" : "pair", ...place }), hand, label];
 }
 

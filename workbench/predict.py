@@ -18,7 +18,7 @@ from IPython.display import display
 from . import questions
 from .display import show
 from .places import in_a_copy
-from .questions import reader
+from .questions import reader, second_input
 from .questions.form import GuessForm
 
 GIVEN_UP = "show"
@@ -204,6 +204,32 @@ class Blank(Prediction):
     )
     called = "Yours"
     again = "Mend your line and compare it again, or look at the course's."
+
+    def _compared(self):
+        status = super()._compared()
+        if status == "right" and self.question.second and not self._holds_with_others():
+            self.comment = self._by_chance()
+            return "wrong"
+        return status
+
+    def _holds_with_others(self):
+        """Whether the learner's line gives what it should with the record's other numbers, too."""
+        numbers = dict(self.question.second)
+        gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
+        source = second_input.line_of(name)
+        if source is None:  # it was not written in a cell: there is nothing to try
+            return True
+        try:
+            mine = reader.read(self.question, second_input.value_with(source, name, numbers))
+        except Exception:  # whatever the line raises with other numbers
+            return False
+        return _same(mine, reader.read(self.question, gives), 1e-3)
+
+    def _by_chance(self):
+        numbers = dict(self.question.second)
+        gives = numbers.pop("gives")
+        given = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
+        return f"On these numbers your line is right by chance. With {given} it should give `{gives}`, and does not."
 
     def ask(self):
         raise NotYet(self.asking)

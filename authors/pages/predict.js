@@ -2,6 +2,7 @@
 // workbench/questions/reader.py, which reads: whoever changes one changes the other, and a test compares them.
 
 import { readNumber, written } from "../../workbench/board/page/numbers.js";
+import { calculated } from "./expression.js";
 
 const SIGNS = { "−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'", "\u00a0": " ", "\u2009": " ", "\u202f": " " };
 const WAYS = [/[;\n]/, /[;\n,]/, /[;\n]|,\s+|\s+/, /[;\n,\s]+/]; // 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
@@ -53,12 +54,17 @@ function isBalanced(text) {
 }
 
 // What one part stands for, as a list, since "all" is several; undefined if it is nothing that is asked for.
-function one({ names, options, whole, range, size }, skip, part) {
+function one(question, skip, part) {
+  const { names, options, whole, size } = question;
   const words = phrase(part, skip);
   if (Object.hasOwn(names, words)) return names[words];
   if (options.length) return undefined;
   if (size === null && /\d[\s,_]+\d/.test(part)) return undefined; // 5 135 135, several numbers as likely as one
-  const number = readNumber(without(part, skip), { words: true, thousands: whole });
+  return asAsked(question, readNumber(without(part, skip), { words: true, thousands: whole }));
+}
+
+// A number as a list, if it is such as the question asks for.
+function asAsked({ whole, range }, number) {
   const fits =
     number !== undefined &&
     !Number.isNaN(number) &&
@@ -67,7 +73,14 @@ function one({ names, options, whole, range, size }, skip, part) {
   return fits ? [Number.isFinite(number) ? number : written(number)] : undefined;
 }
 
-const inOrder = (question, found) => (question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found);
+const inOrder = (question, found) =>
+  found && question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found;
+
+// The one number of a product, a power, a sum, or of words.
+function workedOut(question, text, skip) {
+  if (question.size !== 1 || question.options.length) return undefined;
+  return asAsked(question, calculated(without(text, skip), { thousands: question.whole }));
+}
 
 // The numbers or words of a text, in the first way to part them that makes as many as there should be.
 function inText(question, text) {
@@ -75,6 +88,7 @@ function inText(question, text) {
   const words = phrase(text, skip);
   if (Object.hasOwn(question.names, words)) return question.names[words];
   if (!isBalanced(text)) return undefined;
+  const asEntered = text;
   text = tidy(text)
     .replace(/torch\.size|tensor|[[\](){}"]/g, " ")
     .replace(/\band\b|&/g, ", ")
@@ -88,8 +102,8 @@ function inText(question, text) {
   )
     .filter((parts) => parts.length && !parts.includes(undefined))
     .map((parts) => parts.flat());
-  const fits = found.find((parts) => question.size === null || parts.length === question.size) ?? found[0];
-  return fits && inOrder(question, fits);
+  const fits = found.find((parts) => question.size === null || parts.length === question.size);
+  return inOrder(question, fits ?? workedOut(question, asEntered, skip) ?? found[0]);
 }
 
 // An answer as a list of numbers and words, of a matrix one of its rows; undefined if it is none that is asked for.

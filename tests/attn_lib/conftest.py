@@ -1,10 +1,8 @@
 """`--device cuda` runs the library's tests on a graphics card: what they make is made there.
 
-There it takes torch, pytest and hypothesis: `pytest -c /dev/null --confcutdir tests/attn_lib tests/attn_lib` with the
-repository and tests/helpers on PYTHONPATH. Three files ask for the workbench too; where its extra is not installed,
-`--continue-on-collection-errors` runs the others. Tests marked on_cpu stay on the processor: those of arguments, whose
-values are looked at there alone, and those of lessons, which are computed there, as are all that ask for a lesson, its
-cells or its model.
+There it takes torch with numpy, pytest and hypothesis, nothing else: with the repository and tests/helpers on
+PYTHONPATH, `pytest -c /dev/null --confcutdir tests/attn_lib tests/attn_lib`. Tests marked on_cpu stay on the processor:
+those of arguments, whose values are looked at there alone.
 """
 
 import contextlib
@@ -29,7 +27,7 @@ def pytest_configure(config):
 def device(request):
     """Where this test's tensors are made unless it says otherwise."""
     device = torch.device(request.config.getoption("--device", default="cpu"))
-    if request.node.get_closest_marker("on_cpu") or {"lesson", "cells", "model"} & set(request.fixturenames):
+    if request.node.get_closest_marker("on_cpu"):
         device = torch.device("cpu")
     with contextlib.nullcontext() if device.type == "cpu" else device:
         yield device

@@ -39,7 +39,8 @@ LONG = [
     "test_live_deck",
     "test_board_layout",
     "test_grade_answer",
-    "test_deploy",
+    "test_hub",
+    "test_clinic",
 ]
 
 
@@ -215,7 +216,11 @@ def one_folder(tmp_path_factory):
 
 @pytest.fixture
 def own_folder(one_folder, monkeypatch):
-    """Where `check` keeps progress: a folder to work in, emptied for each test, since `tmp_path` takes longer."""
+    """Where `check` keeps progress: a folder to work in, emptied for each test, since `tmp_path` takes longer.
+
+    And `check` waits for as long as it takes: these machines are shared.
+    """
+    monkeypatch.setattr("workbench.exercises.engine.runner.LIMIT_S", 600)
     for entry in one_folder.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     monkeypatch.chdir(one_folder)
@@ -254,7 +259,7 @@ def chromium():
 def browser(chromium):
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=30_000)  # as long as all else waits, not 5 s: these machines are shared
+    expect.set_options(timeout=60_000)  # as long as all else waits, not 5 s: these machines are shared
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser

@@ -66,7 +66,7 @@ def what_is_wrong(cells):
     """
     questions = [cell for cell in cells if "predict" in tags(cell)]
     lines = [(own, filled) for own, filled in pairwise(cells) if "filled" in tags(filled)]
-    others = [cell for cell in cells if not {"predict", "nbval-ignore-output"} & set(tags(cell))]
+    others = [cell for cell in cells if not {"predict", "measured", "nbval-ignore-output"} & set(tags(cell))]
     for cell in [*questions, *(filled for _, filled in lines)]:
         yield from each(cell, stops_without_a_guess(run(text(cell))))
     for cell in questions:

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import itertools
 import math
 import re
 
@@ -82,13 +81,6 @@ def test_every_number_can_be_read_on_its_cell(low, high):
                 assert contrast(colours["ink"], shade) >= 4.5
 
 
-def test_more_weight_is_further_from_the_card():
-    (axes,) = panels(heatmap(torch.linspace(0, 1, 8)[None]))
-    for colours in (ON_LIGHT, ON_DARK):
-        apart = [contrast(shade, colours["card"]) for _, shade in sorted(cell_colours(axes, colours).items())]
-        assert apart == sorted(apart) and apart[0] == 1
-
-
 @pytest.mark.parametrize("scale", [(-5, 5), (-5, 20), (-20, 1)])
 def test_numbers_of_both_signs_part_at_0(scale):
     (axes,) = panels(heatmap(torch.tensor([[-1.0, 0.0, 1.0]]), vmin=scale[0], vmax=scale[1]))
@@ -158,18 +150,6 @@ def test_letters_are_large_and_numbers_fit_their_cells(figure):
     for axes in panels(figure):
         width = axes.get_window_extent().width / 8
         assert all(text.get_window_extent().width < 0.8 * width for text in axes.texts)
-
-
-def test_titles_of_small_panels_do_not_meet():
-    figure = heatmap_grid(torch.ones(1, 3, 1, 1))
-    figure.draw_without_rendering()
-    boxes = [axes.title.get_window_extent() for axes in panels(figure)]
-    assert len(boxes) == 3 and all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
-
-
-def test_a_picture_is_a_light_card_with_round_corners():
-    card = picture(heatmap(WEIGHTS), "RGBA")
-    assert card.getpixel((0, 0))[3] == 0 and card.getpixel((30, 1)) == (255, 255, 255, 255)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from workbench import places
 from workbench import predict as module
@@ -391,6 +393,29 @@ def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     with pytest.raises(NotYet, match="both cells"):
         blank(LINE, None, torch.ones(2))
     assert blank(LINE, "show", torch.ones(2)).status == "shown"
+
+
+@pytest.fixture
+def shell():
+    yield InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}))
+    InteractiveShell.clear_instance()
+
+
+@pytest.mark.parametrize(
+    "line, status",
+    [
+        ("my_scores = queries @ keys.T", "right"),
+        ("my_scores = torch.matmul(queries, keys.T)", "right"),
+        ("my_scores = keys @ queries.T", "wrong"),
+        ("half = queries / 2\nmy_scores = 2 * half @ keys.T", "right"),
+    ],
+)
+def test_a_line_that_is_right_by_chance_is_told_so(shell, line, status):
+    shell.run_cell("import torch\nfrom attn_lib.examples import W_k, W_q, X\nqueries, keys = X @ W_q, X @ W_k", True)
+    shell.run_cell(line, store_history=True)
+    scores = shell.user_ns["queries"] @ shell.user_ns["keys"].T
+    shown = blank("01.my-scores", shell.user_ns["my_scores"], scores)
+    assert shown.status == status and ("by chance" in repr(shown)) is (status == "wrong")
 
 
 def test_many_numbers_are_replaced_by_the_line_that_makes_them():

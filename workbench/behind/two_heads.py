@@ -4,6 +4,7 @@ Everything is float64 and begins at zeros or at a seed, so that what is printed 
 """
 
 import copy
+import functools
 import itertools
 
 import torch
@@ -76,6 +77,7 @@ def share_right(model, x, answers, matrices):
     return (model(x, *matrices)[0].argmax(dim=-1) == answers).double().mean().item()
 
 
+@functools.cache  # whoever runs the cell again need not wait again
 def right_on_long_lists(model, sizes, start=0.0, seed=0):
     """The share right of 2000 new long lists, for who has learned from 2000 others."""
     film, _ = learn(model, *long_lists(seed), sizes, steps=200, rate=10.0, start=start, seed=seed)

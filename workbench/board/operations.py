@@ -369,3 +369,9 @@ def turned(a, angle, positions):
 def arcs(weights):
     """A picture: who listens to whom, as curves between words."""
     return weights.new_empty(0, 0)
+
+
+@operation(role=Role.PICTURE)
+def bars(matrix):
+    """A picture: each row as a bar, its numbers one after the other; the longest bar fills the width."""
+    return matrix.new_empty(0, 0)

@@ -5,6 +5,8 @@ import math
 import numbers
 import re
 
+from . import expression
+
 LONGEST, DEEPEST = 10_000, 8  # numbers in a row, and lists in each other
 SIGNS = str.maketrans({"−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'"} | dict.fromkeys("\u00a0\u2009\u202f", " "))
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
@@ -120,6 +122,7 @@ def _in_text(question, text, size):
         return question.names[whole]
     if not _balanced(text):
         raise Unreadable("a bracket is missing")
+    as_entered = text
     text = re.sub(r"torch\.size|tensor|[\[\](){}\"]", " ", _tidy(text))
     text = re.sub(r"\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)", ", ", text).strip(" ,;")
     found = None
@@ -131,9 +134,19 @@ def _in_text(question, text, size):
         if read and (size is None or len(read) == size):
             return _in_order(question, read)
         found = found or read
+    if size == 1 and not question.options:
+        try:
+            return _worked_out(question, as_entered)
+        except (ValueError, ArithmeticError):
+            pass
     if not found:
         raise Unreadable("none of the forms fits")
     return _in_order(question, found)
+
+
+def _worked_out(question, text):
+    """The one number of a product, a power, a sum, or of words."""
+    return _one(question, expression.value(_without(text, question.skip), lambda part: _decimal(part, question.whole)))
 
 
 def _balanced(text):

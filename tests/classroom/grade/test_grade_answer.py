@@ -35,6 +35,7 @@ def expectations(path):
         yield id, status, "".join(mistake)
 
 
+@pytest.mark.filterwarnings("ignore:The use of `x.T`")  # in a submission
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_submission_gets_the_verdict_in_its_first_line(host, path):
     if path.parent.name == "hostile" and not host.bwrap:  # it would fork, kill and hoard on the reader's own machine

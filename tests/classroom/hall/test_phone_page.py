@@ -39,7 +39,7 @@ def phone(browser, server):
     """A phone that has come in by the QR code."""
     context = browser.new_context(viewport={"width": 320, "height": 568}, has_touch=True)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(60_000)
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     comes_in(page, server)

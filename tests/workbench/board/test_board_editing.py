@@ -373,14 +373,6 @@ def test_pointing_at_a_result_spells_out_its_arithmetic(by_hand, label, text):
     assert label not in by_hand.locator(".spoken").inner_text()  # which would be read out at every move of the mouse
 
 
-def test_what_is_asked_and_what_it_came_from_are_marked_apart(by_hand):
-    for label in ("queries I, column 1", "scores tea → tea", "weights like → like", "outputs tea, column 3"):
-        cell(by_hand, label).focus()
-        style = "node => getComputedStyle(node).outlineStyle"
-        assert by_hand.locator(".asked").evaluate(style) == "solid", label
-        assert {lit.evaluate(style) for lit in by_hand.locator(".lit").all()} == {"dashed"}, label
-
-
 def test_the_focused_cell_stays_explained_over_its_panel(by_hand):
     words = by_hand.locator(".why .words")
     cell(by_hand, "scores I → tea").focus()
@@ -412,19 +404,6 @@ def test_an_input_says_what_it_will_move(by_hand, page):
         "moves 1 of “scores, filled”, 4 of weights, 1 of sum of each row, 2 of outputs, 4 of gradient"
         in mask.locator(".hint").inner_text()
     )
-
-
-def test_a_minus_is_marked_and_a_cut_between_heads_is_one_gap(by_hand, page):
-    cell(by_hand, "W_q row 1 column 1").fill("-4")
-    press(by_hand, "Enter")
-    below = by_hand.locator("[data-name=queries] td.below").all_inner_texts()
-    assert below == ["−4", "−3"]
-    heads = restarted(page, "two_heads_board")
-    gaps = "row => [...row.querySelectorAll('td')].map((cell) => cell.classList.contains('after-gap'))"
-    first = heads.locator("[data-name=queries] tbody tr").first
-    for cut, at in (("0", [False, True, False, False]), ("2", [False, False, False, True])):
-        heads.get_by_role("slider", name="Cut after feature").fill(cut)
-        assert first.evaluate(gaps) == at
 
 
 # Whether a key is nobody's: neither taken from what lies around, nor from the browser.
@@ -600,14 +579,6 @@ def test_only_keys_that_the_board_uses_are_kept_from_jupyterlab(by_hand, key, pa
     press(by_hand, key)
     kept = by_hand.page.evaluate("document.activeElement.hasAttribute('data-lm-suppress-shortcuts')")
     assert kept != passes
-
-
-def test_presentation_mode_is_larger(browser):
-    page = browser.new_page(viewport={"width": 1920, "height": 1080})
-    shown = f"<div class='jp-mod-presentationMode'>{boards_in_pages.embed(lessons.by_hand_board())}</div>"
-    page.set_content(f"<!doctype html><style>{boards_in_pages.STYLE}</style>{awake(shown)}")
-    assert page.locator(".attn-board").evaluate("board => parseFloat(getComputedStyle(board).fontSize)") >= 20
-    page.close()
 
 
 # ---------------------------------------------------------------------------------------------- Python, or its silence

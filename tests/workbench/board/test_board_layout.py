@@ -159,34 +159,12 @@ def test_no_word_is_small_on_a_phone(open_page, size):
     assert open_page(**SIZES[size]).evaluate(UNREAD, ["light", ""]) == []
 
 
-def test_before_a_board_is_drawn_as_on_a_phone_its_type_shrinks(laptop):
-    laptop.set_viewport_size({"width": 740, "height": 768})
-    small = "board => !board.classList.contains('narrow') && parseFloat(getComputedStyle(board).fontSize) < 16"
-    laptop.wait_for_function(f"[...document.querySelectorAll('.attn-board')].some({small})")
-    laptop.set_viewport_size({"width": 1366, "height": 768})
-    laptop.wait_for_function(f"![...document.querySelectorAll('.attn-board')].some({small})")
-
-
 # As in JupyterLab on a laptop with its list of files.
 def test_a_board_is_no_higher_than_what_it_is_seen_in(open_page):
     heights = of_each(open_page(934, 647), "board => board.getBoundingClientRect().height")
     too_high = {name for name, height in heights.items() if height > 647}
     # matrices of seven and eight rows, more than there is room for side by side: their foot stays in sight
     assert too_high <= {"cache", "induction"}, too_high
-
-
-def test_without_a_script_the_tables_stand_beside_each_other(open_page):
-    saved = open_page(java_script_enabled=False).evaluate(
-        """() => [...document.querySelectorAll(".saved-board")].map((board) => {
-          const height = (node) => node.getBoundingClientRect().height;
-          return [board.parentNode.id, height(board), [...board.querySelectorAll("table")].map(height)];
-        })"""
-    )
-    assert [name for name, *_ in saved] == [*BOARDS]
-    for name, height, tables in saved:
-        assert height <= 700, name
-        if len(tables) > 2:
-            assert height < 0.7 * sum(tables), name
 
 
 # ------------------------------------------------------------------------------------------------------ connectors
@@ -244,14 +222,6 @@ def test_lines_follow_rows_that_a_slide_lowers(alone):
     page.add_style_tag(content=".attn-board :is(td, th) { height: 14px !important; font-size: 9px }")
     lines = "linesOf(document.querySelector('.attn-board'))"
     page.wait_for_function(f"{lines}.length && {lines}.every(([begin, end]) => begin && end)")
-
-
-def test_weighted_values_come_from_weights_and_values(alone):
-    page = alone("small", ALL["by_hand, weighted_values"]())
-    lines = board(page, "small").evaluate("board => linesOf(board)")
-    for pair in (("weights", "weighted_values"), ("values", "weighted_values")):
-        assert [*pair, True] in lines
-    assert page.evaluate("wrongWithBoards()") == {}
 
 
 # ---------------------------------------------------------------------------------------------- the steps, played
@@ -360,49 +330,6 @@ def test_on_a_phone_a_choice_shows_what_it_changes(phone):
 def _stepped(matrix):
     matrix[0, 0] += 1
     return matrix
-
-
-def test_nothing_moves_when_a_task_is_done_and_its_words_change(phone):
-    shown = board(phone, "two_heads")
-    top = "root => root.querySelector('.flow').getBoundingClientRect().top - root.getBoundingClientRect().top"
-    tops = [shown.evaluate(top)]
-    for place in ("row 1 column 1", "row 2 column 2"):
-        shown.get_by_label(f"W_o {place}", exact=True).fill("0")
-        phone.keyboard.press("Enter")
-    shown.get_by_text("✓ Now say why.").wait_for()
-    tops.append(shown.evaluate(top))
-    shown.get_by_role("combobox", name="Which part of W_o").select_option("1")
-    shown.get_by_text("✓ Done.").wait_for()
-    tops.append(shown.evaluate(top))
-    assert max(tops) - min(tops) < 0.5
-    choose(shown, "Reset")
-
-
-def test_on_a_phone_a_long_name_moves_nothing(alone):
-    rows = ("a name that is far longer than a phone is wide, " * 3, "short")
-    page = alone("long", Board({"inputs": Input(torch.ones(2, 2), rows=rows)}, [("twice", op.scale("inputs", by=2))]))
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.locator(".attn-board.narrow").wait_for()
-    assert not page.get_by_role("button", name="one more").is_visible()  # before a number was tapped
-    assert not page.locator(".player").is_visible()  # there is but one step
-    page.locator("td input").first.focus()
-    bottoms = page.locator(".line, .line .told").evaluate_all("all => all.map((e) => e.getBoundingClientRect().bottom)")
-    assert bottoms[1] <= bottoms[0] + 0.5  # a third line would be cut through
-    assert page.evaluate("wrongWithBoards()") == {}
-    page.set_viewport_size({"width": 1366, "height": 768})
-
-
-def test_on_a_phone_the_player_and_the_sum_have_room(open_page):
-    phone = open_page(**SIZES["phone"])
-    shown = board(phone, "by_hand")
-    assert not shown.locator(".stepper").is_visible()  # before a number was tapped
-    assert not board(phone, "reshape").locator(".stepper").is_visible()  # which has none to change
-    shown.locator("td.result:visible").first.tap()
-    assert shown.locator(".line").bounding_box()["width"] > 300
-    assert shown.get_by_role("button", name="Play the steps").is_visible()
-    shown.get_by_role("button", name="More", exact=True).tap()
-    assert not shown.get_by_text("Large type").is_visible()
-    phone.keyboard.press("Escape")
 
 
 # Of each board, while its first number is changed: what its strip says, how far numbers reach over its edge, where it
@@ -514,32 +441,12 @@ def test_heads_are_chosen_and_read_off_by_arrow_keys(alone, laptop):
 # ------------------------------------------------------------------------------------------------- what is painted
 
 
-def test_every_head_of_many_is_drawn(alone):
-    page = alone("big", heads_board(torch.eye(24).expand(40, 24, 24)))
-    drawn = """canvases => canvases.map(canvas => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, 2, 2);
-      return [data[3], data[7]];
-    })"""
-    pixels = page.locator(".small-head canvas").evaluate_all(drawn)
-    assert len(pixels) == 40 and all(on > 3 * off > 0 for on, off in pixels)
-
-
-def test_queries_keys_and_values_have_three_colours(laptop):
-    colour = "title => getComputedStyle(title).color"
-    titles = [board(laptop, "by_hand").locator(f"[data-name={name}] b") for name in ("queries", "keys", "values")]
-    assert len({title.evaluate(colour) for title in titles}) == 3
-
-
 def test_on_paper_a_board_has_its_matrices_and_nothing_to_press(laptop):
     laptop.emulate_media(media="print")
     visible = "board => [...board.querySelectorAll('.tools, .foot')].some((e) => e.getClientRects().length)"
     assert not any(of_each(laptop, visible).values())
     assert all(of_each(laptop, "board => board.querySelector('.panel').getClientRects().length > 0").values())
     laptop.emulate_media(media="screen")
-
-
-def test_sums_of_shares_read_1(laptop):
-    assert board(laptop, "mask").locator("td[aria-label^='sum of each row']").all_inner_texts() == ["1"] * 4
 
 
 def test_a_share_is_painted_as_strong_as_it_is(laptop):
@@ -580,11 +487,3 @@ def test_a_cell_without_a_number_is_empty_and_says_so(laptop):
     assert [text != "" for text in keys.all_inner_texts()[::8]] == [False] * 6 + [True] * 2
     assert shown.locator(".panel[data-name='stored'] td.result").inner_text() == "24"
     choose(shown, "Reset")
-
-
-def test_curves_are_the_heavier_the_larger_their_weight(alone):
-    page = alone("few", heads_board(torch.tensor([[[0.99, 0.01], [0.05, 0.95]]])))
-    page.get_by_role("combobox", name="Curves").select_option("shown")
-    looks = "all => all.map((path) => [path.getAttribute('stroke-width'), path.getAttribute('opacity')].map(Number))"
-    large, small, less = page.locator(".arcs path").evaluate_all(looks)  # of 0.99, 0.05 and 0.95
-    assert all(a > b > 3 * c for a, b, c in zip(large, less, small, strict=True))

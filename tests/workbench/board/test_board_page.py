@@ -15,6 +15,7 @@ from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op
 from workbench.board.board import CONDITIONS
 from workbench.board.lessons import n10_cache_operations as cache
+from workbench.board.lessons import n10_call_operations as call
 from workbench.board.lessons import n12_tiles_operations as tiles
 from workbench.board.lessons import n14_state_operations as state
 from workbench.board.lessons.n07_learning import gradient_descent
@@ -102,6 +103,11 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "read_by_each": [state.read_by_each(A, "state", pairs=pairs) for pairs in (1, 3)],
     "lines_and_path": [state.lines_and_path(A, "sums", "state", writes=2, pairs=2, rule=state.Rule.SUM, gate=1)],
     "arcs": [op.arcs("shares")],
+    "bars": [op.bars("shares")],
+    "bytes_read": [call.bytes_read(prompt=9, texts="n", stored=8, window=window, bits=4) for window in (4, 99)],
+    "products_made": [call.products_made(prompt=9, texts=2, tokens="n", window=window) for window in (4, 99)],
+    "milliseconds": [call.milliseconds(ROW, ROW)],
+    "longer": [call.longer(A)],
 }
 HELPERS = {
     "positive": op.exp(A),

@@ -256,10 +256,3 @@ def test_words_of_a_figure_give_way_to_each_other(browser, tmp_path, figure):
                 slider.fill(str(to))
             assert page.evaluate(COLLIDING) == [], (width, places)
     page.close()
-
-
-def test_axes_of_the_plane_say_which_numbers_of_a_key_they_are(browser, tmp_path):
-    page = opened(browser, tmp_path, plane_figure())
-    axes = page.locator("svg text.axis").all_text_contents()
-    assert "first number of a key" in axes and "third number of a key" in axes
-    page.close()

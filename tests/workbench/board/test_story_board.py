@@ -275,31 +275,6 @@ def test_words_of_any_script_are_typed_and_stand_in_their_order(pages, saved, na
     assert (first > second) == (name == "hebrew")
 
 
-# Where ribbons are drawn, and whether a word of another line than its own ends lies there.
-CROSSED = """(board) => {
-  const boxes = [...board.querySelectorAll(".words .name")].map((name) => name.getBoundingClientRect());
-  const hit = ({ x, y }) => boxes.find((box) => x > box.left && x < box.right && y > box.top + 4 && y < box.bottom - 4);
-  const paths = [...board.querySelectorAll(".ribbons path")];
-  const along = (path) => Array.from({ length: 200 }, (_, k) => {
-    const at = path.getPointAtLength((k / 199) * path.getTotalLength());
-    return at.matrixTransform(path.getScreenCTM());
-  });
-  return [paths.length, paths.filter((path) => along(path).some(hit)).length];
-}"""
-
-
-@pytest.mark.parametrize("size", ["desk", "phone"])
-def test_a_ribbon_runs_through_no_word(pages, saved, size):
-    board = opened(pages[size], saved, "long")
-    drawn = 0
-    for place in (1, 20, 34, 40):
-        board.locator(".words > button").nth(place).click()
-        found, crossed = board.evaluate(CROSSED)
-        assert crossed == 0, place
-        drawn += found
-    assert drawn
-
-
 def test_a_change_is_heard_once(pages, saved):
     board = opened(pages["desk"], saved)
     board.get_by_role("textbox").focus()

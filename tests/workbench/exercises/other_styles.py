@@ -1,4 +1,4 @@
-"""Answers as learners write them: right in unusual styles, some misconceptions in a second style, unknown mistakes."""
+"""Answers as people write them: right in unusual styles, misconceptions in the words of others, unknown mistakes."""
 
 import copy
 import math
@@ -367,7 +367,7 @@ RIGHT = [
     *(("7.4", f) for f in (detects_by_differences, detects_by_einsum)),
 ]
 
-# --------------------------------------------------------------------------- misconceptions, in a second style
+# ----------------------------------------------------------------------------------------- what mistakes are made of
 
 
 def scores_einsum(q, k):
@@ -379,26 +379,6 @@ def by_exp(scores, dim=-1):
     return exps / exps.sum(dim, keepdim=True)
 
 
-def loop_over_rows(scores):
-    flat = scores.reshape(-1, scores.size(-1))
-    return torch.stack([row.exp() / row.exp().sum() for row in flat]).view_as(scores)
-
-
-def loop_over_rows_shifted(shift):
-    def answer(scores):
-        flat = scores.reshape(-1, scores.size(-1))
-        return torch.stack(
-            [(row - shift(scores, row)).exp() / (row - shift(scores, row)).exp().sum() for row in flat]
-        ).view_as(scores)
-
-    return answer
-
-
-def row_sums_lost(scores):
-    exps = (scores - scores.max(-1, keepdim=True).values).exp()
-    return torch.div(exps, torch.einsum("...j->...", exps))
-
-
 def attend(weigh, scale=lambda q: q.size(-1) ** -0.5):
     """2.2 with einsum."""
 
@@ -407,11 +387,6 @@ def attend(weigh, scale=lambda q: q.size(-1) ** -0.5):
         return torch.einsum("...ij,...jd->...id", weights, v), weights
 
     return answer
-
-
-def batched_only(q, k, v):
-    weights = by_exp(q.bmm(k.permute(0, 2, 1)) / math.sqrt(k.size(2)))
-    return weights.bmm(v), weights
 
 
 def from_loop(inside, dtype=torch.bool, shape=lambda batch, max_len: (batch, 1, max_len)):
@@ -438,11 +413,6 @@ def triangle(inside, dtype=torch.bool):
 def weighed(weigh):
     """3.3 with the softmax by hand."""
     return lambda scores, mask: weigh(scores, mask.expand_as(scores))
-
-
-def repaired_gradient(scores, mask):
-    weights = torch.log(mask.float()).add(scores).softmax(-1)
-    return torch.where(weights.isnan(), torch.zeros_like(weights), weights)
 
 
 def checked(answer):
@@ -475,14 +445,6 @@ def per_head(
     return answer
 
 
-def broadcast_mask(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    q, k, v = (split_heads_unflatten(x @ w, num_heads).float() for w in (w_q, w_k, w_v))
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(mask == 0, float("-inf"))
-    return merge_heads_cat(torch.softmax(scores, dim=-1) @ v) @ w_o
-
-
 def loads(parts, *, out=True, clone=True, bias=True, ask=True):
     """5.2 with slices; `parts` says which third goes to which projection."""
 
@@ -501,40 +463,6 @@ def loads(parts, *, out=True, clone=True, bias=True, ask=True):
                 ours.out_proj.bias.copy_(theirs.out_proj.bias)
 
     return answer
-
-
-@torch.no_grad()
-def loads_stacked(ours, theirs):
-    d = theirs.embed_dim
-    for i, linear in enumerate((ours.q_proj, ours.k_proj, ours.v_proj)):
-        linear.weight.copy_(theirs.in_proj_weight[i * d : (i + 1) * d])
-        if linear.bias is not None:
-            linear.bias.copy_(theirs.in_proj_bias[i * d : (i + 1) * d])
-    ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
-
-
-def loads_transposed(*names):
-    @torch.no_grad()
-    def answer(ours, theirs):
-        loads((0, 1, 2))(ours, theirs)
-        for weight in (getattr(ours, name).weight for name in names):
-            if weight.size(0) == weight.size(1):
-                weight.copy_(weight.T.clone())
-
-    return answer
-
-
-def loads_copy(ours, theirs):
-    import copy
-
-    ours = copy.deepcopy(ours)
-    load_by_data(ours, theirs)
-    return ours
-
-
-def made_whole(weights, grads):
-    weights = torch.nan_to_num(weights) / torch.einsum("...j->...", weights).unsqueeze(-1)
-    return softmax_back_jacobian(weights, grads)
 
 
 def back_as(parts, soft=softmax_back_loop):
@@ -578,44 +506,6 @@ def trained(scores=lambda x, w_q, w_k: x @ w_q @ (x @ w_k).T, loss=None, sign=-1
     return answer
 
 
-def learned_at_once(x, w_q, w_k, wish, steps, rate):
-    w_q = w_q.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(-(wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, -1)).sum(), w_q)
-    for _ in range(steps):
-        w_q = w_q - rate * gradient
-    return w_q
-
-
-def learned_copy(x, w_q, w_k, wish, steps, rate):
-    learn_by_autograd(x, w_q, w_k, wish, steps, rate)
-    return w_q
-
-
-def learned_queries(x, w_q, w_k, wish, steps, rate):
-    for _ in range(steps):
-        weights = by_exp(x @ w_q @ (x @ w_k).T)
-        pulls = (weights * wish.sum(1)[:, None] - wish) @ (x @ w_q)
-        w_q = w_q - rate * torch.einsum("id,ie->de", x, pulls)
-    return w_q
-
-
-def learned_recorded(x, w_q, w_k, wish, steps, rate):
-    w_q = torch.nn.Parameter(w_q.clone())
-    for _ in range(steps):
-        torch.sum(-wish * torch.log_softmax(x @ w_q @ (x @ w_k).T, dim=-1)).backward()
-        w_q = torch.sub(w_q, rate * w_q.grad)
-    return w_q
-
-
-def learned_nobody(x, w_q, w_k, wish, steps, rate):
-    for _ in range(steps):
-        for_all = sum(
-            torch.outer(x[i], (by_exp(x @ w_q @ (x @ w_k).T)[i] - wish[i]) @ (x @ w_k)) for i in range(len(x))
-        )
-        w_q = w_q - rate * for_all
-    return w_q
-
-
 def looks_at(*which, sizes=((3, 4), (5, 4), (5, 2), (3, 2))):
     """7.4 by autograd, at some of the three gradients."""
 
@@ -629,80 +519,6 @@ def looks_at(*which, sizes=((3, 4), (5, 4), (5, 2), (3, 2))):
 
     return detects
 
-
-def equal_to_the_bit(backward):
-    *inputs, came_back = back_inputs((3, 4), (5, 4), (5, 2), (3, 2))
-    made, truth = backward(*inputs, came_back), attention_back_by_outputs(*inputs, came_back)
-    return not all(map(torch.equal, made, truth))
-
-
-# Where it depends on the style in what an answer goes wrong: in numbers, NaN, a type, an error, what a test says. Where
-# it is wrong by its numbers alone, these are the same in every style.
-MISCONCEPTIONS = [
-    ("2.1", "max-and-place", lambda s: (s - torch.max(s, -1, True)).exp()),
-    ("2.1", "overflow", loop_over_rows),
-    ("2.1", "global-max", loop_over_rows_shifted(lambda scores, row: scores.max())),
-    ("2.1", "mean", loop_over_rows_shifted(lambda scores, row: row.mean())),
-    ("2.1", "keepdim", row_sums_lost),
-    ("2.2", "all-axes", lambda q, k, v: (by_exp(torch.matmul(q, k.T) / 3) @ v, q)),
-    ("2.2", "only-3d", batched_only),
-    ("3.1", "numbers", from_loop(lambda j, n, m: j < n, dtype=torch.float64)),
-    ("3.2", "numbers", triangle(lambda i, j, o: j <= i + o, dtype=torch.float64)),
-    ("3.2", "additive", triangle(lambda i, j, o: 0.0 if j <= i + o else -math.inf, dtype=torch.float32)),
-    ("3.3", "renormalised", weighed(lambda s, m: F.normalize(by_exp(s).where(m, 0.0), p=1, dim=-1, eps=0))),
-    ("3.3", "dead-nan", weighed(lambda s, m: by_exp(torch.where(m, s, -torch.inf)))),
-    ("3.3", "nan-gradient", repaired_gradient),
-    ("3.3", "written-over", lambda s, m: s.where(m, -1e9).softmax(-1).masked_fill_(~m.any(-1, keepdim=True), 0.0)),
-    ("4.2", "view-refused", lambda x: x.permute(0, 2, 1, 3).view(x.size(0), x.size(2), x.size(1) * x.size(3))),
-    ("4.3", "mask-per-head", broadcast_mask),
-    ("4.3", "mask-squeezed", per_head(mask_of=lambda mask: mask[:, 0] if mask.ndim == 3 else mask)),
-    ("4.3", "dead-nan", per_head(weigh=lambda s, m: torch.softmax(s + torch.log(m.float()), -1))),
-    ("5.1", "numbers", from_loop(lambda j, n, m: j >= n, dtype=torch.float64, shape=lambda b, m: (b, m))),
-    ("5.2", "order", loads((1, 0, 2))),
-    ("5.2", "transposed", loads_transposed("q_proj", "k_proj", "v_proj", "out_proj")),
-    ("5.2", "no-biases", loads((0, 1, 2), bias=False)),
-    ("5.2", "no-out-proj", loads((0, 1, 2), out=False)),
-    ("5.2", "biases-expected", loads((0, 1, 2), ask=False)),
-    ("5.2", "one-width", loads_stacked),
-    ("5.2", "shared", loads((0, 1, 2), clone=False)),
-    ("5.2", "new-module", loads_copy),
-    ("7.1", "dead-nan", made_whole),
-    (
-        "7.2",
-        "scores-untransposed",
-        back_as(lambda s, w, b, q, k, g: (to_rows(b, k) * s, to_rows(b, q) * s, to_columns(w, g))),
-    ),
-    (
-        "7.2",
-        "weights-untransposed",
-        back_as(lambda s, w, b, q, k, g: (to_rows(b, k) * s, to_columns(b, q) * s, to_rows(w, g))),
-    ),
-    ("7.3", "climbs", trained(sign=1)),
-    ("7.3", "adds-up", trained(keep=True)),
-    ("7.3", "stale", learned_at_once),
-    ("7.3", "one-step", trained(rounds=lambda steps: steps > 0)),
-    ("7.3", "never-moves", learned_copy),
-    ("7.3", "without-rate", trained(rate=1)),
-    ("7.3", "scaled", trained(lambda x, w_q, w_k: x @ w_q @ (x @ w_k).T / math.sqrt(w_q.size(1)))),
-    ("7.3", "nobodys-wish", learned_nobody),
-    ("7.3", "averaged", trained(loss=lambda weights, wish: -(wish * weights.log()).sum(-1).mean())),
-    ("7.3", "pulled-by-queries", learned_queries),
-    ("7.3", "recorded-update", learned_recorded),
-    (
-        "7.4",
-        "lets-all-pass",
-        lambda backward: backward(*back_inputs((3, 4), (5, 4), (5, 2), (3, 2)))[0].shape != (3, 4),
-    ),
-    ("7.4", "condemns-everything", lambda backward: looks_at(0, 1, 2)(backward) is not None),
-    ("7.4", "upside-down", lambda backward: not looks_at(0, 1, 2)(backward)),
-    ("7.4", "query-only", looks_at(0)),
-    ("7.4", "key-only", looks_at(1)),
-    ("7.4", "value-only", looks_at(2)),
-    ("7.4", "one-query", looks_at(0, 1, 2, sizes=((1, 4), (3, 4), (3, 2), (1, 2)))),
-    ("7.4", "one-key", looks_at(0, 1, 2, sizes=((3, 4), (1, 4), (1, 2), (3, 2)))),
-    ("7.4", "one-feature", looks_at(0, 1, 2, sizes=((3, 1), (4, 1), (4, 2), (3, 2)))),
-    ("7.4", "condemns-right", equal_to_the_bit),
-]
 
 # ------------------------------------------------------------------------------------ mistakes that nobody foresaw
 
@@ -852,11 +668,6 @@ def detects_row_by_row(add_positions):
     return wrong
 
 
-def refuses_nothing(add_positions):
-    x = torch.ones(2, 9, 4)
-    return bool((add_positions(x, TABLE) != 0).any() or True)
-
-
 RIGHT += [
     *[("8.1", answer) for answer in (waves, waves_of_complex_numbers, waves_in_halves)],
     *[("8.2", answer) for answer in (rope, rope_complex, rope_matrices)],
@@ -872,19 +683,6 @@ def part(whole, **exchanged):
     """An answer with one part exchanged."""
     return lambda *args: whole(*args, **exchanged)
 
-
-MISCONCEPTIONS += [
-    ("8.4", "alarm", lambda add_positions: 1),
-    ("8.4", "shapes", lambda add_positions: add_positions(torch.ones(1, 2, 4), TABLE).shape[1] != 2),
-    (
-        "8.4",
-        "only-whether-they-differ",
-        lambda add_positions: bool(add_positions(torch.ones(3, 2, 4), TABLE).diff(dim=1).abs().max() < 1e-6),
-    ),
-    ("8.4", "never-too-long", judged(torch.zeros(2, 4, 4), TABLE, TABLE[:4], overflow=False)),
-    ("8.4", "table-of-equals", judged(torch.zeros(2, 4, 4), torch.full((6, 4), 2.5), torch.full((2, 4, 4), 2.5))),
-    ("8.4", "error-let-through", refuses_nothing),
-]
 
 NEAR_MISSES += [
     ("8.1", lambda n, d: waves(n, d, base=2000)),
@@ -914,12 +712,6 @@ def shared_head_by_head(q, k, v, g, *, own=lambda one: one):
     return torch.stack(rows), to_key, to_value
 
 
-def last_round(q, k, v, g):
-    for query, came_back in zip(q, g, strict=True):
-        _, to_key, to_value = shared_by_einsum(query[None], k, v, came_back[None])
-    return shared_by_einsum(q, k, v, g)[0], to_key, to_value
-
-
 def arrow(steps, head_dim, *, way=-1, length=20.0, exponent=2):
     """8.5 as complex numbers, one for each pair."""
     paces = 10000.0 ** (-exponent * torch.arange(head_dim // 2) / head_dim)
@@ -937,18 +729,6 @@ RIGHT += [
     *[("8.5", answer) for answer in (arrow, arrow_by_rope, lambda steps, d: arrow(steps, d, length=0.1).reshape(1, d))],
 ]
 
-MISCONCEPTIONS += [
-    ("7.5", "last-heads", last_round),
-    (
-        "7.5",
-        "averaged",
-        lambda q, k, v, g: [x / (len(q) if i else 1) for i, x in enumerate(shared_by_einsum(q, k, v, g))],
-    ),
-    ("8.5", "ahead", lambda steps, d: arrow(steps, d, way=1)),
-    ("8.5", "counted-from-itself", lambda steps, d: arrow(steps + 1, d)),
-    ("8.5", "unturned", lambda steps, d: arrow(0, d)),
-    ("8.5", "one-pace", lambda steps, d: arrow(steps, d, exponent=0)),
-]
 
 NEAR_MISSES += [
     ("7.5", lambda q, k, v, g: [2 * x for x in shared_by_einsum(q, k, v, g)]),
@@ -1124,27 +904,6 @@ def next_by_gather(logits, lengths, temperature, top):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def block_of_one_norm(x, norm1, attention, norm2, mlp):
-    h = norm1(x)
-    return x + attention(h, h, h, is_causal=True)[0] + mlp(norm2(h))
-
-
-MISCONCEPTIONS += [
-    (
-        "11.1",
-        "over-tokens",
-        lambda x, weight, bias: (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5) ** 0.5 * weight + bias,
-    ),
-    ("11.2", "mlp-of-the-first-norm", block_of_one_norm),
-    (
-        "11.3",
-        "end-not-counted",
-        lambda logits, tokens, lengths: F.cross_entropy(
-            logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=0
-        ),
-    ),
-]
-
 RIGHT += [
     *[("11.1", answer) for answer in (norm_by_token, norm_by_var_mean)],
     *[("11.2", answer) for answer in (block_in_one_line, block_token_by_token)],
@@ -1269,13 +1028,6 @@ RIGHT += [
     ("9.4", finds_short_cuts("place", "word")),
 ]
 
-MISCONCEPTIONS += [
-    ("9.4", "alarm", finds_short_cuts("place", "word", lists=1)),
-    ("9.4", "the-copy-fits", lambda task: torch.tensor(0)),
-    ("9.4", "place-alone", finds_short_cuts("place")),
-    ("9.4", "word-alone", finds_short_cuts("word")),
-    ("9.4", "upside-down", finds_short_cuts("place", "word", upside_down=True)),
-]
 
 NEAR_MISSES += [
     ("9.1", part(two_after_loop, fetches=lambda i: i - 3)),
@@ -1336,23 +1088,6 @@ def one_more_by_merging(m, l, o, score, value):
     return state[0][0, 0], state[1][0, 0], state[2][0]
 
 
-def one_more_then_divided(m, l, o, score, value):
-    m, l, o = one_more_by_logs(m, l, o, score, value)
-    return m, l, torch.div(o, l)
-
-
-def one_more_by_the_old(m, l, o, score, value):
-    weight = torch.exp(score - m)
-    highest = torch.stack([m, score]).amax()
-    shrunk = torch.exp(m - highest)
-    return highest, shrunk * l + weight, shrunk * o + weight * value
-
-
-def one_more_never(m, l, o, score, value):
-    weight = (score - m).exp()
-    return m.clone(), torch.add(l, weight), torch.addcmul(o, weight.expand(len(o)), value)
-
-
 def both_by_softmax(out_a, lse_a, out_b, lse_b, *, logs=None, shares=None, swap=False):
     """12.2 with both sets side by side: logs brings the lse to others, shares to weights."""
     lses = torch.stack([lse_a, lse_b])  # (2, …)
@@ -1369,11 +1104,6 @@ def both_by_sigmoid(out_a, lse_a, out_b, lse_b):
 
 def in_base(base):
     return lambda lses: torch.softmax(lses * math.log(base), dim=0)
-
-
-def by_hand_shares(lses):
-    powers = lses.exp()
-    return powers / powers.sum(dim=0)
 
 
 def query_by_query(
@@ -1425,39 +1155,6 @@ def tiles_then_merged(q, k, v, rows, keys, causal):
     return torch.cat(outputs, dim=-2)
 
 
-def nan_at_first(m, l, o, s, value, _):
-    return add_key(m, l, o, s, value, _) if m > -math.inf or s > -math.inf else (m, math.nan, o * math.nan)
-
-
-def tile_by_tile_without(q, k, v, rows, keys, causal, *, of_l, of_o):
-    """12.3 with a part for each tile, whose factors go to their own powers."""
-    offset, outputs = k.size(-2) - q.size(-2), []
-    for i in range(q.size(-2)):
-        state = None
-        for left in range(0, min(k.size(-2), i // rows * rows + rows + offset) if causal else k.size(-2), keys):
-            s = q[..., i : i + 1, :] @ k[..., left : left + keys, :].mT / math.sqrt(q.size(-1))
-            there = torch.arange(left, left + s.size(-1)) <= (i + offset if causal else k.size(-2))
-            m, l, o = attn_lib.part(s.masked_fill(~there, -math.inf), v[..., left : left + keys, :])
-            if state is not None:
-                top = torch.maximum(state[0], m)
-                unit = top.masked_fill(top == -math.inf, 0.0)
-                old, new = torch.exp(state[0] - unit), torch.exp(m - unit)
-                m, l, o = top, old**of_l * state[1] + new * l, old**of_o * state[2] + new * o
-            state = m, l, o
-        outputs.append(attn_lib.finish(*state)[0] if state else 0 * v[..., :1, :])
-    return torch.cat(outputs, dim=-2)
-
-
-def mean_of_tiles(q, k, v, rows, keys, causal):
-    n_q, n_k = q.size(-2), k.size(-2)
-    mask = torch.ones(n_q, n_k, dtype=torch.bool).tril(n_k - n_q if causal else n_k)
-    pieces = []
-    for block in range(0, n_k, keys):
-        s = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, -math.inf)[..., block : block + keys]
-        pieces.append(torch.softmax(s, dim=-1).nan_to_num(0.0) @ v[..., block : block + keys, :])
-    return sum(pieces) / len(pieces)
-
-
 def block_by_einsum(q, k, v, out, lse, grad_out, *, weights=None, shared=None, scales=(0.5, 0.5), swap=False):
     """12.4 with einsum; weights(scores, lse) and shared(weights, grad_weights, out, grad_out) can be exchanged."""
     there, back = (q.size(-1) ** -power for power in scales)
@@ -1485,12 +1182,6 @@ def block_query_by_query(q, k, v, out, lse, grad_out):
     return grad_q, grad_k, grad_v
 
 
-def block_not_transposed(q, k, v, out, lse, grad_out):
-    w = torch.exp(q @ k.transpose(-1, -2) / q.size(-1) ** 0.5 - lse.unsqueeze(-1))
-    g = w * (grad_out @ v.transpose(-1, -2) - (out * grad_out).sum(-1, keepdim=True)) / q.size(-1) ** 0.5
-    return g @ k, g @ q, w.transpose(-1, -2) @ grad_out
-
-
 RIGHT += [
     ("12.1", one_more_by_logs),
     ("12.1", one_more_by_merging),
@@ -1501,102 +1192,6 @@ RIGHT += [
     ("12.4", block_by_einsum),
     ("12.4", block_query_by_query),
 ]
-
-MISCONCEPTIONS += [
-    ("12.1", "output-not-rescaled", part(one_more_by_logs, old=lambda c: (c, 1))),
-    ("12.1", "sum-not-rescaled", part(one_more_by_logs, old=lambda c: (1, c))),
-    ("12.1", "neither-rescaled", part(one_more_by_logs, old=lambda c: (1, 1))),
-    ("12.1", "upside-down", part(one_more_by_logs, old=lambda c: (1 / c if c else math.inf, 1 / c if c else math.inf))),
-    ("12.1", "old-maximum-forgotten", part(one_more_by_logs, top=lambda m, score: score)),
-    ("12.1", "divided-in-each-step", one_more_then_divided),
-    ("12.1", "starts-at-zero", part(one_more_by_logs, top=lambda m, score: max(m, score, 0.0))),
-    ("12.1", "weighed-by-the-old-maximum", one_more_by_the_old),
-    ("12.1", "never-rescaled", one_more_never),
-    ("12.1", "value-not-weighed", part(one_more_by_logs, new=lambda p: (p, 1))),
-    ("12.2", "lse-added", part(both_by_softmax, logs=lambda lses: lses.sum(dim=0))),
-    ("12.2", "base-two", part(both_by_softmax, shares=in_base(2))),
-    ("12.2", "plain-mean", part(both_by_softmax, shares=lambda lses: torch.full_like(lses, 0.5))),
-    ("12.2", "shared-by-the-logarithms", part(both_by_softmax, shares=lambda lses: lses / lses.sum(dim=0))),
-    ("12.2", "exchanged", part(both_by_softmax, swap=True)),
-    ("12.2", "the-larger-one", part(both_by_softmax, logs=lambda lses: lses.amax(dim=0))),
-    (
-        "12.2",
-        "not-divided",
-        part(both_by_softmax, shares=lambda lses: (lses - lses.amax(dim=0)).exp().nan_to_num(1.0)),
-    ),
-    ("12.2", "nobody-is-nan", part(both_by_softmax, shares=lambda lses: torch.softmax(lses, dim=0))),
-    (
-        "12.2",
-        "exponentials-of-large-numbers",
-        part(both_by_softmax, shares=by_hand_shares, logs=lambda lses: lses.exp().sum(dim=0).log()),
-    ),
-    ("12.3", "padded-with-zeros", part(query_by_query, tail=lambda n_k, keys, causal: 0 if causal else -n_k % keys)),
-    ("12.3", "last-keys-left-out", lambda q, k, v, rows, keys, causal: whole_tiles(q, k, v, rows, keys, causal)),
-    (
-        "12.3",
-        "stops-too-early",
-        part(query_by_query, heard=lambda i, j, o, rows, keys: j <= i + o, end=lambda t, o: t + o + 1),
-    ),
-    ("12.3", "upper-left", part(query_by_query, heard=lambda i, j, *_: j <= i)),
-    (
-        "12.3",
-        "rim-not-masked",
-        part(query_by_query, heard=lambda i, j, o, rows, keys: j // keys * keys <= i // rows * rows + rows - 1 + o),
-    ),
-    (
-        "12.3",
-        "stand-in",
-        part(query_by_query, score_of=-1e9),
-    ),
-    (
-        "12.3",
-        "mask-in-the-last-tile-only",
-        part(
-            query_by_query,
-            heard=lambda i, j, o, rows, keys: (
-                j <= i + o or j // keys * keys < (i // rows * rows + rows - 1 + o) // keys * keys
-            ),
-        ),
-    ),
-    ("12.3", "nobody-is-nan", part(query_by_query, score_of=-math.inf, step=nan_at_first)),
-    ("12.3", "not-rescaled", part(tile_by_tile_without, of_l=0, of_o=1)),
-    ("12.3", "softmax-of-each-tile", mean_of_tiles),
-    ("12.3", "not-scaled", part(query_by_query, scaled=False)),
-    ("12.3", "future-heard", part(query_by_query, heard=lambda *_: True)),
-    (
-        "12.4",
-        "shared-of-the-block",
-        part(block_by_einsum, shared=lambda w, g, _: torch.einsum("...ij,...ij->...i", w, g)[..., None]),
-    ),
-    (
-        "12.4",
-        "softmax-of-the-block",
-        part(block_by_einsum, weights=lambda s, lse: s.exp() / s.exp().sum(-1, keepdim=True)),
-    ),
-    (
-        "12.4",
-        "by-the-blocks-maximum",
-        part(block_by_einsum, weights=lambda s, lse: (s - s.max(-1, keepdim=True)[0]).exp()),
-    ),
-    ("12.4", "base-two", part(block_by_einsum, weights=lambda s, lse: 2.0 ** (s - lse[..., None]))),
-    ("12.4", "scale-forgotten", part(block_by_einsum, scales=(0.5, 0))),
-    ("12.4", "scale-twice", part(block_by_einsum, scales=(0.5, 1))),
-    ("12.4", "not-shared", part(block_by_einsum, shared=lambda w, g, taken: 0 * taken)),
-    ("12.4", "mean-over-features", part(block_by_einsum, shared=lambda w, g, taken: taken / g.new_tensor(3.0))),
-    ("12.4", "query-and-key-exchanged", part(block_by_einsum, swap=True)),
-    ("12.4", "lse-as-a-row", part(block_by_einsum, weights=lambda s, lse: (s - lse).exp())),
-    ("12.4", "not-transposed", block_not_transposed),
-    ("12.3", "rows-counted-in-the-tile", part(query_by_query, heard=lambda i, j, o, rows, _: j <= i % rows + o)),
-]
-
-
-def whole_tiles(q, k, v, rows, keys, causal):
-    """Keys that do not fill a tile are left out, whatever the mask says of the others."""
-    n_q, n_k = q.size(-2), k.size(-2)
-    there = torch.ones(n_q, n_k, dtype=torch.bool).tril(n_k - n_q if causal else n_k)
-    there[:, n_k // keys * keys :] = False
-    s = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~there, -math.inf).exp()
-    return (s / s.sum(-1, keepdim=True).clamp(min=1e-300)) @ v
 
 
 NEAR_MISSES += [
@@ -1716,7 +1311,7 @@ def waves_as_first_published(n, d):
     return torch.cat([angle.sin(), angle.cos()], dim=1)
 
 
-MISCONCEPTIONS += [
+MISCONCEPTIONS = [
     ("8.1", "spread-to-the-end", waves_as_first_published),
     ("10.1", "causal-flag", cache_with_a_flag),
     ("10.1", "own-key-hidden", part(with_memory, hears=lambda i, j, kept: j < max(1, kept + i))),

@@ -30,7 +30,7 @@ from workbench.exercises.engine import probes, runner
 from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode, described_by, find
 from workbench.exercises.engine.function import Function, function
 from workbench.exercises.engine.module import Module
-from workbench.exercises.engine.outcome import Outcome, close, outcome_of, same, same_complaint
+from workbench.exercises.engine.outcome import close, outcome_of
 from workbench.exercises.engine.runner import Worker
 from workbench.exercises.engine.sections import section_in_words
 
@@ -66,25 +66,6 @@ def test_reference_and_misconceptions_run_once_in_a_session():
         assert exercise.judge(lambda x: x + x + x).misconception == "thrice"
         assert exercise.judge(lambda x: x + x).status == "correct"
     assert (reference.calls, wrong.calls) == (2, 2)
-
-
-def test_corner_cases_and_gradients_wait_for_right_numbers():
-    exercise = small(gradients=True, corner_cases=[(torch.zeros(0),)])
-    wrong, right = counted(lambda x: x * 4), counted(lambda x: x + x)
-    exercise.judge(wrong)
-    exercise.judge(right)
-    assert wrong.calls == 5  # two probes, one twice in a row, and once beside the library's to see where they part
-    assert right.calls == 3 + 3 + 3  # numbers, gradients, and numbers once more
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [lambda x: x.tolist(), lambda x: x.add_(1), lambda x: None, lambda x: ...],
-    ids=["unreadable", "changing", "nothing", "dots"],
-)
-def test_where_one_call_says_it_all_there_is_no_second(answer):
-    answer = counted(answer)
-    assert small().judge(answer).status == "wrong" and answer.calls == 1
 
 
 def test_an_answer_may_write_each_result_into_the_same_memory():
@@ -347,7 +328,7 @@ WRAPPINGS = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("id", [id for id in FUNCTIONS if not EXERCISES[id].in_parts])
+@pytest.mark.parametrize("id", ["1.2", "2.2", "3.2", "5.2", "7.2", "7.4", "12.1"])  # one for each form that is right
 def test_check_has_a_verdict_on_a_result_of_any_form(id):
     for name, wrapped in WRAPPINGS.items():
 
@@ -638,16 +619,10 @@ def test_a_wrong_gradient_of_softmax_is_noticed():
     assert exercise.judge(lambda scores: scores.detach().softmax(-1) + 0 * scores).status == "wrong"
 
 
-def test_one_complaint_about_other_numbers_is_the_same_complaint():
-    three, four, other = (Outcome("raised", text=f"ValueError: {text}") for text in ("3 keys", "4 keys", "no keys"))
-    assert same(three, four) and not same(three, other) and same_complaint(three, other)
-    assert not same_complaint(three, Outcome("raised", text="TypeError: 3 keys"))
-    assert not same_complaint(Outcome("raised", text="x"), Outcome("changed", text="x"))
-
-
 # ----------------------------------------------------------------------------------------------- telling what is wrong
 
 
+@pytest.mark.filterwarnings("ignore:deprecated")
 def test_warnings_and_prints_of_an_answer_are_not_shown(capsys):
     def transposing(q, k, v):
         warnings.warn("deprecated", stacklevel=1)

@@ -1,4 +1,4 @@
-"""A lesson in a real JupyterLab, as a learner meets it: one JupyterLab for all, a page and a fresh copy for each."""
+"""A lesson in a real JupyterLab, as a learner meets it: one JupyterLab, one window, a fresh copy for each test."""
 
 import re
 
@@ -35,33 +35,31 @@ def server(folder):
 
 
 @pytest.fixture(scope="module")
-def still(browser, server, folder):
-    """A page on the lesson on which nobody answers anything."""
-    copies.bring_up_to_date(folder)
-    lesson = Lesson(browser, server, f"my/{NAME}")
-    yield lesson
-    lesson.close()
+def windows():
+    """Those that were left, for whoever comes next."""
+    return []
 
 
 @pytest.fixture
-def begun(browser, server, folder):
-    """Opens a fresh copy of the lesson, changed or not before; ends what it opened."""
-    opened = []
+def begun(browser, server, folder, windows):
+    """Opens a fresh copy of the lesson, changed or not before; leaves it at the end."""
+    leave = []
 
-    def begin(change=None, again=False, name=NAME, before=None):
+    def begin(change=None, name=NAME, before=None):
         path = folder / "my" / name
-        if not again:
-            copies.bring_up_to_date(folder, fresh=NAME)
+        copies.bring_up_to_date(folder, fresh=NAME)
         if change:
             notebook = nbformat.read(folder / "my" / NAME, 4)
             change(notebook)
             nbformat.write(notebook, path)
-        opened.append(Lesson(browser, server, f"my/{name}", before=before))
-        return opened[-1]
+        page = windows.pop() if windows and not before else None
+        lesson = Lesson(browser, server, f"my/{name}", before=before, page=page)
+        leave.append(lesson.close if before else lambda: windows.append(lesson.leave()))
+        return lesson
 
     yield begin
-    for lesson in opened:
-        lesson.close()
+    for ending in leave:
+        ending()
 
 
 class Lesson(Lab):
@@ -227,6 +225,7 @@ def test_an_answer_is_seen_on_another_page_of_the_lesson(begun, server):
     answered(question)
     other.locator("[data-id='attention-lesson']").click()
     expect(other.get_by_text(re.compile("^1 of . guesses"))).to_be_visible()
+    other.close()
 
 
 def test_stop_ends_what_a_check_has_begun(begun):
@@ -257,16 +256,18 @@ def test_without_the_extension_a_lesson_is_a_notebook(begun):
     assert any("attention" in complaint for complaint in lesson.complaints)
 
 
-def test_axe_finds_no_violation_in_a_lesson(still):
+def test_axe_finds_no_violation_in_a_lesson(begun):
     from axe_playwright_python.sync_playwright import Axe
 
+    page = begun().page
     for context in (".attn-side", ".attn-lesson .jp-Notebook"):
-        results = Axe().run(still.page, context=context, options={"resultTypes": ["violations"]})
+        results = Axe().run(page, context=context, options={"resultTypes": ["violations"]})
         assert results.violations_count == 0, results.generate_report()
 
 
-def test_presenting_leaves_nothing_but_the_lesson(still):
-    page, heading = still.page, still.page.get_by_role("heading", level=1)
+def test_presenting_leaves_nothing_but_the_lesson(begun):
+    page = begun().page
+    heading = page.get_by_role("heading", level=1)
     small = heading.bounding_box()["height"]
     page.get_by_role("button", name="Present").click()
     expect(page.get_by_role("menuitem", name="Kernel")).not_to_be_in_viewport()

@@ -6,7 +6,6 @@ import re
 import sys
 import warnings
 import weakref
-from functools import partial
 
 import numpy as np
 import pytest
@@ -180,11 +179,6 @@ def test_rows_that_are_not_shown_are_counted():
     assert "… and 50 more rows</td>" in run._repr_html_()
 
 
-def test_long_line_is_cut():
-    text = repr(traced(f"def f(x):\n    return ({' + '.join(['x'] * 60)}) > 0", normal(3)))
-    assert text.splitlines()[1].endswith("…") and len(text.splitlines()[1]) < 100 and "(3,) → (3,) bool" in text
-
-
 NOISE = f"{object()} in /home/someone/course/file.py and C:\\Users\\me\\file.py"
 
 
@@ -315,18 +309,6 @@ def test_what_cannot_be_called_is_refused(wrong):
         trace(wrong)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_scripted_code_gets_a_word():
-    scripted = torch.jit.script(in_a_script)
-    run, compared = trace(scripted, normal(2)), trace(scripted, lambda x: x * 2 + 1, normal(2))
-    assert len(run) == 0 and "it is scripted" in repr(run) and "it is scripted" in run._repr_html_()
-    assert "A: it is scripted" in repr(compared) and "A: it is scripted" in compared._repr_html_()
-
-
-def in_a_script(x):
-    return x * 2
-
-
 def test_compiled_code_is_traced_as_it_is_written():
     compiled = torch.compile(attention, backend=lambda graph, inputs: graph)
     q, k, v = (normal(2, 3, 4, seed=i) for i in range(3))
@@ -337,11 +319,6 @@ def test_compiled_code_is_traced_as_it_is_written():
     assert operations(inside) == [*operations(run), "* 2"]
     layer, x = nn.Linear(3, 3), normal(2, 3, dtype=torch.float32)
     assert trace(torch.compile(layer, backend=lambda graph, inputs: graph), x).name == "Linear"
-
-
-def test_run_has_a_name_whatever_is_called():
-    assert trace(partial(attention, *[normal(2, 3)] * 2), normal(2, 3)).name == "partial"
-    assert trace(lambda x: x * 2, normal(2)).name == "lambda" and trace(nn.ReLU(), normal(2)).name == "ReLU"
 
 
 @pytest.mark.parametrize(
@@ -359,25 +336,6 @@ def test_tensors_of_any_kind_can_be_traced(x):
         assert operations(trace(lambda x: x * 2, x)) == ["* 2"]
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
-def test_nested_tensor_has_a_star_where_its_parts_differ(layout):
-    def fn(x):
-        return [part * 2 for part in (x.view(2, -1, 2, 4).transpose(1, 2) + 1).unbind()]
-
-    run = trace(fn, torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)], layout=layout))
-    assert not run.error and not run.surprises and len(run.output) == 2
-    assert [line.split("  ")[-1].strip() for line in repr(run).splitlines() if "→" in line] == [
-        "(2, *, 8) → (2, *, 2, 4)",
-        "(2, *, 2, 4) → (2, 2, *, 4)",
-        "(2, 2, *, 4) → (2, 2, *, 4)",
-        "(2, 2, *, 4) → (2, 2, 4), (2, 3, 4)",
-        "(2, 2, 4) → (2, 2, 4)",
-        "(2, 3, 4) → (2, 3, 4)",
-    ]
-
-
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_error_of_tracing_itself_is_not_called_the_learners():
     mha = nn.MultiheadAttention(8, 2, batch_first=True).eval()
     nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)])

@@ -10,6 +10,7 @@ from .n07_learning import *
 from .n08_position import *
 from .n09_two_heads import *
 from .n10_memory import *
+from .n10_one_call import *
 from .n11_small_gpt import *
 from .n12_softmax_in_passing import *
 from .n14_without_a_row import *

@@ -297,6 +297,7 @@ export const OPERATIONS = {
     says: ([a]) => `Each pair of features of ${a}, turned by its position.`,
   },
   arcs: { does: () => [] },
+  bars: { does: () => [] },
 };
 
 /** Adds operations that only one lesson needs. Throws for a name that is taken.

@@ -4,7 +4,7 @@ import { numberCell, resultCell, switchCell } from "./cells.js";
 import { element, worded } from "./elements.js";
 import { range, sum } from "./numbers.js";
 import { OPERATIONS } from "./operations.js";
-import { arcs, canvasOf, gallery } from "./pictures.js";
+import { arcs, bars, canvasOf, gallery } from "./pictures.js";
 import { letGoOf, pinCell } from "./pins.js";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
@@ -12,7 +12,7 @@ const POINTS = matchMedia("(hover: hover)"); // on a phone a finger that scrolls
 
 const CELLS = 600; // more than so many are drawn on a canvas
 const MOST = 0.5; // of the numbers of a matrix that may be marked as changed
-const PICTURES = { arcs };
+const PICTURES = { arcs, bars };
 
 export function panelOf(view, panel) {
   const { engine } = view;

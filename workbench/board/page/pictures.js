@@ -2,7 +2,7 @@
 // curves between words.
 
 import { element, used } from "./elements.js";
-import { range } from "./numbers.js";
+import { range, sum, trimmed } from "./numbers.js";
 import { walk } from "./walk.js";
 
 const clamped = (x, least, most) => Math.max(least, Math.min(most, x));
@@ -158,6 +158,46 @@ export function arcs(view, panel) {
       const heard = (row) => row.indexOf(Math.max(...row));
       const most = matrix.map((row, i) => `${rows[i] ?? i} most to ${columns[heard(row)] ?? heard(row)}`);
       node.setAttribute("aria-label", `Who listens to whom: ${most.join(", ")}.`);
+    },
+  };
+}
+
+/** Each row as a bar of its numbers, one after the other; the longest bar fills the width and is the strongest. */
+export function bars(view, panel) {
+  const [WIDE, LINE, NAMES] = [240, 44, 116];
+  const node = element("svg", { class: "row-bars tone scores", role: "img" });
+  const [of] = panel.of;
+  const { rows, columns } = view.engine.panel[of];
+
+  function bar(row, i, most) {
+    const y = i * LINE + 6;
+    const whole = sum(row);
+    let x = NAMES;
+    const parts = row.map((part, j) => {
+      const width = (part / most) * WIDE;
+      const rect = element("rect", { x, y, width, height: LINE - 16, class: `part-${j}` });
+      x += width;
+      return rect;
+    });
+    const isLongest = whole === most;
+    const name = element("text", { x: NAMES - 10, y: y + 20, "text-anchor": "end" }, rows[i]);
+    const number = element("text", { x: x + 8, y: y + 20, class: "whole" }, trimmed(whole, 2));
+    return element("g", { class: isLongest ? "longest" : "" }, name, ...parts, number);
+  }
+  return {
+    node,
+    update() {
+      const matrix = view.engine.values[of].map((row) => Array.from(row));
+      const most = Math.max(...matrix.map(sum));
+      const high = matrix.length * LINE;
+      const key = columns.map((word, j) => [
+        element("rect", { x: NAMES + j * 130, y: high + 6, width: 14, height: 14, class: `part-${j}` }),
+        element("text", { x: NAMES + j * 130 + 22, y: high + 18 }, word),
+      ]);
+      node.setAttribute("viewBox", `0 0 ${NAMES + WIDE + 70} ${high + 26}`);
+      node.replaceChildren(...matrix.map((row, i) => bar(row, i, most)), ...key.flat());
+      const said = matrix.map((row, i) => `${rows[i]} ${trimmed(sum(row), 2)}`);
+      node.setAttribute("aria-label", `${said.join(", ")}.`);
     },
   };
 }

@@ -224,7 +224,7 @@ def how_many(draws):
 
 @slide(
     "Four keys, written sixteen times. What is due?",
-    minutes=0.5,
+    minutes=1,
     say="Read the text aloud, and let them find the newest value of the first key that is asked.",
 )
 def who_overwrites(states, tokens):

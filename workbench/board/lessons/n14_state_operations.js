@@ -122,7 +122,7 @@ function scaleOf(path, keys, numbers, pairs) {
   return {
     least,
     reach,
-    step: reach / 5,
+    step: least < -reach / 5 ? reach / 2 : reach / 5,
     x: (value) => EDGE + (value - least) * unit,
     y: (value) => SIZE - EDGE - (value - least) * unit,
     under: (x, y) => [least + (x - EDGE) / unit, least + (SIZE - EDGE - y) / unit],

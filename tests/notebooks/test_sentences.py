@@ -249,7 +249,7 @@ STATED = [
     ("05", "text-28", "that is {:.0f} million numbers", lambda: [round(12 * 4096**2 / 1e6, -1)]),
     ("05", "text-20", "sees only {} of the 5 keys", seen_at_the_top_left),
     ("14", "gate", "0.99 leaves {:.2f} of a pair after 100", lambda: [0.99**100]),
-    ("14", "below-answer", "in {:.0f} % of the texts", lambda: [100 * states.by_frequency(16)]),
+    ("14", "below-answer", "in {:.0f} % of the answers", lambda: [100 * states.by_frequency(16)]),
     ("14", "crossing-answer", "{:.0f} GiB of cache for 131,072 tokens, or {:.0f} MiB of states", llama_2),
     ("12", "predict-sum", "$e^{{-2}}$ is {:.4f}", lambda: [math.exp(-2)]),
     ("12", "way-back", "lse is {:.4f}", lambda: [math.log(math.exp(2) + 2 * math.exp(4))]),

@@ -6,7 +6,9 @@ python course.py lab [notebook]       open JupyterLab on your own copy of the fi
 python course.py test [arguments]     re-execute every notebook and run all tests; arguments go to pytest, but for
                                       --thorough: the notebooks once more, as another processor would compute them
 python course.py present [notebook]   slides with live boards and a kernel behind them, for a lecture; ? shows the keys
-                                      --hall lets phones vote on its questions, --relay over a class's server
+                                      --hall lets phones vote on its questions, --relay over a class's server;
+                                      --plan 45 or 90: the minutes that its clock follows; --lectures FOLDER: notes
+                                      say how questions were answered in the lectures that you saved there
 python course.py slides [notebook…]   write each notebook as one HTML file of slides, for use without a network
 python course.py site                 write the series as a web site in which the boards still move
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs

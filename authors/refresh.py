@@ -17,6 +17,7 @@ from PIL import Image
 from workbench.progress import PROGRESS_VARIABLE
 
 from . import lessons, sections
+from .deck import plans
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
@@ -32,6 +33,7 @@ def main(paths):
     done = [refresh(path) and fits_its_slides(path) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
+    plans.main()
     return 0 if all(done) else 1
 
 

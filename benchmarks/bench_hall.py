@@ -180,7 +180,7 @@ async def flood(server, phones, seconds):
 
 
 async def take_places():
-    """One script from one address: with the cap, without it, and what the key for a new code does."""
+    """One script from one address: with each cap that a lecturer may set, and what the key for a new code does."""
     server = Server()
     await server.start()
 
@@ -188,15 +188,15 @@ async def take_places():
         found = await asyncio.gather(*(server.post("join", {"code": server.told["code"]}) for _ in range(tries)))
         return sum(status == 200 for status, _ in found)
 
-    capped = await taken(50)
-    server.send({"do": "share"})
-    await server.until(lambda: server.told["shared"])
-    begun, free = time.perf_counter(), 0
-    while got := await taken(50):
-        free += got
-    print(
-        f"one script's places: {capped} of 600 with the cap; without it {free} in {time.perf_counter() - begun:.1f} s"
-    )
+    begun, places = time.perf_counter(), await taken(50)
+    print(f"one script's places: {places}", end="")
+    while step := server.told["more"]:
+        server.send({"do": "more"})
+        await server.until(lambda step=step: server.told["per_address"] == step)
+        while got := await taken(50):
+            places += got
+        print(f", then {places}", end="")
+    print(f", in {time.perf_counter() - begun:.1f} s")
     full, _ = await server.post("join", {"code": server.told["code"]})
     before = server.told["code"]
     server.send({"do": "code"})
@@ -210,8 +210,9 @@ async def main(options):
     server = Server()
     await server.start()
     empty = server.megabytes()
-    server.send({"do": "share"})
-    await server.until(lambda: server.told["shared"])
+    for _ in "abc":
+        server.send({"do": "more"})
+    await server.until(lambda: server.told["per_address"] >= options.phones)
     phones = [Phone(server, number) for number in range(1, options.phones + 1)]
     for phone in phones:
         await phone.join()

@@ -50,11 +50,16 @@ def parser():
     one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
-    hall_words = "[notebook] [--hall [--address ADDRESS | --relay ADDRESS]] [Jupyter Server's options]"
+    hall_words = "[notebook] [--plan PLAN] [--hall [--address ADDRESS | --relay ADDRESS]] [--lectures FOLDER] "
+    hall_words += "[Jupyter Server's options]"
     one = command(present, hall_words, needs=("authors", "npm"))
+    plans = "the lecture that the clock follows: 45 minutes, as without this option, 90, or one in which nobody votes"
+    one.add_argument("--plan", choices=["45", "90", "no-votes"], help=plans)
     one.add_argument("--hall", action="store_true", help="phones vote: a server for them beside the deck")
     one.add_argument("--address", help="which of this machine's addresses phones take, where it has several")
     one.add_argument("--relay", help="phones vote on another machine, where course.py hub hall runs: its https address")
+    earlier = "where lectures lie that you saved: notes say how each question was answered the last time"
+    one.add_argument("--lectures", metavar="FOLDER", type=Path, help=earlier)
     for notebooks_alone in (slides, refresh):
         needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
         one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
@@ -98,8 +103,10 @@ def present(options, rest):
     """Open the deck of a notebook in the browser, with a kernel behind it: of the first one, if none is named."""
     notebook, rest = split_notebook(rest)
     hall = ["--hall"] if options.hall or options.relay else []
-    for name in ("address", "relay"):
+    for name in ("plan", "address", "relay"):
         hall += [f"--{name}", getattr(options, name)] if getattr(options, name) else []
+    if options.lectures:
+        hall += ["--lectures", options.lectures.resolve()]
     return run(
         [PYTHON, "-m", "authors.deck.serve", notebook, *hall, *server_options(), *rest], check=False, env=with_a_home()
     )

@@ -26,8 +26,8 @@ from workbench.display import colours, drawings
 
 from ..pages import boards_in_pages, faces, needs, outputs, packages
 from ..pages.markdown import inline, to_html
-from ..pages.notes import clock
 from .pictures import Pictures
+from .plans import PLANS, for_the_deck, planned
 from .slides import Slide, SlideError, slides_of, with_cells
 
 HERE = Path(__file__).parent
@@ -42,17 +42,21 @@ TICK = re.compile(r"(assert)(?:[^\n]*atol=(1e-\d+))?")
 SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+(?=[A-Z*`$“(\[])")
 
 
-def page(path, server=None, slides=None):
+def page(path, server=None, slides=None, earlier=None):
     """A notebook as the text of an HTML page; with `server`, {"baseUrl", "token"}, a page that runs its cells there.
 
-    slides are those of the lesson if none are given. Raises: SlideError where they do not fit the notebook.
+    slides are those of the lesson if none are given; earlier is what the last lecture leaves to be said of its
+    questions, id → sentence. Raises: SlideError where they do not fit the notebook.
     """
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)
     pairs = with_cells(notebook.cells, slides or slides_of(path.stem))
     pictures = Pictures(pairs)
     shown = outputs.run_here(notebook, after=pictures)
-    columns = columns_of(pairs, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
+    plans = for_the_deck(planned(notebook.cells, pairs))
+    columns = columns_of(pairs, plans, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
+    for one in [one for column in columns for one in column if one.question]:
+        one.earlier = (earlier or {}).get(one.question["id"], "")
     template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
@@ -62,6 +66,7 @@ def page(path, server=None, slides=None):
                 "name": path.stem,
                 "reading": boards_in_pages.UPRIGHT,
                 "server": server,
+                "plans": {name: plan.label for name, plan in PLANS.items()},
                 "preamble": outputs.PREAMBLE,
                 "sources": {
                     cell.id: without_guess(cell.source)[0] for cell in notebook.cells if cell.cell_type == "code"
@@ -111,9 +116,9 @@ def kernel_script():
 # ------------------------------------------------------------------------------------------------------- slides
 
 
-def columns_of(pairs, shown, pictures, buttons, folder):
+def columns_of(pairs, plans, shown, pictures, buttons, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
-    columns, minutes = [], 0
+    columns = []
     for number, (slide, cells) in enumerate(pairs, 1):
         heading = re.match(r"(#{1,3}) ", cells[0].source) if cells[0].cell_type == "markdown" else None
         if slide.column or (heading and len(heading[1]) < 3):
@@ -125,9 +130,8 @@ def columns_of(pairs, shown, pictures, buttons, folder):
             level=len(heading[1]) if heading else 2,
             picture=pictures.wide.get(slide.name),
             narrow=pictures.narrow.get(slide.name),
-            begins_at=minutes,
+            plans=plans[number - 1],
         )
-        minutes += slide.minutes
         columns[-1].append(on_screen)
         for cell in cells:
             if cell.metadata.get("slideshow", {}).get("slide_type") != "skip":
@@ -151,7 +155,7 @@ class OnScreen:
     level: int  # of its heading
     picture: drawings.Drawing | None
     narrow: drawings.Drawing | None  # for a phone held upright
-    begins_at: float  # minutes into the lecture
+    plans: dict  # plan → when it comes, how long it takes and whether next passes it
     cells: list = field(default_factory=list)
     prose: list = field(default_factory=list)  # its sentences, which the speaker says in other words
     whole: list = field(default_factory=list)  # of its cells, for paper
@@ -160,6 +164,7 @@ class OnScreen:
     choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
     right: int | None = None  # the place of the right one
     claim: str = ""
+    earlier: str = ""  # how its question was answered in the lecture before
     longest: float = 0  # characters in a line of code, which larger type is not to break
 
     @property
@@ -253,7 +258,8 @@ def to_come(on_screen):
     """What a slide has in store: kept out of the page until its step, as nobody is to see or hear it before."""
     slide, picture, narrow = on_screen.slide, on_screen.picture, on_screen.narrow
     asked = f"<p><strong>Ask:</strong> {escape(slide.hall)}</p>" if slide.hall else ""
-    notes = f"<p>{slide.minutes} min, from {clock(on_screen.begins_at)}</p>{asked}<p>{escape(slide.say)}</p>"
+    earlier = f"<p>{escape(on_screen.earlier)}</p>" if on_screen.earlier else ""
+    notes = f"{asked}{earlier}<p>{escape(slide.say)}</p>"
     prose = " ".join(on_screen.prose)
     return {
         "ask": on_screen.ask,
@@ -261,6 +267,7 @@ def to_come(on_screen):
         "pictures": [picture.svg(i) for i in range(len(picture.steps))] if picture else [],
         "narrow": [narrow.svg(i) for i in range(len(narrow.steps))] if narrow else [],
         "right": on_screen.right,
+        "plans": on_screen.plans,
         "notes": notes + (f'<p class="notebook"><em>The notebook goes on:</em> {prose}</p>' if prose else ""),
         "whole": "".join(on_screen.whole),
     }
@@ -353,6 +360,8 @@ body[data-speaker-layout=default] {
   & #upcoming-slide { height: calc(23vw + 30px); border-bottom: 30px solid transparent; }
   & #upcoming-slide .label { bottom: -28px; }
   & .speaker-controls-time { position: absolute; left: 0; top: 35vw; width: 60%; box-sizing: border-box; border: 0; }
+  & .plan { position: absolute; right: 16px; bottom: 20px; font-size: 16px; cursor: auto; }
+  & .plan select { font: inherit; max-width: 22em; }
   & #speaker-controls { position: static; border: 0; }
   & .hall-votes {
     position: absolute; left: 0; top: calc(35vw + 130px); bottom: 0; width: 60%; box-sizing: border-box; overflow: auto;
@@ -367,6 +376,10 @@ body[data-speaker-layout=default] {
 """.replace("\n", " ")
 
 
+TICKS = "setInterval( _updateTimer, 1000 );"
+READ_AND_TICK = "function () { getTimings( function ( now ) { timings = now; _updateTimer(); } ); }"
+
+
 def speaker_view():
     """reveal.js' second window; its labels stand where they cover nothing of a slide, and its notes have room."""
     plugin = read(REVEAL / "plugin" / "notes" / "notes.js")
@@ -377,6 +390,7 @@ def speaker_view():
         ("#speaker-controls {", "box-sizing: border-box; border-bottom: 44px solid transparent;"),
     ):
         plugin = plugin.replace(label, f"{label} {place}", 1)
+    plugin = plugin.replace(TICKS, TICKS.replace("_updateTimer", READ_AND_TICK), 1)  # the plan may be another by now
     return plugin.replace("</style>", f"{SPEAKER}</style>", 1)
 
 

@@ -8,6 +8,7 @@ import { startMirror } from "./mirror.js";
 import { cells, inside, lacks, live, reading } from "./page.js";
 import { startPaper } from "./paper.js";
 import { startPhones } from "./phones.js";
+import { startPlan } from "./plan.js";
 import { endWithPage, enqueue, say, start } from "./python.js";
 import { answerInPython } from "./run.js";
 import { followBoards, startSlides } from "./slides.js";
@@ -28,6 +29,7 @@ if (reading) {
   startSteps();
   startSlides();
 }
+startPlan();
 startPaper();
 startPhones();
 if (lacks.length && !inside) say(lacks.join(" "), { stays: "slide" });

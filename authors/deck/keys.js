@@ -8,7 +8,7 @@ import { goTo, live } from "./page.js";
 import { openSheet, vote } from "./phones.js";
 import { interrupt, restart } from "./python.js";
 import { runAndStay, runUpToHere } from "./run.js";
-import { goOn } from "./slides.js";
+import { goBack, goOn } from "./slides.js";
 import { turnCode } from "./steps.js";
 
 const jump = document.querySelector(".jump");
@@ -61,7 +61,7 @@ function actionOf(event) {
     if (typedInto) target.blur();
     move();
   };
-  if (key === "PageUp") return leavingFor(Reveal.prev);
+  if (key === "PageUp") return leavingFor(goBack);
   if (key === "PageDown") return leavingFor(goOn);
   if (live && isToRun(event)) return () => runAndStay(event.shiftKey);
   if (key === "Escape" && number) return () => jumpTo("");

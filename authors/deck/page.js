@@ -7,6 +7,7 @@ export const settings = JSON.parse(told.textContent);
 told.remove(); // it holds what nobody is to read before its step
 // The speaker view shows this page twice: those copies only look on. A frame of a learning platform is none of them.
 export const inside = window.parent !== window && new URLSearchParams(location.search).has("receiver");
+export const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of those it is
 export const live = Boolean(settings.server) && !inside;
 export const reading = matchMedia(settings.reading).matches && !inside;
 export const root = document.documentElement;
@@ -19,6 +20,8 @@ export const kept = {
   typed: lasting("typed"),
   mirror: lasting("mirror"),
   hall: lasting("hall"),
+  plan: lasting("plan"),
+  begun: lasting("begun"),
   theme: lasting("theme"),
   session: ofTab("session"),
   outputs: ofTab("outputs"),

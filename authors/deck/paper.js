@@ -4,6 +4,7 @@ import { all } from "../pages/kit.js";
 import { giveBack } from "./held.js";
 import { fit, fitNotes, isDark, setDark } from "./look.js";
 import { current, isAsInTheFile, reading, root, storeOf } from "./page.js";
+import { notesOf } from "./plan.js";
 import { showLast, showStep } from "./steps.js";
 
 const CLASSES = ["printing", "print-pdf"]; // the second keeps reveal.js' own style for paper away
@@ -33,12 +34,12 @@ export function startPaper() {
 }
 
 function putOnPaper(slide) {
-  const { ask, claim, notes, whole } = storeOf(slide);
+  const { ask, claim, whole } = storeOf(slide);
   const part = (className, innerHTML) => Object.assign(document.createElement("div"), { className, innerHTML });
   showLast(slide);
   for (const held of all(".waits", slide)) giveBack(held);
   if (claim) slide.prepend(part("asked-first on-paper", ask));
-  const notesBelow = part("under-slide on-paper", `${whole}<hr>${notes}`);
+  const notesBelow = part("under-slide on-paper", `${whole}<hr>${notesOf(slide)}`);
   for (const fold of all("details", notesBelow)) fold.open = true;
   slide.append(notesBelow);
   fitNotes(notesBelow);

@@ -5,17 +5,18 @@
 import { all, make } from "../pages/kit.js";
 import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
-import { cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
+import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
+import { beginByClock, minutesOf, saveLecture, startTiming } from "./record.js";
 
 const hasHall = Boolean(settings.server?.hall);
-const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of the speaker's copies this is
 const FEW = 0.35; // of a first vote right: below, talk does not help
+const FIRST_LIMIT = 8; // phones from one address, until the lecturer lets in more
 const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001
 let now = { votes: {}, trouble: "" };
 
 const place = () => `${settings.server.baseUrl}hall?token=${settings.server.token}`;
-const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what) });
+const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what), keepalive: true });
 const questionOf = (cell) => settings.questions[cell.dataset.id];
 const asked = (slide = current()) => slide?.querySelector("[data-question]");
 const roundsOf = (cell) => now.votes[questionOf(cell).id] ?? [];
@@ -34,6 +35,8 @@ export function startPhones() {
       hear(news);
     };
   }
+  startTiming(order);
+  if (besideSpeaker === "current-slide") Reveal.on("ready", beginByClock);
   Reveal.addKeyBinding({ keyCode: 86, key: "V", description: "Vote" }, vote); // the speaker's window asks its copy
   for (const [keyCode, key] of [
     [66, "B"],
@@ -181,6 +184,7 @@ function showVotes() {
   const slide = current();
   const cell = asked(slide);
   const rounds = cell ? roundsOf(cell) : [];
+  sayWhoWaits(slide);
   if (cell) {
     const isAnswered = slide.matches(".answered");
     const [bars, before] = isAnswered ? rounds.map(({ votes }) => barsOf(cell, votes)).reverse() : [];
@@ -208,6 +212,14 @@ function sayHowMany(slide, rounds) {
   line.append(` ${many}${last.open ? "" : slide.matches(".answered") ? "" : ", closed"}`);
   foot.firstElementChild.after(line);
   if (last.open) line.append(make("span", { className: "way-in", textContent: `${shortAddress()}  ${now.code}` }));
+}
+
+// Who finds no place is said wherever the deck is, at the foot of the slide.
+function sayWhoWaits(slide) {
+  const foot = slide.querySelector(".slide-foot");
+  foot?.querySelector(".refused")?.remove();
+  if (!now.refused || !foot) return;
+  foot.append(make("span", { className: "refused", role: "status", textContent: `${whoWaits()}: Shift+V` }));
 }
 
 const shortAddress = () => now.address.replace(/^https?:\/\/|\/$/g, "");
@@ -238,7 +250,12 @@ function tellSpeaker(cell, rounds) {
   const panel = view.querySelector(".hall-votes") ?? view.createElement("div");
   panel.className = "hall-votes";
   if (!panel.isConnected) view.querySelector(".speaker-controls-notes").before(panel);
-  if (!rounds.length) return panel.remove();
+  if (!rounds.length && !now.refused) return panel.remove();
+  const line = (text) => Object.assign(view.createElement("b"), { textContent: text, style: "grid-column: 1 / -1" });
+  panel.style =
+    "display: grid; grid-template-columns: auto auto 1fr; gap: 2px 16px; padding: 8px 18px; font-size: 18px";
+  const door = now.refused ? [line(noPlace())] : [];
+  if (!rounds.length) return panel.replaceChildren(...door);
   const bars = rounds.map(({ votes }) => barsOf(cell, votes));
   const place = (value) => (value === OTHERS ? 2 : isRight(cell, value) ? 0 : 1);
   const values = [...new Set(bars.flatMap((one) => [...one.keys()]))].sort((one, other) => place(one) - place(other));
@@ -258,13 +275,8 @@ function tellSpeaker(cell, rounds) {
   };
   const left = all(".step:not(.visible)", slideOf(cell)).length;
   const shares = bars.map((one) => shareRight(cell, one));
-  const advice = cellOf(
-    `${adviceOn(rounds, left > 1 ? `→ ${left} times` : "→", shares)}${noPlace()}`,
-    "grid-column: 1 / -1; font-weight: 600",
-  );
-  panel.style =
-    "display: grid; grid-template-columns: auto auto 1fr; gap: 2px 16px; padding: 8px 18px; font-size: 18px";
-  panel.replaceChildren(advice, ...values.flatMap(row));
+  const advice = line(adviceOn(rounds, left > 1 ? `→ ${left} times` : "→", shares));
+  panel.replaceChildren(...door, advice, ...values.flatMap(row));
 }
 
 function adviceOn(rounds, next, [first, second]) {
@@ -281,8 +293,8 @@ function adviceOn(rounds, next, [first, second]) {
 }
 
 // Refused is who comes when all places of an address are taken.
-const noPlace = () =>
-  now.refused ? ` ${now.refused} found no place: Shift+V${now.shared ? " has a new code" : " lets them in"}.` : "";
+const whoWaits = () => `${now.refused} ${now.refused === 1 ? "finds" : "find"} no place`;
+const noPlace = () => `${whoWaits()}: Shift+V ${now.more ? "lets them in" : "has a new code"}.`;
 
 // -------------------------------------------------------------------------------------------------- how to come in
 
@@ -292,21 +304,48 @@ const many = make("p", { className: "many", role: "status" });
 const address = make("p", { className: "address" });
 const code = make("p", { className: "code" });
 const button = (textContent, what) => make("button", { type: "button", textContent, onclick: what });
-const share = button("Let them in: many phones share an address here", () => order({ do: "share" }));
+const more = button("", () => order({ do: "more" })); // says how many it lets in
 const anew = button("Ask this slide's question anew: its votes are forgotten", () => {
   order({ do: "forget", question: questionOf(asked()).id });
   sheet.close();
 });
 const end = button("End: phones show what was guessed", () => order({ do: "end" }));
 
+const save = button("Save the lecture: one file with votes and minutes, for the next time", () =>
+  saveLecture(cells.filter((cell) => cell.dataset.question).flatMap(whatWasAsked), timesOfSlides()),
+);
+
+const timesOfSlides = () => Reveal.getSlides().map((slide) => minutesOf(slide, now.spent));
+
+// Each question that somebody answered, with what its bars say. Texts that no bar is for are counted and not told.
+function whatWasAsked(cell) {
+  const rounds = roundsOf(cell).filter(({ answered }) => answered);
+  if (!rounds.length) return [];
+  const slide = slideOf(cell);
+  const bars = rounds.map(({ votes }) => barsOf(cell, votes));
+  const values = [...new Set(bars.flatMap((one) => [...one.keys()]))];
+  return {
+    id: questionOf(cell).id,
+    slide: Number(slide.dataset.number),
+    ask: make("p", { innerHTML: storeOf(slide).ask }).textContent,
+    rounds: rounds.map(({ answered, phones }, i) => ({ answered, of: phones, right: shareRight(cell, bars[i]) })),
+    bars: values.map((value) => {
+      const { slip, says } = value === OTHERS ? {} : judged(questionOf(cell), value);
+      const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
+      const many = bars.map((one) => one.get(value) ?? 0);
+      return { value: named(questionOf(cell), value), is: isRight(cell, value), slip: label, says: slip && says, many };
+    }),
+  };
+}
+
 export function openSheet() {
   if (!hasHall) return vote();
   if (!sheet.isConnected) {
     const close = button("Close (Escape)", () => sheet.close());
     Object.assign(close, { className: "close", autofocus: true });
-    const renew = button("New code: everybody comes in again", () => order({ do: "code" }));
+    const renew = button("New code: everybody comes in again; an open vote begins again", () => order({ do: "code" }));
     const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
-    sheet.append(picture, said, make("div", { className: "orders" }, share, anew, renew, end, close));
+    sheet.append(picture, said, make("div", { className: "orders" }, more, anew, renew, end, save, close));
     document.body.append(sheet);
   }
   fillSheet();
@@ -319,8 +358,12 @@ function fillSheet() {
   address.textContent = shortAddress();
   code.textContent = now.code;
   const here = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
-  many.textContent = now.refused ? `${here}, ${now.refused} refused` : here;
-  share.hidden = !now.refused || now.shared;
+  const most = now.most > FIRST_LIMIT ? `, ${now.most} from one address` : "";
+  const refused = now.refused ? `; ${whoWaits()}` : "";
+  many.textContent = `${here}${most}${refused}`;
+  more.textContent = `Let in up to ${now.more} phones from one address, now ${now.per_address}: behind a router a hall has one`;
+  more.hidden = !now.more || (!now.refused && now.per_address === FIRST_LIMIT);
   anew.hidden = !asked() || !roundsOf(asked()).length;
   end.disabled = now.phase === "end";
+  save.hidden = now.phase !== "end";
 }

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import getpass
 import os
+import secrets
 import sys
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +17,8 @@ from tornado.ioloop import IOLoop
 
 from ..pages.ways_to_run import addresses
 from . import build
+from .lectures import Lectures
+from .plans import PLANS
 from .slides import SlideError, file_of
 
 ROOT = build.HERE.parents[1]
@@ -26,6 +29,9 @@ class DeckHandler(JupyterHandler):
     """/deck/03_masking: the slides of a notebook, made anew whenever it or their own file has changed."""
 
     hall = False  # whether phones can vote
+    earlier = None  # the `Lectures` that were saved, if they are asked for
+    plan = "45"  # that the clock begins with
+    began = secrets.token_hex(4)  # what was chosen in the lecture before is not taken for this one's
     made: ClassVar = {}  # path and times of the last changes → page; the token stays the same while the server runs
 
     @web.authenticated
@@ -37,8 +43,9 @@ class DeckHandler(JupyterHandler):
         if made not in self.made:
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"
             server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}
+            server |= {"began": self.began, "plan": self.plan}
             try:
-                self.made[made] = build.page(path, server)
+                self.made[made] = build.page(path, server, earlier=self.earlier and self.earlier.last(path.stem))
             except SlideError as error:
                 self.set_status(500)
                 self.finish(str(error))
@@ -90,7 +97,12 @@ def hall_of(options):
     parser.add_argument("--hall", action="store_true")
     parser.add_argument("--address")
     parser.add_argument("--relay")
+    parser.add_argument("--plan", choices=list(PLANS), default=DeckHandler.plan)
+    parser.add_argument("--lectures", type=Path)
     wanted, others = parser.parse_known_args(options)
+    DeckHandler.plan = wanted.plan
+    if wanted.lectures:
+        DeckHandler.earlier = Lectures(wanted.lectures)
     if not wanted.hall:
         return None, others
     from classroom.hall import link  # whose packages are installed for the classroom's commands alone

@@ -4,6 +4,7 @@ import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
 import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
+import { passOn } from "./plan.js";
 import { leaveSlide, say } from "./python.js";
 import { showStep } from "./steps.js";
 
@@ -31,7 +32,7 @@ const OPTIONS = {
 export function startSlides() {
   window.addEventListener("message", closeSpeakerOfAnother, true); // before reveal.js hears it
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
-  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn }) }; // for its own keys and swipes
+  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn, prev: goBack }) }; // for its own keys and swipes
   Reveal.initialize({ ...OPTIONS, plugins: [RevealNotes, saved] });
   Reveal.on("ready", () => {
     const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
@@ -89,7 +90,8 @@ function startTabAt(slide) {
 }
 
 // For a lecturer with a clicker, next shows what is not run as it was saved, unless the code is another by now.
-export const goOn = () => showSaved() || closeBeforeTruth() || Reveal.next();
+export const goOn = () => showSaved() || closeBeforeTruth() || passOn(1, Reveal.next);
+export const goBack = () => passOn(-1, Reveal.prev);
 
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;

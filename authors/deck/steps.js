@@ -6,6 +6,7 @@ import { nameSlips } from "./hall.js";
 import { holdOrGive } from "./held.js";
 import { fit } from "./look.js";
 import { current, inside, reading, storeOf } from "./page.js";
+import { notesOf } from "./plan.js";
 
 const stepsOf = (slide) => all(".step", slide);
 const shownOf = (slide) => stepsOf(slide).filter((step) => step.classList.contains("visible")).length;
@@ -15,7 +16,7 @@ export function startSteps() {
     Reveal.on(change, () => showStep(current()));
   }
   document.addEventListener("click", ({ target }) => target.closest(".to-code") && turnCode());
-  for (const event of ["keydown", "message"]) window.addEventListener(event, putNotes, true);
+  for (const event of ["keydown", "message"]) window.addEventListener(event, speakFrom, true);
 }
 
 // The step that the slide has come to, or the one that is asked for.
@@ -57,14 +58,14 @@ export function turnCode(slide = current(), open = !slide.matches(".codes")) {
 }
 
 // The speaker's notes have the answers: they are in the page from when somebody speaks from them.
-function putNotes({ key, type, data }) {
+function speakFrom({ key, type, data }) {
   const asks = type === "message" ? String(data).includes("reveal-notes") : key === "s" || key === "S";
   if (asks && !inside && !reading) withNotes();
 }
 
 export function withNotes() {
   for (const slide of all("section[data-cell]")) {
-    const hasNotes = slide.querySelector("aside.notes");
-    if (!hasNotes) slide.append(make("aside", { className: "notes", innerHTML: storeOf(slide).notes }));
+    const notes = slide.querySelector("aside.notes") ?? slide.appendChild(make("aside", { className: "notes" }));
+    notes.innerHTML ||= notesOf(slide);
   }
 }

@@ -18,27 +18,32 @@ from tornado import httpclient, ioloop, websocket
 
 SERVER = Path(__file__).with_name("server.py")
 ASKED = ("id", "ask", "kind", "options", "size", "whole", "first", "rows")  # all that a phone gets of a question
+HEARD = ("code", "phones", "refused", "per_address", "most", "more", "phase")  # that the deck shows as they are
 PASSED_ON = ("PATH", "LANG", "SYSTEMROOT")  # of the environment, which has tokens; Windows needs the last
 
 
 class Link:
     """Orders go out, counts come in; `now` is all that a deck has to know, and `listeners` are set when it changes.
 
-    now: address, qr, code, phones, refused, shared, site, trouble, and votes, a question's id → its rounds, each
-    {again, open, answered, phones, cut, told, votes}: votes are texts and how many sent each, phones how many there
-    were while it was open, cut that it was closed in passing, told that the truth has been shown since.
+    now: address, qr, code, phones, refused (who wait for a place), per_address (places that one may take), most (that
+    one has taken), more (places after the next order "more", or None), site, trouble, spent (slide → seconds), and
+    votes, a question's id → its rounds, each {again, open, answered, phones, cut, told, votes}: votes are texts and
+    how many sent each, phones how many there were while it was open, cut that it was closed in passing, told that the
+    truth has been shown since.
     """
 
     def __init__(self, site=""):
         self.site, self.round, self.asked, self.listeners = site, 0, "", set()
         self.left = 0  # how often a listener has gone
-        self.now = {"address": "", "qr": "", "code": "", "phones": 0, "site": site, "trouble": "", "votes": {}}
+        self.now = {"address": "", "qr": "", "code": "", "phones": 0, "site": site, "trouble": ""}
+        self.now |= {"votes": {}, "spent": {}}
 
     def order(self, order):
         """Do what the deck wants, a dict; what phones are not to know stays here.
 
         {"do": "open", "question", "again"}, {"do": "forget" or "told", "question"}, {"do": "close", "cut"}, and "end",
-        "code" and "share" without more. Raises: KeyError for an order that lacks something.
+        "code" and "more" alone; {"do": "spent", "slide", "seconds"} on a slide, and
+        "begin", from when they count. Raises: KeyError for an order that lacks something.
         """
         do = order["do"]
         if do == "open":
@@ -54,7 +59,14 @@ class Link:
             self.changed()
         elif do == "end":
             self.send({"do": "end", "record": f"{self.site}/record.html" if self.site else None})
-        elif do in ("close", "code", "share"):
+        elif do == "spent":
+            slide = order["slide"]
+            self.now["spent"][slide] = self.now["spent"].get(slide, 0) + float(order["seconds"])
+            self.changed()
+        elif do == "begin":
+            self.now["spent"] = {}
+            self.changed()
+        elif do in ("close", "code", "more"):
             if do == "close" and self.asked:
                 self.now["votes"][self.asked][-1]["cut"] = bool(order.get("cut"))
             self.send({"do": do})
@@ -82,7 +94,7 @@ class Link:
             if last["open"]:
                 last["phones"] = report["phones"]
         before = self.now["code"]
-        self.now |= {name: report[name] for name in ("code", "phones", "refused", "shared", "phase")}
+        self.now |= {name: report[name] for name in HEARD}
         if self.now["code"] != before:
             self.now["qr"] = segno.make(self.scanned(), error="m").svg_inline(border=2, omitsize=True)
         self.changed()

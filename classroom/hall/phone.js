@@ -14,6 +14,9 @@ let late = 0; // the round that a vote came too late for
 let events;
 let poll;
 let clock;
+let door; // the clock of who waits for a place
+let ticket; // which says at the next try who it was
+let isComingBack = false;
 let misses = 0;
 let showsGuesses = false;
 
@@ -34,19 +37,42 @@ async function send(path, sent) {
   return { status: told.status, ...(await told.json().catch(() => ({}))) };
 }
 
-async function join(code) {
-  say("");
+// With a code, or to the place that was given away meanwhile.
+async function join(code, back) {
+  clearTimeout(door);
+  if (!back && !ticket) say("");
   try {
-    const told = await send("join", { code });
+    const told = await send("join", { code, ticket, token: me.token });
+    ticket = told.ticket;
+    if (ticket) door = setTimeout(() => join(code, back), 2000 + soon());
+    if (back && told.status === 404) return leave();
     if (!told.token) return say(told.says, true);
+    if (back) {
+      isComingBack = false;
+      me.token = told.token;
+      keep();
+      return listen();
+    }
     if (Date.now() - (me.at ?? 0) > 6e7) me = fresh(); // another lecture
     Object.assign(me, { token: told.token, code, sent: null, at: Date.now() });
     keep();
     show(told.state);
     listen();
   } catch {
-    say("No connection. Try again.", true);
+    if (ticket || back) door = setTimeout(() => join(code, back), 2000 + soon());
+    else say("No connection. Try again.", true);
   }
+}
+
+// A place from which nothing was heard for a while may be another's by now.
+function comeBack() {
+  if (isComingBack) return;
+  isComingBack = true;
+  events?.close();
+  clearInterval(poll);
+  clearTimeout(clock);
+  poll = 0;
+  return join(me.code, true);
 }
 
 function listen() {
@@ -67,7 +93,10 @@ function listen() {
     misses += 1;
     if (misses > 1 && !poll) poll = setInterval(look, 2000); // events may not come through here at all
     clearTimeout(clock);
-    clock = setTimeout(misses > 2 ? () => look().then(listen) : listen, soon() * Math.min(misses, 8));
+    clock = setTimeout(
+      misses > 2 ? () => look().then(() => isComingBack || listen()) : listen,
+      soon() * Math.min(misses, 8),
+    );
     if (misses === 2) look();
   };
 }
@@ -75,9 +104,9 @@ function listen() {
 async function look() {
   try {
     const told = await ask(`state?token=${me.token}`);
-    if (told.status === 403) leave();
-    else show(await told.json());
     one("lost").hidden = true;
+    if (told.status === 403) return comeBack();
+    show(await told.json());
     if (waiting) deliver();
   } catch {
     one("lost").hidden = state?.phase === "end"; // and it is tried again
@@ -89,6 +118,7 @@ function leave() {
   clearInterval(poll);
   clearTimeout(clock);
   poll = 0;
+  isComingBack = false;
   me.token = "";
   waiting = null;
   keep();
@@ -110,9 +140,9 @@ async function deliver() {
     const told = await send("vote", { token: me.token, round: mine.round, text: mine.text });
     if (waiting !== mine) return waiting && deliver();
     if (told.status === 429 && told.says === "Too fast.") throw told;
+    if (told.status === 403) return comeBack();
     waiting = null;
     if (told.status === 200) counted(mine);
-    else if (told.status === 403) leave();
     else if (told.status === 409) sayLate(mine.round);
     else say(told.says, true);
   } catch (error) {

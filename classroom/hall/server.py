@@ -3,11 +3,12 @@
 It is started by link.py with `python -I`, without the environment, and takes orders as lines of JSON on stdin:
 
     {"do": "open", "round": 3, "question": {…}, "again": false}     a vote begins; the one before is over
-    {"do": "close"}    {"do": "end", "record": "https://…"}    {"do": "code"}    {"do": "share"}
+    {"do": "close"}    {"do": "end", "record": "https://…"}    {"do": "code"}    {"do": "more"}
 
-On stdout it reports, ten times a second at most, how many phones there are and how many sent which text. It ends when
-stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer ever comes here. Nothing
-is written to disk; addresses are counted, as digests, for as long as a code holds, and never passed on.
+On stdout it reports, ten times a second at most, how many phones there are, how many find no place, and how many sent
+which text. It ends when stdin does. Nothing on the network opens, closes, reads or reveals a vote, and no right answer
+ever comes here. Nothing is written to disk; addresses are counted, as digests, for as long as a code holds, and never
+passed on.
 
 As a relay (classroom/hub/relay.py starts it so) it stands on a machine with a public name, and a deck that knows the
 secret gives the same orders over a websocket that it opens itself. Each deck has its own hall, with its own code.
@@ -30,12 +31,16 @@ from pathlib import Path
 from tornado import httpserver, ioloop, netutil, web, websocket
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without 0, O, 1, I and L, which could be taken for each other
-PLACES, PER_ADDRESS = 600, 8
+PLACES = 1200
+PER_ADDRESS = 8, 60, 200, 600  # places that one address may take: the lecturer goes on to the next, never to all
 APART, VOTES = 0.25, 20  # seconds between a phone's votes, and how many it has for a question
 BODY, TEXT = 1024, 80  # bytes, characters
 NUMBER = re.compile(r"(?=.*(?:[\d∞½]|nan|inf))(?:[\d .,+\-−%/∞½e()\[\]]|nan|inf)+", re.IGNORECASE)
 REPORT_EVERY, HEARTBEAT = 0.1, 15  # seconds
 AWAY = 8  # seconds after which a phone that asked for the state and did not ask again has gone
+NEVER_SEEN, SLEEPS = 10, 60  # seconds without a sign of life after which a place is another's, where places lack
+AT_THE_DOOR = 10  # seconds for which somebody without a place is counted after the last try
+FULL = "There is no place left. Wait here: you come in by yourself as soon as there is one."
 PATIENCE = 300  # seconds for which a relay keeps the hall of a deck that it has lost
 PORTS = range(8000, 8020)
 HERE = Path(__file__).parent
@@ -46,38 +51,47 @@ class Phone:
     """A place in the hall: what it sent last, in which round, and whether somebody is there."""
 
     def __init__(self):
+        self.address = None  # as a digest
         self.round, self.text, self.sent, self.last = 0, "", 0, -APART
-        self.stream, self.seen = None, time.monotonic()
+        self.stream, self.seen, self.has_looked = None, time.monotonic(), False
 
     def is_here(self):
         """Whether somebody holds it: its events are open, or it asked within `AWAY` seconds."""
         return self.stream is not None or time.monotonic() - self.seen < AWAY
 
+    def is_lifeless(self):
+        """Whether nobody seems to hold it: its page never asked what there is, or has not for a while."""
+        patience = SLEEPS if self.has_looked else NEVER_SEEN
+        return self.stream is None and time.monotonic() - self.seen > patience
+
 
 class Refused(Exception):
-    """What a phone asked for and does not get: a status of HTTP and a sentence."""
+    """What a phone asked for and does not get: a status of HTTP, a sentence, and for who waits a ticket."""
 
 
 class Hall:
     """One lecture's phones and the vote that goes on; tell is called with each report for the deck, a dict."""
 
-    def __init__(self, tell, *, shared=False):
-        self.tell, self.shared = tell, shared  # shared: many phones come from one address
+    def __init__(self, tell, per_address=PER_ADDRESS[0]):
+        self.tell, self.per_address = tell, per_address  # places that one address may take
         self.round, self.phase, self.again, self.question, self.record = 0, "wait", False, None, None
-        self.refused, self.due = 0, None
+        self.phones, self.away, self.counted = {}, {}, Counter()
+        self.due, self.later, self.looked_through = None, None, 0
         self.new_code()
 
     # ------------------------------------------------------------------------------------------------ orders
 
     def obey(self, order):
         """Do what an order says, a dict as in the head of this file. Raises: KeyError or TypeError for another."""
-        {"open": self.open, "close": self.close, "end": self.end, "code": self.new_code, "share": self.share}[
+        {"open": self.open, "close": self.close, "end": self.end, "code": self.new_code, "more": self.more}[
             order.pop("do")
         ](**order)
         self.changed()
 
     def open(self, round, question, again=False):
         """Begin a vote; round is its number, and again says that it is the second about this question."""
+        if round != self.round:
+            self.away, self.counted = {}, Counter()
         self.round, self.question, self.again = round, question, again
         self.go_on_to("open")
 
@@ -92,17 +106,21 @@ class Hall:
         self.go_on_to("end")
 
     def new_code(self):
-        """Make a new code and send every phone away; whoever reads the new code from the screen joins again."""
-        for phone in getattr(self, "phones", {}).values():
+        """Make a new code and send every phone away; whoever reads the new code from the screen joins again.
+
+        What was sent in a vote that is over stays counted; one that is open begins again, without those who are away.
+        """
+        self.counted = Counter() if self.phase == "open" else self.answers()
+        for phone in self.phones.values():
             if phone.stream:
                 phone.stream.send({"phase": "gone"})
                 phone.stream.leave()
         self.code, self.key = "".join(secrets.choice(LETTERS) for _ in range(4)), secrets.token_bytes(32)
-        self.phones, self.addresses, self.refused = {}, Counter(), 0
+        self.phones, self.away, self.addresses, self.waiting = {}, {}, Counter(), {}
 
-    def share(self):
-        """Take as many phones from one address as there are places."""
-        self.shared, self.refused = True, 0
+    def more(self):
+        """Let one address take as many places as the next step of `PER_ADDRESS` has."""
+        self.per_address = next((step for step in PER_ADDRESS if step > self.per_address), self.per_address)
 
     def go_on_to(self, phase):
         """Begin a phase, "open", "closed" or "end", and send it to every phone."""
@@ -123,27 +141,67 @@ class Hall:
             "record": self.record,
         }
 
-    def join(self, address):
-        """A new phone's token."""
+    def join(self, address, ticket=None, before=None):
+        """A phone's token: a new one, or that which it had before its place was given back. Raises: Refused."""
         digest = hmac.digest(self.key, address.encode(), "sha256")
-        if len(self.phones) >= PLACES or (not self.shared and self.addresses[digest] >= PER_ADDRESS):
-            self.refused += 1
-            self.changed()
-            raise Refused(503, "There is no place left. Tell the lecturer.")
+        if not self.has_place(digest):
+            raise Refused(503, FULL, self.wait(ticket))
+        if isinstance(ticket, str):
+            self.waiting.pop(ticket, None)
         self.addresses[digest] += 1
-        name = secrets.token_urlsafe(9)
-        self.phones[name] = Phone()
+        name = self.name_in(before)
+        phone = self.away.pop(name, None)
+        if phone is None:
+            name, phone = secrets.token_urlsafe(9), Phone()
+        phone.address, phone.seen = digest, time.monotonic()
+        self.phones[name] = phone
         self.changed()
         return f"{name}.{self.signed(name)}"
+
+    def has_place(self, digest):
+        """Whether there is a place for a phone of this address, if need be one that gives no sign of life."""
+
+        def is_free():
+            return len(self.phones) < PLACES and self.addresses[digest] < self.per_address
+
+        if not is_free() and time.monotonic() - self.looked_through > 1:  # a flood of requests makes no work
+            self.looked_through = time.monotonic()
+            self.give_back_places()
+        return is_free()
+
+    def give_back_places(self):
+        """Take their places from phones without a sign of life; what they sent in this round stays counted.
+
+        Not so what a program sent that never asked what there is: it could come back again and again.
+        """
+        for name, phone in list(self.phones.items()):
+            if phone.is_lifeless():
+                self.away[name] = self.phones.pop(name)
+                self.addresses[phone.address] -= 1
+        sent = {name: phone for name, phone in self.away.items() if self.has_answered(phone) and phone.has_looked}
+        self.away = sent
+
+    def wait(self, ticket):
+        """Count somebody who finds no place; the ticket says that it is the same one who tries again."""
+        if not isinstance(ticket, str) or ticket not in self.waiting:
+            ticket = secrets.token_urlsafe(9)
+        if ticket in self.waiting or len(self.waiting) < PLACES:
+            self.waiting[ticket] = time.monotonic()
+        self.changed()
+        return ticket
 
     def signed(self, name):
         """The signature of a phone's name, which nobody can make without this code's key."""
         return hmac.new(self.key, name.encode(), hashlib.sha256).hexdigest()[:20]
 
+    def name_in(self, token):
+        """The name in a token of this hall, or None in another."""
+        name, _, signature = token.partition(".") if isinstance(token, str) and token.isascii() else ("", "", "")
+        return name if hmac.compare_digest(signature, self.signed(name)) else None
+
     def phone(self, token):
         """The `Phone` that has this token, or None."""
-        name, _, signature = token.partition(".") if isinstance(token, str) and token.isascii() else ("", "", "")
-        return self.phones.get(name) if hmac.compare_digest(signature, self.signed(name)) else None
+        return self.phones.get(self.name_in(token))
 
     def vote(self, phone, round, text):
         """Count what a phone sent in place of what it sent before. Raises: Refused, with a status and a sentence."""
@@ -172,23 +230,41 @@ class Hall:
         """Report soon, within `REPORT_EVERY` seconds: several changes make one report."""
         self.due = self.due or ioloop.IOLoop.current().call_later(REPORT_EVERY, self.report)
 
+    def has_answered(self, phone):
+        """Whether what a phone sent last is for the round that is or was last open."""
+        return phone.round == self.round > 0
+
+    def answers(self):
+        """How many sent which text in this round, wherever they are by now."""
+        there = [*self.phones.values(), *self.away.values()]
+        return self.counted + Counter(phone.text for phone in there if self.has_answered(phone))
+
     def report(self):
         """Tell the deck how many phones there are and how many sent which text."""
         self.due = None
-        answers = Counter(phone.text for phone in self.phones.values() if phone.round == self.round and self.round)
-        here = sum(phone.is_here() or phone.round == self.round > 0 for phone in self.phones.values())
+        now, answers = time.monotonic(), self.answers()
+        self.waiting = {one: last for one, last in self.waiting.items() if now - last < AT_THE_DOOR}
         self.tell(
             {
                 "code": self.code,
                 "phase": self.phase,
                 "round": self.round,
-                "phones": here,
-                "refused": self.refused,
-                "shared": self.shared,
+                "phones": sum(phone.is_here() or self.has_answered(phone) for phone in self.phones.values()),
+                "refused": len(self.waiting),
+                "per_address": self.per_address,
+                "most": max(self.addresses.values(), default=0),
+                "more": next((step for step in PER_ADDRESS if step > self.per_address), None),
                 "answered": answers.total(),
                 "votes": answers,
             }
         )
+        if self.waiting and not self.later:  # some of them give up, which nothing else would tell
+            self.later = ioloop.IOLoop.current().call_later(2, self.look_at_the_door)
+
+    def look_at_the_door(self):
+        """Report again how many wait, also when nobody comes any more."""
+        self.later = None
+        self.changed()
 
 
 # --------------------------------------------------------------------------------------------------- what is served
@@ -231,11 +307,11 @@ class Handler(web.RequestHandler):
         """Answer with a sentence that the phone shows: that of `Refused`, or one for everything else."""
         error = exc_info[1] if exc_info else None
         if isinstance(error, Refused):
-            status, says = error.args
+            status, says, *ticket = error.args
             self.set_status(status)
         else:
-            says = "That was not understood."
-        self.finish({"says": says})
+            says, ticket = "That was not understood.", []
+        self.finish({"says": says, "ticket": ticket[0]} if ticket else {"says": says})
 
     def body(self):
         """What was sent, a dict; raises Refused."""
@@ -289,8 +365,10 @@ class Join(Handler):
 
     def post(self):
         """Give a place, as a token, and the hall's state."""
-        hall = self.halls.called(self.body().get("code"))
-        self.finish({"token": hall.join(self.request.remote_ip), "state": hall.state()})
+        sent = self.body()
+        hall = self.halls.called(sent.get("code"))
+        token = hall.join(self.request.remote_ip, sent.get("ticket"), sent.get("token"))
+        self.finish({"token": token, "state": hall.state()})
 
 
 class Vote(Handler):
@@ -310,7 +388,7 @@ class State(Handler):
     def get(self):
         """The hall's state, for the phone of this token."""
         hall, phone = self.halls.of(self.get_argument("token", ""))
-        phone.seen = time.monotonic()
+        phone.seen, phone.has_looked = time.monotonic(), True
         hall.changed()
         self.finish(hall.state())
 
@@ -325,7 +403,7 @@ class Events(Handler):
         self.hall, self.phone = self.halls.of(self.get_argument("token", ""))
         if self.phone.stream:
             self.phone.stream.leave()  # a phone has one
-        self.phone.stream = self
+        self.phone.stream, self.phone.has_looked = self, True
         self.set_header("Content-Type", "text/event-stream")
         self.set_header("X-Accel-Buffering", "no")
         self.send(self.hall.state())
@@ -386,7 +464,7 @@ class Desk(websocket.WebSocketHandler):
     def begin(self, id):
         """Take over the hall of this id, or make it."""
         self.id = str(id)[:64]
-        self.hall = self.halls.setdefault(self.id, Hall(self.tell, shared=True))
+        self.hall = self.halls.setdefault(self.id, Hall(self.tell, PER_ADDRESS[-1]))
         self.hall.tell = self.tell
         self.hall.changed()
 

@@ -18,8 +18,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "on_cpu: stays on the processor whatever --device says")
-    if config.getoption("--device", default="cpu") != "cpu":  # to which a first call takes seconds
-        settings.register_profile("device", derandomize=True, deadline=None, max_examples=30)
+    on_device = config.getoption("--device", default="cpu") != "cpu"
+    if on_device or not config.pluginmanager.hasplugin("shared"):  # alone; a first call to a device takes seconds
+        settings.register_profile("device", derandomize=True, deadline=None, max_examples=30 if on_device else 60)
         settings.load_profile("device")
 
 

@@ -39,9 +39,9 @@ class VoteServer(Beside):
             time.sleep(0.01)
         return True
 
-    def ask(self, method, path, body=None, **headers):
+    def ask(self, method, path, body=None, came_from="127.0.0.1", **headers):
         """(status, what was said) of one request; body is bytes, or what becomes JSON."""
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20, source_address=(came_from, 0))
         sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         line.request(method, path, sent, headers)
         answer = line.getresponse()
@@ -49,9 +49,9 @@ class VoteServer(Beside):
         line.close()
         return answer.status, said
 
-    def join(self, code=None):
+    def join(self, code=None, came_from="127.0.0.1"):
         """A phone's token, or the status with which it was refused."""
-        status, said = self.ask("POST", "/join", {"code": code or self.now["code"]})
+        status, said = self.ask("POST", "/join", {"code": code or self.now["code"]}, came_from)
         return json.loads(said)["token"] if status == 200 else status
 
     def vote(self, token, text, round=None):

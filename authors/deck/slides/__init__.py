@@ -42,6 +42,7 @@ class Slide:
     say: str  # where to point, what to change live
     hall: str  # the question for the hall, with its answer in brackets
     choices: str  # the question of workbench/questions whose options the hall chooses from, or ""
+    short: float | None  # its minutes in the short lecture where they are others; 0 leaves it out there
     column: bool  # whether it begins a column although its cell has no heading of a section
     draw: Callable  # the notebook's names → the picture
 
@@ -93,12 +94,12 @@ def again(*slides):
     return Again(slides)
 
 
-def slide(asks, *, minutes, say, hall="", choices="", column=False):
+def slide(asks, *, minutes, say, hall="", choices="", short=None, column=False):
     """Makes the function under it a slide of the lesson in whose file it stands."""
 
     def made(draw):
         lesson = draw.__module__.rpartition(".n")[2]
-        return Slide(lesson, asks, minutes, one_line(say), one_line(hall), choices, column, draw)
+        return Slide(lesson, asks, minutes, one_line(say), one_line(hall), choices, short, column, draw)
 
     return made
 

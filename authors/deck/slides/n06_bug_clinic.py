@@ -309,6 +309,7 @@ def shape_test(alike, outcome, PATIENTS, tests):
 @slide(
     "The lost mask, 6.5: how many tests find it?",
     minutes=1.5,
+    short=0,
     say="Go through the seven one by one: which of them pass a mask at all?",
     hall="How many of the seven tests catch the second patient, whose mask is lost? A number. [4]",
 )
@@ -416,6 +417,7 @@ def summary():
 @slide(
     "Which patient do you examine?",
     minutes=4,
+    short=1,
     say="""
     Form pairs and give each pair one patient of the first ward. Five minutes, then two pairs report: which
     line, which fault, and which test shows it.

@@ -322,7 +322,8 @@ def all_of_it():
     assert store["cell-1"]["pictures"][1].count("?") == 0 < store["cell-1"]["pictures"][0].count("?")
     assert [store["cell-1"][part] for part in ("ask", "claim")] == ["How much?", "Twice as much."]
     told = BeautifulSoup(store["cell-1"]["notes"], "html.parser")
-    assert told.get_text(" ", strip=True).startswith("2 min, from 1:30 Ask: Who <is>? Say <this>.")
+    assert told.get_text(" ", strip=True).startswith("Ask: Who <is>? Say <this>.")
+    assert store["cell-1"]["plans"]["45"]["note"] == "2 min, from 1:30 of 4.5."
     assert told.a["href"] == "03_masking.html#masks"
 
 

@@ -4,15 +4,18 @@ import json
 import time
 import urllib.error
 import urllib.request
+from urllib.parse import unquote
 
 import preloaded_kernels
 import pytest
+from bs4 import BeautifulSoup
 from deck_page import LOOK_AT_ALL, SLIDE, jump, number_of, slide_with, until
 from lab_page import wait_for
 from paths import LESSONS
 from ports import free_ports
 
-from authors.deck import serve
+from authors.deck import build, serve
+from authors.deck.lectures import Lectures
 
 BARS = SLIDE + ":is(.choice, .vote)[data-hands]"
 LEFT = SLIDE + ".phones"
@@ -91,21 +94,12 @@ def lecture(started):
     return started
 
 
-@pytest.fixture(scope="module")
-def page(show, started):
-    page = show(f"{started.address}/deck/03_masking?token=test")
+@pytest.fixture
+def deck(show, lecture):
+    page = show(f"{lecture.address}/deck/03_masking?token=test")
     yield page
     assert not page.complaints
-
-
-@pytest.fixture
-def deck(page, lecture):
-    """The one page of the deck, as on its first slide when the lecture begins."""
-    page.evaluate("sessionStorage.clear()")
-    page.goto(f"{lecture.address}/deck/03_masking?token=test")
-    until(page, "window.Reveal && Reveal.isReady()")
-    jump(page, 1)
-    return page
+    page.close()
 
 
 def left(page, text):
@@ -295,6 +289,74 @@ def test_code_is_on_a_sheet_for_who_comes_late(deck, lecture):
     assert number_of(deck) == 1 and not deck.evaluate("Reveal.isPaused() || Reveal.isOverview()")
 
 
+def test_who_finds_no_place_is_told_wherever_the_deck_is(deck, lecture):
+    with deck.expect_popup() as opened:
+        deck.keyboard.press("s")
+    opened.value.frame_locator("#current-slide iframe").locator("section.present").first.wait_for()
+    come_in = {"code": lecture.now()["code"]}
+    with pytest.raises(urllib.error.HTTPError, match="503"):
+        while True:
+            lecture.ask("join", come_in)
+    deck.locator(SLIDE + ".refused").get_by_text("1 finds no place").wait_for()
+    opened.value.locator(".hall-votes").get_by_text("Shift+V lets them in").wait_for()
+    opened.value.close()
+    deck.keyboard.press("Shift+V")
+    deck.get_by_role("button", name="Let in up to").click()
+    until_so(lambda: lecture.now()["per_address"] > 8)
+    assert lecture.ask("join", come_in)["token"]
+
+
+def test_speaker_chooses_the_plan_that_clock_and_notes_follow(deck, lecture):
+    number = slide_with(deck, ".choice", 1)
+    jump(deck, number)
+    with deck.expect_popup() as opened:
+        deck.keyboard.press("s")
+    told = opened.value.locator(".speaker-controls-notes")
+    told.get_by_text("3 min, from 7:30 of 39").wait_for()
+    opened.value.locator(".plan select").click(trial=True)  # nothing covers it
+    for plan, words in (("90", "5.5 min, from 10:00 of 84"), ("45", "3 min, from 7:30 of 39")):
+        opened.value.locator(".plan select").select_option(plan)
+        told.get_by_text(words).wait_for()
+        end = 60 * {"90": 15.5, "45": 10.5}[plan]
+        seconds = "[...document.querySelectorAll('.pacing span')].map((one) => one.textContent).join('')"
+        clock = f"const [h, m, s] = {seconds}.split(':').map(Number)"
+        is_so = f"(end) => {{ {clock}; return Math.abs(60 * m + s - end) < 90; }}"
+        until(opened.value, is_so, end)
+    opened.value.close()
+
+
+def test_after_the_end_the_lecture_can_be_saved_as_one_file(deck, lecture, tmp_path):
+    number = slide_with(deck, ".guess:not(:has(.choice))")
+    votes = (slide_with(deck, ".choice", 6), ["12", "0", "0"], ["12"] * 3), (number, ["1; 2; 4711"], [])
+    for slide, first, second in votes:
+        jump(deck, slide)
+        for texts in filter(None, (first, second)):
+            deck.keyboard.press("v")
+            left(deck, "● 0 of")
+            lecture.vote(*texts)
+            left(deck, f"● {len(texts)} of")
+            deck.keyboard.press("v")
+            left(deck, "closed")
+    deck.keyboard.press("Shift+V")
+    assert deck.get_by_role("button", name="Save the lecture").count() == 0
+    deck.get_by_role("button", name="End").click()
+    with deck.expect_download() as kept:
+        deck.get_by_role("button", name="Save the lecture").click()
+    kept.value.save_as(tmp_path / "lecture.html")
+    deck.keyboard.press("Escape")
+    text = (tmp_path / "lecture.html").read_text(encoding="utf-8")
+    page = BeautifulSoup(text, "html.parser")
+    assert "33 %, then 100 % right; 3" in page.get_text() and page.select("svg rect.right") and "http:" not in text
+    counts = unquote(next(a["href"] for a in page.select("a") if a["download"].endswith("counts.csv")))
+    assert ",12,right,,1,3\r\n" in counts and "4711" not in text and ",other answers,,,1," in counts
+    minutes = {row["slide"]: row["spent"] for row in json.loads(page.select_one("#lecture").string)["slides"]}
+    assert minutes[number] > 0
+    again = build.page(LESSONS[2], earlier=Lectures(tmp_path).last("03_masking"))
+    notes = json.loads(BeautifulSoup(again, "html.parser").select_one("#settings").string)["slides"].values()
+    told = [number for number, slide in enumerate(notes, 1) if "33 %, then 100 % right" in slide["notes"]]
+    assert told == [slide_with(deck, ".choice", 6)]
+
+
 def test_only_the_decks_token_gives_orders(started):
     with urllib.request.urlopen(f"{started.address}/hall") as answer:
         assert "/login" in answer.url
@@ -302,10 +364,8 @@ def test_only_the_decks_token_gives_orders(started):
         urllib.request.urlopen(f"{started.address}/hall", b'{"do": "close"}')
 
 
-def test_vote_closes_behind_a_window_that_was_closed(page, lecture, show):
-    page.goto("about:blank")
-    address = f"{lecture.address}/deck/03_masking?token=test"
-    deck = show(address)
+def test_vote_closes_behind_a_window_that_was_closed(deck, lecture, show):
+    address = deck.url
     jump(deck, slide_with(deck, ".choice", 4))
     deck.keyboard.press("v")
     left(deck, "● 0 of")

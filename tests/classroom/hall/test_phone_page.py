@@ -29,7 +29,7 @@ RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
 @pytest.fixture(scope="module")
 def server():
     one = VoteServer("https://site.test/course")
-    one.order({"do": "share"})
+    one.order({"do": "more"})
     yield one
     one.end()
 
@@ -185,19 +185,26 @@ def test_a_server_that_has_gone_is_said(browser):
     page.close()
 
 
-def test_who_found_no_place_comes_in_once_the_lecturer_lets_them(browser):
+def test_who_found_no_place_comes_in_without_a_tap_once_the_lecturer_lets_them(browser):
     server, page = VoteServer(), browser.new_page()
     while server.join() != 503:
         pass
     page.goto(server.scanned())
     says(page, "There is no place left")
     server.until(lambda: server.now["refused"])
-    server.order({"do": "share"})
-    server.until(lambda: server.now["shared"])
-    page.get_by_role("button", name="Come in").click()
+    server.order({"do": "more"})
     says(page, "You are in.")
     page.close()
     server.end()
+
+
+def test_who_lost_the_place_while_asleep_takes_another_without_a_tap(server, phone):
+    for path in ("**/events*", "**/state*"):
+        phone.route(path, lambda route: route.fulfill(status=403, body="{}"))
+    phone.route("**/join", lambda route: (phone.unroute("**/events*"), phone.unroute("**/state*"), route.continue_()))
+    phone.reload()
+    server.open({**WORDS, "ask": "Who is awake?"})
+    says(phone, "Who is awake?")
 
 
 def test_who_was_thrown_out_comes_in_by_the_new_code(server, phone):

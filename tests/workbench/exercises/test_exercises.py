@@ -422,17 +422,16 @@ def _first_hint(id):
     return hint(id)
 
 
-@pytest.mark.parametrize("id", EXERCISES)
-def test_exercises_are_complete(id):
+def test_exercises_are_complete():
     """Three hints, no name or sentence is empty, and what is a sentence ends as one."""
-    exercise = EXERCISES[id]
-    misconceptions = exercise.misconceptions.values()
-    names = [exercise.title, exercise.asks, *getattr(exercise, "returns", ()), *(one.name for one in misconceptions)]
-    names += [what for what, _ in getattr(exercise, "invariants", ())]
-    assert all(re.search(r"\w{2}", words) for words in names) and len(exercise.hints) == 3
-    sentences = [*exercise.hints, *(one.why for one in misconceptions)]
-    assert not [words for words in sentences if words.count(" ") < 2 or words[-1] not in ".?!:`…)”"]
-    assert exercise.asks.lower().startswith("my") == (id in FUNCTIONS)
+    for id, exercise in EXERCISES.items():
+        known = exercise.misconceptions.values()
+        names = [exercise.title, exercise.asks, *getattr(exercise, "returns", ()), *(one.name for one in known)]
+        names += [what for what, _ in getattr(exercise, "invariants", ())]
+        assert all(re.search(r"\w{2}", words) for words in names) and len(exercise.hints) == 3, id
+        sentences = [*exercise.hints, *(one.why for one in known)]
+        assert not [words for words in sentences if words.count(" ") < 2 or words[-1] not in ".?!:`…)”"], id
+        assert exercise.asks.lower().startswith("my") == (id in FUNCTIONS), id
 
 
 def test_hints_come_one_by_one():
@@ -440,8 +439,8 @@ def test_hints_come_one_by_one():
     assert [str(hint("3.2")).count("Hint ") for _ in range(3)] == [2, 3, 3]
 
 
-@pytest.mark.parametrize("id", list(EXERCISES))
-def test_solution_is_source_without_checks_or_docstring(id):
-    shown = solution(id)
-    assert "def " in str(shown) and "check_" not in str(shown) and '"""' not in str(shown)
-    assert "<details><summary>" in shown._repr_html_()
+def test_solution_is_source_without_checks_or_docstring():
+    for id in EXERCISES:
+        shown = solution(id)
+        assert "def " in str(shown) and "check_" not in str(shown) and '"""' not in str(shown), id
+        assert "<details><summary>" in shown._repr_html_(), id

@@ -1,6 +1,5 @@
 """Where to read again: every exercise and misconception leads to a section that there is, and says it by its title."""
 
-import pytest
 from paths import NOTEBOOKS
 
 from authors.sections import KEPT, sections_of
@@ -15,14 +14,13 @@ def test_sections_toml_holds_the_headings_of_the_notebooks():
     assert KEPT.read_text(encoding="utf-8") == sections_of(NOTEBOOKS), "`course.py refresh` writes it"
 
 
-@pytest.mark.parametrize("id", EXERCISES)
-def test_what_to_read_again_is_a_section_that_has_a_slide(id):
-    exercise = EXERCISES[id]
-    misconceptions = [*exercise.misconceptions.values(), *FIRST, *LAST]
-    for section in {exercise.section, *(one.reread for one in misconceptions)}:
-        assert " slide " in slide(section), section
-    in_clinic = isinstance(exercise, Bug)  # which is to be read before notebook 6, or before the patient opens
-    assert not in_clinic or int(exercise.section[:2]) <= max(5, exercise.opens_after)
+def test_what_to_read_again_is_a_section_that_has_a_slide():
+    for id, exercise in EXERCISES.items():
+        misconceptions = [*exercise.misconceptions.values(), *FIRST, *LAST]
+        for section in {exercise.section, *(one.reread for one in misconceptions)}:
+            assert " slide " in slide(section), (id, section)
+        in_clinic = isinstance(exercise, Bug)  # which is to be read before notebook 6, or before the patient opens
+        assert not in_clinic or int(exercise.section[:2]) <= max(5, exercise.opens_after), id
 
 
 def test_a_section_is_read_by_its_title():

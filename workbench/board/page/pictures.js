@@ -164,7 +164,7 @@ export function arcs(view, panel) {
 
 /** Each row as a bar of its numbers, one after the other; the longest bar fills the width and is the strongest. */
 export function bars(view, panel) {
-  const [WIDE, LINE, NAMES] = [240, 44, 116];
+  const [WIDE, LINE, NAMES] = [158, 44, 108]; // in all no wider than a phone, so that its letters stay as large
   const node = element("svg", { class: "row-bars tone scores", role: "img" });
   const [of] = panel.of;
   const { rows, columns } = view.engine.panel[of];

@@ -1,0 +1,189 @@
+"""How long a lecture takes: the minutes of each slide in a lecture of 45 minutes, of 90, or where nobody votes.
+
+All of it comes from the slides' own minutes and the notebook: what is for a second reading there is passed in the short
+lecture. The deck has these plans for its clock and notes, and `python -m authors.deck.plans`, which `course.py refresh`
+calls, writes them into INSTRUCTORS.md.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from ..pages.notes import clock
+from .slides import Slide, slides_of, with_cells
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+GUIDE = NOTEBOOKS / "INSTRUCTORS.md"
+HEADING = re.compile(r"(#{1,3}) (.+)")
+LATER = re.compile(r"second reading", re.IGNORECASE)
+READING = re.compile(r"[.,?]? \(?on a second reading\)?|(?<=[.?]) on a second reading", re.IGNORECASE)
+IN_GUIDE = re.compile(r"(<!--plan (\d\d)-->).*?(<!--until here-->)", re.S)
+TALK = 2.5  # minutes that neighbours' talk and a second vote take more than one vote
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One way to give a lecture: minutes for each vote and each dictated line, and whether it passes what can wait."""
+
+    label: str
+    vote: float
+    line: float
+    is_short: bool = False
+
+
+PLANS = {
+    "45": Plan("45 minutes, each question voted on", vote=1.5, line=2, is_short=True),
+    "90": Plan("90 minutes, each vote with talk and a second one", vote=1.5 + TALK, line=2),
+    "no-votes": Plan("without votes and dictated lines", vote=0, line=0),
+}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A slide and what of it takes time."""
+
+    slide: Slide
+    number: int
+    section: str  # the heading that its column begins with
+    votes: bool  # whether it has a question that phones can answer
+    dictates: bool  # whether it has a line that the hall dictates
+    is_later: bool  # whether it is for a second reading
+
+    def is_passed(self, plan):
+        """Whether next goes past it in this plan."""
+        return plan.is_short and (self.is_later or self.slide.short == 0)
+
+    def minutes(self, plan):
+        """What it takes in this plan."""
+        if self.is_passed(plan):
+            return 0
+        own = self.slide.short if plan.is_short and self.slide.short is not None else self.slide.minutes
+        return own + plan.vote * self.votes + plan.line * self.dictates
+
+
+def planned(cells, pairs):
+    """Each of the pairs of a slide and its cells, of a notebook's cells, as a `Planned`."""
+    later, level, slides, section = set(), 0, [], ""
+    for cell in cells:
+        heading = cell.cell_type == "markdown" and HEADING.match(cell.source)
+        if heading and level and len(heading[1]) <= level:
+            level = 0
+        if heading and not level and LATER.search(heading[2]):
+            level = len(heading[1])
+        if level:
+            later.add(cell.id)
+    for number, (slide, own) in enumerate(pairs, 1):
+        heading = own[0].cell_type == "markdown" and HEADING.match(own[0].source)
+        if heading and len(heading[1]) < 3:
+            section = READING.sub("", heading[2])
+        shown = [cell.source for cell in own if cell.cell_type == "code" and not is_skipped(cell)]
+        asks, dictates = (any(f"{name}(" in source for source in shown) for name in ("predict", "blank"))
+        slides.append(Planned(slide, number, section, asks, dictates, own[0].id in later))
+    return slides
+
+
+def is_skipped(cell):
+    """Whether no slide shows the cell."""
+    return cell.metadata.get("slideshow", {}).get("slide_type") == "skip"
+
+
+def for_the_deck(slides):
+    """For each slide, plan → seconds, whether next passes it, and what the speaker is told of its time."""
+    return [{name: told(slides, i, plan) for name, plan in PLANS.items()} for i in range(len(slides))]
+
+
+def told(slides, i, plan):
+    """A slide's entry of `for_the_deck` in one plan."""
+    one, minutes = slides[i], [each.minutes(plan) for each in slides]
+    begins = sum(minutes[:i])
+    passed = [each.number for each in following(slides, i + 1) if each.is_passed(plan)]
+    note = [] if one.is_passed(plan) else [f"{plain(minutes[i])} min, from {clock(begins)} of {plain(sum(minutes))}."]
+    if one.is_later or one.slide.short == 0:
+        after = next((each.number for each in slides[i:] if not each.is_later and each.slide.short != 0), None)
+        on = f"{after} Enter goes on" if after else "here the lecture may end"
+        note.append(f"{'Second reading' if one.is_later else 'It may be left out'}: {on}.")
+    elif passed:
+        note.append(f"→ passes {span(passed)}; {passed[0]} Enter shows {'it' if len(passed) == 1 else 'them'}.")
+    return {"seconds": round(60 * minutes[i]), "passes": one.is_passed(plan), "note": " ".join(note)}
+
+
+def following(slides, i):
+    """The slides from i on that can be passed, up to the next that cannot."""
+    for one in slides[i:]:
+        if not (one.is_later or one.slide.short == 0):
+            return
+        yield one
+
+
+def plain(minutes):
+    """2.5 as 2.5, and 2.0 as 2."""
+    return f"{minutes:g}"
+
+
+def span(numbers):
+    """[10, 11, 12, 14] as "10–12 and 14"."""
+    runs = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    words = [f"{first}–{last}" if first < last else f"{first}" for first, last in runs]
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+# ------------------------------------------------------------------------------------------ the guide for instructors
+
+
+def in_words(slides):
+    """A lesson's paragraph of the guide: what its sections take in 45 minutes, what is passed, and 90 minutes."""
+    short, long = PLANS["45"], PLANS["90"]
+    there = [one for one in slides if not one.is_passed(short)]
+    sections = {one.section: 0 for one in there}
+    for one in there:
+        sections[one.section] += one.minutes(short)
+    parts = ", ".join(f"{plain(minutes)} for *{section}*" for section, minutes in sections.items() if minutes)
+    passed = [one.number for one in slides if one.is_passed(short)]
+    talk = f": neighbours' talk and a second vote take {plain(TALK)}" if 45 - sum(sections.values()) >= TALK else ""
+    votes = sum(one.votes for one in slides)
+    return (
+        f"In 45 minutes, {given(there, short)}: {parts}; {spare(there, short, 45)}{talk}. → passes {span(passed)}; a "
+        f"number and Enter shows one of them. In 90 minutes there is time for every slide and for talk in each of the "
+        f"{votes} votes, which then take {plain(long.vote)}: {spare(slides, long, 90)}."
+    )
+
+
+def given(slides, plan):
+    """What is counted for votes and dictated lines."""
+    votes, lines = sum(one.votes for one in slides), sum(one.dictates for one in slides)
+    return (
+        f"with {plain(plan.vote)} for each of {votes} votes and {plain(plan.line)} for each of {lines} lines dictated"
+    )
+
+
+def spare(slides, plan, whole):
+    """How many minutes are left of the whole."""
+    left = whole - sum(one.minutes(plan) for one in slides)
+    return f"{plain(left)} {'is' if left == 1 else 'are'} spare"
+
+
+def with_plans(guide):
+    """The guide with the plans of every lesson that it has a place for."""
+
+    def written(match):
+        path = next(NOTEBOOKS.glob(f"{match[2]}_*.ipynb"))
+        cells = nbformat.read(path, as_version=4).cells
+        return f"{match[1]}{in_words(planned(cells, with_cells(cells, slides_of(path.stem))))}{match[3]}"
+
+    return IN_GUIDE.sub(written, guide)
+
+
+def main():
+    """Bring the plans in the guide up to date."""
+    GUIDE.write_text(with_plans(GUIDE.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

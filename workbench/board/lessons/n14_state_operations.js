@@ -55,26 +55,30 @@ register({
 // ---------------------------------------------------------------------------------------------------- the picture
 
 const SIZE = 340;
-const EDGE = 34;
+const EDGE = 42;
+const LEFT = 20; // more room there, for numbers of four digits
 const REACHES = [10, 20, 50, 100, 1000, 1e4, 1e5, 1e6, 1e9];
 
 /** Of each pair the line of all states from which its key reads its number; the states one after the other. */
 function plane(view, panel) {
   const { engine } = view;
-  const svg = element("svg", { class: "crossing", viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img" });
+  const svg = element("svg", { class: "crossing", viewBox: `${-LEFT} 0 ${SIZE + LEFT} ${SIZE}`, role: "img" });
   const node = element("div", {}, svg);
   let takes = 0;
   let scale = null;
+  let isHeld = false; // while a line is, the scale stays
 
   // A line is dragged to another number of its pair, in halves.
   function drag(event, i) {
     event.preventDefault();
     takes += 1;
+    isHeld = true;
     const take = takes;
     const key = engine.values[panel.of[0]][i];
     const move = (moved) => {
       const box = svg.getBoundingClientRect();
-      const [x, y] = [moved.clientX - box.left, moved.clientY - box.top].map((px) => (px * SIZE) / box.width);
+      const unit = (SIZE + LEFT) / box.width; // of a pixel
+      const [x, y] = [(moved.clientX - box.left) * unit - LEFT, (moved.clientY - box.top) * unit];
       const to = Math.round(2 * dot(key, scale.under(x, y))) / 2;
       engine.edit(panel.of[1], [[i, 0, String(to)]], `line ${take}`);
     };
@@ -82,31 +86,31 @@ function plane(view, panel) {
       removeEventListener("pointermove", move);
       removeEventListener("pointerup", drop);
       removeEventListener("pointercancel", drop);
+      isHeld = false;
+      update();
     };
     addEventListener("pointermove", move);
     addEventListener("pointerup", drop);
     addEventListener("pointercancel", drop);
   }
 
-  return {
-    node,
-    update() {
-      const { resolved } = engine.steps.find((step) => step.name === panel.name);
-      const [keys, numbers] = panel.of.map((name) => engine.values[name]); // and the state, where the way ends
-      const names = engine.panel[panel.of[0]].rows;
-      const path = pathOf(keys, numbers, resolved);
-      scale = scaleOf(path, keys, numbers, resolved.pairs);
-      const newest = resolved.writes ? (resolved.writes - 1) % resolved.pairs : -1;
-      const lines = range(resolved.pairs).map((i) => ({ ends: endsOf(keys[i], numbers[i][0], scale), i }));
-      const drawn = lines
-        .filter(({ ends }) => ends)
-        .flatMap(({ ends, i }) => lineOf(ends, names[i], i === newest, scale, (event) => drag(event, i)));
-      svg.replaceChildren(...gridOf(scale), ...drawn, ...wayOf(path, scale));
-      const point = path.at(-1).map((x) => minus(exact(Number(x.toFixed(3)))));
-      const told = lines.map(({ i }) => `${names[i]} ${written(numbers[i][0])}`).join(", ");
-      svg.setAttribute("aria-label", `Lines of the pairs ${told}. The state is the point (${point.join(", ")}).`);
-    },
-  };
+  function update() {
+    const { resolved } = engine.steps.find((step) => step.name === panel.name);
+    const [keys, numbers] = panel.of.map((name) => engine.values[name]); // and the state, where the way ends
+    const names = engine.panel[panel.of[0]].rows;
+    const path = pathOf(keys, numbers, resolved);
+    if (!isHeld) scale = scaleOf(path, keys, numbers, resolved.pairs);
+    const newest = resolved.writes ? (resolved.writes - 1) % resolved.pairs : -1;
+    const lines = range(resolved.pairs).map((i) => ({ ends: endsOf(keys[i], numbers[i][0], scale), i }));
+    const drawn = lines
+      .filter(({ ends }) => ends)
+      .flatMap(({ ends, i }) => lineOf(ends, names[i], i === newest, scale, (event) => drag(event, i)));
+    svg.replaceChildren(...gridOf(scale), ...drawn, ...wayOf(path, scale));
+    const point = path.at(-1).map((x) => minus(exact(Number(x.toFixed(3)))));
+    const told = lines.map(({ i }) => `${names[i]} ${written(numbers[i][0])}`).join(", ");
+    svg.setAttribute("aria-label", `Lines of the pairs ${told}. The state is the point (${point.join(", ")}).`);
+  }
+  return { node, update };
 }
 
 /** The part of the plane that is seen: from 0 on, or around 0 where something is below. */
@@ -136,7 +140,7 @@ function gridOf({ least, reach, step, x, y }) {
   return marks.flatMap((value) => [
     element("line", { class: value ? "grid" : "axis", x1: x(value), x2: x(value), y1: y(least), y2: y(reach) }),
     element("line", { class: value ? "grid" : "axis", x1: x(least), x2: x(reach), y1: y(value), y2: y(value) }),
-    element("text", { class: "scale", x: x(value), y: y(least) + 18, "text-anchor": "middle" }, written(value)),
+    element("text", { class: "scale", x: x(value), y: y(least) + 20, "text-anchor": "middle" }, written(value)),
     ...(value === 0
       ? []
       : [element("text", { class: "scale", x: x(least) - 5, y: y(value) + 5, "text-anchor": "end" }, written(value))]),

@@ -14,6 +14,7 @@ python course.py site                 write the series as a web site in which th
 python course.py refresh [notebook…]  execute notebooks and save them with their outputs
 python course.py minutes              count what each lesson takes; README's table, the notebooks' first cells and
                                       INSTRUCTORS.md follow, and what notebooks/course.toml says of lessons
+python course.py publish              check the two addresses in pyproject.toml and write the links that follow
 python course.py bench [--quick]      measure speed and memory
 python course.py grade FOLDER         judge hand-ins: verdicts, points, a page for each student and one for the class;
                                       --unconfined does so without bubblewrap too, where students' code reaches your

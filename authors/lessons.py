@@ -10,7 +10,20 @@ from pathlib import Path
 import nbformat
 
 from workbench import questions
+from workbench.copies import MISSING, as_written, fold_titles, folded
 
+from .addresses import (
+    STILL_LINE,
+    colab,
+    linked,
+    page,
+    still_line,
+    with_citation,
+    with_other_ways,
+    with_run_line,
+    with_urls,
+    with_ways_in,
+)
 from .minutes import minutes_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,20 +100,26 @@ def minutes_of_exercises(guide, lesson):
 
 def with_table(readme, found):
     """README with its table of lessons."""
-    rows = [
-        f"| [{one.number} {one.title}](notebooks/{one.name}.ipynb) | {one.question} | {one.promise} | {one.minutes} |"
-        for one in found
-    ]
-    head = ["| notebook | the question | afterwards you can | minutes |", "|---|---|---|---|"]
+    rows = [f"| {'<br>'.join(lesson_links(one))} | {one.question} | {one.promise} | {one.minutes} |" for one in found]
+    head = ["| lesson | the question | afterwards you can | minutes |", "|---|---|---|---|"]
     return TABLE.sub(lambda match: match[1] + "\n" + "\n".join([*head, *rows]) + "\n\n" + match[2], readme)
 
 
+def lesson_links(lesson):
+    """A lesson's name, which opens it, and below it other forms of it, where there are any."""
+    title, notebook = f"{lesson.number} {lesson.title}", f"notebooks/{lesson.name}.ipynb"
+    if not page(lesson.name):
+        return linked((title, notebook))
+    others = linked(("page", page(lesson.name)), ("Colab", colab(lesson.name)), ("notebook", notebook))
+    return [*linked((title, page(lesson.name))), " · ".join(others)]
+
+
 def with_promise(source, lesson):
-    """The first cell of a lesson, whose end says what it leads to, how long it takes and what it needs."""
+    """The first cell of a lesson: where it can be run, and at its end what it leads to, takes and needs."""
     goals = "\n".join(f"- {goal}" for goal in lesson.goals)
     promise = f"{PROMISED}{lesson.promise}.</summary>\n\nYou will be able to\n\n{goals}\n\n</details>"
     end = f"**{lesson.needed}** Before: {lesson.needs}\n\n{promise}"
-    return f"{re.split(BEGUN, source)[0].rstrip()}\n\n{end}"
+    return with_run_line(f"{re.split(BEGUN, source)[0].rstrip()}\n\n{end}", lesson.name)
 
 
 def with_opening(notebook, lesson):
@@ -115,6 +134,21 @@ def with_opening(notebook, lesson):
         kept[asked.id].source, kept[OPENING].source = asked.source, code
     else:
         notebook.cells[2:2] = [asked, answered]
+    return notebook
+
+
+def for_readers(notebook, lesson):
+    """The notebook as it is read where nothing runs: answers folded, words for packages that are missing, links."""
+    for cell, title in zip(notebook.cells, fold_titles(notebook.cells), strict=True):
+        if not cell.metadata.get("tags", True):
+            del cell.metadata["tags"]  # an empty list does not survive jupytext
+        if cell.cell_type == "markdown" and cell is not notebook.cells[0]:
+            cell.source = folded(title, as_written(cell.source)) if title else as_written(cell.source)
+        for output in cell.get("outputs", []):
+            if html := output.get("data", {}).get("text/html"):
+                output.data["text/html"] = re.sub(STILL_LINE, lambda _: still_line(lesson.name), html)
+    imports = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    imports.source = MISSING + as_written(imports.source)
     return notebook
 
 
@@ -137,9 +171,11 @@ def made():
         texts[course] = with_minutes(texts[course], one)
         notebook = nbformat.read(one.path, as_version=4)
         notebook.cells[0].source = with_promise(notebook.cells[0].source, one)
-        notebook = with_opening(notebook, one)
+        notebook = for_readers(with_opening(notebook, one), one)
         texts[one.path] = nbformat.writes(notebook) + "\n"
-    return texts | {readme: with_table(texts[readme], found), guide: with_needs(texts[guide], found)}
+    texts |= {readme: with_ways_in(with_table(texts[readme], found)), guide: with_needs(texts[guide], found)}
+    own = {"commands/README.md": with_other_ways, "pyproject.toml": with_urls, "CITATION.cff": with_citation}
+    return texts | {ROOT / name: change((ROOT / name).read_text(encoding="utf-8")) for name, change in own.items()}
 
 
 def counted(lesson, guide):

@@ -3,6 +3,7 @@
 import itertools
 import re
 
+from workbench.copies import as_written
 from workbench.first_way import first_way
 
 WORDS_A_MINUTE = 110  # of prose that sends the eye to a formula or a picture, and back
@@ -21,7 +22,7 @@ def minutes_of(notebook):
     words = sum(len(words_of(cell)) for cell in cells if cell.cell_type == "markdown")
     code = [cell for cell in cells if cell.cell_type == "code"]
     boards = {name for cell in code for name in BOARD_CALL.findall(cell.source)}
-    lines = sum(bool(line.strip()) for cell in code if is_read(cell) for line in cell.source.splitlines())
+    lines = sum(bool(line.strip()) for cell in code if is_read(cell) for line in as_written(cell.source).splitlines())
     guesses = sum("predict" in tags(cell) for cell in code)
     blanks = sum("blank" in tags(cell) for cell in code)
     shown = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
@@ -30,8 +31,8 @@ def minutes_of(notebook):
 
 
 def words_of(cell):
-    """The words of a prose cell: no formulas on a line of their own, tables, pictures, HTML, or what is folded."""
-    return NO_WORDS.sub(" ", cell.source).split()
+    """The words of a prose cell: no formulas on a line of their own, tables, pictures, HTML, folds but answers."""
+    return NO_WORDS.sub(" ", as_written(cell.source)).split()
 
 
 def is_read(cell):

@@ -25,13 +25,13 @@ from playwright.sync_api import sync_playwright
 from classroom.grade.grade_class import grade
 from workbench import copies
 
+from .browsers import browser_here
 from .deck import build as deck
 from .site import sphinx_site
 
 ROOT = Path(__file__).resolve().parents[1]
 IMG = ROOT / "img"
 SHADES = {"light": "", "dark": "-dark"}  # of a page, and what a picture's name then ends with
-BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"
 POINTER = """(() => {
   const pointer = document.createElement("div");
   pointer.style.cssText = `position: fixed; z-index: 99; width: 26px; height: 26px; margin: -13px; border-radius: 50%;
@@ -59,11 +59,6 @@ def main(names):
                     taken[name](browser, Path(folder), shade)
             print(f"img: {name}", flush=True)
     return 0
-
-
-def browser_here():
-    found = [path for name in BROWSERS if (path := shutil.which(name))]
-    return found[0] if found else None  # without one, Playwright's own
 
 
 @contextmanager
@@ -110,6 +105,10 @@ def moving(browser, folder, shade):
         page.goto(address)
         opening = page.get_by_role("button", name="river")
         opening.wait_for()
+        asked = page.get_by_text("Before you begin.").filter(visible=True).first
+        asked.wait_for()  # words are drawn after forms
+        page.get_by_text("| Idle").filter(visible=True).first.wait_for()  # Python has begun
+        asked.evaluate("(words) => words.scrollIntoView({ block: 'center' })")
         page.evaluate(POINTER)
         film = Film(page)
         film.take(1.6)

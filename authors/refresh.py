@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 import numpy
@@ -14,15 +15,19 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from PIL import Image
 
-from workbench.progress import PROGRESS_VARIABLE
+from workbench.display.show import folded
+from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
 from . import lessons, sections
+from .addresses import still_line
 from .deck import plans
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
 from .pages.outputs import run_here
+from .pages.stills import stills
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
@@ -30,15 +35,17 @@ def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
     lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
-    done = [refresh(path) and fits_its_slides(path) for path in paths]
+    faults = []
+    done = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
     plans.main()
-    return 0 if all(done) else 1
+    print(*faults, sep="\n", end="\n" * bool(faults))
+    return 0 if all(done) and not faults else 1
 
 
-def refresh(path):
-    """Execute one notebook and save it; returns whether it ran."""
+def refresh(path, faults=None):
+    """Execute one notebook and save it; returns whether it ran. What is wrong with its slides is added to faults."""
     print(f"{path.name} … ", end="", flush=True)
     saved, notebook = (nbformat.read(path, as_version=4) for _ in range(2))
     client = NotebookClient(
@@ -57,6 +64,10 @@ def refresh(path):
         print(f"failed, and was not changed:\n{error}")
         return False
     notebook.metadata.get("language_info", {}).pop("version", None)
+    pictures = stills_of(path, notebook, [] if faults is None else faults)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = as_saved(cell.outputs, pictures.get(cell.id), still_line(path.stem))
     keep_what_looks_the_same(saved, notebook)
     count_nothing(notebook)
     nbformat.validate(notebook)
@@ -76,15 +87,43 @@ def count_nothing(notebook):
                     output.execution_count = 1
 
 
-def fits_its_slides(path):
-    """Whether every slide of the lesson has its cells in the notebook and can be drawn; says where not."""
-    notebook = nbformat.read(path, as_version=4)
+def as_saved(outputs, still, line):
+    """A cell's outputs as a reader has them for whom nothing runs.
+
+    A progress bar, which the file would have as it begins, at 0 %, is left out. Of a board, which would be a widget
+    without a kernel, there is a picture, `still`, and below it this line and, folded, the tables.
+    """
+    shown = [board_as_saved(one, still, line) if still and is_board(one) else [one] for one in without_bars(outputs)]
+    return [part for parts in shown for part in parts]
+
+
+def without_bars(outputs):
+    return [one for one in outputs if "%|" not in one.get("data", {}).get("text/plain", "")]
+
+
+def is_board(output):
+    return {WIDGET, "text/html"} <= set(output.get("data", {}))
+
+
+def board_as_saved(output, still, line):
+    words, tables = output.data["text/plain"], output.data["text/html"].partition("</p>")[2].removesuffix("</div>")
+    seen = {"image/png": still, "text/plain": words}
+    about = {"image/png": {"alt": f"A board as it stands before anything is moved. {words}."}}
+    below = {"text/html": f"{line}{folded('Its numbers as tables', tables)}", "text/plain": f"{words}, as tables"}
+    return [
+        nbformat.v4.new_output("execute_result", seen, metadata=about, execution_count=1),
+        nbformat.v4.new_output("display_data", below),
+    ]
+
+
+def stills_of(path, notebook, faults):
+    """id → a board's still picture; on the way every slide is drawn, and why one cannot be is a fault."""
     try:
-        run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
+        found = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
     except SlideError as error:
-        print(error)
-        return False
-    return True
+        faults.append(error)
+        found = run_here(notebook)
+    return stills(found)
 
 
 def keep_what_looks_the_same(saved, made):
@@ -97,7 +136,7 @@ def keep_what_looks_the_same(saved, made):
     for cell in made.cells:
         was = before.get(cell.id, {})
         timed = "measured" in cell.metadata.get("tags", []) and was.get("source") == cell.source
-        for old, new in zip(was.get("outputs", []), cell.get("outputs", []), strict=False):
+        for old, new in zip(without_bars(was.get("outputs", [])), cell.get("outputs", []), strict=False):
             if timed and "data" in old and "data" in new:
                 new.data, new.metadata = old.data, old.metadata
             for mime in old.get("data", {}).keys() & new.get("data", {}).keys():
@@ -112,12 +151,13 @@ def keep_what_looks_the_same(saved, made):
 @contextlib.contextmanager
 def own_progress():
     """Inside, exercises that are done count nowhere else: what `progress` shows is the same whoever saves it."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ[PROGRESS_VARIABLE] = folder
-        try:
-            yield
-        finally:
-            del os.environ[PROGRESS_VARIABLE]
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, to_be_read(folder)):
+        yield
+
+
+def to_be_read(folder):
+    """What a kernel is told that runs a notebook to be saved for readers; what it keeps goes into this folder."""
+    return {PROGRESS_VARIABLE: str(folder), READ_VARIABLE: "1"}
 
 
 if __name__ == "__main__":

@@ -61,11 +61,11 @@ def parser():
     earlier = "where lectures lie that you saved: notes say how each question was answered the last time"
     one.add_argument("--lectures", metavar="FOLDER", type=Path, help=earlier)
     for notebooks_alone in (slides, refresh):
-        needs = ("authors", "npm") if notebooks_alone is slides else ("authors",)
-        one = command(notebooks_alone, "[notebook ...]", needs=needs, passes_on=False)
+        one = command(notebooks_alone, "[notebook ...]", needs=("authors", "npm"), passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
     command(site, "[Sphinx's options]", needs=("authors", "npm"))
     command(minutes, "", passes_on=False)
+    command(publish, "", passes_on=False)
     command(bench, "[--quick] [other options of benchmarks/bench_*.py]", needs=("authors", "classroom"))
     command(grade, "", needs=("classroom",), add_help=False)  # its own parser explains its options
     command(
@@ -147,6 +147,11 @@ def refresh(options, rest):
 def minutes(options, rest):
     """Count what each lesson takes a student, and bring up to date all that is made from notebooks/course.toml."""
     return run([PYTHON, "-m", "authors.lessons"], check=False)
+
+
+def publish(options, rest):
+    """Check the two addresses in pyproject.toml, and write the links that follow from them, or say what to fill in."""
+    return run([PYTHON, "-m", "authors.publish"], check=False)
 
 
 def bench(options, rest):

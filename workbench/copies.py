@@ -39,12 +39,22 @@ COURSE, MINE = "notebooks", "my"
 KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
+FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
+MISSING = """\
+try:
+    import workbench.exercises
+except ModuleNotFoundError:
+    how = "python course.py lab, or pip install '.[workbench]'"
+    raise SystemExit(f"The course is not installed here. In its folder: {how}") from None
+
+"""  # how the first cell of code begins
+RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
-    "predict": "# A question. Run this cell (Shift+Enter) and answer below; its code gives the answer away.",
-    "filled": "# The course's own code. Run this cell too (Shift+Enter); open it when you have written yours.",
-    "answer": "# This belongs to the answer. Run this cell too (Shift+Enter); open it when you have yours.",
+    "predict": "# A question. Run this cell (Shift+Enter) and answer below it. Its code gives the answer away.",
+    "filled": "# This compares your line with the course's. Run it (Shift+Enter), and read it when you have yours.",
+    "answer": "# This belongs to the answer. Run it too (Shift+Enter), and read it when you have yours.",
 }
 
 
@@ -251,9 +261,10 @@ def fresh_copy_of(cell, fold_title, second_reading=None):
         for line in [FIRST_LINES[tag] for tag in tags(cell) if tag in FIRST_LINES]:
             new["source"] = with_first_line(line, cell["source"])
             metadata["jupyter"] = {**metadata.get("jupyter", {}), "source_hidden": True}
-            metadata["cellView"] = "form"  # the same on Colab
-    elif fold_title:
-        new["source"] = folded(fold_title, cell["source"])
+            metadata |= {"cellView": "form", "_kg_hide-input": True}  # the same on Colab, on Kaggle
+    else:
+        text = as_written(cell["source"])
+        new["source"] = folded(fold_title, text) if fold_title else text
     return new
 
 
@@ -275,6 +286,12 @@ def is_answer(cell, since):
 
 def folded(title, text):
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def as_written(source):
+    """A cell's source without what is there for who meets it elsewhere: a fold, where it runs, what is missing."""
+    found = FOLD.fullmatch(source)
+    return RUN_IT.sub("", found[1] if found else source.removeprefix(MISSING))
 
 
 def tags(cell):

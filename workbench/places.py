@@ -11,6 +11,7 @@ PROGRESS_FILE = ".progress.json"
 GUESSES_FILE = ".guesses.json"  # beside it: what was entered in the forms of questions
 
 COPY_VARIABLE = "ATTENTION_COPY"  # set: a copy is worked in though no baseline stands beside it, as on Colab
+READ_VARIABLE = "ATTENTION_READ"  # set: a notebook runs to be read as saved, and nobody is there to answer
 PROGRESS_VARIABLE = "ATTENTION_PROGRESS"  # folder of the progress file, in place of the one that the kernel works in
 HAND_IN_VARIABLE = "ATTENTION_HAND_IN"  # folder into which a button copies notebooks, for classroom/hub/collect.py
 DEADLINES_VARIABLE = "ATTENTION_DEADLINES"  # file with {"03": deadline} of this learner; stands beside the button
@@ -26,6 +27,19 @@ def guesses_file():
 def in_a_copy():
     """Whether this kernel works in a learner's copy of the notebooks, wherever that was moved to."""
     return Path(BASELINE_FILE).is_file() or bool(os.environ.get(COPY_VARIABLE)) or _notebook_is_a_copy()
+
+
+def is_to_be_read():
+    """Whether the notebook runs only to be saved for readers: then what waits for an answer says nothing."""
+    return bool(os.environ.get(READ_VARIABLE)) and not in_a_copy()
+
+
+class SilentForReaders:
+    """What is shown of an answer and has nothing to say to a reader while `waits()` for one."""
+
+    def _ipython_display_(self):
+        if not (is_to_be_read() and self.waits()):
+            raise NotImplementedError  # IPython then shows it as it shows anything else
 
 
 def notebook():

@@ -17,7 +17,7 @@ from IPython.display import display
 
 from . import questions
 from .display import show
-from .places import in_a_copy
+from .places import SilentForReaders, in_a_copy, is_to_be_read
 from .questions import reader, second_input
 from .questions.form import GuessForm
 
@@ -108,7 +108,7 @@ class Prediction:
         if _same(mine, wanted, within):
             self.comment = "Right."
             return "right"
-        near = {name: _largest_gap(mine, slip) for name, slip in self._wrong_slips() if _same(mine, slip, within)}
+        near = {name: _largest_gap(mine, slip) for name, slip in self.wrong_slips() if _same(mine, slip, within)}
         self.slip = min(near, key=near.get, default=None)
         if near:
             self.comment = question.slips[self.slip].says
@@ -119,7 +119,7 @@ class Prediction:
         self.comment = _several_for_one(self.guess, self.truth) or _difference(question.form, mine, wanted, within)
         return "wrong"
 
-    def _wrong_slips(self):
+    def wrong_slips(self):
         """Pairs of a slip's name and the answer it leads to, without slips that lead to the right answer."""
         return [(name, slip) for name, slip in self.slips.items() if not _same(slip, self.wanted, self.question.within)]
 
@@ -157,7 +157,7 @@ class Prediction:
             "leaves": _leaves(self.wanted),
             "slips": [
                 {"name": name, "label": label, "leaves": _leaves(value), "says": show.marked(says)}
-                for name, value in self._wrong_slips()
+                for name, value in self.wrong_slips()
                 for label, says in [self.question.slips[name]]
             ],
             "answer": show.framed(f"The answer: {self._answer_as_html()}", "open"),
@@ -165,7 +165,7 @@ class Prediction:
 
     def __repr__(self):
         if self.status == "none":
-            return f"No guess entered yet. The answer: {self._answer()}"
+            return "No guess entered yet. " * (not is_to_be_read()) + f"The answer: {self._answer()}"
         answer = f" The answer: {self._answer()}." if self.is_revealed or self.reveals_at_once else ""
         if self.status == "shown":
             return answer.strip()
@@ -181,7 +181,8 @@ class Prediction:
     def _repr_html_(self):
         if self.status == "none":
             text = "Guess first, then look. A guess in place of `...` is compared when the cell runs."
-            return show.framed(show.marked(text) + show.folded("Show me the answer", self._answer_as_html()), "open")
+            asks = "" if is_to_be_read() else show.marked(text)
+            return show.framed(asks + show.folded("Show me the answer", self._answer_as_html()), "open")
         if self.status == "shown":
             return show.framed(f"The answer: {self._answer_as_html()}", "open")
         sign = {"right": "✓", "wrong": "✗", "unreadable": "…"}[self.status]
@@ -196,11 +197,11 @@ class Prediction:
         return show.framed(body, {"unreadable": "open"}.get(self.status, self.status))
 
 
-class Blank(Prediction):
+class Blank(SilentForReaders, Prediction):
     """What `blank` shows, as `Prediction`."""
 
     asking = (
-        f'Your own line first: write it above in place of ... and run both cells; "{GIVEN_UP}" there goes on without.'
+        f'Your own line first: write it above in place of ..., then compare it; "{GIVEN_UP}" there goes on without.'
     )
     called = "Yours"
     again = "Mend your line and compare it again, or look at the course's."
@@ -208,7 +209,7 @@ class Blank(Prediction):
     def _compared(self):
         status = super()._compared()
         if status == "right" and self.question.second and not self._holds_with_others():
-            self.comment = self._by_chance()
+            self.comment = self.by_chance()
             return "wrong"
         return status
 
@@ -217,7 +218,7 @@ class Blank(Prediction):
         numbers = dict(self.question.second)
         gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
         source = second_input.line_of(name)
-        if source is None:  # it was not written in a cell: there is nothing to try
+        if source is None or not second_input.reads(source, numbers.keys()):  # there is nothing to try
             return True
         try:
             mine = reader.read(self.question, second_input.value_with(source, name, numbers))
@@ -225,7 +226,8 @@ class Blank(Prediction):
             return False
         return _same(mine, reader.read(self.question, gives), 1e-3)
 
-    def _by_chance(self):
+    def by_chance(self):
+        """What is said of a line that is right with the lesson's numbers and wrong with the record's others."""
         numbers = dict(self.question.second)
         gives = numbers.pop("gives")
         given = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
@@ -233,6 +235,9 @@ class Blank(Prediction):
 
     def ask(self):
         raise NotYet(self.asking)
+
+    def waits(self):
+        return self.status == "none"
 
     def _answer(self):
         answer = super()._answer()

@@ -2,20 +2,19 @@
 
 import json
 import os
-import tomllib
 import zipfile
 from pathlib import Path
-from urllib.parse import quote
 
 import nbformat
 
 from workbench.copies import lesson_of, read
 
+from ..addresses import addresses, binder, colab
 from ..lessons import lessons
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = (  # what the zip holds: the course as it is
-    *("README.md", "CONTRIBUTING.md", "*.py"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "*.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "biome.json"),
     *("attn_lib", "workbench", "authors", "classroom", "img", "notebooks", "tests", "benchmarks", "commands"),
     *(".binder", ".devcontainer"),
@@ -26,27 +25,6 @@ ON_COLAB = """\
 %env ATTENTION_COPY=1
 from google.colab import output
 output.enable_custom_widget_manager()"""
-
-
-def addresses():
-    """The settings of pyproject.toml: where the course's repository and this site stand; empty where not set."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["course"]
-    return settings["repository"].removesuffix(".git").rstrip("/"), settings["site"].rstrip("/")
-
-
-def colab(name):
-    """Where Colab opens a lesson, with its set-up cell inside: from this site, which GitHub keeps in gh-pages."""
-    repository, _ = addresses()
-    place = repository.partition("github.com/")[2]
-    return f"https://colab.research.google.com/github/{place}/blob/gh-pages/run/colab/{name}.ipynb" if place else ""
-
-
-def binder(name):
-    """Where Binder opens a learner's copy of a lesson; "" without the repository's address."""
-    repository, _ = addresses()
-    github = repository.startswith("https://github.com/")
-    place = f"gh/{repository.removeprefix('https://github.com/')}" if github else f"git/{quote(repository, safe='')}"
-    return f"https://mybinder.org/v2/{place}/main?urlpath=lab/tree/my/{name}.ipynb" if repository else ""
 
 
 def notebook_of(name):
@@ -94,5 +72,12 @@ def write_for_colab(folder):
         folder.mkdir(parents=True, exist_ok=True)
         copy = lesson_of(read(lesson.path))
         set_up = nbformat.v4.new_code_cell(ON_COLAB.format(address=repository), id="set-up-colab")
-        copy["cells"].insert(0, set_up)
+        copy["cells"] = [set_up, *map(folded_on_colab, copy["cells"])]
         (folder / lesson.path.name).write_text(json.dumps(copy, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def folded_on_colab(cell):
+    """A cell whose code a copy hides, as Colab hides it: behind a title, which is what its first line says."""
+    if cell["metadata"].get("cellView") != "form":
+        return cell
+    return {**cell, "source": f"# @title {cell['source'].removeprefix('# ')}"}

@@ -449,8 +449,8 @@ def test_command_installs_what_it_needs_and_no_more(monkeypatch, command):
     monkeypatch.setattr(commands, "check_hub_requirements", lambda: None)
     with pytest.raises(SystemExit):
         commands.main([command])
-    authors = ["authors"] * (command in ("test", "present", "slides", "site", "refresh", "minutes", "bench"))
-    npm = ["npm"] * (command in ("test", "present", "slides", "site"))
+    authors = ["authors"] * (command in ("test", "present", "slides", "site", "refresh", "minutes", "publish", "bench"))
+    npm = ["npm"] * (command in ("test", "present", "slides", "site", "refresh"))
     classroom = ["classroom"] * (command in ("test", "bench", "grade", "exam", "worksheet", "handbook", "hub"))
     assert asked == [*authors, *npm, *classroom, *["hub"] * (command == "hub")]
 

@@ -18,9 +18,9 @@ def test_links_and_commands_of_a_guide_are_there(name):
     assert set(re.findall(r"python course\.py ([a-z]+)", text)) <= set(parser().commands)
 
 
-def test_readme_shows_what_it_is_before_how_it_is_made():
+def test_readme_offers_the_course_before_it_explains_it():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     pictures = re.findall(r'<img src="([^"]+)" alt="([^"]+)"', text)
-    assert text.index(pictures[0][0]) < text.index("course.py") < text.index("\n## ")
+    assert text.index("course.py lab") < text.index(pictures[0][0]) < text.index("\n## ")
     assert len(pictures) >= 4 and all(len(said) > 40 for _, said in pictures)
     assert sum((ROOT / path).stat().st_size for path, _ in pictures) < 2_000_000, "or it comes slowly"

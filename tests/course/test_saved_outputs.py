@@ -14,6 +14,7 @@ from notebook_run import failures
 from PIL import Image, ImageDraw
 from saved_outputs import differences, picture
 
+from authors.refresh import WIDGET, as_saved
 from workbench.board.lessons import reshape_board
 from workbench.display.plots import curves, heatmap, heatmap_grid
 
@@ -117,6 +118,21 @@ import torch
 from workbench.board.lessons import reshape_board
 from workbench.display.plots import heatmap
 """
+BAR = {WIDGET: {"model_id": "1"}, "text/plain": "  0%|          | 0/5 [00:00<?, ?it/s]"}
+
+
+def test_board_is_saved_as_a_still_and_its_numbers_are_compared(saved):
+    """What a reader has for whom nothing runs; a bar, as it begins, is left out on both sides."""
+    made = [shown(BAR, {}), shown(*reshape_board()._repr_mimebundle_())]
+    kept = as_saved(made, saved[0].data["image/png"], "<p>A still picture.</p>")
+    picture, below = kept
+    assert WIDGET not in picture.data and picture.metadata["image/png"]["alt"]
+    assert below.data["text/html"].startswith("<p>A still picture.</p><details>")
+    assert differences(cell(kept, "nbval-ignore-output"), made) == []
+    made[1].data["text/html"] = made[1].data["text/html"].replace(">1.00<", ">7.00<", 1)
+    assert differences(cell(kept, "nbval-ignore-output"), made) == ["another text/html was saved"]
+
+
 EXERCISE = """\
 class check:
     status = "wrong"

@@ -14,11 +14,12 @@ import re
 import numpy as np
 from PIL import Image
 
+from authors.refresh import as_saved
+
 SQUARE = 12  # pixels, a little larger than a letter
 NEAR = 0.18  # of the whole range from black to white, for the mean of a square
 REPAINTED = 0.005  # the share of all pixels, where a curve may run elsewhere
 GROWTH = 0.03  # letters of another width make a picture wider, as its margins are cut to what is drawn
-WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def differences(cell, made):
@@ -28,6 +29,7 @@ def differences(cell, made):
     colours are compared, of its description the numbers may differ.
     """
     measured = "measured" in cell.metadata.get("tags", [])
+    made = as_saved(made, *still_of(cell.outputs))
     saved, made = as_one_stream(cell.outputs), as_one_stream(made)
     if kinds(saved) != kinds(made):
         return [f"saved were {kinds(saved)}, made were {kinds(made)}"]
@@ -37,10 +39,18 @@ def differences(cell, made):
             found.append(f"saved with {before['metadata']}, made with {after['metadata']}")
         if "image/png" in before.get("data", {}):
             found += picture_differences(before["data"]["image/png"], after["data"]["image/png"], measured)
-        if {WIDGET, "text/html"} <= set(before.get("data", {})):  # a board: nbval is told to leave its cell alone
-            kept = [mime for mime in before["data"] if mime.startswith("text/")]
+        if "nbval-ignore-output" in cell.metadata.get("tags", []) and not measured:  # a board, which nbval leaves alone
+            kept = [mime for mime in before.get("data", {}) if mime.startswith("text/")]
             found += [f"another {mime} was saved" for mime in kept if before["data"][mime] != after["data"][mime]]
     return found
+
+
+def still_of(outputs):
+    """The picture that stands for a board in saved outputs, and the line below it; None and "" where there is none."""
+    if len(outputs) == 2 and list(outputs[0].get("data", {})) == ["image/png", "text/plain"]:
+        below = outputs[1].get("data", {}).get("text/html", "")
+        return outputs[0]["data"]["image/png"], below.partition("<details>")[0]
+    return None, ""
 
 
 def metadata(output, measured):

@@ -108,11 +108,12 @@ def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
     if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
-    from workbench.progress import PROGRESS_VARIABLE
+    from authors.refresh import to_be_read
 
     item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
     with preloaded_kernels.kernels(), pytest.MonkeyPatch.context() as variables:
-        variables.setenv(PROGRESS_VARIABLE, item.parent.progress.name)
+        for name, value in to_be_read(item.parent.progress.name).items():
+            variables.setenv(name, value)
         result = yield
     item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
     return result
@@ -194,8 +195,10 @@ def notebooks_run_once(pytestconfig):
         whole.write_bytes(pickle.dumps(value))
         whole.replace(file)
 
-    def found(notebook, after=None):
+    def found(notebook, after=None, judged=None):
         file = shown_by(notebook, pytestconfig)
+        if judged:  # lines of the learner's own are recorded, too
+            return with_lines(notebook, judged.__self__, file)
         drawn = file.with_suffix(".drawn")
         if after and not drawn.exists():  # a part of the tests is run, or another worker has not come to its end
             keep(run_here(notebook, after=after), file)
@@ -203,7 +206,15 @@ def notebooks_run_once(pytestconfig):
         elif not file.exists():
             keep(run_here(notebook), file)
         if after:
-            after.steps, after.wide, after.narrow = pickle.loads(drawn.read_bytes())
+            after.steps, after.wide, after.narrow, after.boards = pickle.loads(drawn.read_bytes())
+        return pickle.loads(file.read_bytes())
+
+    def with_lines(notebook, lines, file):
+        recorded = file.with_suffix(".lines")
+        if not recorded.exists():
+            keep(run_here(notebook, after=lines.after, judged=lines.judged), file)
+            keep(lines.made(), recorded)
+        vars(lines).update(pickle.loads(recorded.read_bytes()))
         return pickle.loads(file.read_bytes())
 
     return lambda: mock.patch.object(outputs, "run_here", found)

@@ -16,6 +16,7 @@ from paths import ROOT
 from authors.lessons import TOO_LONG, lessons, made
 from authors.minutes import minutes_of, words_of
 from classroom.grade.submissions.extract import Cell
+from workbench.copies import as_written
 from workbench.first_way import first_way, second_readings
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -262,7 +263,7 @@ def what_comes_out_below_a_question_waits_for_the_guess(notebook):
 
 @rule
 def cells_are_short(notebook):
-    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
+    lengths = [len(as_written(cell.source).splitlines()) for cell in code_cells(notebook)]
     yield from (f"a code cell of {n} lines" for n in lengths if n > 20)
     if statistics.median(lengths) > 5:
         yield f"the median code cell has {statistics.median(lengths)} lines"

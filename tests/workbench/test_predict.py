@@ -390,7 +390,7 @@ def test_shape_and_kind_of_a_blank_are_part_of_the_answer(mine, truth, told):
 def test_a_blank_that_is_empty_says_so_and_stops_in_a_copy(monkeypatch):
     assert "Nothing written yet" in repr(blank(LINE, ..., torch.ones(2)))
     monkeypatch.setenv(places.COPY_VARIABLE, "1")
-    with pytest.raises(NotYet, match="both cells"):
+    with pytest.raises(NotYet, match="write it above"):
         blank(LINE, None, torch.ones(2))
     assert blank(LINE, "show", torch.ones(2)).status == "shown"
 
@@ -408,6 +408,7 @@ def shell():
         ("my_scores = torch.matmul(queries, keys.T)", "right"),
         ("my_scores = keys @ queries.T", "wrong"),
         ("half = queries / 2\nmy_scores = 2 * half @ keys.T", "right"),
+        ("my_scores = (X @ W_q) @ (X @ W_k).T", "right"),
     ],
 )
 def test_a_line_that_is_right_by_chance_is_told_so(shell, line, status):

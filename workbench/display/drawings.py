@@ -1042,6 +1042,46 @@ class Points(Picture):
             pen.say(self.names[i], "is the favourite")
 
 
+def nearest(picture):
+    """The last step of a picture, drawn for the room in which its smallest word is largest once it is small."""
+    whole = drawn_in(picture, 1)
+    smaller = [drawn_in(picture, share) for share in (0.5, 0.56, 0.62, 0.7, 0.8, 0.9)]
+    has_all = lambda pen: len(words_in(pen)) == len(words_in(whole)) and crowded(pen) <= crowded(whole)  # noqa: E731
+    smallest = lambda pen: min((size for *_, size in words_in(pen)), default=1) / pen.width  # noqa: E731
+    return max([whole, *filter(has_all, smaller)], key=smallest)
+
+
+def drawn_in(picture, share):
+    pen = Pen(share * WIDTH, share * HEIGHT, upright=False)
+    picture[-1].draw(pen, picture)
+    return pen
+
+
+TEXT = re.compile(
+    r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)" text-anchor="(\w+)" style="font-size:([.\d]+)px[^>]*>(.*?)</text>'
+)
+
+
+def words_in(pen):
+    """About where each of its texts stands, left, top, right and bottom, and its size."""
+    boxes = []
+    for x, y, anchor, size, inner in TEXT.findall("".join(pen.parts)):
+        size, words = float(size), html.unescape(re.sub("<[^>]*>", "", inner))
+        wide = 0.6 * size * len(words)
+        left = float(x) - {"start": 0, "middle": 0.5, "end": 1}[anchor] * wide
+        boxes.append((left, float(y) - 0.75 * size, left + wide, float(y) + 0.2 * size, size))
+    return boxes
+
+
+def crowded(pen):
+    """How many of its texts lie over each other or beyond its edge."""
+    boxes = words_in(pen)
+    over = sum(
+        a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for i, a in enumerate(boxes) for b in boxes[:i]
+    )
+    return over + sum(a[0] < 0 or a[1] < 0 or a[2] > pen.width or a[3] > pen.height for a in boxes)
+
+
 @dataclass
 class Album(Picture):
     """Four pictures of before, small, to be known again: pictures, each the steps of one; open, how many."""
@@ -1067,10 +1107,11 @@ class Album(Picture):
             if not is_open:
                 pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
                 continue
-            scale = min((wide - 60) / WIDTH, (tall - 40) / HEIGHT)
-            small = Pen(WIDTH, HEIGHT, said=pen.said)
-            picture[-1].draw(small, picture)
-            place = f"translate({pen.x + x + (wide - scale * WIDTH) / 2:.1f} {y + (tall - scale * HEIGHT) / 2:.1f})"
+            small = nearest(picture)
+            pen.said += small.said
+            scale = min((wide - 36) / small.width, (tall - 24) / small.height)
+            left, top = x + (wide - scale * small.width) / 2, y + (tall - scale * small.height) / 2
+            place = f"translate({pen.x + left:.1f} {top:.1f})"
             pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
 
 
@@ -1119,10 +1160,12 @@ class Tiles(Picture):
                 pen.text(room + (c + 0.5) * wide, y, part, size=max(24, size), weight=600, ink="quiet")
         for r, name in enumerate(rows):
             pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
+        lines_of_all = [line for row in cells for one in row for line in words_of_tile(one).split("\n")]
+        size = max(24, min(46, 1.62 * (wide - 12) / max(7, *map(len, lines_of_all))))  # one for all
         for r, row in enumerate(cells):
             for c, value in enumerate(row):
                 x, y = room + c * wide + 6, begin + r * high + 6
-                tile(pen, x, y, wide - 12, high - 12, value, r * across + c < opened)
+                tile(pen, x, y, wide - 12, high - 12, value, size, r * across + c < opened)
         shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
         pen.say(
             "; ".join(
@@ -1138,10 +1181,11 @@ class Tiles(Picture):
 
 
 def words_of_tile(one):
-    return one[0] if isinstance(one, list) and isinstance(one[0], str) else "" if isinstance(one, list) else str(one)
+    one = one[0] if isinstance(one, list) and isinstance(one[0], str) else one
+    return "" if isinstance(one, list) else one if isinstance(one, str) else number(one)
 
 
-def tile(pen, x, y, wide, high, value, is_open):
+def tile(pen, x, y, wide, high, value, size, is_open):
     if not is_open:
         pen.box(x, y, wide, high, soft("quiet", 9), edge="line", round=10)
         pen.text(x + wide / 2, y + high / 2 + 13, "?", size=38, ink="quiet")
@@ -1158,18 +1202,17 @@ def tile(pen, x, y, wide, high, value, is_open):
         round=10,
     )
     if isinstance(words, list):  # a pattern
-        size = min((high - 16) / len(words), (wide - 16) / len(words[0]))
-        a, b = x + (wide - size * len(words[0])) / 2, y + (high - size * len(words)) / 2
+        side = min((high - 16) / len(words), (wide - 16) / len(words[0]))
+        a, b = x + (wide - side * len(words[0])) / 2, y + (high - side * len(words)) / 2
         for i, row in enumerate(words):
             for j, one in enumerate(row):
-                cell(pen, a + j * size, b + i * size, size - 4, size - 4, one, "weights", 1)
+                cell(pen, a + j * side, b + i * side, side - 4, side - 4, one, "weights", 1)
         return
     words = words if isinstance(words, str) else number(words)
     lines = words.split("\n")
-    size = min(46, 1.62 * wide / max(7, *map(len, lines)))
     for i, line in enumerate(lines):
         low = y + high / 2 + (i - len(lines) / 2 + 0.5) * size * 1.25 + size * 0.35
-        pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
+        pen.text(x + wide / 2, low, line, size=size, weight=600, ink=thing or "ink")
 
 
 @dataclass

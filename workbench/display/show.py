@@ -186,6 +186,19 @@ def folded(summary, body):
     return f"<details><summary>{marked(summary)}</summary>{body}</details>"
 
 
+class Texts:
+    """Texts that a model has written, each a paragraph: it breaks where the page ends, as no printed line does."""
+
+    def __init__(self, *texts):
+        self.texts = [str(text) for text in texts]
+
+    def __repr__(self):
+        return "\n\n".join(self.texts)
+
+    def _repr_html_(self):
+        return "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in self.texts)
+
+
 def marked(text):
     """Words as HTML: `code` and *emphasis* as they are written here, line by line."""
     pieces = html.escape(text, quote=False).split("`")

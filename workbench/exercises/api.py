@@ -11,6 +11,7 @@ from torch import nn
 from .. import classroom
 from .. import progress as kept
 from ..display import show
+from ..places import is_to_be_read
 from . import own
 from .engine.exercise import EXERCISES, find
 from .engine.verdict import Hint, Overview, Solution
@@ -37,7 +38,7 @@ def verdict_on(id, *answer):
     """Return the verdict without recording or reporting it."""
     exercise, answer = find(id), answer[0] if len(answer) == 1 else answer or None
     if is_unattempted(answer) and not exercise.in_parts:
-        return exercise.unattempted("; running both cells checks it")
+        return exercise.unattempted(", then check it")
     try:
         return exercise.judge(answer)
     except Exception as error:  # no form of answer is to stop a notebook, also none that nobody has thought of
@@ -49,7 +50,7 @@ def verdict_on(id, *answer):
 def hint(id):
     """Show the first hint, and one more with every further call in this session."""
     exercise = find(id)
-    _hints_shown[id] = _hints_shown.get(id, 0) + 1
+    _hints_shown[id] = len(exercise.hints) if is_to_be_read() else _hints_shown.get(id, 0) + 1
     return Hint(id, exercise.hints[: _hints_shown[id]], len(exercise.hints))
 
 

@@ -4,9 +4,10 @@ import math
 
 import torch
 
+from workbench.board.lessons.n12_tiles_operations import Fault
 from workbench.display.drawings import Bars, Beside, Flow, Matrices, Matrix, Tiles, unknown
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -303,7 +304,7 @@ def your_loop():
     """,
 )
 def play():
-    """Without a picture: its board or plot is shown."""
+    return on_board(order="backwards", fault=str(Fault.NO_FACTOR_ON_O), read=5, mark=("difference", 0, 0))
 
 
 @slide(

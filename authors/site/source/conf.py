@@ -7,10 +7,10 @@ from pathlib import Path
 
 from docutils.nodes import SkipNode, raw, section
 
+from authors.addresses import addresses
 from authors.lessons import lessons
 from authors.pages import boards_in_pages, faces, needs
 from authors.pages.markdown import mathml
-from authors.pages.ways_to_run import addresses
 from workbench.first_way import SAID
 
 project = "Learn attention by moving its numbers"

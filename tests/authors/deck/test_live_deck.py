@@ -516,8 +516,8 @@ def test_speaker_view_has_notes_next_slide_and_pace_and_drives(live_deck):
         page.locator(f"{SLIDE}.step.visible >> nth={step - 1}").wait_for(state="attached")
         assert number_of(page) == here
     view.keyboard.press("PageDown")
-    until(page, f"(n) => {NUMBER} === n", here + 1)
-    told.filter(has_text=says[here]).wait_for()
+    until(page, f"(n) => {NUMBER} > n", here)  # a short plan passes what is for a second reading
+    told.filter(has_text=says[number_of(page) - 1]).wait_for()
     view.close()
 
 

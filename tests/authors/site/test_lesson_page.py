@@ -11,12 +11,11 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from paths import LESSONS
 
-from authors.pages import boards_in_pages, outputs, ways_to_run
+from authors import addresses
+from authors.pages import outputs, ways_to_run
 from authors.site import lesson_page
+from workbench.copies import folded
 from workbench.exercises.engine.exercise import EXERCISES
-
-VIEW = {"model_id": "1", "version_major": 2, "version_minor": 0}
-
 
 ADDED = {"form": "number", "slips": {"added": {"label": "one more", "says": "One too many."}}}
 
@@ -32,7 +31,6 @@ def predicting(source, **metadata):
 @pytest.fixture
 def lesson(tmp_path):
     """A small notebook with one cell of every kind."""
-    bar = new_output("display_data", {boards_in_pages.VIEW: VIEW, "text/plain": "100%"})
     cells = [
         new_markdown_cell("# 9. A title\nand a first paragraph"),
         new_code_cell(
@@ -41,12 +39,12 @@ def lesson(tmp_path):
             id="in",
         ),
         predicting(f'guess = ...  # a number < 3, as "1"\npredict(Question("", {ADDED}), guess, 1 + 1, added=3)'),
-        new_markdown_cell("Two.", metadata={"tags": ["answer"]}, id="answer"),
+        new_markdown_cell(folded("After your guess", "Two."), metadata={"tags": ["answer"]}, id="answer"),
         new_code_cell("2 * 1", metadata={"tags": ["answer"]}, id="by-hand"),
         new_code_cell("half = 1 / 2", metadata={"tags": ["filled"]}, id="filled"),
         new_code_cell("from workbench.board.lessons import two_heads_board\ntwo_heads_board()", id="board"),
-        new_code_cell("answer = my_self_attention = ...", id="bar", outputs=[bar]),
-        new_code_cell(PLOT, id="plot", outputs=[new_output("stream", name="stdout", text="6 apart"), bar]),
+        new_code_cell("answer = my_self_attention = ...", id="own"),
+        new_code_cell(PLOT, id="plot", outputs=[new_output("stream", name="stdout", text="6 apart")]),
         new_code_cell('check("1.1", answer)', id="check-numbers", metadata={"check": "1.1"}),
         new_code_cell('check("1.2", my_self_attention)', id="check-function", metadata={"check": "1.2"}),
         new_code_cell('hint("1.2")', id="hint", metadata={"hint": "1.2"}),
@@ -70,6 +68,7 @@ def shown(cell):
 
 def test_what_answers_a_question_is_folded_prose_and_code(cells):
     assert cells["answer"].source.startswith('<details class="after-guess">') and "Two." in cells["answer"].source
+    assert cells["answer"].source.count("<details") == 1, "the notebook's own fold is not the page's"
     assert "hide-cell" in cells["by-hand"].metadata["tags"]
     assert "hide-cell" in cells["filled"].metadata["tags"], "the course's line waits for the learner's own"
 
@@ -82,7 +81,6 @@ def test_imports_are_folded_and_what_shows_something_is_not(cells):
 
 def test_a_board_lives_and_a_progress_bar_leaves_its_text(cells):
     assert shown(cells["board"]).select_one('[data-id="board"] .saved-board script')
-    assert not cells["bar"].outputs, "a progress bar stands still in a page"
 
 
 def test_what_a_cell_prints_stands_above_its_picture(cells):
@@ -109,8 +107,10 @@ def test_an_exercise_in_numbers_is_answered_in_the_page(cells):
     assert form.select_one(".answer").get_text() == "", "it is never given away"
 
 
-def test_a_function_is_written_in_the_notebook(cells):
-    assert shown(cells["check-function"]).select_one("a.button")["href"] == "#run-it"
+def test_a_function_is_for_later_on_a_computer(cells):
+    place = shown(cells["check-function"]).select_one(".later")
+    assert place["id"] == "later-1.2" and not place.select("a"), "its button leads nowhere"
+    assert shown(cells["check-function"]).select_one("noscript a")["href"] == "#run-it"
     hints = shown(cells["hint"]).select("details")
     assert len(hints) == len(EXERCISES["1.2"].hints) and not any(hint.has_attr("open") for hint in hints)
 
@@ -148,8 +148,8 @@ def test_what_a_notebook_sets_holds_for_no_other():
 def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, repository, on_colab, on_binder):
     text = f'[tool.course]\nrepository = "{repository and repository + ".git"}"\nsite = "https://a.github.io/b/"\n'
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(ways_to_run, "ROOT", tmp_path)
-    assert ways_to_run.addresses() == (repository, "https://a.github.io/b")
+    monkeypatch.setattr(addresses, "ROOT", tmp_path)
+    assert addresses.addresses() == (repository, "https://a.github.io/b")
     ways = ways_to_run.how_to_run("03_masking")
     assert all(link in ways for link in (on_colab, on_binder)) and (" in <a " in ways) == bool(repository)
     assert ways_to_run.notebook_of("03_masking") == (on_colab or "#run-it")
@@ -160,6 +160,8 @@ def test_one_setting_opens_every_lesson_elsewhere(monkeypatch, tmp_path, reposit
         first, *others = nbformat.read(path, as_version=4).cells
         assert f"git+{repository}.git" in first.source and "ATTENTION_COPY" in first.source
         assert not any(cell.get("outputs") for cell in others)
+        hidden = [cell for cell in others if cell.metadata.get("jupyter", {}).get("source_hidden")]
+        assert hidden and all(cell.source.startswith("# @title ") for cell in hidden), "Colab shows the code of others"
 
 
 def test_the_zip_holds_the_course_and_nothing_of_a_learner(monkeypatch, tmp_path):

@@ -20,8 +20,8 @@ from playwright.sync_api import expect
 
 import attn_lib
 from attn_lib.examples import TOKENS, W_k, W_q, W_v, X, self_attention_steps
+from authors import addresses
 from authors.lessons import lessons
-from authors.pages import ways_to_run
 from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -156,7 +156,7 @@ def test_a_shared_link_has_a_title_and_words_of_its_own(pages):
         card = {tag["property"]: tag["content"] for tag in page.select("meta[property]")}
         said.add(page.select_one('meta[name="description"]')["content"])
         assert card["og:description"] in said and len(card["og:description"]) > 40
-        assert ("og:url" in card) == ("og:image" in card) == bool(ways_to_run.addresses()[1]), "whole addresses or none"
+        assert ("og:url" in card) == ("og:image" in card) == bool(addresses.addresses()[1]), "whole addresses or none"
         assert path.stem not in LESSONS or card["og:title"] in page.h1.get_text()
         assert page.select_one("h1") and page.html["lang"] == "en" and page.select_one('link[rel*="icon"]')
     assert len(said) == len(LESSONS) + 2  # the first page, with those that have none, and where you stand

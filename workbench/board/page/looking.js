@@ -25,6 +25,11 @@ export function lookingAt(view) {
     pin = null;
     show(null);
   });
+  // a page points at a cell, or at none any more
+  root.addEventListener("pointed", ({ detail }) => {
+    pin = detail;
+    show(detail);
+  });
   why.addEventListener("pointerdown", (event) => event.preventDefault()); // the cell keeps the focus
 
   function show(asked) {

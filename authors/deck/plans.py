@@ -152,8 +152,9 @@ def in_words(slides):
     by_number = f" → passes {span(passed)}; a number and Enter shows one of them." if passed else ""
     votes = sum(one.votes for one in slides)
     return (
-        f"In 45 minutes, {given(there, short)}: {parts}; {spare(there, short, 45)}{talk}.{by_number} In 90 minutes there is time for every slide and for talk in each of the "
-        f"{votes} votes, which then take {plain(long.vote)}: {spare(slides, long, 90)}."
+        f"In 45 minutes, {given(there, short)}: {parts}; {spare(there, short, 45)}{talk}.{by_number} In 90 minutes "
+        f"there is time for every slide and for talk in each of the {votes} votes, which then take {plain(long.vote)}: "
+        f"{spare(slides, long, 90)}."
     )
 
 

@@ -290,11 +290,11 @@ class Bars(Picture):
 
 @dataclass
 class Bricks(Picture):
-    """Exponentials as stacks of bricks of 1, and the shares that they make: names, scores, hears, hatched."""
+    """Exponentials as stacks of bricks of 1, and the shares that they make: names, scores, asks, hatched."""
 
     names: list
     scores: list
-    hears: str = "I"
+    asks: str = "I"
     hatched: int | None = None
 
     def draw(self, pen, steps):
@@ -328,8 +328,8 @@ class Bricks(Picture):
             pen.box(x, y, wide, part - 3, "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78))
             share = next(shares)
             pen.text(x + wide + 20, y + part / 2 + 12, share, anchor="start", size=36, weight=650, ink="weights")
-        hears = (self.hears, {"font": "italic 400 44px var(--text)", "ink": "query"})
-        pen.text(x + wide / 2, foot + 52, [hears, " hears"])
+        asks = (self.asks, {"font": "italic 400 44px var(--text)", "ink": "query"})
+        pen.text(x + wide / 2, foot + 52, [asks, " attends to"])
         pen.say("e to the scores:", listed(names, [number(tall) for tall in heights]))
 
 
@@ -549,7 +549,8 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
 
 @dataclass
 class Sentence(Picture):
-    """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says, missing.
+    """Words in a row, and who attends to whom: words, arcs above as (from, to, share), inks {place: thing}, says,
+    missing.
 
     shares: per cents under the words; fetched: chips under the words, of which `found` is filled; counted: each place's
     number there; asks: what the last one looks for.
@@ -637,7 +638,7 @@ class Sentence(Picture):
             pen.word(place[i], base + 114, one, size=32, ink="paper" if hit else "key")
         pen.say("Words:", ", ".join(map(str, words)))
         for start, end, share in self.arcs or []:
-            pen.say(words[start], "hears", words[end], number(share, "%"))
+            pen.say(words[start], "attends to", words[end], number(share, "%"))
         if self.fetched:
             pen.say("fetched:", ", ".join(one or "nothing" for one in self.fetched))
         if self.says:

@@ -432,6 +432,16 @@ def test_a_board_shows_what_its_claim_says_and_goes_back(decks, open_deck, name)
             until_slide(page, number + 1)
 
 
+def test_what_a_claim_shows_ends_the_film_of_a_board(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    jump(page, slide_with(page, ".attn-board .play"))
+    page.locator(SLIDE + ".play").first.click()
+    page.locator(SLIDE + ".attn-board.playing").wait_for()
+    while not page.locator(f"{SLIDE.strip()}.answered").count():
+        page.keyboard.press("PageDown")
+    page.locator(SLIDE + ".attn-board:not(.playing) .asked").wait_for()
+
+
 def test_lines_of_a_plot_come_with_the_claim(open_deck):
     page = open_deck("12_softmax_in_passing")
     jump(page, slide_with(page, ".body > .code > .outputs img.drawing"))

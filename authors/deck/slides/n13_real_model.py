@@ -314,6 +314,7 @@ def bank():
     minutes=1.5,
     say="Begin at the middle; a dot product; divided by the axis's product with itself. It is lesson 1's.",
     hall="Who dictates it? [(row - middle) @ axis / (axis @ axis)]",
+    short=0,
 )
 def your_place():
     first = Points(["money", "middle", "water"], [-1, 0, 1], strong=[1])

@@ -280,6 +280,7 @@ def gate():
     minutes=2,
     say="The old state has met all three gates, the first write two of them, the last write none.",
     hall="Who dictates it? [faded * before + (left[:, None] * keys).T @ values]",
+    short=0,
 )
 def in_chunks():
     columns = ["the old state", "written 1st", "2nd", "3rd"]

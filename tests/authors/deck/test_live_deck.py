@@ -613,7 +613,9 @@ def test_deck_is_made_again_when_its_notebook_has_changed(monkeypatch, tmp_path)
     made, sent = [], []
     monkeypatch.setattr(build, "NOTEBOOKS", tmp_path)
     monkeypatch.setattr(build, "page", lambda path, server: made.append((path.name, server)) or len(made))
-    asked = SimpleNamespace(made={}, request=SimpleNamespace(protocol="http", host="here:1"), base_url="/")
+    asked = SimpleNamespace(
+        made={}, began=0, plan="45", request=SimpleNamespace(protocol="http", host="here:1"), base_url="/"
+    )
     asked.identity_provider, asked.finish, asked.hall = SimpleNamespace(token="secret"), sent.append, "/hall"
     (tmp_path / "a.ipynb").touch()
     for changed in (5, 5, 6):

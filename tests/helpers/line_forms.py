@@ -33,6 +33,16 @@ my_keys = torch.nn.functional.linear(X, W_k.T)
 my_keys = None
 my_keys = "X @ W_k"
 my_keys = 3
+keys = X @ W_k
+for x in X: x @ W_k
+my_keys = ... X @ W_k
+>>> my_keys = X @ W_k
+X @ W_k = my_keys
+my_keys = “X @ W_k”
+my_keys = X @ [W_k]
+my_keys = X - (W_k, W_k)
+my_keys = X @ W_k\\nprint(my_keys)
+my_keys = print(X @ W_k)
 """,
     "01.my-scores": """
 my_scores = torch.matmul(queries, keys.T)
@@ -190,6 +200,7 @@ my_triangle = torch.ones(3, 3).tril()
 my_triangle = torch.ones(3, 3, dtype=torch.bool).triu()
 my_triangle = torch.ones(3, 3, dtype=torch.bool).tril(1)
 my_triangle = torch.ones(3, 3, dtype=bool).tril()
+my_triangle = torch.ones(3, 3).tril().to(bool)
 my_triangle = torch.ones(3, 3, dtype=torch.int).tril()
 my_triangle = torch.ones(3, dtype=torch.bool).tril()
 my_triangle = torch.tensor([[True, False, False], [True, True, False], [True, True, True]])

@@ -587,6 +587,7 @@ my_l = a[1] * torch.exp(a[0] - m_both) + b[1] * torch.exp(b[0] - m_both)
 my_l = (a[0] - m_both).exp() * a[1] + (b[0] - m_both).exp() * b[1]
 my_l = sum(torch.exp(p[0] - m_both) * p[1] for p in (a, b))
 my_l = a[1] + b[1]
+my_l = sum(torch.exp(m - m_both) * l for m, l, *_ in (a, b))
 my_l = torch.exp(a[0] - b[0]) * a[1] + b[1]
 my_l = torch.exp(m_both - a[0]) * a[1] + torch.exp(m_both - b[0]) * b[1]
 my_l = torch.exp(a[0] - m_both) * a[1]

@@ -81,7 +81,9 @@ function reasonFor(source, node) {
   if (before.endsWith("...")) return ["`...` stands where your line goes: write it in its place", before.length - 3];
   const pasted = /^(>>>|```)/.exec(after);
   if (pasted) return [`\`${pasted[0]}\` is no part of the line: leave it out`, node.from];
-  if (/[-+*/@&|=,<>]$/.test(before)) return [`behind \`${before.at(-1)}\` a value is missing`, before.length];
+  const isStarred = /[,=]$/.test(before) && after.startsWith("*"); // as in `a, *b`
+  if (/[-+*/@&|=,<>]$/.test(before) && !isStarred)
+    return [`behind \`${before.at(-1)}\` a value is missing`, before.length];
   throw new Unknown(`\`${/^\S+/.exec(after)[0]}\` where it stands`); // a grammar may know less than Python
 }
 

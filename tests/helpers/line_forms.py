@@ -128,6 +128,7 @@ my_shifted = large - large.max(dim=-1, keepdim=True).values
 my_shifted = large - large.max(-1, keepdim=True)[0]
 my_shifted = large - torch.amax(large, dim=-1, keepdim=True)
 my_shifted = large - large.max()
+my_shifted = large - 102
 my_shifted = large + -large.amax(dim=-1, keepdim=True)
 my_shifted = large - torch.max(large)
 my_shifted = large - max(large.flatten())

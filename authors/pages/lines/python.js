@@ -478,9 +478,10 @@ export class Python {
     throw new Mistake(`NameError: no name \`${name}\` is defined here${this.near(name, scope)}`);
   }
   near(name, scope) {
-    const all = [];
+    const all = ["True", "False", "None"];
     for (let one = scope; one; one = one.around) all.push(...one.names.keys());
-    const close = nearest(name, all);
+    const owner = ["math", "torch"].find((one) => scope.has(one) && MODULES[one].attributes.has(name));
+    const close = owner ? `${owner}.${name}` : nearest(name, all);
     return close ? `; did you mean \`${close}\`?` : "";
   }
   ofNumber(node, { source }) {

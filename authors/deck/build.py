@@ -330,9 +330,10 @@ def without_guess(source):
 
 
 def sentences(source):
-    """The sentences of a cell's prose, without formulas, pictures, tables, lists and headings."""
+    """The sentences of a cell's prose: no formulas, pictures, tables, lists, headings, nor what only leads to them."""
     blocks = re.split(r"\n{2,}", source.strip())
-    return [sentence for block in blocks if is_prose(block) for sentence in SENTENCE.split(block)]
+    prose = [sentence for block in blocks if is_prose(block) for sentence in SENTENCE.split(block)]
+    return [sentence for sentence in prose if not sentence[-1:].isalnum()]
 
 
 def is_prose(block):

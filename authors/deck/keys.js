@@ -55,10 +55,16 @@ const KEYS = [
     keys: ["Shift+Enter"],
     label: "Shift+Enter",
     says: "run the next cell and stay until its output was seen; then go on",
-    does: () => runAndStay(true),
+    does: (_, from) => runAndStay(from, true),
     live,
   },
-  { keys: ["Ctrl+Enter"], label: "Ctrl+Enter", says: "run the cell and stay", does: () => runAndStay(false), live },
+  {
+    keys: ["Ctrl+Enter"],
+    label: "Ctrl+Enter",
+    says: "run the cell and stay",
+    does: (_, from) => runAndStay(from),
+    live,
+  },
   { keys: ["g"], label: "g", says: "to the guess", does: toGuess },
   { keys: ["h"], label: "h", says: "count the hall's hands: bars of what was answered, and back", does: countHands },
   {
@@ -151,7 +157,7 @@ function onKey(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
   if (target !== document.body) target.blur?.();
-  does(name);
+  does(name, target); // where it was pressed, which has the focus no more
 }
 
 // What a key does; undefined if it is not the deck's.

@@ -12,6 +12,7 @@ import contextlib
 import html
 import io
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from unittest import mock
@@ -24,6 +25,7 @@ from workbench.display.drawings import Drawing, Matrices, Matrix, draw
 from workbench.display.plots import Figure, place_legend
 from workbench.places import COPY_VARIABLE
 from workbench.predict import Blank, Prediction
+from workbench.smollm import NoModel
 
 from . import boards_in_pages
 
@@ -123,6 +125,7 @@ def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
 
     A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
+    Where the language model is not here, it is said, and what comes after is shown as it was saved.
 
     names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, and
     before it judged(cell, blank) where the cell has compared a line of the learner's own.
@@ -136,6 +139,9 @@ def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda
                     found[cell.id] = shown(value)
                     if isinstance(value, Blank):
                         judged(cell, value)
+                except NoModel as error:
+                    print(error, file=sys.stderr)
+                    break
                 except Exception as error:
                     if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
                         name = notebook.cells[0].source.partition("\n")[0].strip("# ")

@@ -461,7 +461,7 @@ def gpt_model(model, two_heads):
 
 
 @slide(
-    "Which head looks after the copy?",
+    "Which head looks at the place after the copy?",
     minutes=1,
     say="Draw it for tea milk cup tea: after the copy means one column to the right of it.",
 )

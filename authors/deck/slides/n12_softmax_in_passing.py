@@ -517,20 +517,3 @@ def exercises():
     return Tiles(
         [["one\nmore key", "two\noutputs", "tiles", "the\nbackward pass"]], columns=["12.1", "12.2", "12.3", "12.4"]
     )
-
-
-@slide(
-    "Ten questions over twelve lessons",
-    minutes=0,
-    say="""
-    For the last meeting: read them one by one, hands for each. After a wrong answer, write down the lesson.
-    """,
-)
-def ten_questions():
-    return Tiles(
-        [
-            ["1\nby hand", "2\nscaled", "3\nmasks", "4\nheads", "5\nPyTorch", "6\nbugs"],
-            ["7\nlearning", "8\nplaces", "9\ntwo heads", "10\nmemory", "11\na GPT", "12\ntiles"],
-        ],
-        rows=["part one", "part two"],
-    )

